@@ -1,0 +1,191 @@
+"""The only file that tells NumPy from JAX.
+
+Everything above works on `xp = namespace(x)` and the functions here. JAX is looked up in `sys.modules`: arrays of a
+library that nobody imported cannot come in, so NumPy users never pay for importing it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .errors import InvalidArgumentError
+
+Array = Any  # numpy.ndarray or jax.Array
+
+# IEEE arithmetic is what the originals compute; their NaN and Inf are results here, not accidents to print about.
+quiet = np.errstate(all="ignore")
+
+_CHUNK = 8192  # entries: fits the first-level cache, and stays below the size at which BLAS starts threads
+
+
+def is_jax(x: Any) -> bool:
+    """True for JAX arrays and for the tracers inside `jit`, `grad` and `vmap`."""
+    jax = sys.modules.get("jax")
+    return jax is not None and isinstance(x, jax.Array)
+
+
+def is_traced(x: Any) -> bool:
+    """True where a value stands for a computation, so that nothing may branch on it."""
+    jax = sys.modules.get("jax")
+    return jax is not None and isinstance(x, jax.core.Tracer)
+
+
+def namespace(*arrays: Any) -> Any:
+    """`jax.numpy` if any argument is a JAX array, else `numpy`."""
+    return sys.modules["jax"].numpy if any(is_jax(a) for a in arrays) else np
+
+
+def as_array(x: Any, name: str = "t") -> Array:
+    """The array behind `x`; Python numbers and lists become float32, int32 or bool, as TensorFlow reads them."""
+    if is_jax(x) or isinstance(x, np.ndarray):
+        return x
+    if x is None:
+        raise ValueError(f"{name} is None; give an array. Only lists may hold None, for variables without a gradient")
+    if hasattr(x, "__jax_array__"):  # a Variable
+        return x.__jax_array__()
+    if isinstance(x, str | bytes):
+        raise TypeError(f"{name} must be numbers, got {x!r}")
+    try:
+        array = np.asarray(x)
+    except ValueError as error:
+        raise ValueError(f"{name} must be rectangular, got rows of different lengths: {x!r}") from error
+    if array.dtype == object:
+        raise TypeError(f"{name} must be numbers, got {type(x).__name__}")
+    if isinstance(x, np.generic) or hasattr(x, "dtype"):
+        return array
+    narrow = {"f": np.float32, "i": np.int32, "c": np.complex64}.get(array.dtype.kind)
+    return array.astype(narrow) if narrow else array
+
+
+def is_float(dtype: Any) -> bool:
+    """True for float16, bfloat16, float32 and float64."""
+    return np.dtype(dtype).kind == "f" or np.dtype(dtype).name == "bfloat16"
+
+
+def is_python_number(x: Any) -> bool:
+    """True for bool, int and float, and for np.float64, which is a Python float too."""
+    return isinstance(x, int | float)
+
+
+def broadcasts_into(shape: Sequence[int], other: Sequence[int], what: str) -> None:
+    """Refuse an operand that would make the result larger than `shape` (ValueError) or that does not fit at all."""
+    try:
+        result = np.broadcast_shapes(tuple(shape), tuple(other))
+    except ValueError:
+        raise InvalidArgumentError(f"{what} of shape {tuple(other)} does not fit t of shape {tuple(shape)}") from None
+    if result != tuple(shape):
+        raise ValueError(
+            f"{what} of shape {tuple(other)} would grow t from {tuple(shape)} to {result}; "
+            "give a scalar or a shape that broadcasts into t"
+        )
+
+
+def flush(x: Array) -> Array:
+    """`x` with denormal entries set to 0, as TensorFlow's CPU kernels do; XLA does it by itself. May write into x."""
+    if is_jax(x) or x.dtype not in (np.float32, np.float64):
+        return x
+    x = np.asarray(x)
+    denormal = np.abs(x) < np.finfo(x.dtype).tiny
+    if denormal.any():
+        np.copyto(x, 0, where=denormal & (x != 0))  # keeps the sign of the zeros that were there
+    return x
+
+
+@quiet
+def sum_squares(x: Array) -> Array:
+    """Sum of x*x over all entries, in the dtype of x.
+
+    Small NumPy arrays are summed as TensorFlow sums them; large ones in cached pieces, which is faster than the
+    product array and loses fewer bits.
+    """
+    if is_jax(x) or x.size <= _CHUNK or x.dtype not in (np.float32, np.float64):
+        return flush(namespace(x).sum(x * x))
+    flat = x.reshape(-1)
+    total = sum(float(np.dot(piece, piece)) for piece in pieces(flat))
+    return flush(x.dtype.type(total))
+
+
+def pieces(flat: Array) -> list[Array]:
+    """Consecutive views of a flat array, each small enough for the cache."""
+    return [flat[i : i + _CHUNK] for i in range(0, flat.size, _CHUNK)]
+
+
+@quiet
+def scaled(arrays: Sequence[Array], factor: Array) -> list[Array]:
+    """Each array times `factor`, in its own dtype.
+
+    NumPy results of one dtype are views of one new buffer: getting fresh pages from the system for many arrays costs
+    more than the multiplication.
+    """
+    scalar = getattr(factor, "shape", ()) == ()
+    if any(is_jax(a) for a in arrays) or is_jax(factor) or not scalar:
+        return [flush(namespace(a, factor).asarray(a * factor.astype(a.dtype))) for a in arrays]
+    buffers = {d: np.empty(sum(a.size for a in arrays if a.dtype == d), d) for d in {a.dtype for a in arrays}}
+    starts = dict.fromkeys(buffers, 0)
+    results = []
+    for a in arrays:
+        start, out = starts[a.dtype], buffers[a.dtype]
+        starts[a.dtype] = start + a.size
+        results.append(_scaled_into(out[start : start + a.size], a, a.dtype.type(factor)))
+    return results
+
+
+def _scaled_into(out: Array, a: Array, factor: Any) -> Array:
+    for source, target in zip(pieces(a.reshape(-1)), pieces(out), strict=True):
+        flush(np.multiply(source, factor, out=target))
+    return out.reshape(a.shape)
+
+
+def take_rows(x: Array, indices: Array) -> Array:
+    """Rows `x[indices]`; under JAX an index outside gives a row that `set_rows` drops again."""
+    return x.at[indices].get(mode="clip") if is_jax(x) else x[indices]
+
+
+def set_rows(x: Array, indices: Array, rows: Array) -> Array:
+    """A copy of `x` with `x[indices] = rows`; under JAX indices outside are dropped."""
+    if is_jax(x):
+        return x.at[indices].set(rows, mode="drop")
+    x = x.copy()
+    x[indices] = rows
+    return x
+
+
+def sum_duplicates(indices: Array, rows: Array) -> tuple[Array, Array]:
+    """Distinct indices and, for each, the sum of its rows added one after another in the order given.
+
+    NumPy returns exactly the distinct indices. JAX needs a fixed size: the result is as long as the input, filled up
+    with an index that is outside every table.
+    """
+    xp = namespace(rows)
+    if xp is np:
+        unique, inverse = np.unique(indices, return_inverse=True)
+        sums = np.zeros((unique.size, *rows.shape[1:]), rows.dtype)
+        np.add.at(sums, inverse.reshape(-1), rows)
+        return unique, sums
+    outside = np.iinfo(indices.dtype).max
+    unique, inverse = xp.unique(indices, return_inverse=True, size=indices.shape[0], fill_value=outside)
+    return unique, xp.zeros_like(rows).at[inverse.reshape(-1)].add(rows)
+
+
+def occurrence(indices: Array) -> Array:
+    """For each entry how many equal entries stand before it: [3, 5, 3, 3] -> [0, 0, 1, 2]."""
+    xp = namespace(indices)
+    order = xp.argsort(indices, stable=True)
+    ordered = indices[order]
+    position = xp.arange(indices.shape[0])
+    first = xp.searchsorted(ordered, ordered, side="left")
+    rank = xp.zeros_like(position)
+    return set_rows(rank, order, position - first)
+
+
+def repeat(times: Array, body: Callable[[Array, Any], Any], carry: Any) -> Any:
+    """`carry = body(k, carry)` for k = 0 .. times-1: a Python loop, or XLA's where `times` is traced."""
+    if is_traced(times):
+        return sys.modules["jax"].lax.fori_loop(0, times, body, carry)
+    for k in range(int(times)):
+        carry = body(k, carry)
+    return carry

@@ -1,0 +1,71 @@
+"""The ways to use a rule on a variable: dense, rows (duplicates summed once), each occurrence in turn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._arrays import Array, namespace, occurrence, repeat, set_rows, sum_duplicates, take_rows
+from .rules import Rule
+from .rules._rule import Slots
+from .slices import IndexedSlices
+
+
+def dense(rule: Rule, w: Array, slots: Slots, g: Array, lr: Any) -> tuple[Array, Slots]:
+    """Every weight moves.
+
+    >>> import numpy as np
+    >>> from gradlab.rules import StochasticGradientDescent
+    >>> dense(StochasticGradientDescent(), np.ones(2), (), np.array([1.0, 2.0]), 0.5)[0].tolist()
+    [0.5, 0.0]
+    """
+    return rule(w, slots, g, lr)
+
+
+def rows(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> tuple[Array, Slots]:
+    """Only the rows named move, each once, by the sum of its slices; other rows keep weights and slots.
+
+    >>> import numpy as np
+    >>> from gradlab.rules import StochasticGradientDescent
+    >>> g = IndexedSlices(np.ones((2, 1)), np.array([1, 1]), (3, 1))
+    >>> rows(StochasticGradientDescent(), np.zeros((3, 1)), (), g, 1.0)[0].ravel().tolist()
+    [0.0, -2.0, 0.0]
+    """
+    indices, values = sum_duplicates(_like(w, g.indices), g.values)
+    return _update(rule, w, slots, indices, indices, values, lr)
+
+
+def each(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> tuple[Array, Slots]:
+    """Only the rows named move, once for every slice, in the order given.
+
+    All first occurrences are applied together, then all second ones: rows are independent, so the order within a row is
+    what counts.
+
+    >>> import numpy as np
+    >>> from gradlab.rules import Momentum
+    >>> g = IndexedSlices(np.ones((2, 1)), np.array([1, 1]), (2, 1))
+    >>> rule, w = Momentum(0.5), np.zeros((2, 1))
+    >>> each(rule, w, rule.init(w), g, 1.0)[0].ravel().tolist()
+    [0.0, -2.5]
+    """
+    indices = _like(w, g.indices)
+    if indices.shape[0] == 0:
+        return w, slots
+    rank, outside, xp = occurrence(indices), w.shape[0], namespace(w, indices)
+
+    def turn(k: Any, state: tuple[Array, Slots]) -> tuple[Array, Slots]:
+        if xp.__name__ == "numpy":
+            now = rank == k
+            return _update(rule, *state, indices[now], indices[now], g.values[now], lr)
+        return _update(rule, *state, indices, xp.where(rank == k, indices, outside), g.values, lr)
+
+    return repeat(rank.max() + 1, turn, (w, slots))
+
+
+def _like(w: Array, indices: Array) -> Array:
+    return namespace(w, indices).asarray(indices)
+
+
+def _update(rule: Rule, w: Array, slots: Slots, source: Array, target: Array, g: Array, lr: Any) -> tuple[Array, Slots]:
+    """Rows `source` of w and slots through the rule, written back to rows `target`."""
+    new_w, new_slots = rule(take_rows(w, source), tuple(take_rows(s, source) for s in slots), g, lr)
+    return set_rows(w, target, new_w), tuple(set_rows(s, target, n) for s, n in zip(slots, new_slots, strict=True))

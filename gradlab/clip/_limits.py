@@ -1,0 +1,88 @@
+"""What the clips share: reading t and the limit, and the warnings where TensorFlow is silent."""
+
+from __future__ import annotations
+
+import math
+import sys
+import warnings
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+
+from .._arrays import Array, as_array, is_float, is_jax, is_python_number, namespace
+from ..errors import ClipWarning, DTypeError
+from ..slices import IndexedSlices
+
+Semantics = Literal["tf2.21", "tf2.3"]
+
+
+def is_old(semantics: str) -> bool:
+    if semantics not in ("tf2.21", "tf2.3"):
+        raise ValueError(f'semantics must be "tf2.21" or "tf2.3", got {semantics!r}')
+    return semantics == "tf2.3"
+
+
+def on_values(clip: Callable[[Array], Array], t: Any) -> Any:
+    """Clip an array, or the values of IndexedSlices."""
+    if isinstance(t, IndexedSlices):
+        return t.with_values(clip(t.values))
+    return clip(as_array(t))
+
+
+def need_float(t: Array, function: str, allowed: str = "a floating-point dtype") -> Array:
+    if not is_float(t.dtype):
+        raise DTypeError(f"{function} needs {allowed}, got {t.dtype}; convert it with .astype(...)")
+    return t
+
+
+def operand(x: Any, t: Array, name: str, cast: bool = False, error: type[Exception] = DTypeError) -> Array:
+    """A limit as an array that computes with `t`: numbers and lists take t's dtype, arrays must have it."""
+    xp = namespace(t, x)
+    if is_python_number(x) or isinstance(x, list | tuple):
+        if not is_float(t.dtype) and np.asarray(x).dtype.kind == "f":
+            raise TypeError(f"{name} is {x!r} but t is {t.dtype}; give an integer {name} or a floating-point t")
+        return xp.asarray(x, dtype=t.dtype)
+    array = as_array(x, name)
+    if array.dtype == t.dtype:
+        return array
+    if cast:
+        return array.astype(t.dtype)
+    raise error(f"{name} is {array.dtype} but t is {t.dtype}; give a Python number or cast {name} to {t.dtype}")
+
+
+def check_limit(limit: Any, name: str, negative: str) -> None:
+    """Warn of a limit, given as a number, that does not do what limits do. `negative` says what a negative one does."""
+    if not is_python_number(limit):
+        return
+    if math.isnan(limit):
+        _warn(f"{name} is NaN: the result is NaN")
+    elif math.isinf(limit) and limit > 0:
+        _warn(f"{name} is infinite: TensorFlow's formula gives NaN, not 'no clipping'; leave the clip out instead")
+    elif limit == 0:
+        _warn(f"{name} is 0: every gradient becomes 0, and NaN where it was 0 already (0/0)")
+    elif limit < 0:
+        _warn(f"{name} is {limit:g}: TensorFlow raises no error, a negative limit {negative}")
+
+
+def check_norm(norm: Array, arrays: list[Array], consequence: str) -> None:
+    """Warn, for NumPy, when a norm is not finite; say whether an entry was, or only the square overflowed."""
+    if any(is_jax(a) for a in (norm, *arrays)) or bool(np.isfinite(norm).all()):
+        return
+    bad = sum(int(np.count_nonzero(~np.isfinite(a))) for a in arrays)
+    cause = (
+        f"{bad} entries are not finite" if bad else f"the norm overflows {norm.dtype} although every entry is finite"
+    )
+    _warn(f"{cause}: {consequence}")
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, ClipWarning, stacklevel=_depth_of_caller())
+
+
+def _depth_of_caller() -> int:
+    """How many frames up the first one outside gradlab is, so that the warning points at the user's line."""
+    depth, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(("gradlab.", "numpy.")):
+        depth, frame = depth + 1, frame.f_back
+    return depth

@@ -1,0 +1,126 @@
+"""Clip all tensors of a step by their common norm."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .._arrays import Array, as_array, flush, namespace, quiet, scaled, sum_squares
+from ..errors import DTypeError, MissingDTypeError
+from ..slices import IndexedSlices
+from ._limits import Semantics, check_limit, check_norm, is_old, need_float, operand
+
+
+@quiet
+def global_norm(t_list: Sequence[Any], name: str | None = None) -> Array:
+    """Euclidean norm of all tensors taken as one vector.
+
+        norm = sqrt(2 * sum_i (sum(t_i * t_i) / 2))
+
+    Args:
+        t_list: list or tuple of float arrays of one dtype, IndexedSlices or None, which counts as 0.
+
+    Returns: a scalar of that dtype; float32 0 for an empty list.
+
+    Raises:
+        TypeError: t_list is not a list. InvalidArgumentError: integers or several dtypes.
+
+    Source: `tf.linalg.global_norm`, TensorFlow 2.21 (2026).
+
+    >>> print(global_norm([np.array([3.0, 4.0]), None, np.array([12.0])]))
+    13.0
+    """
+    return _global_norm(_values_of(t_list))
+
+
+def _values_of(t_list: Any) -> list[Array]:
+    """The arrays of a list of gradients, None left out."""
+    if not isinstance(t_list, Sequence) or isinstance(t_list, str | bytes):
+        raise TypeError(
+            f"t_list must be a list or tuple of tensors, got {type(t_list).__name__}; wrap a single one in [ ]"
+        )
+    return [
+        t.values if isinstance(t, IndexedSlices) else as_array(t, "an entry of t_list") for t in t_list if t is not None
+    ]
+
+
+def _global_norm(arrays: list[Array]) -> Array:
+    if not arrays:
+        return np.float32(0)
+    dtypes = {a.dtype for a in arrays}
+    if len(dtypes) > 1:
+        raise DTypeError(
+            f"tensors of one global norm must share a dtype, got {sorted(map(str, dtypes))}; cast them first"
+        )
+    need_float(arrays[0], "global_norm")
+    xp = namespace(*arrays)
+    halves = xp.stack([sum_squares(a) * a.dtype.type(0.5) for a in arrays])
+    return xp.sqrt(xp.sum(halves) * halves.dtype.type(2))
+
+
+@quiet
+def clip_by_global_norm(
+    t_list: Sequence[Any],
+    clip_norm: Any,
+    use_norm: Any = None,
+    name: str | None = None,
+    *,
+    semantics: Semantics = "tf2.21",
+) -> tuple[list[Any], Array]:
+    """Shrink all tensors by one factor so that their global norm is at most clip_norm; the direction stays.
+
+        s = clip_norm * min(1/norm, 1/clip_norm),  result_i = t_i * (s + (norm - norm))
+
+    Args:
+        t_list: list or tuple of float arrays of one dtype, IndexedSlices or None, which stays None.
+        clip_norm: number, or array of that dtype.
+        use_norm: scalar array to be believed in place of the global norm.
+        semantics: "tf2.21" casts a use_norm of another dtype and so allows mixed tensors, "tf2.3" refuses.
+
+    Returns: (list of clipped tensors, the norm before clipping).
+
+    Raises:
+        TypeError: t_list is not a list, clip_norm has another dtype. InvalidArgumentError: integers or several dtypes.
+        AttributeError: use_norm is a bare Python number.
+
+    A norm that is not finite, which one entry or one overflowing square is enough for, makes every entry NaN, as does
+    an infinite limit. Below the limit s = c*(1/c) may be one ulp under 1. NumPy results of one call share a buffer.
+    Source: `tf.clip_by_global_norm`, TensorFlow 2.21 (2026); Pascanu et al., "On the difficulty of training recurrent
+    neural networks" (2013).
+
+    >>> clipped, norm = clip_by_global_norm([np.array([3.0]), np.array([4.0])], 2.5)
+    >>> clipped[0].tolist(), clipped[1].tolist(), float(norm)
+    ([1.5], [2.0], 5.0)
+    """
+    old = is_old(semantics)
+    arrays = _values_of(t_list)
+    norm = _global_norm(arrays) if use_norm is None else _believed(use_norm, arrays, cast=not old)
+    check_limit(clip_norm, "clip_norm", negative="switches clipping off")
+    check_norm(norm, arrays, "clip_by_global_norm makes every entry of every tensor NaN")
+    if not arrays:
+        return list(t_list), norm
+    limit = operand(clip_norm, norm, "clip_norm", error=TypeError)
+    xp = namespace(norm, limit)
+    one = norm.dtype.type(1)
+    scale = limit * xp.minimum(flush(xp.asarray(one / norm)), one / limit)
+    scale = scale + (norm - norm)
+    results = iter(scaled(arrays, scale))
+    return [
+        None if t is None else t.with_values(next(results)) if isinstance(t, IndexedSlices) else next(results)
+        for t in t_list
+    ], norm
+
+
+def _believed(use_norm: Any, arrays: list[Array], cast: bool) -> Array:
+    if not hasattr(use_norm, "dtype"):
+        raise MissingDTypeError(
+            f"use_norm must be an array with a dtype, got {use_norm!r}; use np.float32({use_norm!r})"
+        )
+    norm = as_array(use_norm, "use_norm")
+    for a in arrays:
+        need_float(a, "clip_by_global_norm")
+        if not cast and a.dtype != norm.dtype:
+            raise DTypeError(f"use_norm is {norm.dtype} but a tensor is {a.dtype}; tf2.3 refuses to mix them")
+    return norm

@@ -1,0 +1,100 @@
+"""Clip a tensor by its own norm."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._arrays import Array, as_array, broadcasts_into, flush, namespace, quiet, sum_squares
+from ..errors import DTypeError, InvalidArgumentError
+from ..slices import IndexedSlices
+from ._limits import Semantics, check_limit, check_norm, is_old, need_float, on_values, operand
+
+
+@quiet
+def clip_by_norm(
+    t: Any, clip_norm: Any, axes: Any = None, name: str | None = None, *, semantics: Semantics = "tf2.21"
+) -> Any:
+    """Shrink t so that its Euclidean norm is at most clip_norm; the direction stays.
+
+        n = sqrt(sum(t*t)),  result = (t * clip_norm) / max(n, clip_norm)
+
+    Args:
+        t: array of float dtype, list, or IndexedSlices.
+        clip_norm: number, or array that broadcasts into t (one limit per row, say).
+        axes: int or list of ints: norms along these axes only; [] takes each entry alone; None means all.
+        semantics: a negative clip_norm gives 0 in "tf2.21" and flips signs in "tf2.3"; a limit of another dtype is cast
+            in "tf2.21" and refused in "tf2.3"; an axis named twice is refused in "tf2.21".
+
+    Raises:
+        ValueError: t is None; clip_norm would make the result larger than t.
+        InvalidArgumentError: integer or complex t, an axis out of range.
+
+    Below the limit entries may still move by one ulp, for t*c/c need not be t. 0 with limit 0 and an infinite limit
+    give NaN; a square that overflows gives 0. Source: `tf.clip_by_norm`, TensorFlow 2.21 (2026).
+
+    >>> clip_by_norm(np.array([3.0, 4.0]), 1.0)
+    array([0.6, 0.8])
+    """
+    old = is_old(semantics)
+
+    def clip(t: Array) -> Array:
+        need_float(t, "clip_by_norm")
+        limit = operand(clip_norm, t, "clip_norm", cast=not old)
+        broadcasts_into(t.shape, limit.shape, "clip_norm")
+        check_limit(clip_norm, "clip_norm", negative="flips the sign" if old else "gives 0")
+        xp = namespace(t, limit)
+        limit = limit if old else xp.maximum(limit, 0)
+        squares = _sum_over(t, axes, repeats_allowed=old)
+        positive = squares > 0
+        norm = xp.where(positive, xp.sqrt(xp.where(positive, squares, 1)), squares)  # two wheres: derivative 1 at t = 0
+        check_norm(norm, [t], "clip_by_norm gives 0 for finite entries and NaN for the others")
+        return flush(xp.asarray(flush(t * limit) / xp.maximum(norm, limit), dtype=t.dtype))
+
+    return on_values(clip, t)
+
+
+def _sum_over(t: Array, axes: Any, repeats_allowed: bool) -> Array:
+    """Sum of squares over the axes named, kept as length 1."""
+    if axes is None:
+        return sum_squares(t).reshape((1,) * t.ndim)
+    chosen = [int(a) for a in np.atleast_1d(np.asarray(axes, dtype=np.int64))]
+    if bad := [a for a in chosen if not -t.ndim <= a < t.ndim]:
+        raise InvalidArgumentError(f"axes must be in [{-t.ndim}, {t.ndim}) for t of shape {t.shape}, got {bad[0]}")
+    distinct = {a % t.ndim for a in chosen}
+    if len(distinct) < len(chosen) and not repeats_allowed:
+        raise InvalidArgumentError(f"axes must name each axis once, got {chosen}")
+    return flush(namespace(t).sum(t * t, axis=tuple(sorted(distinct)), keepdims=True))
+
+
+@quiet
+def clip_by_average_norm(t: Any, clip_norm: Any, name: str | None = None) -> Array:
+    """Shrink t so that its norm divided by its number of entries is at most clip_norm (TensorFlow 1, deprecated there).
+
+        result = t * clip_norm * min(size / sqrt(sum(t*t)), 1 / clip_norm)
+
+    Args:
+        t: float32 array, list, or IndexedSlices, which are made dense first, rows of one index summed.
+        clip_norm: number or scalar array.
+
+    Raises:
+        ValueError: t is None. InvalidArgumentError: t is not float32.
+
+    Source: `tf.compat.v1.clip_by_average_norm`, TensorFlow 2.21 (2026).
+
+    >>> clip_by_average_norm(np.array([3, 4], np.float32), 0.5).tolist()
+    [0.6000000238418579, 0.800000011920929]
+    """
+    t = t.to_dense() if isinstance(t, IndexedSlices) else as_array(t)
+    if t.dtype != np.float32:
+        raise DTypeError(f"clip_by_average_norm needs float32, got {t.dtype}; convert it with .astype(np.float32)")
+    limit = operand(clip_norm, t, "clip_norm")
+    broadcasts_into(t.shape, limit.shape, "clip_norm")
+    check_limit(clip_norm, "clip_norm", negative="switches clipping off")
+    xp = namespace(t, limit)
+    one = np.float32(1)
+    norm = xp.sqrt(sum_squares(t))
+    check_norm(norm, [t], "clip_by_average_norm gives 0 for finite entries and NaN for the others")
+    factor = xp.minimum(np.float32(t.size) * (one / norm), one / limit)
+    return flush(xp.asarray(flush(t * limit) * factor))

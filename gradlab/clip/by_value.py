@@ -1,0 +1,50 @@
+"""Clip entry by entry."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._arrays import Array, broadcasts_into, is_float, namespace, quiet
+from ._limits import Semantics, is_old, on_values, operand
+
+
+@quiet
+def clip_by_value(
+    t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None, *, semantics: Semantics = "tf2.21"
+) -> Any:
+    """Every entry into [clip_value_min, clip_value_max].
+
+        result = max(min(t, clip_value_max), clip_value_min)
+
+    Args:
+        t: array of any real dtype, list, or IndexedSlices.
+        clip_value_min, clip_value_max: number, or array of t's dtype that broadcasts into t. Where min > max, min wins.
+        semantics: a NaN bound makes everything NaN in "tf2.21" and is ignored in "tf2.3". NaN entries stay NaN.
+
+    Raises:
+        ValueError: t is None; a bound would make the result larger than t.
+        TypeError: float bounds for an integer t. InvalidArgumentError: a bound of another dtype or of no fitting shape.
+
+    The derivative is 1 inside and on the bounds, 0 outside. Source: `tf.clip_by_value`, TensorFlow 2.21 (2026).
+
+    >>> clip_by_value(np.array([-5.0, 0.5, 7.0]), -1.0, 1.0)
+    array([-1. ,  0.5,  1. ])
+    """
+    ignore_nan = is_old(semantics)
+
+    def clip(t: Array) -> Array:
+        low, high = (
+            operand(b, t, n) for b, n in ((clip_value_min, "clip_value_min"), (clip_value_max, "clip_value_max"))
+        )
+        for bound, what in ((low, "clip_value_min"), (high, "clip_value_max")):
+            broadcasts_into(t.shape, bound.shape, what)
+        xp = namespace(t, low, high)
+        below = xp.where(t > high, high, t)  # `where` keeps NaN and -0.0 as they are, and has TensorFlow's derivative
+        result = xp.where(below < low, low, below)
+        if ignore_nan or not is_float(t.dtype):
+            return result
+        return xp.where(xp.isnan(low) | xp.isnan(high), xp.asarray(np.nan, t.dtype), result)
+
+    return on_values(clip, t)

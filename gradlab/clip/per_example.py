@@ -1,0 +1,67 @@
+"""Clip every example of a batch, which TensorFlow does not have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .._arrays import Array, namespace, quiet
+from .units import floats, positive
+
+
+@quiet
+def per_example_clip(
+    grads: Sequence[Any], l2_norm_clip: float, per_layer: bool | str = False
+) -> tuple[list[Array], Array]:
+    """Clip the gradient of every example to the same norm, then sum the examples (the core of DP-SGD).
+
+        factor_i = min(l2_norm_clip / |g_i|, 1),  result = sum_i factor_i * g_i,  |g_i| over all tensors of example i
+
+    Args:
+        grads: list of arrays whose first axis counts the examples of the batch.
+        l2_norm_clip: > 0.
+        per_layer: False clips the whole example. True or "uniform" clips every tensor by itself to
+            l2_norm_clip / sqrt(number of tensors), "size" to l2_norm_clip * sqrt(its share of the entries).
+
+    Returns: (list of summed gradients, how many examples were clipped; per tensor when per_layer).
+
+    Raises:
+        ValueError: no tensors, batch sizes differ, the limit is not positive, or per_layer is unknown.
+
+    Not in TensorFlow; same numbers as optax. Source: Abadi et al., "Deep Learning with Differential Privacy" (2016).
+
+    >>> sums, clipped = per_example_clip([np.array([[3.0, 4.0], [0.3, 0.4]])], 1.0)
+    >>> sums[0].round(2).tolist(), int(clipped)
+    ([0.9, 1.2], 1)
+    """
+    arrays = floats(grads, "grads")
+    sizes = sorted({a.shape[:1] for a in arrays})
+    if len(sizes) != 1 or not sizes[0]:
+        raise ValueError(
+            f"per-example gradients need one common batch axis in front, got shapes {[a.shape for a in arrays]}"
+        )
+    xp, limits = namespace(*arrays), _layer_limits(arrays, positive(l2_norm_clip, "l2_norm_clip"), per_layer)
+    norms = xp.sqrt(xp.stack([xp.sum(a * a, axis=tuple(range(1, a.ndim))) for a in arrays]))
+    if not per_layer:
+        norms = xp.sqrt(xp.sum(norms * norms, axis=0, keepdims=True))
+    limit = xp.asarray(limits, dtype=norms.dtype)[:, None]
+    factors = xp.broadcast_to(
+        xp.minimum(xp.where(norms == 0, 1, limit / xp.where(norms == 0, 1, norms)), 1), norms.shape
+    )
+    rows = [factors[i if per_layer else 0] for i in range(len(arrays))]
+    sums = [xp.tensordot(f, a, axes=(0, 0)).astype(a.dtype) for f, a in zip(rows, arrays, strict=True)]
+    clipped = xp.sum(norms > limit, axis=1)
+    return sums, clipped if per_layer else clipped[0]
+
+
+def _layer_limits(arrays: list[Array], limit: float, per_layer: bool | str) -> list[float]:
+    if per_layer is False:
+        return [limit]
+    if per_layer in (True, "uniform"):
+        return [limit / len(arrays) ** 0.5] * len(arrays)
+    if per_layer == "size":
+        entries = [float(np.prod(a.shape[1:])) for a in arrays]
+        return [limit * (n / sum(entries)) ** 0.5 for n in entries]
+    raise ValueError(f'per_layer must be False, True, "uniform" or "size", got {per_layer!r}')

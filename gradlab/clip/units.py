@@ -1,0 +1,98 @@
+"""Clips by unit and by block, which TensorFlow does not have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .._arrays import Array, as_array, is_float, namespace, quiet, sum_squares
+from ..errors import DTypeError
+
+
+def floats(arrays: Sequence[Any], what: str) -> list[Array]:
+    checked = [as_array(a, what) for a in arrays]
+    for a in checked:
+        if not is_float(a.dtype):
+            raise DTypeError(f"{what} must be floating point, got {a.dtype}")
+    return checked
+
+
+def positive(value: float, name: str) -> float:
+    if not value > 0:
+        raise ValueError(f"{name} must be > 0, got {value!r}")
+    return value
+
+
+def _unit_axes(ndim: int) -> tuple[int, ...]:
+    """The axes that make up one unit: a vector whole, a matrix by columns, a convolution by output channel."""
+    if ndim > 5:
+        raise ValueError(f"adaptive_grad_clip knows parameters of rank 0 to 5, got rank {ndim}")
+    return {0: (), 1: (0,), 2: (0,), 3: (0,), 4: (0, 1, 2), 5: (0, 1, 2, 3)}[ndim]
+
+
+@quiet
+def adaptive_grad_clip(grads: Sequence[Any], params: Sequence[Any], clipping: float, eps: float = 1e-3) -> list[Any]:
+    """Limit each unit's gradient to a share of the unit's own weights (AGC).
+
+        limit_u = clipping * max(|w_u|, eps),  result_u = g_u * limit_u / max(|g_u|, 1e-6)  where |g_u| >= limit_u
+
+    Args:
+        grads, params: lists of arrays of equal shapes; None gradients stay None. A unit is a column of a matrix, an
+            output channel of a convolution (rank 4, 5), a whole vector or scalar otherwise.
+        clipping: > 0; 0.01 is common.
+        eps: > 0, lets units that start at 0 move.
+
+    Raises:
+        ValueError: lengths, shapes or ranks do not fit; clipping or eps is not positive.
+
+    Not in TensorFlow; same numbers as optax. Source: Brock et al., "High-Performance Large-Scale Image Recognition
+    Without Normalization" (2021), which leaves the last layer out.
+
+    >>> import numpy as np
+    >>> adaptive_grad_clip([np.array([3.0, 4.0])], [np.array([0.6, 0.8])], 0.1)[0].round(3).tolist()
+    [0.06, 0.08]
+    """
+    positive(clipping, "clipping"), positive(eps, "eps")
+    if len(grads) != len(params):
+        raise ValueError(f"grads and params must be equally long, got {len(grads)} and {len(params)}")
+    return [None if g is None else _agc(g, p, clipping, eps) for g, p in zip(grads, params, strict=True)]
+
+
+def _agc(grad: Any, param: Any, clipping: float, eps: float) -> Array:
+    g, w = floats([grad, param], "grads and params")
+    if g.shape != w.shape:
+        raise ValueError(f"a gradient has shape {g.shape}, its parameter {w.shape}")
+    xp, axes = namespace(g, w), _unit_axes(g.ndim)
+
+    def norm(x: Array) -> Array:
+        return xp.sqrt(xp.sum(x * x, axis=axes, keepdims=True))
+
+    limit, size = clipping * xp.maximum(norm(w), eps), norm(g)
+    return xp.where(size < limit, g, g * (limit / xp.maximum(size, 1e-6))).astype(g.dtype)
+
+
+@quiet
+def clip_by_block_rms(t_list: Sequence[Any], threshold: float) -> list[Any]:
+    """Limit the root mean square of each tensor by itself.
+
+        result_i = t_i / max(1, rms(t_i) / threshold),  rms(t) = sqrt(mean(t*t))
+
+    Args:
+        t_list: list of float arrays; None stays None.
+        threshold: > 0.
+
+    Not in TensorFlow; same numbers as optax. Source: Shazeer & Stern, "Adafactor" (2018).
+
+    >>> import numpy as np
+    >>> clip_by_block_rms([np.array([3.0, 4.0])], 1.0)[0].round(4).tolist()
+    [0.8485, 1.1314]
+    """
+    positive(threshold, "threshold")
+
+    def clip(t: Any) -> Array:
+        (t,) = floats([t], "t_list")
+        xp = namespace(t)
+        rms = xp.sqrt(sum_squares(t) / t.dtype.type(max(t.size, 1)))
+        return xp.asarray(t / xp.maximum(t.dtype.type(1), rms / t.dtype.type(threshold)))
+
+    return [None if t is None else clip(t) for t in t_list]

@@ -1,0 +1,32 @@
+"""Errors and warnings. Each error is also one of Python's own types, so plain `except ValueError` works."""
+
+
+class InvalidArgumentError(ValueError):
+    """A shape, index or axis that the operation does not allow (TensorFlow's class of the same name)."""
+
+
+class DTypeError(InvalidArgumentError, TypeError):
+    """A dtype that the operation does not allow.
+
+    TensorFlow raises InvalidArgumentError for it when eager and TypeError while it builds a graph; this is both.
+    """
+
+
+class MissingDTypeError(TypeError, AttributeError):
+    """A bare Python number where an array that carries its dtype is needed (AttributeError in TensorFlow)."""
+
+
+class GradlabWarning(UserWarning):
+    """Base of all gradlab warnings: `warnings.simplefilter("ignore", gl.errors.GradlabWarning)` silences them."""
+
+
+class ClipWarning(GradlabWarning):
+    """A clip did something its caller may not expect: limit 0 or infinite, overflow, non-finite entries."""
+
+
+class GateWarning(GradlabWarning):
+    """A gate value that has no effect, or one that lets updates overtake gradients."""
+
+
+class NotAVariableError(TypeError, NotImplementedError):
+    """Something that is not a Variable where one must be updated (NotImplementedError in TensorFlow)."""

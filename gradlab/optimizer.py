@@ -1,0 +1,260 @@
+"""The three steps compute, process, apply: the shell around every rule."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from . import apply, rules
+from ._arrays import Array, as_array, is_float, is_python_number
+from .autodiff import Gradient, Loss, check_variables, differentiate, touched_variables
+from .errors import DTypeError, InvalidArgumentError, NotAVariableError
+from .gate import GATE_GRAPH, GATE_NONE, GATE_OP, check_gate
+from .slices import IndexedSlices
+from .variable import Variable, current_collection, trainable_variables
+
+Rate = Any  # number, array, or a function without arguments that returns one
+
+
+class Optimizer:
+    """The three steps of `tf.compat.v1.train.Optimizer`; subclasses bring a rule.
+
+    Outside a `gl.Graph` updates happen at once and return None, as in TensorFlow's eager mode. Numbers given as
+    hyperparameters become float32 first, TensorFlow's way, so a float64 variable sees 0.1 as 0.10000000149.
+
+    Differs from TensorFlow: a call that raises changes nothing, not even the variables ahead of the bad one.
+    """
+
+    GATE_NONE, GATE_OP, GATE_GRAPH = GATE_NONE, GATE_OP, GATE_GRAPH
+    _sparse: ClassVar[Callable[..., Any]] = staticmethod(apply.rows)  # how IndexedSlices meet the rule
+
+    def __init__(self, rule: rules.Rule, learning_rate: Rate, use_locking: bool, name: str) -> None:
+        if not name:
+            raise ValueError(f"name must be a non-empty string, got {name!r}")
+        self._rule, self._learning_rate, self._name = rule, learning_rate, name
+        self._slots: weakref.WeakKeyDictionary[Variable, dict[str, Variable]] = weakref.WeakKeyDictionary()
+        self._lock = threading.RLock()
+
+    def get_name(self) -> str:
+        return self._name
+
+    def get_slot(self, var: Variable, name: str) -> Variable | None:
+        """The slot variable, or None where there is none (Keras raises KeyError)."""
+        return self._slots.get(var, {}).get(name)
+
+    def get_slot_names(self) -> list[str]:
+        return sorted(self._rule.slots)
+
+    def variables(self) -> list[Variable]:
+        """The slot variables, sorted by name."""
+        return sorted((s for slots in self._slots.values() for s in slots.values()), key=lambda v: v.name)
+
+    def compute_gradients(
+        self,
+        loss: Loss,
+        var_list: Sequence[Variable] | None = None,
+        gate_gradients: int = GATE_OP,
+        aggregation_method: int | None = None,
+        colocate_gradients_with_ops: bool = False,
+        grad_loss: Any = None,
+    ) -> list[tuple[Gradient, Variable]]:
+        """First step: (gradient or None, variable) for each variable, in order.
+
+        Args:
+            loss: function without arguments that computes with jax.numpy on variables; a vector is summed.
+            var_list: variables; None means the trainable ones the loss reads (in a Graph: all trainable ones).
+            gate_gradients: has an effect in a Graph only; see `GateRace`. The values are the same for all gates.
+            aggregation_method, colocate_gradients_with_ops: accepted; no effect on values.
+            grad_loss: upstream gradient, of the loss's shape.
+
+        Raises:
+            RuntimeError or TypeError: the loss is not callable. ValueError: no variables, integer variables, bad gate
+            in a Graph.
+        """
+        if not callable(loss):
+            raise RuntimeError(
+                f"loss must be a function without arguments, got {type(loss).__name__}: write lambda: ..."
+            )
+        graph = current_collection().graph
+        check_gate(gate_gradients, strict=graph)
+        if var_list is None and not graph:
+            pairs = touched_variables(loss, grad_loss)
+            if not pairs:
+                raise ValueError(
+                    "no variables: the loss reads no trainable variable; pass var_list or read variables in it"
+                )
+            return pairs
+        variables = trainable_variables() if var_list is None else check_variables(list(var_list), "var_list")
+        if not variables:
+            raise ValueError("no variables to optimize: var_list is empty")
+        for v in variables:
+            if not is_float(v.dtype):
+                raise DTypeError(f"{v.name} is {v.dtype}; only floating-point variables have gradients")
+        return list(zip(differentiate([loss], variables, [grad_loss])[0], variables, strict=True))
+
+    def apply_gradients(self, grads_and_vars: Any, global_step: Variable | None = None, name: str | None = None) -> Any:
+        """Third step: update every variable, then add 1 to global_step.
+
+        Args:
+            grads_and_vars: iterable of (array, IndexedSlices, list or None, variable); None is skipped.
+            global_step: integer variable, or None.
+            name: name of the Operation in a Graph; the optimizer's name by default.
+
+        Returns: None; in a Graph an Operation to run.
+
+        Raises:
+            ValueError: nothing to apply, a shape or dtype differs from the variable's, an index outside it.
+            TypeError: not pairs, not variables, strings. RuntimeError: slices for a variable with a constraint.
+        """
+        pairs = _checked_pairs(grads_and_vars)
+        if global_step is not None:
+            check_variables([global_step], "global_step")
+        for _, v in pairs:
+            self._make_slots(v)
+
+        def run() -> None:
+            for g, v in pairs:
+                self._update(v, g)
+            if global_step is not None:
+                global_step.assign_add(1)
+
+        return current_collection().finish(run, name or self._name)
+
+    def minimize(
+        self,
+        loss: Loss,
+        global_step: Variable | None = None,
+        var_list: Sequence[Variable] | None = None,
+        gate_gradients: int = GATE_OP,
+        aggregation_method: int | None = None,
+        colocate_gradients_with_ops: bool = False,
+        name: str | None = None,
+        grad_loss: Any = None,
+    ) -> Any:
+        """`compute_gradients` and `apply_gradients` in one; in a Graph an Operation that does both at every run.
+
+        >>> v = Variable([1.0, -2.0], name="v")
+        >>> from gradlab.train import GradientDescentOptimizer
+        >>> GradientDescentOptimizer(0.25).minimize(lambda: (v * v).sum())
+        >>> v.numpy().tolist()
+        [0.5, -1.0]
+        """
+
+        def pairs() -> list[tuple[Gradient, Variable]]:
+            return self.compute_gradients(
+                loss, var_list, gate_gradients, aggregation_method, colocate_gradients_with_ops, grad_loss
+            )
+
+        collection = current_collection()
+        if not collection.graph:
+            return self.apply_gradients(pairs(), global_step, name)
+        variables = [v for _, v in _checked_pairs(pairs())]
+        for v in variables:
+            self._make_slots(v)
+
+        def run() -> None:
+            for g, v in _checked_pairs(zip(differentiate([loss], variables, [grad_loss])[0], variables, strict=True)):
+                self._update(v, g)
+            if global_step is not None:
+                global_step.assign_add(1)
+
+        return collection.finish(run, name or self._name)
+
+    def init(self, values: Any) -> Any:
+        """State of the pure form for a tree of weights: a step count and the slots of every leaf.
+
+        >>> import jax, jax.numpy as jnp
+        >>> from gradlab.train import MomentumOptimizer
+        >>> opt, w = MomentumOptimizer(0.1, 0.9), {"a": jnp.ones(2)}
+        >>> w, state = jax.jit(opt.update)(opt.init(w), w, {"a": jnp.ones(2)})
+        >>> round(float(w["a"][0]), 2), int(state["step"])
+        (0.9, 1)
+        """
+        import jax
+
+        leaves = jax.tree.leaves(values)
+        return {"step": jax.numpy.zeros((), np.int32), "slots": [self._rule.init(as_array(w)) for w in leaves]}
+
+    def update(self, state: Any, values: Any, grads: Any) -> tuple[Any, Any]:
+        """(new values, new state): the same update as a pure function, for `jit`, `scan`, `vmap` and shards.
+
+        `grads` is a tree like `values` whose leaves are arrays, IndexedSlices or None.
+        """
+        import jax
+
+        leaves, tree = jax.tree.flatten(values)
+        new, slots = [], []
+        for w, s, g in zip(leaves, state["slots"], tree.flatten_up_to(grads), strict=True):
+            w, s = (w, s) if g is None else self._stepped(as_array(w), s, g)
+            new.append(w)
+            slots.append(s)
+        return jax.tree.unflatten(tree, new), {"step": state["step"] + 1, "slots": slots}
+
+    def _rate(self, dtype: Any) -> Any:
+        rate = self._learning_rate() if callable(self._learning_rate) else self._learning_rate
+        rate = np.float32(rate) if is_python_number(rate) else as_array(rate, "learning_rate")
+        return rate.astype(dtype)
+
+    def _stepped(self, w: Array, slots: Any, g: Gradient) -> tuple[Array, Any]:
+        how = type(self)._sparse if isinstance(g, IndexedSlices) else apply.dense
+        return how(self._rule, w, slots, g, self._rate(w.dtype))
+
+    def _make_slots(self, v: Variable) -> None:
+        with self._lock:
+            if v not in self._slots:
+                name = f"{v.name.removesuffix(':0')}/{self._name}"
+                collection = current_collection()
+                self._slots[v] = {
+                    slot: Variable(start, trainable=False, name=collection.unique_name(name))
+                    for slot, start in zip(self._rule.slots, self._rule.init(v._value), strict=True)
+                }
+
+    def _update(self, v: Variable, g: Gradient) -> None:
+        slots = self._slots[v]
+        with v._lock:
+            w, new = self._stepped(v._value, tuple(s._value for s in slots.values()), g)
+            v.assign(v.constraint(w) if v.constraint else w)
+            for slot, value in zip(slots.values(), new, strict=True):
+                slot.assign(value)
+
+
+def _checked_pairs(grads_and_vars: Any) -> list[tuple[Gradient, Variable]]:
+    """The pairs that have a gradient, each checked against its variable before anything is changed."""
+    pairs = list(grads_and_vars)
+    if not pairs:
+        raise ValueError("no variables provided: grads_and_vars is empty")
+    checked = []
+    for pair in pairs:
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise TypeError(f"grads_and_vars must hold (gradient, variable) pairs, got {type(pair).__name__}")
+        g, v = pair
+        if not isinstance(v, Variable):
+            raise NotAVariableError(f"can only update a gradlab Variable, got {type(v).__name__}")
+        if g is not None:
+            checked.append((_checked_gradient(g, v), v))
+    if not checked:
+        raise ValueError(f"no gradients provided for any variable: {[v.name for _, v in pairs]}")
+    return checked
+
+
+def _checked_gradient(g: Any, v: Variable) -> Gradient:
+    if not is_float(v.dtype):
+        raise DTypeError(f"{v.name} is {v.dtype}; only floating-point variables can be optimized")
+    sparse = isinstance(g, IndexedSlices)
+    values = g.values if sparse else as_array(g, f"the gradient of {v.name}")
+    if values.dtype != v.dtype:
+        raise DTypeError(f"{v.name} is {v.dtype} but its gradient is {values.dtype}; cast the gradient")
+    if not sparse:
+        if tuple(values.shape) != v.shape:
+            raise InvalidArgumentError(f"{v.name} has shape {v.shape} but its gradient has shape {tuple(values.shape)}")
+        return values
+    if v.constraint is not None:
+        raise RuntimeError(f"{v.name} has a constraint, which a sparse gradient cannot keep; use a dense gradient")
+    if tuple(values.shape[1:]) != v.shape[1:] or not v.shape:
+        raise InvalidArgumentError(f"{v.name} has shape {v.shape} but its slices have rows of shape {values.shape[1:]}")
+    g.check_rows(v.shape[0], v.name)
+    return g

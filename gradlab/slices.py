@@ -1,0 +1,102 @@
+"""IndexedSlices: the gradient of a gather, some rows of a tensor."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ._arrays import Array, as_array, is_jax, is_traced, namespace
+from .errors import DTypeError, InvalidArgumentError
+
+
+@dataclass(frozen=True, eq=False)
+class IndexedSlices:
+    """Rows `values[k]` that belong at `indices[k]` of a tensor of shape `dense_shape`.
+
+    The tensor meant is `zeros(dense_shape)` with `tensor[indices[k]] += values[k]` for every k; an index may repeat.
+
+    Args:
+        values: (n, ...) array, NumPy or JAX.
+        indices: (n,) integer array.
+        dense_shape: shape of the whole tensor, or None if unknown.
+
+    Raises:
+        InvalidArgumentError: `values` and `indices` differ in length, or an index lies outside `dense_shape`.
+        DTypeError: the indices are not integers.
+
+    Differs from TensorFlow: indices are checked here, once, not by the kernel that meets them.
+    Source: `tf.IndexedSlices`, TensorFlow 2.21 (2026).
+
+    >>> IndexedSlices([[1.0, 2.0], [3.0, 4.0]], [2, 2], (4, 2)).to_dense()[2].tolist()
+    [4.0, 6.0]
+    """
+
+    values: Array
+    indices: Array
+    dense_shape: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        register()
+        if not _is_leaf(self.values):
+            return  # JAX rebuilds trees around placeholders
+        values, indices = as_array(self.values, "values"), as_array(self.indices, "indices")
+        if indices.size == 0 and not np.issubdtype(indices.dtype, np.integer):
+            indices = indices.astype(np.int32)
+        if not np.issubdtype(indices.dtype, np.integer):
+            raise DTypeError(f"indices must be integers, got {indices.dtype}")
+        if indices.ndim != 1 or values.ndim < 1 or values.shape[0] != indices.shape[0]:
+            raise InvalidArgumentError(
+                f"values of shape {values.shape} need indices of shape ({values.shape[:1] or '?'}), got {indices.shape}"
+            )
+        shape = None if self.dense_shape is None else tuple(int(n) for n in self.dense_shape)
+        object.__setattr__(self, "values", values)
+        object.__setattr__(self, "indices", indices)
+        object.__setattr__(self, "dense_shape", shape)
+
+    @property
+    def dtype(self) -> Any:
+        return self.values.dtype
+
+    @property
+    def shape(self) -> tuple[int, ...] | None:
+        return self.dense_shape
+
+    def with_values(self, values: Array) -> IndexedSlices:
+        """The same rows with other values: what a clip returns."""
+        return IndexedSlices(values, self.indices, self.dense_shape)
+
+    def check_rows(self, rows: int, name: str) -> None:
+        """Refuse indices outside `rows` (InvalidArgumentError); traced indices are believed."""
+        if is_traced(self.indices) or self.indices.shape[0] == 0:
+            return
+        low, high = int(self.indices.min()), int(self.indices.max())
+        if low < 0 or high >= rows:
+            raise InvalidArgumentError(f"indices of {name} must be in [0, {rows}), got {low if low < 0 else high}")
+
+    def to_dense(self) -> Array:
+        """The whole tensor, rows of one index summed (ValueError when `dense_shape` is unknown)."""
+        if self.dense_shape is None:
+            raise ValueError("these IndexedSlices have no dense_shape; give one to make them dense")
+        self.check_rows(self.dense_shape[0], "the slices")
+        xp = namespace(self.values)
+        dense = xp.zeros(self.dense_shape, self.dtype)
+        if is_jax(dense):
+            return dense.at[self.indices].add(self.values)
+        np.add.at(dense, self.indices, self.values)
+        return dense
+
+
+def _is_leaf(x: Any) -> bool:
+    return isinstance(x, list | tuple | int | float) or hasattr(x, "shape") or hasattr(x, "__array__")
+
+
+def register() -> None:
+    """Make IndexedSlices a JAX pytree as soon as JAX is there; its shape is static."""
+    jax = sys.modules.get("jax")
+    if jax is None or getattr(IndexedSlices, "_registered", False):
+        return
+    IndexedSlices._registered = True  # type: ignore[attr-defined]
+    jax.tree_util.register_dataclass(IndexedSlices, data_fields=["values", "indices"], meta_fields=["dense_shape"])
