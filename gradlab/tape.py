@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
-from ._arrays import Array
+from ._arrays import Array, is_traced
 from .variable import Variable, _tape
 
 
@@ -33,10 +34,10 @@ class Tape:
         return self.values.get(id(variable), value)
 
     def gather(self, variable: Variable, indices: Array) -> Array:
-    """Rows of a variable whose derivative is kept as slices; inside `jit` or `scan` it becomes dense."""
-    self.read_rows.add(id(variable))
-    site, self.sites = self.sites, self.sites + 1
-    return _gather_site(self, id(variable), site)(self.values[id(variable)], indices)
+        """Rows of a variable whose derivative is kept as slices; inside `jit` or `scan` it becomes dense."""
+        self.read_rows.add(id(variable))
+        site, self.sites = self.sites, self.sites + 1
+        return _gather_site(self, id(variable), site)(self.values[id(variable)], indices)
 
 
 def _gather_site(tape: Tape, variable: int, site: int) -> Callable[[Array, Array], Array]:
