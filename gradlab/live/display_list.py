@@ -1,0 +1,111 @@
+"""The binary form of what moving artists draw: little-endian 32-bit words, read by `widget.js` and by `decode`.
+
+Every operation starts with two words, its code and its length in words, so a reader can skip what it does not know.
+Coordinates are device pixels from the top left corner; colours are bytes r, g, b, a; path codes are matplotlib's.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+CLIP, STYLE, PATH, MARKS, STAMPS, IMAGE = range(1, 7)
+NO_COLOUR = 0
+
+Array = Any
+
+
+def colour(rgba: Sequence[float] | None, alpha: float | None = None) -> int:
+    """Pack a colour with parts from 0 to 1 into one word; `None` is no colour.
+
+    >>> hex(colour((1.0, 0.0, 0.0, 0.5)))
+    '0x800000ff'
+    """
+    if rgba is None:
+        return NO_COLOUR
+    last = rgba[3] if alpha is None and len(rgba) > 3 else (1.0 if alpha is None else alpha)
+    r, g, b, a = (int(255 * float(part) + 0.5) for part in (*rgba[:3], last))
+    return r | g << 8 | b << 16 | a << 24 if a else NO_COLOUR
+
+
+class Writer:
+    """Collects operations; `finish` gives the bytes."""
+
+    def __init__(self) -> None:
+        self._chunks: list[bytes] = []
+
+    def finish(self) -> bytes:
+        return b"".join(self._chunks)
+
+    def clip(self, rectangle: tuple[float, float, float, float] | None, path: tuple[bytes, int] | None) -> None:
+        """Limit what follows to a rectangle (left, top, right, bottom) and to a packed path."""
+        body = struct.pack("<I4f", rectangle is not None, *(rectangle or (0, 0, 0, 0)))
+        self._add(CLIP, body + _counted(path))
+
+    def style(self, edge: int, width: float, cap: int, join: int, dashes: tuple[float, Sequence[float]]) -> None:
+        """Set the pen: colour, width in pixels, index of the cap and the join, dash offset and lengths."""
+        offset, lengths = dashes
+        self._add(STYLE, struct.pack(f"<IfIIfI{len(lengths)}f", edge, width, cap, join, offset, len(lengths), *lengths))
+
+    def path(self, face: int, path: tuple[bytes, int]) -> None:
+        """Fill, then stroke, one path."""
+        self._add(PATH, struct.pack("<I", face) + _counted(path))
+
+    def marks(self, face: int, path: tuple[bytes, int], positions: Array) -> None:
+        """Fill and stroke one path at each of the positions (n, 2)."""
+        body = struct.pack("<I", face) + _counted(path) + struct.pack("<I", len(positions))
+        self._add(MARKS, body + positions.astype("<f4").tobytes())
+
+    def stamps(self, path: tuple[bytes, int], matrices: Array, faces: Array, edges: Array, widths: Array) -> None:
+        """Draw one path under several matrices (n, 6: a b c d e f), each with its own colours and pen width."""
+        items = np.empty((len(matrices), 9), "<u4")
+        items[:, :6] = matrices.astype("<f4").view("<u4")
+        items[:, 6], items[:, 7] = faces, edges
+        items[:, 8] = widths.astype("<f4").view("<u4")
+        self._add(STAMPS, _counted(path) + struct.pack("<I", len(items)) + items.tobytes())
+
+    def image(self, matrix: Sequence[float], alpha: float, pixels: Array) -> None:
+        """Place pixels (h, w, 4 bytes); the matrix takes pixel corners to the canvas."""
+        height, width = pixels.shape[:2]
+        body = struct.pack("<7fII", *matrix, alpha, width, height)
+        self._add(IMAGE, body + np.ascontiguousarray(pixels, np.uint8).tobytes())
+
+    def _add(self, code: int, body: bytes) -> None:
+        self._chunks += (struct.pack("<II", code, len(body) // 4 + 2), body)
+
+
+def pack(vertices: Array, codes: Array) -> tuple[bytes, int]:
+    """Pack a cleaned path (codes given, one per vertex) as bytes and the number of its vertices."""
+    count = len(codes)
+    return codes.astype(np.uint8).tobytes() + bytes(-count % 4) + vertices.astype("<f4").tobytes(), count
+
+
+def decode(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield (code, body) for each operation.
+
+    >>> writer = Writer()
+    >>> writer.style(colour((0.0, 0.0, 0.0)), 1.5, 0, 1, (0.0, ()))
+    >>> [(code, len(body)) for code, body in decode(writer.finish())]
+    [(2, 24)]
+    """
+    start = 0
+    while start < len(data):
+        code, words = struct.unpack_from("<II", data, start)
+        yield code, data[start + 8 : start + 4 * words]
+        start += 4 * words
+
+
+def unpack(body: bytes, start: int = 0) -> tuple[Array, Array, int]:
+    """Read one counted path: its vertices (n, 2), its codes (n,) and where it ends."""
+    (count,) = struct.unpack_from("<I", body, start)
+    codes = np.frombuffer(body, np.uint8, count, start + 4)
+    first = start + 4 + count + -count % 4
+    return np.frombuffer(body, "<f4", 2 * count, first).reshape(-1, 2), codes, first + 8 * count
+
+
+def _counted(path: tuple[bytes, int] | None) -> bytes:
+    data, count = path or (b"", 0)
+    return struct.pack("<I", count) + data

@@ -1,0 +1,105 @@
+"""What a browser may say to a LiveFigure. Nothing it says can raise: the worst answer is the state as it is."""
+
+from __future__ import annotations
+
+import contextvars
+import logging
+import threading
+from typing import TYPE_CHECKING, Any
+
+from .controls import Button, Menu, Slider
+from .scene import usable_ratio
+
+if TYPE_CHECKING:
+    from .figure import LiveFigure
+
+MOST_VIEWS = 8
+
+_log = logging.getLogger(__name__)
+
+
+class Inbox:
+    """Reads messages, keeps the open views, runs buttons.
+
+    Messages are {kind: "open", view, ratio}, {kind: "close", view}, {kind: "set", view, id, values} and
+    {kind: "press", name}. A "set" is always answered, so that its view may send the next one.
+    """
+
+    def __init__(self, live: LiveFigure) -> None:
+        self._live = live
+        self.views: dict[str, float] = {}
+        self.busy: set[str] = set()
+
+    @property
+    def ratios(self) -> list[float]:
+        """The pixel ratios for which pictures are wanted now."""
+        return sorted(set(self.views.values()))
+
+    def receive(self, message: Any) -> None:
+        """Act on one message."""
+        handlers = {"open": self._open, "close": self._close, "set": self._set, "press": self._press}
+        kind = message.get("kind") if isinstance(message, dict) else None
+        handler = handlers.get(kind) if isinstance(kind, str) else None
+        if handler is None:
+            return
+        try:
+            handler(message)
+        except Exception as error:
+            self.report(error)
+
+    def report(self, error: BaseException) -> None:
+        """Show an error in the read-out of every view and log where it came from."""
+        _log.error("%s", error, exc_info=error)
+        self._live._tell(kind="status", text=f"{type(error).__name__}: {error}", error=True)
+
+    def _open(self, message: dict[str, Any]) -> None:
+        view = str(message.get("view"))
+        self.views.pop(view, None)
+        while len(self.views) >= MOST_VIEWS:  # a page that vanished never said goodbye
+            self.views.pop(next(iter(self.views)))
+        self.views[view] = usable_ratio(message.get("ratio"))
+        self._live._introduce(view, self.views[view])
+
+    def _close(self, message: dict[str, Any]) -> None:
+        self.views.pop(str(message.get("view")), None)
+
+    def _set(self, message: dict[str, Any]) -> None:
+        answer = [message.get("view"), message.get("id")]
+        try:
+            self._live._move(self._read(message.get("values")), answer)
+        except BaseException:
+            self._live._tell(kind="answer", answer=answer, values=self._live._wire_values())
+            raise
+
+    def _read(self, values: Any) -> dict[str, Any]:
+        """Give the usable values: numbers beyond an end become that end, all else is left out."""
+        controls, usable = self._live._controls, {}
+        for name, value in values.items() if isinstance(values, dict) else ():
+            control = controls.get(name)
+            try:
+                if isinstance(control, Slider):
+                    usable[name] = control.clamp(value)
+                elif isinstance(control, Menu) and isinstance(value, int) and value >= 0:
+                    usable[name] = control.options[value][0]
+            except (TypeError, ValueError, IndexError):
+                continue
+        return usable
+
+    def _press(self, message: dict[str, Any]) -> None:
+        button = self._live._controls.get(str(message.get("name")))
+        if not isinstance(button, Button) or button.name in self.busy:
+            return
+        self.busy.add(button.name)
+        self._live._tell(kind="busy", name=button.name, busy=True)
+        # A copy of the context keeps printed text beside the cell that the press belongs to.
+        context = contextvars.copy_context()
+        threading.Thread(target=context.run, args=(self._work, button), daemon=True).start()
+
+    def _work(self, button: Button) -> None:
+        try:
+            button.press()
+        except Exception as error:
+            self.report(error)
+        finally:
+            self.busy.discard(button.name)
+            self._live._tell(kind="busy", name=button.name, busy=False)

@@ -1,0 +1,129 @@
+"""A matplotlib figure split in two: what stays (painted once by Agg) and what moves (recorded for each change)."""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import matplotlib.image
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import FigureBase
+
+from .controls import Drag
+from .recorder import Recorder
+
+FAST, SMALL = 1, 9
+
+
+class Scene:
+    """Draws one figure; moving artists are the children of its Axes (and its own) made with `animated=True`.
+
+    Moving artists lie over everything still, as they do when a picture is blitted.
+    """
+
+    def __init__(self, figure: Any) -> None:
+        self.figure = figure
+        self.dpi = float(figure.dpi)
+        self._canvas = FigureCanvasAgg(figure)
+        self._recorders: dict[float, Recorder] = {}
+        # The layout is worked out when still parts change, and kept: a frame must fit the still picture below it.
+        self._layout = figure.get_layout_engine()
+        self.settle()
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height in CSS pixels."""
+        width, height = self.figure.get_size_inches() * self.dpi
+        return round(width), round(height)
+
+    def settle(self) -> None:
+        """Lay the figure out again."""
+        self._at(self.dpi)
+        if self._layout is not None:
+            self._layout.execute(self.figure)
+            self.figure.set_layout_engine("none")
+        self._canvas.draw()
+
+    def still(self, ratio: float) -> bytes:
+        """Paint the still parts for a screen with `ratio` device pixels per CSS pixel, as PNG bytes."""
+        self._at(self.dpi * ratio)
+        self._canvas.draw()
+        return _png(np.asarray(self._canvas.buffer_rgba()), FAST)
+
+    def frame(self, ratio: float) -> bytes:
+        """Record the moving parts as a display list."""
+        self._at(self.dpi * ratio)
+        recorder = self._recorders.get(ratio)
+        if recorder is None:
+            width, height = self._canvas.get_width_height(physical=True)
+            recorder = self._recorders[ratio] = Recorder(width, height, self.figure.dpi)
+        try:
+            for artist in moving(self.figure):
+                artist.draw(recorder)
+        finally:
+            data = recorder.finish()
+        return data
+
+    def png(self, dpi: float | None) -> bytes:
+        """Paint everything by Agg, moving parts last, without dates or versions in the file."""
+        before = self.figure.dpi
+        try:
+            self._at(dpi or self.dpi)
+            self._canvas.draw()
+            renderer = self._canvas.get_renderer()
+            for artist in moving(self.figure):
+                artist.draw(renderer)
+            return _png(np.asarray(self._canvas.buffer_rgba()), SMALL)
+        finally:
+            self._at(before)
+
+    def area(self, drag: Drag) -> dict[str, Any]:
+        """Say where the drag's Axes lies (fractions of the figure from the top left) and what its edges mean."""
+        box = drag.axes.get_position()
+        area: dict[str, Any] = {
+            "left": box.x0, "top": 1 - box.y1, "width": box.width, "height": box.height,
+            "label": drag.label, "x": None, "y": None,
+        }  # fmt: skip
+        for key, name, axis in (("x", drag.x, drag.axes.xaxis), ("y", drag.y, drag.axes.yaxis)):
+            if name is not None:
+                first, last = axis.get_view_interval() if not axis.get_inverted() else axis.get_view_interval()[::-1]
+                area[key] = {"name": name, "first": first, "last": last, "log": axis.get_scale() == "log"}
+        return area
+
+    def forget(self) -> None:
+        """Drop what depends on the size of the figure."""
+        self._recorders.clear()
+
+    def _at(self, dpi: float) -> None:
+        if self.figure.dpi != dpi:
+            self.figure.dpi = dpi
+
+
+def moving(parent: Any) -> Iterator[Any]:
+    """Yield the moving artists of a figure in drawing order."""
+    for child in sorted(parent.get_children(), key=lambda artist: artist.get_zorder()):
+        if child.get_animated():
+            yield child
+        elif child.get_visible() and isinstance(child, Axes | FigureBase):
+            yield from moving(child)
+
+
+def usable_ratio(value: Any) -> float:
+    """Give a device pixel ratio from 0.5 to 4 in quarters; 1 for anything that is not a number."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return 1.0
+    return min(max(round(value * 4) / 4, 0.5), 4.0)
+
+
+def _png(pixels: np.ndarray, level: int) -> bytes:
+    opaque = bool((pixels[..., 3] == 255).all())
+    buffer = io.BytesIO()
+    matplotlib.image.imsave(
+        buffer, pixels[..., :3] if opaque else pixels, format="png", metadata={"Software": None},
+        pil_kwargs={"compress_level": level},
+    )  # fmt: skip
+    return buffer.getvalue()

@@ -1,0 +1,51 @@
+"""The browser paints what Agg paints: every kind of moving artist, compared pixel by pixel."""
+
+import base64
+import io
+from typing import Any
+
+import matplotlib.image
+import numpy as np
+import pytest
+
+from gradlab.live.scene import Scene
+
+from .gallery import GALLERY, build
+
+pytestmark = pytest.mark.browser
+
+# Two rasterizers never agree on every edge pixel. `MEAN` bounds the mean difference over all pixels and channels (of 255),
+# `FAR` the share of pixels that differ by more than a third of the range: a wrong shape, colour, place or clip breaks it.
+MEAN, FAR = 0.25, 0.0005
+
+
+def painted(page: Any, scene: Scene, ratio: float) -> np.ndarray:
+    still, frame = scene.still(ratio), scene.frame(ratio)
+    data = page.evaluate(
+        """async ([still, list]) => {
+          const image = new Image();
+          image.src = "data:image/png;base64," + still;
+          await image.decode();
+          const [width, height] = [image.naturalWidth, image.naturalHeight];
+          const moving = Object.assign(document.createElement("canvas"), { width, height });
+          const both = Object.assign(document.createElement("canvas"), { width, height });
+          window.paint(moving, list);
+          const ctx = both.getContext("2d");
+          ctx.drawImage(image, 0, 0);
+          ctx.drawImage(moving, 0, 0);
+          return both.toDataURL();
+        }""",
+        [base64.b64encode(still).decode(), base64.b64encode(frame).decode()],
+    )
+    return matplotlib.image.imread(io.BytesIO(base64.b64decode(data.split(",")[1])))[..., :3]
+
+
+@pytest.mark.parametrize("ratio", [1.0, 2.0])
+@pytest.mark.parametrize("name", GALLERY)
+def test_the_browser_paints_what_agg_paints(page: Any, name: str, ratio: float) -> None:
+    scene = Scene(build(name))
+    seen = painted(page, scene, ratio)
+    expected = matplotlib.image.imread(io.BytesIO(scene.png(100 * ratio)))[..., :3]
+    difference = 255 * np.abs(seen - expected)
+    far = (difference.max(axis=2) > 85).mean()
+    assert (difference.mean(), far) <= (MEAN, FAR) and far <= FAR
