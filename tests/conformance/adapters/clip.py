@@ -1,0 +1,127 @@
+"""Clip functions: verbs `call` and `grad_of`."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import gradlab as gl
+
+from .. import compare, decode
+from ..runner import all_semantics, attempt, replay
+from ..scenarios import Scenario, Unsupported
+
+FUNCTIONS = ("clip_by_value", "clip_by_norm", "clip_by_average_norm", "global_norm", "clip_by_global_norm")
+NAMESPACES = ("", "v1.", "linalg.", "compat.v1.")  # TensorFlow's names for the same functions
+VERSIONED = ("clip_by_value", "clip_by_norm", "clip_by_global_norm")  # those that differ between TensorFlow versions
+JAX_TOLERANCE = "ulp 4"
+
+
+def accepts(scenario: Scenario) -> bool:
+    return scenario.group == "clip" and scenario.mode in ("eager", "graph")
+
+
+def differences(scenario: Scenario) -> list[str]:
+    return replay(scenario, lambda semantics: [_run(call, semantics) for call in scenario.calls])
+
+
+def function(name: str, semantics: str) -> Callable[..., Any]:
+    """gradlab's function behind the name of the original."""
+    known = {prefix + f: f for prefix in NAMESPACES for f in FUNCTIONS}
+    if name not in known:
+        raise Unsupported(f"function {name!r}")
+    plain = getattr(gl, known[name])
+    if known[name] not in VERSIONED:
+        return plain
+    return lambda *args, **kwargs: plain(*args, **kwargs, semantics=semantics)
+
+
+def _run(call: dict[str, Any], semantics: str) -> Any:
+    if call["do"] == "call":
+        return _call(call, semantics)
+    if call["do"] == "grad_of":
+        return _grad_of(call, semantics)
+    raise Unsupported(f"verb {call['do']!r}")
+
+
+def _call(call: dict[str, Any], semantics: str, as_array: Callable[[Any], Any] = lambda a: a) -> Any:
+    f = function(call["fn"], semantics)
+    args, kwargs = _arguments(call, as_array)
+    return attempt(lambda: {"value": f(*args, **kwargs)})
+
+
+def _arguments(call: dict[str, Any], as_array: Callable[[Any], Any] = lambda a: a) -> tuple[list[Any], dict[str, Any]]:
+    args = decode.value(call.get("args", []), as_array)
+    return args, {k: decode.value(v, as_array) for k, v in call.get("kwargs", {}).items()}
+
+
+def _grad_of(call: dict[str, Any], semantics: str) -> Any:
+    """The gradient of the sum of what the function gives at x; list functions get [x]."""
+    f = function(call["fn"], semantics)
+    args, kwargs = _arguments(call)
+    x = decode.value(call["x"])
+    many = call["fn"].endswith("global_norm")
+
+    def total(t: Any) -> Any:
+        y = f([t] if many else t, *args, **kwargs)
+        return (y[0][0] if isinstance(y, tuple) else y).sum()
+
+    return attempt(lambda: {"value": _gradient(total, x)})
+
+
+def _gradient(f: Callable[[Any], Any], x: np.ndarray) -> np.ndarray:
+    import jax
+
+    with wide(x.dtype == np.float64):
+        return np.asarray(jax.grad(f)(jax.numpy.asarray(x)))
+
+
+def wide(needed: bool) -> contextlib.AbstractContextManager[Any]:
+    """JAX with float64, where a scenario needs it."""
+    import jax
+
+    if not needed:
+        return contextlib.nullcontext()
+    if hasattr(jax, "enable_x64"):
+        return jax.enable_x64(True)
+    from jax.experimental import enable_x64
+
+    return enable_x64(True)
+
+
+def on_jax(scenario: Scenario) -> bool:
+    """Can the scenario be repeated on JAX arrays: calls only, and every one of them gives arrays."""
+    if not accepts(scenario) or any(call["do"] != "call" for call in scenario.calls):
+        return False
+    return all("value" in out for outputs in scenario.data["expected"].values() for out in outputs)
+
+
+def jax_differences(scenario: Scenario, jit: bool) -> list[str]:
+    """Deviations on JAX arrays, eagerly or under jit; float32 and float64 within `JAX_TOLERANCE`."""
+    with wide("float64" in str(scenario.calls)):
+        found = []
+        mode = JAX_TOLERANCE if scenario.data["compare"] == "bitwise" else scenario.data["compare"]
+        for oracle, outputs in scenario.data["expected"].items():
+            for semantics in all_semantics(oracle):
+                for k, (call, want) in enumerate(zip(scenario.calls, outputs, strict=True)):
+                    got = attempt(lambda call=call, semantics=semantics: {"value": _on_jax(call, semantics, jit)})
+                    found += compare.differences(want, got, mode, f"{oracle}/{semantics} call {k}")
+        return found
+
+
+def _on_jax(call: dict[str, Any], semantics: str, jit: bool) -> Any:
+    """The call with every array a JAX array; under jit these are the traced arguments and the rest is static."""
+    import jax
+
+    f = function(call["fn"], semantics)
+    leaves, tree = jax.tree.flatten(_arguments(call, jax.numpy.asarray))
+
+    def given(arrays: list[Any]) -> Any:
+        left = iter(arrays)
+        args, kwargs = tree.unflatten([next(left) if isinstance(x, jax.Array) else x for x in leaves])
+        return f(*args, **kwargs)
+
+    return (jax.jit(given) if jit else given)([x for x in leaves if isinstance(x, jax.Array)])

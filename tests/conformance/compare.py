@@ -1,0 +1,182 @@
+"""Compare what gradlab gave with what the originals gave: `differences(expected, actual, mode)` lists the deviations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from . import decode
+
+Match = Callable[[np.ndarray, np.ndarray], np.ndarray]  # (expected, actual) -> which entries agree
+
+
+@dataclass(frozen=True)
+class Raised:
+    """The call raised this."""
+
+    error: Exception
+
+
+@dataclass(frozen=True)
+class AnyOf:
+    """The original was free to give one of these; `own` is what gradlab gave, which must be one of them too."""
+
+    alternatives: list[Any]
+    own: Any
+
+
+def differences(expected: Any, actual: Any, mode: str | dict[str, Any], where: str = "") -> list[str]:
+    """Deviations in words; an empty list means equal in this mode.
+
+    Modes: "bitwise" (dtype, shape, every bit; NaN equals NaN, the sign of zero counts), "rtol x", "ulp n",
+    {"exact": true} (as bitwise) and {"exact": false, "rtol": r, "atol": a}. "informational" promises nothing.
+    """
+    if mode == "informational":
+        return []
+    if isinstance(actual, AnyOf):
+        return _any_of(expected, actual, mode, where)
+    if isinstance(expected, dict) and "error" in expected:
+        return _error(expected["error"], actual, where)
+    if isinstance(actual, Raised):
+        return [f"{where}: expected {_short(expected)}, raised {type(actual.error).__name__}: {actual.error}"]
+    if decode.is_array(expected):
+        return _array(expected, actual, mode, where)
+    if isinstance(expected, dict):
+        if "indexed_slices" in expected:
+            return _slices(expected["indexed_slices"], actual, mode, where)
+        return _mapping(expected, actual, mode, where)
+    if isinstance(expected, list):
+        return _sequence(expected, actual, mode, where)
+    same = type(expected) is type(actual) and (expected == actual or expected != expected)
+    return [] if same else [f"{where}: expected {expected!r}, got {_short(actual)}"]
+
+
+def _any_of(expected: Any, actual: AnyOf, mode: str | dict[str, Any], where: str) -> list[str]:
+    found = []
+    if all(differences(expected, choice, mode, where) for choice in actual.alternatives):
+        found.append(f"{where}: {_short(expected)} is none of {len(actual.alternatives)} possible outcomes")
+    if all(_encoded(actual.own) != _encoded(choice) for choice in actual.alternatives):
+        found.append(f"{where}: gradlab's own {_short(actual.own)} is none of its possible outcomes")
+    return found
+
+
+def _encoded(x: Any) -> Any:
+    """Nested values with arrays as bytes, so that == means equal bits."""
+    if isinstance(x, dict):
+        return {k: _encoded(v) for k, v in x.items()}
+    return np.asarray(x).tobytes() if hasattr(x, "dtype") else x
+
+
+def _error(expected: dict[str, Any] | str, actual: Any, where: str) -> list[str]:
+    name = expected if isinstance(expected, str) else expected["class"]
+    if not isinstance(actual, Raised):
+        return [f"{where}: expected {name}, got {_short(actual)}"]
+    names = [c.__name__ for c in type(actual.error).__mro__]
+    return [] if name in names else [f"{where}: expected {name}, raised {names[0]}: {actual.error}"]
+
+
+def _mapping(expected: dict[str, Any], actual: Any, mode: str | dict[str, Any], where: str) -> list[str]:
+    if not isinstance(actual, dict):
+        return [f"{where}: expected {_short(expected)}, got {_short(actual)}"]
+    found = [f"{where}.{k}: missing" for k in expected if k not in actual]
+    found += [f"{where}.{k}: not expected, got {_short(actual[k])}" for k in actual if k not in expected]
+    for k in expected.keys() & actual.keys():
+        found += differences(expected[k], actual[k], mode, f"{where}.{k}")
+    return sorted(found)
+
+
+def _sequence(expected: list[Any], actual: Any, mode: str | dict[str, Any], where: str) -> list[str]:
+    if not isinstance(actual, list | tuple) or len(actual) != len(expected):
+        return [f"{where}: expected {len(expected)} entries, got {_short(actual)}"]
+    pairs = enumerate(zip(expected, actual, strict=True))
+    return [d for k, (e, a) in pairs for d in differences(e, a, mode, f"{where}[{k}]")]
+
+
+def _slices(expected: dict[str, Any], actual: Any, mode: str | dict[str, Any], where: str) -> list[str]:
+    if not hasattr(actual, "indices"):
+        return [f"{where}: expected IndexedSlices, got {_short(actual)}"]
+    shape = None if actual.dense_shape is None else [int(n) for n in actual.dense_shape]
+    found = differences(expected["indices"], np.asarray(actual.indices).tolist(), mode, f"{where}.indices")
+    found += differences(expected["dense_shape"], shape, mode, f"{where}.dense_shape")
+    return found + _array(expected["values"], actual.values, mode, f"{where}.values")
+
+
+def _array(expected: dict[str, Any], actual: Any, mode: str | dict[str, Any], where: str) -> list[str]:
+    if not hasattr(actual, "dtype"):
+        return [f"{where}: expected {_short(expected)}, got {_short(actual)}"]
+    want, got = decode.array(expected), np.asarray(actual)
+    if "hex" in expected:
+        exact = decode.array(expected, "hex")
+        if not bitwise(exact, want).all():
+            return [f"{where}: the golden file contradicts itself: values {want.tolist()}, hex {exact.tolist()}"]
+    if (got.dtype, got.shape) != (want.dtype, want.shape):
+        return [f"{where}: expected {want.dtype}{want.shape}, got {got.dtype}{got.shape}"]
+    wrong = ~matcher(mode)(want, got)
+    if not wrong.any():
+        return []
+    k = int(np.argmax(wrong))  # the first one, flat
+    return [f"{where}: {wrong.sum()} of {wrong.size} entries differ, first [{k}] {_pair(want.flat[k], got.flat[k])}"]
+
+
+def _pair(want: Any, got: Any) -> str:
+    if np.dtype(type(want)).kind not in "fV":
+        return f"expected {want}, got {got}"
+    return f"expected {want} ({float(want).hex()}), got {got} ({float(got).hex()})"
+
+
+def matcher(mode: str | dict[str, Any]) -> Match:
+    """The entrywise comparison that a mode names."""
+    if isinstance(mode, dict):
+        return bitwise if mode["exact"] else _close(mode.get("rtol", 0.0), mode.get("atol", 0.0))
+    kind, _, limit = mode.partition(" ")
+    if kind == "bitwise":
+        return bitwise
+    if kind == "rtol":
+        return _close(float(limit), 0.0)
+    if kind == "ulp":
+        return _ulp(float(limit))
+    raise ValueError(f"compare mode {mode!r} is none of bitwise, rtol x, ulp n, informational, {{'exact': ...}}")
+
+
+def bitwise(want: np.ndarray, got: np.ndarray) -> np.ndarray:
+    """Same bits, any NaN equal to any NaN."""
+    if want.dtype.kind == "c":
+        return bitwise(want.real, got.real) & bitwise(want.imag, got.imag)
+    if want.dtype.kind in "iub":
+        return np.asarray(want == got)
+    want, got = want.astype(np.float64), got.astype(np.float64)  # exact
+    return np.asarray((want == got) & (np.signbit(want) == np.signbit(got)) | np.isnan(want) & np.isnan(got))
+
+
+def _close(rtol: float, atol: float) -> Match:
+    return lambda want, got: np.isclose(_wide(got), _wide(want), rtol, atol, equal_nan=True)
+
+
+def _ulp(n: float) -> Match:
+    """Within n units in the last place; denormals count as 0, the sign of zero does not matter."""
+
+    def match(want: np.ndarray, got: np.ndarray) -> np.ndarray:
+        if want.dtype.kind in "iub":
+            return np.asarray(want == got)
+        import ml_dtypes
+
+        limits = ml_dtypes.finfo(want.dtype)
+        return np.isclose(_wide(got), _wide(want), n * float(limits.eps), float(limits.tiny), equal_nan=True)
+
+    return match
+
+
+def _wide(x: np.ndarray) -> np.ndarray:
+    return x if x.dtype.kind in "ciub" else x.astype(np.float64)
+
+
+def _short(x: Any) -> str:
+    if isinstance(x, Raised):
+        return f"{type(x.error).__name__}: {x.error}"
+    if decode.is_array(x):
+        x = {k: x[k] for k in ("dtype", "shape", "values")}
+    text = repr(x)
+    return text if len(text) < 200 else text[:197] + "..."
