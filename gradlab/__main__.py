@@ -1,0 +1,154 @@
+"""The `gradlab` command: open the notebooks, list the labs, run one without a browser."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import __version__, _jupyter
+from ._jupyter import UsageError
+
+if TYPE_CHECKING:
+    from .live import Menu, Slider
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; the exit status is 2 for a command that cannot be carried out."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    # argparse has no word for "hand the rest to somebody else"; what follows -- belongs to JupyterLab.
+    ours, theirs = (given[: given.index("--")], given[given.index("--") + 1 :]) if "--" in given else (given, [])
+    options = _parser().parse_args(ours)
+    try:
+        if theirs and options.command != "lab":
+            raise UsageError(f"arguments after -- go to JupyterLab, so only `gradlab lab` takes them, got {theirs[0]}")
+        options.act(options, theirs)
+    except UsageError as error:
+        print(f"gradlab: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="gradlab", description="See what happens to a gradient before it is applied.")
+    parser.add_argument("--version", action="version", version=f"gradlab {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    lab = commands.add_parser(
+        "lab", help="open the notebooks in JupyterLab", epilog="What follows -- goes to Jupyter."
+    )
+    where = f"copy the notebooks there first (default: {_jupyter.DEFAULT_FOLDER}; a checkout is used in place)"
+    lab.add_argument("folder", nargs="?", type=Path, metavar="DIR", help=where)
+    lab.set_defaults(act=_lab)
+
+    commands.add_parser("list", help="show labs, their controls, and notebooks").set_defaults(act=_list)
+
+    run = commands.add_parser("run", help="compute one lab and print what it shows")
+    run.add_argument("name", metavar="NAME", help="a lab, as `gradlab list` shows it")
+    run.add_argument("--set", dest="settings", action="append", default=[], metavar="KEY=VALUE", help="move a control")
+    run.add_argument("--save", type=Path, metavar="FILE", help="write a picture (.png .svg .pdf) or numbers (.csv)")
+    run.set_defaults(act=_run)
+    return parser
+
+
+def _lab(options: argparse.Namespace, extra: Sequence[str]) -> None:
+    folder, said = _jupyter.folder_to_open(options.folder)
+    for line in said:
+        print(line, flush=True)
+    _jupyter.open_lab(folder, extra)
+
+
+def _list(_options: argparse.Namespace, _extra: Sequence[str]) -> None:
+    print("Labs (gradlab run NAME --set KEY=VALUE):")
+    for name, make in _catalogue().items():
+        print(f"  {name}: {_first_line(make)}")
+        controls = _settable(make())
+        width = max(map(len, controls), default=0)
+        for key, control in controls.items():
+            print(f"      {key:{width}}  {_range(control)}")
+    print("Notebooks (gradlab lab):")
+    for name, title in _jupyter.titles():
+        print(f"  {name}: {title}")
+
+
+def _run(options: argparse.Namespace, _extra: Sequence[str]) -> None:
+    labs = _catalogue()
+    if options.name not in labs:
+        raise UsageError(f"unknown lab {options.name!r}: the labs are {', '.join(labs)}")
+    lab = labs[options.name]()
+    values = dict(_setting(text, _settable(lab)) for text in options.settings)
+    if values:
+        lab.set(**values)
+    if options.save:
+        try:
+            lab.save(options.save)
+        except (ValueError, OSError) as error:
+            raise UsageError(f"cannot write {options.save}: {error}") from error
+    _print(lab.description)
+    if options.save:
+        print(f"wrote {options.save}")
+
+
+def _catalogue() -> dict[str, Any]:
+    from . import labs
+
+    return labs.catalogue()
+
+
+def _first_line(make: Any) -> str:
+    return (make.__doc__ or "").strip().partition("\n")[0]
+
+
+def _settable(lab: Any) -> dict[str, Any]:
+    """The controls that hold a value; a button only acts in a page."""
+    return {control.name: control for control in lab.controls if hasattr(control, "check")}
+
+
+def _setting(text: str, controls: dict[str, Any]) -> tuple[str, Any]:
+    """Read one KEY=VALUE."""
+    key, equals, value = text.partition("=")
+    allowed = "; ".join(f"{name} ({_range(control)})" for name, control in controls.items())
+    if not equals:
+        raise UsageError(f"--set takes KEY=VALUE, got {text!r}; the keys are {allowed}")
+    if key not in controls:
+        raise UsageError(f"unknown key {key!r}: the keys are {allowed}")
+    control = controls[key]
+    try:
+        return key, _choice(value, control) if hasattr(control, "options") else control.check(float(value))
+    except ValueError as error:
+        raise UsageError(f"{key} is {_range(control)}; got {value!r}") from error
+
+
+def _choice(text: str, menu: Menu) -> Any:
+    """The option that is written or labelled so."""
+    for value, label in menu.options:
+        if text in (str(value), label):
+            return value
+    raise ValueError(text)
+
+
+def _range(control: Slider | Menu) -> str:
+    if hasattr(control, "options"):
+        return "one of " + ", ".join(str(value) for value, _ in control.options)
+    unit = f" {control.unit}" if control.unit else ""
+    whole = "a whole number from " if control.scale == "integer" else ""
+    return f"{whole}{control.minimum:g} to {control.maximum:g}{unit}"
+
+
+def _print(description: Any) -> None:
+    print(description.alt)
+    print(description.summary)
+    _print_table(description.table)
+
+
+def _print_table(rows: Iterable[tuple[str, str]]) -> None:
+    rows = list(rows)
+    width = max((len(name) for name, _ in rows), default=0)
+    for name, value in rows:
+        print(f"  {name:{width}}  {value}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
