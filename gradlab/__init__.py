@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .clip import clip_report as clip_report
     from .clip import global_norm as global_norm
     from .clip import per_example_clip as per_example_clip
+    from .collection import variable_collection as variable_collection
     from .graph import Graph as Graph
     from .graph import Operation as Operation
     from .record import Recorder as Recorder
@@ -33,17 +34,17 @@ if TYPE_CHECKING:
     from .variable import get_global_step as get_global_step
     from .variable import get_or_create_global_step as get_or_create_global_step
     from .variable import trainable_variables as trainable_variables
-    from .variable import variable_collection as variable_collection
 
 # Where each public name lives. The block above says the same to type checkers; a test holds the two together.
 _HOMES = {
     "clip": "ClipReport adaptive_grad_clip clip_by_average_norm clip_by_block_rms clip_by_global_norm clip_by_norm "
     "clip_by_value clip_report global_norm per_example_clip",
     "autodiff": "gather gradients",
+    "collection": "variable_collection",
     "graph": "Graph Operation",
     "record": "Recorder",
     "slices": "IndexedSlices",
-    "variable": "Variable get_global_step get_or_create_global_step trainable_variables variable_collection",
+    "variable": "Variable get_global_step get_or_create_global_step trainable_variables",
 }
 _MODULES = ("errors", "labs", "rules", "train")
 _NAMES = {name: home for home, names in _HOMES.items() for name in names.split()}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,12 @@ def is_traced(x: Any) -> bool:
 def namespace(*arrays: Any) -> Any:
     """`jax.numpy` if any argument is a JAX array, else `numpy`."""
     return sys.modules["jax"].numpy if any(is_jax(a) for a in arrays) else np
+
+
+def precision(dtype: Any) -> AbstractContextManager[Any]:
+    """Where JAX keeps float64: JAX itself rounds it to float32 unless the whole process asks for 64 bits."""
+    jax = sys.modules.get("jax")
+    return jax.enable_x64(True) if jax is not None and np.dtype(dtype) == np.float64 else nullcontext()
 
 
 def as_array(x: Any, name: str = "t") -> Array:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ._arrays import Array, as_array, is_float, is_jax, is_traced, namespace, take_rows
+from ._arrays import Array, as_array, is_float, is_jax, is_traced, namespace, precision, take_rows
+from .collection import current_collection
 from .errors import DTypeError
 from .slices import IndexedSlices
 from .tape import Tape
-from .variable import Variable, _tape, current_collection
+from .variable import Variable, _tape, register
 
 Gradient = Any  # Array, IndexedSlices or None
 Loss = Callable[[], Any]
@@ -87,9 +88,9 @@ def gradients(
     """
     if unconnected_gradients not in ("none", "zero"):
         raise ValueError(f'unconnected_gradients must be "none" or "zero", got {unconnected_gradients!r}')
-    losses, variables = _listed(ys), check_variables(_listed(xs), "xs")
-    check_variables(_listed(stop_gradients or []), "stop_gradients")
-    upstream = [None] * len(losses) if grad_ys is None else _listed(grad_ys)
+    losses, variables = listed(ys), check_variables(listed(xs), "xs")
+    check_variables(listed(stop_gradients or []), "stop_gradients")
+    upstream = [None] * len(losses) if grad_ys is None else listed(grad_ys)
     if len(upstream) != len(losses):
         raise ValueError(f"grad_ys must have one entry for each y: {len(losses)} ys, {len(upstream)} grad_ys")
     found = differentiate(losses, variables, upstream)[0]
@@ -102,7 +103,7 @@ def _zeros(v: Variable) -> Array:
     return namespace(v._value).zeros(v.shape, v.dtype)
 
 
-def _listed(x: Any) -> list[Any]:
+def listed(x: Any) -> list[Any]:
     return list(x) if isinstance(x, list | tuple) else [x]
 
 
@@ -129,10 +130,11 @@ def differentiate(
     """Gradients for each variable and the ids of the variables read. `at` gives other values to compute with."""
     import jax
 
+    register()
     fixed = at or {}
     active = [v for v in dict.fromkeys(variables) if is_float(v.dtype)]
     wide = any(v.dtype == np.float64 for v in (*active, *fixed))
-    with jax.enable_x64(True) if wide else nullcontext():
+    with precision(np.float64 if wide else np.float32):
         inputs = [jax.numpy.asarray(fixed.get(v, v._value)) for v in active]
         others = [v for v in fixed if v not in active]
         tapes: list[Tape] = []
@@ -147,16 +149,24 @@ def differentiate(
         (dense,) = pullback(cotangents)
         read = tapes[0].read_whole | tapes[0].read_rows
         found = {
-            v: _gradient(tapes[0], v, g, lambda i=i: _depends(pullback, cotangents, i))
+            v: _gradient(tapes[0], v, g, partial(_depends, pullback, cotangents, i))
             for i, (v, g) in enumerate(zip(active, dense, strict=True))
         }
     return [found.get(v) for v in variables], read
 
 
 def _checked_loss(loss: Loss) -> Array:
+    import jax
+
     if not callable(loss):
         raise TypeError(f"a loss must be a function without arguments, got {type(loss).__name__}: write lambda: ...")
-    y = loss()
+    try:
+        y = loss()
+    except (jax.errors.TracerArrayConversionError, jax.errors.ConcretizationTypeError) as error:
+        error.add_note(
+            "A loss is traced while it is differentiated: write it with jax.numpy, without numpy and float()."
+        )
+        raise
     if y is None:
         raise ValueError("the loss returned None; return the value to differentiate")
     value = as_array(y, "the loss")

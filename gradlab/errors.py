@@ -1,5 +1,8 @@
 """Errors and warnings. Each error is also one of Python's own types, so plain `except ValueError` works."""
 
+import sys
+import warnings
+
 
 class InvalidArgumentError(ValueError):
     """A shape, index or axis that the operation does not allow (TensorFlow's class of the same name)."""
@@ -30,3 +33,11 @@ class GateWarning(GradlabWarning):
 
 class NotAVariableError(TypeError, NotImplementedError):
     """Something that is not a Variable where one must be updated (NotImplementedError in TensorFlow)."""
+
+
+def warn(message: str, category: type[GradlabWarning]) -> None:
+    """Warn at the line that called into gradlab, however deep in it the trouble shows."""
+    depth, frame = 1, sys._getframe(0)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(("gradlab.", "numpy.")):
+        depth, frame = depth + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=depth)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 
 from ._arrays import Array
 from .autodiff import Loss, check_variables, differentiate
-from .errors import GateWarning
+from .errors import GateWarning, warn
 from .rules import StochasticGradientDescent
 from .tape import Tape
 from .variable import Variable
@@ -26,7 +25,7 @@ def check_gate(gate: int, strict: bool) -> None:
     message = f"gate_gradients must be GATE_NONE (0), GATE_OP (1) or GATE_GRAPH (2), got {gate!r}"
     if strict:
         raise ValueError(message)
-    warnings.warn(f"{message}; ignored outside a Graph, as in TensorFlow's eager mode", GateWarning, stacklevel=3)
+    warn(f"{message}; ignored outside a Graph, as in TensorFlow's eager mode", GateWarning)
 
 
 @dataclass(frozen=True)

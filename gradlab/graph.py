@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
-from .variable import Collection, entered
+from .collection import Collection, entered
 
 
 class Operation:
@@ -58,8 +58,9 @@ class Graph(Collection):
     def get_collection(self, name: str) -> list[Any]:
         """ "train_op", "trainable_variables" or "variables"; another name is an empty list, as in TensorFlow."""
         everything = list(self)
-        return {
+        collections: dict[str, list[Any]] = {
             "train_op": list(self._operations),
             "trainable_variables": [v for v in everything if v.trainable],
             "variables": everything,
-        }.get(name, [])
+        }
+        return collections.get(name, [])

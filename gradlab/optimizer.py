@@ -5,17 +5,20 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from typing import Any, ClassVar
 
 import numpy as np
 
 from . import apply, rules
-from ._arrays import Array, as_array, is_float, is_python_number
-from .autodiff import Gradient, Loss, check_variables, differentiate, touched_variables
-from .errors import DTypeError, InvalidArgumentError, NotAVariableError
+from ._arrays import Array, as_array, is_float, is_python_number, precision
+from .autodiff import Gradient, Loss, check_variables, differentiate, listed, touched_variables
+from .collection import current_collection
+from .errors import DTypeError, InvalidArgumentError
 from .gate import GATE_GRAPH, GATE_NONE, GATE_OP, check_gate
+from .pairs import check_step, checked_pairs
 from .slices import IndexedSlices
-from .variable import Variable, current_collection, trainable_variables
+from .variable import Variable, trainable_variables
 
 Rate = Any  # number, array, or a function without arguments that returns one
 
@@ -47,7 +50,8 @@ class Optimizer:
         return self._slots.get(var, {}).get(name)
 
     def get_slot_names(self) -> list[str]:
-        return sorted(self._rule.slots)
+        """Sorted names of the slots that exist: none before the first step."""
+        return sorted({name for slots in self._slots.values() for name in slots})
 
     def variables(self) -> list[Variable]:
         """The slot variables, sorted by name."""
@@ -66,7 +70,7 @@ class Optimizer:
 
         Args:
             loss: function without arguments that computes with jax.numpy on variables; a vector is summed.
-            var_list: variables; None means the trainable ones the loss reads (in a Graph: all trainable ones).
+            var_list: variables, or one; None means the trainable ones the loss reads (in a Graph: all trainable ones).
             gate_gradients: has an effect in a Graph only; see `GateRace`. The values are the same for all gates.
             aggregation_method, colocate_gradients_with_ops: accepted; no effect on values.
             grad_loss: upstream gradient, of the loss's shape.
@@ -88,7 +92,7 @@ class Optimizer:
                     "no variables: the loss reads no trainable variable; pass var_list or read variables in it"
                 )
             return pairs
-        variables = trainable_variables() if var_list is None else check_variables(list(var_list), "var_list")
+        variables = trainable_variables() if var_list is None else check_variables(listed(var_list), "var_list")
         if not variables:
             raise ValueError("no variables to optimize: var_list is empty")
         for v in variables:
@@ -110,19 +114,12 @@ class Optimizer:
             ValueError: nothing to apply, a shape or dtype differs from the variable's, an index outside it.
             TypeError: not pairs, not variables, strings. RuntimeError: slices for a variable with a constraint.
         """
-        pairs = _checked_pairs(grads_and_vars)
+        pairs = checked_pairs(grads_and_vars)
         if global_step is not None:
-            check_variables([global_step], "global_step")
+            check_step(global_step)
         for _, v in pairs:
             self._make_slots(v)
-
-        def run() -> None:
-            for g, v in pairs:
-                self._update(v, g)
-            if global_step is not None:
-                global_step.assign_add(1)
-
-        return current_collection().finish(run, name or self._name)
+        return current_collection().finish(lambda: self._update(pairs, global_step), name or self._name)
 
     def minimize(
         self,
@@ -152,15 +149,15 @@ class Optimizer:
         collection = current_collection()
         if not collection.graph:
             return self.apply_gradients(pairs(), global_step, name)
-        variables = [v for _, v in _checked_pairs(pairs())]
+        if global_step is not None:
+            check_step(global_step)
+        variables = [v for _, v in checked_pairs(pairs())]
         for v in variables:
             self._make_slots(v)
 
         def run() -> None:
-            for g, v in _checked_pairs(zip(differentiate([loss], variables, [grad_loss])[0], variables, strict=True)):
-                self._update(v, g)
-            if global_step is not None:
-                global_step.assign_add(1)
+            grads = differentiate([loss], variables, [grad_loss])[0]
+            self._update(checked_pairs(zip(grads, variables, strict=True)), global_step)
 
         return collection.finish(run, name or self._name)
 
@@ -186,75 +183,55 @@ class Optimizer:
         """
         import jax
 
+        tree: Any
         leaves, tree = jax.tree.flatten(values)
-        new, slots = [], []
+        rate, new, slots = self._rate(), [], []
         for w, s, g in zip(leaves, state["slots"], tree.flatten_up_to(grads), strict=True):
-            w, s = (w, s) if g is None else self._stepped(as_array(w), s, g)
+            w, s = (w, s) if g is None else self._stepped(as_array(w), s, g, rate)
             new.append(w)
             slots.append(s)
         return jax.tree.unflatten(tree, new), {"step": state["step"] + 1, "slots": slots}
 
-    def _rate(self, dtype: Any) -> Any:
+    def _rate(self) -> Array:
+        """The learning rate of one step; a function is called once for all variables."""
         rate = self._learning_rate() if callable(self._learning_rate) else self._learning_rate
         rate = np.float32(rate) if is_python_number(rate) else as_array(rate, "learning_rate")
-        return rate.astype(dtype)
+        if rate.shape != ():
+            raise InvalidArgumentError(f"learning_rate must be a scalar, got shape {tuple(rate.shape)}")
+        return rate
 
-    def _stepped(self, w: Array, slots: Any, g: Gradient) -> tuple[Array, Any]:
+    def _stepped(self, w: Array, slots: Any, g: Gradient, rate: Array) -> tuple[Array, Any]:
         how = type(self)._sparse if isinstance(g, IndexedSlices) else apply.dense
-        return how(self._rule, w, slots, g, self._rate(w.dtype))
+        return how(self._rule, w, slots, g, rate.astype(w.dtype))
 
     def _make_slots(self, v: Variable) -> None:
         with self._lock:
             if v not in self._slots:
                 name = f"{v.name.removesuffix(':0')}/{self._name}"
                 collection = current_collection()
+                unique = str if collection.graph else collection.unique_name  # in a Graph every Variable is unique
+                with precision(v.dtype):
+                    starts = self._rule.init(v._value)
                 self._slots[v] = {
-                    slot: Variable(start, trainable=False, name=collection.unique_name(name))
-                    for slot, start in zip(self._rule.slots, self._rule.init(v._value), strict=True)
+                    slot: Variable(start, trainable=False, name=unique(name))
+                    for slot, start in zip(self._rule.slots, starts, strict=True)
                 }
 
-    def _update(self, v: Variable, g: Gradient) -> None:
-        slots = self._slots[v]
-        with v._lock:
-            w, new = self._stepped(v._value, tuple(s._value for s in slots.values()), g)
-            v.assign(v.constraint(w) if v.constraint else w)
-            for slot, value in zip(slots.values(), new, strict=True):
-                slot.assign(value)
-
-
-def _checked_pairs(grads_and_vars: Any) -> list[tuple[Gradient, Variable]]:
-    """The pairs that have a gradient, each checked against its variable before anything is changed."""
-    pairs = list(grads_and_vars)
-    if not pairs:
-        raise ValueError("no variables provided: grads_and_vars is empty")
-    checked = []
-    for pair in pairs:
-        if not isinstance(pair, tuple | list) or len(pair) != 2:
-            raise TypeError(f"grads_and_vars must hold (gradient, variable) pairs, got {type(pair).__name__}")
-        g, v = pair
-        if not isinstance(v, Variable):
-            raise NotAVariableError(f"can only update a gradlab Variable, got {type(v).__name__}")
-        if g is not None:
-            checked.append((_checked_gradient(g, v), v))
-    if not checked:
-        raise ValueError(f"no gradients provided for any variable: {[v.name for _, v in pairs]}")
-    return checked
-
-
-def _checked_gradient(g: Any, v: Variable) -> Gradient:
-    if not is_float(v.dtype):
-        raise DTypeError(f"{v.name} is {v.dtype}; only floating-point variables can be optimized")
-    sparse = isinstance(g, IndexedSlices)
-    values = g.values if sparse else as_array(g, f"the gradient of {v.name}")
-    if values.dtype != v.dtype:
-        raise DTypeError(f"{v.name} is {v.dtype} but its gradient is {values.dtype}; cast the gradient")
-    if not sparse:
-        if tuple(values.shape) != v.shape:
-            raise InvalidArgumentError(f"{v.name} has shape {v.shape} but its gradient has shape {tuple(values.shape)}")
-        return values
-    if v.constraint is not None:
-        raise RuntimeError(f"{v.name} has a constraint, which a sparse gradient cannot keep; use a dense gradient")
-    if tuple(values.shape[1:]) != v.shape[1:] or not v.shape:
-        raise InvalidArgumentError(f"{v.name} has shape {v.shape} but its slices have rows of shape {values.shape[1:]}")
-    g.check_rows(v.shape[0], v.name)
-    return g
+    def _update(self, pairs: Sequence[tuple[Gradient, Variable]], global_step: Variable | None) -> None:
+        """All updates, in order, or none: values are stored when the last one has been computed."""
+        with ExitStack() as stack:
+            for v in sorted({v for _, v in pairs}, key=id):  # one order for all threads
+                stack.enter_context(v._lock)
+            new: dict[Variable, Array] = {}
+            rate = self._rate()
+            for g, v in pairs:
+                own = (v, *self._slots[v].values())
+                w, *slots = (new.get(x, x._value) for x in own)
+                with precision(v.dtype):
+                    w, slots = self._stepped(w, tuple(slots), g, rate)
+                    w = v.constraint(w) if v.constraint else w
+                new.update((x, x._fitting(value)) for x, value in zip(own, (w, *slots), strict=True))
+            for x, value in new.items():
+                x.assign(value)
+            if global_step is not None:
+                global_step.assign_add(1)

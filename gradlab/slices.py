@@ -24,11 +24,10 @@ class IndexedSlices:
         dense_shape: shape of the whole tensor, or None if unknown.
 
     Raises:
-        InvalidArgumentError: `values` and `indices` differ in length, or an index lies outside `dense_shape`.
+        InvalidArgumentError: `values` and `indices` differ in length.
         DTypeError: the indices are not integers.
 
-    Differs from TensorFlow: indices are checked here, once, not by the kernel that meets them.
-    Source: `tf.IndexedSlices`, TensorFlow 2.21 (2026).
+    What meets a table checks that indices and rows fit it. Source: `tf.IndexedSlices`, TensorFlow 2.21 (2026).
 
     >>> IndexedSlices([[1.0, 2.0], [3.0, 4.0]], [2, 2], (4, 2)).to_dense()[2].tolist()
     [4.0, 6.0]
@@ -49,7 +48,7 @@ class IndexedSlices:
             raise DTypeError(f"indices must be integers, got {indices.dtype}")
         if indices.ndim != 1 or values.ndim < 1 or values.shape[0] != indices.shape[0]:
             raise InvalidArgumentError(
-                f"values of shape {values.shape} need indices of shape ({values.shape[:1] or '?'}), got {indices.shape}"
+                f"values of shape {values.shape} need one index for each row, got indices of shape {indices.shape}"
             )
         shape = None if self.dense_shape is None else tuple(int(n) for n in self.dense_shape)
         object.__setattr__(self, "values", values)
@@ -80,6 +79,10 @@ class IndexedSlices:
         """The whole tensor, rows of one index summed (ValueError when `dense_shape` is unknown)."""
         if self.dense_shape is None:
             raise ValueError("these IndexedSlices have no dense_shape; give one to make them dense")
+        if tuple(self.values.shape[1:]) != self.dense_shape[1:]:
+            raise InvalidArgumentError(
+                f"rows of shape {self.values.shape[1:]} do not fit dense_shape {self.dense_shape}"
+            )
         self.check_rows(self.dense_shape[0], "the slices")
         xp = namespace(self.values)
         dense = xp.zeros(self.dense_shape, self.dtype)
@@ -90,7 +93,7 @@ class IndexedSlices:
 
 
 def _is_leaf(x: Any) -> bool:
-    return isinstance(x, list | tuple | int | float) or hasattr(x, "shape") or hasattr(x, "__array__")
+    return isinstance(x, list | tuple | int | float | str | bytes) or hasattr(x, "shape") or hasattr(x, "__array__")
 
 
 def register() -> None:

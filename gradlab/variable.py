@@ -1,89 +1,22 @@
-"""Variables, the collections they belong to, and the global step."""
+"""Variables and the global step."""
 
 from __future__ import annotations
 
 import re
+import sys
 import threading
-import weakref
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from ._arrays import Array, as_array, is_jax, is_traced, namespace
+from ._arrays import Array, as_array, is_jax, is_traced, namespace, precision
+from .collection import current_collection
 from .errors import InvalidArgumentError
 
-
-class Collection:
-    """The variables made while it is current, by weak reference, and their global step.
-
-    `with gl.variable_collection():` gives an empty one of its own; leaving it brings the outer one back.
-    """
-
-    graph = False  # a Graph defers updates and makes names unique
-
-    def __init__(self) -> None:
-        self._variables: list[weakref.ref[Variable]] = []
-        self._names: set[str] = set()
-        self._lock = threading.RLock()
-        self.global_step: Variable | None = None
-
-    def unique_name(self, name: str) -> str:
-        """`name`, or `name_1`, `name_2`, ... if it is taken."""
-        with self._lock:
-            candidate, n = name, 0
-            while candidate in self._names:
-                n += 1
-                candidate = f"{name}_{n}"
-            self._names.add(candidate)
-            return candidate
-
-    def add(self, variable: Variable) -> None:
-        with self._lock:
-            self._variables = [r for r in self._variables if r() is not None]
-            self._variables.append(weakref.ref(variable))
-
-    def __iter__(self) -> Iterator[Variable]:
-        with self._lock:
-            alive = [r() for r in self._variables]
-        return iter([v for v in alive if v is not None])
-
-    def finish(self, run: Callable[[], Any], name: str) -> Any:
-        """What an update does once it is described: here it happens at once and returns None."""
-        run()
-
-
-_current: ContextVar[Collection] = ContextVar("gradlab_collection")
-_outermost = Collection()
 _tape: ContextVar[Any] = ContextVar("gradlab_tape", default=None)
-
-
-def current_collection() -> Collection:
-    return _current.get(_outermost)
-
-
-@contextmanager
-def entered(collection: Collection) -> Iterator[Collection]:
-    """Make `collection` the current one of this thread."""
-    token = _current.set(collection)
-    try:
-        yield collection
-    finally:
-        _current.reset(token)
-
-
-def variable_collection() -> Any:
-    """Context manager: variables made inside are not seen outside, nor the other way round.
-
-    >>> with variable_collection():
-    ...     v = Variable(1.0, name="inside")
-    ...     len(trainable_variables())
-    1
-    """
-    return entered(Collection())
 
 
 class Variable(NDArrayOperatorsMixin):
@@ -122,6 +55,7 @@ class Variable(NDArrayOperatorsMixin):
         self._lock = threading.RLock()
         self._value = _frozen(value if dtype is None else value.astype(dtype))
         collection.add(self)
+        register()
 
     @property
     def value(self) -> Array:
@@ -143,23 +77,29 @@ class Variable(NDArrayOperatorsMixin):
 
     def assign(self, value: Any) -> Variable:
         """Set the value, cast to this dtype; another shape is an InvalidArgumentError."""
+        new = self._fitting(value)
         with self._lock:
-            new = as_array(value, f"the value for {self.name}")
-            if tuple(new.shape) != self.shape:
-                raise InvalidArgumentError(f"{self.name} has shape {self.shape}, got a value of shape {new.shape}")
-            xp = namespace(self._value)
-            self._value = _frozen(new.astype(self.dtype) if xp is namespace(new) else xp.asarray(new, self.dtype))
+            self._value = _frozen(new)
         return self
 
     def assign_add(self, delta: Any) -> Variable:
         """value = value + delta, in one piece for other threads."""
-        with self._lock:
-            return self.assign(self._value + as_array(delta).astype(self.dtype))
+        with self._lock, precision(self.dtype):
+            return self.assign(self._value + self._fitting(delta))
 
     def assign_sub(self, delta: Any) -> Variable:
         """value = value - delta, in one piece for other threads."""
-        with self._lock:
-            return self.assign(self._value - as_array(delta).astype(self.dtype))
+        with self._lock, precision(self.dtype):
+            return self.assign(self._value - self._fitting(delta))
+
+    def _fitting(self, value: Any) -> Array:
+        """`value` as an array of this variable's kind and dtype; its shape must be the variable's."""
+        new = as_array(value, f"the value for {self.name}")
+        if tuple(new.shape) != self.shape:
+            raise InvalidArgumentError(f"{self.name} has shape {self.shape}, got a value of shape {tuple(new.shape)}")
+        with precision(self.dtype):
+            xp = namespace(self._value)
+            return new.astype(self.dtype) if xp is namespace(new) else xp.asarray(new, self.dtype)
 
     def __repr__(self) -> str:
         return f"<gradlab.Variable {self.name!r} shape={self.shape} dtype={self.dtype}>"
@@ -173,6 +113,8 @@ class Variable(NDArrayOperatorsMixin):
         return np.array(self.value, dtype=dtype, copy=copy)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if any(isinstance(x, Variable) for x in kwargs.get("out", ())):
+            raise RuntimeError("a Variable cannot be changed in place: use v.assign_add(x), or v = v + x for an array")
         values = [x.value if isinstance(x, Variable) else x for x in inputs]
         if method == "__call__" and any(is_jax(x) for x in values):
             return getattr(namespace(*values), ufunc.__name__)(*values, **kwargs)
@@ -184,10 +126,28 @@ class Variable(NDArrayOperatorsMixin):
     def __len__(self) -> int:
         return self.shape[0]
 
+    def __float__(self) -> float:
+        return float(self.value)
+
+    def __int__(self) -> int:
+        return int(self.value)
+
+    def __bool__(self) -> bool:
+        return bool(self.value)
+
     # Variables are dict keys, so == is identity; compare values with `.value ==`.
     __eq__ = object.__eq__
     __ne__ = object.__ne__
     __hash__ = object.__hash__
+
+
+def register() -> None:
+    """Make a Variable among the arguments of a JAX function stand for its value, as soon as JAX is there."""
+    jax = sys.modules.get("jax")
+    if jax is None or getattr(Variable, "_registered", False):
+        return
+    Variable._registered = True  # type: ignore[attr-defined]
+    jax.tree_util.register_pytree_node(Variable, lambda v: ((v.value,), None), lambda _, values: values[0])
 
 
 def _frozen(value: Array) -> Array:
@@ -206,7 +166,8 @@ def trainable_variables(scope: str | None = None) -> list[Variable]:
 
     Differs from TensorFlow: variables that nothing else refers to are gone. Source: `tf.compat.v1.trainable_variables`.
 
-    >>> with variable_collection():
+    >>> import gradlab as gl
+    >>> with gl.variable_collection():
     ...     a, b = Variable(0.0, name="a1"), Variable(0.0, name="b1")
     ...     [v.name for v in trainable_variables(".*b")]
     ['b1:0']
@@ -218,7 +179,8 @@ def trainable_variables(scope: str | None = None) -> list[Variable]:
 def get_global_step() -> Variable | None:
     """The global step of the current collection, or None if nobody made one.
 
-    >>> with variable_collection():
+    >>> import gradlab as gl
+    >>> with gl.variable_collection():
     ...     print(get_global_step())
     None
     """
@@ -228,7 +190,8 @@ def get_global_step() -> Variable | None:
 def get_or_create_global_step() -> Variable:
     """The global step of the current collection: an int64 variable that starts at 0 and is not trainable.
 
-    >>> with variable_collection():
+    >>> import gradlab as gl
+    >>> with gl.variable_collection():
     ...     get_or_create_global_step().assign_add(2).numpy().item(), get_global_step().name
     (2, 'global_step:0')
     """

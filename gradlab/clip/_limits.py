@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-import sys
-import warnings
 from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
 
 from .._arrays import Array, as_array, is_float, is_jax, is_python_number, namespace
-from ..errors import ClipWarning, DTypeError
+from ..errors import ClipWarning, DTypeError, warn
 from ..slices import IndexedSlices
 
 Semantics = Literal["tf2.21", "tf2.3"]
@@ -56,13 +54,16 @@ def check_limit(limit: Any, name: str, negative: str) -> None:
     if not is_python_number(limit):
         return
     if math.isnan(limit):
-        _warn(f"{name} is NaN: the result is NaN")
+        warn(f"{name} is NaN: the result is NaN", ClipWarning)
     elif math.isinf(limit) and limit > 0:
-        _warn(f"{name} is infinite: TensorFlow's formula gives NaN, not 'no clipping'; leave the clip out instead")
+        warn(
+            f"{name} is infinite: TensorFlow's formula gives NaN, not 'no clipping'; leave the clip out instead",
+            ClipWarning,
+        )
     elif limit == 0:
-        _warn(f"{name} is 0: every gradient becomes 0, and NaN where it was 0 already (0/0)")
+        warn(f"{name} is 0: every gradient becomes 0, and NaN where it was 0 already (0/0)", ClipWarning)
     elif limit < 0:
-        _warn(f"{name} is {limit:g}: TensorFlow raises no error, a negative limit {negative}")
+        warn(f"{name} is {limit:g}: TensorFlow raises no error, a negative limit {negative}", ClipWarning)
 
 
 def check_norm(norm: Array, arrays: list[Array], consequence: str) -> None:
@@ -73,16 +74,4 @@ def check_norm(norm: Array, arrays: list[Array], consequence: str) -> None:
     cause = (
         f"{bad} entries are not finite" if bad else f"the norm overflows {norm.dtype} although every entry is finite"
     )
-    _warn(f"{cause}: {consequence}")
-
-
-def _warn(message: str) -> None:
-    warnings.warn(message, ClipWarning, stacklevel=_depth_of_caller())
-
-
-def _depth_of_caller() -> int:
-    """How many frames up the first one outside gradlab is, so that the warning points at the user's line."""
-    depth, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(("gradlab.", "numpy.")):
-        depth, frame = depth + 1, frame.f_back
-    return depth
+    warn(f"{cause}: {consequence}", ClipWarning)

@@ -1,0 +1,57 @@
+"""What `apply_gradients` is given, checked before anything is changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._arrays import as_array, is_float
+from .autodiff import Gradient, check_variables
+from .errors import DTypeError, InvalidArgumentError, NotAVariableError
+from .slices import IndexedSlices
+from .variable import Variable
+
+
+def check_step(global_step: Any) -> None:
+    (step,) = check_variables([global_step], "global_step")
+    if not np.issubdtype(step.dtype, np.integer) or step.shape != ():
+        raise TypeError(f"global_step must be an integer scalar, {step.name} is {step.dtype} of shape {step.shape}")
+
+
+def checked_pairs(grads_and_vars: Any) -> list[tuple[Gradient, Variable]]:
+    """The pairs that have a gradient, each checked against its variable before anything is changed."""
+    pairs = list(grads_and_vars)
+    if not pairs:
+        raise ValueError("no variables provided: grads_and_vars is empty")
+    checked = []
+    for pair in pairs:
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise TypeError(f"grads_and_vars must hold (gradient, variable) pairs, got {type(pair).__name__}")
+        g, v = pair
+        if not isinstance(v, Variable):
+            raise NotAVariableError(f"can only update a gradlab Variable, got {type(v).__name__}")
+        if g is not None:
+            checked.append((_checked_gradient(g, v), v))
+    if not checked:
+        raise ValueError(f"no gradients provided for any variable: {[v.name for _, v in pairs]}")
+    return checked
+
+
+def _checked_gradient(g: Any, v: Variable) -> Gradient:
+    if not is_float(v.dtype):
+        raise DTypeError(f"{v.name} is {v.dtype}; only floating-point variables can be optimized")
+    sparse = isinstance(g, IndexedSlices)
+    values = g.values if sparse else as_array(g, f"the gradient of {v.name}")
+    if values.dtype != v.dtype:
+        raise DTypeError(f"{v.name} is {v.dtype} but its gradient is {values.dtype}; cast the gradient")
+    if not sparse:
+        if tuple(values.shape) != v.shape:
+            raise InvalidArgumentError(f"{v.name} has shape {v.shape} but its gradient has shape {tuple(values.shape)}")
+        return values
+    if v.constraint is not None:
+        raise RuntimeError(f"{v.name} has a constraint, which a sparse gradient cannot keep; use a dense gradient")
+    if tuple(values.shape[1:]) != v.shape[1:] or not v.shape:
+        raise InvalidArgumentError(f"{v.name} has shape {v.shape} but its slices have rows of shape {values.shape[1:]}")
+    g.check_rows(v.shape[0], v.name)
+    return g
