@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-CLIP, STYLE, PATH, MARKS, STAMPS, IMAGE = range(1, 7)
+CLIP, STYLE, PATH, MARKS, STAMPS, IMAGE, TEXT = range(1, 8)
 NO_COLOUR = 0
 
 Array = Any
@@ -72,6 +72,11 @@ class Writer:
         height, width = pixels.shape[:2]
         body = struct.pack("<7fII", *matrix, alpha, width, height)
         self._add(IMAGE, body + np.ascontiguousarray(pixels, np.uint8).tobytes())
+
+    def text(self, face: int, left: int, top: int, mask: Array) -> None:
+        """Let a colour through a mask of coverage (h, w bytes), its corner at a whole pixel."""
+        height, width = mask.shape
+        self._add(TEXT, struct.pack("<IiiII", face, left, top, width, height) + mask.tobytes() + bytes(-mask.size % 4))
 
     def _add(self, code: int, body: bytes) -> None:
         self._chunks += (struct.pack("<II", code, len(body) // 4 + 2), body)

@@ -11,12 +11,11 @@ from typing import Any
 
 import numpy as np
 from matplotlib.backend_bases import RendererBase
-from matplotlib.backends.backend_agg import RendererAgg
 from matplotlib.colors import to_rgba_array
 
 from . import display_list
 from .display_list import Writer, colour, pack
-from .outlines import Outlines
+from .lettering import Lettering
 
 CAPS = ("butt", "round", "projecting")
 JOINS = ("miter", "round", "bevel")
@@ -35,9 +34,7 @@ class Recorder(RendererBase):
         self.width, self.height, self.dpi = width, height, dpi
         self._flip = np.array([[1.0, 0.0, 0.0], [0.0, -1.0, height], [0.0, 0.0, 1.0]])
         self._page = (-MARGIN, -MARGIN, width + MARGIN, height + MARGIN)
-        # Agg measures text (with its hinting), so that text is aligned as in the still part of the figure.
-        self._agg = RendererAgg(1, 1, dpi)
-        self._outlines = Outlines()
+        self._lettering = Lettering(dpi)
         self._begin()
 
     def _begin(self) -> None:
@@ -66,7 +63,7 @@ class Recorder(RendererBase):
         return True
 
     def get_text_width_height_descent(self, s: str, prop: Any, ismath: Any) -> tuple[float, float, float]:
-        return self._agg.get_text_width_height_descent(s, prop, ismath)
+        return self._lettering.measure(s, prop, ismath)
 
     def draw_path(self, gc: Any, path: Any, transform: Any, rgbFace: Any = None) -> None:
         face = self._prepare(gc, rgbFace)
@@ -92,7 +89,7 @@ class Recorder(RendererBase):
     ) -> None:  # fmt: skip
         count = max(len(paths), len(all_transforms), len(offsets))
         matrices = self._matrices(all_transforms, master_transform, offset_trans.transform(offsets), count)
-        plain = len(paths) == 1 and count > 1 and not len(hatching.get("hatchcolors") or ()) and len(linestyles) < 2
+        plain = len(paths) == 1 and count > 1 and len(linestyles) < 2
         if not plain or self._snaps(gc, paths[0], matrices[0], linewidths):
             super().draw_path_collection(
                 gc, master_transform, paths, all_transforms, offsets, offset_trans, facecolors, edgecolors,
@@ -115,27 +112,26 @@ class Recorder(RendererBase):
 
     def draw_image(self, gc: Any, x: float, y: float, im: Array, transform: Any = None) -> None:
         self._prepare(gc, None)
+        alpha = 1.0 if transform is None else gc.get_alpha()  # resampled pixels carry their alpha already
         height, width = im.shape[:2]
         if transform is None:
             left, bottom = math.floor(x + 0.5), math.floor(y + 0.5)
             matrix = (1.0, 0.0, 0.0, -1.0, left, self.height - bottom)
         else:
             matrix = self._image_matrix(transform.get_matrix(), x, y, width, height)
-        self._writer.image(matrix, gc.get_alpha(), im)
+        self._writer.image(matrix, alpha, im)
 
     def draw_text(
         self, gc: Any, x: float, y: float, s: str, prop: Any, angle: float, ismath: Any = False, mtext: Any = None
     ) -> None:
-        matrix, path = self._outlines.find(s, prop, self.dpi, ismath)
-        cos, sin = math.cos(math.radians(angle)), math.sin(math.radians(angle))
-        # Outlines have y upwards, the canvas has y downwards.
-        place = np.array([[cos, -sin, x], [-sin, -cos, y], [0.0, 0.0, 1.0]])
         self._clip(gc)
-        face = colour(gc.get_rgb(), gc.get_alpha() if gc.get_forced_alpha() else None)
-        self._style(display_list.NO_COLOUR, 0.0, gc)
-        vertices, codes = path
-        total = place @ matrix
-        self._writer.path(face, pack(vertices @ total[:2, :2].T + total[:2, 2], codes))
+        left, top, mask = self._lettering.paint(gc, x, y, s, prop, angle, ismath)
+        self._writer.text(colour(gc.get_rgb(), gc.get_alpha() if gc.get_forced_alpha() else None), left, top, mask)
+
+    def draw_tex(
+        self, gc: Any, x: float, y: float, s: str, prop: Any, angle: float, *, mtext: Any = None
+    ) -> None:
+        self.draw_text(gc, x, y, s, prop, angle, "TeX", mtext)
 
     def draw_gouraud_triangles(self, *args: Any, **kwargs: Any) -> None:
         raise NotImplementedError("a moving artist cannot be Gouraud shaded: use shading='nearest', or keep it still")
@@ -217,13 +213,13 @@ class Recorder(RendererBase):
         return self._flip @ matrices
 
     def _image_matrix(self, matrix: Array, x: float, y: float, width: int, height: int) -> tuple[float, ...]:
-        a, c, e, b, d, f = (float(value) for value in matrix[:2].ravel())
-        # The matrix takes the unit square times (width, height); Agg puts upright images on whole pixels.
-        left, low, right, high = e + x, f + y, e + x + a * width, f + y + d * height
+        # The matrix takes the unit square to the canvas, y upwards; Agg puts upright images on whole pixels.
+        (a, c, e), (b, d, f) = matrix[:2].tolist()
+        left, low, right, high = e + x, f + y, e + x + a, f + y + d
         if not b and not c:
             left, low, right, high = (math.floor(side + 0.5) for side in (left, low, right, high))
-            a, d = (right - left) / width, (high - low) / height
-        return a, -b, c, -d, left, self.height - low
+            a, d = right - left, high - low
+        return a / width, -b / width, c / height, -d / height, left, self.height - low
 
 
 def _cycled(colours: Any, cycle: Array) -> Array:

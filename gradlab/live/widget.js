@@ -2,7 +2,7 @@
 // (see display_list.py). Controls are native inputs; one request per view is under way at a time and the newest value wins.
 
 const CAPS = ["butt", "round", "square"], JOINS = ["miter", "round", "bevel"];
-const CLIP = 1, STYLE = 2, PATH = 3, MARKS = 4, STAMPS = 5, IMAGE = 6;
+const CLIP = 1, STYLE = 2, PATH = 3, MARKS = 4, STAMPS = 5, IMAGE = 6, TEXT = 7;
 const MOVETO = 1, LINETO = 2, CURVE3 = 3, CURVE4 = 4, CLOSEPOLY = 79;
 const IDENTITY = [1, 0, 0, 1, 0, 0];
 const ANNOUNCE_MS = 1000, LOST_MS = 10000;
@@ -31,6 +31,12 @@ function readPath(data, at) {
   const first = at + 1 + words;
   return { count, codes: new Uint8Array(data.u32.buffer, data.u32.byteOffset + 4 * (at + 1), count),
     xy: data.f32.subarray(first, first + 2 * count), end: first + 2 * count };
+}
+
+function picture(bytes, width, height) {
+  const pixels = new OffscreenCanvas(width, height);
+  pixels.getContext("2d").putImageData(new ImageData(bytes, width, height), 0, 0);
+  return pixels;
 }
 
 function trace(target, { codes, xy, count }, [a, b, c, d, e, f] = IDENTITY) {
@@ -83,16 +89,14 @@ const OPERATIONS = {
     for (let i = 0, n = data.u32[path.end], p = path.end + 1; i < n; i++, p += 9) {
       ctx.beginPath();
       trace(ctx, path, data.f32.subarray(p, p + 6));
-      ctx.lineWidth = data.f32[p + 8] || 1;
-      ink(ctx, data.u32[p + 6], data.f32[p + 8] > 0 ? data.u32[p + 7] : 0);
+      ink(ctx, data.u32[p + 6], pen(ctx, data.u32[p + 7], data.f32[p + 8]));
     }
     applyStyle(ctx, data);
   },
   [IMAGE](ctx, data, at) {
     const width = data.u32[at + 7], height = data.u32[at + 8];
     const bytes = new Uint8ClampedArray(data.u32.buffer, data.u32.byteOffset + 4 * (at + 9), 4 * width * height);
-    const pixels = new OffscreenCanvas(width, height);
-    pixels.getContext("2d").putImageData(new ImageData(bytes.slice(), width, height), 0, 0);
+    const pixels = picture(bytes.slice(), width, height);
     ctx.globalAlpha = data.f32[at + 6];
     ctx.imageSmoothingEnabled = false; // data cells stay cells
     ctx.setTransform(...data.f32.subarray(at, at + 6));
@@ -100,16 +104,29 @@ const OPERATIONS = {
     ctx.setTransform(...IDENTITY);
     ctx.globalAlpha = 1;
   },
+  [TEXT](ctx, data, at) { // coverage as Agg painted it
+    const face = data.u32[at], left = data.u32[at + 1] | 0, top = data.u32[at + 2] | 0;
+    const width = data.u32[at + 3], height = data.u32[at + 4], count = width * height;
+    if (!count || !face) return;
+    const mask = new Uint8Array(data.u32.buffer, data.u32.byteOffset + 4 * (at + 5), count), pixels = new Uint32Array(count);
+    const rgb = face & 0xffffff, opacity = face >>> 24;
+    for (let i = 0; i < count; i++) pixels[i] = rgb | (mask[i] * opacity / 255 + 0.5) << 24;
+    ctx.drawImage(picture(new Uint8ClampedArray(pixels.buffer), width, height), left, top);
+  },
 };
+
+// Skia draws pens of one pixel and less as hairlines, Agg by the area they cover: a slightly wider, fainter pen does that.
+function pen(ctx, edge, width) {
+  ctx.lineWidth = Math.max(width, 1.002);
+  return width >= 1 ? edge : ((edge & 0xffffff) | Math.round((edge >>> 24) * width) << 24) >>> 0;
+}
 
 function applyStyle(ctx, data) {
   const at = data.style;
   if (at === undefined) return;
-  data.edge = data.u32[at];
-  ctx.lineWidth = data.f32[at + 1] || 1;
+  data.edge = pen(ctx, data.u32[at], data.f32[at + 1]);
   ctx.lineCap = CAPS[data.u32[at + 2]];
   ctx.lineJoin = JOINS[data.u32[at + 3]];
-  ctx.miterLimit = 4; // Agg's
   ctx.setLineDash(data.f32.subarray(at + 6, at + 6 + data.u32[at + 5]));
   ctx.lineDashOffset = data.f32[at + 4];
 }

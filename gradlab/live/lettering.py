@@ -1,0 +1,70 @@
+"""Text as Agg paints it, with its hinting, as a mask of coverage; what was painted before is remembered."""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict
+from typing import Any
+
+import numpy as np
+from matplotlib.backends.backend_agg import RendererAgg
+
+REMEMBERED = 512
+PAD = 4
+# Agg places glyphs on a grid of this many parts of a pixel.
+PARTS = 64
+
+Array = Any
+
+
+class Lettering:
+    """Paints texts at `dpi` and keeps the last ones."""
+
+    def __init__(self, dpi: float) -> None:
+        self.dpi = dpi
+        self._ruler = RendererAgg(1, 1, dpi)
+        self._known: OrderedDict[tuple[Any, ...], tuple[int, int, Array]] = OrderedDict()
+
+    def measure(self, text: str, prop: Any, ismath: Any) -> tuple[float, float, float]:
+        """Give width, height and descent in pixels."""
+        return self._ruler.get_text_width_height_descent(text, prop, ismath)
+
+    def paint(
+        self, gc: Any, x: float, y: float, text: str, prop: Any, angle: float, ismath: Any
+    ) -> tuple[int, int, Array]:
+        """Give left, top and the coverage (h, w; 0 to 255) of a text that starts at x, y (downwards)."""
+        left, top = math.floor(x), math.floor(y)
+        parts = round((x - left) * PARTS), round((y - top) * PARTS)
+        key = (text, hash(prop), angle, ismath, gc.get_antialiased(), gc.get_snap(), *parts)
+        found = self._known.pop(key, None)
+        if found is None:
+            found = self._fresh(gc, parts[0] / PARTS, parts[1] / PARTS, text, prop, angle, ismath)
+        self._known[key] = found
+        if len(self._known) > REMEMBERED:
+            self._known.popitem(last=False)
+        return left + found[0], top + found[1], found[2]
+
+    def _fresh(
+        self, gc: Any, x: float, y: float, text: str, prop: Any, angle: float, ismath: Any
+    ) -> tuple[int, int, Array]:
+        width, height, descent = self.measure(text, prop, ismath)
+        if angle % 360:
+            reach = math.ceil(math.hypot(width, height)) + PAD
+            before, above, size = reach, reach, (2 * reach, 2 * reach)
+        else:
+            before, above = PAD, math.ceil(height - descent) + PAD
+            size = math.ceil(width) + 2 * PAD, above + math.ceil(descent) + PAD
+        renderer = RendererAgg(*size, self.dpi)
+        pen = renderer.new_gc()
+        pen.set_antialiased(gc.get_antialiased())
+        pen.set_snap(gc.get_snap())
+        if ismath == "TeX":
+            renderer.draw_tex(pen, before + x, above + y, text, prop, angle)
+        else:
+            renderer.draw_text(pen, before + x, above + y, text, prop, angle, ismath)
+        mask = np.asarray(renderer.buffer_rgba())[..., 3]
+        rows, columns = mask.any(axis=1).nonzero()[0], mask.any(axis=0).nonzero()[0]
+        if not len(rows):
+            return 0, 0, np.zeros((0, 0), np.uint8)
+        inked = mask[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1].copy()
+        return int(columns[0]) - before, int(rows[0]) - above, inked
