@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import quiet
+from .._arrays import Array, as_array, quiet
 from ..slices import IndexedSlices
 
 
@@ -64,7 +64,7 @@ def clip_report(before: Any, after: Any) -> ClipReport:
     >>> round(r.norm_before, 3), round(r.factor, 3), r.fraction_clipped, round(r.angle, 2)
     (5.0, 0.283, 1.0, 8.13)
     """
-    old, new = dict(named(before)), dict(named(after))
+    old, new = ({name: np.asarray(g) for name, g in named(side)} for side in (before, after))
     if len(old) != len(new):
         raise ValueError(f"before holds {len(old)} tensors, after holds {len(new)}; give the same list twice")
     sums = {}
@@ -79,17 +79,17 @@ def clip_report(before: Any, after: Any) -> ClipReport:
     return ClipReport(r.norm_before, r.norm_after, r.factor, r.fraction_clipped, r.angle, names, tensors)
 
 
-def named(grads: Any) -> Iterator[tuple[str, np.ndarray]]:
-    """(name, NumPy values) of every gradient: names come from dict keys or variables, else from the position."""
+def named(grads: Any) -> Iterator[tuple[str, Array]]:
+    """(name, values) of every gradient: names come from dict keys (sorted) or variables, else from the position."""
     if isinstance(grads, IndexedSlices) or not isinstance(grads, list | tuple | dict):
         grads = [grads]
-    items = grads.items() if isinstance(grads, dict) else enumerate(grads)
+    items = sorted(grads.items()) if isinstance(grads, dict) else enumerate(grads)
     for key, g in items:
         name = str(key)
         if isinstance(g, tuple) and len(g) == 2 and hasattr(g[1], "name"):
             g, name = g[0], g[1].name
         if g is not None:
-            yield name, np.asarray(g.values if isinstance(g, IndexedSlices) else g)
+            yield name, g.values if isinstance(g, IndexedSlices) else as_array(g)
 
 
 @dataclass(frozen=True)
