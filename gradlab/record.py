@@ -176,6 +176,8 @@ class Recorder:
         """Write a compressed .npz, without pickle."""
         header = {"version": _VERSION, "names": self.names, "sizes": self.sizes, "seen": self.seen}
         columns = {name: self[name] for name in self._data}
+        counts = columns["histogram"]
+        columns["histogram"] = counts.astype(np.min_scalar_type(counts.max(initial=0)))  # small files
         np.savez_compressed(path, header=np.array(json.dumps(header)), **columns)  # type: ignore[arg-type]
 
     @classmethod
@@ -195,6 +197,7 @@ class Recorder:
             header = json.loads(str(file["header"]))
             data = {name: file[name] for name in file.files if name != "header"}
         rec = cls(max(1, len(data["norm"])))
+        data["histogram"] = data["histogram"].astype(np.int32)
         rec.names, rec.sizes, rec.seen = tuple(header["names"]), tuple(header["sizes"]), header["seen"]
         rec._data = data
         return rec
