@@ -1,4 +1,4 @@
-"""Compare what gradlab gave with what the originals gave: `differences(expected, actual, mode)` lists the deviations."""
+"""Compare what gradlab gave with what the originals gave: `differences` lists the deviations."""
 
 from __future__ import annotations
 

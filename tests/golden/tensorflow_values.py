@@ -1,4 +1,4 @@
-"""Golden JSON -> TensorFlow values and back. TensorFlow is imported where it is used, so that this file always imports."""
+"""Golden JSON -> TensorFlow values and back. TensorFlow is imported where it is used, so this file always imports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TF1 gradient descent and momentum, the three steps, tf.gradients, names and refusals."""
+"""TF1 gradient descent and momentum in a graph: updates, names, slots, gates and refusals."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SQUARE = {"square": ["v"]}
 
 
 def scenarios() -> list[Json]:
-    return [*updates(), *descent(), *refused(), *gates(), *three_steps(), *tf_gradients(), *eager()]
+    return [*updates(), *descent(), *descent_details(), *momentum(), *refused(), *gates()]
 
 
 def minimize(loss: Json, names: list[str] | None, runs: int | None = 1, **fields: Any) -> Json:
@@ -31,7 +31,7 @@ def minimize(loss: Json, names: list[str] | None, runs: int | None = 1, **fields
 
 def updates() -> list[Json]:
     """Each optimizer on each dtype, dense and sparse (indices repeated, a row never named)."""
-    found = []
+    found: list[Json] = []
     for (name, opt), dtype in product(OPTIMIZERS.items(), DTYPES):
         dense = [do("apply_gradients", grads=[[t(g, dtype), "v"]]) for g in ([0.1, -0.2, 0.3], [0.5, 0.25, -1.0])]
         rows = slices([[0.1, 0.2], [1.0, -1.0], [0.3, 0.7]], [1, 3, 1], [4, 2], dtype)
@@ -43,25 +43,53 @@ def updates() -> list[Json]:
 
 def descent() -> list[Json]:
     opt, v, gs = new("GradientDescent", 0.25), {"v": t(START)}, {**t(0, "int64"), "trainable": False}
-    coef = t([[0.1, 0.2], [0.3, 0.7]])
-    both = {"sum": [{"gather": {"var": "e", "ids": [1, 1], "coef": coef}}, {"gather": {"var": "e", "ids": [2, 1], "coef": coef}}]}
-    terms = {"sum": [SQUARE, {"linear": {"v": t([0.1, 0.2, 0.3])}}, SQUARE]}
-    methods = ("ADD_N", "EXPERIMENTAL_TREE", "EXPERIMENTAL_ACCUMULATE_N")
-    momentum = [OPTIMIZERS["momentum"], minimize(SQUARE, ["v"]), do("slot_names"), do("variables")]
-    constrained = {c: {"v": {**t(START), "constraint": c}} for c in ("nonneg", "clip01")}
+    shown = [do("collection", name="train_op"), do("slot_names"), do("variables")]
+    step, to_step = minimize(SQUARE, ["v"]), {"global_step": "gs"}
+    named = [new("GradientDescent", 0.25, name="Mine"), do("get_name"), step, step]
+    some_none = [[None, "w"], [t([1.0, 1.0, 1.0]), "v"]]
     return [
-        train("v1.gd.minimize", [opt, minimize(SQUARE, ["v"], 3), STATE, do("collection", name="train_op"), do("slot_names"), do("variables")], vars=v),
-        train("v1.gd.global_step", [opt, minimize(SQUARE, ["v"], 2, kwargs={"global_step": "gs"}), STATE], vars={**v, "gs": gs}),
+        train("v1.gd.minimize", [opt, minimize(SQUARE, ["v"], 3), STATE, *shown], vars=v),
+        train("v1.gd.global_step", [opt, minimize(SQUARE, ["v"], 2, kwargs=to_step), STATE], vars={**v, "gs": gs}),
         train("v1.gd.all_variables", [opt, minimize(SQUARE, None), STATE], vars={**v, "w": A}),
-        train("v1.gd.names", [new("GradientDescent", 0.25, name="Mine"), do("get_name"), minimize(SQUARE, ["v"]), minimize(SQUARE, ["v"]), minimize(SQUARE, ["v"], kwargs={"name": "train"})], vars=v),
-        train("v1.gd.some_none", [opt, do("apply_gradients", grads=[[None, "w"], [t([1.0, 1.0, 1.0]), "v"]]), STATE], vars={**v, "w": A}),
-        train("v1.gd.list_gradient", [opt, do("apply_gradients", grads=[[[1.0, 2.0, 4.0], "v"]], runs=3), STATE], vars=v),
-        train("v1.gd.gather", [opt, do("compute_gradients", loss=both, var_list=["e"]), minimize(both, ["e"], 2), STATE], vars={"e": t(TABLE)}),
-        train("v1.gd.rate_is_float32", [new("GradientDescent", 0.1), minimize(SQUARE, ["v"], 2), STATE], vars={"v": t(START, "float64")}),
-        *(train(f"v1.gd.aggregation.{m}", [opt, minimize(terms, ["v"], kwargs={"aggregation_method": m}), STATE], vars=v) for m in methods),
-        *(train(f"v1.gd.constraint.{c}", [opt, minimize(SQUARE, ["v"]), do("apply_gradients", grads=[[t([-8.0, 4.0, 4.0]), "v"]]), STATE], vars=x) for c, x in constrained.items()),
-        train("v1.momentum.slots", [*momentum, do("get_slot", var="v", slot="momentum"), do("get_slot", var="v", slot="other"), do("get_slot", var="w", slot="momentum")], vars={**v, "w": A}),
-        train("v1.momentum.two", [OPTIMIZERS["momentum"], {**OPTIMIZERS["nesterov"], "opt": "b"}, minimize(SQUARE, ["v"]), minimize(SQUARE, ["v"], opt="b"), do("variables"), do("variables", opt="b"), STATE], vars=v),
+        train("v1.gd.names", [*named, minimize(SQUARE, ["v"], kwargs={"name": "train"})], vars=v),
+        train("v1.gd.some_none", [opt, do("apply_gradients", grads=some_none), STATE], vars={**v, "w": A}),
+        train(
+            "v1.gd.list_gradient", [opt, do("apply_gradients", grads=[[[1.0, 2.0, 4.0], "v"]], runs=3), STATE], vars=v
+        ),
+    ]
+
+
+def descent_details() -> list[Json]:
+    opt, v = new("GradientDescent", 0.25), {"v": t(START)}
+    coef = t([[0.1, 0.2], [0.3, 0.7]])
+    gathers = {"sum": [{"gather": {"var": "e", "ids": ids, "coef": coef}} for ids in ([1, 1], [2, 1])]}
+    gathered = [do("compute_gradients", loss=gathers, var_list=["e"]), minimize(gathers, ["e"], 2), STATE]
+    terms = {"sum": [SQUARE, {"linear": {"v": t([0.1, 0.2, 0.3])}}, SQUARE]}
+    found = [
+        train("v1.gd.gather", [opt, *gathered], vars={"e": t(TABLE)}),
+        train(
+            "v1.gd.rate_is_float32",
+            [OPTIMIZERS["gd"], minimize(SQUARE, ["v"], 2), STATE],
+            vars={"v": t(START, "float64")},
+        ),
+    ]
+    for method in ("ADD_N", "EXPERIMENTAL_TREE", "EXPERIMENTAL_ACCUMULATE_N"):
+        step = minimize(terms, ["v"], kwargs={"aggregation_method": method})
+        found.append(train(f"v1.gd.aggregation.{method}", [opt, step, STATE], vars=v))
+    for name in ("nonneg", "clip01"):
+        push = do("apply_gradients", grads=[[t([-8.0, 4.0, 4.0]), "v"]])
+        constrained = {"v": {**t(START), "constraint": name}}
+        found.append(train(f"v1.gd.constraint.{name}", [opt, minimize(SQUARE, ["v"]), push, STATE], vars=constrained))
+    return found
+
+
+def momentum() -> list[Json]:
+    opt, step, v = OPTIMIZERS["momentum"], minimize(SQUARE, ["v"]), {"v": t(START), "w": A}
+    slots = [do("get_slot", var=var, slot=slot) for var, slot in (("v", "momentum"), ("v", "other"), ("w", "momentum"))]
+    two = [opt, {**OPTIMIZERS["nesterov"], "opt": "b"}, step, {**step, "opt": "b"}]
+    return [
+        train("v1.momentum.slots", [opt, step, do("slot_names"), do("variables"), *slots], vars=v),
+        train("v1.momentum.two", [*two, do("variables"), do("variables", opt="b"), STATE], vars={"v": v["v"]}),
     ]
 
 
@@ -71,12 +99,18 @@ def refused() -> list[Json]:
     constrained = {"e": {**t(TABLE), "constraint": "nonneg"}}
     return [
         train("v1.err.empty_name", [new("GradientDescent", 0.5, name="")]),
-        train("v1.err.apply", [opt, do("apply_gradients", grads=[]), do("apply_gradients", grads=[[None, "v"]])], vars=v),
+        train(
+            "v1.err.apply", [opt, do("apply_gradients", grads=[]), do("apply_gradients", grads=[[None, "v"]])], vars=v
+        ),
         train("v1.err.no_gradient", [opt, minimize(SQUARE, ["w"])], vars=v),
         train("v1.err.string_gradient", [opt, do("apply_gradients", grads=[["abc", "v"]])], vars=v),
         train("v1.err.no_variables", [opt, do("compute_gradients", loss={"const": 1.0}, var_list=None)]),
         train("v1.err.gate", [opt, minimize(SQUARE, ["v"], kwargs={"gate_gradients": 7})], vars=v),
-        train("v1.err.integer", [opt, do("compute_gradients", loss={"square": ["i"]}, var_list=["i"])], vars={"i": t([1, 2], "int32")}),
+        train(
+            "v1.err.integer",
+            [opt, do("compute_gradients", loss={"square": ["i"]}, var_list=["i"])],
+            vars={"i": t([1, 2], "int32")},
+        ),
         train("v1.err.sparse_constraint", [opt, sparse], vars=constrained),
     ]
 
@@ -90,58 +124,3 @@ def gates() -> list[Json]:
         race = {"nondeterministic": True} if gate == "GATE_NONE" else {}
         found.append(train(f"v1.gate.{gate}", [opt, compute, *step], vars=v, **race))
     return found
-
-
-def three_steps() -> list[Json]:
-    v, opt, loss = {"v": t(START), "w": A}, new("GradientDescent", 0.5), {"square": ["v", "w"]}
-    clips = {
-        "clip_by_value": {"clip_value_min": -1.0, "clip_value_max": 1.0},
-        "clip_by_norm": {"clip_norm": 1.0},
-        "clip_by_global_norm": {"clip_norm": 1.0},
-        "clip_by_average_norm": {"clip_norm": 0.1},
-    }
-
-    def steps(fn: str, loss: Json = loss, **clip: Any) -> Json:
-        return do("three_step", loss=loss, var_list=["v", "w"], clip={"fn": fn, "kwargs": clips[fn], **clip}, runs=2)
-
-    return [
-        *(train(f"v1.three_step.{fn}", [opt, steps(fn)], vars=v) for fn in clips),
-        train("v1.three_step.momentum", [OPTIMIZERS["momentum"], steps("clip_by_global_norm"), STATE], vars=v),
-        train("v1.three_step.eager", [opt, steps("clip_by_norm")], vars=v, mode="eager"),
-        *(train(f"v1.three_step.none.{fn}", [opt, steps(fn, SQUARE, clip_none=True)], vars=v) for fn in clips),
-        train("v1.three_step.none_kept", [opt, steps("clip_by_norm", SQUARE)], vars=v),
-    ]
-
-
-def tf_gradients() -> list[Json]:
-    def of(name: str, ys: list[Json], xs: list[str], v: Json, **fields: Any) -> Json:
-        return train(f"tfgradients.{name}", [do("gradients", ys=ys, xs=xs, **fields)], vars=v)
-
-    v, product_of = {"v": t(START), "w": A}, {"matmul_sum": ["a", "b"]}
-    linear, vector = {"linear": {"v": t([1.0, 1.0, 1.0])}}, {"vector": {"var": "v", "coef": t([1.0, 2.0, 3.0])}}
-    gather = {"gather": {"var": "w", "ids": [1, 0, 1], "coef": t([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])}}
-    return [
-        of("unconnected", [SQUARE], ["v", "w"], v),
-        of("unconnected_zero", [SQUARE], ["v", "w"], v, kwargs={"unconnected_gradients": "zero"}),
-        of("two_ys", [SQUARE, linear], ["v"], v),
-        of("vector", [vector], ["v"], v),
-        of("grad_ys", [vector], ["v"], v, kwargs={"grad_ys": [t([1.0, 10.0, 100.0])]}),
-        of("grad_ys_shape", [vector], ["v"], v, kwargs={"grad_ys": [t([1.0, 10.0])]}),
-        of("gather", [gather], ["w", "v"], v),
-        of("stop", [product_of], ["a", "b"], {"a": A, "b": B}, stop_gradients=["a"]),
-        train("trainable_variables", [do("trainable_variables"), do("trainable_variables", kwargs={"scope": "v"})], vars={**v, "v2": {**A, "trainable": False}, "v3": B}),
-    ]
-
-
-def eager() -> list[Json]:
-    made, v, opt = partial(train, mode="eager"), {"v": t(START), "w": A}, new("GradientDescent", 0.5)
-    step = partial(minimize, SQUARE, ["v"], None)
-    return [
-        made("v1.eager.callable_rate", [new("GradientDescent", {"callable": [0.5, 0.25]}), step(), step(), STATE], vars=v),
-        made("v1.eager.grad_loss", [opt, step(kwargs={"grad_loss": t(0.25)}), STATE], vars=v),
-        made("v1.eager.touched_variables", [opt, minimize(SQUARE, None, None), STATE], vars=v),
-        made("v1.eager.gate_is_ignored", [opt, step(kwargs={"gate_gradients": 7}), STATE], vars=v),
-        made("v1.eager.tensor_loss", [opt, step(tensor_loss=True)], vars=v),
-        made("v1.eager.apply_refused", [opt, do("apply_gradients", grads=[]), do("apply_gradients", grads=[[None, "v"]])], vars=v),
-        made("v1.eager.momentum", [OPTIMIZERS["momentum"], step(), step(), STATE, do("slot_names"), do("variables"), do("get_slot", var="v", slot="momentum")], vars=v),
-    ]

@@ -3,7 +3,8 @@
     python -m tests.golden.write [DIR]            write clip.json and train.json into DIR (default: tests/golden)
     python -m tests.golden.write --check [DIR]    compare without writing; exit status 1 and the differences if any
 
-Needs the extra `oracle` (tensorflow-cpu). The installed version is the only oracle: outputs are stored under `tf<version>`.
+Needs the extra `oracle` (tensorflow-cpu). The installed version is the only oracle, its outputs stand under
+`tf<version>`. Outcomes of races (`nondeterministic`) are not compared by `--check`.
 """
 
 from __future__ import annotations
@@ -16,11 +17,14 @@ from pathlib import Path
 
 import numpy as np
 
-from . import clip_scenarios, oracle, train_scenarios
+from . import clip_scenarios, oracle, step_scenarios, train_scenarios
 from .build import Json
 from .tensorflow_values import tensorflow
 
-TOPICS = {"clip": clip_scenarios.scenarios, "train": train_scenarios.scenarios}
+TOPICS = {
+    "clip": clip_scenarios.scenarios,
+    "train": lambda: [*train_scenarios.scenarios(), *step_scenarios.scenarios()],
+}
 
 
 def document(topic: str) -> Json:
@@ -76,7 +80,9 @@ def check(directory: Path) -> int:
         written, now = (next(iter(content["oracles"])) for content in (committed, fresh))
         found = list(changes(committed, fresh))
         deviations += len(found)
-        print(f"{path.name}: {len(fresh['scenarios'])} scenarios, written by {written}, run by {now}, {len(found)} differ")
+        print(
+            f"{path.name}: {len(fresh['scenarios'])} scenarios, written by {written}, run by {now}, {len(found)} differ"
+        )
         print("".join(f"  {line}\n" for line in found), end="")
     return deviations
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 import gradlab as gl
 
-from .. import compare, decode
-from ..runner import all_semantics, attempt, replay
+from .. import decode
+from ..runner import attempt, replay
 from ..scenarios import Scenario, Unsupported
 
 FUNCTIONS = ("clip_by_value", "clip_by_norm", "clip_by_average_norm", "global_norm", "clip_by_global_norm")
@@ -101,18 +102,30 @@ def on_jax(scenario: Scenario) -> bool:
 
 def jax_differences(scenario: Scenario, jit: bool) -> list[str]:
     """Deviations on JAX arrays, eagerly or under jit; float32 and float64 within `JAX_TOLERANCE`."""
+    if jit and _underflows(scenario.calls):
+        raise Unsupported(
+            "XLA simplifies products and square roots, which keeps what TensorFlow's order lets underflow"
+        )
+    mode = JAX_TOLERANCE if scenario.data["compare"] == "bitwise" else scenario.data["compare"]
+    relaxed = replace(scenario, data={**scenario.data, "compare": mode})
     with wide("float64" in str(scenario.calls)):
-        found = []
-        mode = JAX_TOLERANCE if scenario.data["compare"] == "bitwise" else scenario.data["compare"]
-        for oracle, outputs in scenario.data["expected"].items():
-            for semantics in all_semantics(oracle):
-                for k, (call, want) in enumerate(zip(scenario.calls, outputs, strict=True)):
-                    got = attempt(lambda call=call, semantics=semantics: {"value": _on_jax(call, semantics, jit)})
-                    found += compare.differences(want, got, mode, f"{oracle}/{semantics} call {k}")
-        return found
+        return replay(relaxed, lambda semantics: [_on_jax(call, semantics, jit) for call in scenario.calls])
+
+
+def _underflows(x: Any) -> bool:
+    """Is there an entry whose square is 0 in its dtype although it is not."""
+    if decode.is_array(x):
+        entries = decode.array(x)
+        with np.errstate(all="ignore"):
+            return bool(np.any((entries != 0) & (entries * entries == 0)))
+    return any(map(_underflows, x.values() if isinstance(x, dict) else x if isinstance(x, list) else ()))
 
 
 def _on_jax(call: dict[str, Any], semantics: str, jit: bool) -> Any:
+    return attempt(lambda: {"value": _jax_call(call, semantics, jit)})
+
+
+def _jax_call(call: dict[str, Any], semantics: str, jit: bool) -> Any:
     """The call with every array a JAX array; under jit these are the traced arguments and the rest is static."""
     import jax
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -101,6 +100,9 @@ class Session:
                 kwargs[key] = named[key](x) if key in named and isinstance(x, str) else decode.value(x)
         return kwargs
 
+    def _variable(self, x: Any) -> Any:
+        return self.variables[x] if isinstance(x, str) else decode.value(x)
+
     def _name_of(self, var: Any) -> str:
         return next(name for name, v in self.variables.items() if v is var)
 
@@ -126,7 +128,7 @@ class Session:
 
     def do_apply_gradients(self, call: dict[str, Any]) -> Any:
         opt, kwargs = self._opt(call), self._kwargs(call)
-        pairs = [(decode.value(g), self.variables[v] if isinstance(v, str) else decode.value(v)) for g, v in call["grads"]]
+        pairs = [(decode.value(g), self._variable(v)) for g, v in call["grads"]]
         given = iter(pairs) if call.get("iterator") else pairs
         return attempt(lambda: self._done(opt.apply_gradients(given, **kwargs), call))
 
@@ -148,10 +150,12 @@ class Session:
 
     def do_three_step(self, call: dict[str, Any]) -> Any:
         opt, var_list = self._opt(call), self._vars(call["var_list"])
-        f, loss, clip = function(call["clip"]["fn"], self.semantics), self._loss(call), call["clip"]
-        return attempt(lambda: {"history": [self._step(opt, loss, var_list, f, clip) for _ in range(call.get("runs", 1))]})
+        loss, clip, runs = self._loss(call), call["clip"], range(call.get("runs", 1))
+        function(clip["fn"], self.semantics)  # known, or unsupported
+        return attempt(lambda: {"history": [self._step(opt, loss, var_list, clip) for _ in runs]})
 
-    def _step(self, opt: Any, loss: Any, var_list: Any, f: Callable[..., Any], clip: dict[str, Any]) -> dict[str, Any]:
+    def _step(self, opt: Any, loss: Any, var_list: Any, clip: dict[str, Any]) -> dict[str, Any]:
+        f = function(clip["fn"], self.semantics)
         pairs = opt.compute_gradients(loss, var_list=var_list)
         grads, entry = [g for g, _ in pairs], {}
         kwargs = decode.value({"dict": clip.get("kwargs", {})})

@@ -1,0 +1,116 @@
+"""The runner notices wrong numbers, counts what nobody supports, and prints the right lines."""
+
+from __future__ import annotations
+
+import copy
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from . import decode, runner
+from .scenarios import OWN_GOLDEN, Scenario, Unsupported, load_file
+
+ROOT = Path(__file__).parent.parent.parent
+CLIPS = load_file(OWN_GOLDEN / "clip.json")
+PLAIN = next(s for s in CLIPS if s.id == "clip.norm.basic")
+
+
+def changed(scenario: Scenario) -> Scenario:
+    """The same scenario with the first expected number one bit off, or with another error class."""
+    data = copy.deepcopy(scenario.data)
+    assert _spoil(data["expected"])
+    return Scenario(scenario.file, scenario.group, scenario.id, data)
+
+
+def _spoil(x: Any) -> bool:
+    if decode.is_array(x) and x["values"]:
+        first = x["values"][0]
+        x["values"][0] = 7.0 if isinstance(first, str) else first + 1
+        x.pop("hex", None)
+        return True
+    if isinstance(x, dict) and "class" in x:
+        x["class"] = "KeyError"
+        return True
+    return any(map(_spoil, x.values() if isinstance(x, dict) else x if isinstance(x, list) else ()))
+
+
+@pytest.mark.parametrize("scenario", [s for s in CLIPS if s.id != "clip.value.empty"], ids=lambda s: s.id)
+def test_one_wrong_number_fails(scenario: Scenario) -> None:
+    assert runner.differences(changed(scenario))
+
+
+UNKNOWN = {
+    "verb": {"calls": [{"do": "juggle"}]},
+    "function": {"calls": [{"do": "call", "fn": "clip_by_colour", "args": []}]},
+    "wrapper": {"calls": [{"do": "call", "fn": "clip_by_norm", "args": [{"riddle": 1}, 1.0]}]},
+    "group": {"group": "weather"},
+    "mode": {"mode": "dream"},
+    "oracle": {"expected": {"torch2.13.0": [{}]}},
+    "class": {"group": "v1", "calls": [{"do": "new", "class": "v1.OtherOptimizer"}]},
+    "v1_verb": {"group": "v1", "calls": [{"do": "juggle"}]},
+    "loss": {"group": "v1", "calls": [{"do": "gradients", "ys": [{"luck": 1}], "xs": []}]},
+    "constraint": {"group": "v1", "vars": {"v": {"dtype": "int32", "shape": [], "values": [1], "constraint": "odd"}}},
+}
+
+
+def unknown(what: str) -> dict[str, Any]:
+    """A scenario that is like a supported one but for one thing."""
+    call = {"do": "trainable_variables"} if UNKNOWN[what].get("group") == "v1" else PLAIN.calls[0]
+    plain = {"group": "clip", "mode": "eager", "compare": "bitwise", "vars": {}, "calls": [call]}
+    return {"id": f"unknown.{what}", "expected": {"both": [{}]}, **plain, **UNKNOWN[what]}
+
+
+@pytest.mark.parametrize("what", UNKNOWN)
+def test_what_no_adapter_knows_is_unsupported(what: str) -> None:
+    data = unknown(what)
+    with pytest.raises(Unsupported):
+        runner.differences(Scenario("f.json", data["group"], data["id"], data))
+
+
+def run(directory: Path) -> tuple[int, list[str]]:
+    """Exit status and output lines of `python -m pytest tests/conformance/test_golden.py -q --golden directory`."""
+    command = [sys.executable, "-m", "pytest", "tests/conformance/test_golden.py", "-q", "-p", "no:cacheprovider"]
+    done = subprocess.run([*command, "--golden", str(directory)], cwd=ROOT, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout.splitlines()
+
+
+def write(path: Path, *scenarios: dict[str, Any]) -> None:
+    path.write_text(json.dumps({"schema": 1, "scenarios": scenarios}), encoding="utf-8")
+
+
+def test_the_lines_and_the_exit_status_with_failures(tmp_path: Path) -> None:
+    write(tmp_path / "good.json", PLAIN.data)
+    write(tmp_path / "wrong.json", PLAIN.data, {**changed(PLAIN).data, "id": "clip.wrong"})
+    write(tmp_path / "new.json", PLAIN.data, unknown("verb"), unknown("group"), unknown("mode"))
+    status, lines = run(tmp_path)
+    assert status == 1
+    assert "golden good.json: 1 passed, 0 failed, 0 unsupported" in lines
+    k = lines.index("golden wrong.json: 1 passed, 1 failed, 0 unsupported")
+    assert lines[k + 1] == "  failed clip (1): clip.wrong"
+    k = lines.index("golden new.json: 1 passed, 0 failed, 3 unsupported")
+    assert lines[k + 1 : k + 3] == [
+        "  unsupported clip (2): unknown.verb unknown.mode",
+        "  unsupported weather (1): unknown.group",
+    ]
+    assert "golden good.json on JAX: 2 passed, 0 failed, 0 unsupported" in lines
+    assert "3 unsupported" in lines[-1]
+
+
+def test_unsupported_alone_is_no_failure_and_no_pass(tmp_path: Path) -> None:
+    write(tmp_path / "new.json", unknown("verb"))
+    (tmp_path / "other.json").write_text("{}", encoding="utf-8")
+    status, lines = run(tmp_path)
+    assert status == 0
+    assert "golden new.json: 0 passed, 0 failed, 1 unsupported" in lines
+    assert "golden other.json: 0 passed, 0 failed, 1 unsupported" in lines
+    assert "passed" not in lines[-1]
+
+
+def test_a_folder_without_golden_files_is_an_error(tmp_path: Path) -> None:
+    status, lines = run(tmp_path)
+    assert status not in (0, 5)
+    assert any("no *.json files" in line for line in lines)
