@@ -1,0 +1,67 @@
+"""Eight CPU devices, repeatable Hypothesis, fresh variables for each test, and a plain word on what was left out.
+
+Tests that need TensorFlow or a browser carry the marker `tensorflow` or `browser` and skip with a reason where the tool
+is missing. GRADLAB_REQUIRE="tensorflow browser" turns such skips into failures.
+"""
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+# Read by JAX when it starts; the platform itself is left to the machine.
+os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count=8".strip()
+
+import hypothesis
+import pytest
+
+import gradlab as gl
+
+TOOLS = {"tensorflow": ("TensorFlow", "install gradlab[oracle]"), "browser": ("browser", "no Chromium found")}
+ELSEWHERE = "unsupported: "  # golden scenarios have a summary of their own
+
+# No database: it would put a folder beside the project's own.
+hypothesis.settings.register_profile("gradlab", derandomize=True, deadline=None, database=None, max_examples=50)
+hypothesis.settings.load_profile("gradlab")
+
+
+@pytest.fixture(autouse=True)
+def own_variables() -> Iterator[None]:
+    """No test sees the variables, names or global step of another."""
+    with gl.variable_collection():
+        yield
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Any:
+    report = yield
+    for tool in required(os.environ.get("GRADLAB_REQUIRE", "")):
+        if report.skipped and item.get_closest_marker(tool):
+            report.outcome, report.longrepr = "failed", f"GRADLAB_REQUIRE asks for {tool}, but {reason_of(report)}"
+    return report
+
+
+def required(text: str) -> list[str]:
+    return [tool for tool in TOOLS if tool in text]
+
+
+def reason_of(report: Any) -> str:
+    reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+    return reason.removeprefix("Skipped: ")
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    for line in left_out(terminalreporter.getreports("skipped")):
+        terminalreporter.write_line(line)
+
+
+def left_out(reports: list[Any]) -> list[str]:
+    """One line that says how many tests did not run for want of which tool, one for each other reason."""
+    by_tool: dict[str, list[str]] = {}
+    for report in reports:
+        tool = next((t for t in TOOLS if t in report.keywords), "other")
+        if ELSEWHERE not in reason_of(report):
+            by_tool.setdefault(tool, []).append(reason_of(report))
+    others = by_tool.pop("other", [])
+    counted = [f"{len(by_tool[t])} {name} tests: {help}" for t, (name, help) in TOOLS.items() if t in by_tool]
+    lines = [f"left out: {'; '.join(counted)}"] if counted else []
+    return lines + [f"left out: {others.count(reason)} tests: {reason}" for reason in dict.fromkeys(others)]

@@ -1,0 +1,103 @@
+"""The public names, the tree, the rules and the tests say the same; every public docstring shows an example."""
+
+import ast
+import importlib
+import inspect
+import pkgutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import gradlab as gl
+
+TESTS = Path(__file__).parent
+PACKAGE = TESTS.parent / "gradlab"
+
+# Modules without a test file of their own, and what tests them instead.
+TESTED_ELSEWHERE = {
+    "clip/__init__": "names only",
+    "clip/_limits": "clip/test_warnings.py: its warnings and refusals, through the clips that give them",
+    "clip/units": "clip/test_units.py and the comparison with optax in it",
+    "collection": "test_variable.py: a collection is nothing without variables",
+    "errors": "the tests of whoever raises them; the line a warning points at is in clip/test_warnings.py",
+    "live/__init__": "names only",
+    "pairs": "test_bad_input.py: apply_gradients with everything it refuses",
+    "recordings/__init__": "a folder of data",
+    "rules/__init__": "rules/test_every_rule.py",
+    "rules/_rule": "rules/test_every_rule.py",
+    "tape": "test_autodiff.py: the tape is its inner half",
+}
+# Names whose home is Python or gradlab alone, so that no original can be named.
+OWN = "Not in TensorFlow"
+MODULES = [gl.train, gl.rules]
+
+
+def _type_checking_names() -> dict[str, str]:
+    tree = ast.parse((PACKAGE / "__init__.py").read_text("utf-8"))
+    (block,) = [n for n in tree.body if isinstance(n, ast.If)]
+    return {a.asname or a.name: n.module or "" for n in block.body if isinstance(n, ast.ImportFrom) for a in n.names}
+
+
+def test_type_checkers_and_python_see_the_same_names() -> None:
+    homes = {name: home for home, names in gl._HOMES.items() for name in names.split()}
+    assert _type_checking_names() == homes | dict.fromkeys(gl._MODULES, "")
+    assert sorted(gl.__all__) == sorted([*homes, *gl._MODULES, "__version__"])
+    assert sum(len(names.split()) for names in gl._HOMES.values()) == len(homes), "a name has two homes"
+
+
+@pytest.mark.parametrize("name", gl.__all__)
+def test_every_name_resolves(name: str) -> None:
+    assert getattr(gl, name) is not None
+    assert name in dir(gl)
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match=r"module 'gradlab' has no attribute 'clip_by_nrom'"):
+        gl.clip_by_nrom  # noqa: B018
+
+
+def test_every_rule_file_is_listed_and_tested() -> None:
+    files = {p.stem for p in (PACKAGE / "rules").glob("[!_]*.py")}
+    listed = {rule.__module__.rpartition(".")[2]: name for name, rule in gl.rules.catalogue().items()}
+    assert set(listed) == files, "add the rule to _CATALOGUE in gradlab/rules/__init__.py"
+    for name in listed.values():
+        assert getattr(gl.rules, name) is gl.rules.catalogue()[name]
+
+
+def test_every_module_has_its_test() -> None:
+    modules = {p.relative_to(PACKAGE).with_suffix("") for p in PACKAGE.rglob("*.py")} - {Path("__init__")}
+    missing = {str(m) for m in modules if not (TESTS / m.parent / f"test_{m.name.strip('_')}.py").exists()}
+    assert missing - TESTED_ELSEWHERE.keys() == set(), "write tests/.../test_<module>.py"
+    assert TESTED_ELSEWHERE.keys() - missing == set(), "these have a test now, or are gone"
+
+
+def _documented() -> dict[str, Any]:
+    tops = {name: getattr(gl, name) for name in gl.__all__ if callable(getattr(gl, name))}
+    for module in MODULES:
+        tops |= {f"{module.__name__}.{n}": x for n, x in vars(module).items() if _is_own(n, x)}
+    return tops
+
+
+def _is_own(name: str, x: Any) -> bool:
+    return not name.startswith("_") and callable(x) and getattr(x, "__module__", "").startswith("gradlab.")
+
+
+def _needs_example(x: Any) -> bool:
+    return not inspect.isabstract(x) and x not in (gl.train.Optimizer, gl.rules.Rule, gl.Operation, gl.ClipReport)
+
+
+@pytest.mark.parametrize("name", _documented())
+def test_every_docstring_shows_an_example_and_names_its_source(name: str) -> None:
+    x = _documented()[name]
+    doc = inspect.getdoc(x) or ""
+    assert len(doc.splitlines()[0]) > 10
+    if _needs_example(x):
+        assert ">>> " in doc, f"{name} needs an example"
+        assert "Source: " in doc or OWN in doc or "tf." in doc, f"{name} must name its source, or say {OWN!r}"
+
+
+def test_every_submodule_says_what_it_is() -> None:
+    for info in pkgutil.walk_packages([str(PACKAGE)], "gradlab."):
+        if not info.name.endswith("__main__"):
+            assert importlib.import_module(info.name).__doc__, f"{info.name} needs a first line that says what it is"
