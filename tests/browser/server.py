@@ -1,0 +1,106 @@
+"""A JupyterLab of our own and a Chromium: private folders, only on this machine, no token, nothing of the user's touched."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+CHECKOUT = Path(__file__).parents[2]
+FLAGS = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
+START_SECONDS = 60
+
+FOLDERS = {
+    "JUPYTER_CONFIG_DIR": "config",
+    "JUPYTER_DATA_DIR": "data",
+    "JUPYTER_RUNTIME_DIR": "runtime",
+    "JUPYTERLAB_SETTINGS_DIR": "settings",
+    "JUPYTERLAB_WORKSPACES_DIR": "workspaces",
+    "IPYTHONDIR": "ipython",
+}
+
+
+def chromium_path() -> str | None:
+    """Where a Chromium is installed; Playwright's own download is not needed."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    return next((path for name in names if (path := shutil.which(name))), None)
+
+
+@contextmanager
+def chromium() -> Iterator[Any]:
+    """A running Chromium, as a Playwright browser."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium_path(), headless=True, args=FLAGS)
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+@contextmanager
+def jupyterlab(root: Path, scratch: Path) -> Iterator[str]:
+    """Serve the notebooks in `root`; yield the address."""
+    environment = os.environ | {name: str(scratch / folder) for name, folder in FOLDERS.items()}
+    # Kernels start in the notebook's folder and must find this checkout, installed or not.
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(CHECKOUT), os.environ.get("PYTHONPATH")]))
+    _quiet_start(scratch / FOLDERS["JUPYTERLAB_SETTINGS_DIR"])
+    port = _free_port()
+    address = f"http://127.0.0.1:{port}"
+    log = scratch / "server.log"
+    with log.open("wb") as output:
+        server = subprocess.Popen(_command(root, port), env=environment, cwd=root, stdout=output, stderr=output)
+    try:
+        _wait(server, f"{address}/api/status", log)
+        yield address
+    finally:
+        server.terminate()
+        try:
+            server.wait(15)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
+
+
+def _command(root: Path, port: int) -> list[str]:
+    return [
+        sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}",
+        "--ServerApp.port_retries=0", "--IdentityProvider.token=", "--ServerApp.password=",
+        f"--ServerApp.root_dir={root}", "--LabApp.expose_app_in_browser=True",
+    ]  # fmt: skip
+
+
+def _quiet_start(settings: Path) -> None:
+    """No news and no update check: both would ask the network and open a pop-up over the page."""
+    folder = settings / "@jupyterlab" / "apputils-extension"
+    folder.mkdir(parents=True, exist_ok=True)
+    content = {"fetchNews": "false", "checkForUpdates": False}
+    (folder / "notification.jupyterlab-settings").write_text(json.dumps(content), encoding="utf-8")
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _wait(server: subprocess.Popen[bytes], address: str, log: Path) -> None:
+    end = time.monotonic() + START_SECONDS
+    while time.monotonic() < end and server.poll() is None:
+        try:
+            with urllib.request.urlopen(address, timeout=2):
+                return
+        except OSError:
+            time.sleep(0.2)
+    raise RuntimeError(f"JupyterLab did not start:\n{log.read_text('utf-8', 'replace')[-3000:]}")
