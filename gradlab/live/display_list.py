@@ -14,6 +14,8 @@ import numpy as np
 
 CLIP, STYLE, PATH, MARKS, STAMPS, IMAGE, TEXT = range(1, 8)
 NO_COLOUR = 0
+# Beyond this a coordinate is far outside any canvas; more would not fit into 32 bits.
+FAR = 2.0**23
 
 Array = Any
 
@@ -85,7 +87,8 @@ class Writer:
 def pack(vertices: Array, codes: Array) -> tuple[bytes, int]:
     """Pack a cleaned path (codes given, one per vertex) as bytes and the number of its vertices."""
     count = len(codes)
-    return codes.astype(np.uint8).tobytes() + bytes(-count % 4) + vertices.astype("<f4").tobytes(), count
+    near = vertices.clip(-FAR, FAR).astype("<f4")
+    return codes.astype(np.uint8).tobytes() + bytes(-count % 4) + near.tobytes(), count
 
 
 def decode(data: bytes) -> Iterator[tuple[int, bytes]]:

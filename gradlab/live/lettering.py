@@ -62,8 +62,8 @@ class Lettering:
             renderer.draw_tex(pen, before + x, above + y, text, prop, angle)
         else:
             renderer.draw_text(pen, before + x, above + y, text, prop, angle, ismath)
-        mask = np.asarray(renderer.buffer_rgba())[..., 3]
-        rows, columns = mask.any(axis=1).nonzero()[0], mask.any(axis=0).nonzero()[0]
+        mask: Array = np.asarray(renderer.buffer_rgba())[..., 3]
+        rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
         if not len(rows):
             return 0, 0, np.zeros((0, 0), np.uint8)
         inked = mask[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1].copy()

@@ -14,14 +14,12 @@ from matplotlib.backend_bases import RendererBase
 from matplotlib.colors import to_rgba_array
 
 from . import display_list
-from .display_list import Writer, colour, pack
+from .display_list import FAR, Writer, colour, pack
 from .lettering import Lettering
 
 CAPS = ("butt", "round", "projecting")
 JOINS = ("miter", "round", "bevel")
 MARGIN = 1.0
-# Beyond this a coordinate is far outside any canvas and would only lose precision.
-FAR = 2.0**23
 
 Array = Any
 
@@ -99,16 +97,14 @@ class Recorder(RendererBase):
         if len(linestyles):
             gc.set_dashes(*linestyles[0])
         self._prepare(gc, None)
-        matrices = matrices[np.isfinite(matrices).all(axis=(1, 2))]
-        flat = matrices[:, :2, :].transpose(0, 2, 1).reshape(-1, 6)
-        cycle = np.arange(count)
-        edges = _cycled(edgecolors, cycle)
+        near = (np.abs(matrices) < FAR).all(axis=(1, 2))  # false for NaN as well
+        flat = matrices[near, :2, :].transpose(0, 2, 1).reshape(-1, 6)
+        cycle = np.arange(count)[near]
         widths = self.points_to_pixels(np.asarray(linewidths if len(linewidths) else [0.0], float))
         shape = paths[0].cleaned(remove_nans=True, curves=True)
-        self._writer.stamps(
-            pack(shape.vertices, shape.codes), flat, _cycled(facecolors, cycle)[: len(flat)], edges[: len(flat)],
-            widths[cycle % len(widths)][: len(flat)],
-        )  # fmt: skip
+        packed = pack(shape.vertices, shape.codes)
+        faces, edges = _cycled(facecolors, cycle), _cycled(edgecolors, cycle)
+        self._writer.stamps(packed, flat, faces, edges, widths[cycle % len(widths)])
 
     def draw_image(self, gc: Any, x: float, y: float, im: Array, transform: Any = None) -> None:
         self._prepare(gc, None)
@@ -116,7 +112,7 @@ class Recorder(RendererBase):
         height, width = im.shape[:2]
         if transform is None:
             left, bottom = math.floor(x + 0.5), math.floor(y + 0.5)
-            matrix = (1.0, 0.0, 0.0, -1.0, left, self.height - bottom)
+            matrix: tuple[float, ...] = (1.0, 0.0, 0.0, -1.0, left, self.height - bottom)
         else:
             matrix = self._image_matrix(transform.get_matrix(), x, y, width, height)
         self._writer.image(matrix, alpha, im)
@@ -128,9 +124,7 @@ class Recorder(RendererBase):
         left, top, mask = self._lettering.paint(gc, x, y, s, prop, angle, ismath)
         self._writer.text(colour(gc.get_rgb(), gc.get_alpha() if gc.get_forced_alpha() else None), left, top, mask)
 
-    def draw_tex(
-        self, gc: Any, x: float, y: float, s: str, prop: Any, angle: float, *, mtext: Any = None
-    ) -> None:
+    def draw_tex(self, gc: Any, x: float, y: float, s: str, prop: Any, angle: float, *, mtext: Any = None) -> None:
         self.draw_text(gc, x, y, s, prop, angle, "TeX", mtext)
 
     def draw_gouraud_triangles(self, *args: Any, **kwargs: Any) -> None:

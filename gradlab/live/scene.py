@@ -83,14 +83,14 @@ class Scene:
 
     def area(self, drag: Drag) -> dict[str, Any]:
         """Say where the drag's Axes lies (fractions of the figure from the top left) and what its edges mean."""
-        box = drag.axes.get_position()
+        x0, y0, x1, y1 = map(float, drag.axes.get_position().extents)
         area: dict[str, Any] = {
-            "left": box.x0, "top": 1 - box.y1, "width": box.width, "height": box.height,
+            "left": x0, "top": 1 - y1, "width": x1 - x0, "height": y1 - y0,
             "label": drag.label, "x": None, "y": None,
         }  # fmt: skip
         for key, name, axis in (("x", drag.x, drag.axes.xaxis), ("y", drag.y, drag.axes.yaxis)):
             if name is not None:
-                first, last = axis.get_view_interval() if not axis.get_inverted() else axis.get_view_interval()[::-1]
+                first, last = map(float, axis.get_view_interval())
                 area[key] = {"name": name, "first": first, "last": last, "log": axis.get_scale() == "log"}
         return area
 
@@ -122,8 +122,9 @@ def usable_ratio(value: Any) -> float:
 def _png(pixels: np.ndarray, level: int) -> bytes:
     opaque = bool((pixels[..., 3] == 255).all())
     buffer = io.BytesIO()
+    unsigned: Any = {"Software": None}  # no version in the file
     matplotlib.image.imsave(
-        buffer, pixels[..., :3] if opaque else pixels, format="png", metadata={"Software": None},
+        buffer, pixels[..., :3] if opaque else pixels, format="png", metadata=unsigned,
         pil_kwargs={"compress_level": level},
     )  # fmt: skip
     return buffer.getvalue()

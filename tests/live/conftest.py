@@ -1,6 +1,7 @@
 """A Chromium for the tests that need one, and a page that holds the widget without JupyterLab."""
 
 import base64
+import json
 import os
 import shutil
 from collections.abc import Iterator
@@ -22,7 +23,7 @@ const listeners = [];
 const bytes = (text) => new DataView(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer);
 window.sent = [];
 window.model = {
-  send: (message) => { window.sent.push(structuredClone(message)); window.answer?.(message); },
+  send: (message) => window.sent.push(structuredClone(message)),
   on: (name, f) => listeners.push(f), off: (name, f) => listeners.splice(listeners.indexOf(f), 1),
 };
 window.say = (message, ...buffers) => [...listeners].forEach((f) => f(message, buffers.map(bytes)));
@@ -60,8 +61,6 @@ def chromium() -> Iterator[Any]:
 @pytest.fixture
 def page(chromium: Any) -> Iterator[Any]:
     """A page with widget.js loaded; a test fails when the page logs an error or asks the network for anything."""
-    import json
-
     context = chromium.new_context(viewport={"width": 900, "height": 700})
     page = context.new_page()
     troubles: list[str] = []
@@ -77,5 +76,45 @@ def page(chromium: Any) -> Iterator[Any]:
     assert not troubles, troubles
 
 
-def base64_text(data: bytes) -> str:
-    return base64.b64encode(data).decode()
+class Wire:
+    """Carries messages between a LiveFigure and a page, one direction at a time, so that a test can hold them back."""
+
+    def __init__(self, live: Any, page: Any = None) -> None:
+        self.live, self.page = live, page
+        self.replies: list[tuple[dict[str, Any], list[bytes]]] = []
+        live.send = lambda content, buffers=None: self.replies.append((content, list(buffers or ())))
+
+    @staticmethod
+    def text(data: bytes) -> str:
+        return base64.b64encode(data).decode()
+
+    def requests(self) -> list[dict[str, Any]]:
+        """Take what the browser has sent."""
+        return self.page.evaluate("window.sent.splice(0)")
+
+    def answer(self) -> list[dict[str, Any]]:
+        """Let Python read the browser's messages; give them."""
+        messages = self.requests()
+        for message in messages:
+            self.live._inbox.receive(message)
+        return messages
+
+    def reply(self) -> None:
+        """Let the browser read Python's messages, and show them."""
+        for content, buffers in self.replies:
+            texts = [self.text(data) for data in buffers]
+            self.page.evaluate("([message, buffers]) => window.say(message, ...buffers)", [content, texts])
+        self.replies.clear()
+        self.page.evaluate("new Promise((done) => setTimeout(done, 20))")
+
+    def both(self) -> list[dict[str, Any]]:
+        messages = self.answer()
+        self.reply()
+        return messages
+
+    def open(self) -> None:
+        """Show one more view and wait until it is painted."""
+        views = self.page.locator(".gl-live").count()
+        self.page.evaluate("void (window.close_view = window.open_view())")
+        self.both()
+        self.page.wait_for_function(f"document.querySelectorAll('.gl-live[data-frame]').length > {views}")

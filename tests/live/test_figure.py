@@ -1,0 +1,159 @@
+import threading
+from html.parser import HTMLParser
+
+import pytest
+from matplotlib.figure import Figure
+
+from gradlab.live import Button, Description, Drag, LiveFigure, Slider
+
+from .conftest import Wire
+from .examples import clipped
+
+
+def test_values_can_be_set_and_read() -> None:
+    live = clipped()
+    assert live.values == {"limit": 1.0, "phase": 0.0, "steps": 3, "rule": "sgd"}
+    before = live.frame()
+    live.set(limit=2, rule="ada")
+    assert live.values == {"limit": 2.0, "phase": 0.0, "steps": 3, "rule": "ada"}
+    assert live.description.alt == "The limit is 2."
+    assert live.frame() != before
+    live.values["limit"] = 7  # a copy
+    assert live.values["limit"] == 2.0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "message"),
+    [
+        ({"limt": 1}, ValueError, "unknown control 'limt': allowed are limit, phase, steps, rule"),
+        ({"train": 1}, ValueError, "unknown control 'train'"),
+        ({"phase": 1, "limit": -1}, ValueError, "limit must be from 0.01 to 100, got -1"),
+        ({"phase": 1, "limit": "1"}, TypeError, "limit must be a number"),
+        ({"phase": 1, "rule": "adam"}, ValueError, "rule must be one of 'sgd', 'ada', 'broken', got 'adam'"),
+        ({"phase": 1, "rule": "broken"}, RuntimeError, "no such rule"),
+    ],
+)
+def test_an_error_leaves_everything_as_it_was(wrong: dict, error: type[Exception], message: str) -> None:
+    live = clipped()
+    wire = Wire(live)
+    live._inbox.receive({"kind": "open", "view": "a", "ratio": 1})
+    wire.replies.clear()
+    state = live.values, live.description, live.frame(), live.png()
+    with pytest.raises(error, match=message):
+        live.set(**wrong)
+    assert (live.values, live.description, live.frame(), live.png()) == state
+    assert not wire.replies
+    live.set(limit=5)
+    assert live.values["limit"] == 5
+
+
+def test_update_must_describe_the_state() -> None:
+    with pytest.raises(TypeError, match="update must return a Description, got NoneType"):
+        LiveFigure(Figure(), [], lambda values: None, label="x")  # type: ignore[arg-type,return-value]
+
+
+def test_controls_and_drags_must_fit_together() -> None:
+    def describe(values: dict) -> Description:
+        return Description("a", "b")
+
+    figure = Figure()
+    axes = figure.add_subplot()
+    slider = Slider("k", "K", 0.0, 1.0, 0.5)
+    cases: list[tuple[list, tuple, type[Exception], str]] = [
+        ([slider, slider], (), ValueError, "two controls are called 'k'"),
+        (["k"], (), TypeError, "controls are Slider, Menu or Button objects, got str"),
+        ([slider], (Drag(axes, x="j"),), ValueError, "'j' is none of k"),
+        ([Button("b", "B", print)], (Drag(axes, x="b"),), ValueError, r"'b' is none of \(no sliders\)"),
+        ([slider], (Drag(Figure().add_subplot(), x="k"),), ValueError, "must belong to the figure"),
+    ]
+    for controls, drags, error, message in cases:
+        with pytest.raises(error, match=message):
+            LiveFigure(figure, controls, describe, drags=drags, label="x")
+    axes.set_xscale("symlog")
+    with pytest.raises(ValueError, match="linear or log axis for 'k', got 'symlog'"):
+        LiveFigure(figure, [slider], describe, drags=(Drag(axes, x="k"),), label="x")
+
+
+def test_refresh_shows_what_changed_behind_the_figure() -> None:
+    figure = Figure(figsize=(2, 1))
+    (line,) = figure.add_subplot().plot([0, 1], [0, 1], animated=True)
+    data = [1.0]
+
+    def update(values: dict) -> Description:
+        line.set_ydata([0, data[0]])
+        return Description(f"It is {data[0]:g}.", "")
+
+    live = LiveFigure(figure, [], update, label="x")
+    before = live.frame()
+    data[0] = 0.5
+    live.refresh()
+    assert live.description.alt == "It is 0.5."
+    assert live.frame() != before
+
+
+def test_the_bundle_is_the_same_each_time_but_for_the_model() -> None:
+    bundles = [clipped()._repr_mimebundle_(include=None, exclude=None)[0] for _ in range(2)]
+    view = "application/vnd.jupyter.widget-view+json"
+    assert bundles[0].pop(view) != bundles[1].pop(view)
+    assert bundles[0] == bundles[1]
+    assert bundles[0]["text/plain"] == repr(clipped()) == "Clipping & more: limit 1"
+
+
+def test_the_fallback_is_well_formed_and_escaped() -> None:
+    live = clipped()
+    html = live.fallback_html()
+    stack, seen = [], []
+
+    class Reader(HTMLParser):
+        def handle_starttag(self, tag: str, attrs: list) -> None:
+            seen.append((tag, dict(attrs)))
+            if tag != "img":
+                stack.append(tag)
+
+        def handle_endtag(self, tag: str) -> None:
+            assert stack.pop() == tag
+
+    Reader().feed(html)
+    assert stack == []
+    images = [attributes for tag, attributes in seen if tag == "img"]
+    assert images[0]["alt"] == "The limit is 1."
+    assert images[0]["src"].startswith("data:image/png;base64,")
+    assert "max-width:100%" in images[0]["style"]
+    assert seen[0] == ("figure", {"role": "group", "aria-label": "Clipping & more", "style": "margin:0"})
+    assert "<td>&lt;sgd&gt;</td>" in html
+    assert len(html) < 60_000
+
+
+def test_no_state_is_kept_in_the_notebook() -> None:
+    state = clipped().get_state()
+    own = {key for key in state if not key.startswith("_")}
+    assert own == {"layout", "tabbable", "tooltip"}
+
+
+def test_still_parts_are_painted_again_on_request() -> None:
+    live = clipped()
+    wire = Wire(live)
+    for view, ratio in (("a", 1), ("b", 2), ("c", 1)):
+        live._inbox.receive({"kind": "open", "view": view, "ratio": ratio})
+    setups = [(m["kind"], m["view"], m["ratio"]) for m, _ in wire.replies]
+    assert setups == [("setup", "a", 1.0), ("setup", "b", 2.0), ("setup", "c", 1.0)]
+    before = {m["ratio"]: b[0] for m, b in wire.replies}
+    wire.replies.clear()
+    live._scene.figure.axes[0].set_title("new")
+    live.redraw_still()
+    assert [(m["kind"], m["ratio"]) for m, _ in wire.replies] == [("still", 1.0), ("still", 2.0)]
+    assert all(b[0] != before[m["ratio"]] for m, b in wire.replies)
+
+
+def test_saying_something_works_from_another_thread() -> None:
+    live = clipped()
+    wire = Wire(live)
+    thread = threading.Thread(target=live.say, args=("step 3",))
+    thread.start()
+    thread.join()
+    assert wire.replies == [({"kind": "status", "text": "step 3", "error": False}, [])]
+    live._inbox.receive({"kind": "open", "view": "late", "ratio": 1})
+    assert wire.replies[-1][0]["status"] == {"text": "step 3", "error": False}
+    live.set(limit=2)
+    live._inbox.receive({"kind": "open", "view": "later", "ratio": 1})
+    assert wire.replies[-1][0]["status"]["text"] == ""

@@ -1,0 +1,139 @@
+import logging
+import threading
+from typing import Any
+
+import pytest
+
+from .conftest import Wire
+from .examples import clipped
+
+
+@pytest.fixture
+def wire() -> Wire:
+    wire = Wire(clipped())
+    wire.live._inbox.receive({"kind": "open", "view": "a", "ratio": 1})
+    wire.replies.clear()
+    return wire
+
+
+def ask(wire: Wire, values: Any, number: int = 1) -> list[dict[str, Any]]:
+    wire.replies.clear()
+    wire.live._inbox.receive({"kind": "set", "view": "a", "id": number, "values": values})
+    return [content for content, _ in wire.replies]
+
+
+def test_one_change_is_one_message(wire: Wire) -> None:
+    (frame,) = ask(wire, {"limit": 2.0, "rule": 1}, 7)
+    assert (frame["kind"], frame["answer"], frame["ratio"]) == ("frame", ["a", 7], 1.0)
+    assert frame["values"] == {"limit": 2.0, "phase": 0.0, "steps": 3, "rule": 1}
+    assert (frame["alt"], frame["summary"], frame["table"][0]) == ("The limit is 2.", "limit 2", ("limit", "2"))
+    assert wire.replies[0][1] == [wire.live.frame()]
+    assert wire.live.values["rule"] == "ada"
+
+
+def test_frames_are_numbered_upwards(wire: Wire) -> None:
+    numbers = [ask(wire, {"limit": k})[0]["number"] for k in (1.0, 2.0, 3.0)]
+    assert numbers == sorted(set(numbers))
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ({"limit": 1e9}, {"limit": 100.0}),
+        ({"limit": -5}, {"limit": 0.01}),
+        ({"steps": 4.4}, {"steps": 4}),
+        ({"limit": float("nan"), "steps": 2}, {"steps": 2}),
+        ({"limit": None}, {}),
+        ({"limit": "9"}, {}),
+        ({"limit": [1]}, {}),
+        ({"nothing": 1}, {}),
+        ({"train": 1}, {}),
+        ({"rule": 99}, {}),
+        ({"rule": -1}, {}),
+        ({"rule": "ada"}, {}),
+        (None, {}),
+        ([1, 2], {}),
+    ],
+)
+def test_bad_values_do_no_harm_and_are_answered(wire: Wire, values: Any, expected: dict[str, Any]) -> None:
+    before = wire.live.values
+    (frame,) = ask(wire, values)
+    assert frame["answer"] == ["a", 1]
+    assert wire.live.values == {**before, **expected}
+
+
+@pytest.mark.parametrize("message", [None, 3, "open", {}, {"kind": "dance"}, {"kind": []}, {"kind": "press"}])
+def test_messages_without_meaning_are_ignored(wire: Wire, message: Any) -> None:
+    wire.live._inbox.receive(message)
+    assert wire.replies == []
+
+
+def test_an_error_in_update_is_shown_and_the_view_may_go_on(wire: Wire, caplog: pytest.LogCaptureFixture) -> None:
+    before = wire.live.values, wire.live.frame()
+    with caplog.at_level(logging.CRITICAL, "gradlab.live"):
+        answer, status = ask(wire, {"rule": 2})
+    assert (answer["kind"], answer["answer"], answer["values"]["rule"]) == ("answer", ["a", 1], 0)
+    assert status == {"kind": "status", "text": "RuntimeError: no such rule", "error": True}
+    assert (wire.live.values, wire.live.frame()) == before
+    assert ask(wire, {"limit": 3.0})[0]["kind"] == "frame"
+
+
+def test_each_resolution_gets_its_own_frame(wire: Wire) -> None:
+    for view, ratio in (("b", 2), ("c", 2)):
+        wire.live._inbox.receive({"kind": "open", "view": view, "ratio": ratio})
+    assert [frame["ratio"] for frame in ask(wire, {"limit": 2.0})] == [1.0, 2.0]
+    for view in "bc":
+        wire.live._inbox.receive({"kind": "close", "view": view})
+    assert [frame["ratio"] for frame in ask(wire, {"limit": 3.0})] == [1.0]
+
+
+def test_forgotten_views_do_not_pile_up(wire: Wire) -> None:
+    for number in range(50):
+        wire.live._inbox.receive({"kind": "open", "view": number, "ratio": 1})
+    assert len(wire.live._inbox.views) == 8
+    assert "49" in wire.live._inbox.views
+
+
+def press(wire: Wire) -> None:
+    wire.live._inbox.receive({"kind": "press", "view": "a", "name": "train"})
+
+
+def test_a_button_works_in_its_own_thread_and_only_once_at_a_time() -> None:
+    go, done, calls = threading.Event(), threading.Event(), []
+
+    def work() -> None:
+        calls.append(threading.current_thread())
+        go.wait(5)
+        live.set(limit=4.0)
+
+    live = clipped(press=work)
+    wire = Wire(live)
+    tell = live.send
+    live.send = lambda content, buffers=None: (tell(content, buffers), content.get("busy") is False and done.set())
+    press(wire)
+    press(wire)
+    ask(wire, {"limit": 2.0})
+    assert live.values["limit"] == 2.0  # controls go on working meanwhile
+    go.set()
+    assert done.wait(5)
+    assert len(calls) == 1
+    assert calls[0] is not threading.main_thread()
+    assert live.values["limit"] == 4.0
+    assert not live._inbox.busy
+
+
+def test_an_error_in_a_button_is_shown_and_frees_the_button(caplog: pytest.LogCaptureFixture) -> None:
+    done = threading.Event()
+
+    def fail() -> None:
+        raise OSError("disk <full>")
+
+    wire = Wire(clipped(press=fail))
+    tell = wire.live.send
+    wire.live.send = lambda content, buffers=None: (tell(content), content.get("busy") is False and done.set())
+    with caplog.at_level(logging.CRITICAL, "gradlab.live"):
+        press(wire)
+        assert done.wait(5)
+    contents = [content for content, _ in wire.replies]
+    assert [c["kind"] for c in contents] == ["busy", "status", "busy"]
+    assert contents[1]["text"] == "OSError: disk <full>"
