@@ -60,6 +60,8 @@ def clip_report(before: Any, after: Any) -> ClipReport:
     Raises:
         ValueError: the two hold different numbers of tensors, or shapes differ.
 
+    Not in TensorFlow.
+
     >>> r = clip_report([np.array([3.0, 4.0])], [np.array([1.0, 1.0])])
     >>> round(r.norm_before, 3), round(r.factor, 3), r.fraction_clipped, round(r.angle, 2)
     (5.0, 0.283, 1.0, 8.13)

@@ -1,0 +1,117 @@
+"""What a limit does to every step of a recorded run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.patches import PathPatch
+from matplotlib.path import Path
+
+from ..what_if import WhatIf
+from ._style import BLACK, BLUE, GREEN, ORANGE, OTHER, moving_line, new_figure, tidy
+
+_BINS = np.logspace(-1, 5, 61)
+
+
+class ClippingView:
+    """Norm of every step with the limit, their distribution, the turn of every step, and loss curves.
+
+    `draw` takes the answer to a limit and the loss of the recorded run nearest to it. Steps the limit fires on are
+    orange triangles, the others blue dots; black dots are what fired steps become.
+    """
+
+    def __init__(self, steps: int, norms: tuple[float, float], losses: dict[str, np.ndarray]) -> None:
+        self.figure = new_figure(8.4, 5.6)
+        grid = self.figure.add_gridspec(3, 2, width_ratios=(3.2, 1), height_ratios=(2.6, 0.8, 1.5))
+        self.norm = self.figure.add_subplot(grid[0, 0])
+        self.spread = self.figure.add_subplot(grid[0, 1], sharey=self.norm)
+        self.turn = self.figure.add_subplot(grid[1, 0], sharex=self.norm)
+        self.loss = self.figure.add_subplot(grid[2, 0], sharex=self.norm)
+        self._key = self.figure.add_subplot(grid[1:, 1])
+        self.still(steps, norms, losses)
+        self._moving()
+
+    def still(self, steps: int, norms: tuple[float, float], losses: dict[str, np.ndarray]) -> None:
+        """Axes and all loss curves of one recording, from its number of steps, smallest and largest norm and losses."""
+        for line in [line for line in self.loss.lines if not line.get_animated()]:
+            line.remove()
+        tidy(self.norm, "Gradient norm of every step", "", "global norm")
+        tidy(self.spread, "How often (steps)", "", "")
+        tidy(self.turn, "Turn of the step", "", "degrees")
+        tidy(self.loss, "Loss of the runs, each trained with its own limit", "training step", "loss (nats)")
+        self.norm.set_ylim(norms[0] / 2, norms[1] * 2)
+        self.norm.set(yscale="log", xlim=(-3, steps + 2))
+        self.spread.set_xlim(0, steps / 2)
+        self.turn.set(ylim=(-4, 94), yticks=(0, 45, 90))
+        for axes in (self.norm, self.turn):
+            axes.tick_params(labelbottom=False)
+        self.spread.tick_params(labelleft=False)
+        for name, loss in losses.items():
+            free = name == "none"
+            looks = {"color": ORANGE, "ls": ":", "lw": 1.5} if free else {"color": OTHER, "ls": "-", "lw": 1.0}
+            self.loss.plot(np.arange(len(loss)), loss, **looks)
+        self.loss.set_ylim(1.8, 1.2 * min(100.0, max(float(np.nanmax(loss)) for loss in losses.values())))
+        self.loss.set(yscale="log", yticks=[2, 5, 10, 20, 50], yticklabels=["2", "5", "10", "20", "50"])
+        self.loss.minorticks_off()
+        self._legend()
+
+    def _moving(self) -> None:
+        dots = {"linestyle": "none", "mew": 0}
+        self._cut = moving_line(self.norm, "-", lw=0.7, color=ORANGE, alpha=0.45)
+        self._calm = moving_line(self.norm, "o", ms=3.2, color=BLUE, **dots)
+        self._fired = moving_line(self.norm, "^", ms=4.6, color=ORANGE, **dots)
+        self._after = moving_line(self.norm, ".", ms=3.0, color=BLACK, **dots)
+        self._limits = [moving_line(axes, "--", lw=1.6, color=GREEN) for axes in (self.norm, self.spread)]
+        self._angle = moving_line(self.turn, "-", lw=1.1, color=BLACK)
+        self._nearest = moving_line(self.loss, "-", lw=1.9, color=GREEN)
+        self._bars = [PathPatch(_bars(np.zeros(0)), fc=c, ec="none", animated=True) for c in (BLUE, ORANGE)]
+        for bars in self._bars:
+            self.spread.add_patch(bars)
+
+    def _legend(self) -> None:
+        key = self._key
+        key.clear()
+        key.set_axis_off()
+        samples: list[tuple[str, dict[str, Any]]] = [
+            ("step the limit leaves alone", {"marker": "o", "color": BLUE, "ls": "none", "ms": 4}),
+            ("step the limit fires on", {"marker": "^", "color": ORANGE, "ls": "none", "ms": 5.5}),
+            ("what that step becomes", {"marker": ".", "color": BLACK, "ls": "none", "ms": 4}),
+            ("the limit; run nearest to it", {"color": GREEN, "ls": "--", "lw": 1.6}),
+            ("run without a limit", {"color": ORANGE, "ls": ":", "lw": 1.5}),
+            ("runs with other limits", {"color": OTHER, "lw": 1.2}),
+        ]
+        for label, looks in samples:
+            key.plot([], [], label=label, **looks)
+        key.legend(loc="center left", frameon=False, fontsize=8.5, handlelength=1.6, borderaxespad=0)
+
+    def draw(self, answer: WhatIf, loss: np.ndarray) -> None:
+        """Set the moving artists for one limit."""
+        steps, before, after, fired = np.arange(answer.fired.size), answer.norm_before, answer.norm_after, answer.fired
+        self._calm.set_data(steps[~fired], before[~fired])
+        self._fired.set_data(steps[fired], before[fired])
+        self._after.set_data(steps[fired], after[fired])
+        gap = np.full(int(fired.sum()), np.nan)
+        self._cut.set_data(
+            np.stack([steps[fired], steps[fired], gap], axis=1).ravel(),
+            np.stack([before[fired], after[fired], gap], axis=1).ravel(),
+        )
+        for line in self._limits:
+            # A limit on single entries is not a norm, so it has no place on this axis.
+            line.set_data(line.axes.get_xlim(), [np.nan if answer.kind == "clip_value" else answer.limit] * 2)
+        for bars, norms in zip(self._bars, (before, before[fired]), strict=True):
+            bars.set_path(_bars(norms))
+        self._angle.set_data(steps, answer.angle)
+        self._nearest.set_data(np.arange(len(loss)), loss)
+
+
+def _bars(norms: np.ndarray) -> Path:
+    """Horizontal histogram bars as one path."""
+    counts, _ = np.histogram(norms[np.isfinite(norms)], _BINS)
+    full = np.flatnonzero(counts)
+    if full.size == 0:
+        return Path(np.zeros((1, 2)))
+    low, high, wide, zero = _BINS[full], _BINS[full + 1], counts[full], np.zeros(full.size)
+    corners = np.stack([[zero, low], [wide, low], [wide, high], [zero, high], [zero, low]])  # (5, 2, bars)
+    codes = np.tile([Path.MOVETO, Path.LINETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY], full.size)
+    return Path(corners.transpose(2, 0, 1).reshape(-1, 2), codes)

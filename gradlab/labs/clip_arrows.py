@@ -1,0 +1,120 @@
+"""One gradient as an arrow under the four clips."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..clip import ClipReport, clip_by_average_norm, clip_by_global_norm, clip_by_norm, clip_by_value, clip_report
+from ..errors import ClipWarning
+from ..figures.arrows import REACH, ArrowsView
+from ..live import Description, Drag, Menu, Slider
+from ._lab import Control, Lab
+
+METHODS = (
+    ("value", "value of each entry"),
+    ("norm", "norm"),
+    ("average", "average norm"),
+    ("global", "global norm"),
+)
+
+
+class Clipped(NamedTuple):
+    """A gradient before and after, the region left alone, and norm after against norm before along its direction."""
+
+    before: np.ndarray
+    after: np.ndarray
+    region: np.ndarray
+    curve: np.ndarray
+    report: ClipReport
+    method: str
+    limit: float
+
+
+class clip_arrows(Lab):
+    """Drag a two-entry gradient and see it clipped by value, norm, average norm or global norm.
+
+    Controls: `g1`, `g2` (the gradient), `limit`, `method` (value, norm, average, global), and `others`, the norm of all
+    other tensors, which only the global norm looks at.
+
+    >>> lab = clip_arrows(method="norm", g1=3.0, g2=4.0, limit=2.5)
+    >>> lab.description.summary
+    'Norm limit 2.5: norm 5 becomes 2.5, turned by 0.0 degrees.'
+    """
+
+    label = "Four ways to clip one gradient"
+
+    def make_controls(self) -> list[Control]:
+        return [
+            Menu("method", "Clip by", METHODS, "value"),
+            Slider("limit", "Limit", 0.05, 6.0, 2.0, step=0.05),
+            Slider("g1", "First entry", -REACH, REACH, 4.5, step=0.05),
+            Slider("g2", "Second entry", -REACH, REACH, 2.5, step=0.05),
+            Slider("others", "Norm of all other tensors", 0.0, 10.0, 0.0, step=0.1),
+        ]
+
+    def compute(self, values: dict[str, Any]) -> Clipped:
+        method, limit, others = values["method"], values["limit"], values["others"]
+        before = np.array([values["g1"], values["g2"]], np.float32)
+        norms = np.linspace(0, 1.5 * REACH, 61, dtype=np.float32)
+        direction = before / max(float(np.hypot(*before)), 1e-9)
+        along = [_clip(direction * n, method, limit, others) for n in norms]
+        after = _clip(before, method, limit, others)
+        curve = np.stack([norms, [float(np.hypot(*v)) for v in along]], axis=1)
+        return Clipped(
+            before, after, _region(method, limit, others), curve, clip_report([before], [after]), method, limit
+        )
+
+    def make_view(self) -> ArrowsView:
+        return ArrowsView()
+
+    def draw(self, view: ArrowsView, trace: Clipped) -> None:
+        view.draw(trace.before, trace.after, trace.region, trace.curve)
+
+    def drags(self, view: ArrowsView) -> list[Drag]:
+        return [Drag(view.plane, x="g1", y="g2", label="drag the gradient")]
+
+    def describe(self, trace: Clipped) -> Description:
+        r, name = trace.report, dict(METHODS)[trace.method]
+        turned = 0.0 if np.isnan(r.angle) else r.angle
+        change = f"norm {r.norm_before:.3g} becomes {r.norm_after:.3g}, turned by {turned:.1f} degrees"
+        before, after = (f"({v[0]:.3g}, {v[1]:.3g})" for v in (trace.before, trace.after))
+        return Description(
+            alt=f"Clipping the gradient {before} by {name} at {trace.limit:.3g} gives {after}: {change}.",
+            summary=f"{name[0].upper()}{name[1:]} limit {trace.limit:.3g}: {change}.",
+            table=(
+                ("clip by", name),
+                ("limit", f"{trace.limit:.3g}"),
+                ("gradient before", before),
+                ("gradient after", after),
+                ("factor", f"{r.factor:.3g}"),
+                ("turned by", f"{turned:.1f} degrees"),
+            ),
+        )
+
+    def columns(self, trace: Clipped) -> dict[str, np.ndarray]:
+        return {"norm_before": trace.curve[:, 0], "norm_after": trace.curve[:, 1]}
+
+
+def _clip(g: np.ndarray, method: str, limit: float, others: float) -> np.ndarray:
+    """The library's own clip of one gradient; `others` stands for the rest of a step."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ClipWarning)
+        if method == "value":
+            return clip_by_value(g, -limit, limit)
+        if method == "norm":
+            return clip_by_norm(g, limit)
+        if method == "average":
+            return clip_by_average_norm(g, limit)
+        return clip_by_global_norm([g, np.array([others], np.float32)], limit)[0][0]
+
+
+def _region(method: str, limit: float, others: float) -> np.ndarray:
+    """Outline of the gradients that pass unclipped: a box, or a ball whose radius the method decides."""
+    if method == "value":
+        return limit * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1], [-1, -1]], float)
+    radius = {"norm": limit, "average": 2 * limit, "global": np.sqrt(max(limit**2 - others**2, 0.0))}[method]
+    turn = np.linspace(0, 2 * np.pi, 121)
+    return radius * np.stack([np.cos(turn), np.sin(turn)], axis=1)

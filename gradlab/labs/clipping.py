@@ -1,0 +1,128 @@
+"""Drag a limit over the recorded gradients of a real run."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import char_rnn
+from ..figures.clipping import ClippingView
+from ..live import Button, Description, Drag, Menu, Slider
+from ..record import Recorder
+from ..what_if import WhatIf
+from ._lab import Control, Lab
+
+METHODS = (("global", "global norm"), ("norm", "norm of each tensor"), ("value", "value of each entry"))
+_KINDS = {"global": "clip_global_norm", "norm": "clip_norm", "value": "clip_value"}
+
+
+class Answer(NamedTuple):
+    """What the figure shows: one limit over one run, and the loss of the recorded run nearest to it."""
+
+    what_if: WhatIf
+    run: str
+    nearest: str
+    loss: np.ndarray
+
+
+class clipping(Lab):
+    """Drag a limit over the recorded gradients of a recurrent network and see what every step would have become.
+
+    Controls: `limit` (log scale), `method` (global, norm, value), `run` (which recorded run; "none" is the one that
+    explodes), and a button that records the runs afresh on this machine.
+
+    Args:
+        recording: runs by limit, as `gradlab.char_rnn.record()` returns; the shipped recording by default.
+        **initial: limit, method, run.
+
+    >>> lab = clipping(limit=1.0, run="0.3")
+    >>> lab.params["limit"], lab.description.summary
+    (1.0, 'Global norm limit 1 fires on 5.7 % of 300 steps; median turn 0.0 degrees.')
+    """
+
+    label = "Clipping a recorded run"
+
+    def __init__(self, recording: dict[float | None, Recorder] | None = None, **initial: Any) -> None:
+        self.recording = recording or char_rnn.shipped()
+        super().__init__(**initial)
+
+    @property
+    def runs(self) -> dict[str, Recorder]:
+        """The recorded runs by name: "none", "0.1", ..."""
+        return {"none" if limit is None else f"{limit:g}": rec for limit, rec in self.recording.items()}
+
+    def make_controls(self) -> list[Control]:
+        runs = [(n, "no limit" if n == "none" else f"limit {n}") for n in self.runs]
+        return [
+            Slider("limit", "Limit", 0.001, 1000.0, 1.0, scale="log", step=40),
+            Menu("method", "Clip by", METHODS, "global"),
+            Menu("run", "Run recorded with", runs, "none" if "none" in self.runs else runs[0][0]),
+            Button("record", "Record afresh", self.record_afresh),
+        ]
+
+    def compute(self, values: dict[str, Any]) -> Answer:
+        runs, limit = self.runs, values["limit"]
+        answer = runs[values["run"]].what_if(**{_KINDS[values["method"]]: limit})
+        limits = {name: float(name) for name in runs if name != "none"}
+        nearest = min(limits, key=lambda n: abs(np.log(limits[n] / limit)), default="none")
+        return Answer(answer, values["run"], nearest, runs[nearest]["loss"])
+
+    def make_view(self) -> ClippingView:
+        return ClippingView(*self._still())
+
+    def _still(self) -> tuple[int, tuple[float, float], dict[str, np.ndarray]]:
+        norms = np.concatenate([rec.global_norm for rec in self.runs.values()])
+        norms = norms[np.isfinite(norms) & (norms > 0)]
+        steps = max(len(rec) for rec in self.runs.values())
+        return steps, (float(norms.min()), float(norms.max())), {n: rec["loss"] for n, rec in self.runs.items()}
+
+    def draw(self, view: ClippingView, trace: Answer) -> None:
+        view.draw(trace.what_if, trace.loss)
+
+    def drags(self, view: ClippingView) -> list[Drag]:
+        return [Drag(axes, y="limit", label="drag the limit") for axes in (view.norm, view.spread)]
+
+    def describe(self, trace: Answer) -> Description:
+        answer, method = trace.what_if, dict(METHODS)[next(m for m, k in _KINDS.items() if k == trace.what_if.kind)]
+        fired, turn = f"{answer.fraction_fired * 100:.1f} %", f"{np.nanmedian(answer.angle):.1f} degrees"
+        steps = f"{answer.fired.size} steps"
+        by_tensor = zip(answer.names, answer.fired_by_tensor.mean(axis=0), strict=True)
+        return Description(
+            alt=f"Clipping by {method} at {answer.limit:.3g} fires on {fired} of {steps} of the run recorded with "
+            f"{'no limit' if trace.run == 'none' else f'limit {trace.run}'}; the largest norm, "
+            f"{answer.norm_before.max():.3g}, becomes {answer.norm_after[np.argmax(answer.norm_before)]:.3g}.",
+            summary=f"{method[0].upper()}{method[1:]} limit {answer.limit:.3g} fires on {fired} of {steps}; "
+            f"median turn {turn}.",
+            table=(
+                ("clip by", method),
+                ("limit", f"{answer.limit:.3g}"),
+                ("steps on which it fires", fired),
+                ("median factor", f"{np.nanmedian(answer.factor):.3g}"),
+                ("median turn", turn),
+                ("largest turn", f"{np.nanmax(answer.angle):.1f} degrees"),
+                *((f"fires on {name}", f"{share * 100:.1f} %") for name, share in by_tensor),
+                ("loss at the end, no limit", _end(self.runs.get("none"))),
+                (f"loss at the end, limit {trace.nearest}", _end(self.runs[trace.nearest])),
+                ("exact or estimate", "exact" if answer.exact else "estimate from histograms"),
+            ),
+        )
+
+    def columns(self, trace: Answer) -> dict[str, np.ndarray]:
+        a = trace.what_if
+        return {
+            "step": np.arange(a.fired.size), "norm_before": a.norm_before, "norm_after": a.norm_after,
+            "factor": a.factor, "fired": a.fired.astype(int), "turn_degrees": a.angle,
+            "fraction_of_entries_hit": a.fraction_hit, "loss": self.runs[trace.run]["loss"],
+        }  # fmt: skip
+
+    def record_afresh(self) -> None:
+        """Train again on this machine, about 10 s, and show the new runs in place of the shipped ones."""
+        self.recording = char_rnn.record(progress=lambda text: self.live.say(f"Recording: {text} ..."))
+        self._view.still(*self._still())
+        self.live.redraw_still()
+
+
+def _end(run: Recorder | None) -> str:
+    """Mean loss of the last 30 steps."""
+    return "not recorded" if run is None else f"{float(np.nanmean(run['loss'][-30:])):.2f} nats"
