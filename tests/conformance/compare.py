@@ -163,8 +163,10 @@ def _ulp(n: float) -> Match:
             return np.asarray(want == got)
         import ml_dtypes
 
-        limits = ml_dtypes.finfo(want.dtype)
-        return np.isclose(_wide(got), _wide(want), n * float(limits.eps), float(limits.tiny), equal_nan=True)
+        limits, a, b = ml_dtypes.finfo(want.dtype), _wide(want), _wide(got)
+        exponent = np.frexp(np.where(np.isfinite(a), a, 0.0))[1] - 1
+        unit = np.ldexp(float(limits.eps), exponent)
+        return np.isclose(b, a, 0.0, np.maximum(n * unit, float(limits.tiny)), equal_nan=True)
 
     return match
 

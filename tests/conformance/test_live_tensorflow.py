@@ -1,6 +1,7 @@
 """gradlab's clips beside TensorFlow's on the same generated float32 input.
 
-Equal bits up to 8 entries in all; beyond, TensorFlow adds in an order of its own and 2 units in the last place pass.
+Equal bits up to 7 entries: there TensorFlow works on one entry after the other. From 8 on its kernels use the vector
+registers of the machine, which sum in another order (2 units in the last place pass) and lose the sign of zeros.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ F32 = np.float32
 # TensorFlow sets denormal results to 0 in some kernels only; gradlab always does. Both start from normal numbers.
 numbers = st.floats(width=32, allow_subnormal=False)
 limits = st.one_of(st.sampled_from([0.0, 1.0, -1.0, np.inf, np.nan, 41.0]), numbers).map(F32)
-shapes = st.sampled_from([(), (1,), (2,), (3,), (8,), (2, 2), (2, 3), (2, 2, 2)])
+shapes = st.sampled_from([(), (1,), (2,), (3,), (7,), (2, 2), (2, 3), (1, 2, 3)])
 repeatable = settings(max_examples=300, deadline=None, derandomize=True)
 
 
@@ -38,7 +39,7 @@ def tf() -> Any:
 
 @st.composite
 def small(draw: st.DrawFn, shape: tuple[int, ...] | None = None) -> np.ndarray:
-    """Up to 8 entries, any float32 that is not a denormal."""
+    """Up to 7 entries, any float32 that is not a denormal."""
     shape = draw(shapes) if shape is None else shape
     size = int(np.prod(shape))
     return np.array(draw(st.lists(numbers, min_size=size, max_size=size)), F32).reshape(shape)
@@ -81,10 +82,10 @@ def test_clip_by_norm(tf: Any, t: np.ndarray, limit: np.float32) -> None:
 
 
 @repeatable
-@given(small((2, 2, 2)), limits, st.lists(st.integers(-3, 2), max_size=3))
+@given(small((1, 2, 3)), limits, st.lists(st.integers(-3, 2), max_size=3))
 def test_clip_by_norm_over_axes(tf: Any, t: np.ndarray, limit: np.float32, axes: list[int]) -> None:
     assume(len({a % 3 for a in axes}) == len(axes))
-    agree(lambda x: gl.clip_by_norm(x, limit, axes), lambda x: tf.clip_by_norm(x, limit, axes), "bitwise", t)
+    agree(gl.clip_by_norm, tf.clip_by_norm, "bitwise", t, limit, axes)
 
 
 @repeatable
@@ -103,8 +104,12 @@ def test_global_norm_and_clip(tf: Any, a: np.ndarray, b: np.ndarray, limit: np.f
 @repeatable
 @given(small((3,)), limits, limits)
 def test_clip_by_global_norm_with_a_given_norm(tf: Any, t: np.ndarray, limit: np.float32, norm: np.float32) -> None:
-    mine = lambda x: gl.clip_by_global_norm([x], limit, use_norm=norm)  # noqa: E731
-    agree(mine, lambda x: tf.clip_by_global_norm([x], limit, use_norm=tf.constant(norm)), "bitwise", t)
+    agree(
+        lambda n: gl.clip_by_global_norm([t], limit, n),
+        lambda n: tf.clip_by_global_norm([t], limit, tf.constant(n)),
+        "bitwise",
+        norm,
+    )
 
 
 @repeatable
