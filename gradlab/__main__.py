@@ -36,9 +36,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"gradlab {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
-    lab = commands.add_parser(
-        "lab", help="open the notebooks in JupyterLab", epilog="What follows -- goes to Jupyter."
-    )
+    lab = commands.add_parser("lab", help="open the notebooks in JupyterLab", epilog="What follows -- goes to Jupyter.")
     where = f"copy the notebooks there first (default: {_jupyter.DEFAULT_FOLDER}; a checkout is used in place)"
     lab.add_argument("folder", nargs="?", type=Path, metavar="DIR", help=where)
     lab.set_defaults(act=_lab)

@@ -1,0 +1,42 @@
+"""Print one table of measurements: `python -m tests.benchmarks [clip] [import] [latency] [--who WORD]`."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+from collections.abc import Iterator
+
+from . import clip, imports, latency, machine, table
+from .contestants import CONTESTANTS
+
+PARTS = {"clip": clip.rows, "import": imports.rows, "latency": latency.rows}
+
+
+def main() -> None:
+    """Measure what was asked for, all of it by default; print each row when it is there."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)} (default: all)")
+    parser.add_argument("--who", default="", metavar="WORD", help="latency: only those whose name holds WORD")
+    options = parser.parse_args()
+    unknown = set(options.parts) - PARTS.keys()
+    if unknown:
+        parser.error(f"unknown part {', '.join(sorted(unknown))}: choose from {', '.join(PARTS)}")
+    print(f"{machine.description()}\n\n{table.head()}", flush=True)
+    for part in options.parts or PARTS:
+        for row in _compared(part, options.who):
+            print(table.line(row.cells()), flush=True)
+
+
+def _compared(part: str, who: str) -> Iterator[table.Row]:
+    """The rows of one part; latencies are compared with the first of them, gradlab's own lab."""
+    if part != "latency":
+        yield from PARTS[part]()
+        return
+    first = None
+    for row in latency.rows([c for c in CONTESTANTS if who in c.name]):
+        first = first or row.median
+        yield dataclasses.replace(row, ratio=row.median / first if row.median and first else None)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,201 @@
+"""The figures whose sliders are timed: gradlab's, and the same picture made with what people use otherwise.
+
+Every one shows the same 800 x 400 pixels: five moving lines of 500 points with axes, grid and text, and a moving image
+of 64 x 64; one slider from 0 to 400. Each is the source of a one-cell notebook.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+DATA = """\
+import numpy as np
+X = np.linspace(0, 10, 500)
+YY, XX = np.mgrid[0:64, 0:64] / 10.0
+def lines(k): return [np.sin(X * (1 + j / 5) + k / 25) for j in range(5)]
+def image(k): return np.sin(XX + k / 25) * np.cos(YY - k / 40)
+def words(k): return f"step {k}"
+"""
+
+MATPLOTLIB = """\
+def build(figure, moving=False):
+    left, right = figure.subplots(1, 2)
+    left.set(xlim=(0, 10), ylim=(-1.5, 1.5), xlabel="x", ylabel="value", title="five lines")
+    left.grid(True)
+    curves = [left.plot(X, y, animated=moving)[0] for y in lines(200)]
+    text = left.text(0.3, 1.3, words(200), animated=moving)
+    picture = right.imshow(image(200), vmin=-1, vmax=1, interpolation="none", animated=moving)
+    return curves, text, picture
+def change(artists, k):
+    curves, text, picture = artists
+    for curve, y in zip(curves, lines(k)): curve.set_ydata(y)
+    text.set_text(words(k))
+    picture.set_data(image(k))
+"""
+
+SLIDER = """\
+from ipywidgets import IntSlider, Layout, VBox
+slider = IntSlider(value=200, min=0, max=400, layout=Layout(width="500px"))
+"""
+
+LAB = """\
+import gradlab as gl
+gl.labs.clipping()
+"""
+
+LIVE = (
+    DATA
+    + MATPLOTLIB
+    + """\
+from matplotlib.figure import Figure
+from gradlab.live import Description, LiveFigure, Slider
+figure = Figure(figsize=(8, 4), dpi=100)
+artists = build(figure, moving=True)
+def update(values):
+    change(artists, values["k"])
+    return Description(words(values["k"]), words(values["k"]))
+LiveFigure(figure, [Slider("k", "k", 0, 400, 200, scale="integer")], update, label="same picture")
+"""
+)
+
+INTERACT = (
+    DATA
+    + MATPLOTLIB
+    + SLIDER
+    + """\
+%matplotlib inline
+import matplotlib.pyplot as plt
+from ipywidgets import interact
+@interact(k=slider)
+def show(k):
+    change(build(plt.figure(figsize=(8, 4), dpi=100)), k)
+    plt.show()
+"""
+)
+
+IMAGE = (
+    DATA
+    + MATPLOTLIB
+    + SLIDER
+    + """\
+import io
+from ipywidgets import Image
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+figure = Figure(figsize=(8, 4), dpi=100)
+canvas, artists = FigureCanvasAgg(figure), build(figure)
+def png(k):
+    change(artists, k)
+    canvas.print_png(data := io.BytesIO())
+    return data.getvalue()
+picture = Image(value=png(200), format="png")
+slider.observe(lambda event: setattr(picture, "value", png(event["new"])), "value")
+VBox([slider, picture])
+"""
+)
+
+IPYMPL = (
+    DATA
+    + MATPLOTLIB
+    + SLIDER
+    + """\
+%matplotlib widget
+import matplotlib.pyplot as plt
+plt.ioff()
+figure = plt.figure(figsize=(8, 4), dpi=100)
+artists = build(figure)
+def moved(event):
+    change(artists, event["new"])
+    figure.canvas.draw_idle()
+slider.observe(moved, "value")
+VBox([slider, figure.canvas])
+"""
+)
+
+PLOTLY = (
+    DATA
+    + SLIDER
+    + """\
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+figure = go.FigureWidget(make_subplots(rows=1, cols=2))
+figure.update_layout(width=800, height=400, title="five lines")
+for y in lines(200): figure.add_scatter(x=X, y=y, row=1, col=1)
+figure.add_heatmap(z=image(200), zmin=-1, zmax=1, row=1, col=2)
+def moved(event):
+    with figure.batch_update():
+        for trace, y in zip(figure.data, lines(event["new"])): trace.y = y
+        figure.data[5].z = image(event["new"])
+        figure.layout.title.text = words(event["new"])
+slider.observe(moved, "value")
+VBox([slider, figure])
+"""
+)
+
+# The least that a slider asking the kernel can cost: typed arrays, one request at a time, drawn by hand, no axes.
+CANVAS = (
+    DATA
+    + '''\
+import anywidget
+class Raw(anywidget.AnyWidget):
+    _esm = """
+    export default { render({ model, el }) {
+      el.innerHTML = '<input type="range" min="0" max="400" value="200" style="width:500px"><br>'
+        + '<canvas width="800" height="400"></canvas>';
+      const [input, canvas] = [el.querySelector("input"), el.querySelector("canvas")], ctx = canvas.getContext("2d");
+      input.dataset.lmSuppressShortcuts = "true";
+      let busy = false, waiting = null;
+      const ask = (k) => { if (busy) { waiting = k; return; } busy = true; model.send({ k }); };
+      const draw = (m, [lines, cells]) => {
+        busy = false;
+        if (waiting !== null) { const k = waiting; waiting = null; ask(k); }
+        const y = new Float32Array(lines.buffer.slice(lines.byteOffset, lines.byteOffset + lines.byteLength));
+        const u = new Uint8Array(cells.buffer, cells.byteOffset, cells.byteLength);
+        ctx.clearRect(0, 0, 800, 400);
+        for (let j = 0; j < 5; j++) {
+          ctx.beginPath();
+          for (let i = 0; i < 500; i++) ctx.lineTo(20 + 0.7 * i, 200 - 120 * y[500 * j + i]);
+          ctx.stroke();
+        }
+        const data = new ImageData(64, 64);
+        for (let i = 0; i < 4096; i++) { data.data[4 * i] = u[i]; data.data[4 * i + 3] = 255; }
+        const small = new OffscreenCanvas(64, 64);
+        small.getContext("2d").putImageData(data, 0, 0);
+        ctx.drawImage(small, 420, 40, 320, 320);
+        ctx.fillText(m.words, 30, 30);
+      };
+      model.on("msg:custom", draw);
+      input.addEventListener("keydown", (e) => e.stopPropagation());
+      input.addEventListener("input", () => ask(Number(input.value)));
+      ask(200);
+    } };
+    """
+raw = Raw()
+def answer(_, message, __):
+    k = message["k"]
+    cells = ((image(k) + 1) * 127).astype("u1").tobytes()
+    raw.send({"words": words(k)}, [np.concatenate(lines(k)).astype("<f4").tobytes(), cells])
+raw.on_msg(answer)
+raw
+'''
+)
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """One row of the table: its name, the cell, and the packages it needs beyond gradlab's own."""
+
+    name: str
+    source: str
+    needs: tuple[str, ...] = ()
+
+
+CONTESTANTS = (
+    Contestant("gradlab: clipping lab", LAB, ("gradlab.labs",)),
+    Contestant("gradlab.live, the peers' picture", LIVE),
+    Contestant("raw anywidget canvas, no axes", CANVAS),
+    Contestant("plotly FigureWidget, batch_update", PLOTLY, ("plotly",)),
+    Contestant("ipywidgets.Image, persistent figure, PNG", IMAGE),
+    Contestant("ipympl, draw_idle", IPYMPL, ("ipympl",)),
+    Contestant("interact, inline matplotlib", INTERACT),
+)

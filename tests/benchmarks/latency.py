@@ -1,0 +1,161 @@
+"""How long a slider step takes to become new pixels, in a real JupyterLab and Chromium.
+
+Start: time stamp of the keydown event on the focused slider. End: the first frame after the new picture was drawn or
+decoded (watch.js). Single steps come STEP_SECONDS apart, in blocks of BLOCK; blocks in which other programs used more than
+QUIET of a core are measured again, and the quietest are kept. A drag is MOVES pointer moves over DRAG_SECONDS.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from tests.browser import server
+from tests.browser.pages import Notebook
+
+from .contestants import CONTESTANTS, Contestant
+from .machine import Others
+from .table import Row, percentile
+
+WATCH = Path(__file__).with_name("watch.js")
+STEP_SECONDS, BLOCK, BLOCKS, MOST_BLOCKS = 0.33, 10, 6, 14
+QUIET = 0.12
+DRAG_SECONDS, MOVES, DRAGS = 2.0, 120, 3
+
+# The track of a native range or of an ipywidgets slider, and where its handle is, in page pixels.
+TRACK = """(handle) => {
+  const native = handle.matches("input"), box = (native ? handle : handle.closest(".noUi-target")).getBoundingClientRect();
+  const here = handle.getBoundingClientRect(), inset = native ? 8 : 0;
+  const part = native ? (handle.value - handle.min) / (handle.max - handle.min) : 0;
+  return { left: box.left + inset, width: box.width - 2 * inset, y: here.top + here.height / 2,
+           x: native ? box.left + inset + part * (box.width - 2 * inset) : here.left + here.width / 2 } }"""
+
+
+@dataclass(frozen=True)
+class Block:
+    """Ten steps: their latencies in ms, how many showed nothing, and what others used of a core meanwhile."""
+
+    latencies: list[float]
+    lost: int
+    others: float
+
+
+def rows(contestants: Sequence[Contestant] = CONTESTANTS) -> Iterator[Row]:
+    """Measure each contestant that is installed; name the ones that are not."""
+    if importlib.util.find_spec("playwright") is None or server.chromium_path() is None:
+        yield Row("slider to pixels", "all", note="not measured: needs playwright and chromium")
+        return
+    with tempfile.TemporaryDirectory() as scratch:
+        root = Path(scratch, "notebooks")
+        root.mkdir()
+        with server.jupyterlab(root, Path(scratch, "jupyter")) as address, server.chromium() as browser:
+            for contestant in contestants:
+                yield _measured(contestant, root, address, browser)
+
+
+def _measured(contestant: Contestant, root: Path, address: str, browser: Any) -> Row:
+    missing = [name for name in contestant.needs if not _installed(name)]
+    if missing:
+        return Row("slider to pixels", contestant.name, note=f"not measured: {', '.join(missing)} missing")
+    path = root / f"{CONTESTANTS.index(contestant)}.ipynb"
+    path.write_text(json.dumps(_notebook(contestant.source)), encoding="utf-8")
+    page = browser.new_context(viewport={"width": 1100, "height": 900}).new_page()
+    page.add_init_script(f"document.addEventListener('DOMContentLoaded', () => {{ {WATCH.read_text('utf-8')} }})")
+    notebook = Notebook(page, address).open(path.name)
+    try:
+        return _timed(contestant.name, notebook)
+    finally:
+        notebook.shut_down()
+        page.context.close()
+
+
+def _timed(name: str, notebook: Notebook) -> Row:
+    notebook.run_all()
+    handle = notebook.page.locator(".jp-OutputArea").get_by_role("slider").first
+    handle.wait_for()
+    time.sleep(2)
+    blocks = _quietest(notebook.page, handle)
+    drags = [_drag(notebook.page, handle) for _ in range(DRAGS)]
+    times = [t for block in blocks for t in block.latencies]
+    lost, others = sum(block.lost for block in blocks), max(block.others for block in blocks)
+    if not times:
+        return Row("slider to pixels", name, note="the picture never changed")
+    return Row(
+        "slider to pixels", name, statistics.median(times), percentile(times, 95),
+        frames=statistics.median(frames for frames, _ in drags), settle=statistics.median(s for _, s in drags),
+        note=f"others used up to {others:.0%} of a core" + (f"; {lost} steps showed nothing" if lost else ""),
+    )  # fmt: skip
+
+
+def _quietest(page: Any, handle: Any) -> list[Block]:
+    """Measure until BLOCKS blocks were quiet, but not for ever; keep the quietest."""
+    _block(page, handle, "ArrowRight")  # warm-up
+    blocks: list[Block] = []
+    while len(blocks) < MOST_BLOCKS and sum(block.others <= QUIET for block in blocks) < BLOCKS:
+        blocks.append(_block(page, handle, ("ArrowLeft", "ArrowRight")[len(blocks) % 2]))
+    return sorted(blocks, key=lambda block: block.others)[:BLOCKS]
+
+
+def _block(page: Any, handle: Any, key: str) -> Block:
+    handle.focus()
+    _forget(page)
+    others, start = Others(), time.monotonic()
+    for k in range(BLOCK):
+        page.keyboard.press(key)
+        time.sleep(max(0.0, start + (k + 1) * STEP_SECONDS - time.monotonic()))
+    keys, frames = _seen(page)
+    ends = [*keys[1:], keys[-1] + 1000 * STEP_SECONDS]
+    firsts = [next((f - key for f in frames if key < f <= end), None) for key, end in zip(keys, ends, strict=True)]
+    return Block([t for t in firsts if t is not None], firsts.count(None), others.share())
+
+
+def _drag(page: Any, handle: Any) -> tuple[float, float]:
+    """Pull the handle over the track; give frames per second, and ms from the last move to the last frame."""
+    track = handle.evaluate(TRACK)
+    left, width, y = track["left"], track["width"], track["y"]
+    page.mouse.move(track["x"], y)
+    page.mouse.down()
+    page.mouse.move(left + 0.05 * width, y)
+    time.sleep(1)
+    _forget(page)
+    start = time.monotonic()
+    for k in range(MOVES):
+        page.mouse.move(left + (0.05 + 0.9 * (k + 1) / MOVES) * width, y)
+        time.sleep(max(0.0, start + (k + 1) * DRAG_SECONDS / MOVES - time.monotonic()))
+    end = page.evaluate("performance.now()")
+    page.mouse.up()
+    time.sleep(1)
+    _, frames = _seen(page)
+    during = [f for f in frames if f <= end]
+    return len(during) / max(DRAG_SECONDS, time.monotonic() - start - 1), max(0.0, (frames or [end])[-1] - end)
+
+
+def _forget(page: Any) -> None:
+    page.evaluate("() => { window.watched.keys.length = window.watched.frames.length = 0 }")
+
+
+def _seen(page: Any) -> tuple[list[float], list[float]]:
+    keys, frames = page.evaluate("() => [window.watched.keys, window.watched.frames]")
+    assert all(a <= b for a, b in pairwise(frames))
+    return keys, frames
+
+
+def _installed(name: str) -> bool:
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ImportError:
+        return False
+
+
+def _notebook(source: str) -> dict[str, Any]:
+    cell = {"cell_type": "code", "id": "it", "metadata": {}, "execution_count": None, "outputs": [], "source": source}
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    return {"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": kernel}, "cells": [cell]}
