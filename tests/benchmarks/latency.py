@@ -1,8 +1,8 @@
 """How long a slider step takes to become new pixels, in a real JupyterLab and Chromium.
 
 Start: time stamp of the keydown event on the focused slider. End: the first frame after the new picture was drawn or
-decoded (watch.js). Single steps come STEP_SECONDS apart, in blocks of BLOCK; blocks in which other programs used more than
-QUIET of a core are measured again, and the quietest are kept. A drag is MOVES pointer moves over DRAG_SECONDS.
+decoded (watch.js). Single steps come STEP_SECONDS apart, in blocks of BLOCK; blocks in which other programs used more
+than QUIET of a core are measured again, and the quietest are kept. A drag is MOVES pointer moves over DRAG_SECONDS.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ DRAG_SECONDS, MOVES, DRAGS = 2.0, 120, 3
 
 # The track of a native range or of an ipywidgets slider, and where its handle is, in page pixels.
 TRACK = """(handle) => {
-  const native = handle.matches("input"), box = (native ? handle : handle.closest(".noUi-target")).getBoundingClientRect();
+  const native = handle.matches("input"), track = native ? handle : handle.closest(".noUi-target");
+  const box = track.getBoundingClientRect();
   const here = handle.getBoundingClientRect(), inset = native ? 8 : 0;
   const part = native ? (handle.value - handle.min) / (handle.max - handle.min) : 0;
   return { left: box.left + inset, width: box.width - 2 * inset, y: here.top + here.height / 2,

@@ -24,7 +24,8 @@ ERRORS = """() => [...window.jupyterapp.shell.currentWidget.content.model.cells]
 # Asked over the page's own session, so it is this page's kernel that answers, after whatever the page asked before.
 EVALUATE = """async (expression) => {
   const kernel = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel;
-  const future = kernel.requestExecute({ code: "", silent: true, store_history: false, user_expressions: { it: expression } });
+  const asked = { code: "", silent: true, store_history: false, user_expressions: { it: expression } };
+  const future = kernel.requestExecute(asked);
   const it = (await future.done).content.user_expressions.it;
   if (it.status !== "ok") throw new Error(`${expression}: ${it.ename}: ${it.evalue}`);
   return it.data["text/plain"] }"""

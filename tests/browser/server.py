@@ -1,4 +1,4 @@
-"""A JupyterLab of our own and a Chromium: private folders, only on this machine, no token, nothing of the user's touched."""
+"""A JupyterLab of our own and a Chromium: private folders, only on this machine, nothing of the user's touched."""
 
 from __future__ import annotations
 
