@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,32 +18,47 @@ PARTS = 64
 Array = Any
 
 
+class Recent(OrderedDict[Any, Any]):
+    """A memory for the last results.
+
+    >>> recent = Recent()
+    >>> recent.find("a", lambda: 1), recent.find("a", lambda: 2)
+    (1, 1)
+    """
+
+    def find(self, key: Any, make: Callable[[], Any]) -> Any:
+        """Give what was made for `key`, making it if need be."""
+        if key in self:
+            self.move_to_end(key)
+            return self[key]
+        self[key] = made = make()
+        if len(self) > REMEMBERED:
+            self.popitem(last=False)
+        return made
+
+
 class Lettering:
-    """Paints texts at `dpi` and keeps the last ones."""
+    """Measures and paints texts at `dpi` and keeps the last ones: laying a text out is the dearest part of a frame."""
 
     def __init__(self, dpi: float) -> None:
         self.dpi = dpi
         self._ruler = RendererAgg(1, 1, dpi)
-        self._known: OrderedDict[tuple[Any, ...], tuple[int, int, Array]] = OrderedDict()
+        self._sizes, self._masks = Recent(), Recent()
 
     def measure(self, text: str, prop: Any, ismath: Any) -> tuple[float, float, float]:
         """Give width, height and descent in pixels."""
-        return self._ruler.get_text_width_height_descent(text, prop, ismath)
+        measure = self._ruler.get_text_width_height_descent
+        return self._sizes.find((text, hash(prop), ismath), lambda: measure(text, prop, ismath))
 
     def paint(
         self, gc: Any, x: float, y: float, text: str, prop: Any, angle: float, ismath: Any
     ) -> tuple[int, int, Array]:
         """Give left, top and the coverage (h, w; 0 to 255) of a text that starts at x, y (downwards)."""
         left, top = math.floor(x), math.floor(y)
-        parts = round((x - left) * PARTS), round((y - top) * PARTS)
+        parts = round((x - left) * PARTS) / PARTS, round((y - top) * PARTS) / PARTS
         key = (text, hash(prop), angle, ismath, gc.get_antialiased(), gc.get_snap(), *parts)
-        found = self._known.pop(key, None)
-        if found is None:
-            found = self._fresh(gc, parts[0] / PARTS, parts[1] / PARTS, text, prop, angle, ismath)
-        self._known[key] = found
-        if len(self._known) > REMEMBERED:
-            self._known.popitem(last=False)
-        return left + found[0], top + found[1], found[2]
+        dx, dy, mask = self._masks.find(key, lambda: self._fresh(gc, *parts, text, prop, angle, ismath))
+        return left + dx, top + dy, mask
 
     def _fresh(
         self, gc: Any, x: float, y: float, text: str, prop: Any, angle: float, ismath: Any

@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -58,11 +59,10 @@ def chromium() -> Iterator[Any]:
         browser.close()
 
 
-@pytest.fixture
-def page(chromium: Any) -> Iterator[Any]:
-    """A page with widget.js loaded; a test fails when the page logs an error or asks the network for anything."""
-    context = chromium.new_context(viewport={"width": 900, "height": 700})
-    page = context.new_page()
+@contextmanager
+def _opened(chromium: Any) -> Iterator[Any]:
+    """Open a page with widget.js; it may neither log an error nor ask the network for anything."""
+    page = chromium.new_page(viewport={"width": 900, "height": 700})
     troubles: list[str] = []
     page.on("pageerror", lambda error: troubles.append(str(error)))
     page.on("console", lambda message: troubles.append(message.text) if message.type == "error" else None)
@@ -72,8 +72,22 @@ def page(chromium: Any) -> Iterator[Any]:
     page.set_content(html)
     page.wait_for_function("window.ready")
     yield page
-    context.close()
+    page.close()
     assert not troubles, troubles
+
+
+@pytest.fixture
+def page(chromium: Any) -> Iterator[Any]:
+    """A page of its own for one test."""
+    with _opened(chromium) as page:
+        yield page
+
+
+@pytest.fixture(scope="module")
+def easel(chromium: Any) -> Iterator[Any]:
+    """A page that the tests of a module share for painting."""
+    with _opened(chromium) as page:
+        yield page
 
 
 class Wire:
