@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from . import char_rnn as char_rnn
+    from . import datasets as datasets
     from . import errors as errors
+    from . import exercises as exercises
     from . import labs as labs
     from . import rules as rules
     from . import train as train
@@ -46,7 +49,7 @@ _HOMES = {
     "slices": "IndexedSlices",
     "variable": "Variable get_global_step get_or_create_global_step trainable_variables",
 }
-_MODULES = ("errors", "labs", "rules", "train")
+_MODULES = ("char_rnn", "datasets", "errors", "exercises", "labs", "rules", "train")
 _NAMES = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 __all__ = [*sorted(_NAMES), *_MODULES, "__version__"]

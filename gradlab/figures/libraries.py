@@ -37,6 +37,7 @@ class LibrariesView:
             axes.text(-0.05, r + 0.5, name, ha="right", va="center", fontsize=10, color=BLACK)
         for c, name in enumerate(columns):
             axes.text(c + 0.5, -0.2, name, ha="center", va="center", fontsize=9.5, color=BLACK)
+        self._limit = axes.text(-0.05, -0.2, "", ha="right", va="center", fontsize=9.5, color=BLACK, animated=True)
         self._texts = [[self._add_text(c, r) for c in range(len(columns))] for r in range(len(rows))]
 
     def _add_boxes(self, colour: str) -> PathPatch:
@@ -46,8 +47,9 @@ class LibrariesView:
         looks = {"ha": "center", "va": "center", "fontsize": 9, "color": BLACK, "animated": True}
         return self.axes.text(column + 0.5, row + 0.5, "", **looks)
 
-    def draw(self, texts: Sequence[Sequence[str]], looks: Sequence[Sequence[str]]) -> None:
-        """Set the text of every cell and what happened to its entry: a key of LOOKS."""
+    def draw(self, limit: float, texts: Sequence[Sequence[str]], looks: Sequence[Sequence[str]]) -> None:
+        """Set the limit, the text of every cell and what happened to its entry: a key of LOOKS."""
+        self._limit.set_text(f"limit {limit:g}")
         boxes: dict[str, list[tuple[int, int]]] = {look: [] for look in LOOKS}
         for r, (row, kinds) in enumerate(zip(texts, looks, strict=True)):
             for c, (text, kind) in enumerate(zip(row, kinds, strict=True)):

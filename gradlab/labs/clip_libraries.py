@@ -65,7 +65,7 @@ class clip_libraries(Lab):
             kinds = ["error"] * trace.gradient.size if row is None else _happened(trace.gradient, row)
             texts.append(["ZeroDivisionError"] * len(kinds) if row is None else _cells(row, kinds))
             looks.append(kinds)
-        view.draw(texts, looks)
+        view.draw(trace.limit, texts, looks)
 
     def describe(self, trace: Comparison) -> Description:
         outcomes: dict[str, list[str]] = {}
