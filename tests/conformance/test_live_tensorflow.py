@@ -1,7 +1,8 @@
 """gradlab's clips beside TensorFlow's on the same generated float32 input.
 
 Equal bits up to 7 entries: there TensorFlow works on one entry after the other. From 8 on its kernels use the vector
-registers of the machine, which sum in another order (2 units in the last place pass) and lose the sign of zeros.
+registers of the machine, which sum in another order and lose the sign of zeros: 2 units in the last place pass. Signs of
+zeros are the business of the golden files, here any zero equals any other.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from .compare import matcher
 pytestmark = pytest.mark.tensorflow
 
 F32 = np.float32
-# TensorFlow sets denormal results to 0 in some kernels only; gradlab always does. Both start from normal numbers.
+TINY = np.finfo(F32).tiny
+# Both give 0 for a denormal result; TensorFlow alone also where rounding would lift it to the smallest normal number.
 numbers = st.floats(width=32, allow_subnormal=False)
 limits = st.one_of(st.sampled_from([0.0, 1.0, -1.0, np.inf, np.nan, 41.0]), numbers).map(F32)
 shapes = st.sampled_from([(), (1,), (2,), (3,), (7,), (2, 2), (2, 3), (1, 2, 3)])
@@ -62,7 +64,8 @@ def agree(mine: Callable[..., Any], theirs: Callable[..., Any], mode: str, *args
     assert [a.dtype for a in got] == [a.dtype for a in want]
     for a, b in zip(want, got, strict=True):
         assert a.shape == b.shape
-        assert matcher(mode)(a, b).all(), f"{args}: TensorFlow {a}, gradlab {b}"
+        flushed = (a == 0) & (np.abs(b) <= TINY)
+        assert (matcher(mode)(a, b) | flushed).all(), f"{args}: TensorFlow {a}, gradlab {b}"
 
 
 def _arrays(x: Any) -> list[np.ndarray]:

@@ -1,4 +1,4 @@
-"""Tests that run TensorFlow are skipped where it is missing; GRADLAB_REQUIRE (`tests/conftest.py`) makes that a failure."""
+"""Tests that run TensorFlow are skipped where it is missing; GRADLAB_REQUIRE (`tests/conftest.py`) turns that round."""
 
 from __future__ import annotations
 
