@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -25,9 +26,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if theirs and options.command != "lab":
             raise UsageError(f"arguments after -- go to JupyterLab, so only `gradlab lab` takes them, got {theirs[0]}")
         options.act(options, theirs)
+        sys.stdout.flush()
     except UsageError as error:
         print(f"gradlab: {error}", file=sys.stderr)
         return 2
+    except BrokenPipeError:  # the reader, `head` for one, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
 

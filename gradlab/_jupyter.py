@@ -92,7 +92,8 @@ def open_lab(folder: Path, arguments: Sequence[str]) -> None:
         importlib.import_module("ipykernel")  # without it JupyterLab starts but has no kernel to run a cell
         application = importlib.import_module("jupyterlab.labapp").LabApp
     except ImportError as error:
-        raise UsageError(f"{error.name} is missing; install with: pip install 'gradlab[lab]'") from error
+        missing = (error.name or "jupyterlab").partition(".")[0]
+        raise UsageError(f"{missing} is missing; install with: pip install 'gradlab[lab]'") from error
     # The address that Jupyter prints should show the first notebook too, so it is set as the default page.
     settings = [f"--ServerApp.root_dir={folder.resolve()}"]
     if (folder / START).is_file():
