@@ -1,8 +1,8 @@
 """gradlab's clips beside TensorFlow's on the same generated float32 input.
 
 Equal bits up to 7 entries: there TensorFlow works on one entry after the other. From 8 on its kernels use the vector
-registers of the machine, which sum in another order and lose the sign of zeros: 2 units in the last place pass. Signs of
-zeros are the business of the golden files, here any zero equals any other.
+registers of the machine, which sum in another order and lose the sign of zeros: 2 units in the last place pass. The
+signs of zeros are the business of the golden files, here any zero equals any other.
 """
 
 from __future__ import annotations

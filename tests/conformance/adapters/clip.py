@@ -26,7 +26,7 @@ def accepts(scenario: Scenario) -> bool:
 
 
 def differences(scenario: Scenario) -> list[str]:
-    return replay(scenario, lambda semantics: [_run(call, semantics) for call in scenario.calls])
+    return replay(scenario, lambda semantics: [run_call(call, semantics) for call in scenario.calls])
 
 
 def function(name: str, semantics: str) -> Callable[..., Any]:
@@ -40,7 +40,8 @@ def function(name: str, semantics: str) -> Callable[..., Any]:
     return lambda *args, **kwargs: plain(*args, **kwargs, semantics=semantics)
 
 
-def _run(call: dict[str, Any], semantics: str) -> Any:
+def run_call(call: dict[str, Any], semantics: str) -> Any:
+    """The output of one `call` or `grad_of`."""
     if call["do"] == "call":
         return _call(call, semantics)
     if call["do"] == "grad_of":

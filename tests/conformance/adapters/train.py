@@ -17,7 +17,7 @@ import gradlab as gl
 from .. import compare, decode
 from ..runner import attempt, replay
 from ..scenarios import Scenario, Unsupported
-from .clip import function
+from .clip import function, run_call
 from .gate import outcomes
 
 OPTIMIZERS = {
@@ -227,6 +227,9 @@ class Session:
     def do_trainable_variables(self, call: dict[str, Any]) -> Any:
         kwargs = decode.value({"dict": call.get("kwargs", {})})
         return attempt(lambda: {"names": [v.name for v in gl.trainable_variables(**kwargs)]})
+
+    def do_call(self, call: dict[str, Any]) -> Any:
+        return run_call(call, self.semantics)
 
     def do_new_var(self, call: dict[str, Any]) -> Any:
         self.variables[call["name"]] = variable(call["name"], call["var"])
