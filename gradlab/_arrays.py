@@ -78,6 +78,11 @@ def is_python_number(x: Any) -> bool:
     return isinstance(x, int | float)
 
 
+def is_weak(x: Any) -> bool:
+    """True for a JAX scalar that was a Python number, as `jit` makes of its arguments: it takes the other's dtype."""
+    return is_jax(x) and bool(x.weak_type)
+
+
 def broadcasts_into(shape: Sequence[int], other: Sequence[int], what: str) -> None:
     """Refuse an operand that would make the result larger than `shape` (ValueError) or that does not fit at all."""
     try:

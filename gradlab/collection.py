@@ -73,6 +73,8 @@ def entered(collection: Collection) -> Iterator[Collection]:
 def variable_collection() -> AbstractContextManager[Collection]:
     """Context manager: variables made inside are not seen outside, nor the other way round.
 
+    Not in TensorFlow, where every `tf.Graph` has collections; a `gl.Graph` is one of these too.
+
     >>> import gradlab as gl
     >>> with variable_collection():
     ...     v = gl.Variable(1.0, name="inside")

@@ -177,7 +177,7 @@ def trainable_variables(scope: str | None = None) -> list[Variable]:
 
 
 def get_global_step() -> Variable | None:
-    """The global step of the current collection, or None if nobody made one.
+    """The global step of the current collection, or None if nobody made one. Source: `tf.compat.v1.train.get_global_step`.
 
     >>> import gradlab as gl
     >>> with gl.variable_collection():
@@ -189,6 +189,8 @@ def get_global_step() -> Variable | None:
 
 def get_or_create_global_step() -> Variable:
     """The global step of the current collection: an int64 variable that starts at 0 and is not trainable.
+
+    Source: `tf.compat.v1.train.get_or_create_global_step`.
 
     >>> import gradlab as gl
     >>> with gl.variable_collection():

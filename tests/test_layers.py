@@ -15,7 +15,8 @@ LAYERS = {
     "arrays": ("_arrays slices errors", "numpy"),  # JAX only if the caller brought it, found in sys.modules
     "maths": ("clip rules schedules", "numpy"),
     "state": (
-        "collection variable tape autodiff graph gate pairs optimizer apply train record what_if char_rnn datasets recordings",
+        "collection variable tape autodiff graph gate pairs optimizer apply train record what_if "
+        "char_rnn datasets recordings",
         "numpy jax",
     ),
     "pictures": ("figures", "numpy matplotlib"),

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .._arrays import Array, as_array, is_float, is_jax, is_python_number, namespace
+from .._arrays import Array, as_array, is_float, is_jax, is_python_number, is_weak, namespace
 from ..errors import ClipWarning, DTypeError, warn
 from ..slices import IndexedSlices
 
@@ -37,8 +37,8 @@ def need_float(t: Array, function: str, allowed: str = "a floating-point dtype")
 def operand(x: Any, t: Array, name: str, cast: bool = False, error: type[Exception] = DTypeError) -> Array:
     """A limit as an array that computes with `t`: numbers and lists take t's dtype, arrays must have it."""
     xp = namespace(t, x)
-    if is_python_number(x) or isinstance(x, list | tuple):
-        if not is_float(t.dtype) and np.asarray(x).dtype.kind == "f":
+    if is_python_number(x) or isinstance(x, list | tuple) or is_weak(x):
+        if not is_float(t.dtype) and (x if is_weak(x) else np.asarray(x)).dtype.kind == "f":
             raise TypeError(f"{name} is {x!r} but t is {t.dtype}; give an integer {name} or a floating-point t")
         return xp.asarray(x, dtype=t.dtype)
     array = as_array(x, name)

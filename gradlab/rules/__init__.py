@@ -8,7 +8,7 @@ _CATALOGUE: tuple[type[Rule], ...] = (StochasticGradientDescent, Momentum)
 
 
 def catalogue() -> dict[str, type[Rule]]:
-    """Every rule by name.
+    """Every rule by name. Not in TensorFlow.
 
     >>> list(catalogue())
     ['StochasticGradientDescent', 'Momentum']

@@ -1,0 +1,58 @@
+"""clip_by_value."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import gradlab as gl
+
+from .cases import arrays
+
+bounds = st.floats(-50.0, 50.0, width=32)
+
+
+@given(arrays(), bounds, bounds)
+def test_it_is_max_of_min(t: np.ndarray, low: float, high: float) -> None:
+    expected = np.maximum(np.minimum(t, np.float32(high)), np.float32(low))
+    result = gl.clip_by_value(t, low, high)
+    np.testing.assert_array_equal(result, expected)
+    np.testing.assert_array_equal(gl.clip_by_value(result, low, high), result)
+
+
+def test_nan_stays_and_infinities_are_clipped() -> None:
+    result = gl.clip_by_value(np.array([np.nan, np.inf, -np.inf, -0.0]), -1.0, 1.0)
+    np.testing.assert_array_equal(result, [np.nan, 1.0, -1.0, -0.0])
+    assert np.signbit(result[3])
+
+
+@pytest.mark.parametrize(("low", "high"), [(np.nan, 1.0), (-1.0, np.nan)])
+@pytest.mark.parametrize("module", [np, jnp])
+def test_a_nan_bound_depends_on_the_version(module: object, low: float, high: float) -> None:
+    t = module.array([-3.0, 0.5, 3.0], np.float32)
+    assert np.isnan(gl.clip_by_value(t, low, high)).all()
+    old = gl.clip_by_value(t, low, high, semantics="tf2.3")
+    np.testing.assert_array_equal(old, np.fmax(np.fmin(t, high), low))
+
+
+def test_bounds_broadcast_into_t() -> None:
+    t = np.array([[-3.0, 3.0], [-3.0, 3.0]])
+    result = gl.clip_by_value(t, np.array([-1.0, -2.0]), np.array([[1.0], [2.0]]))
+    assert result.tolist() == [[-1.0, 1.0], [-2.0 + 1.0, 2.0]]
+
+
+def test_lower_bound_wins_when_bounds_are_crossed() -> None:
+    assert gl.clip_by_value([-5.0, 0.0, 5.0], 2.0, 1.0).tolist() == [2.0, 2.0, 2.0]
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "int64"])
+def test_integers_stay_integers(dtype: str) -> None:
+    result = gl.clip_by_value(np.array([0, 5, 100], dtype), 1, 7)
+    assert (result.tolist(), result.dtype) == ([1, 5, 7], np.dtype(dtype))
+
+
+def test_the_derivative_is_one_inside_and_on_the_bounds() -> None:
+    t = jnp.array([-2.0, -1.0, 0.0, 1.0, 2.0])
+    assert jax.grad(lambda t: gl.clip_by_value(t, -1.0, 1.0).sum())(t).tolist() == [0, 1, 1, 1, 0]

@@ -1,0 +1,53 @@
+"""Clips that TensorFlow does not have, against optax."""
+
+from typing import Any
+
+import jax
+import numpy as np
+import optax
+import pytest
+
+import gradlab as gl
+
+from .. import ways
+
+RNG = np.random.default_rng(5)
+SHAPES = [(), (7,), (4, 5), (3, 4, 5), (3, 3, 2, 4), (2, 3, 3, 2, 4)]
+GRADS = [np.asarray(RNG.normal(0, 1, s), np.float32) for s in SHAPES]
+PARAMS = [np.asarray(RNG.normal(0, 3, s), np.float32) for s in SHAPES]
+
+
+@pytest.mark.parametrize("clipping", [0.01, 0.3, 100.0])
+@pytest.mark.parametrize("eps", [1e-3, 2.0])
+def test_agc_is_that_of_optax(clipping: float, eps: float) -> None:
+    clip = optax.adaptive_grad_clip(clipping, eps)
+    expected, _ = clip.update(GRADS, clip.init(PARAMS), PARAMS)
+    assert ways.ulps(gl.adaptive_grad_clip(GRADS, PARAMS, clipping, eps), jax.tree.map(np.asarray, expected)) <= 4
+
+
+def test_agc_clips_columns() -> None:
+    g, w = np.float32([[3.0, 0.01], [4.0, 0.02]]), np.float32([[0.6, 1.0], [0.8, 1.0]])
+    (result,) = gl.adaptive_grad_clip([g], [w], 0.1)
+    np.testing.assert_allclose(result, [[0.06, 0.01], [0.08, 0.02]], rtol=1e-5)
+
+
+def test_agc_lets_weights_of_zero_move() -> None:
+    (result,) = gl.adaptive_grad_clip([np.float32([3.0, 4.0])], [np.zeros(2, np.float32)], 0.5, eps=0.1)
+    np.testing.assert_allclose(result, [0.03, 0.04], rtol=1e-5)
+
+
+def test_none_stays_none() -> None:
+    assert gl.adaptive_grad_clip([None], [PARAMS[1]], 1.0) == [None]
+    assert gl.clip_by_block_rms([None], 1.0) == [None]
+
+
+@pytest.mark.parametrize("threshold", [0.01, 0.7, 100.0])
+def test_block_rms_is_that_of_optax(threshold: float) -> None:
+    clip: Any = optax.clip_by_block_rms(threshold)
+    expected, _ = clip.update(GRADS, clip.init(GRADS))
+    assert ways.ulps(gl.clip_by_block_rms(GRADS, threshold), jax.tree.map(np.asarray, expected)) <= 4
+
+
+def test_below_the_limit_nothing_moves() -> None:
+    assert ways.ulps(gl.adaptive_grad_clip(GRADS, PARAMS, 1e6), GRADS) == 0
+    assert ways.ulps(gl.clip_by_block_rms(GRADS, 1e6), GRADS) == 0
