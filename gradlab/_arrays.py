@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ._eigen import eigen_sum
 from .errors import InvalidArgumentError
 
 Array = Any  # numpy.ndarray or jax.Array
@@ -97,13 +98,16 @@ def broadcasts_into(shape: Sequence[int], other: Sequence[int], what: str) -> No
 
 
 def flush(x: Array) -> Array:
-    """`x` with denormal entries set to 0, as TensorFlow's CPU kernels do; XLA does it by itself. May write into x."""
+    """`x` with denormal entries set to 0 of their sign, as TensorFlow's CPU kernels do; XLA does so by itself.
+
+    May write into x.
+    """
     if is_jax(x) or x.dtype not in (np.float32, np.float64):
         return x
     x = np.asarray(x)
     denormal = np.abs(x) < np.finfo(x.dtype).tiny
     if denormal.any():
-        np.copyto(x, 0, where=denormal & (x != 0))  # keeps the sign of the zeros that were there
+        np.multiply(x, 0, out=x, where=denormal)
     return x
 
 
@@ -111,12 +115,14 @@ def flush(x: Array) -> Array:
 def sum_squares(x: Array) -> Array:
     """Sum of x*x over all entries, in the dtype of x.
 
-    Small NumPy arrays are summed as TensorFlow sums them; large ones in cached pieces, which is faster than the
-    product array and loses fewer bits.
+    NumPy arrays of up to 8192 entries are summed in TensorFlow's order, bit for bit; larger ones in cached pieces,
+    which is faster than any product array and loses fewer bits than TensorFlow does.
     """
-    if is_jax(x) or x.size <= _CHUNK or x.dtype not in (np.float32, np.float64):
+    if is_jax(x) or x.dtype not in (np.float32, np.float64):
         return flush(namespace(x).sum(x * x))
-    flat = x.reshape(-1)
+    flat = np.reshape(x, -1)
+    if flat.size <= _CHUNK:
+        return flush(eigen_sum(flush(flat * flat)))
     total = sum(float(np.dot(piece, piece)) for piece in pieces(flat))
     return flush(x.dtype.type(total))
 
@@ -188,8 +194,8 @@ def occurrence(indices: Array) -> Array:
     xp = namespace(indices)
     order = xp.argsort(indices, stable=True)
     ordered = indices[order]
-    position = xp.arange(indices.shape[0])
     first = xp.searchsorted(ordered, ordered, side="left")
+    position = xp.arange(indices.shape[0], dtype=first.dtype)
     rank = xp.zeros_like(position)
     return set_rows(rank, order, position - first)
 

@@ -39,8 +39,6 @@ class IndexedSlices:
 
     def __post_init__(self) -> None:
         register()
-        if not _is_leaf(self.values):
-            return  # JAX rebuilds trees around placeholders
         values, indices = as_array(self.values, "values"), as_array(self.indices, "indices")
         if indices.size == 0 and not np.issubdtype(indices.dtype, np.integer):
             indices = indices.astype(np.int32)
@@ -92,14 +90,18 @@ class IndexedSlices:
         return dense
 
 
-def _is_leaf(x: Any) -> bool:
-    return isinstance(x, list | tuple | int | float | str | bytes) or hasattr(x, "shape") or hasattr(x, "__array__")
-
-
 def register() -> None:
     """Make IndexedSlices a JAX pytree as soon as JAX is there; its shape is static."""
     jax = sys.modules.get("jax")
     if jax is None or getattr(IndexedSlices, "_registered", False):
         return
     IndexedSlices._registered = True  # type: ignore[attr-defined]
-    jax.tree_util.register_dataclass(IndexedSlices, data_fields=["values", "indices"], meta_fields=["dense_shape"])
+    jax.tree_util.register_pytree_node(IndexedSlices, lambda s: ((s.values, s.indices), s.dense_shape), _rebuilt)
+
+
+def _rebuilt(dense_shape: tuple[int, ...] | None, leaves: Any) -> IndexedSlices:
+    """Without checks: JAX rebuilds trees around placeholders, and around arrays with an axis more."""
+    slices = object.__new__(IndexedSlices)
+    for name, x in zip(("values", "indices", "dense_shape"), (*leaves, dense_shape), strict=True):
+        object.__setattr__(slices, name, x)
+    return slices

@@ -1,0 +1,103 @@
+"""The three ways to use a rule on a variable."""
+
+from typing import Any
+
+import jax
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import gradlab as gl
+from gradlab import apply
+
+from . import ways
+
+RULES = gl.rules.catalogue()
+SGD, MOMENTUM = gl.rules.StochasticGradientDescent(), gl.rules.Momentum(0.5)
+W = np.random.default_rng(3).normal(size=(6, 2)).astype(np.float32)
+LR = np.float32(0.1)
+
+
+@st.composite
+def slices(draw: st.DrawFn) -> gl.IndexedSlices:
+    ids = draw(st.lists(st.integers(0, 5), min_size=1, max_size=8))
+    values = np.random.default_rng(len(ids)).normal(size=(len(ids), 2)).astype(np.float32)
+    return gl.IndexedSlices(values, np.array(ids, np.int32), (6, 2))
+
+
+def _one_by_one(rule: Any, w: np.ndarray, slots: Any, g: gl.IndexedSlices) -> Any:
+    w, slots = w.copy(), tuple(s.copy() for s in slots)
+    for i, row in zip(g.indices, g.values, strict=True):
+        w[i], new = rule(w[i], tuple(s[i] for s in slots), row, LR)
+        for s, n in zip(slots, new, strict=True):
+            s[i] = n
+    return w, slots
+
+
+def _only_named_rows(way: Any, rule: Any, g: gl.IndexedSlices) -> None:
+    others = sorted(set(range(6)) - set(g.indices.tolist()))
+    start = rule.init(W + 1)
+    w, slots = way(rule, W, start, g, LR)
+    np.testing.assert_array_equal(w[others], W[others])
+    for s, before in zip(slots, start, strict=True):
+        np.testing.assert_array_equal(s[others], before[others])
+
+
+@given(slices())
+def test_gradient_descent_on_rows_is_gradient_descent_on_the_dense_gradient(g: gl.IndexedSlices) -> None:
+    rows, dense = apply.rows(SGD, W, (), g, LR)[0], apply.dense(SGD, W, (), g.to_dense(), LR)[0]
+    np.testing.assert_array_equal(rows, dense)
+
+
+@pytest.mark.parametrize("name", RULES)
+@given(slices())
+def test_each_is_a_loop_over_the_slices(name: str, g: gl.IndexedSlices) -> None:
+    rule = RULES[name]()
+    expected = _one_by_one(rule, W, rule.init(W), g)
+    assert ways.ulps(apply.each(rule, W, rule.init(W), g, LR), expected) == 0
+
+
+@pytest.mark.parametrize("name", RULES)
+@given(slices())
+def test_rows_is_one_step_with_the_sum(name: str, g: gl.IndexedSlices) -> None:
+    rule, named = RULES[name](), sorted(set(g.indices.tolist()))
+    w, slots = apply.rows(rule, W, rule.init(W), g, LR)
+    expected = rule(W[named], tuple(s[named] for s in rule.init(W)), g.to_dense()[named], LR)
+    assert ways.ulps((w[named], tuple(s[named] for s in slots)), expected) == 0
+
+
+@pytest.mark.parametrize("way", [apply.rows, apply.each], ids=["rows", "each"])
+@pytest.mark.parametrize("name", RULES)
+@given(slices())
+def test_rows_that_are_not_named_do_not_move(name: str, way: Any, g: gl.IndexedSlices) -> None:
+    _only_named_rows(way, RULES[name](), g)
+
+
+@pytest.mark.parametrize("how", ["eager", "jit", "sharded"])
+@pytest.mark.parametrize("way", [apply.rows, apply.each], ids=["rows", "each"])
+@pytest.mark.parametrize("name", RULES)
+def test_numpy_and_jax_agree(name: str, way: Any, how: str) -> None:
+    rule, rng = RULES[name](), np.random.default_rng(4)
+    w = rng.normal(size=(16, 2)).astype(np.float32)
+    g = gl.IndexedSlices(rng.normal(size=(8, 2)).astype(np.float32), np.int32([3, 5, 3, 3, 0, 15, 5, 8]), (16, 2))
+    expected = ways.numpy(lambda w, s, g: way(rule, w, s, g, LR), w, rule.init(w), g)
+    got = ways.ALL[how](lambda w, s, g: way(rule, w, s, g, LR), w, rule.init(w), g)
+    for a, b in zip(jax.tree.leaves(expected), jax.tree.leaves(got), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-6)
+
+
+def test_twice_the_same_row_is_two_steps_or_one_with_the_sum() -> None:
+    g = gl.IndexedSlices(np.ones((2, 1)), np.array([1, 1]), (2, 1))
+    w = np.zeros((2, 1))
+    assert apply.each(MOMENTUM, w, MOMENTUM.init(w), g, 1.0)[0].ravel().tolist() == [0.0, -2.5]
+    assert apply.rows(MOMENTUM, w, MOMENTUM.init(w), g, 1.0)[0].ravel().tolist() == [0.0, -2.0]
+
+
+@pytest.mark.parametrize("way", [apply.rows, apply.each], ids=["rows", "each"])
+def test_no_slices_change_nothing(way: Any) -> None:
+    empty = gl.IndexedSlices(np.ones((0, 2), np.float32), np.ones(0, np.int32), (6, 2))
+    for run in (ways.numpy, ways.jit):
+        w, slots = run(lambda w, s, g: way(MOMENTUM, w, s, g, LR), W, MOMENTUM.init(W), empty)
+        np.testing.assert_array_equal(w, W)
+        assert not slots[0].any()
