@@ -54,14 +54,15 @@ def browser(_tools: None) -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def opened(address: str, folder: Path, browser: Any) -> Iterator[Callable[..., Notebook]]:
-    """Open a copy of a notebook in a fresh page."""
+    """Open a copy of a notebook in a fresh page, or the earlier copy again."""
     pages: list[Notebook] = []
 
-    def open_copy(path: Path, *, kernel: bool = True) -> Notebook:
-        shutil.copy(path, folder / path.name)
+    def open_copy(path: Path, *, copy: bool = True) -> Notebook:
+        if copy:
+            shutil.copy(path, folder / path.name)
         page = browser.new_context(viewport={"width": 1100, "height": 900}).new_page()
         pages.append(Notebook(page, address))
-        return pages[-1].open(path.name, kernel=kernel)
+        return pages[-1].open(path.name)
 
     yield open_copy
     for notebook in pages:

@@ -21,6 +21,15 @@ ERRORS = """() => [...window.jupyterapp.shell.currentWidget.content.model.cells]
   .flatMap((cell) => cell.outputs.toJSON().filter((output) => output.output_type === "error"))
   .map((output) => `${output.ename}: ${output.evalue}`)"""
 
+# The saved fallback of a lab holds its label too, so this finds labs that run and labs that do not.
+GO_TO = """async (label) => {
+  const notebook = window.jupyterapp.shell.currentWidget.content;
+  const place = [...notebook.model.cells].findIndex((cell) => cell.type === "code"
+    && JSON.stringify(cell.outputs.toJSON().map((output) => output.data?.["text/plain"] ?? "")).includes(label));
+  if (place < 0) throw new Error(`no cell shows ${label}`);
+  await notebook.scrollToItem(place, "start");
+  return place }"""
+
 # Asked over the page's own session, so it is this page's kernel that answers, after whatever the page asked before.
 EVALUATE = """async (expression) => {
   const kernel = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel;
@@ -57,14 +66,13 @@ class Notebook:
         if not (url.startswith(self.address) or urlsplit(url).scheme in ("blob", "data", "about")):
             self.troubles.append(f"request to elsewhere: {url}")
 
-    def open(self, name: str, *, kernel: bool = True) -> Notebook:
+    def open(self, name: str) -> Notebook:
         """Show a notebook alone in the page and wait for its kernel."""
         self.page.goto(f"{self.address}/doc/tree/{quote(name)}?reset", wait_until="domcontentloaded")
         self.page.wait_for_function("() => window.jupyterapp !== undefined")
         self.page.evaluate("async () => { await window.jupyterapp.restored }")
         self.page.wait_for_selector(".jp-Notebook .jp-Cell", state="attached")
-        if kernel:
-            self.page.wait_for_function(IDLE)
+        self.page.wait_for_function(IDLE)
         return self
 
     def run_all(self) -> None:
@@ -88,17 +96,21 @@ class Notebook:
         place: int = self.page.evaluate("() => window.jupyterapp.shell.currentWidget.content.activeCellIndex")
         return place
 
-    def go_to(self, cell: int) -> None:
-        """Scroll to a cell; JupyterLab leaves cells that are far away out of the page."""
-        script = "async (k) => { await window.jupyterapp.shell.currentWidget.content.scrollToItem(k, 'start') }"
-        self.page.evaluate(script, cell)
+    def select(self, cell: int) -> None:
+        """Make a cell the selected one, without a click."""
+        self.page.evaluate("(k) => { window.jupyterapp.shell.currentWidget.content.activeCellIndex = k }", cell)
+
+    def go_to(self, label: str) -> int:
+        """Scroll to the cell whose output holds this lab, for Lab leaves far cells out of the page; give its place."""
+        place: int = self.page.evaluate(GO_TO, label)
+        return place
 
     def lab(self, label: str) -> Lab:
         """Find a running lab by its label."""
         group = self.page.get_by_role("group", name=label, exact=True).locator("visible=true").first
         group.wait_for()
         group.scroll_into_view_if_needed()
-        return Lab(self, group)
+        return Lab(self, label, group)
 
     def shut_down(self) -> None:
         """End the kernel, so that the next page starts its own."""
@@ -106,10 +118,11 @@ class Notebook:
 
 
 class Lab:
-    """A lab in the page."""
+    """A lab in the page, and the object behind it in the kernel, which is the last output with this label."""
 
-    def __init__(self, notebook: Notebook, group: Any) -> None:
+    def __init__(self, notebook: Notebook, label: str, group: Any) -> None:
         self.notebook, self.group = notebook, group
+        self.object = f"[x for x in Out.values() if getattr(x, 'label', None) == {label!r}][-1]"
         self.canvas = group.locator("canvas").first
         self.canvas.wait_for()
         until(lambda: self.readout() and self.frame() >= 0, saying="the first picture is there")
@@ -119,6 +132,11 @@ class Lab:
         handle = self.group.get_by_role("slider", name=label, exact=True)
         handle.wait_for()
         return Slider(self, handle)
+
+    def params(self) -> dict[str, Any]:
+        """Give the values of all controls as the kernel has them."""
+        params: dict[str, Any] = self.notebook.evaluate(f"{self.object}.params")
+        return params
 
     def readout(self) -> str:
         """Give the short text that is shown below the picture."""
@@ -137,6 +155,10 @@ class Lab:
         """Give a hash of what is painted on the canvas."""
         data: str = self.canvas.evaluate("(canvas) => canvas.toDataURL()")
         return hashlib.sha256(data.encode()).hexdigest()
+
+    def menu(self, label: str) -> Any:
+        """Find a menu by its label."""
+        return self.group.get_by_role("combobox", name=label, exact=True)
 
     def screenshot(self, folder: str | Path | None, name: str) -> None:
         """Save the lab as the reader sees it, if somebody wants to look."""
