@@ -5,7 +5,7 @@ const CAPS = ["butt", "round", "square"], JOINS = ["miter", "round", "bevel"];
 const CLIP = 1, STYLE = 2, PATH = 3, MARKS = 4, STAMPS = 5, IMAGE = 6, TEXT = 7;
 const MOVETO = 1, LINETO = 2, CURVE3 = 3, CURVE4 = 4, CLOSEPOLY = 79;
 const IDENTITY = [1, 0, 0, 1, 0, 0];
-const ANNOUNCE_MS = 1000, LOST_MS = 10000;
+const ANNOUNCE_MS = 1000, LOST_MS = 10000, NUDGE_MS = 10, NUDGES = 3;
 
 // ---- painting -------------------------------------------------------------------------------------------------------
 
@@ -280,6 +280,14 @@ function render({ model, el }) {
     flying = { id: ++sent, values: waiting, since: performance.now() };
     waiting = {};
     model.send({ kind: "set", view, id: flying.id, values: flying.values });
+    setTimeout(nudge, NUDGE_MS, flying.id);
+  }
+  // Jupyter's server writes a small packet only when its last one was acknowledged, and a browser with nothing to say
+  // acknowledges after 40 ms: the picture would wait that long behind the kernel's status notes. Any word sends it off.
+  function nudge(id, left = NUDGES) {
+    if (flying?.id !== id || !left) return;
+    model.send({ kind: "nudge" });
+    setTimeout(nudge, NUDGE_MS, id, left - 1);
   }
   const send = (name, value) => { waiting[name] = value; flush(); };
   const press = (name) => model.send({ kind: "press", view, name });

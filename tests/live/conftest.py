@@ -103,8 +103,8 @@ class Wire:
         return base64.b64encode(data).decode()
 
     def requests(self) -> list[dict[str, Any]]:
-        """Take what the browser has sent."""
-        return self.page.evaluate("window.sent.splice(0)")
+        """Take what the browser has sent, but for the nudges, which mean nothing."""
+        return [m for m in self.page.evaluate("window.sent.splice(0)") if m["kind"] != "nudge"]
 
     def answer(self) -> list[dict[str, Any]]:
         """Let Python read the browser's messages; give them."""

@@ -79,6 +79,15 @@ def test_different_controls_share_the_next_request(wire: Wire) -> None:
     assert set_requests(wire.both()) == [{"phase": 10, "steps": 9}]
 
 
+def test_a_late_answer_is_nudged_a_few_times_only(wire: Wire) -> None:
+    slider(wire).press("Home")
+    wire.page.wait_for_timeout(300)
+    kinds = wire.page.evaluate("window.sent.splice(0).map((message) => message.kind)")
+    assert kinds == ["set", "nudge", "nudge", "nudge"]
+    wire.live._inbox.receive({"kind": "nudge"})
+    assert wire.replies == []
+
+
 def test_an_answer_without_a_picture_lets_the_view_go_on(wire: Wire, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("CRITICAL", "gradlab.live")
     before = canvas_hash(wire)
