@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -49,8 +49,8 @@ def chromium() -> Iterator[Any]:
 
 
 @contextmanager
-def jupyterlab(root: Path, scratch: Path) -> Iterator[str]:
-    """Serve the notebooks in `root`; yield the address."""
+def jupyterlab(root: Path, scratch: Path, start: Sequence[str] = ("jupyterlab",)) -> Iterator[str]:
+    """Start JupyterLab in `root`, by the module and arguments in `start`; yield the address."""
     environment = os.environ | {name: str(scratch / folder) for name, folder in FOLDERS.items()}
     # Kernels start in the notebook's folder and must find this checkout, installed or not.
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(CHECKOUT), os.environ.get("PYTHONPATH")]))
@@ -59,7 +59,9 @@ def jupyterlab(root: Path, scratch: Path) -> Iterator[str]:
     address = f"http://127.0.0.1:{port}"
     log = scratch / "server.log"
     with log.open("wb") as output:
-        server = subprocess.Popen(_command(root, port), env=environment, cwd=root, stdout=output, stderr=output)
+        server = subprocess.Popen(
+            [sys.executable, "-m", *start, *_options(port)], env=environment, cwd=root, stdout=output, stderr=output
+        )
     try:
         _wait(server, f"{address}/api/status", log)
         yield address
@@ -72,11 +74,11 @@ def jupyterlab(root: Path, scratch: Path) -> Iterator[str]:
             server.wait()
 
 
-def _command(root: Path, port: int) -> list[str]:
+def _options(port: int) -> list[str]:
     return [
-        sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}",
+        "--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}",
         "--ServerApp.port_retries=0", "--IdentityProvider.token=", "--ServerApp.password=",
-        f"--ServerApp.root_dir={root}", "--LabApp.expose_app_in_browser=True",
+        "--LabApp.expose_app_in_browser=True",
     ]  # fmt: skip
 
 
