@@ -22,7 +22,8 @@ class Inbox:
     """Reads messages, keeps the open views, runs buttons.
 
     Messages are {kind: "open", view, ratio}, {kind: "close", view}, {kind: "set", view, id, values} and
-    {kind: "press", name}; {kind: "nudge"} and anything else is passed over. A "set" is always answered, so that its view may send the next one.
+    {kind: "press", name}; {kind: "nudge"} and anything else is passed over. A "set" is always answered, so that its
+    view may send the next one.
     """
 
     def __init__(self, live: LiveFigure) -> None:

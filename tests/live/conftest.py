@@ -5,7 +5,6 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -59,10 +58,10 @@ def chromium() -> Iterator[Any]:
         browser.close()
 
 
-@contextmanager
-def _opened(chromium: Any) -> Iterator[Any]:
-    """Open a page with widget.js; it may neither log an error nor ask the network for anything."""
-    page = chromium.new_page(viewport={"width": 900, "height": 700})
+@pytest.fixture(scope="module")
+def shared_page(chromium: Any) -> Iterator[Any]:
+    """A page with widget.js for the tests of a module; it may neither log an error nor ask the network for anything."""
+    page = chromium.new_page()
     troubles: list[str] = []
     page.on("pageerror", lambda error: troubles.append(str(error)))
     page.on("console", lambda message: troubles.append(message.text) if message.type == "error" else None)
@@ -71,23 +70,19 @@ def _opened(chromium: Any) -> Iterator[Any]:
     html = PAGE.replace("%CSS%", (LIVE / "widget.css").read_text("utf-8")).replace("%JS%", script)
     page.set_content(html)
     page.wait_for_function("window.ready")
+    page.troubles = troubles
     yield page
     page.close()
-    assert not troubles, troubles
 
 
 @pytest.fixture
-def page(chromium: Any) -> Iterator[Any]:
-    """A page of its own for one test."""
-    with _opened(chromium) as page:
-        yield page
-
-
-@pytest.fixture(scope="module")
-def easel(chromium: Any) -> Iterator[Any]:
-    """A page that the tests of a module share for painting."""
-    with _opened(chromium) as page:
-        yield page
+def page(shared_page: Any) -> Iterator[Any]:
+    """That page, emptied for one test."""
+    shared_page.set_viewport_size({"width": 900, "height": 700})
+    shared_page.mouse.move(0, 0)
+    yield shared_page
+    shared_page.evaluate("listeners.length = sent.length = 0; document.getElementById('here').replaceChildren()")
+    assert not shared_page.troubles, shared_page.troubles
 
 
 class Wire:

@@ -44,9 +44,9 @@ def painted(page: Any, scene: Scene, ratio: float) -> np.ndarray:
 
 @pytest.mark.parametrize("ratio", [1.0, 2.0])
 @pytest.mark.parametrize("name", GALLERY)
-def test_the_browser_paints_what_agg_paints(easel: Any, name: str, ratio: float) -> None:
+def test_the_browser_paints_what_agg_paints(page: Any, name: str, ratio: float) -> None:
     scene = Scene(build(name))
-    seen = painted(easel, scene, ratio)
+    seen = painted(page, scene, ratio)
     expected = matplotlib.image.imread(io.BytesIO(scene.png(100 * ratio)))[..., :3]
     difference = 255 * np.abs(seen - expected)
     far = (difference.max(axis=2) > 85).mean()
