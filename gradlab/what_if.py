@@ -153,10 +153,11 @@ class Summary:
     nonfinite_steps: int
 
     def __str__(self) -> str:
+        title = "share of steps on which a limit fires: by global norm, and by the norm of each tensor alone"
         head = f"{'limit':>14} " + " ".join(f"{limit:>9.3g}" for limit in self.limits)
         rows = [f"{'global norm':>14} " + " ".join(f"{f:>9.1%}" for f in self.fired)]
         rows += [f"{n[-14:]:>14} " + " ".join(f"{f:>9.1%}" for f in fs) for n, fs in self.fired_by_tensor.items()]
-        return "\n".join([head, *rows, self.reason])
+        return "\n".join([title, head, *rows, self.reason])
 
 
 def summarise(rec: Recorder, percentile: float) -> Summary:

@@ -104,7 +104,7 @@ def clip_by_global_norm(
     limit = operand(clip_norm, norm, "clip_norm", error=TypeError)
     xp = namespace(norm, limit)
     one = norm.dtype.type(1)
-    scale = limit * xp.minimum(flush(xp.asarray(one / norm)), one / limit)
+    scale = limit * xp.minimum(flush(xp.asarray(one / norm)), flush(xp.asarray(one / limit)))
     scale = scale + (norm - norm)
     results = iter(scaled(arrays, scale))
     return [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -69,7 +69,9 @@ def _sum_over(t: Array, axes: Any, repeats_allowed: bool) -> Array:
 
 
 @quiet
-def clip_by_average_norm(t: Any, clip_norm: Any, name: str | None = None) -> Array:
+def clip_by_average_norm(
+    t: Any, clip_norm: Any, name: str | None = None, *, mode: Literal["eager", "graph"] = "eager"
+) -> Array:
     """Shrink t so that its norm divided by its number of entries is at most clip_norm (TensorFlow 1, deprecated there).
 
         result = t * clip_norm * min(size / sqrt(sum(t*t)), 1 / clip_norm)
@@ -77,15 +79,19 @@ def clip_by_average_norm(t: Any, clip_norm: Any, name: str | None = None) -> Arr
     Args:
         t: float32 array, list, or IndexedSlices, which are made dense first, rows of one index summed.
         clip_norm: number or scalar array.
+        mode: "eager" multiplies as written; "graph" takes t * (clip_norm * min(...)), as TensorFlow's graph optimizer
+            rearranges it, which may differ in the last bit.
 
     Raises:
-        ValueError: t is None. InvalidArgumentError: t is not float32.
+        ValueError: t is None, unknown mode. InvalidArgumentError: t is not float32.
 
     Source: `tf.compat.v1.clip_by_average_norm`, TensorFlow 2.21 (2026).
 
     >>> clip_by_average_norm(np.array([3, 4], np.float32), 0.5).tolist()
     [0.6000000238418579, 0.800000011920929]
     """
+    if mode not in ("eager", "graph"):
+        raise ValueError(f'mode must be "eager" or "graph", got {mode!r}')
     t = t.to_dense() if isinstance(t, IndexedSlices) else as_array(t)
     if t.dtype != np.float32:
         raise DTypeError(f"clip_by_average_norm needs float32, got {t.dtype}; convert it with .astype(np.float32)")
@@ -96,5 +102,6 @@ def clip_by_average_norm(t: Any, clip_norm: Any, name: str | None = None) -> Arr
     one = np.float32(1)
     norm = xp.sqrt(sum_squares(t))
     check_norm(norm, [t], "clip_by_average_norm gives 0 for finite entries and NaN for the others")
-    factor = xp.minimum(np.float32(t.size) * (one / norm), one / limit)
-    return flush(xp.asarray(flush(t * limit) * factor))
+    factor = xp.minimum(np.float32(t.size) * flush(xp.asarray(one / norm)), flush(xp.asarray(one / limit)))
+    product = t * flush(limit * factor) if mode == "graph" else flush(t * limit) * factor
+    return flush(xp.asarray(product))

@@ -20,7 +20,7 @@ def turn(answer: Any) -> Feedback:
         {
             "a": (
                 False,
-                "A limit per tensor shrinks some tensors and not others, which turns the step; this one is common.",
+                "A limit per tensor shrinks some and not others, which turns the step. This limit is common to all.",
             ),
             "b": (True, "One factor for all tensors: the step gets shorter and keeps its direction."),
             "c": (False, "The turn does not grow with the norm. How many different factors does the clip use?"),
@@ -35,7 +35,7 @@ def infinite(answer: Any) -> Feedback:
         {
             "a": (
                 False,
-                "They would, if every tensor had its own norm. Which norm does clip_by_global_norm divide by?",
+                "They would if every tensor had its own norm. Which norm does clip_by_global_norm divide by?",
             ),
             "b": (False, "PyTorch and optax do that: c / inf is 0. TensorFlow adds norm - norm, and inf - inf is ..."),
             "c": (True, "The common norm is infinite, and TensorFlow makes the factor NaN so that nobody misses it."),
@@ -50,7 +50,7 @@ def below(answer: Any) -> Feedback:
         {
             "a": (
                 False,
-                "The documentation says so. Compute 41 * (1 / 41) in float32: np.float32(41) * (1 / np.float32(41)).",
+                "The documentation says so. Try np.float32(41) * (1 / np.float32(41)).",
             ),
             "b": (True, "The factor is c * (1/c), which float32 rounds to just under 1 for c = 41."),
         },
@@ -102,7 +102,7 @@ def _misconception(t: np.ndarray, limit: float, got: np.ndarray) -> str:
         return f"Its norm, {norm:g}, is within the limit already: nothing should change."
     if np.allclose(got, t / norm):
         return "That has norm 1. It should have the norm of the limit."
-    return f"The norm of the result is {float(np.sqrt((got**2).sum())):.4g}; it should be {limit:g}, in the direction of t."
+    return f"Its norm is {float(np.sqrt((got**2).sum())):.4g}; it should be {limit:g}, in the direction of t."
 
 
 def keep_95(limit: Any) -> Feedback:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -29,12 +30,14 @@ def differences(scenario: Scenario) -> list[str]:
     return replay(scenario, lambda semantics: [run_call(call, semantics) for call in scenario.calls])
 
 
-def function(name: str, semantics: str) -> Callable[..., Any]:
-    """gradlab's function behind the name of the original."""
+def function(name: str, semantics: str, mode: str = "eager") -> Callable[..., Any]:
+    """gradlab's function behind the name of the original, with TensorFlow's version and mode filled in."""
     known = {prefix + f: f for prefix in NAMESPACES for f in FUNCTIONS}
     if name not in known:
         raise Unsupported(f"function {name!r}")
     plain = getattr(gl, known[name])
+    if known[name] == "clip_by_average_norm":
+        return functools.partial(plain, mode=mode)
     if known[name] not in VERSIONED:
         return plain
     return lambda *args, **kwargs: plain(*args, **kwargs, semantics=semantics)

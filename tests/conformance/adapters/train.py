@@ -72,6 +72,7 @@ class Session:
     def __init__(self, scenario: Scenario, semantics: str, graph: Any) -> None:
         self.semantics = semantics
         self.graph = graph
+        self.mode = scenario.mode
         self.racing = bool(scenario.data.get("nondeterministic"))
         self.variables = {name: variable(name, x) for name, x in scenario.data["vars"].items()}
         self.optimizers: dict[str, Any] = {}
@@ -155,7 +156,7 @@ class Session:
         return attempt(lambda: {"history": [self._step(opt, loss, var_list, clip) for _ in runs]})
 
     def _step(self, opt: Any, loss: Any, var_list: Any, clip: dict[str, Any]) -> dict[str, Any]:
-        f = function(clip["fn"], self.semantics)
+        f = function(clip["fn"], self.semantics, self.mode)
         pairs = opt.compute_gradients(loss, var_list=var_list)
         grads, entry = [g for g, _ in pairs], {}
         kwargs = decode.value({"dict": clip.get("kwargs", {})})

@@ -1,0 +1,8 @@
+"""Feedback shows itself as plain text and counts as its verdict."""
+
+from gradlab.exercises import Feedback
+
+
+def test_feedback_reads_as_a_sentence() -> None:
+    assert repr(Feedback(True, "Because.")) == "Right. Because." and bool(Feedback(True, ""))
+    assert repr(Feedback(False, "Look.")) == "Not yet. Look." and not Feedback(False, "")

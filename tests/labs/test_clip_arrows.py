@@ -1,0 +1,33 @@
+"""One gradient, four clips: the region drawn is where the clip leaves a gradient alone."""
+
+import numpy as np
+import pytest
+
+import gradlab as gl
+from gradlab.labs.clip_arrows import _clip, _region
+
+
+@pytest.mark.parametrize("others", [0.0, 1.5])
+@pytest.mark.parametrize("method", ["value", "norm", "average", "global"])
+def test_inside_the_region_nothing_moves_and_outside_it_does(method: str, others: float) -> None:
+    outline = _region(method, 2.0, others)
+    for corner in outline[::7]:
+        inside, outside = (corner * 0.98).astype(np.float32), (corner * 1.02).astype(np.float32)
+        np.testing.assert_allclose(_clip(inside, method, 2.0, others), inside, rtol=1e-6)
+        assert not np.allclose(_clip(outside, method, 2.0, others), outside, rtol=1e-3)
+
+
+def test_the_ball_of_the_global_norm_vanishes_when_the_others_fill_the_limit() -> None:
+    assert not _region("global", 2.0, 3.0).any()
+
+
+def test_the_numbers_are_the_librarys() -> None:
+    lab = gl.labs.clip_arrows(method="global", g1=3.0, g2=4.0, others=9.0, limit=1.0)
+    trace = lab.compute(lab.params)
+    np.testing.assert_array_equal(trace.after, gl.clip_by_global_norm([np.float32([3, 4]), np.float32([9])], 1.0)[0][0])
+
+
+def test_a_zero_gradient_is_drawn_and_described() -> None:
+    lab = gl.labs.clip_arrows(g1=0.0, g2=0.0)
+    assert lab.live.frame()
+    assert "norm 0 becomes 0, turned by 0.0 degrees" in lab.description.summary

@@ -1,0 +1,39 @@
+"""The README's tour runs and prints what its comments say; its paths exist."""
+
+import contextlib
+import io
+import re
+from pathlib import Path
+
+import gradlab as gl
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text("utf-8")
+
+
+def test_the_tour_runs_and_is_short() -> None:
+    (tour,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(tour, "README.md", "exec"), {})
+    assert "13.0 [0.23076925 0.30769232]" in printed.getvalue() and "('a',)\n" in printed.getvalue()
+    assert len([line for line in tour.splitlines() if line.strip()]) <= 32
+
+
+def test_every_file_and_folder_named_exists() -> None:
+    for path in re.findall(r"`((?:gradlab|tests|notebooks|binder|\.ci)/[\w/.]*)`", README):
+        assert (ROOT / path).exists() or "x." in path, path
+    for path in re.findall(r"\]\(([\w/.]+)\)", README):
+        assert (ROOT / path).exists(), path
+
+
+def test_the_commands_of_the_readme_name_real_labs_and_extras() -> None:
+    for lab in re.findall(r"gradlab run (\w+)", README):
+        assert lab in gl.labs.catalogue()
+    extras = set(re.findall(r"^(\w+) = \[", (ROOT / "pyproject.toml").read_text("utf-8"), re.MULTILINE))
+    for group in re.findall(r'-e "\.\[([\w,]+)\]"', README):
+        assert set(group.split(",")) <= extras
+
+
+def test_the_owner_placeholder_stands_in_one_place() -> None:
+    assert README.count("OWNER") == 1

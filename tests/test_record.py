@@ -1,0 +1,113 @@
+"""The recorder: what it keeps, eager and traced, and what it refuses."""
+
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import gradlab as gl
+from gradlab.record import BINS, LOWEST, measure
+
+FLOATS = st.floats(-1.0, 1.0, width=32, allow_subnormal=False).map(lambda x: np.float32(x) * np.float32(2.0) ** 40)
+
+
+@given(hnp.arrays(np.float32, st.integers(1, 40), elements=FLOATS))
+def test_measure_agrees_with_float64(g: np.ndarray) -> None:
+    m = measure(g)
+    wide = g.astype(np.float64)
+    assert m["norm"] == pytest.approx(np.sqrt((wide**2).sum()), rel=1e-6)
+    assert m["largest"] == np.abs(g).max()
+    assert m["histogram"].sum() == g.size and m["nonfinite"] == 0
+    edges = [-np.inf, *range(LOWEST + 1, LOWEST + BINS), np.inf]
+    with np.errstate(divide="ignore"):
+        assert m["histogram"].tolist() == np.histogram(np.log2(np.abs(wide)), edges)[0].tolist() or (g == 0).any()
+
+
+def test_a_norm_is_kept_where_the_square_overflows() -> None:
+    assert measure(np.array([3e30, 4e30], np.float32))["norm"] == pytest.approx(5e30, rel=1e-6)
+
+
+def test_entries_that_are_not_finite_are_counted_and_show_in_the_norm() -> None:
+    m = measure(np.array([np.nan, np.inf, 2.0], np.float32))
+    assert m["nonfinite"] == 2 and m["largest"] == 2 and not np.isfinite(m["norm"]) and m["histogram"].sum() == 1
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, jnp.bfloat16])
+def test_every_float_dtype_is_recorded_as_float32(dtype: Any) -> None:
+    rec = gl.Recorder(1)
+    rec.record([np.array([3, 4], dtype)])
+    assert rec["norm"].dtype == np.float32 and rec["norm"][0, 0] == 5
+
+
+def grads(step: int) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(step)
+    return {"b": rng.normal(size=(3, 2)).astype(np.float32), "a": np.float32(10.0**step) * np.ones(4, np.float32)}
+
+
+def test_a_traced_run_records_what_an_eager_one_does() -> None:
+    eager, traced = gl.Recorder(4), gl.Recorder(4)
+    state = traced.init(grads(0), loss=0.0)
+    update = jax.jit(lambda state, g, loss: traced.update(state, g, loss=loss))
+    for step in range(6):  # two more than there is room for
+        eager.record(grads(step), loss=float(step))
+        state = update(state, grads(step), np.float32(step))
+    got = traced.absorb(state)
+    assert got.names == eager.names == ("a", "b") and len(got) == len(eager) == 4 and got.seen == eager.seen == 6
+    np.testing.assert_allclose(got["norm"], eager["norm"], rtol=1e-6)
+    for column in ("largest", "nonfinite", "histogram", "loss"):
+        np.testing.assert_array_equal(got[column], eager[column])
+    assert len(traced) == 0, "absorb leaves the recorder ready for another run"
+
+
+def test_names_come_from_variables_dict_keys_trees_or_positions() -> None:
+    v = gl.Variable([1.0], name="v")
+    for given_grads, names in (
+        ([(np.ones(1, np.float32), v), (None, v)], ("v:0",)),
+        ({"x": np.ones(1), "y": None}, ("x",)),
+        ([np.ones(1), None, np.ones(2)], ("0", "2")),
+        ({"layer": {"w": np.ones(1), "b": np.ones(2)}}, ("layer/b", "layer/w")),
+        (gl.IndexedSlices(np.ones((2, 3)), np.array([0, 0]), (4, 3)), ("0",)),
+    ):
+        rec = gl.Recorder(1)
+        rec.record(given_grads)
+        assert rec.names == names
+
+
+def test_save_and_load_keep_everything_without_pickle(tmp_path: Path) -> None:
+    rec = gl.Recorder(5)
+    for step in range(3):
+        rec.record(grads(step), loss=step)
+    rec.save(tmp_path / "run.npz")
+    back = gl.Recorder.load(tmp_path / "run.npz")
+    assert (back.names, back.sizes, len(back), back.scalars) == (rec.names, rec.sizes, 3, ("loss",))
+    for column in ("norm", "largest", "nonfinite", "histogram", "loss"):
+        np.testing.assert_array_equal(back[column], rec[column])
+    rec.save(tmp_path / "again.npz")
+    assert (tmp_path / "run.npz").read_bytes() == (tmp_path / "again.npz").read_bytes()
+
+
+def test_a_foreign_file_is_refused(tmp_path: Path) -> None:
+    np.savez(tmp_path / "x.npz", a=np.ones(2))
+    with pytest.raises(ValueError, match="not a recording of version 1"):
+        gl.Recorder.load(tmp_path / "x.npz")
+
+
+def test_bad_steps_are_refused_and_leave_the_recording_alone() -> None:
+    with pytest.raises(ValueError, match="steps must be >= 1, got 0"):
+        gl.Recorder(0)
+    rec = gl.Recorder(4)
+    with pytest.raises(ValueError, match="no gradient to record"):
+        rec.record([None])
+    rec.record({"a": np.ones(2)}, loss=1.0)
+    for bad, scalars in (({"b": np.ones(2)}, {}), ({"a": np.ones(3)}, {}), ({"a": np.ones(2)}, {"accuracy": 1.0})):
+        with pytest.raises(ValueError, match=r"this recorder holds tensors \('a',\)"):
+            rec.record(bad, **scalars)
+    assert len(rec) == 1
+    with pytest.raises(KeyError, match="no column 'nrom'"):
+        rec["nrom"]
