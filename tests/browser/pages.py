@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-WAIT_SECONDS = 30.0
+WAIT_SECONDS = 60.0  # a busy machine is slow, not wrong
 
 IDLE = """() => { const context = window.jupyterapp.shell.currentWidget?.sessionContext;
   return context?.session?.kernel?.status === "idle" && context.session.kernel.connectionStatus === "connected" }"""
@@ -55,6 +55,7 @@ class Notebook:
 
     def __init__(self, page: Any, address: str) -> None:
         self.page, self.address = page, address
+        page.set_default_timeout(1000 * WAIT_SECONDS)
         self.troubles: list[str] = []
         self.requests: list[str] = []
         page.on("pageerror", lambda error: self.troubles.append(f"page error: {error}"))
