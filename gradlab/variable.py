@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from typing import Any
 
@@ -123,6 +123,9 @@ class Variable(NDArrayOperatorsMixin):
     def __getitem__(self, index: Any) -> Array:
         return self.value[index]
 
+    def __iter__(self) -> Iterator[Array]:
+        return iter(self.value)
+
     def __len__(self) -> int:
         return self.shape[0]
 
@@ -177,7 +180,9 @@ def trainable_variables(scope: str | None = None) -> list[Variable]:
 
 
 def get_global_step() -> Variable | None:
-    """The global step of the current collection, or None if nobody made one. Source: `tf.compat.v1.train.get_global_step`.
+    """The global step of the current collection, or None if nobody made one.
+
+    Source: `tf.compat.v1.train.get_global_step`.
 
     >>> import gradlab as gl
     >>> with gl.variable_collection():

@@ -1,0 +1,192 @@
+"""The three steps, stateful and pure."""
+
+import threading
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import gradlab as gl
+
+from . import ways
+
+OPTIMIZERS: dict[str, Any] = {
+    "sgd": lambda: gl.train.GradientDescentOptimizer(0.1),
+    "momentum": lambda: gl.train.MomentumOptimizer(0.1, 0.9),
+    "nesterov": lambda: gl.train.MomentumOptimizer(0.1, 0.9, use_nesterov=True),
+}
+every_optimizer = pytest.mark.parametrize("name", OPTIMIZERS)
+RNG = np.random.default_rng(7)
+W = {"a": RNG.normal(size=(4, 2)).astype(np.float32), "b": RNG.normal(size=3).astype(np.float32)}
+STEPS = [
+    {"a": RNG.normal(size=(4, 2)).astype(np.float32), "b": RNG.normal(size=3).astype(np.float32)},
+    {"a": gl.IndexedSlices(np.float32([[1, 2], [3, 4], [5, 6]]), np.int32([2, 0, 2]), (4, 2)), "b": None},
+    {"a": None, "b": RNG.normal(size=3).astype(np.float32)},
+]
+
+
+def _stateful(optimizer: Any) -> tuple[dict[str, np.ndarray], list[np.ndarray]]:
+    variables = {k: gl.Variable(w, name=k) for k, w in W.items()}
+    for grads in STEPS:
+        optimizer.apply_gradients([(grads[k], v) for k, v in variables.items()])
+    return {k: v.numpy() for k, v in variables.items()}, [s.numpy() for s in optimizer.variables()]
+
+
+def _pure(optimizer: Any, update: Any, module: Any) -> tuple[Any, list[Any]]:
+    values = jax.tree.map(module.asarray, W)
+    state = optimizer.init(values)
+    for grads in STEPS:
+        values, state = update(state, values, jax.tree.map(module.asarray, grads))
+    return values, jax.tree.leaves(state["slots"])
+
+
+def test_compute_process_apply() -> None:
+    v, step = gl.Variable([3.0, 4.0], name="v"), gl.get_or_create_global_step()
+    opt = gl.train.GradientDescentOptimizer(1.0)
+    pairs = opt.compute_gradients(lambda: (v * v).sum() / 2)
+    assert [(g.tolist(), x) for g, x in pairs] == [([3, 4], v)]
+    assert opt.apply_gradients([(gl.clip_by_norm(g, 2.5), x) for g, x in pairs], global_step=step) is None
+    assert (v.numpy().tolist(), int(step)) == ([1.5, 2.0], 1)
+
+
+def test_only_variables_the_loss_reads_are_trained_by_default() -> None:
+    v, w = gl.Variable([1.0], name="v"), gl.Variable([1.0], name="w")
+    fixed = gl.Variable([2.0], trainable=False)
+    opt = gl.train.GradientDescentOptimizer(1.0)
+    assert [x for _, x in opt.compute_gradients(lambda: v * fixed)] == [v]
+    assert [g if g is None else g.tolist() for g, _ in opt.compute_gradients(lambda: v * fixed, [v, w])] == [[2], None]
+    assert opt.compute_gradients(lambda: v * fixed, v)[0][1] is v
+    assert opt.compute_gradients(lambda: v * v, [v], grad_loss=[10.0])[0][0].tolist() == [20]
+
+
+@every_optimizer
+def test_the_pure_form_has_the_same_bits(name: str) -> None:
+    values, slots = _stateful(OPTIMIZERS[name]())
+    opt = OPTIMIZERS[name]()
+    assert ways.ulps(_pure(opt, opt.update, np), (values, slots)) == 0
+
+
+@every_optimizer
+def test_under_jit_it_differs_by_rounding_only(name: str) -> None:
+    values, slots = _stateful(OPTIMIZERS[name]())
+    opt = OPTIMIZERS[name]()
+    got = jax.tree.leaves(_pure(opt, jax.jit(opt.update), jnp))
+    for a, b in zip(jax.tree.leaves((values, slots)), got, strict=True):
+        np.testing.assert_allclose(a, b, rtol=2e-7, atol=2e-7)
+
+
+@every_optimizer
+def test_update_keeps_the_type_of_the_state_and_compiles_once(name: str) -> None:
+    opt, traced = OPTIMIZERS[name](), []
+
+    @jax.jit
+    def update(state: Any, w: Any, g: Any) -> Any:
+        traced.append(1)
+        return opt.update(state, w, g)
+
+    w = jax.tree.map(jnp.asarray, W)
+    state = opt.init(w)
+    before = jax.tree.map(jax.typeof, (w, state))
+    for _ in range(3):
+        w, state = update(state, w, STEPS[0] | {"a": w["a"]})
+    assert jax.tree.map(jax.typeof, (w, state)) == before
+    assert (len(traced), int(state["step"])) == (1, 3)
+
+
+@every_optimizer
+def test_it_runs_in_scan_and_vmap(name: str) -> None:
+    opt, w = OPTIMIZERS[name](), jnp.asarray(W["b"])
+    grads = jnp.asarray(RNG.normal(size=(5, 3)).astype(np.float32))
+
+    def train(w: Any) -> Any:
+        return jax.lax.scan(lambda c, g: (opt.update(c[1], c[0], g), None), (w, opt.init(w)), grads)[0][0]
+
+    v = gl.Variable(W["b"])
+    shell = OPTIMIZERS[name]()
+    for g in grads:
+        shell.apply_gradients([(np.asarray(g), v)])
+    np.testing.assert_allclose(train(w), v.numpy(), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(jax.vmap(train)(jnp.stack([w, w + 1]))[0], v.numpy(), rtol=1e-5, atol=1e-6)
+
+
+@every_optimizer
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+@pytest.mark.parametrize("module", [np, jnp])
+def test_variables_keep_dtype_and_kind(name: str, dtype: str, module: Any) -> None:
+    with jax.enable_x64(dtype == "float64"):
+        v = gl.Variable(module.asarray([1.0, -2.0], jnp.dtype(dtype)), name="v")
+    opt, kind = OPTIMIZERS[name](), type(v.value)
+    for _ in range(2):
+        opt.minimize(lambda: (v * v).sum())
+    assert {x.dtype for x in (v, *opt.variables())} == {np.dtype(dtype)}
+    assert {type(x.value) for x in (v, *opt.variables())} == {kind}
+    assert float(v.numpy()[0]) < 1
+
+
+def test_rates_are_rounded_to_float32_first() -> None:
+    v = gl.Variable(np.array([0.0]), name="v")
+    gl.train.GradientDescentOptimizer(0.1).apply_gradients([(np.array([1.0]), v)])
+    assert v.numpy()[0] == -np.float64(np.float32(0.1))
+
+
+@pytest.mark.parametrize("rate", [np.float64(0.5) * np.ones(()), jnp.float32(0.5), gl.Variable(0.5), lambda: 0.5])
+def test_rates_of_other_kinds(rate: Any) -> None:
+    v = gl.Variable([1.0])
+    gl.train.GradientDescentOptimizer(rate).apply_gradients([([1.0], v)])
+    assert v.numpy().tolist() == [0.5]
+
+
+def test_a_rate_that_is_a_function_is_called_once_a_step() -> None:
+    rates = iter([1.0, 0.5])
+    v, w = gl.Variable([0.0]), gl.Variable([0.0])
+    opt = gl.train.GradientDescentOptimizer(lambda: next(rates))
+    for _ in range(2):
+        opt.apply_gradients([([1.0], v), ([1.0], w)])
+    assert v.numpy().tolist() == w.numpy().tolist() == [-1.5]
+
+
+def test_slots() -> None:
+    v, w = gl.Variable([1.0], name="v"), gl.Variable([1.0], name="w")
+    opt = gl.train.MomentumOptimizer(0.5, 0.9)
+    assert (opt.get_slot_names(), opt.variables(), opt.get_slot(v, "momentum")) == ([], [], None)
+    opt.apply_gradients([([2.0], w), ([1.0], v)])
+    assert opt.get_slot_names() == ["momentum"]
+    assert [s.name for s in opt.variables()] == ["v/Momentum:0", "w/Momentum:0"]
+    assert opt.get_slot(w, "momentum").numpy().tolist() == [2]
+    assert opt.get_slot(v, "other") is None
+    other = gl.train.MomentumOptimizer(0.5, 0.9)
+    other.apply_gradients([([1.0], v)])
+    assert other.get_slot(v, "momentum").name == "v/Momentum_1:0"
+    assert opt.get_slot(v, "momentum") not in gl.trainable_variables()
+    assert (opt.get_name(), gl.train.GradientDescentOptimizer(0.1, name="mine").get_name()) == ("Momentum", "mine")
+
+
+def test_a_constraint_runs_after_the_update() -> None:
+    v = gl.Variable([1.0, 1.0], constraint=lambda w: np.maximum(w, 0))
+    gl.train.GradientDescentOptimizer(1.0).apply_gradients([([5.0, 0.5], v)])
+    assert v.numpy().tolist() == [0.0, 0.5]
+
+
+def test_the_same_variable_twice_is_two_updates() -> None:
+    v = gl.Variable([0.0])
+    gl.train.MomentumOptimizer(1.0, 0.5).apply_gradients([([1.0], v), ([1.0], v)])
+    assert v.numpy().tolist() == [-2.5]
+
+
+def test_threads_minimize_together_and_lose_nothing() -> None:
+    v, w = gl.Variable([0.0], name="v"), gl.Variable([0.0], name="w")
+    opt, step, start = gl.train.GradientDescentOptimizer(1.0), gl.get_or_create_global_step(), threading.Barrier(8)
+
+    def work(k: int) -> None:
+        start.wait()
+        for _ in range(5):
+            opt.minimize(lambda: (v + 2 * w).sum(), step, [v, w] if k % 2 else [w, v])
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(8)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join(60)
+    assert (v.numpy().tolist(), w.numpy().tolist(), int(step)) == ([-40], [-80], 40)
