@@ -131,7 +131,7 @@ class Lab:
     def slider(self, label: str) -> Slider:
         """Find a slider by its label."""
         handle = self.group.get_by_role("slider", name=label, exact=True)
-        handle.wait_for()
+        handle.wait_for(timeout=10_000)  # the lab is there already, so a slider that is not has no name
         return Slider(self, handle)
 
     def params(self) -> dict[str, Any]:
