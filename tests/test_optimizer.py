@@ -190,3 +190,18 @@ def test_threads_minimize_together_and_lose_nothing() -> None:
     for t in threads:
         t.join(60)
     assert (v.numpy().tolist(), w.numpy().tolist(), int(step)) == ([-40], [-80], 40)
+
+
+def test_an_assignment_during_an_update_is_not_lost() -> None:
+    done = threading.Event()
+
+    def slow(w: np.ndarray) -> np.ndarray:
+        other.start()
+        done.wait(0.3)  # in vain: the other thread waits for this update to end
+        return w
+
+    v = gl.Variable([0.0], constraint=slow)
+    other = threading.Thread(target=lambda: (v.assign_add([10.0]), done.set()))
+    gl.train.GradientDescentOptimizer(1.0).apply_gradients([([1.0], v)])
+    other.join()
+    assert v.numpy().tolist() == [9]

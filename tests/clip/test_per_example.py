@@ -70,3 +70,8 @@ def test_the_dtype_stays(dtype: Any, module: Any) -> None:
 def test_examples_without_gradient_add_nothing() -> None:
     sums, clipped = gl.per_example_clip([np.zeros((2, 3), np.float32)], 1.0)
     assert (sums[0].tolist(), int(clipped)) == ([0, 0, 0], 0)
+
+
+def test_an_example_at_the_limit_is_not_clipped() -> None:
+    sums, clipped = gl.per_example_clip([np.float32([[3.0, 4.0], [6.0, 8.0]])], 5.0)
+    assert (sums[0].tolist(), int(clipped)) == ([6, 8], 1)
