@@ -10,11 +10,10 @@ import numpy as np
 
 from ._arrays import quiet
 from .clip.report import turn_angle
+from .measure import LOWEST
 
 if TYPE_CHECKING:
     from .record import Recorder
-
-_LOWEST = -32
 
 
 @dataclass(frozen=True)
@@ -85,19 +84,20 @@ def _global(rec: Recorder, limit: float) -> WhatIf:
 def _norm(rec: Recorder, limit: float) -> WhatIf:
     norms = rec["norm"].astype(np.float64)
     by_tensor = ~(norms <= limit)
+    fired = np.any(by_tensor, axis=1)
     clipped = np.where(np.isfinite(norms), np.minimum(norms, limit), np.nan)
     before, after = (np.sqrt((x * x).sum(axis=1)) for x in (norms, clipped))
-    angle = np.where(by_tensor.any(axis=1), turn_angle((norms * clipped).sum(axis=1), before, after), 0.0)
+    angle = np.where(fired, turn_angle((norms * clipped).sum(axis=1), before, after), 0.0)
     sizes = np.array(rec.sizes, float)
     hit = (by_tensor * sizes).sum(axis=1) / sizes.sum()
-    return _made(rec, "clip_norm", limit, by_tensor.any(axis=1), by_tensor, before, after, angle, hit)
+    return _made(rec, "clip_norm", limit, fired, by_tensor, before, after, angle, hit)
 
 
 @quiet
 def _value(rec: Recorder, limit: float) -> WhatIf:
     """Entries above the limit are counted by bin; the bin that holds the limit is split evenly on a log scale."""
     counts, norms = rec["histogram"].astype(np.float64), rec["norm"].astype(np.float64)
-    low = np.exp2(np.arange(counts.shape[-1]) + _LOWEST)
+    low = np.exp2(np.arange(counts.shape[-1]) + LOWEST)
     above = np.clip(1 - np.log2(limit / low), 0, 1)  # share of each bin above the limit
     squares = counts * low * low * (3 / (2 * np.log(2)))  # mean square over [low, 2 low), evenly on a log scale
     squares *= np.where(squares.sum(-1) > 0, norms**2 / squares.sum(-1), 0)[..., None]
@@ -106,12 +106,13 @@ def _value(rec: Recorder, limit: float) -> WhatIf:
     after = kept + counts * above * limit**2
     dot = kept + counts * above * limit * mean
     by_tensor = ~(rec["largest"] <= limit) | (rec["nonfinite"] > 0)
+    fired = np.any(by_tensor, axis=1)
     total = np.sqrt((norms**2).sum(axis=1))
-    after_norm = np.where(by_tensor.any(axis=1), np.sqrt(after.sum(axis=(1, 2))), total)
-    angle = np.where(by_tensor.any(axis=1), turn_angle(dot.sum(axis=(1, 2)), total, after_norm), 0.0)
-    hit = np.where(by_tensor.any(axis=1), (counts * above).sum(axis=(1, 2)) / sum(rec.sizes), 0.0)
+    after_norm = np.where(fired, np.sqrt(after.sum(axis=(1, 2))), total)
+    angle = np.where(fired, turn_angle(dot.sum(axis=(1, 2)), total, after_norm), 0.0)
+    hit = np.where(fired, (counts * above).sum(axis=(1, 2)) / sum(rec.sizes), 0.0)
     return _made(
-        rec, "clip_value", limit, by_tensor.any(axis=1), by_tensor, total, np.minimum(after_norm, total), angle, hit,
+        rec, "clip_value", limit, fired, by_tensor, total, np.minimum(after_norm, total), angle, hit,
         exact=False, note="which steps fire is exact; norm, angle and share of entries are estimated from histograms",
     )  # fmt: skip
 

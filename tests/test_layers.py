@@ -15,7 +15,7 @@ LAYERS = {
     "arrays": ("_eigen _arrays slices errors", "numpy"),  # JAX only if the caller brought it, found in sys.modules
     "maths": ("clip rules schedules", "numpy"),
     "state": (
-        "collection variable tape autodiff graph gate pairs optimizer apply train record what_if "
+        "collection variable tape autodiff graph gate pairs optimizer apply train measure what_if record "
         "char_rnn datasets recordings",
         "numpy jax",
     ),

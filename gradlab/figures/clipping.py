@@ -49,8 +49,8 @@ class ClippingView:
         self.spread.tick_params(labelleft=False)
         for name, loss in losses.items():
             free = name == "none"
-            looks = {"color": ORANGE, "ls": ":", "lw": 1.5} if free else {"color": OTHER, "ls": "-", "lw": 1.0}
-            self.loss.plot(np.arange(len(loss)), loss, **looks)
+            colour, style, width = (ORANGE, ":", 1.5) if free else (OTHER, "-", 1.0)
+            self.loss.plot(np.arange(len(loss)), loss, color=colour, linestyle=style, linewidth=width)
         self.loss.set_ylim(1.8, 1.2 * min(100.0, max(float(np.nanmax(loss)) for loss in losses.values())))
         self.loss.set(yscale="log", yticks=[2, 5, 10, 20, 50], yticklabels=["2", "5", "10", "20", "50"])
         self.loss.minorticks_off()

@@ -41,10 +41,12 @@ class LibrariesView:
         self._texts = [[self._add_text(c, r) for c in range(len(columns))] for r in range(len(rows))]
 
     def _add_boxes(self, colour: str) -> PathPatch:
-        return self.axes.add_patch(PathPatch(_boxes([]), fc=colour, ec="#8C8C8C", lw=0.8, animated=True))
+        boxes = PathPatch(_boxes([]), fc=colour, ec="#8C8C8C", lw=0.8, animated=True)
+        self.axes.add_patch(boxes)
+        return boxes
 
     def _add_text(self, column: int, row: int) -> Any:
-        looks = {"ha": "center", "va": "center", "fontsize": 9, "color": BLACK, "animated": True}
+        looks: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 9, "color": BLACK, "animated": True}
         return self.axes.text(column + 0.5, row + 0.5, "", **looks)
 
     def draw(self, limit: float, texts: Sequence[Sequence[str]], looks: Sequence[Sequence[str]]) -> None:

@@ -38,7 +38,7 @@ class clipping(Lab):
 
     >>> lab = clipping(limit=1.0, run="0.3")
     >>> lab.params["limit"], lab.description.summary
-    (1.0, 'Global norm limit 1 fires on 5.7 % of 300 steps; median turn 0.0 degrees.')
+    (1.0, 'Global norm limit 1 fires on 8.0 % of 300 steps; median turn 0.0 degrees.')
     """
 
     label = "Clipping a recorded run"

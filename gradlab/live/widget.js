@@ -168,10 +168,10 @@ function element(tag, className, parent, attributes = {}) {
 }
 
 const KEYS = { "data-lm-suppress-shortcuts": "true" }; // JupyterLab leaves the arrow keys of such an element alone
-let controlsMade = 0;
 
 function labelled(tag, spec, parent, attributes) {
-  const row = element("div", `gl-control gl-${spec.kind}`, parent), id = `gl-control-${++controlsMade}`;
+  const row = element("div", `gl-control gl-${spec.kind}`, parent);
+  const id = `gl-${Math.random().toString(36).slice(2)}`; // its own among the controls of all labs in a page
   element("label", "", row, { for: id }).textContent = spec.label;
   return [row, element(tag, "", row, { id, ...KEYS, ...attributes })];
 }
