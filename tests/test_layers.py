@@ -21,7 +21,7 @@ LAYERS = {
     ),
     "pictures": ("figures", "numpy matplotlib"),
     "hands": ("live labs exercises", "numpy matplotlib anywidget ipywidgets IPython"),
-    "command": ("_jupyter __main__", "jupyterlab ipykernel"),
+    "command": ("_connection _jupyter __main__", "jupyterlab jupyter_server ipykernel"),
 }
 ROW = {module: k for k, (modules, _) in enumerate(LAYERS.values()) for module in modules.split()}
 LIBRARIES = {module: set(allowed.split()) for modules, allowed in LAYERS.values() for module in modules.split()}

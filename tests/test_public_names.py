@@ -14,6 +14,7 @@ PACKAGE = TESTS.parent / "gradlab"
 
 # Modules without a test file of their own, and what tests them instead. An __init__ holds names only.
 TESTED_ELSEWHERE = {
+    "_connection": "browser/: every page there is served through it",
     "_jupyter": "test_main.py and browser/test_command.py: what the command does",
     "clip/_limits": "clip/test_warnings.py: its warnings and refusals, through the clips that give them",
     "collection": "test_variable.py: a collection is nothing without variables",

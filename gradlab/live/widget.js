@@ -5,7 +5,7 @@ const CAPS = ["butt", "round", "square"], JOINS = ["miter", "round", "bevel"];
 const CLIP = 1, STYLE = 2, PATH = 3, MARKS = 4, STAMPS = 5, IMAGE = 6, TEXT = 7;
 const MOVETO = 1, LINETO = 2, CURVE3 = 3, CURVE4 = 4, CLOSEPOLY = 79;
 const IDENTITY = [1, 0, 0, 1, 0, 0];
-const ANNOUNCE_MS = 1000, LOST_MS = 10000, NUDGE_MS = 10, NUDGES = 3;
+const ANNOUNCE_MS = 1000, LOST_MS = 10000, NUDGE_MS = 30, NUDGES = 2;
 
 // ---- painting -------------------------------------------------------------------------------------------------------
 
@@ -268,7 +268,9 @@ function render({ model, el }) {
   const details = element("details", "gl-values", root);
   element("summary", "", details, KEYS).textContent = "Values";
   const table = element("table", "", details);
-  const ctx = canvas.getContext("2d");
+  let values = []; // filled in while it is open, for layout costs time on every frame
+  details.addEventListener("toggle", () => rowsInto(table, values));
+  const ctx = canvas.getContext("2d", { willReadFrequently: true }); // painted by the processor: no trip to a GPU and back
   const controls = new Map();
   let ratio = 0, newest = -1, newestStill = -1, latest = null, areas = [], url = null, gone = false;
 
@@ -282,8 +284,9 @@ function render({ model, el }) {
     model.send({ kind: "set", view, id: flying.id, values: flying.values });
     setTimeout(nudge, NUDGE_MS, flying.id);
   }
-  // Jupyter's server writes a small packet only when its last one was acknowledged, and a browser with nothing to say
-  // acknowledges after 40 ms: the picture would wait that long behind the kernel's status notes. Any word sends it off.
+  // A server without TCP_NODELAY writes a small packet only when its last one was acknowledged, and a browser with nothing
+  // to say acknowledges after 40 ms: the picture waits behind the kernel's status notes. Any word sends it off. `gradlab
+  // lab` starts its server with TCP_NODELAY, and answers come before the first nudge.
   function nudge(id, left = NUDGES) {
     if (flying?.id !== id || !left) return;
     model.send({ kind: "nudge" });
@@ -312,7 +315,8 @@ function render({ model, el }) {
   function describe({ alt, summary, table: rows }) {
     canvas.setAttribute("aria-label", alt);
     tell(summary);
-    rowsInto(table, rows);
+    values = rows;
+    if (details.open) rowsInto(table, values);
     details.hidden = !rows.length;
   }
   function show(message, list) {

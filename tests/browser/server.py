@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from gradlab._jupyter import PROMPT
+
 CHECKOUT = Path(__file__).parents[2]
 FLAGS = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
 START_SECONDS = 60
@@ -78,7 +80,7 @@ def _options(port: int) -> list[str]:
     return [
         "--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}",
         "--ServerApp.port_retries=0", "--IdentityProvider.token=", "--ServerApp.password=",
-        "--LabApp.expose_app_in_browser=True",
+        "--LabApp.expose_app_in_browser=True", PROMPT,  # as `gradlab lab` starts it
     ]  # fmt: skip
 
 

@@ -38,6 +38,7 @@ def test_a_view_shows_the_current_state(wire: Wire) -> None:
     assert slider(wire).get_attribute("aria-valuetext") == "1 N"
     assert page.get_by_role("combobox", name="Rule").input_value() == "0"
     page.get_by_text("Values").click()
+    page.locator("td").first.wait_for()
     assert page.locator("table").inner_text().split() == ["limit", "1", "rule", "<sgd>"]
     wire.live.set(limit=50, rule="ada")
     wire.reply()
