@@ -41,7 +41,7 @@ class clip_arrows(Lab):
 
     >>> lab = clip_arrows(method="norm", g1=3.0, g2=4.0, limit=2.5)
     >>> lab.description.summary
-    'Norm limit 2.5: norm 5 becomes 2.5, turned by 0.0 degrees.'
+    'Limit 2.5 on the norm: norm 5 becomes 2.5, turned by 0.0 degrees.'
     """
 
     label = "Four ways to clip one gradient"
@@ -83,7 +83,7 @@ class clip_arrows(Lab):
         before, after = (f"({v[0]:.3g}, {v[1]:.3g})" for v in (trace.before, trace.after))
         return Description(
             alt=f"Clipping the gradient {before} by {name} at {trace.limit:.3g} gives {after}: {change}.",
-            summary=f"{name[0].upper()}{name[1:]} limit {trace.limit:.3g}: {change}.",
+            summary=f"Limit {trace.limit:.3g} on the {name}: {change}.",
             table=(
                 ("clip by", name),
                 ("limit", f"{trace.limit:.3g}"),

@@ -38,7 +38,7 @@ class clipping(Lab):
 
     >>> lab = clipping(limit=1.0, run="0.3")
     >>> lab.params["limit"], lab.description.summary
-    (1.0, 'Global norm limit 1 fires on 8.0 % of 300 steps; median turn 0.0 degrees.')
+    (1.0, 'Limit 1 on the global norm fires on 8.0 % of 300 steps; median turn 0.0 degrees.')
     """
 
     label = "Clipping a recorded run"
@@ -92,8 +92,7 @@ class clipping(Lab):
             alt=f"Clipping by {method} at {answer.limit:.3g} fires on {fired} of {steps} of the run recorded with "
             f"{'no limit' if trace.run == 'none' else f'limit {trace.run}'}; the largest norm, "
             f"{answer.norm_before.max():.3g}, becomes {answer.norm_after[np.argmax(answer.norm_before)]:.3g}.",
-            summary=f"{method[0].upper()}{method[1:]} limit {answer.limit:.3g} fires on {fired} of {steps}; "
-            f"median turn {turn}.",
+            summary=f"Limit {answer.limit:.3g} on the {method} fires on {fired} of {steps}; median turn {turn}.",
             table=(
                 ("clip by", method),
                 ("limit", f"{answer.limit:.3g}"),

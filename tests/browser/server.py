@@ -51,8 +51,8 @@ def chromium() -> Iterator[Any]:
 
 
 @contextmanager
-def jupyterlab(root: Path, scratch: Path, start: Sequence[str] = ("jupyterlab",)) -> Iterator[str]:
-    """Start JupyterLab in `root`, by the module and arguments in `start`; yield the address."""
+def jupyterlab(root: Path, scratch: Path, start: Sequence[str] = ("jupyterlab", PROMPT)) -> Iterator[str]:
+    """Start JupyterLab in `root`, by the module and arguments in `start`, as `gradlab lab` does; yield the address."""
     environment = os.environ | {name: str(scratch / folder) for name, folder in FOLDERS.items()}
     # Kernels start in the notebook's folder and must find this checkout, installed or not.
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(CHECKOUT), os.environ.get("PYTHONPATH")]))
@@ -80,7 +80,7 @@ def _options(port: int) -> list[str]:
     return [
         "--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}",
         "--ServerApp.port_retries=0", "--IdentityProvider.token=", "--ServerApp.password=",
-        "--LabApp.expose_app_in_browser=True", PROMPT,  # as `gradlab lab` starts it
+        "--LabApp.expose_app_in_browser=True",
     ]  # fmt: skip
 
 
