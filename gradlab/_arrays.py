@@ -6,6 +6,7 @@ library that nobody imported cannot come in, so NumPy users never pay for import
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -21,7 +22,9 @@ Array = Any  # numpy.ndarray or jax.Array
 # IEEE arithmetic is what the originals compute; their NaN and Inf are results here, not accidents to print about.
 quiet = np.errstate(all="ignore")
 
-_CHUNK = 8192  # entries: fits the first-level cache, and stays below the size at which BLAS starts threads
+_TINY = {np.dtype(t): np.finfo(t).tiny for t in (np.float32, np.float64)}
+_CHUNK = 8192  # entries that BLAS sums without starting threads, and TensorFlow without splitting
+_CACHED = 32768  # entries that stay in the second-level cache between two passes
 
 
 def is_jax(x: Any) -> bool:
@@ -102,34 +105,34 @@ def flush(x: Array) -> Array:
 
     May write into x.
     """
-    if is_jax(x) or x.dtype not in (np.float32, np.float64):
+    if is_jax(x) or (tiny := _TINY.get(x.dtype)) is None:
         return x
     x = np.asarray(x)
-    denormal = np.abs(x) < np.finfo(x.dtype).tiny
-    if denormal.any():
-        np.multiply(x, 0, out=x, where=denormal)
+    size = np.abs(x)
+    if not size.min(initial=tiny) >= tiny:  # one pass tells most arrays; NaN takes the longer way
+        np.multiply(x, 0, out=x, where=size < tiny)
     return x
 
 
 @quiet
-def sum_squares(x: Array) -> Array:
-    """Sum of x*x over all entries, in the dtype of x.
+def sum_squares(x: Array, keep: int = 0) -> Array:
+    """Sum of x*x over all axes but the first `keep`, in the dtype of x.
 
     NumPy arrays of up to 8192 entries are summed in TensorFlow's order, bit for bit; larger ones in cached pieces,
     which is faster than any product array and loses fewer bits than TensorFlow does.
     """
     if is_jax(x) or x.dtype not in (np.float32, np.float64):
-        return flush(namespace(x).sum(x * x))
-    flat = np.reshape(x, -1)
-    if flat.size <= _CHUNK:
+        return flush(namespace(x).sum(x * x, axis=tuple(range(keep, x.ndim))))
+    flat = np.reshape(x, (*x.shape[:keep], math.prod(x.shape[keep:])))
+    if keep or flat.size <= _CHUNK:
         return flush(eigen_sum(flush(flat * flat)))
-    total = sum(float(np.dot(piece, piece)) for piece in pieces(flat))
+    total = sum(float(np.dot(piece, piece)) for piece in pieces(flat, _CHUNK))
     return flush(x.dtype.type(total))
 
 
-def pieces(flat: Array) -> list[Array]:
-    """Consecutive views of a flat array, each small enough for the cache."""
-    return [flat[i : i + _CHUNK] for i in range(0, flat.size, _CHUNK)]
+def pieces(flat: Array, size: int) -> list[Array]:
+    """Consecutive views of a flat array, `size` entries each."""
+    return [flat[i : i + size] for i in range(0, flat.size, size)]
 
 
 @quiet
@@ -153,7 +156,7 @@ def scaled(arrays: Sequence[Array], factor: Array) -> list[Array]:
 
 
 def _scaled_into(out: Array, a: Array, factor: Any) -> Array:
-    for source, target in zip(pieces(a.reshape(-1)), pieces(out), strict=True):
+    for source, target in zip(pieces(a.reshape(-1), _CACHED), pieces(out, _CACHED), strict=True):
         flush(np.multiply(source, factor, out=target))
     return out.reshape(a.shape)
 

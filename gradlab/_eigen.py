@@ -9,7 +9,7 @@ import numpy as np
 
 
 def eigen_sum(x: np.ndarray) -> Any:
-    """Sum of a flat float32 or float64 array in the order of TensorFlow's CPU kernels: same bits, not just same value.
+    """Sum over the last axis of a float32 or float64 array in the order of TensorFlow's CPU kernels, bit for bit.
 
     Eigen adds in packets of 32 bytes: four packets at a time where there are many, then the packets left over, then
     the entries of the last packet pairwise; entries that fill no packet go by themselves. Long arrays are halved first.
@@ -19,21 +19,27 @@ def eigen_sum(x: np.ndarray) -> Any:
     >>> float(eigen_sum(np.arange(10, dtype=np.float32)))
     45.0
     """
-    lanes, n = 32 // x.itemsize, x.size
+    lanes, n = 32 // x.itemsize, x.shape[-1]
     if n > 1024 * lanes:
         half = math.ceil(math.ceil(n / 2) / lanes) * lanes
-        return eigen_sum(x[:half]) + eigen_sum(x[half:])
+        return eigen_sum(x[..., :half]) + eigen_sum(x[..., half:])
     whole = n // lanes * lanes
-    rest = x.dtype.type(0)
-    for entry in x[whole:]:
-        rest = rest + entry
+    rest = np.zeros(x.shape[:-1], x.dtype)[()]
+    for k in range(whole, n):
+        rest = rest + x[..., k]
     if not whole:
         return rest
     block = 4 * lanes if n >= 8 * lanes else lanes
     blocked = whole // block * block
-    packet = x[:blocked].reshape(-1, block).sum(axis=0).reshape(-1, lanes).sum(axis=0)
+    packet = _folded(_folded(x[..., :blocked], block), lanes)
     for k in range(blocked, whole, lanes):
-        packet = packet + x[k : k + lanes]
-    while packet.size > 1:
-        packet = packet[: packet.size // 2] + packet[packet.size // 2 :]
-    return rest + packet[0]
+        packet = packet + x[..., k : k + lanes]
+    while packet.shape[-1] > 1:
+        middle = packet.shape[-1] // 2
+        packet = packet[..., :middle] + packet[..., middle:]
+    return rest + packet[..., 0]
+
+
+def _folded(x: np.ndarray, width: int) -> np.ndarray:
+    """Consecutive stretches of the last axis added one after another."""
+    return x.reshape(*x.shape[:-1], -1, width).sum(axis=-2)

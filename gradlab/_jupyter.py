@@ -10,7 +10,7 @@ from pathlib import Path
 
 START = "00_start_here.ipynb"
 DEFAULT_FOLDER = Path("gradlab-notebooks")
-PROMPT = "--ServerApp.kernel_websocket_connection_class=gradlab._connection.PromptConnection"
+SEND_AT_ONCE = "--ServerApp.kernel_websocket_connection_class=gradlab._connection.PromptConnection"
 
 
 class UsageError(Exception):
@@ -96,7 +96,9 @@ def open_lab(folder: Path, arguments: Sequence[str]) -> None:
         missing = (error.name or "jupyterlab").partition(".")[0]
         raise UsageError(f"{missing} is missing; install with: pip install 'gradlab[lab]'") from error
     # The address that Jupyter prints should show the first notebook too, so it is set as the default page.
-    settings = [f"--ServerApp.root_dir={folder.resolve()}", PROMPT]
+    settings = [f"--ServerApp.root_dir={folder.resolve()}"]
+    if not any("gateway" in argument or "kernel_websocket" in argument for argument in arguments):
+        settings.append(SEND_AT_ONCE)
     if (folder / START).is_file():
         settings.append(f"--LabApp.default_url=/lab/tree/{START}")
     application.launch_instance([*settings, *arguments])

@@ -189,7 +189,7 @@ def _checked_upstream(u: Any, y: Array) -> Array:
 def _gradient(tape: Tape, v: Variable, dense: Array, depends: Callable[[], bool]) -> Gradient:
     """One variable's gradient in the form TensorFlow gives it: None, slices of its gathers, or dense."""
     slices = [s[1:] for s in sorted(tape.slices.get(id(v), []), key=lambda s: s[0])]
-    whole = id(v) in tape.read_whole or (id(v) in tape.read_rows and not slices)
+    whole = id(v) in tape.read_whole | tape.dense_rows or (id(v) in tape.read_rows and not slices)
     if slices:
         joined = _joined(v, slices)
         return joined if not whole else _like(v, dense + namespace(dense).asarray(joined.to_dense()))

@@ -41,8 +41,8 @@ class GateRace:
     """One gradient-descent step taken apart: "gradient v" and "update v" for each variable, run in an order you choose.
 
     An update needs its own gradient. GATE_NONE asks no more, so a gradient may be computed from weights that are
-    already updated; GATE_OP lets an update wait for the gradients of every variable that meets it in one operation;
-    GATE_GRAPH for all gradients. The variables themselves are not changed.
+    already updated; GATE_OP lets an update wait for every gradient that is computed from its variable; GATE_GRAPH for
+    all gradients. The variables themselves are not changed.
 
     Args:
         loss: function without arguments on the variables. var_list: up to 4 variables. learning_rate: number.
@@ -134,23 +134,27 @@ class GateRace:
 
     def _dependencies(self) -> dict[str, set[str]]:
         """For each task the tasks it must wait for."""
-        names = list(self._variables)
-        together = {GATE_NONE: [[n] for n in names], GATE_GRAPH: [names]}.get(self.gate_gradients)
-        groups = together if together is not None else _meeting(self.loss, self._variables)
+        names = set(self._variables)
+        if self.gate_gradients == GATE_OP:
+            before = _readers(self.loss, self._variables)
+        else:
+            before = {n: names if self.gate_gradients == GATE_GRAPH else {n} for n in names}
         waits: dict[str, set[str]] = {f"gradient {n}": set() for n in names}
-        waits |= {f"update {n}": {f"gradient {m}" for g in groups if n in g for m in g} for n in names}
-        return waits
+        return waits | {f"update {n}": {f"gradient {m}" for m in before[n]} for n in names}
 
 
-def _meeting(loss: Loss, variables: dict[str, Variable]) -> list[list[str]]:
-    """Names of the variables that are inputs of one operation of the loss, operation by operation."""
+def _readers(loss: Loss, variables: dict[str, Variable]) -> dict[str, set[str]]:
+    """For each variable the variables whose gradient is computed from it, found in the jaxpr of the gradient."""
     import jax
 
-    def run(values: Sequence[Any]) -> Any:
+    def run(values: list[Array]) -> Array:
         with Tape(list(variables.values()), values):
-            return loss()
+            return jax.numpy.sum(loss())
 
-    jaxpr = jax.make_jaxpr(run)([v._value for v in variables.values()]).jaxpr
-    names = dict(zip(jaxpr.invars, variables, strict=True))
-    groups = [[names[x] for x in e.invars if not hasattr(x, "val") and x in names] for e in jaxpr.eqns]
-    return [g for g in groups if g] + [[n] for n in variables]
+    jaxpr = jax.make_jaxpr(jax.grad(run))([v._value for v in variables.values()]).jaxpr
+    seen: dict[Any, set[str]] = {x: {name} for x, name in zip(jaxpr.invars, variables, strict=True)}
+    for equation in jaxpr.eqns:
+        sources = set().union(*(seen.get(x, set()) for x in equation.invars if not hasattr(x, "val")))
+        seen.update(dict.fromkeys(equation.outvars, sources))
+    read = [set() if hasattr(x, "val") else seen.get(x, set()) for x in jaxpr.outvars]
+    return {v: {name for name, names in zip(variables, read, strict=True) if v in names} | {v} for v in variables}

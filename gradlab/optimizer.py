@@ -16,7 +16,8 @@ from .autodiff import Gradient, Loss, check_variables, differentiate, listed, to
 from .collection import current_collection
 from .errors import DTypeError, InvalidArgumentError
 from .gate import GATE_GRAPH, GATE_NONE, GATE_OP, check_gate
-from .pairs import check_step, checked_pairs
+from .pairs import check_shape, check_step, checked_pairs
+from .rules._rule import Slots
 from .slices import IndexedSlices
 from .variable import Variable, trainable_variables
 
@@ -51,11 +52,13 @@ class Optimizer:
 
     def get_slot_names(self) -> list[str]:
         """Sorted names of the slots that exist: none before the first step."""
-        return sorted({name for slots in self._slots.values() for name in slots})
+        with self._lock:
+            return sorted({name for slots in self._slots.values() for name in slots})
 
     def variables(self) -> list[Variable]:
         """The slot variables, sorted by name."""
-        return sorted((s for slots in self._slots.values() for s in slots.values()), key=lambda v: v.name)
+        with self._lock:
+            return sorted((s for slots in self._slots.values() for s in slots.values()), key=lambda v: v.name)
 
     def compute_gradients(
         self,
@@ -117,8 +120,7 @@ class Optimizer:
         pairs = checked_pairs(grads_and_vars)
         if global_step is not None:
             check_step(global_step)
-        for _, v in pairs:
-            self._make_slots(v)
+        self._declare_slots([v for _, v in pairs])
         return current_collection().finish(lambda: self._update(pairs, global_step), name or self._name)
 
     def minimize(
@@ -152,8 +154,7 @@ class Optimizer:
         if global_step is not None:
             check_step(global_step)
         variables = [v for _, v in checked_pairs(pairs())]
-        for v in variables:
-            self._make_slots(v)
+        self._declare_slots(variables)
 
         def run() -> None:
             grads = differentiate([loss], variables, [grad_loss])[0]
@@ -187,7 +188,10 @@ class Optimizer:
         leaves, tree = jax.tree.flatten(values)
         rate, new, slots = self._rate(), [], []
         for w, s, g in zip(leaves, state["slots"], tree.flatten_up_to(grads), strict=True):
-            w, s = (w, s) if g is None else self._stepped(as_array(w), s, g, rate)
+            if g is not None:
+                w, g = as_array(w), g if isinstance(g, IndexedSlices) else as_array(g, "a gradient")
+                check_shape(g, tuple(w.shape), "a weight")
+                w, s = self._stepped(w, s, g, rate)
             new.append(w)
             slots.append(s)
         return jax.tree.unflatten(tree, new), {"step": state["step"] + 1, "slots": slots}
@@ -204,34 +208,46 @@ class Optimizer:
         how = type(self)._sparse if isinstance(g, IndexedSlices) else apply.dense
         return how(self._rule, w, slots, g, rate.astype(w.dtype))
 
-    def _make_slots(self, v: Variable) -> None:
+    def _declare_slots(self, variables: Sequence[Variable]) -> None:
+        """In a Graph slots exist as soon as the update is described; outside, once the first one has worked."""
+        if current_collection().graph:
+            for v in variables:
+                if v not in self._slots:
+                    self._store_slots(v, self._slot_values(v))
+
+    def _slot_values(self, v: Variable) -> Slots:
+        with self._lock, precision(v.dtype):
+            slots = self._slots.get(v)
+            return self._rule.init(v._value) if slots is None else tuple(s._value for s in slots.values())
+
+    def _store_slots(self, v: Variable, values: Slots) -> None:
         with self._lock:
-            if v not in self._slots:
-                name = f"{v.name.removesuffix(':0')}/{self._name}"
-                collection = current_collection()
-                unique = str if collection.graph else collection.unique_name  # in a Graph every Variable is unique
-                with precision(v.dtype):
-                    starts = self._rule.init(v._value)
-                self._slots[v] = {
-                    slot: Variable(start, trainable=False, name=unique(name))
-                    for slot, start in zip(self._rule.slots, starts, strict=True)
-                }
+            if v in self._slots:
+                for slot, value in zip(self._slots[v].values(), values, strict=True):
+                    slot.assign(value)
+                return
+            name = f"{v.name.removesuffix(':0')}/{self._name}"
+            collection = current_collection()
+            unique = str if collection.graph else collection.unique_name  # in a Graph every Variable is unique
+            self._slots[v] = {
+                slot: Variable(value, trainable=False, name=unique(name))
+                for slot, value in zip(self._rule.slots, values, strict=True)
+            }
 
     def _update(self, pairs: Sequence[tuple[Gradient, Variable]], global_step: Variable | None) -> None:
         """All updates, in order, or none: values are stored when the last one has been computed."""
         with ExitStack() as stack:
             for v in sorted({v for _, v in pairs}, key=id):  # one order for all threads
                 stack.enter_context(v._lock)
-            new: dict[Variable, Array] = {}
             rate = self._rate()
+            new: dict[Variable, tuple[Array, Slots]] = {}
             for g, v in pairs:
-                own = (v, *self._slots[v].values())
-                w, *slots = (new.get(x, x._value) for x in own)
+                w, slots = new[v] if v in new else (v._value, self._slot_values(v))
                 with precision(v.dtype):
-                    w, slots = self._stepped(w, tuple(slots), g, rate)
-                    w = v.constraint(w) if v.constraint else w
-                new.update((x, x._fitting(value)) for x, value in zip(own, (w, *slots), strict=True))
-            for x, value in new.items():
-                x.assign(value)
+                    w, slots = self._stepped(w, slots, g, rate)
+                    new[v] = v._fitting(v.constraint(w) if v.constraint else w), slots
+            for v, (w, slots) in new.items():
+                v.assign(w)
+                self._store_slots(v, slots)
             if global_step is not None:
                 global_step.assign_add(1)

@@ -45,13 +45,18 @@ def _checked_gradient(g: Any, v: Variable) -> Gradient:
     values = g.values if sparse else as_array(g, f"the gradient of {v.name}")
     if values.dtype != v.dtype:
         raise DTypeError(f"{v.name} is {v.dtype} but its gradient is {values.dtype}; cast the gradient")
-    if not sparse:
-        if tuple(values.shape) != v.shape:
-            raise InvalidArgumentError(f"{v.name} has shape {v.shape} but its gradient has shape {tuple(values.shape)}")
-        return values
-    if v.constraint is not None:
+    if sparse and v.constraint is not None:
         raise RuntimeError(f"{v.name} has a constraint, which a sparse gradient cannot keep; use a dense gradient")
-    if tuple(values.shape[1:]) != v.shape[1:] or not v.shape:
-        raise InvalidArgumentError(f"{v.name} has shape {v.shape} but its slices have rows of shape {values.shape[1:]}")
-    g.check_rows(v.shape[0], v.name)
-    return g
+    check_shape(g if sparse else values, v.shape, v.name)
+    return g if sparse else values
+
+
+def check_shape(g: Gradient, shape: tuple[int, ...], name: str) -> None:
+    """Refuse a gradient that does not fit weights of this shape; nothing is broadcast."""
+    if not isinstance(g, IndexedSlices):
+        if tuple(g.shape) != shape:
+            raise InvalidArgumentError(f"{name} has shape {shape} but its gradient has shape {tuple(g.shape)}")
+        return
+    if tuple(g.values.shape[1:]) != shape[1:] or not shape:
+        raise InvalidArgumentError(f"{name} has shape {shape} but its slices have rows of shape {g.values.shape[1:]}")
+    g.check_rows(shape[0], name)

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from ._arrays import Array
-from .clip.report import named
+from .leaves import named_leaves
 from .measure import BINS, measure
-from .slices import IndexedSlices
 from .what_if import Summary, WhatIf, summarise, what_if
 
 _VERSION = 1
+_RESERVED = {"norm", "largest", "nonfinite", "histogram", "seen", "header"}
 _COLUMNS = {"norm": np.float32, "largest": np.float32, "nonfinite": np.int32}
 
 
@@ -54,7 +54,7 @@ class Recorder:
 
     def record(self, grads: Any, **scalars: float) -> None:
         """Add one step. `scalars`, such as loss=..., are kept as one float32 per step."""
-        tensors = dict(_leaves(grads))
+        tensors = dict(named_leaves(grads))
         self._prepare(tensors, scalars)
         if self.seen < self.capacity:
             for k, g in enumerate(tensors.values()):
@@ -68,14 +68,14 @@ class Recorder:
         """The state that `update` carries through traced code; `grads` and `scalars` show the shapes only."""
         import jax.numpy as jnp
 
-        self._prepare(dict(_leaves(grads)), scalars)
+        self._prepare(dict(named_leaves(grads)), scalars)
         return {"seen": jnp.int32(self.seen), **{name: jnp.asarray(a) for name, a in self._data.items()}}
 
     def update(self, state: Mapping[str, Array], grads: Any, **scalars: Any) -> dict[str, Array]:
         """A new state with one step more. Pure; steps beyond the capacity are dropped."""
         import jax.numpy as jnp
 
-        tensors = dict(_leaves(grads))
+        tensors = dict(named_leaves(grads))
         self._prepare(tensors, scalars)
         rows = [measure(g) for g in tensors.values()]
         columns = {c: jnp.stack([r[c] for r in rows]) for c in (*_COLUMNS, "histogram")} | scalars
@@ -94,6 +94,8 @@ class Recorder:
         names, sizes = tuple(tensors), tuple(int(np.prod(np.shape(g))) for g in tensors.values())
         if not names:
             raise ValueError("there is no gradient to record: every entry is None, or the tree is empty")
+        if taken := sorted(_RESERVED & set(scalars)):
+            raise ValueError(f"{', '.join(taken)} cannot be the name of a scalar; call it something else")
         if not self.names:
             self.names, self.sizes = names, sizes
             shape = (self.capacity, len(names))
@@ -115,8 +117,10 @@ class Recorder:
 
     def __getitem__(self, column: str) -> np.ndarray:
         """A column over the recorded steps: "norm", "largest", "nonfinite", "histogram", or a scalar such as "loss"."""
+        if not self._data:
+            raise ValueError("nothing is recorded yet; call record(grads) first")
         if column not in self._data:
-            raise KeyError(f"no column {column!r}; there are {', '.join(self._data) or 'none, nothing is recorded'}")
+            raise KeyError(f"no column {column!r}; there are {', '.join(self._data)}")
         return self._data[column][: len(self)]
 
     @property
@@ -179,19 +183,3 @@ class Recorder:
         rec.names, rec.sizes, rec.seen = tuple(header["names"]), tuple(header["sizes"]), header["seen"]
         rec._data = data
         return rec
-
-
-def _leaves(grads: Any) -> list[tuple[str, Array]]:
-    """(name, array) of every gradient of a list, a list of pairs, a dict, or any JAX tree."""
-    flat = list(grads.values()) if isinstance(grads, dict) else grads if isinstance(grads, list | tuple) else [grads]
-    if all(_is_gradient(x) for x in flat):
-        return list(named(grads))
-    import jax
-
-    leaves = jax.tree_util.tree_leaves_with_path(grads)
-    return [(jax.tree_util.keystr(path, simple=True, separator="/"), g) for path, g in leaves]
-
-
-def _is_gradient(x: Any) -> bool:
-    pair = isinstance(x, tuple) and len(x) == 2 and hasattr(x[1], "name")
-    return x is None or pair or hasattr(x, "shape") or isinstance(x, IndexedSlices)

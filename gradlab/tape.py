@@ -20,6 +20,7 @@ class Tape:
         self.read_whole: set[int] = set()
         self.read_rows: set[int] = set()
         self.sites = 0
+        self.dense_rows: set[int] = set()  # gathers whose derivative had to be dense
         self.slices: dict[int, list[tuple[int, Array, Array]]] = {}
 
     def __enter__(self) -> Tape:
@@ -53,6 +54,7 @@ def _gather_site(tape: Tape, variable: int, site: int) -> Callable[[Array, Array
     def backward(saved: Any, g: Array) -> tuple[Array | None, None]:
         indices, shape = saved
         if is_traced(g) or is_traced(indices):
+            tape.dense_rows.add(variable)
             return jax.numpy.zeros(shape, g.dtype).at[indices].add(g), None
         tape.slices.setdefault(variable, []).append((site, indices.reshape(-1), g.reshape(-1, *shape[1:])))
         return None, None

@@ -12,6 +12,8 @@ from ._arrays import quiet
 from .clip.report import turn_angle
 from .measure import LOWEST
 
+OVERFLOW = float(np.sqrt(np.finfo(np.float32).max))  # from here on the squares that float32 clips sum are infinite
+
 if TYPE_CHECKING:
     from .record import Recorder
 
@@ -74,9 +76,9 @@ def what_if(rec: Recorder, limits: Mapping[str, float]) -> WhatIf:
 def _global(rec: Recorder, limit: float) -> WhatIf:
     before = rec.global_norm.astype(np.float64)
     fired = ~(before <= limit)
-    after = np.where(np.isfinite(before), np.minimum(before, limit), np.nan)
+    after = np.where(before < OVERFLOW, np.minimum(before, limit), np.nan)
     by_tensor = np.repeat(fired[:, None], len(rec.names), axis=1)
-    angle = np.where(np.isfinite(before), 0.0, np.nan)
+    angle = np.where(before < OVERFLOW, 0.0, np.nan)
     return _made(rec, "clip_global_norm", limit, fired, by_tensor, before, after, angle, fired.astype(float))
 
 
@@ -85,7 +87,7 @@ def _norm(rec: Recorder, limit: float) -> WhatIf:
     norms = rec["norm"].astype(np.float64)
     by_tensor = ~(norms <= limit)
     fired = np.any(by_tensor, axis=1)
-    clipped = np.where(np.isfinite(norms), np.minimum(norms, limit), np.nan)
+    clipped = np.where(norms < OVERFLOW, np.minimum(norms, limit), np.where(np.isfinite(norms), 0.0, np.nan))
     before, after = (np.sqrt((x * x).sum(axis=1)) for x in (norms, clipped))
     angle = np.where(fired, turn_angle((norms * clipped).sum(axis=1), before, after), 0.0)
     sizes = np.array(rec.sizes, float)
@@ -113,7 +115,8 @@ def _value(rec: Recorder, limit: float) -> WhatIf:
     hit = np.where(fired, (counts * above).sum(axis=(1, 2)) / sum(rec.sizes), 0.0)
     return _made(
         rec, "clip_value", limit, fired, by_tensor, total, np.minimum(after_norm, total), angle, hit,
-        exact=False, note="which steps fire is exact; norm, angle and share of entries are estimated from histograms",
+        exact=False, note="which steps fire is exact; norm, angle and share of entries are estimated from histograms, "
+        "and NaN for steps that hold NaN or Inf",
     )  # fmt: skip
 
 
@@ -128,7 +131,7 @@ def _made(
     angle: np.ndarray,
     hit: np.ndarray,
     exact: bool = True,
-    note: str = "exact for the recorded gradients; another limit would have led to other weights and gradients",
+    note: str = "exact for float32 clips of the recorded gradients; with another limit later ones would have differed",
 ) -> WhatIf:
     factor = np.divide(after, before, out=np.ones_like(before), where=before > 0)
     return WhatIf(kind, limit, fired, by_tensor, before, after, factor, angle, hit, exact, note, rec.names)

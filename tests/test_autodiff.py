@@ -175,3 +175,14 @@ def test_what_cannot_be_differentiated_is_refused_and_leaves_no_trace(case: str)
     assert v.numpy().tolist() == [1, 2]
     assert isinstance(v.value, np.ndarray), "the tape is still on"
     assert gl.gradients(lambda: (v * v).sum(), v)[0].tolist() == [2, 4]
+
+
+def test_a_gather_inside_jit_beside_one_outside_is_added_to_it() -> None:
+    e = gl.Variable(np.zeros((3, 2), np.float32), name="e")
+
+    def loss() -> Any:
+        traced = jax.jit(lambda i: gl.gather(e, i).sum() * 5)
+        return gl.gather(e, [0]).sum() * 2 + traced(jnp.array([1]))
+
+    (g,) = gl.gradients(loss, [e])
+    assert g.tolist() == [[2.0, 2.0], [5.0, 5.0], [0.0, 0.0]]

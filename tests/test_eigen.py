@@ -27,3 +27,8 @@ def test_a_packet_is_added_pairwise() -> None:
 def test_what_fills_no_packet_comes_last() -> None:
     assert eigen_sum(np.float32([1, 0, 0, 0, 0, 0, 0, 0, 1e8, -1e8])) == 1
     assert eigen_sum(np.float32([1, 0, 0, 0, 0, 0, 0, 1e8, -1e8])) == 0
+
+
+def test_rows_are_summed_as_they_are_alone() -> None:
+    x = np.random.default_rng(0).normal(size=(4, 3, 77)).astype(np.float32)
+    np.testing.assert_array_equal(eigen_sum(x), [[eigen_sum(row) for row in block] for block in x])

@@ -3,6 +3,7 @@
 import itertools
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -130,3 +131,18 @@ def test_an_unknown_gate_warns_outside_a_graph_and_is_refused_in_one() -> None:
     assert caught[0].filename == __file__
     with gl.Graph().as_default(), pytest.raises(ValueError, match=r"must be GATE_NONE .* got 7"):
         opt.compute_gradients(lambda: v * v, [v], gate_gradients=7)
+
+
+@pytest.mark.parametrize("loss", ["a.T @ b", "(2 * a) @ jnp.tanh(b)", "jax.jit(jnp.matmul)(a, b)"])
+def test_gate_op_is_safe_however_the_variables_meet(loss: str) -> None:
+    a, b = (gl.Variable(np.arange(4.0, dtype=np.float32).reshape(2, 2) + k, name=n) for k, n in ((1, "a"), (5, "b")))
+    names = {"jax": jax, "jnp": jnp}
+    race = gl.train.GateRace(lambda: eval(loss, names, {"a": a.value, "b": b.value}).sum(), [a, b], 0.1)
+    assert len({str(values) for values in race.outcomes().values()}) == 1
+
+
+def test_gate_op_lets_variables_that_never_meet_go_their_own_way() -> None:
+    a, b = gl.Variable([1.0], name="a"), gl.Variable([2.0], name="b")
+    race = gl.train.GateRace(lambda: (a * a).sum() + (b * b).sum(), [a, b], 0.1)
+    race.run("gradient a")
+    assert "update a" in race.ready

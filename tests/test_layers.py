@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).parent.parent / "gradlab"
 
 # row: (modules, third-party libraries)
 LAYERS = {
-    "arrays": ("_eigen _arrays slices errors", "numpy"),  # JAX only if the caller brought it, found in sys.modules
+    "arrays": ("errors _eigen _arrays slices leaves", "numpy"),  # JAX only from sys.modules, if the caller brought it
     "maths": ("clip rules schedules", "numpy"),
     "state": (
         "collection variable tape autodiff graph gate pairs optimizer apply train measure what_if record "

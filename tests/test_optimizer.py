@@ -205,3 +205,30 @@ def test_an_assignment_during_an_update_is_not_lost() -> None:
     gl.train.GradientDescentOptimizer(1.0).apply_gradients([([1.0], v)])
     other.join()
     assert v.numpy().tolist() == [9]
+
+
+@pytest.mark.parametrize("rate", [lambda: 1 / 0, lambda: np.ones(2, np.float32)])
+def test_an_update_that_fails_leaves_no_slots_and_no_name_behind(rate: Any) -> None:
+    v = gl.Variable([1.0], name="v")
+    opt = gl.train.MomentumOptimizer(rate, 0.9)
+    with pytest.raises((ZeroDivisionError, ValueError)):
+        opt.apply_gradients([([1.0], v)])
+    assert (opt.get_slot_names(), opt.variables(), v.numpy().tolist()) == ([], [], [1.0])
+    good = gl.train.MomentumOptimizer(0.1, 0.9)
+    good.apply_gradients([([1.0], v)])
+    assert [s.name for s in good.variables()] == ["v/Momentum:0"]
+
+
+@pytest.mark.parametrize(
+    ("gradient", "message"),
+    [
+        (np.ones((3, 2), np.float32), r"has shape \(2,\) but its gradient has shape \(3, 2\)"),
+        (np.ones((), np.float32), r"has shape \(2,\) but its gradient has shape \(\)"),
+        (gl.IndexedSlices(np.ones(1, np.float32), np.array([-1])), r"must be in \[0, 2\), got -1"),
+        (gl.IndexedSlices(np.ones((1, 4), np.float32), np.array([0])), "rows of shape"),
+    ],
+)
+def test_the_pure_form_refuses_what_does_not_fit(gradient: Any, message: str) -> None:
+    opt, w = gl.train.GradientDescentOptimizer(0.1), [np.zeros(2, np.float32)]
+    with pytest.raises(ValueError, match=message):
+        opt.update(opt.init(w), w, [gradient])

@@ -84,3 +84,17 @@ def test_bad_steps_are_refused_and_leave_the_recording_alone() -> None:
     assert len(rec) == 1
     with pytest.raises(KeyError, match="no column 'nrom'"):
         rec["nrom"]
+
+
+def test_a_scalar_may_not_take_the_name_of_a_column() -> None:
+    rec = gl.Recorder(3)
+    with pytest.raises(ValueError, match="norm cannot be the name of a scalar"):
+        rec.record([np.ones(2)], norm=1.0)
+    rec.record([np.ones(2)], loss=1.0)
+    assert len(rec) == 1
+
+
+def test_an_empty_recorder_says_so() -> None:
+    for ask in (lambda r: r.global_norm, lambda r: r.what_if(clip_norm=1.0), lambda r: r["loss"]):
+        with pytest.raises(ValueError, match="nothing is recorded yet"):
+            ask(gl.Recorder(2))

@@ -1,5 +1,6 @@
 """What a limit would have done: exact answers against clips of the gradients themselves, and honest estimates."""
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -119,3 +120,13 @@ def test_a_summary_needs_something_to_sum_up() -> None:
 def test_an_answer_says_itself_in_one_line() -> None:
     text = str(answer("clip_norm", 5.0))
     assert text.startswith("clip_norm=5 fires on ") and text.endswith("(exact)") and "\n" not in text
+
+
+def test_where_float32_squares_overflow_the_answer_is_the_clips_own() -> None:
+    g = [np.array([1e30, 1.0], np.float32)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", gl.errors.ClipWarning)
+        assert np.isnan(gl.clip_by_global_norm(g, 1.0)[0][0]).all()
+        assert not gl.clip_by_norm(g[0], 1.0).any()
+    assert np.isnan(recorded([g]).what_if(clip_global_norm=1.0).norm_after[0])
+    assert recorded([g]).what_if(clip_norm=1.0).norm_after[0] == 0

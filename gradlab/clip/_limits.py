@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -50,8 +50,9 @@ def operand(x: Any, t: Array, name: str, cast: bool = False, error: type[Excepti
 
 
 def check_limit(limit: Any, name: str, negative: str) -> None:
-    """Warn of a limit, given as a number, that does not do what limits do. `negative` says what a negative one does."""
-    if not is_python_number(limit):
+    """Warn of a scalar limit that does not do what limits do. `negative` says what a negative one does."""
+    limit = _concrete(limit)
+    if limit is None:
         return
     if math.isnan(limit):
         warn(f"{name} is NaN: the result is NaN", ClipWarning)
@@ -64,6 +65,38 @@ def check_limit(limit: Any, name: str, negative: str) -> None:
         warn(f"{name} is 0: every gradient becomes 0, and NaN where it was 0 already (0/0)", ClipWarning)
     elif limit < 0:
         warn(f"{name} is {limit:g}: TensorFlow raises no error, a negative limit {negative}", ClipWarning)
+
+
+def _concrete(x: Any) -> float | None:
+    """A scalar that is there to be looked at; None for arrays and for JAX, which would have to wait for it."""
+    scalar = is_python_number(x) or (isinstance(x, np.ndarray | np.generic) and x.ndim == 0)
+    return float(x) if scalar else None
+
+
+def check_bounds(t: Array, low: Any, high: Any) -> None:
+    """Warn of bounds that are NaN or the wrong way round, and of NaN entries, which no bound touches."""
+    a, b = _concrete(low), _concrete(high)
+    if a is not None and b is not None and (math.isnan(a) or math.isnan(b)):
+        warn("a bound is NaN: TensorFlow 2.21 makes every entry NaN, 2.3 ignores it", ClipWarning)
+    elif a is not None and b is not None and a > b:
+        warn(f"clip_value_min {a:g} is above clip_value_max {b:g}: every entry becomes {a:g}", ClipWarning)
+    if isinstance(t, np.ndarray) and t.dtype.kind == "f" and (bad := int(np.count_nonzero(np.isnan(t)))):
+        warn(f"{bad} entries are NaN: clip_by_value leaves them NaN", ClipWarning)
+
+
+def floats(arrays: Sequence[Any], what: str) -> list[Array]:
+    """The arrays of a list, all floating point."""
+    checked = [as_array(a, what) for a in arrays]
+    for a in checked:
+        if not is_float(a.dtype):
+            raise DTypeError(f"{what} must be floating point, got {a.dtype}")
+    return checked
+
+
+def positive(value: float, name: str) -> float:
+    if not value > 0:
+        raise ValueError(f"{name} must be > 0, got {value!r}")
+    return value
 
 
 def check_norm(norm: Array, arrays: list[Array], consequence: str) -> None:

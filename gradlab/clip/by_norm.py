@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any, Literal
 
 import numpy as np
@@ -59,12 +60,15 @@ def _sum_over(t: Array, axes: Any, repeats_allowed: bool) -> Array:
     """Sum of squares over the axes named, kept as length 1."""
     if axes is None:
         return sum_squares(t).reshape((1,) * t.ndim)
-    chosen = [int(a) for a in np.atleast_1d(np.asarray(axes, dtype=np.int64))]
+    chosen = [operator.index(a) for a in np.atleast_1d(np.asarray(axes if np.size(axes) else [], dtype=object))]
     if bad := [a for a in chosen if not -t.ndim <= a < t.ndim]:
         raise InvalidArgumentError(f"axes must be in [{-t.ndim}, {t.ndim}) for t of shape {t.shape}, got {bad[0]}")
     distinct = {a % t.ndim for a in chosen}
     if len(distinct) < len(chosen) and not repeats_allowed:
         raise InvalidArgumentError(f"axes must name each axis once, got {chosen}")
+    keep = t.ndim - len(distinct)
+    if distinct == set(range(keep, t.ndim)):
+        return namespace(t).reshape(sum_squares(t, keep), (*t.shape[:keep], *[1] * len(distinct)))
     return flush(namespace(t).sum(t * t, axis=tuple(sorted(distinct)), keepdims=True))
 
 

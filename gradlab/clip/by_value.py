@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._arrays import Array, broadcasts_into, is_float, namespace, quiet
-from ._limits import Semantics, is_old, on_values, operand
+from ._limits import Semantics, check_bounds, is_old, on_values, operand
 
 
 @quiet
@@ -40,6 +40,7 @@ def clip_by_value(
         )
         for bound, what in ((low, "clip_value_min"), (high, "clip_value_max")):
             broadcasts_into(t.shape, bound.shape, what)
+        check_bounds(t, clip_value_min, clip_value_max)
         xp = namespace(t, low, high)
         below = xp.where(t > high, high, t)  # `where` keeps NaN and -0.0 as they are, and has TensorFlow's derivative
         result = xp.where(below < low, low, below)

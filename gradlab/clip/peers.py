@@ -22,6 +22,11 @@ def _norm(tensors: Tensors) -> np.floating:
     return np.sqrt(np.sum(np.stack([np.sum(t * t) for t in tensors])))
 
 
+def _norm_of_norms(tensors: Tensors) -> np.floating:
+    norms = np.stack([np.sqrt(np.sum(t * t)) for t in tensors])
+    return np.sqrt(np.sum(norms * norms))
+
+
 def tensorflow(tensors: Tensors, limit: float) -> Tensors:
     """t * (c * min(1/n, 1/c)), and NaN when n is not finite. Source: TensorFlow 2.21 (2026)."""
     with warnings.catch_warnings():
@@ -45,8 +50,8 @@ def optax(tensors: Tensors, limit: float) -> Tensors:
 
 @quiet
 def torch(tensors: Tensors, limit: float) -> Tensors:
-    """t * min(1, c / (n + 1e-6)). Source: PyTorch 2.13 `clip_grad_norm_` (2026)."""
-    factor = np.asarray(limit, tensors[0].dtype) / (_norm(tensors) + np.asarray(1e-6, tensors[0].dtype))
+    """t * min(1, c / (n + 1e-6)), n the norm of the tensors' norms. Source: PyTorch 2.13 `clip_grad_norm_` (2026)."""
+    factor = np.asarray(limit, tensors[0].dtype) / (_norm_of_norms(tensors) + np.asarray(1e-6, tensors[0].dtype))
     return [t * np.minimum(factor, np.ones_like(factor)) for t in tensors]
 
 
@@ -57,7 +62,7 @@ def jax_example(tensors: Tensors, limit: float) -> Tensors:
     return [np.where(n < limit, t, t * (np.asarray(limit, t.dtype) / n)) for t in tensors]
 
 
-FIVE: dict[str, Callable[[Tensors, float], Tensors]] = {
+GLOBAL_NORM_CLIPS: dict[str, Callable[[Tensors, float], Tensors]] = {
     "TensorFlow": tensorflow,
     "Keras 3": keras,
     "optax": optax,

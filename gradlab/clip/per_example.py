@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._arrays import Array, namespace, quiet
-from .units import floats, positive
+from ._limits import floats, positive
 
 
 @quiet

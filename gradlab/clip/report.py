@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from .._arrays import Array, as_array, quiet
-from ..slices import IndexedSlices
+from .._arrays import quiet
+from ..leaves import named_leaves
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,7 @@ def clip_report(before: Any, after: Any) -> ClipReport:
         factor = |after| / |before|,  angle = arccos(before . after / (|before| |after|))
 
     Args:
-        before, after: an array, a list, a dict, or a list of (gradient, variable) pairs; None entries are left out.
+        before, after: an array, a list of (gradient, variable) pairs, or any tree; None entries are left out.
             Norms are computed in float64, so a float32 norm that overflows is still reported.
 
     Raises:
@@ -66,7 +65,7 @@ def clip_report(before: Any, after: Any) -> ClipReport:
     >>> round(r.norm_before, 3), round(r.factor, 3), r.fraction_clipped, round(r.angle, 2)
     (5.0, 0.283, 1.0, 8.13)
     """
-    old, new = ({name: np.asarray(g) for name, g in named(side)} for side in (before, after))
+    old, new = ({name: np.asarray(g) for name, g in named_leaves(side)} for side in (before, after))
     if len(old) != len(new):
         raise ValueError(f"before holds {len(old)} tensors, after holds {len(new)}; give the same list twice")
     sums = {}
@@ -79,19 +78,6 @@ def clip_report(before: Any, after: Any) -> ClipReport:
     names = tuple(name for name, s in sums.items() if s.nonfinite)
     r = whole.report(names)
     return ClipReport(r.norm_before, r.norm_after, r.factor, r.fraction_clipped, r.angle, names, tensors)
-
-
-def named(grads: Any) -> Iterator[tuple[str, Array]]:
-    """(name, values) of every gradient: names come from dict keys (sorted) or variables, else from the position."""
-    if isinstance(grads, IndexedSlices) or not isinstance(grads, list | tuple | dict):
-        grads = [grads]
-    items = sorted(grads.items()) if isinstance(grads, dict) else enumerate(grads)
-    for key, g in items:
-        name = str(key)
-        if isinstance(g, tuple) and len(g) == 2 and hasattr(g[1], "name"):
-            g, name = g[0], g[1].name
-        if g is not None:
-            yield name, g.values if isinstance(g, IndexedSlices) else as_array(g)
 
 
 @dataclass(frozen=True)

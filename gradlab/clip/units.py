@@ -5,22 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .._arrays import Array, as_array, is_float, namespace, quiet, sum_squares
-from ..errors import DTypeError
-
-
-def floats(arrays: Sequence[Any], what: str) -> list[Array]:
-    checked = [as_array(a, what) for a in arrays]
-    for a in checked:
-        if not is_float(a.dtype):
-            raise DTypeError(f"{what} must be floating point, got {a.dtype}")
-    return checked
-
-
-def positive(value: float, name: str) -> float:
-    if not value > 0:
-        raise ValueError(f"{name} must be > 0, got {value!r}")
-    return value
+from .._arrays import Array, namespace, quiet, sum_squares
+from ._limits import floats, positive
 
 
 def _unit_axes(ndim: int) -> tuple[int, ...]:

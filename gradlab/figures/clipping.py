@@ -11,7 +11,7 @@ from matplotlib.path import Path
 from ..what_if import WhatIf
 from ._style import BLACK, BLUE, GREEN, ORANGE, OTHER, moving_line, new_figure, tidy
 
-_BINS = np.logspace(-1, 5, 61)
+_PER_DECADE = 10  # bars of the distribution
 
 
 class ClippingView:
@@ -41,6 +41,8 @@ class ClippingView:
         tidy(self.turn, "Turn of the step", "", "degrees")
         tidy(self.loss, "Loss of the runs, each trained with its own limit", "training step", "loss (nats)")
         self.norm.set_ylim(norms[0] / 2, norms[1] * 2)
+        decades = np.floor(np.log10(norms[0])), np.ceil(np.log10(norms[1]) + 1e-9)
+        self._bins = np.logspace(*decades, int(decades[1] - decades[0]) * _PER_DECADE + 1)
         self.norm.set(yscale="log", xlim=(-3, steps + 2))
         self.spread.set_xlim(0, steps / 2)
         self.turn.set(ylim=(-4, 94), yticks=(0, 45, 90))
@@ -51,21 +53,19 @@ class ClippingView:
             free = name == "none"
             colour, style, width = (ORANGE, ":", 1.5) if free else (OTHER, "-", 1.0)
             self.loss.plot(np.arange(len(loss)), loss, color=colour, linestyle=style, linewidth=width)
-        self.loss.set_ylim(1.8, 1.2 * min(100.0, max(float(np.nanmax(loss)) for loss in losses.values())))
-        self.loss.set(yscale="log", yticks=[2, 5, 10, 20, 50], yticklabels=["2", "5", "10", "20", "50"])
-        self.loss.minorticks_off()
+        _log_scale(self.loss, np.concatenate(list(losses.values())))
         self._legend()
 
     def _moving(self) -> None:
         dots = {"linestyle": "none", "mew": 0}
-        self._cut = moving_line(self.norm, "-", lw=0.7, color=ORANGE, alpha=0.45)
+        self._cut = moving_line(self.norm, "-", lw=0.7, color="#EBB28C")
         self._calm = moving_line(self.norm, "o", ms=3.2, color=BLUE, **dots)
         self._fired = moving_line(self.norm, "^", ms=4.6, color=ORANGE, **dots)
         self._after = moving_line(self.norm, ".", ms=3.0, color=BLACK, **dots)
         self._limits = [moving_line(axes, "--", lw=1.6, color=GREEN) for axes in (self.norm, self.spread)]
         self._angle = moving_line(self.turn, "-", lw=1.1, color=BLACK)
         self._nearest = moving_line(self.loss, "-", lw=1.9, color=GREEN)
-        self._bars = [PathPatch(_bars(np.zeros(0)), fc=c, ec="none", animated=True) for c in (BLUE, ORANGE)]
+        self._bars = [PathPatch(_bars(np.zeros(0), self._bins), fc=c, ec="none", animated=True) for c in (BLUE, ORANGE)]
         for bars in self._bars:
             self.spread.add_patch(bars)
 
@@ -97,21 +97,36 @@ class ClippingView:
             np.stack([before[fired], after[fired], gap], axis=1).ravel(),
         )
         for line in self._limits:
-            # A limit on single entries is not a norm, so it has no place on this axis.
-            line.set_data(line.axes.get_xlim(), [np.nan if answer.kind == "clip_value" else answer.limit] * 2)
+            # A limit on single entries or tensors has no place among norms of whole steps.
+            shown = answer.limit if answer.kind == "clip_global_norm" else np.nan
+            line.set_data(line.axes.get_xlim(), [shown] * 2)
         for bars, norms in zip(self._bars, (before, before[fired]), strict=True):
-            bars.set_path(_bars(norms))
+            bars.set_path(_bars(norms, self._bins))
         self._angle.set_data(steps, answer.angle)
         self._nearest.set_data(np.arange(len(loss)), loss)
 
 
-def _bars(norms: np.ndarray) -> Path:
+def _log_scale(axes: Any, values: np.ndarray) -> None:
+    """A log axis around the values with few, plain ticks; a note where there are none."""
+    values = values[np.isfinite(values) & (values > 0)]
+    if values.size == 0:
+        axes.set(yticks=[], title="No loss was recorded")
+        return
+    low, high = 0.9 * values.min(), 1.2 * values.max()
+    ticks = [m * 10.0**e for e in range(-12, 13) for m in (1, 2, 5)]
+    shown = [t for t in ticks if low <= t <= high]
+    axes.set_ylim(low, high)
+    axes.set(yscale="log", yticks=shown, yticklabels=[f"{t:g}" for t in shown])
+    axes.minorticks_off()
+
+
+def _bars(norms: np.ndarray, bins: np.ndarray) -> Path:
     """Horizontal histogram bars as one path."""
-    counts, _ = np.histogram(norms[np.isfinite(norms)], _BINS)
+    counts, _ = np.histogram(norms[np.isfinite(norms)], bins)
     full = np.flatnonzero(counts)
     if full.size == 0:
         return Path(np.zeros((1, 2)))
-    low, high, wide, zero = _BINS[full], _BINS[full + 1], counts[full], np.zeros(full.size)
+    low, high, wide, zero = bins[full], bins[full + 1], counts[full], np.zeros(full.size)
     corners = np.stack([[zero, low], [wide, low], [wide, high], [zero, high], [zero, low]])  # (5, 2, bars)
     codes = np.tile([Path.MOVETO, Path.LINETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY], full.size)
     return Path(corners.transpose(2, 0, 1).reshape(-1, 2), codes)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..clip.peers import FIVE
+from ..clip.peers import GLOBAL_NORM_CLIPS
 from ..figures.libraries import LibrariesView
 from ..live import Description, Menu
 from ._lab import Control, Lab
@@ -53,11 +53,13 @@ class clip_libraries(Lab):
     def compute(self, values: dict[str, Any]) -> Comparison:
         _, first, second, limit = CASES[values["case"]]
         tensors = [np.array(first, np.float32), np.array(second, np.float32)]
-        results = {name: _clipped(clip, tensors, limit) for name, clip in FIVE.items()}
+        results = {name: _clipped(clip, tensors, limit) for name, clip in GLOBAL_NORM_CLIPS.items()}
         return Comparison(values["case"], np.concatenate(tensors), limit, results)
 
     def make_view(self) -> LibrariesView:
-        return LibrariesView(["gradient", *FIVE], ["first tensor, entry 1", "first tensor, entry 2", "second tensor"])
+        return LibrariesView(
+            ["gradient", *GLOBAL_NORM_CLIPS], ["first tensor, entry 1", "first tensor, entry 2", "second tensor"]
+        )
 
     def draw(self, view: LibrariesView, trace: Comparison) -> None:
         texts, looks = [[f"{x:.6g}" for x in trace.gradient]], [["kept"] * trace.gradient.size]

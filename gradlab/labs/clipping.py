@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,8 @@ from ..live import Button, Description, Drag, Menu, Slider
 from ..record import Recorder
 from ..what_if import WhatIf
 from ._lab import Control, Lab
+
+Recording = str | Path | Recorder | dict[float | None, Recorder] | None
 
 METHODS = (("global", "global norm"), ("norm", "norm of each tensor"), ("value", "value of each entry"))
 _KINDS = {"global": "clip_global_norm", "norm": "clip_norm", "value": "clip_value"}
@@ -33,7 +36,8 @@ class clipping(Lab):
     explodes), and a button that records the runs afresh on this machine.
 
     Args:
-        recording: runs by limit, as `gradlab.char_rnn.record()` returns; the shipped recording by default.
+        recording: your own `Recorder`, the path of one that was saved, or runs by limit, as `gradlab.char_rnn.record()`
+            returns; the shipped recording by default.
         **initial: limit, method, run.
 
     >>> lab = clipping(limit=1.0, run="0.3")
@@ -43,8 +47,10 @@ class clipping(Lab):
 
     label = "Clipping a recorded run"
 
-    def __init__(self, recording: dict[float | None, Recorder] | None = None, **initial: Any) -> None:
-        self.recording = recording or char_rnn.shipped()
+    def __init__(self, recording: Recording = None, **initial: Any) -> None:
+        if isinstance(recording, str | Path):
+            recording = Recorder.load(recording)
+        self.recording = {None: recording} if isinstance(recording, Recorder) else recording or char_rnn.shipped()
         super().__init__(**initial)
 
     @property
@@ -53,7 +59,7 @@ class clipping(Lab):
         return {"none" if limit is None else f"{limit:g}": rec for limit, rec in self.recording.items()}
 
     def make_controls(self) -> list[Control]:
-        runs = [(n, "no limit" if n == "none" else f"limit {n}") for n in self.runs]
+        runs = [(name, _limited(name)) for name in self.runs]
         return [
             Slider("limit", "Limit", 0.001, 1000.0, 1.0, scale="log", step=40),
             Menu("method", "Clip by", METHODS, "global"),
@@ -66,7 +72,7 @@ class clipping(Lab):
         answer = runs[values["run"]].what_if(**{_KINDS[values["method"]]: limit})
         limits = {name: float(name) for name in runs if name != "none"}
         nearest = min(limits, key=lambda n: abs(np.log(limits[n] / limit)), default="none")
-        return Answer(answer, values["run"], nearest, runs[nearest]["loss"])
+        return Answer(answer, values["run"], nearest, _loss(runs[nearest]))
 
     def make_view(self) -> ClippingView:
         return ClippingView(*self._still())
@@ -75,7 +81,7 @@ class clipping(Lab):
         norms = np.concatenate([rec.global_norm for rec in self.runs.values()])
         norms = norms[np.isfinite(norms) & (norms > 0)]
         steps = max(len(rec) for rec in self.runs.values())
-        return steps, (float(norms.min()), float(norms.max())), {n: rec["loss"] for n, rec in self.runs.items()}
+        return steps, (float(norms.min()), float(norms.max())), {n: _loss(rec) for n, rec in self.runs.items()}
 
     def draw(self, view: ClippingView, trace: Answer) -> None:
         view.draw(trace.what_if, trace.loss)
@@ -90,7 +96,7 @@ class clipping(Lab):
         by_tensor = zip(answer.names, answer.fired_by_tensor.mean(axis=0), strict=True)
         return Description(
             alt=f"Clipping by {method} at {answer.limit:.3g} fires on {fired} of {steps} of the run recorded with "
-            f"{'no limit' if trace.run == 'none' else f'limit {trace.run}'}; the largest norm, "
+            f"{_limited(trace.run)}; the largest norm, "
             f"{answer.norm_before.max():.3g}, becomes {answer.norm_after[np.argmax(answer.norm_before)]:.3g}.",
             summary=f"Limit {answer.limit:.3g} on the {method} fires on {fired} of {steps}; median turn {turn}.",
             table=(
@@ -101,8 +107,11 @@ class clipping(Lab):
                 ("median turn", turn),
                 ("largest turn", f"{np.nanmax(answer.angle):.1f} degrees"),
                 *((f"fires on {name}", f"{share * 100:.1f} %") for name, share in by_tensor),
-                ("loss at the end, no limit", _end(self.runs.get("none"))),
-                (f"loss at the end, limit {trace.nearest}", _end(self.runs[trace.nearest])),
+                *(
+                    (f"loss at the end, {_limited(run)}", _end(self.runs[run]))
+                    for run in sorted({trace.nearest, "none"})
+                    if run in self.runs
+                ),
                 ("exact or estimate", "exact" if answer.exact else "estimate from histograms"),
             ),
         )
@@ -112,16 +121,29 @@ class clipping(Lab):
         return {
             "step": np.arange(a.fired.size), "norm_before": a.norm_before, "norm_after": a.norm_after,
             "factor": a.factor, "fired": a.fired.astype(int), "turn_degrees": a.angle,
-            "fraction_of_entries_hit": a.fraction_hit, "loss": self.runs[trace.run]["loss"],
+            "fraction_of_entries_hit": a.fraction_hit, "loss": _loss(self.runs[trace.run]),
         }  # fmt: skip
 
     def record_afresh(self) -> None:
         """Train again on this machine, about 10 s, and show the new runs in place of the shipped ones."""
-        self.recording = char_rnn.record(progress=lambda text: self.live.say(f"Recording: {text} ..."))
-        self._view.still(*self._still())
-        self.live.redraw_still()
+        runs = char_rnn.record(progress=lambda text: self.live.say(f"Recording: {text} ..."))
+
+        def change() -> None:
+            self.recording = runs
+            self._view.still(*self._still())
+
+        self.live.redraw_still(change)
 
 
-def _end(run: Recorder | None) -> str:
+def _limited(run: str) -> str:
+    return "no limit" if run == "none" else f"limit {run}"
+
+
+def _loss(run: Recorder) -> np.ndarray:
+    """The loss of every step, NaN where none was recorded."""
+    return run["loss"] if "loss" in run.scalars else np.full(len(run), np.nan, np.float32)
+
+
+def _end(run: Recorder) -> str:
     """Mean loss of the last 30 steps."""
-    return "not recorded" if run is None else f"{float(np.nanmean(run['loss'][-30:])):.2f} nats"
+    return f"{float(np.mean(run['loss'][-30:])):.2f} nats" if "loss" in run.scalars else "not recorded"

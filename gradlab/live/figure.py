@@ -94,9 +94,13 @@ class LiveFigure(anywidget.AnyWidget):
         """Call `update` again and show the result: the data behind the figure changed."""
         self._move({})
 
-    def redraw_still(self) -> None:
-        """Paint the still parts again as well: limits, titles or colours changed."""
+    def redraw_still(self, change: Callable[[], None] = lambda: None) -> None:
+        """Paint the still parts again as well: limits, titles or colours changed.
+
+        `change` is where they change: nobody draws or moves a control meanwhile, so any thread may do it.
+        """
         with self._lock:
+            change()
             self._description = self._described(self._values)
             self._scene.forget()
             self._scene.settle()

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from gradlab._jupyter import PROMPT
+from gradlab._jupyter import SEND_AT_ONCE
 
 CHECKOUT = Path(__file__).parents[2]
 FLAGS = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
@@ -51,7 +51,7 @@ def chromium() -> Iterator[Any]:
 
 
 @contextmanager
-def jupyterlab(root: Path, scratch: Path, start: Sequence[str] = ("jupyterlab", PROMPT)) -> Iterator[str]:
+def jupyterlab(root: Path, scratch: Path, start: Sequence[str] = ("jupyterlab", SEND_AT_ONCE)) -> Iterator[str]:
     """Start JupyterLab in `root`, by the module and arguments in `start`, as `gradlab lab` does; yield the address."""
     environment = os.environ | {name: str(scratch / folder) for name, folder in FOLDERS.items()}
     # Kernels start in the notebook's folder and must find this checkout, installed or not.

@@ -11,6 +11,8 @@ import gradlab as gl
 
 from .cases import arrays
 
+pytestmark = pytest.mark.filterwarnings("ignore::gradlab.errors.ClipWarning")  # test_warnings.py has them
+
 bounds = st.floats(-50.0, 50.0, width=32)
 
 

@@ -12,8 +12,8 @@ def area(path: object) -> float:
 
 def test_bars_are_as_long_as_there_are_norms() -> None:
     norms = np.array([0.5, 0.5, 3.0, 4000.0])
-    assert area(_bars(norms)) == 4
-    assert _bars(np.array([np.nan])).vertices.tolist() == [[0.0, 0.0]]
+    assert area(_bars(norms, np.logspace(-1, 5, 61))) == 4
+    assert _bars(np.array([np.nan]), np.logspace(-1, 5, 61)).vertices.tolist() == [[0.0, 0.0]]
 
 
 def test_a_new_recording_replaces_curves_and_limits() -> None:

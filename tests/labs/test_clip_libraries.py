@@ -3,7 +3,7 @@
 import pytest
 
 import gradlab as gl
-from gradlab.clip.peers import FIVE
+from gradlab.clip.peers import GLOBAL_NORM_CLIPS
 from gradlab.labs.clip_libraries import CASES
 
 SAID = {
@@ -25,4 +25,4 @@ SAID = {
 def test_the_sentence_of_every_case(case: str) -> None:
     words = gl.labs.clip_libraries(case=case).description
     assert words.summary.endswith(f": {SAID[case]}.")
-    assert [name for name, _ in words.table] == ["gradient", "limit", *FIVE]
+    assert [name for name, _ in words.table] == ["gradient", "limit", *GLOBAL_NORM_CLIPS]

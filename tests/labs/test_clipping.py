@@ -1,5 +1,6 @@
 """The recorded run: what it says is what the recorder answers, and recording afresh replaces the run."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -66,3 +67,29 @@ def test_ones_own_recording_can_be_looked_at() -> None:
     lab = gl.labs.clipping({None: rec}, limit=4.0)
     assert "of 5 steps" in lab.description.summary
     assert lab.live.frame()
+
+
+def test_a_recording_of_ones_own_is_shown_whole_whatever_its_range(tmp_path: Path) -> None:
+    rec = gl.Recorder(20)
+    for k in range(20):
+        rec.record({"w": np.full(3, 1e-6 * 2.0**k, np.float32)})  # no loss
+    rec.save(tmp_path / "run.npz")
+    for recording in (rec, str(tmp_path / "run.npz"), tmp_path / "run.npz"):
+        lab = gl.labs.clipping(recording, limit=0.01)
+        view = lab.make_view()
+        lab.draw(view, lab.compute(lab.params))
+        (left, right), (bottom, top) = view.loss.get_xlim(), view.norm.get_ylim()
+        assert left < right
+        assert bottom < rec.global_norm.min() < rec.global_norm.max() < top
+        bars = view._bars[0].get_path().vertices.reshape(-1, 5, 2)
+        assert (bars[:, 1, 0] - bars[:, 0, 0]).sum() == 20
+        assert dict(lab.description.table)["loss at the end, no limit"] == "not recorded"
+        lab.save(tmp_path / "x.csv")
+
+
+def test_a_small_loss_keeps_its_axis_the_right_way_up() -> None:
+    rec = gl.Recorder(5)
+    for k in range(5):
+        rec.record([np.ones(2)], loss=0.5 / (k + 1))
+    low, high = gl.labs.clipping(rec).make_view().loss.get_ylim()
+    assert low < 0.1 < 0.5 < high
