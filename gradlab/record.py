@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from os import PathLike
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -29,8 +30,8 @@ class Recorder:
         steps: how many steps there is room for; later ones are counted but not kept.
 
     Eager: `rec.record(grads, loss=loss)` each step, with any tree of arrays, or a list of (gradient, variable) pairs.
-    Inside `jit` or `scan`: `state = rec.init(grads)`, then `state = rec.update(state, grads, loss=loss)` in the traced
-    step, and `rec = rec.absorb(state)` at the end; no callback leaves the device.
+    Inside `jit` or `scan`: `state = rec.init(grads, loss=0.0)`, then `state = rec.update(state, grads, loss=loss)` in
+    the traced step, and `rec = rec.absorb(state)` at the end; no callback leaves the device.
 
     Raises:
         ValueError: steps < 1; a later step has other tensors; nothing recorded yet.
@@ -42,6 +43,15 @@ class Recorder:
     ...     rec.record({"w": np.array([3.0, 4.0]) * scale}, loss=scale)
     >>> rec.global_norm.tolist(), rec.what_if(clip_global_norm=8.0).fired.tolist()
     ([5.0, 10.0, 50.0], [False, True, True])
+    >>> import jax
+    >>> rec = Recorder(steps=10)
+    >>> step = jax.jit(lambda state, g: rec.update(state, {"w": g}, loss=g.sum()))
+    >>> state = rec.init({"w": np.ones(2)}, loss=0.0)
+    >>> for scale in (1.0, 2.0):
+    ...     state = step(state, np.array([3.0, 4.0]) * scale)
+    >>> rec = rec.absorb(state)
+    >>> rec
+    <gradlab.Recorder: 2 steps of w, loss>
     """
 
     def __init__(self, steps: int = 1000) -> None:
@@ -105,12 +115,16 @@ class Recorder:
         if (names, sizes) != (self.names, self.sizes) or not set(scalars) <= set(self._data):
             raise ValueError(
                 f"this recorder holds tensors {self.names} of sizes {self.sizes} and scalars {self.scalars}; "
-                f"this step has {names} of sizes {sizes} and {tuple(scalars)}"
+                f"this step has {names} of sizes {sizes} and {tuple(scalars)}. Give init and the first step all of them"
             )
 
     @property
     def scalars(self) -> tuple[str, ...]:
         return tuple(c for c in self._data if c not in (*_COLUMNS, "histogram"))
+
+    def __repr__(self) -> str:
+        lost = f", {self.seen - len(self)} later ones not kept" if self.seen > len(self) else ""
+        return f"<gradlab.Recorder: {len(self)} steps of {', '.join((*self.names, *self.scalars))}{lost}>"
 
     def __len__(self) -> int:
         return min(self.seen, self.capacity)
@@ -118,7 +132,7 @@ class Recorder:
     def __getitem__(self, column: str) -> np.ndarray:
         """A column over the recorded steps: "norm", "largest", "nonfinite", "histogram", or a scalar such as "loss"."""
         if not self._data:
-            raise ValueError("nothing is recorded yet; call record(grads) first")
+            raise ValueError("nothing is recorded yet; call record(grads), or keep what absorb(state) returns")
         if column not in self._data:
             raise KeyError(f"no column {column!r}; there are {', '.join(self._data)}")
         return self._data[column][: len(self)]
@@ -173,11 +187,14 @@ class Recorder:
         ...     Recorder.load(os.path.join(d, "run.npz")).global_norm.tolist()
         [2.0]
         """
-        with np.load(path, allow_pickle=False) as file:
-            if "header" not in file or json.loads(str(file["header"])).get("version") != _VERSION:
-                raise ValueError(f"{path} is not a recording of version {_VERSION}; write it with Recorder.save")
-            header = json.loads(str(file["header"]))
-            data = {name: file[name] for name in file.files if name != "header"}
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                header = json.loads(str(file["header"]))
+                data = {name: file[name] for name in file.files if name != "header"}
+        except (ValueError, KeyError, TypeError, BadZipFile) as error:
+            raise ValueError(f"{path} is not a recording; write one with Recorder.save") from error
+        if header.get("version") != _VERSION:
+            raise ValueError(f"{path} is a recording of version {header.get('version')}, this gradlab reads {_VERSION}")
         rec = cls(max(1, len(data["norm"])))
         data["histogram"] = data["histogram"].astype(np.int32)
         rec.names, rec.sizes, rec.seen = tuple(header["names"]), tuple(header["sizes"]), header["seen"]

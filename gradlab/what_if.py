@@ -183,6 +183,7 @@ def summarise(rec: Recorder, percentile: float) -> Summary:
         f"suggested clip_by_global_norm limit {suggested:.3g}: the {percentile:g}th percentile of the recorded norms; "
         f"it fires on {share:.1%} of {len(rec)} steps and leaves the others alone"
         + (f"; {bad} steps held NaN or Inf" if bad else "")
+        + (f"; {rec.seen - len(rec)} later steps were not kept" if rec.seen > len(rec) else "")
     )
     by_name = {n: tuple(float(e[k]) for e in each) for k, n in enumerate(rec.names)}
     fired = tuple(rec.what_if(clip_global_norm=limit).fraction_fired for limit in limits)

@@ -67,7 +67,10 @@ def test_save_and_load_keep_everything_without_pickle(tmp_path: Path) -> None:
 
 def test_a_foreign_file_is_refused(tmp_path: Path) -> None:
     np.savez(tmp_path / "x.npz", a=np.ones(2))
-    with pytest.raises(ValueError, match="not a recording of version 1"):
+    (tmp_path / "x.csv").write_text("step,loss\n0,1\n")
+    with pytest.raises(ValueError, match="is not a recording"):
+        gl.Recorder.load(tmp_path / "x.csv")
+    with pytest.raises(ValueError, match="is not a recording; write one with"):
         gl.Recorder.load(tmp_path / "x.npz")
 
 
@@ -98,3 +101,11 @@ def test_an_empty_recorder_says_so() -> None:
     for ask in (lambda r: r.global_norm, lambda r: r.what_if(clip_norm=1.0), lambda r: r["loss"]):
         with pytest.raises(ValueError, match="nothing is recorded yet"):
             ask(gl.Recorder(2))
+
+
+def test_a_recorder_says_what_it_holds_and_what_it_could_not_keep() -> None:
+    rec = gl.Recorder(2)
+    for _ in range(5):
+        rec.record({"w": np.ones(2)}, loss=1.0)
+    assert repr(rec) == "<gradlab.Recorder: 2 steps of w, loss, 3 later ones not kept>"
+    assert "3 later steps were not kept" in rec.summary().reason

@@ -1,8 +1,8 @@
 """Clipping by global norm as other libraries write it, for comparison side by side.
 
-Each function is the library's formula on NumPy arrays, in its order. Tests hold optax's and JAX's against the libraries
-(to a few ulp, for sums may be ordered otherwise), PyTorch's against what PyTorch gave on the lab's cases; Keras's is the
-formula of its source. TensorFlow's is `clip_by_global_norm` itself.
+Each function is the library's formula on NumPy arrays, in its order. Tests hold optax's and JAX's against the
+libraries (to a few ulp, for sums may be ordered otherwise) and PyTorch's against what PyTorch gave on the lab's cases;
+Keras's is the formula of its source. TensorFlow's is `clip_by_global_norm` itself.
 """
 
 from __future__ import annotations

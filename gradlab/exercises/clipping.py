@@ -76,7 +76,10 @@ def by_norm(function: Callable[[np.ndarray, float], Any]) -> Feedback:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                got = np.asarray(function(t.copy(), limit), dtype=np.float64)
+                answer = function(t.copy(), limit)
+                if answer is None:
+                    return Feedback(False, "It returned None; is there a return?")
+                got = np.asarray(answer, dtype=np.float64)
             except Exception as error:
                 return Feedback(False, f"For t = {values}, limit = {limit:g} it raises {type(error).__name__}: {error}")
             wanted = np.asarray(clip_by_norm(t, limit), np.float64)
@@ -107,7 +110,7 @@ def _misconception(t: np.ndarray, limit: float, got: np.ndarray) -> str:
 
 
 def keep_95(limit: Any) -> Feedback:
-    """Find a global-norm limit that leaves 95 % of the steps of the run trained with limit 1 unclipped."""
+    """Find a global-norm limit that clips about 5 % of the steps of the run trained with limit 1."""
     if limit is None:
         return Feedback(False, "Write a number first; the lab above shows on how many steps a limit fires.")
     if (
@@ -119,7 +122,9 @@ def keep_95(limit: Any) -> Feedback:
     fired = char_rnn.shipped()[1.0].what_if(clip_global_norm=float(limit)).fraction_fired
     said = f"Limit {float(limit):g} fires on {fired:.1%} of the steps"
     if fired > 0.9:
-        return Feedback(False, f"{said}: that keeps 5 % of them, not 95 %. Look at the other end of the distribution.")
+        return Feedback(
+            False, f"{said}: that keeps {1 - fired:.0%} of them, not 95 %. Look at the other end of the distribution."
+        )
     if fired > 0.05:
         return Feedback(False, f"{said}; at most one step in twenty should be clipped. Raise it.")
     if fired < 0.04:

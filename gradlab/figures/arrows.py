@@ -18,7 +18,7 @@ class ArrowsView:
     """
 
     def __init__(self) -> None:
-        self.figure = new_figure(8.4, 4.4)
+        self.figure = new_figure(8.4, 4.9)
         self.plane, self.transfer = self.figure.subplots(1, 2, width_ratios=(1.05, 1))
         tidy(self.plane, "The gradient", "first entry", "second entry")
         tidy(self.transfer, "The same direction, shorter or longer", "norm before", "norm after")
@@ -26,10 +26,14 @@ class ArrowsView:
         self.transfer.set(xlim=(0, REACH * 1.45), ylim=(0, REACH * 1.45), aspect="equal")
         self.transfer.plot([0, REACH * 2], [0, REACH * 2], ":", color=OTHER, lw=1.2)
         self.transfer.annotate("unclipped", (6.4, 6.5), rotation=45, fontsize=8.5, ha="center", va="bottom")
-        self.plane.plot([], [], "--", color=ORANGE, lw=2, label="before")
-        self.plane.plot([], [], "-", color=BLUE, lw=3, label="after")
-        self.plane.plot([], [], "--", color=GREEN, lw=1.4, label="left alone inside")
-        self.plane.legend(loc="lower right", fontsize=8.5, framealpha=0.9, edgecolor="none")
+        samples = (
+            ("--", ORANGE, 2, "gradient before"),
+            ("-", BLUE, 3, "after"),
+            ("--", GREEN, 1.4, "left alone inside"),
+        )
+        for style, colour, width, label in samples:
+            self.plane.plot([], [], style, color=colour, lw=width, label=label)
+        self.figure.legend(loc="outside lower center", ncols=3, fontsize=9, frameon=False)
         self._region = PathPatch(Path(np.zeros((1, 2))), fc="#CFE8DF", ec=GREEN, lw=1.4, ls="--", animated=True)
         self.plane.add_patch(self._region)
         self._before = moving_line(self.plane, "--", lw=2.0, color=ORANGE)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
+from matplotlib.ticker import MaxNLocator
 
 from ..what_if import WhatIf
 from ._style import BLACK, BLUE, GREEN, ORANGE, OTHER, moving_line, new_figure, tidy
@@ -21,7 +22,7 @@ class ClippingView:
     orange triangles, the others blue dots; black dots are what fired steps become.
     """
 
-    def __init__(self, steps: int, norms: tuple[float, float], losses: dict[str, np.ndarray]) -> None:
+    def __init__(self, steps: int, norms: tuple[float, float], losses: dict[str, np.ndarray], unit: str) -> None:
         self.figure = new_figure(8.4, 5.6)
         grid = self.figure.add_gridspec(3, 2, width_ratios=(3.2, 1), height_ratios=(2.6, 0.8, 1.5))
         self.norm = self.figure.add_subplot(grid[0, 0])
@@ -29,22 +30,27 @@ class ClippingView:
         self.turn = self.figure.add_subplot(grid[1, 0], sharex=self.norm)
         self.loss = self.figure.add_subplot(grid[2, 0], sharex=self.norm)
         self._key = self.figure.add_subplot(grid[1:, 1])
-        self.still(steps, norms, losses)
+        self.still(steps, norms, losses, unit)
         self._moving()
 
-    def still(self, steps: int, norms: tuple[float, float], losses: dict[str, np.ndarray]) -> None:
-        """Axes and all loss curves of one recording, from its number of steps, smallest and largest norm and losses."""
+    def still(self, steps: int, norms: tuple[float, float], losses: dict[str, np.ndarray], unit: str) -> None:
+        """Axes and all loss curves of a recording: its steps, smallest and largest norm, losses and their name."""
         for line in [line for line in self.loss.lines if not line.get_animated()]:
             line.remove()
         tidy(self.norm, "Gradient norm of every step", "", "global norm")
         tidy(self.spread, "How often (steps)", "", "")
         tidy(self.turn, "Turn of the step", "", "degrees")
-        tidy(self.loss, "Loss of the runs, each trained with its own limit", "training step", "loss (nats)")
-        self.norm.set_ylim(norms[0] / 2, norms[1] * 2)
-        decades = np.floor(np.log10(norms[0])), np.ceil(np.log10(norms[1]) + 1e-9)
-        self._bins = np.logspace(*decades, int(decades[1] - decades[0]) * _PER_DECADE + 1)
+        several = len(losses) > 1
+        tidy(
+            self.loss, "Loss of the runs, each trained with its own limit" if several else "Loss", "training step", unit
+        )
+        low, high = int(np.floor(np.log10(norms[0]))), int(np.ceil(np.log10(norms[1])))
+        high = max(high, low + 1)
+        self.norm.set_ylim(10.0**low, 1.4 * 10.0**high)
+        self._bins = np.logspace(low, high, (high - low) * _PER_DECADE + 1)
         self.norm.set(yscale="log", xlim=(-3, steps + 2))
         self.spread.set_xlim(0, steps / 2)
+        self.norm.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
         self.turn.set(ylim=(-4, 94), yticks=(0, 45, 90))
         for axes in (self.norm, self.turn):
             axes.tick_params(labelbottom=False)
@@ -54,7 +60,7 @@ class ClippingView:
             colour, style, width = (ORANGE, ":", 1.5) if free else (OTHER, "-", 1.0)
             self.loss.plot(np.arange(len(loss)), loss, color=colour, linestyle=style, linewidth=width)
         _log_scale(self.loss, np.concatenate(list(losses.values())))
-        self._legend()
+        self._legend(several)
 
     def _moving(self) -> None:
         dots = {"linestyle": "none", "mew": 0}
@@ -69,7 +75,7 @@ class ClippingView:
         for bars in self._bars:
             self.spread.add_patch(bars)
 
-    def _legend(self) -> None:
+    def _legend(self, several: bool) -> None:
         key = self._key
         key.clear()
         key.set_axis_off()
@@ -77,11 +83,14 @@ class ClippingView:
             ("step the limit leaves alone", {"marker": "o", "color": BLUE, "ls": "none", "ms": 4}),
             ("step the limit fires on", {"marker": "^", "color": ORANGE, "ls": "none", "ms": 5.5}),
             ("what that step becomes", {"marker": ".", "color": BLACK, "ls": "none", "ms": 4}),
-            ("the limit; run nearest to it", {"color": GREEN, "ls": "--", "lw": 1.6}),
+            ("limit on the global norm", {"color": GREEN, "ls": "--", "lw": 1.6}),
+        ]
+        runs: list[tuple[str, dict[str, Any]]] = [
+            ("run nearest to the limit", {"color": GREEN, "lw": 1.9}),
             ("run without a limit", {"color": ORANGE, "ls": ":", "lw": 1.5}),
             ("runs with other limits", {"color": OTHER, "lw": 1.2}),
         ]
-        for label, looks in samples:
+        for label, looks in samples + runs * several:
             key.plot([], [], label=label, **looks)
         key.legend(loc="center left", frameon=False, fontsize=8.5, handlelength=1.6, borderaxespad=0)
 
@@ -110,11 +119,14 @@ def _log_scale(axes: Any, values: np.ndarray) -> None:
     """A log axis around the values with few, plain ticks; a note where there are none."""
     values = values[np.isfinite(values) & (values > 0)]
     if values.size == 0:
-        axes.set(yticks=[], title="No loss was recorded")
+        axes.set_yticks([])
+        axes.set_title("No loss was recorded", loc="left", fontsize=10)
         return
     low, high = 0.9 * values.min(), 1.2 * values.max()
     ticks = [m * 10.0**e for e in range(-12, 13) for m in (1, 2, 5)]
     shown = [t for t in ticks if low <= t <= high]
+    if len(shown) > 6:
+        shown = [t for t in shown if f"{t:e}".startswith("1")]
     axes.set_ylim(low, high)
     axes.set(yscale="log", yticks=shown, yticklabels=[f"{t:g}" for t in shown])
     axes.minorticks_off()

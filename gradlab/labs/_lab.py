@@ -20,6 +20,11 @@ Control = Slider | Menu | Button
 _PLAIN = {".png": {"Software": None}, ".svg": {"Date": None, "Creator": None}, ".pdf": {"CreationDate": None}}
 
 
+def plain(x: float) -> str:
+    """A number for readers: three digits, and no exponent where none is needed."""
+    return f"{x:,.0f}".replace(",", " ") if 1000 <= abs(x) < 1e6 else f"{x:.3g}"
+
+
 class Lab:
     """Something to move and look at. Shows itself as the last value of a cell.
 

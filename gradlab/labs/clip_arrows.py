@@ -58,8 +58,8 @@ class clip_arrows(Lab):
     def compute(self, values: dict[str, Any]) -> Clipped:
         method, limit, others = values["method"], values["limit"], values["others"]
         before = np.array([values["g1"], values["g2"]], np.float32)
-        norms = np.linspace(0, 1.5 * REACH, 61, dtype=np.float32)
         direction = before / max(float(np.hypot(*before)), 1e-9)
+        norms = _norms_along(direction, method, limit, others)
         along = [_clip(direction * n, method, limit, others) for n in norms]
         after = _clip(before, method, limit, others)
         curve = np.stack([norms, [float(np.hypot(*v)) for v in along]], axis=1)
@@ -109,6 +109,16 @@ def _clip(g: np.ndarray, method: str, limit: float, others: float) -> np.ndarray
         if method == "average":
             return clip_by_average_norm(g, limit)
         return clip_by_global_norm([g, np.array([others], np.float32)], limit)[0][0]
+
+
+def _norms_along(direction: np.ndarray, method: str, limit: float, others: float) -> np.ndarray:
+    """Norms at which to clip for the curve: evenly spaced, and exactly where a limit begins to act."""
+    if method == "value":
+        kinks = [limit / abs(float(d)) for d in direction if d]
+    else:
+        kinks = [float(np.hypot(*_region(method, limit, others)[0]))]
+    even = np.linspace(0, 1.5 * REACH, 61)
+    return np.union1d(even, [k for k in kinks if k < even[-1]]).astype(np.float32)
 
 
 def _region(method: str, limit: float, others: float) -> np.ndarray:

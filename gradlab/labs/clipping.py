@@ -12,7 +12,7 @@ from ..figures.clipping import ClippingView
 from ..live import Button, Description, Drag, Menu, Slider
 from ..record import Recorder
 from ..what_if import WhatIf
-from ._lab import Control, Lab
+from ._lab import Control, Lab, plain
 
 Recording = str | Path | Recorder | dict[float | None, Recorder] | None
 
@@ -50,6 +50,7 @@ class clipping(Lab):
     def __init__(self, recording: Recording = None, **initial: Any) -> None:
         if isinstance(recording, str | Path):
             recording = Recorder.load(recording)
+        self.trained = not isinstance(recording, Recorder)  # by gradlab.char_rnn, so that the loss has a unit
         self.recording = {None: recording} if isinstance(recording, Recorder) else recording or char_rnn.shipped()
         super().__init__(**initial)
 
@@ -77,11 +78,12 @@ class clipping(Lab):
     def make_view(self) -> ClippingView:
         return ClippingView(*self._still())
 
-    def _still(self) -> tuple[int, tuple[float, float], dict[str, np.ndarray]]:
+    def _still(self) -> tuple[int, tuple[float, float], dict[str, np.ndarray], str]:
         norms = np.concatenate([rec.global_norm for rec in self.runs.values()])
         norms = norms[np.isfinite(norms) & (norms > 0)]
-        steps = max(len(rec) for rec in self.runs.values())
-        return steps, (float(norms.min()), float(norms.max())), {n: _loss(rec) for n, rec in self.runs.items()}
+        reach = (float(norms.min()), float(norms.max())) if norms.size else (0.1, 1.0)
+        losses = {name: _loss(rec) for name, rec in self.runs.items()}
+        return max(len(rec) for rec in self.runs.values()), reach, losses, "loss (nats)" if self.trained else "loss"
 
     def draw(self, view: ClippingView, trace: Answer) -> None:
         view.draw(trace.what_if, trace.loss)
@@ -91,27 +93,25 @@ class clipping(Lab):
 
     def describe(self, trace: Answer) -> Description:
         answer, method = trace.what_if, dict(METHODS)[next(m for m, k in _KINDS.items() if k == trace.what_if.kind)]
-        fired, turn = f"{answer.fraction_fired * 100:.1f} %", f"{np.nanmedian(answer.angle):.1f} degrees"
-        steps = f"{answer.fired.size} steps"
+        fired, steps = f"{answer.fraction_fired * 100:.1f} %", f"{answer.fired.size} steps"
+        angles = answer.angle[np.isfinite(answer.angle)] if np.isfinite(answer.angle).any() else np.zeros(1)
+        turn, peak = f"{np.median(angles):.1f} degrees", np.argmax(np.nan_to_num(answer.norm_before))
         by_tensor = zip(answer.names, answer.fired_by_tensor.mean(axis=0), strict=True)
+        ends = [run for run in sorted({trace.nearest, "none"}) if run in self.runs]
         return Description(
-            alt=f"Clipping by {method} at {answer.limit:.3g} fires on {fired} of {steps} of the run recorded with "
-            f"{_limited(trace.run)}; the largest norm, "
-            f"{answer.norm_before.max():.3g}, becomes {answer.norm_after[np.argmax(answer.norm_before)]:.3g}.",
-            summary=f"Limit {answer.limit:.3g} on the {method} fires on {fired} of {steps}; median turn {turn}.",
+            alt=f"Clipping by {method} at {plain(answer.limit)} fires on {fired} of {steps} of the run recorded with "
+            f"{_limited(trace.run)}; the largest norm, {plain(answer.norm_before[peak])}, becomes "
+            f"{plain(answer.norm_after[peak])}.",
+            summary=f"Limit {plain(answer.limit)} on the {method} fires on {fired} of {steps}; median turn {turn}.",
             table=(
                 ("clip by", method),
-                ("limit", f"{answer.limit:.3g}"),
+                ("limit", plain(answer.limit)),
                 ("steps on which it fires", fired),
-                ("median factor", f"{np.nanmedian(answer.factor):.3g}"),
+                ("median factor", plain(np.median(answer.factor[np.isfinite(answer.factor)]))),
                 ("median turn", turn),
-                ("largest turn", f"{np.nanmax(answer.angle):.1f} degrees"),
+                ("largest turn", f"{angles.max():.1f} degrees"),
                 *((f"fires on {name}", f"{share * 100:.1f} %") for name, share in by_tensor),
-                *(
-                    (f"loss at the end, {_limited(run)}", _end(self.runs[run]))
-                    for run in sorted({trace.nearest, "none"})
-                    if run in self.runs
-                ),
+                *((f"loss at the end of the run trained with {_limited(run)}", _end(self.runs[run])) for run in ends),
                 ("exact or estimate", "exact" if answer.exact else "estimate from histograms"),
             ),
         )
@@ -129,14 +129,15 @@ class clipping(Lab):
         runs = char_rnn.record(progress=lambda text: self.live.say(f"Recording: {text} ..."))
 
         def change() -> None:
-            self.recording = runs
+            self.recording, self.trained = runs, True
             self._view.still(*self._still())
 
         self.live.redraw_still(change)
+        self.live.say(f"Recorded afresh on this machine. {self.live.description.summary}")
 
 
 def _limited(run: str) -> str:
-    return "no limit" if run == "none" else f"limit {run}"
+    return "no limit" if run == "none" else f"global norm {run}"
 
 
 def _loss(run: Recorder) -> np.ndarray:

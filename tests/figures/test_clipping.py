@@ -17,11 +17,11 @@ def test_bars_are_as_long_as_there_are_norms() -> None:
 
 
 def test_a_new_recording_replaces_curves_and_limits() -> None:
-    view = ClippingView(10, (0.5, 20.0), {"none": np.ones(10) * 5, "1": np.ones(10) * 3})
+    view = ClippingView(10, (0.5, 20.0), {"none": np.ones(10) * 5, "1": np.ones(10) * 3}, "loss")
     before = len([line for line in view.loss.lines if not line.get_animated()])
-    view.still(50, (0.1, 1e4), {"none": np.ones(50) * 5})
+    view.still(50, (0.1, 1e4), {"none": np.ones(50) * 5}, "loss")
     still = [line for line in view.loss.lines if not line.get_animated()]
     assert (before, len(still)) == (2, 1)
     assert view.norm.get_xlim()[1] == 52
-    assert view.norm.get_ylim() == (0.05, 2e4)
+    assert view.norm.get_ylim() == (0.1, 1.4e4)
     assert view.norm.get_yscale() == "log"

@@ -23,7 +23,9 @@ def test_the_words_are_the_recorders_answer(method: str, kind: str) -> None:
 
 def test_the_nearest_recorded_run_is_named() -> None:
     for limit, nearest in ((0.05, "0.1"), (0.25, "0.3"), (20.0, "3")):
-        assert f"loss at the end, limit {nearest}" in dict(gl.labs.clipping(limit=limit).description.table)
+        assert f"loss at the end of the run trained with global norm {nearest}" in dict(
+            gl.labs.clipping(limit=limit).description.table
+        )
 
 
 def test_the_figure_shows_every_step_once() -> None:
@@ -55,7 +57,8 @@ def test_recording_afresh_shows_the_new_run(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(char_rnn, "record", short)
     lab.record_afresh()
-    assert said == ["Recording: training with no limit ...", "Recording: training with limit 1 ..."]
+    assert said[:2] == ["Recording: training with no limit ...", "Recording: training with limit 1 ..."]
+    assert said[2].startswith("Recorded afresh on this machine. Limit 1 on the global norm fires on ")
     assert "of 12 steps" in lab.live.description.summary
     assert lab.live.png() != before
 
@@ -83,7 +86,7 @@ def test_a_recording_of_ones_own_is_shown_whole_whatever_its_range(tmp_path: Pat
         assert bottom < rec.global_norm.min() < rec.global_norm.max() < top
         bars = view._bars[0].get_path().vertices.reshape(-1, 5, 2)
         assert (bars[:, 1, 0] - bars[:, 0, 0]).sum() == 20
-        assert dict(lab.description.table)["loss at the end, no limit"] == "not recorded"
+        assert dict(lab.description.table)["loss at the end of the run trained with no limit"] == "not recorded"
         lab.save(tmp_path / "x.csv")
 
 
