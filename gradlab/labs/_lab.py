@@ -42,12 +42,9 @@ class Lab:
 
     def __init__(self, **initial: Any) -> None:
         controls = {c.name: c for c in self.make_controls()}
-        self.controls = tuple(controls.values())
-        self._values = {c.name: c.value for c in self.controls if not isinstance(c, Button)}
+        self._controls = tuple(controls.values())
+        self._values = {c.name: c.value for c in self._controls if not isinstance(c, Button)}
         self._values |= self._checked(initial)
-        self.controls = tuple(
-            c if isinstance(c, Button) else replace(c, value=self._values[c.name]) for c in self.controls
-        )
         self._live: LiveFigure | None = None
         self._view: Any = None
 
@@ -82,6 +79,11 @@ class Lab:
         return []
 
     # What a lab does
+
+    @property
+    def controls(self) -> tuple[Control, ...]:
+        """The controls, at their current values."""
+        return tuple(c if isinstance(c, Button) else replace(c, value=self._values[c.name]) for c in self._controls)
 
     @property
     def params(self) -> dict[str, Any]:
@@ -148,7 +150,7 @@ class Lab:
             writer.writerows(zip(*(np.asarray(c).tolist() for c in columns.values()), strict=True))
 
     def _checked(self, params: dict[str, Any]) -> dict[str, Any]:
-        named = {c.name: c for c in self.controls if not isinstance(c, Button)}
+        named = {c.name: c for c in self._controls if not isinstance(c, Button)}
         for name in params:
             if name not in named:
                 raise ValueError(f"{self.label} has no control {name!r}; allowed are {', '.join(named)}")

@@ -73,6 +73,14 @@ def test_initial_values_are_where_the_controls_start(make: Any) -> None:
 
 
 @every_lab
+def test_what_was_set_before_it_is_shown_is_what_is_shown(make: Any) -> None:
+    lab = make()
+    control = movable(lab)[0]
+    lab.set(**{control.name: other_value(control)})
+    assert lab.live.values == lab.params == make().params | {control.name: other_value(control)}
+
+
+@every_lab
 def test_a_figure_shows_its_moving_artists_and_leaves_the_lab_alone(make: Any) -> None:
     lab = make()
     control = movable(lab)[0]
