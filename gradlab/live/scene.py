@@ -14,7 +14,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import FigureBase
 
 from .controls import Drag
-from .recorder import Recorder
+from .renderer import DisplayListRenderer
 
 FAST, SMALL = 1, 9
 
@@ -29,7 +29,7 @@ class Scene:
         self.figure = figure
         self.dpi = float(figure.dpi)
         self._canvas = FigureCanvasAgg(figure)
-        self._recorders: dict[float, Recorder] = {}
+        self._renderers: dict[float, DisplayListRenderer] = {}
         # The layout is worked out when still parts change, and kept: a frame must fit the still picture below it.
         self._layout = figure.get_layout_engine()
         self.settle()
@@ -57,15 +57,15 @@ class Scene:
     def frame(self, ratio: float) -> bytes:
         """Record the moving parts as a display list."""
         self._at(self.dpi * ratio)
-        recorder = self._recorders.get(ratio)
-        if recorder is None:
+        renderer = self._renderers.get(ratio)
+        if renderer is None:
             width, height = self._canvas.get_width_height(physical=True)
-            recorder = self._recorders[ratio] = Recorder(width, height, self.figure.dpi)
+            renderer = self._renderers[ratio] = DisplayListRenderer(width, height, self.figure.dpi)
         try:
             for artist in moving(self.figure):
-                artist.draw(recorder)
+                artist.draw(renderer)
         finally:
-            data = recorder.finish()
+            data = renderer.finish()
         return data
 
     def png(self, dpi: float | None) -> bytes:
@@ -96,7 +96,7 @@ class Scene:
 
     def forget(self) -> None:
         """Drop what depends on the size of the figure."""
-        self._recorders.clear()
+        self._renderers.clear()
 
     def _at(self, dpi: float) -> None:
         if self.figure.dpi != dpi:

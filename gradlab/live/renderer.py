@@ -24,7 +24,7 @@ MARGIN = 1.0
 Array = Any
 
 
-class Recorder(RendererBase):
+class DisplayListRenderer(RendererBase):
     """Records draw calls for a canvas of `width` x `height` pixels at `dpi`; `finish` gives the display list."""
 
     def __init__(self, width: int, height: int, dpi: float) -> None:
