@@ -28,9 +28,9 @@ def on_values(clip: Callable[[Array], Array], t: Any) -> Any:
     return clip(as_array(t))
 
 
-def need_float(t: Array, function: str, allowed: str = "a floating-point dtype") -> Array:
+def need_float(t: Array, function: str) -> Array:
     if not is_float(t.dtype):
-        raise DTypeError(f"{function} needs {allowed}, got {t.dtype}; convert it with .astype(...)")
+        raise DTypeError(f"{function} needs a floating-point dtype, got {t.dtype}; convert it with .astype(...)")
     return t
 
 

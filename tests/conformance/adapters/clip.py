@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 
 import gradlab as gl
+from gradlab._arrays import precision
 
 from .. import decode
 from ..runner import attempt, replay
@@ -80,21 +80,8 @@ def _grad_of(call: dict[str, Any], semantics: str) -> Any:
 def _gradient(f: Callable[[Any], Any], x: np.ndarray) -> np.ndarray:
     import jax
 
-    with wide(x.dtype == np.float64):
+    with precision(x.dtype):
         return np.asarray(jax.grad(f)(jax.numpy.asarray(x)))
-
-
-def wide(needed: bool) -> contextlib.AbstractContextManager[Any]:
-    """JAX with float64, where a scenario needs it."""
-    import jax
-
-    if not needed:
-        return contextlib.nullcontext()
-    if hasattr(jax, "enable_x64"):
-        return jax.enable_x64(True)
-    from jax.experimental import enable_x64
-
-    return enable_x64(True)
 
 
 def on_jax(scenario: Scenario) -> bool:
@@ -112,7 +99,7 @@ def jax_differences(scenario: Scenario, jit: bool) -> list[str]:
         )
     mode = JAX_TOLERANCE if scenario.data["compare"] == "bitwise" else scenario.data["compare"]
     relaxed = replace(scenario, data={**scenario.data, "compare": mode})
-    with wide("float64" in str(scenario.calls)):
+    with precision(np.float64 if "float64" in str(scenario.calls) else np.float32):
         return replay(relaxed, lambda semantics: [_on_jax(call, semantics, jit) for call in scenario.calls])
 
 
