@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -90,10 +91,16 @@ class GateRace:
         """Tasks that may run now."""
         return tuple(t for t in self.tasks if t not in self.done and self._waits_for[t] <= set(self.done))
 
+    @cached_property
+    def reads(self) -> dict[str, frozenset[str]]:
+        """For each variable the variables whose values its gradient is computed from."""
+        return _reads(self.loss, self._variables)
+
     @property
     def raced(self) -> tuple[str, ...]:
         """Variables whose gradient was computed from weights already updated."""
-        return tuple(e.task.split()[1] for e in self.events if e.task.startswith("gradient") and e.saw_updated)
+        gradients = [(e.task.split(" ", 1)[1], e) for e in self.events if e.task.startswith("gradient")]
+        return tuple(name for name, event in gradients if self.reads[name] & set(event.saw_updated))
 
     def run(self, task: str) -> None:
         """Run one task that is ready."""
@@ -136,15 +143,15 @@ class GateRace:
         """For each task the tasks it must wait for."""
         names = set(self._variables)
         if self.gate_gradients == GATE_OP:
-            before = _readers(self.loss, self._variables)
+            before = {n: {m for m in names if n in self.reads[m]} | {n} for n in names}
         else:
             before = {n: names if self.gate_gradients == GATE_GRAPH else {n} for n in names}
         waits: dict[str, set[str]] = {f"gradient {n}": set() for n in names}
         return waits | {f"update {n}": {f"gradient {m}" for m in before[n]} for n in names}
 
 
-def _readers(loss: Loss, variables: dict[str, Variable]) -> dict[str, set[str]]:
-    """For each variable the variables whose gradient is computed from it, found in the jaxpr of the gradient."""
+def _reads(loss: Loss, variables: dict[str, Variable]) -> dict[str, frozenset[str]]:
+    """For each variable the variables its gradient is computed from, found in the jaxpr of the gradient."""
     import jax
 
     def run(values: list[Array]) -> Array:
@@ -157,4 +164,4 @@ def _readers(loss: Loss, variables: dict[str, Variable]) -> dict[str, set[str]]:
         sources = set().union(*(seen.get(x, set()) for x in equation.invars if not hasattr(x, "val")))
         seen.update(dict.fromkeys(equation.outvars, sources))
     read = [set() if hasattr(x, "val") else seen.get(x, set()) for x in jaxpr.outvars]
-    return {v: {name for name, names in zip(variables, read, strict=True) if v in names} | {v} for v in variables}
+    return {name: frozenset(names) for name, names in zip(variables, read, strict=True)}

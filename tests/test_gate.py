@@ -98,6 +98,19 @@ def test_gate_op_waits_only_for_variables_of_the_same_operation() -> None:
     assert "update c" not in whole.ready
 
 
+def test_a_gradient_that_does_not_read_what_was_updated_has_not_raced() -> None:
+    a, b = gl.Variable([1.0], name="a"), gl.Variable([2.0], name="b")
+    race = GateRace(lambda: (a * a).sum() + (b * b).sum(), [a, b], 0.1, GATE_NONE)
+    for task in ("gradient a", "update a", "gradient b", "update b"):
+        race.run(task)
+    assert race.reads == {"a": {"a"}, "b": {"b"}}
+    assert (race.events[2].saw_updated, race.raced) == (("a",), ())
+
+
+def test_the_gradient_of_one_factor_reads_the_other(pair: Any) -> None:
+    assert _race(pair, GATE_NONE).reads == {"a": {"b"}, "b": {"a"}}
+
+
 def test_the_variables_stay(pair: Any) -> None:
     _race(pair, GATE_NONE).outcomes()
     assert [v.numpy().ravel().tolist() for v in pair] == [[1, 2, 3, 4], [5, 6, 7, 8]]
