@@ -8,6 +8,8 @@ from matplotlib.figure import Figure
 
 BLUE, ORANGE, GREEN, BLACK = "#0072B2", "#D55E00", "#00795A", "#1A1A1A"
 OTHER, GRID = "#8C8C8C", "#D9D9D9"
+# What these colours become on a dark page; all others have their lightness turned round.
+DARK: dict[str, str] = {}
 
 
 def new_figure(width: float, height: float) -> Figure:

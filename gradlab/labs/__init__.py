@@ -1,6 +1,9 @@
 """The labs: each shows itself in a notebook, and draws, saves and describes itself without one."""
 
 from ._lab import Lab as Lab
+from ._lab import Target as Target
+from ._link import opened as _opened
+from ._link import read as _read
 from .clip_arrows import clip_arrows as clip_arrows
 from .clip_libraries import clip_libraries as clip_libraries
 from .clipping import clipping as clipping
@@ -15,3 +18,18 @@ def catalogue() -> dict[str, type[Lab]]:
     True
     """
     return {lab.__name__: lab for lab in _CATALOGUE}
+
+
+def from_link(link: str) -> Lab:
+    """The lab that a copied link shows, at its settings.
+
+    Raises:
+        ValueError: not a link to a lab, a lab or a setting that does not exist, or a value that is not allowed.
+
+    >>> from_link("#gl=1&lab=clip_arrows&method=norm&limit=2").params["method"]
+    'norm'
+    """
+    name, settings = _read(link)
+    if name not in catalogue():
+        raise ValueError(f"the link names a lab {name!r}; there are {', '.join(catalogue())}")
+    return _opened(catalogue()[name], settings)

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import csv
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ..live import Button, Description, Drag, Menu, Slider
+from ..figures._style import DARK
+from ..live import Button, Description, Drag, Items, Preset
+from ..live.controls import Control, by_name, checked
+from . import _link, _save
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from ..live import LiveFigure
-
-Control = Slider | Menu | Button
-_PLAIN = {".png": {"Software": None}, ".svg": {"Date": None, "Creator": None}, ".pdf": {"CreationDate": None}}
 
 
 def plain(x: float) -> str:
@@ -25,13 +25,32 @@ def plain(x: float) -> str:
     return f"{x:,.0f}".replace(",", " ") if 1000 <= abs(x) < 1e6 else f"{x:.3g}"
 
 
+@dataclass(frozen=True)
+class Target:
+    """Something to reach by moving the controls.
+
+    Args:
+        text: what to do, "keep 95 % of the steps unclipped".
+        measure: of a trace: whether it is reached, and how far it is, "2.3 % now".
+    """
+
+    text: str
+    measure: Callable[[Any], tuple[bool, str]]
+
+    def said(self, trace: Any) -> str:
+        """The target and its state in one line."""
+        reached, now = self.measure(trace)
+        return f"Target: {self.text}. {now}: {'reached.' if reached else 'not yet.'}"
+
+
 class Lab:
     """Something to move and look at. Shows itself as the last value of a cell.
 
-    A lab is written by giving `label`, `controls`, `compute` (values to a trace), `view` (an object with `figure` and
-    `draw`), `draw` (a trace into the view), `describe` (a trace in words) and `columns` (a trace as named arrays).
+    A lab is written by giving `label`, `make_controls`, `compute` (values to a trace), `make_view` (an object with
+    `figure` and `draw(trace)`) and `describe` (a trace in words); the rest has defaults.
 
     Args:
+        target: the name of one of the lab's targets, shown under the picture until and after it is reached.
         **initial: where the controls start; each name is that of a control.
 
     Raises:
@@ -39,12 +58,18 @@ class Lab:
     """
 
     label: ClassVar[str]
+    axis: ClassVar[str | None] = None  # the control whose pictures are made ahead
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    targets: ClassVar[Mapping[str, Target]] = {}
+    source: str = ""  # how `code` writes what is not a control
 
-    def __init__(self, **initial: Any) -> None:
-        controls = {c.name: c for c in self.make_controls()}
-        self._controls = tuple(controls.values())
-        self._values = {c.name: c.value for c in self._controls if not isinstance(c, Button)}
-        self._values |= self._checked(initial)
+    def __init__(self, target: str | None = None, **initial: Any) -> None:
+        if target is not None and target not in self.targets:
+            raise ValueError(f"{self.label} has no target {target!r}; it has {', '.join(self.targets) or 'none'}")
+        self.target = target
+        self._controls = by_name(self.make_controls())
+        self._initial = {name: c.value for name, c in self._controls.items() if not isinstance(c, Button)}
+        self._initial |= self._checked(initial)
         self._live: LiveFigure | None = None
         self._view: Any = None
 
@@ -59,23 +84,30 @@ class Lab:
         raise NotImplementedError
 
     def make_view(self) -> Any:
-        """A new view: `.figure`, and `.draw(...)` for `draw` below."""
-        raise NotImplementedError
-
-    def draw(self, view: Any, trace: Any) -> None:
-        """Put a trace into a view."""
+        """A new view: `.figure`, `.draw(...)` for `draw` below, and `.arrange(narrow)` if it fits a narrow page."""
         raise NotImplementedError
 
     def describe(self, trace: Any) -> Description:
         """The trace in words and as a table."""
         raise NotImplementedError
 
+    def draw(self, view: Any, trace: Any) -> None:
+        """Put a trace into a view."""
+        view.draw(trace)
+
     def columns(self, trace: Any) -> dict[str, np.ndarray]:
-        """The trace as columns of equal length, for .csv."""
-        raise NotImplementedError
+        """The trace as columns of equal length, for .csv: by default its arrays of one dimension, by name."""
+        fields = trace if isinstance(trace, Mapping) else getattr(trace, "_asdict", lambda: vars(trace))()
+        columns = {name: np.asarray(column) for name, column in fields.items() if np.ndim(column) == 1}
+        longest = max((len(column) for column in columns.values()), default=0)
+        return {name: column for name, column in columns.items() if len(column) == longest}
+
+    def items(self, view: Any, trace: Any) -> Items | None:
+        """What can be pointed at in the view."""
+        return None
 
     def drags(self, view: Any) -> list[Drag]:
-        """Parts of the view that move controls."""
+        """Lines and points of the view that move controls."""
         return []
 
     # What a lab does
@@ -83,78 +115,99 @@ class Lab:
     @property
     def controls(self) -> tuple[Control, ...]:
         """The controls, at their current values."""
-        return tuple(c if isinstance(c, Button) else replace(c, value=self._values[c.name]) for c in self._controls)
+        return self._at(self.params)
 
     @property
     def params(self) -> dict[str, Any]:
         """The current value of every control."""
-        return dict(self._values)
+        return dict(self._initial) if self._live is None else self._live.values
 
     @property
     def description(self) -> Description:
-        """The current state in words: `.alt`, `.summary`, `.table`."""
-        return self.describe(self.compute(self._values))
+        """The current state in words: `.alt`, `.summary`, `.table`, `.goal`."""
+        return self._describe(self.compute(self.params))
 
     @property
     def live(self) -> LiveFigure:
-        """The widget, made when it is first needed."""
+        """The widget, made when it is first needed; it has a trait for every control."""
         if self._live is None:
-            from ..live import LiveFigure
-
             self._view = self.make_view()
-            self._live = LiveFigure(
-                self._view.figure, self.controls, self._update, drags=self.drags(self._view), label=self.label
-            )
+            self._live = self.make_live(self._view)
         return self._live
 
-    def _update(self, values: dict[str, Any]) -> Description:
-        trace = self.compute(values)
-        self.draw(self._view, trace)
-        self._values = values
-        return self.describe(trace)
+    def make_live(self, view: Any, **params: Any) -> LiveFigure:
+        """A widget of its own on a view, at the current state or at other params."""
+        from ..live import LiveFigure
+
+        def update(values: dict[str, Any]) -> Description:
+            trace = self.compute(values)
+            self.draw(view, trace)
+            return replace(self._describe(trace), items=self.items(view, trace))
+
+        presets = [Preset(label, values) for label, values in self.presets.items()]
+        return LiveFigure(
+            view.figure, self._at({**self.params, **self._checked(params)}), update, drags=self.drags(view),
+            label=self.label, name=type(self).__name__, presets=presets, axis=self.axis, dark=DARK,
+            arrange=getattr(view, "arrange", None),
+        )  # fmt: skip
 
     def set(self, **params: Any) -> None:
         """Move controls from Python; every view follows. Unknown names and bad values change nothing."""
-        checked = self._checked(params)
+        values = self._checked(params)
         if self._live is None:
-            self._values |= checked
+            self._initial |= values
         else:
-            self._live.set(**checked)
+            self._live.set(**values)
 
     def figure(self, **params: Any) -> Figure:
         """A still matplotlib Figure of the current state, or of other params."""
         view = self.make_view()
-        self.draw(view, self.compute({**self._values, **self._checked(params)}))
+        self.draw(view, self.compute({**self.params, **self._checked(params)}))
         for artist in view.figure.findobj():
             artist.set_animated(False)
         return view.figure
 
+    def code(self) -> str:
+        """The current state as one line of Python.
+
+        >>> from gradlab import labs
+        >>> labs.clip_arrows(method="norm", limit=2.5).code()
+        "gl.labs.clip_arrows(method='norm', limit=2.5)"
+        """
+        return _link.code(self)
+
+    def link(self) -> str:
+        """The current state as the end of a link: a notebook opened at `...ipynb` plus this shows it.
+
+        >>> from gradlab import labs
+        >>> labs.clip_libraries(case="inf").link()
+        '#gl=1&lab=clip_libraries&case=inf'
+        """
+        return _link.write(self)
+
     def save(self, path: str | Path, **params: Any) -> None:
-        """Write the picture (.png, .svg, .pdf) or its numbers (.csv); the same state gives the same bytes."""
-        suffix = Path(path).suffix.lower()
-        if suffix == ".csv":
-            self._save_csv(Path(path), {**self._values, **self._checked(params)})
-        elif suffix in _PLAIN:
-            import matplotlib
+        """Write the lab to a file; the same state gives the same bytes.
 
-            with matplotlib.rc_context({"svg.hashsalt": "gradlab"}):
-                self.figure(**params).savefig(path, metadata=_PLAIN[suffix], dpi=150)
-        else:
-            raise ValueError(f"cannot save {Path(path).name!r}: allowed are .png, .svg, .pdf and .csv")
+        Args:
+            path: .png, .svg or .pdf for the picture, .csv for its numbers, .html for a page that needs no kernel, .gif
+                or .mp4 for a film along the lab's `axis`.
+            **params: other values of controls than the current ones.
 
-    def _save_csv(self, path: Path, values: dict[str, Any]) -> None:
-        columns = self.columns(self.compute(values))
-        with path.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
-            writer.writerow(columns)
-            writer.writerows(zip(*(np.asarray(c).tolist() for c in columns.values()), strict=True))
+        Raises:
+            ValueError: another ending, or a film of a lab without an axis. OSError: the file cannot be written.
+        """
+        _save.save(self, Path(path), self._checked(params))
 
-    def _checked(self, params: dict[str, Any]) -> dict[str, Any]:
-        named = {c.name: c for c in self._controls if not isinstance(c, Button)}
-        for name in params:
-            if name not in named:
-                raise ValueError(f"{self.label} has no control {name!r}; allowed are {', '.join(named)}")
-        return {name: named[name].check(value) for name, value in params.items()}
+    def _at(self, values: Mapping[str, Any]) -> tuple[Control, ...]:
+        controls = self._controls.values()
+        return tuple(c if isinstance(c, Button) else replace(c, value=values[c.name]) for c in controls)
+
+    def _describe(self, trace: Any) -> Description:
+        words = self.describe(trace)
+        return words if self.target is None else replace(words, goal=self.targets[self.target].said(trace))
+
+    def _checked(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        return checked(self._controls, params, self.label)
 
     def __repr__(self) -> str:
         return f"{self.label}: {self.description.summary}"

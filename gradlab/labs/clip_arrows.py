@@ -45,6 +45,7 @@ class clip_arrows(Lab):
     """
 
     label = "Four ways to clip one gradient"
+    axis = "limit"
 
     def make_controls(self) -> list[Control]:
         return [

@@ -46,6 +46,7 @@ class clip_libraries(Lab):
     """
 
     label = "Same gradients, five libraries"
+    axis = "case"
 
     def make_controls(self) -> list[Control]:
         return [Menu("case", "Case", tuple((name, case[0]) for name, case in CASES.items()), "above")]

@@ -46,9 +46,11 @@ class clipping(Lab):
     """
 
     label = "Clipping a recorded run"
+    axis = "limit"
 
     def __init__(self, recording: Recording = None, **initial: Any) -> None:
         if isinstance(recording, str | Path):
+            self.source = repr(str(recording))
             recording = Recorder.load(recording)
         self.trained = not isinstance(recording, Recorder)  # by gradlab.char_rnn, so that the loss has a unit
         self.recording = {None: recording} if isinstance(recording, Recorder) else recording or char_rnn.shipped()

@@ -1,111 +1,14 @@
-"""What a reader can move: plain, frozen descriptions of controls and of the state they lead to."""
+"""What a reader can choose, switch and press: plain, frozen descriptions."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-SCALES = ("linear", "log", "integer")
-STEPS_PER_DECADE = 50.0
+from .sliders import Range, Slider
 
-
-@dataclass(frozen=True)
-class Slider:
-    """A number between two ends.
-
-    Args:
-        name: the key under which `LiveFigure.values` holds it.
-        label: what the reader sees.
-        minimum, maximum: the ends, in data units; both can be reached.
-        value: where it starts.
-        scale: "linear", "log" (equal factors are equal distances) or "integer".
-        step: data units for linear and integer scales, steps per decade for log scales.
-        unit: shown and read out after the number.
-
-    Raises:
-        ValueError: the ends are in the wrong order, a log scale reaches zero, or `value` lies outside.
-
-    >>> limit = Slider("limit", "Limit", 0.01, 1000.0, 1.0, scale="log")
-    >>> limit.check(20)
-    20.0
-    >>> limit.check(-1)
-    Traceback (most recent call last):
-    ...
-    ValueError: limit must be from 0.01 to 1000, got -1
-    """
-
-    name: str
-    label: str
-    minimum: float
-    maximum: float
-    value: float
-    scale: str = "linear"
-    step: float | None = None
-    unit: str = ""
-
-    def __post_init__(self) -> None:
-        if self.scale not in SCALES:
-            raise ValueError(f"{self.name}: scale must be one of {', '.join(SCALES)}, got {self.scale!r}")
-        if not (math.isfinite(self.minimum) and math.isfinite(self.maximum) and self.minimum < self.maximum):
-            raise ValueError(f"{self.name}: minimum must be below maximum, got {self.minimum:g} and {self.maximum:g}")
-        if self.scale == "log" and self.minimum <= 0:
-            raise ValueError(f"{self.name}: a log scale needs a minimum > 0, got {self.minimum:g}")
-        if self.step is not None and not 0 < self.step < math.inf:
-            raise ValueError(f"{self.name}: step must be > 0, got {self.step:g}")
-        self.check(self.value)
-
-    def check(self, value: Any) -> float | int:
-        """Give `value` as the number this slider would hold.
-
-        Raises:
-            TypeError: `value` is not a number.
-            ValueError: it is not a number from minimum to maximum (or not whole, for an integer scale).
-        """
-        if isinstance(value, bool | str) or not (hasattr(value, "__float__") or hasattr(value, "__index__")):
-            raise TypeError(f"{self.name} must be a number, got {value!r}")
-        number = float(value)
-        if not self.minimum <= number <= self.maximum:  # also refuses NaN
-            raise ValueError(f"{self.name} must be from {self.minimum:g} to {self.maximum:g}, got {number:g}")
-        if self.scale != "integer":
-            return number
-        if not number.is_integer():
-            raise ValueError(f"{self.name} must be a whole number, got {number:g}")
-        return int(number)
-
-    def clamp(self, value: Any) -> float | int:
-        """Give the nearest value that `check` accepts.
-
-        Raises:
-            TypeError, ValueError: there is none (NaN, not a number).
-        """
-        if isinstance(value, int | float) and not math.isnan(value):
-            value = min(max(value, self.minimum), self.maximum)
-            value = round(value) if self.scale == "integer" else value
-        return self.check(value)
-
-    def positions(self) -> dict[str, Any]:
-        """Describe the slider for the browser: ends, scale, number of positions and digits to show."""
-        step = self.step or self._default_step()
-        if self.scale == "log":
-            count = round(math.log10(self.maximum / self.minimum) * step)
-            # Neighbouring positions differ by a factor of 10 ** (1 / step): show enough digits to tell them apart.
-            digits = 2 + max(1, math.ceil(math.log10(step / 2.3)) - 1)
-        else:
-            count = math.ceil((self.maximum - self.minimum) / step - 1e-9)
-            digits = max(_decimals(step), _decimals(self.minimum))
-        return {
-            "kind": "slider", "name": self.name, "label": self.label, "unit": self.unit, "scale": self.scale,
-            "minimum": self.minimum, "maximum": self.maximum, "step": step, "count": max(1, count), "digits": digits,
-        }  # fmt: skip
-
-    def _default_step(self) -> float:
-        if self.scale == "log":
-            return STEPS_PER_DECADE
-        if self.scale == "integer":
-            return 1.0
-        return 10.0 ** math.floor(math.log10((self.maximum - self.minimum) / 100))
+PLAIN = (str, int, float, bool, type(None))
 
 
 @dataclass(frozen=True)
@@ -113,13 +16,14 @@ class Menu:
     """One of a few named choices.
 
     Args:
-        name: the key under which `LiveFigure.values` holds it.
+        name: the key under which `LiveFigure.values` holds it, and the trait that mirrors it.
         label: what the reader sees.
-        options: (value, label) pairs, or plain strings that are both.
+        options: (value, label) pairs, or plain strings that are both; values are strings, numbers, booleans or None.
         value: where it starts.
 
     Raises:
         ValueError: there are no options, or `value` is not one of them.
+        TypeError: an option that cannot be written into a message.
 
     >>> Menu("rule", "Rule", ("adagrad", ("sgd", "plain SGD")), "sgd").options
     (('adagrad', 'adagrad'), ('sgd', 'plain SGD'))
@@ -134,20 +38,100 @@ class Menu:
         pairs = tuple((o, o) if isinstance(o, str) else (o[0], str(o[1])) for o in self.options)
         if not pairs:
             raise ValueError(f"{self.name}: a menu needs at least one option")
+        for option, _ in pairs:
+            if not isinstance(option, PLAIN):
+                raise TypeError(f"{self.name}: an option is a string, number, boolean or None, got {option!r}")
         object.__setattr__(self, "options", pairs)
         self.check(self.value)
 
     def check(self, value: Any) -> Any:
         """Give the option equal to `value`; ValueError names the allowed ones."""
-        for option, _ in self.options:
-            if type(option) is type(value) and option == value:
-                return option
-        allowed = ", ".join(repr(option) for option, _ in self.options)
-        raise ValueError(f"{self.name} must be one of {allowed}, got {value!r}")
+        return self.values()[self.position(value)]
 
-    def index(self, value: Any) -> int:
+    clamp = check
+
+    def read(self, text: str) -> Any:
+        """Give the option that is written or labelled so."""
+        for option, label in self.options:
+            if text in (str(option), label):
+                return option
+        return self.check(text)
+
+    def write(self, value: Any) -> str:
+        """Write a value for a link."""
+        return str(value)
+
+    def values(self) -> list[Any]:
+        """Give all options."""
+        return [option for option, _ in self.options]
+
+    def key(self, value: Any) -> str:
+        """Name the place of `value` among the options."""
+        return str(self.position(value))
+
+    def position(self, value: Any) -> int:
         """Give the place of `value` among the options."""
-        return [option for option, _ in self.options].index(self.check(value))
+        for place, option in enumerate(self.values()):
+            if type(option) is type(value) and option == value:
+                return place
+        raise ValueError(f"{self.name} must be one of {', '.join(map(repr, self.values()))}, got {value!r}")
+
+    def spec(self) -> dict[str, Any]:
+        """Describe the menu for the browser."""
+        return {"kind": "menu", "name": self.name, "label": self.label, "options": [list(o) for o in self.options]}
+
+
+@dataclass(frozen=True)
+class Toggle:
+    """Something that is on or off.
+
+    >>> Toggle("nesterov", "Look ahead", False).check(1)
+    Traceback (most recent call last):
+    ...
+    TypeError: nesterov must be True or False, got 1
+    """
+
+    name: str
+    label: str
+    value: bool
+
+    def __post_init__(self) -> None:
+        self.check(self.value)
+
+    def check(self, value: Any) -> bool:
+        """Give `value`; TypeError if it is not a boolean."""
+        if not isinstance(value, bool):
+            raise TypeError(f"{self.name} must be True or False, got {value!r}")
+        return value
+
+    clamp = check
+
+    def read(self, text: str) -> bool:
+        """Give the value that `text` stands for; ValueError lists what is understood."""
+        known = {"1": True, "0": False, "true": True, "false": False}
+        if text.lower() not in known:
+            raise ValueError(f"{self.name} must be 1, 0, true or false, got {text!r}")
+        return known[text.lower()]
+
+    def write(self, value: bool) -> str:
+        """Write a value for a link."""
+        return str(int(value))
+
+    def values(self) -> list[bool]:
+        """Give both values."""
+        return [False, True]
+
+    def key(self, value: bool) -> str:
+        """Name the position."""
+        return str(int(value))
+
+    def position(self, value: bool) -> int:
+        """Give the place of `value`."""
+        return int(value)
+
+    def spec(self) -> dict[str, Any]:
+        """Describe the toggle for the browser."""
+        return {"kind": "toggle", "name": self.name, "label": self.label}
 
 
 @dataclass(frozen=True)
@@ -162,50 +146,58 @@ class Button:
     label: str
     press: Callable[[], None]
 
-
-@dataclass(frozen=True)
-class Drag:
-    """A part of the picture that moves sliders: the data coordinates under the pointer become their values.
-
-    Args:
-        axes: the matplotlib Axes in which the pointer may be dragged; linear or log in the directions used.
-        x, y: names of the sliders set by the horizontal and the vertical position.
-        label: shown when the pointer rests there. Keys work on the sliders themselves.
-
-    >>> from matplotlib.figure import Figure
-    >>> Drag(Figure().add_subplot(), x="limit").y is None
-    True
-    """
-
-    axes: Any
-    x: str | None = None
-    y: str | None = None
-    label: str = ""
-
-    def __post_init__(self) -> None:
-        if self.x is None and self.y is None:
-            raise ValueError("a Drag needs the name of a slider: x=, y= or both")
+    def spec(self) -> dict[str, Any]:
+        """Describe the button for the browser."""
+        return {"kind": "button", "name": self.name, "label": self.label}
 
 
 @dataclass(frozen=True)
-class Description:
-    """The current state in words, for readers who do not see the picture and for those who do.
+class Preset:
+    """Named settings of some controls, one press away.
 
-    Args:
-        alt: one sentence that states the key number.
-        summary: the short visible read-out.
-        table: rows of (name, value).
-
-    >>> Description("The norm is 2.", "norm 2", (("norm", "2"),)).summary
-    'norm 2'
+    >>> Preset("No limit at all", {"limit": 1000.0}).values
+    {'limit': 1000.0}
     """
 
-    alt: str
-    summary: str
-    table: tuple[tuple[str, str], ...] = ()
+    label: str
+    values: Mapping[str, Any]
 
 
-def _decimals(number: float) -> int:
-    """Count the decimals that `number` needs, at most 9."""
-    text = f"{number:.9f}".rstrip("0")
-    return len(text.split(".")[1])
+Valued = Slider | Range | Menu | Toggle
+Control = Valued | Button
+
+
+def by_name(controls: Any) -> dict[str, Control]:
+    """Name the controls; TypeError for anything else, ValueError for a name used twice."""
+    named: dict[str, Control] = {}
+    for control in controls:
+        if not isinstance(control, Control):
+            raise TypeError(f"controls are Slider, Range, Menu, Toggle or Button objects, got {type(control).__name__}")
+        if control.name in named:
+            raise ValueError(f"two controls are called {control.name!r}: give each its own name")
+        named[control.name] = control
+    return named
+
+
+def checked(controls: Mapping[str, Control], values: Mapping[str, Any], whose: str = "this figure") -> dict[str, Any]:
+    """Give `values` as the controls would hold them.
+
+    Raises:
+        ValueError, TypeError: an unknown name, or a value its control does not allow; the message lists what is.
+    """
+    valued = {name: control for name, control in controls.items() if not isinstance(control, Button)}
+    for name in values:
+        if name not in valued:
+            raise ValueError(f"{whose} has no control {name!r}; allowed are {', '.join(valued) or 'none'}")
+    return {name: valued[name].check(value) for name, value in values.items()}
+
+
+def key_of(controls: Mapping[str, Control], values: Mapping[str, Any]) -> str | None:
+    """Name a state by the positions of its controls; None if a value lies between two positions.
+
+    >>> controls = {"limit": Slider("limit", "Limit", 0, 10, 1, step=1), "on": Toggle("on", "On", True)}
+    >>> key_of(controls, {"limit": 4.0, "on": True}), key_of(controls, {"limit": 4.5, "on": True})
+    ('4,1', None)
+    """
+    keys = [c.key(values[name]) for name, c in controls.items() if not isinstance(c, Button)]
+    return None if None in keys else ",".join(map(str, keys))

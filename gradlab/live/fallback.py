@@ -5,7 +5,7 @@ from __future__ import annotations
 from base64 import b64encode
 from html import escape
 
-from .controls import Description
+from .words import Description
 
 
 def figure_html(png: bytes, description: Description, label: str) -> str:

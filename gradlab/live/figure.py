@@ -7,32 +7,40 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import anywidget
-
-from .controls import Button, Description, Drag, Menu, Slider
+from .controls import Button, Control, Menu, Preset, Toggle, by_name, checked, key_of
+from .drags import Drag, check_drags
 from .fallback import figure_html
 from .inbox import Inbox
+from .reel import Preloader
 from .scene import Scene
+from .sliders import Slider
+from .traits import MirroredWidget
+from .words import Description
 
-FOLDER = Path(__file__).parent
 VIEW = "application/vnd.jupyter.widget-view+json"
 
-Control = Slider | Menu | Button
 
-
-class LiveFigure(anywidget.AnyWidget):
+class LiveFigure(MirroredWidget):
     """A figure with controls: the still parts are sent once, the moving ones whenever a control changes.
+
+    Every control but a button is also a trait of the same name: `live.limit = 2`, `observe`, `link` and `jslink` work.
 
     Args:
         figure: a matplotlib `Figure` (not a pyplot one). Artists made with `animated=True` move.
-        controls: `Slider`, `Menu` and `Button` objects, in the order in which they are shown.
-        update: called with the values of all sliders and menus; sets data on artists, draws nothing, and returns a
+        controls: `Slider`, `Range`, `Menu`, `Toggle` and `Button` objects, in the order in which they are shown.
+        update: called with the values of all controls; sets data on artists, draws nothing, and returns a
             `Description` of the new state.
-        drags: parts of the picture that move sliders.
+        drags: lines and points of the picture that move sliders.
         label: what the figure is called.
+        name: what links call it; without one there are no links.
+        presets: named settings.
+        axis: the slider, menu or toggle whose pictures are recorded in the background and sent ahead, so that the
+            browser shows them without asking.
+        dark: colours to use on a dark page, by the figure's own; all others have their lightness turned round.
+        arrange: lays the figure out for a narrow page (True) or a wide one (False).
 
     Raises:
-        ValueError, TypeError: controls or drags do not fit together. Whatever `update` raises.
+        ValueError, TypeError: the parts do not fit together. Whatever `update` raises.
 
     >>> from matplotlib.figure import Figure
     >>> figure = Figure(figsize=(2, 1))
@@ -46,8 +54,8 @@ class LiveFigure(anywidget.AnyWidget):
     A line: slope 0.5
     """
 
-    _esm = FOLDER / "widget.js"
-    _css = FOLDER / "widget.css"
+    _esm = Path(__file__).parent / "widget.js"
+    _css = Path(__file__).parent / "widget.css"
 
     def __init__(
         self,
@@ -57,24 +65,36 @@ class LiveFigure(anywidget.AnyWidget):
         *,
         drags: Sequence[Drag] = (),
         label: str,
+        name: str = "",
+        presets: Sequence[Preset] = (),
+        axis: str | None = None,
+        dark: Mapping[str, str] | None = None,
+        arrange: Callable[[bool], None] | None = None,
     ) -> None:
-        self._controls = _by_name(controls)
-        _check_drags(drags, self._controls, figure)
-        self._label, self._update, self._drags = label, update, tuple(drags)
-        self._values = {name: c.check(c.value) for name, c in self._controls.items() if not isinstance(c, Button)}
+        self._controls = by_name(controls)
+        check_drags(drags, self._controls, figure)
+        if axis is not None and not isinstance(self._controls.get(axis), Slider | Menu | Toggle):
+            raise ValueError(f"axis must name a slider, a menu or a toggle, got {axis!r}")
+        self._presets = [Preset(p.label, checked(self._controls, p.values, p.label)) for p in presets]
+        self._label, self._name, self._axis = label, name, axis
+        self._update, self._drags, self._arrange = update, tuple(drags), arrange
+        self._values = {n: c.check(c.value) for n, c in self._controls.items() if not isinstance(c, Button)}
+        self._start = dict(self._values)
         self._lock = threading.RLock()  # one at a time may touch the figure
-        self._number = 0
+        self._number = self._edition = 0
+        self._narrow = False
         self._status: dict[str, Any] = {"text": "", "error": False}
         self._description = self._described(self._values)
-        self._scene = Scene(figure)
-        self._scene.frame(1.0)  # what cannot be recorded is refused here, not in the browser
+        self._scene = Scene(figure, dark or {})
+        self._scene.frame(1.0, self._description.items)  # what cannot be recorded is refused here, not in the browser
         self._inbox = Inbox(self)
-        super().__init__()
+        self._preloader = Preloader(self)
+        super().__init__(self._controls)
         self.on_msg(lambda _widget, content, _buffers: self._inbox.receive(content))
 
     @property
     def values(self) -> dict[str, Any]:
-        """The current values of sliders and menus by name."""
+        """The current values of all controls by name."""
         return dict(self._values)
 
     @property
@@ -88,10 +108,11 @@ class LiveFigure(anywidget.AnyWidget):
         Raises:
             ValueError, TypeError: a name or a value is not allowed; nothing has changed then.
         """
-        self._move(self._checked(values))
+        self._move(checked(self._controls, values, self._label))
 
     def refresh(self) -> None:
         """Call `update` again and show the result: the data behind the figure changed."""
+        self._edition += 1
         self._move({})
 
     def redraw_still(self, change: Callable[[], None] = lambda: None) -> None:
@@ -100,14 +121,13 @@ class LiveFigure(anywidget.AnyWidget):
         `change` is where they change: nobody draws or moves a control meanwhile, so any thread may do it.
         """
         with self._lock:
-            change()
+            self._scene.rearranged(change)
             self._description = self._described(self._values)
-            self._scene.forget()
-            self._scene.settle()
-            self._scene.frame(1.0)
             self._number += 1
-            for ratio in self._inbox.ratios:
-                self._send_picture(ratio, kind="still")
+            self._edition += 1
+            for screen in self._inbox.screens:
+                self.send(*self._picture("still", *screen))
+        self._preloader.wake()
 
     def say(self, text: str) -> None:
         """Put a status text into the read-out of every view, until the next change; any thread may call it."""
@@ -116,12 +136,13 @@ class LiveFigure(anywidget.AnyWidget):
     def frame(self, ratio: float = 1.0) -> bytes:
         """Give the display list of the moving artists as they are now, for `ratio` device pixels per CSS pixel."""
         with self._lock:
-            return self._scene.frame(ratio)
+            return self._scene.frame(ratio, self._settled().items)
 
-    def png(self, dpi: float | None = None) -> bytes:
+    def png(self, dpi: float | None = None, dark: bool = False) -> bytes:
         """Paint the whole picture by Agg (default: at the figure's own dpi); the same state gives the same bytes."""
         with self._lock:
-            return self._scene.png(dpi)
+            self._settled()
+            return self._scene.png(dpi, dark)
 
     def fallback_html(self) -> str:
         """Give the picture, its description and its values as HTML that needs neither kernel nor network."""
@@ -136,109 +157,96 @@ class LiveFigure(anywidget.AnyWidget):
 
     # State
 
-    def _checked(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        for name in values:
-            if name not in self._values:
-                raise ValueError(f"unknown control {name!r}: allowed are {', '.join(self._values) or 'none'}")
-        return {name: self._controls[name].check(value) for name, value in values.items()}  # type: ignore[union-attr]
-
     def _described(self, values: Mapping[str, Any]) -> Description:
+        """Set the artists and describe them."""
+        self._drawn: Mapping[str, Any] | None = None
         description = self._update(dict(values))
         if not isinstance(description, Description):
             raise TypeError(f"update must return a Description, got {type(description).__name__}")
+        self._drawn = values
         return description
 
-    def _move(self, changes: Mapping[str, Any], answer: list[Any] | None = None) -> None:
-        """Take over checked values, update the artists and show them; on an error all stays as it was."""
+    def _settled(self) -> Description:
+        """Set the artists to the current state, if they have been used for another one meanwhile."""
+        if self._drawn is not self._values:
+            self._description = self._described(self._values)
+        return self._description
+
+    def _move(self, changes: Mapping[str, Any], answer: list[Any] | None = None, have: bool = False) -> None:
+        """Take over checked values, update the artists and show them; on an error all stays as it was.
+
+        `answer` is the request that asked for it; `have` says that the one who asked shows the picture already.
+        """
         with self._lock:
             values = {**self._values, **changes}
+            shown = have and len(self._inbox.views) == 1
             try:
                 description = self._described(values)
-                frames = {ratio: self._scene.frame(ratio) for ratio in self._inbox.ratios or [1.0]}
+                ratios = [] if shown else self._inbox.ratios or [1.0]
+                frames = {ratio: self._scene.frame(ratio, description.items) for ratio in ratios}
             except BaseException:
                 self._restore()
                 raise
             self._values, self._description = values, description
             self._number += 1
             self._status = {"text": "", "error": False}
-            if self._inbox.views:
+            if shown:
+                self._tell(kind="answer", answer=answer, values=values)
+            elif self._inbox.views:
                 for ratio, frame in frames.items():
                     self.send({"kind": "frame", "ratio": ratio, "answer": answer, **self._state()}, [frame])
+        self._mirror(changes, from_browser=answer is not None)
+        self._preloader.wake(at_once=have)
 
     def _restore(self) -> None:
         """Give the artists their last good data back, as far as `update` can."""
         try:
-            self._update(dict(self._values))
+            self._described(self._values)
         except Exception:
             return
 
     # Messages to the browser
 
-    def _wire_values(self) -> dict[str, Any]:
-        """Values as the browser holds them: numbers, and places in a menu."""
-        controls = self._controls
-        return {
-            name: menu.index(value) if isinstance(menu := controls[name], Menu) else value
-            for name, value in self._values.items()
-        }
-
     def _state(self) -> dict[str, Any]:
-        words = self._description
         return {
-            "number": self._number, "values": self._wire_values(),
-            "alt": words.alt, "summary": words.summary, "table": words.table,
+            "number": self._number, "edition": self._edition, "key": key_of(self._controls, self._values),
+            "values": self._values, "colours": list(self._scene.colours.items()), **self._description.words(),
         }  # fmt: skip
 
-    def _send_picture(self, ratio: float, **more: Any) -> None:
-        areas = [self._scene.area(drag) for drag in self._drags]
-        buffers = [self._scene.still(ratio), self._scene.frame(ratio)]
-        self.send({"ratio": ratio, "areas": areas, "size": self._scene.size, **self._state(), **more}, buffers)
+    def _picture(self, kind: str, ratio: float, dark: bool, **more: Any) -> tuple[dict[str, Any], list[bytes]]:
+        """The still parts and the moving ones as a message."""
+        items = self._settled().items
+        buffers = [self._scene.still(ratio, dark), self._scene.frame(ratio, items)]
+        content = {
+            "kind": kind, "ratio": ratio, "dark": dark, "narrow": self._narrow, "size": self._scene.size,
+            "areas": [self._scene.area(drag) for drag in self._drags], "panels": self._scene.panels(),
+            "items": items and {"name": items.name, "columns": list(items.values)}, "zoomed": self._scene.zoomed,
+        }  # fmt: skip
+        return {**content, **self._state(), **more}, buffers
 
-    def _introduce(self, view: str, ratio: float) -> None:
+    def _setup(self, ratio: float, dark: bool, **more: Any) -> tuple[dict[str, Any], list[bytes]]:
+        """Everything a new view needs to know, as a message."""
+        return self._picture(
+            "setup", ratio, dark, label=self._label, name=self._name, axis=self._axis, start=self._start,
+            controls=[control.spec() for control in self._controls.values()],
+            presets=[{"label": preset.label, "values": preset.values} for preset in self._presets],
+            busy=sorted(self._inbox.busy), status=self._status, **more,
+        )  # fmt: skip
+
+    def _introduce(self, view: str, ratio: float, dark: bool, narrow: bool) -> None:
         """Tell a new view everything."""
         with self._lock:
-            self._send_picture(
-                ratio, kind="setup", view=view, label=self._label, controls=_described_controls(self._controls),
-                busy=sorted(self._inbox.busy), status=self._status,
-            )  # fmt: skip
+            if narrow != self._narrow and self._arrange is not None:
+                self._narrow = narrow
+                self.redraw_still(lambda: self._arrange(narrow))  # type: ignore[misc]
+            self.send(*self._setup(ratio, dark, view=view))
+        self._preloader.wake()
+
+    def _zoom(self, panel: int | None, x: Sequence[float], y: Sequence[float]) -> None:
+        """Show a part of a panel (fractions from its left and bottom), or all of it again."""
+        self.redraw_still(self._scene.unzoom if panel is None else lambda: self._scene.zoom(panel, x, y))
 
     def _tell(self, **content: Any) -> None:
         if content["kind"] == "status":
             self._status = {"text": content["text"], "error": content["error"]}
         self.send(content)
-
-
-def _by_name(controls: Iterable[Control]) -> dict[str, Control]:
-    named: dict[str, Control] = {}
-    for control in controls:
-        if not isinstance(control, Control):
-            raise TypeError(f"controls are Slider, Menu or Button objects, got {type(control).__name__}")
-        if control.name in named:
-            raise ValueError(f"two controls are called {control.name!r}: give each its own name")
-        named[control.name] = control
-    return named
-
-
-def _check_drags(drags: Iterable[Drag], controls: Mapping[str, Control], figure: Any) -> None:
-    for drag in drags:
-        if drag.axes not in figure.axes:
-            raise ValueError("the axes of a Drag must belong to the figure")
-        for name, axis in ((drag.x, drag.axes.xaxis), (drag.y, drag.axes.yaxis)):
-            if name is not None and not isinstance(controls.get(name), Slider):
-                sliders = [key for key, control in controls.items() if isinstance(control, Slider)]
-                raise ValueError(f"a Drag moves sliders: {name!r} is none of {', '.join(sliders) or '(no sliders)'}")
-            if name is not None and axis.get_scale() not in ("linear", "log"):
-                raise ValueError(f"a Drag needs a linear or log axis for {name!r}, got {axis.get_scale()!r}")
-
-
-def _described_controls(controls: Mapping[str, Control]) -> list[dict[str, Any]]:
-    described = []
-    for name, control in controls.items():
-        if isinstance(control, Slider):
-            described.append(control.positions())
-        elif isinstance(control, Menu):
-            labels = [label for _, label in control.options]
-            described.append({"kind": "menu", "name": name, "label": control.label, "options": labels})
-        else:
-            described.append({"kind": "button", "name": name, "label": control.label})
-    return described

@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextvars
 import logging
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
-from .controls import Button, Menu, Slider
+from .controls import Button
 from .scene import usable_ratio
 
 if TYPE_CHECKING:
@@ -18,27 +18,41 @@ MOST_VIEWS = 8
 _log = logging.getLogger(__name__)
 
 
+class Screen(NamedTuple):
+    """What a view is shown on: device pixels per CSS pixel, and whether the page is dark."""
+
+    ratio: float
+    dark: bool
+
+
 class Inbox:
     """Reads messages, keeps the open views, runs buttons.
 
-    Messages are {kind: "open", view, ratio}, {kind: "close", view}, {kind: "set", view, id, values} and
-    {kind: "press", name}; {kind: "nudge"} and anything else is passed over. A "set" is always answered, so that its
-    view may send the next one.
+    Messages are {kind: "open", view, ratio, dark, narrow}, {kind: "close", view}, {kind: "set", view, id, values,
+    have}, {kind: "press", name} and {kind: "zoom", panel, x, y}; {kind: "nudge"} and anything else is passed over. A
+    "set" is always answered, so that its view may send the next one.
     """
 
     def __init__(self, live: LiveFigure) -> None:
         self._live = live
-        self.views: dict[str, float] = {}
+        self.views: dict[str, Screen] = {}
         self.busy: set[str] = set()
 
     @property
-    def ratios(self) -> list[float]:
-        """The pixel ratios for which pictures are wanted now."""
+    def screens(self) -> list[Screen]:
+        """The screens for which still pictures are wanted now."""
         return sorted(set(self.views.values()))
+
+    @property
+    def ratios(self) -> list[float]:
+        """The pixel ratios for which moving pictures are wanted now."""
+        return sorted({screen.ratio for screen in self.views.values()})
 
     def receive(self, message: Any) -> None:
         """Act on one message."""
-        handlers = {"open": self._open, "close": self._close, "set": self._set, "press": self._press}
+        handlers = {
+            "open": self._open, "close": self._close, "set": self._set, "press": self._press, "zoom": self._zoom,
+        }  # fmt: skip
         kind = message.get("kind") if isinstance(message, dict) else None
         handler = handlers.get(kind) if isinstance(kind, str) else None
         if handler is None:
@@ -58,8 +72,8 @@ class Inbox:
         self.views.pop(view, None)
         while len(self.views) >= MOST_VIEWS:  # a page that vanished never said goodbye
             self.views.pop(next(iter(self.views)))
-        self.views[view] = usable_ratio(message.get("ratio"))
-        self._live._introduce(view, self.views[view])
+        screen = self.views[view] = Screen(usable_ratio(message.get("ratio")), message.get("dark") is True)
+        self._live._introduce(view, *screen, narrow=message.get("narrow") is True)
 
     def _close(self, message: dict[str, Any]) -> None:
         self.views.pop(str(message.get("view")), None)
@@ -67,9 +81,9 @@ class Inbox:
     def _set(self, message: dict[str, Any]) -> None:
         answer = [message.get("view"), message.get("id")]
         try:
-            self._live._move(self._read(message.get("values")), answer)
+            self._live._move(self._read(message.get("values")), answer, have=message.get("have") is True)
         except BaseException:
-            self._live._tell(kind="answer", answer=answer, values=self._live._wire_values())
+            self._live._tell(kind="answer", answer=answer, values=self._live.values)
             raise
 
     def _read(self, values: Any) -> dict[str, Any]:
@@ -77,14 +91,20 @@ class Inbox:
         controls, usable = self._live._controls, {}
         for name, value in values.items() if isinstance(values, dict) else ():
             control = controls.get(name)
+            if control is None or isinstance(control, Button):
+                continue
             try:
-                if isinstance(control, Slider):
-                    usable[name] = control.clamp(value)
-                elif isinstance(control, Menu) and isinstance(value, int) and value >= 0:
-                    usable[name] = control.options[value][0]
-            except (TypeError, ValueError, IndexError):
+                usable[name] = control.clamp(value)
+            except (TypeError, ValueError):
                 continue
         return usable
+
+    def _zoom(self, message: dict[str, Any]) -> None:
+        panel, x, y = (message.get(name) for name in ("panel", "x", "y"))
+        if panel is None:
+            self._live._zoom(None, (), ())
+        elif isinstance(panel, int) and _fractions(x) and _fractions(y):
+            self._live._zoom(panel, x, y)
 
     def _press(self, message: dict[str, Any]) -> None:
         button = self._live._controls.get(str(message.get("name")))
@@ -104,3 +124,9 @@ class Inbox:
         finally:
             self.busy.discard(button.name)
             self._live._tell(kind="busy", name=button.name, busy=False)
+
+
+def _fractions(pair: Any) -> TypeGuard[list[float]]:
+    """Whether this is two finite numbers in rising order."""
+    number: bool = isinstance(pair, list) and len(pair) == 2 and all(isinstance(v, int | float) for v in pair)
+    return number and -1e3 < pair[0] < pair[1] < 1e3

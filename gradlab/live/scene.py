@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import FigureBase
 
-from .controls import Drag
+from .drags import Drag
 from .renderer import DisplayListRenderer
 
 FAST, SMALL = 1, 9
@@ -25,7 +25,7 @@ class Scene:
     Moving artists lie over everything still, as they do when a picture is blitted.
     """
 
-    def __init__(self, figure: Any) -> None:
+    def __init__(self, figure: Any, dark: Any = None) -> None:
         self.figure = figure
         self.dpi = float(figure.dpi)
         self._canvas = FigureCanvasAgg(figure)
@@ -48,13 +48,13 @@ class Scene:
             self.figure.set_layout_engine("none")
         self._canvas.draw()
 
-    def still(self, ratio: float) -> bytes:
+    def still(self, ratio: float, dark: bool = False) -> bytes:
         """Paint the still parts for a screen with `ratio` device pixels per CSS pixel, as PNG bytes."""
         self._at(self.dpi * ratio)
         self._canvas.draw()
         return _png(np.asarray(self._canvas.buffer_rgba()), FAST)
 
-    def frame(self, ratio: float) -> bytes:
+    def frame(self, ratio: float, items: Any = None) -> bytes:
         """Record the moving parts as a display list."""
         self._at(self.dpi * ratio)
         renderer = self._renderers.get(ratio)
@@ -68,7 +68,7 @@ class Scene:
             data = renderer.finish()
         return data
 
-    def png(self, dpi: float | None) -> bytes:
+    def png(self, dpi: float | None, dark: bool = False) -> bytes:
         """Paint everything by Agg, moving parts last, without dates or versions in the file."""
         before = self.figure.dpi
         try:
@@ -93,6 +93,21 @@ class Scene:
                 first, last = map(float, axis.get_view_interval())
                 area[key] = {"name": name, "first": first, "last": last, "log": axis.get_scale() == "log"}
         return area
+
+    zoomed = False
+    colours: Any = {}  # noqa: RUF012
+
+    def panels(self) -> list[dict[str, Any]]:
+        return []
+
+    def rearranged(self, change: Any) -> None:
+        change()
+        self.forget()
+        self.settle()
+
+    def zoom(self, panel: int, x: Any, y: Any) -> None: ...
+
+    def unzoom(self) -> None: ...
 
     def forget(self) -> None:
         """Drop what depends on the size of the figure."""

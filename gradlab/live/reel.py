@@ -1,0 +1,166 @@
+"""Pictures made ahead: every position of one control, recorded while nobody asks for anything."""
+
+from __future__ import annotations
+
+import json
+import logging
+import struct
+import threading
+import time
+import zlib
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from .controls import key_of
+from .words import Description
+
+if TYPE_CHECKING:
+    from .figure import LiveFigure
+
+MOST_BYTES = 2_000_000  # of packed pictures for one setting of the other controls
+BATCH = 12
+IDLE_SECONDS = 0.12
+
+_log = logging.getLogger(__name__)
+
+Entry = tuple[str, Description, bytes]
+
+
+def pack(entries: Iterable[Entry]) -> bytes:
+    """Pack (key, description, display list) triples: a JSON table of contents, then the lists, all deflated."""
+    entries = list(entries)
+    contents = json.dumps([[key, len(frame), words.words()] for key, words, frame in entries]).encode()
+    contents += b" " * (-len(contents) % 4)
+    frames = b"".join(frame for _, _, frame in entries)
+    return zlib.compress(struct.pack("<I", len(contents)) + contents + frames, 6)
+
+
+def unpack(data: bytes) -> list[tuple[str, dict[str, Any], bytes]]:
+    """Give (key, words, display list) triples back.
+
+    >>> unpack(pack([("3", Description("Three.", "3"), b"abcd")]))[0][2]
+    b'abcd'
+    """
+    plain = zlib.decompress(data)
+    (length,) = struct.unpack_from("<I", plain)
+    at, entries = 4 + length, []
+    for key, size, words in json.loads(plain[4:at]):
+        entries.append((key, words, plain[at : at + size]))
+        at += size
+    return entries
+
+
+def stride(count: int, bytes_each: float, most: int = MOST_BYTES) -> int:
+    """How many positions apart pictures may be so that all of them fit: 1, 2, 4, ...
+
+    >>> stride(1000, 1500.0), stride(1000, 5000.0)
+    (1, 4)
+    """
+    step = 1
+    while count / step * bytes_each > most:
+        step *= 2
+    return step
+
+
+def outward(count: int, here: int, step: int = 1) -> list[int]:
+    """Positions from 0 to count - 1, nearest to `here` first; of the far ones every `step`-th.
+
+    >>> outward(5, 1), outward(9, 1, 4)
+    ([1, 2, 0, 3, 4], [1, 0, 4, 8])
+    """
+    wanted = {*range(0, count, step), here} & set(range(count))
+    return sorted(wanted, key=lambda position: (abs(position - here), -position))
+
+
+class Preloader:
+    """Records the positions of a figure's axis in a thread and sends them to every open view.
+
+    It works only while views are open and steps aside whenever anybody else wants the figure.
+    """
+
+    def __init__(self, live: LiveFigure) -> None:
+        self._live = live
+        self._woken = -IDLE_SECONDS
+        self._thread: threading.Thread | None = None
+        self._guard = threading.Lock()
+        self._forget(None)
+
+    def wake(self, at_once: bool = False) -> None:
+        """Something changed: look again, after a pause if the kernel is being asked, at what is worth recording."""
+        if self._live._axis is None or not self._live._inbox.views:
+            return
+        if not at_once:
+            self._woken = time.monotonic()
+        with self._guard:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, daemon=True)
+                self._thread.start()
+
+    def _forget(self, situation: Any) -> None:
+        self._situation = situation
+        self._sent: set[tuple[float, str]] = set()
+        self._bytes = 0
+
+    def _run(self) -> None:
+        while True:
+            if self._busy:
+                time.sleep(IDLE_SECONDS / 4)
+            elif not self._record_some():
+                with self._guard:
+                    if not self._busy:
+                        self._thread = None
+                        return
+
+    @property
+    def _busy(self) -> bool:
+        """Whether the kernel was asked for something a moment ago."""
+        return time.monotonic() < self._woken + IDLE_SECONDS
+
+    def _record_some(self) -> bool:
+        """Record and send one batch; whether there was anything to do."""
+        live = self._live
+        situation = (live._edition, {k: v for k, v in live._values.items() if k != live._axis})
+        if situation != self._situation:
+            self._forget(situation)
+        for ratio in live._inbox.ratios:
+            if states := self._missing(ratio)[:BATCH]:
+                self._send(ratio, situation[0], list(self._recorded(ratio, states)))
+                return True
+        return False
+
+    def _missing(self, ratio: float) -> list[tuple[str, dict[str, Any]]]:
+        """The states still to be recorded, nearest first."""
+        live, axis = self._live, str(self._live._axis)
+        control: Any = live._controls[axis]
+        values, options = dict(live._values), control.values()
+        step = stride(len(options), self._bytes / len(self._sent)) if len(self._sent) >= BATCH else 1
+        places = outward(len(options), control.position(values[axis]), step)
+        states = ({**values, axis: options[place]} for place in places)
+        keyed = ((key_of(live._controls, state), state) for state in states)
+        return [(key, state) for key, state in keyed if key is not None and (ratio, key) not in self._sent]
+
+    def _recorded(self, ratio: float, states: Iterable[tuple[str, dict[str, Any]]]) -> Iterator[Entry]:
+        """Record states one by one, until somebody wants the figure."""
+        live = self._live
+        for key, state in states:
+            if self._busy:
+                return
+            self._sent.add((ratio, key))
+            with live._lock:
+                try:
+                    description = live._described(state)
+                    frame = live._scene.frame(ratio, description.items)
+                except Exception as error:  # it is said when the reader goes there
+                    _log.debug("not recorded: %s", error, exc_info=error)
+                    continue
+            yield key, description, frame
+            time.sleep(0)  # whoever waits for the figure comes first
+
+    def _send(self, ratio: float, edition: int, entries: list[Entry]) -> None:
+        """Send pictures; a browser that knows a later edition drops them."""
+        if not entries:
+            return
+        packed = pack(entries)
+        self._bytes += len(packed)
+        colours = list(self._live._scene.colours.items())
+        self._live.send({"kind": "reel", "ratio": ratio, "edition": edition, "colours": colours}, [packed])

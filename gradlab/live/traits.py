@@ -1,0 +1,79 @@
+"""Controls as traits, so that `observe`, `link` and `jslink` of ipywidgets work on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import anywidget
+import traitlets
+
+from .controls import Button, Control
+
+
+class ControlTrait(traitlets.TraitType[Any, Any]):
+    """The value of one control; refuses what the control refuses."""
+
+    def __init__(self, control: Any) -> None:
+        super().__init__(default_value=control.value)
+        self._control = control
+
+    def validate(self, _: Any, value: Any) -> Any:
+        return self._control.check(value)
+
+
+class MirroredWidget(anywidget.AnyWidget):
+    """A widget with one trait for each control; setting a trait moves the control."""
+
+    selected = traitlets.Int(None, allow_none=True, min=0, help="The item that the reader has selected, or None.").tag(
+        sync=True
+    )
+
+    def __init__(self, controls: Mapping[str, Control]) -> None:
+        traits = {name: ControlTrait(c).tag(sync=True) for name, c in controls.items() if not isinstance(c, Button)}
+        for name in traits:
+            if hasattr(type(self), name):
+                raise ValueError(f"a control cannot be called {name!r}, for a widget has something of that name")
+        self._known_to_browser: set[str] = set()
+        self.add_traits(**traits)
+        super().__init__()
+        self.observe(self._trait_moved, names=list(traits))
+
+    def _move(self, changes: Mapping[str, Any]) -> None:
+        """Take over checked values; the traits follow through `_mirror`."""
+        raise NotImplementedError
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The current values of the controls by name."""
+        raise NotImplementedError
+
+    def _mirror(self, names: Iterable[str], from_browser: bool) -> None:
+        """Let the traits follow the controls, without telling the browser what it told us."""
+        values = self.values
+        with self._told(set(names) if from_browser else set()):
+            for name in names:
+                self.set_trait(name, values[name])
+
+    def _trait_moved(self, change: Any) -> None:
+        held = self.values[change.name]
+        if change.new == held:
+            return
+        try:
+            self._move({change.name: change.new})
+        except BaseException:
+            self.set_trait(change.name, held)
+            raise
+
+    @contextmanager
+    def _told(self, names: set[str]) -> Iterator[None]:
+        self._known_to_browser = names
+        try:
+            yield
+        finally:
+            self._known_to_browser = set()
+
+    def _should_send_property(self, key: str, value: Any) -> bool:
+        send: bool = key not in self._known_to_browser and super()._should_send_property(key, value)
+        return send
