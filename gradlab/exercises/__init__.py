@@ -7,10 +7,11 @@ from . import clipping
 from ._feedback import Feedback as Feedback
 
 _EXERCISES: dict[str, Callable[[Any], Feedback]] = {
-    "clipping.turn": clipping.turn,
+    "clipping.direction": clipping.direction,
     "clipping.infinite": clipping.infinite,
     "clipping.below": clipping.below,
     "clipping.by_norm": clipping.by_norm,
+    "clipping.by_global_norm": clipping.by_global_norm,
     "clipping.keep_95": clipping.keep_95,
 }
 
@@ -25,7 +26,7 @@ def check(name: str, answer: Any) -> Feedback:
 
     Raises: ValueError: no exercise of that name.
 
-    >>> check("clipping.turn", "b")
+    >>> check("clipping.direction", "b")
     Right. One factor for all tensors: the step gets shorter and keeps its direction.
     >>> check("clipping.by_norm", lambda t, limit: t.clip(-limit, limit)).right
     False

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .. import char_rnn
-from ..clip import clip_by_norm, clip_by_value
-from ._feedback import Feedback, choice
+from ..clip import clip_by_global_norm, clip_by_norm, clip_by_value
+from ._feedback import Coded, Feedback, choice
 
 
-def turn(answer: Any) -> Feedback:
+def direction(answer: Any) -> Feedback:
     """How far does clipping by global norm turn a step?"""
     return choice(
         answer,
@@ -57,56 +55,94 @@ def below(answer: Any) -> Feedback:
     )
 
 
-_CASES: list[tuple[list[Any], float]] = [
-    ([3.0, 4.0], 1.0),
-    ([3.0, 4.0], 10.0),
-    ([-6.0, 8.0, 0.0], 5.0),
-    ([0.0, 0.0], 2.0),
-    ([0.3, -0.4], 0.5),
-    ([[2.0, -4.0], [4.0, 8.0]], 3.0),
-]
+def _norm(tensors: Any) -> float:
+    return float(np.sqrt(sum((np.asarray(t, np.float64) ** 2).sum() for t in tensors)))
 
 
-def by_norm(function: Callable[[np.ndarray, float], Any]) -> Feedback:
-    """Write clip_by_norm: a function of an array and a limit."""
-    if not callable(function):
-        return Feedback(False, f"Pass the function itself, without calling it; got {type(function).__name__}.")
-    for values, limit in _CASES:
-        t = np.array(values, np.float32)
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            try:
-                answer = function(t.copy(), limit)
-                if answer is None:
-                    return Feedback(False, "It returned None; is there a return?")
-                got = np.asarray(answer, dtype=np.float64)
-            except Exception as error:
-                return Feedback(False, f"For t = {values}, limit = {limit:g} it raises {type(error).__name__}: {error}")
-            wanted = np.asarray(clip_by_norm(t, limit), np.float64)
-        if got.shape != wanted.shape or not np.allclose(got, wanted, rtol=1e-5, atol=1e-6):
-            shown = np.round(got, 4).tolist()
-            return Feedback(
-                False, f"For t = {values}, limit = {limit:g} it gives {shown}. {_misconception(t, limit, got)}"
-            )
-    return Feedback(True, f"It agrees with clip_by_norm on {len(_CASES)} cases, the zero gradient among them.")
-
-
-def _misconception(t: np.ndarray, limit: float, got: np.ndarray) -> str:
-    """A hint for the mistake that gives exactly this result."""
-    norm = float(np.sqrt((t.astype(np.float64) ** 2).sum()))
-    if got.shape != t.shape:
-        return f"The result must have the shape of t, {t.shape}."
-    if np.isnan(got).any():
-        return "0 / 0 is NaN: what should happen when the norm is 0?"
-    if np.allclose(got, clip_by_value(t, -limit, limit)):
-        return "That clips every entry by itself and turns the gradient. Which one number belongs to the whole of t?"
-    if np.allclose(got, t) and norm > limit:
-        return f"Its norm is {norm:g}, which is over the limit: shrink it."
+def _too_long(norm: float, limit: float, now: float) -> str:
+    """The hint for a mistake without a name: what the norm was, is and should be."""
     if norm <= limit:
         return f"Its norm, {norm:g}, is within the limit already: nothing should change."
-    if np.allclose(got, t / norm):
-        return "That has norm 1. It should have the norm of the limit."
-    return f"Its norm is {float(np.sqrt((got**2).sum())):.4g}; it should be {limit:g}, in the direction of t."
+    return f"Its norm was {norm:g} and is {now:.4g} now; it should be {limit:g}, in the same direction."
+
+
+def _case(*rows: Any, limit: float) -> dict[str, Any]:
+    return {"tensors": [np.array(row, np.float32) for row in rows], "limit": limit}
+
+
+ZERO = "0 / 0 is NaN: what should happen when the norm is 0?"
+_ALWAYS = "That makes the norm equal to the limit even where it was smaller. A limit only ever shortens."
+_LONG = "Its norm is over the limit: shrink it."
+_UNIT = "That has norm 1. It should have the norm of the limit."
+
+by_norm = Coded(
+    cases=[
+        {"t": np.array(values, np.float32), "limit": limit}
+        for values, limit in (
+            ([3.0, 4.0], 1.0),
+            ([3.0, 4.0], 10.0),
+            ([-6.0, 8.0, 0.0], 5.0),
+            ([0.0, 0.0], 2.0),
+            ([0.3, -0.4], 0.5),
+            ([[2.0, -4.0], [4.0, 8.0]], 3.0),
+        )
+    ],
+    right=clip_by_norm,
+    mistakes=(
+        (lambda t, limit: t, _LONG),
+        (lambda t, limit: t / 0 * limit, ZERO),
+        (
+            lambda t, limit: clip_by_value(t, -limit, limit),
+            "That clips every entry by itself and turns the gradient. Which one number belongs to the whole of t?",
+        ),
+        (
+            lambda t, limit: t / np.abs(t).sum() * limit,
+            "That divides by the sum of the entries. The norm adds squares.",
+        ),
+        (
+            lambda t, limit: t / (t * t).sum() * limit,
+            "That divides by the sum of the squares. The norm is the root of it.",
+        ),
+        (lambda t, limit: t / _norm([t]) * limit, _ALWAYS),
+        (lambda t, limit: t / _norm([t]), _UNIT),
+    ),
+    otherwise=lambda got, t, limit: _too_long(_norm([t]), limit, _norm([got])),
+    done="It agrees with clip_by_norm on 6 cases, the zero gradient among them.",
+)
+
+by_global_norm = Coded(
+    cases=[
+        _case([3.0, 4.0], [12.0], limit=1.0),
+        _case([3.0, 4.0], [12.0], limit=20.0),
+        _case([0.6, 0.8], [[-2.0, 1.0], [2.0, 4.0]], limit=2.5),
+        _case([0.0], [0.0, 0.0], limit=1.0),
+    ],
+    right=lambda tensors, limit: clip_by_global_norm(tensors, limit)[0],
+    mistakes=(
+        (lambda tensors, limit: tensors, _LONG),
+        (lambda tensors, limit: [t / 0 * limit for t in tensors], ZERO),
+        (
+            lambda tensors, limit: [clip_by_norm(t, limit) for t in tensors],
+            "That gives every tensor a limit of its own, and the step turns. Which one norm belongs to all of them?",
+        ),
+        (
+            lambda tensors, limit: [t * limit / sum(_norm([u]) for u in tensors) for t in tensors],
+            "That adds the norms. They add like the sides of a right angle: square, add, take the root.",
+        ),
+        (
+            lambda tensors, limit: [t * limit / _norm(tensors) ** 2 for t in tensors],
+            "That divides by the sum of the squares. The norm is the root of it.",
+        ),
+        (
+            lambda tensors, limit: [t * limit / max(_norm([u]) for u in tensors) for t in tensors],
+            "That looks at the largest tensor only. The others make the step longer, too.",
+        ),
+        (lambda tensors, limit: [t * limit / _norm(tensors) for t in tensors], _ALWAYS),
+        (lambda tensors, limit: [t / _norm(tensors) for t in tensors], _UNIT),
+    ),
+    otherwise=lambda got, tensors, limit: _too_long(_norm(tensors), limit, _norm(got)),
+    done="It agrees with clip_by_global_norm on 4 cases, the zero gradient among them.",
+)
 
 
 def keep_95(limit: Any) -> Feedback:

@@ -6,26 +6,30 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab.exercises import check
+from gradlab.exercises import check, clipping
 
 
-def good(t: np.ndarray, limit: float) -> np.ndarray:
+def by_norm(t: np.ndarray, limit: float) -> np.ndarray:
     norm = float(np.sqrt((t * t).sum()))
     return t * limit / max(norm, limit)
 
 
-def divides_always(t: np.ndarray, limit: float) -> np.ndarray:
-    return t / np.sqrt((t * t).sum()) * limit
+def by_global_norm(tensors: list[np.ndarray], limit: float) -> list[np.ndarray]:
+    norm = float(np.sqrt(sum((t * t).sum() for t in tensors)))
+    return [t * limit / max(norm, limit) for t in tensors]
 
 
 @pytest.mark.parametrize(
     ("name", "answer"),
     [
-        ("clipping.turn", "b"),
+        ("clipping.direction", "b"),
         ("clipping.infinite", " C "),
         ("clipping.below", "b"),
-        ("clipping.by_norm", good),
+        ("clipping.by_norm", by_norm),
         ("clipping.by_norm", gl.clip_by_norm),
+        ("clipping.by_norm", lambda t, c: by_norm(t, c).tolist()),
+        ("clipping.by_global_norm", by_global_norm),
+        ("clipping.by_global_norm", lambda tensors, c: tuple(gl.clip_by_global_norm(tensors, c)[0])),
         ("clipping.keep_95", 1.25),
     ],
 )
@@ -36,23 +40,22 @@ def test_right_answers(name: str, answer: Any) -> None:
 @pytest.mark.parametrize(
     ("name", "answer", "hint"),
     [
-        ("clipping.turn", None, "Write your guess first"),
-        ("clipping.turn", "d", "The answers are 'a', 'b', 'c'; got 'd'"),
-        ("clipping.turn", "a", "A limit per tensor"),
-        ("clipping.turn", "c", "How many different factors"),
+        ("clipping.direction", None, "Write your guess first"),
+        ("clipping.direction", "d", "The answers are 'a', 'b', 'c'; got 'd'"),
+        ("clipping.direction", "a", "A limit per tensor"),
+        ("clipping.direction", "c", "How many different factors"),
         ("clipping.infinite", "a", "Which norm"),
         ("clipping.infinite", "b", "PyTorch and optax"),
         ("clipping.below", "a", "The documentation says so"),
-        ("clipping.by_norm", 3, "Pass the function itself"),
-        ("clipping.by_norm", lambda t, c: t, "over the limit: shrink it"),
         ("clipping.by_norm", lambda t, c: t.clip(-c, c), "clips every entry by itself"),
-        ("clipping.by_norm", lambda t, c: t / 5.0, "within the limit already"),
-        ("clipping.by_norm", divides_always, "within the limit already"),
-        ("clipping.by_norm", lambda t, c: t / max(np.sqrt((t * t).sum()), 1) if c < 5 else t * 0.5, "should"),
-        ("clipping.by_norm", lambda t, c: good(t, c) if t.any() else t / 0, "0 / 0 is NaN"),
-        ("clipping.by_norm", lambda t, c: t.sum(), "must have the shape of t"),
-        ("clipping.by_norm", lambda t: t, "raises TypeError"),
-        ("clipping.by_norm", lambda t, c: None, "is there a return?"),
+        ("clipping.by_norm", lambda t, c: t / np.sqrt((t * t).sum()) * c, "even where it was smaller"),
+        ("clipping.by_norm", lambda t, c: t / np.sqrt((t * t).sum()), "should have the norm of the limit"),
+        ("clipping.by_norm", lambda t, c: t / np.abs(t).sum() * c, "sum of the entries"),
+        ("clipping.by_norm", lambda t, c: by_norm(t, c) if c < 5 else t / 2, "within the limit already"),
+        ("clipping.by_norm", lambda t, c: by_norm(t, c) if t.any() else t / 0, "0 / 0 is NaN"),
+        ("clipping.by_norm", lambda t, c: t * 0.5, "Its norm was 5 and is 2.5 now; it should be 1"),
+        ("clipping.by_global_norm", lambda tensors, c: [by_norm(t, c) for t in tensors], "a limit of its own"),
+        ("clipping.by_global_norm", lambda tensors, c: [t * 3 for t in tensors], "Its norm was 13 and is 39 now"),
         ("clipping.keep_95", None, "Write a number first"),
         ("clipping.keep_95", "1", "A limit is a positive number"),
         ("clipping.keep_95", 0.01, "keeps 0% of them, not 95 %"),
@@ -62,7 +65,16 @@ def test_right_answers(name: str, answer: Any) -> None:
 )
 def test_wrong_answers_get_their_hint(name: str, answer: Any, hint: str) -> None:
     feedback = check(name, answer)
-    assert not feedback and hint in feedback.text, feedback
+    assert not feedback
+    assert hint in feedback.text, feedback
+
+
+@pytest.mark.parametrize("exercise", [clipping.by_norm, clipping.by_global_norm], ids=["by_norm", "by_global_norm"])
+def test_every_mistake_is_noticed_and_called_by_its_name(exercise: Any) -> None:
+    assert len(exercise.mistakes) >= 3
+    for mistake, hint in exercise.mistakes:
+        if hint != clipping.ZERO:  # a mistake that shows only once everything else is right
+            assert exercise(mistake).text.endswith(hint)
 
 
 def test_a_hint_is_not_the_solution() -> None:
@@ -70,5 +82,5 @@ def test_a_hint_is_not_the_solution() -> None:
 
 
 def test_an_unknown_exercise_lists_the_others() -> None:
-    with pytest.raises(ValueError, match=r"no exercise 'x'; there are clipping.turn"):
+    with pytest.raises(ValueError, match=r"no exercise 'x'; there are clipping.direction"):
         check("x", 1)
