@@ -50,10 +50,10 @@ def unpack(data: bytes) -> list[tuple[str, dict[str, Any], bytes]]:
     return entries
 
 
-def stride(count: int, bytes_each: float, most: int = MOST_BYTES) -> int:
+def stride(count: int, bytes_each: float, most: int) -> int:
     """How many positions apart pictures may be so that all of them fit: 1, 2, 4, ...
 
-    >>> stride(1000, 1500.0), stride(1000, 5000.0)
+    >>> stride(1000, 1500.0, 2_000_000), stride(1000, 5000.0, 2_000_000)
     (1, 4)
     """
     step = 1
@@ -133,7 +133,7 @@ class Preloader:
         live, axis = self._live, str(self._live._axis)
         control: Any = live._controls[axis]
         values, options = dict(live._values), control.values()
-        step = stride(len(options), self._bytes / len(self._sent)) if len(self._sent) >= BATCH else 1
+        step = stride(len(options), self._bytes / len(self._sent), MOST_BYTES) if len(self._sent) >= BATCH else 1
         places = outward(len(options), control.position(values[axis]), step)
         states = ({**values, axis: options[place]} for place in places)
         keyed = ((key_of(live._controls, state), state) for state in states)

@@ -130,6 +130,8 @@ class Slider:
 
     def position(self, value: float) -> int:
         """Give the position nearest to a value."""
+        if value >= self.maximum:  # the last step may be a shorter one
+            return self.count
         if self.scale == "log":
             part = self.count * math.log(value / self.minimum) / math.log(self.maximum / self.minimum)
         else:

@@ -1,89 +1,53 @@
-import numpy as np
 import pytest
-from matplotlib.figure import Figure
 
-from gradlab.live import Drag, Menu, Slider
-
-
-@pytest.mark.parametrize("value", [0.01, 1000, np.float32(2), np.array(3.0), np.int64(4)])
-def test_a_slider_takes_any_real_number_in_range(value: object) -> None:
-    checked = Slider("limit", "Limit", 0.01, 1000.0, 1.0).check(value)
-    assert type(checked) is float
-
-
-@pytest.mark.parametrize(
-    ("value", "error", "message"),
-    [
-        (-1, ValueError, "limit must be from 0.01 to 1000, got -1"),
-        (float("nan"), ValueError, "limit must be from 0.01 to 1000, got nan"),
-        (float("inf"), ValueError, "limit must be from 0.01 to 1000, got inf"),
-        ("2", TypeError, "limit must be a number, got '2'"),
-        (True, TypeError, "limit must be a number, got True"),
-        (None, TypeError, "limit must be a number, got None"),
-    ],
-)
-def test_a_slider_refuses_the_rest(value: object, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=f"^{message}$"):
-        Slider("limit", "Limit", 0.01, 1000.0, 1.0).check(value)
-
-
-def test_an_integer_slider_holds_whole_numbers() -> None:
-    steps = Slider("steps", "Steps", 1, 9, 3, scale="integer")
-    assert steps.check(4.0) == 4
-    assert type(steps.check(np.float64(4))) is int
-    with pytest.raises(ValueError, match=r"steps must be a whole number, got 3\.5"):
-        steps.check(3.5)
-
-
-def test_what_a_browser_sends_is_brought_into_range() -> None:
-    steps = Slider("steps", "Steps", 1, 9, 3, scale="integer")
-    assert [steps.clamp(v) for v in (-5, 3.6, 99, float("inf"))] == [1, 4, 9, 9]
-    for nonsense in (None, "3", float("nan"), [], {}):
-        with pytest.raises((TypeError, ValueError)):
-            steps.clamp(nonsense)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"minimum": 2.0, "maximum": 1.0}, "minimum must be below maximum"),
-        ({"minimum": 0.0, "scale": "log"}, "needs a minimum > 0"),
-        ({"scale": "cubic"}, "scale must be one of linear, log, integer, got 'cubic'"),
-        ({"step": 0.0}, "step must be > 0"),
-        ({"value": 5.0}, "k must be from 0 to 1, got 5"),
-    ],
-)
-def test_a_slider_that_makes_no_sense_is_refused(arguments: dict, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        Slider(**{"name": "k", "label": "K", "minimum": 0.0, "maximum": 1.0, "value": 0.5, **arguments})
-
-
-@pytest.mark.parametrize(
-    ("slider", "count", "digits"),
-    [
-        (Slider("a", "A", 0.0, 1.0, 0.5), 100, 2),
-        (Slider("a", "A", 0.0, 10.0, 0.5, step=0.25), 40, 2),
-        (Slider("a", "A", 0.0, 1.0, 0.5, step=0.3), 4, 1),
-        (Slider("a", "A", 1, 9, 2, scale="integer"), 8, 0),
-        (Slider("a", "A", 0.01, 1000.0, 1.0, scale="log"), 250, 3),
-        (Slider("a", "A", 0.1, 10.0, 1.0, scale="log", step=5), 10, 3),
-    ],
-)
-def test_positions_cover_the_range(slider: Slider, count: int, digits: int) -> None:
-    assert (slider.positions()["count"], slider.positions()["digits"]) == (count, digits)
+from gradlab.live import Button, Menu, Preset, Slider, Toggle
+from gradlab.live.controls import by_name, checked, key_of
 
 
 def test_a_menu_knows_its_options() -> None:
-    menu = Menu("rule", "Rule", ("sgd", (1, "one")), "sgd")
-    assert menu.options == (("sgd", "sgd"), (1, "one"))
-    assert menu.index(1) == 1
-    for wrong in ("adam", True, None, []):
-        with pytest.raises(ValueError, match="rule must be one of 'sgd', 1, got"):
+    menu = Menu("rule", "Rule", ("sgd", (1, "one"), (True, "yes"), (None, "none")), "sgd")
+    assert menu.options == (("sgd", "sgd"), (1, "one"), (True, "yes"), (None, "none"))
+    assert [menu.key(value) for value in menu.values()] == ["0", "1", "2", "3"]
+    assert [menu.read(text) for text in ("sgd", "1", "one", "yes", "None", "none")] == ["sgd", 1, 1, True, None, None]
+    for wrong in ("adam", 2, False, []):
+        with pytest.raises(ValueError, match="rule must be one of 'sgd', 1, True, None, got"):
             menu.check(wrong)
     with pytest.raises(ValueError, match="at least one option"):
         Menu("rule", "Rule", (), "sgd")
+    with pytest.raises(TypeError, match="an option is a string, number, boolean or None, got"):
+        Menu("rule", "Rule", (((1, 2), "pair"),), (1, 2))
 
 
-def test_a_drag_needs_a_slider() -> None:
-    with pytest.raises(ValueError, match="name of a slider"):
-        Drag(Figure().add_subplot(), label="nothing")
+def test_a_toggle_is_on_or_off() -> None:
+    toggle = Toggle("on", "On", False)
+    assert [toggle.read(text) for text in ("1", "0", "true", "False")] == [True, False, True, False]
+    assert [toggle.read(toggle.write(value)) for value in toggle.values()] == toggle.values()
+    with pytest.raises(ValueError, match="on must be 1, 0, true or false, got 'yes'"):
+        toggle.read("yes")
+    for wrong in (1, 0, "true", None):
+        with pytest.raises(TypeError, match="on must be True or False"):
+            toggle.check(wrong)
+
+
+CONTROLS = [Slider("limit", "Limit", 0, 10, 1), Toggle("on", "On", True), Button("go", "Go", print)]
+
+
+def test_values_are_checked_by_name_and_the_message_lists_the_names() -> None:
+    controls = by_name(CONTROLS)
+    assert checked(controls, {"limit": 3}) == {"limit": 3.0}
+    for name in ("limt", "go"):
+        with pytest.raises(ValueError, match=f"The lab has no control '{name}'; allowed are limit, on"):
+            checked(controls, {name: 1}, "The lab")
+
+
+def test_a_name_is_used_once_and_only_controls_are_controls() -> None:
+    with pytest.raises(ValueError, match="two controls are called 'limit'"):
+        by_name([CONTROLS[0], CONTROLS[0]])
+    with pytest.raises(TypeError, match="controls are Slider, Range, Menu, Toggle or Button objects, got Preset"):
+        by_name([Preset("x", {})])
+
+
+def test_a_state_has_a_key_if_every_value_has_a_position() -> None:
+    controls = by_name(CONTROLS)
+    assert key_of(controls, {"limit": 0.3, "on": False}) == "3,0"
+    assert key_of(controls, {"limit": 0.35, "on": False}) is None

@@ -4,7 +4,7 @@ from html.parser import HTMLParser
 import pytest
 from matplotlib.figure import Figure
 
-from gradlab.live import Button, Description, Drag, LiveFigure, Slider
+from gradlab.live import Description, LiveFigure, Preset
 
 from .conftest import Wire
 from .examples import clipped
@@ -25,8 +25,8 @@ def test_values_can_be_set_and_read() -> None:
 @pytest.mark.parametrize(
     ("wrong", "error", "message"),
     [
-        ({"limt": 1}, ValueError, "unknown control 'limt': allowed are limit, phase, steps, rule"),
-        ({"train": 1}, ValueError, "unknown control 'train'"),
+        ({"limt": 1}, ValueError, "Clipping & more has no control 'limt'; allowed are limit, phase, steps, rule"),
+        ({"train": 1}, ValueError, "has no control 'train'"),
         ({"phase": 1, "limit": -1}, ValueError, "limit must be from 0.01 to 100, got -1"),
         ({"phase": 1, "limit": "1"}, TypeError, "limit must be a number"),
         ({"phase": 1, "rule": "adam"}, ValueError, "rule must be one of 'sgd', 'ada', 'broken', got 'adam'"),
@@ -52,26 +52,24 @@ def test_update_must_describe_the_state() -> None:
         LiveFigure(Figure(), [], lambda values: None, label="x")  # type: ignore[arg-type,return-value]
 
 
-def test_controls_and_drags_must_fit_together() -> None:
-    def describe(values: dict) -> Description:
-        return Description("a", "b")
+def test_presets_hold_what_the_controls_allow() -> None:
+    with pytest.raises(ValueError, match="Tiny has no control 'limt'"):
+        clipped(presets=[Preset("Tiny", {"limt": 0.01})])
+    live = clipped(presets=[Preset("Tiny", {"limit": 0.01})])
+    assert live._setup(1.0, False)[0]["presets"] == [{"label": "Tiny", "values": {"limit": 0.01}}]
 
-    figure = Figure()
-    axes = figure.add_subplot()
-    slider = Slider("k", "K", 0.0, 1.0, 0.5)
-    cases: list[tuple[list, tuple, type[Exception], str]] = [
-        ([slider, slider], (), ValueError, "two controls are called 'k'"),
-        (["k"], (), TypeError, "controls are Slider, Menu or Button objects, got str"),
-        ([slider], (Drag(axes, x="j"),), ValueError, "'j' is none of k"),
-        ([Button("b", "B", print)], (Drag(axes, x="b"),), ValueError, r"'b' is none of \(no sliders\)"),
-        ([slider], (Drag(Figure().add_subplot(), x="k"),), ValueError, "must belong to the figure"),
-    ]
-    for controls, drags, error, message in cases:
-        with pytest.raises(error, match=message):
-            LiveFigure(figure, controls, describe, drags=drags, label="x")
-    axes.set_xscale("symlog")
-    with pytest.raises(ValueError, match="linear or log axis for 'k', got 'symlog'"):
-        LiveFigure(figure, [slider], describe, drags=(Drag(axes, x="k"),), label="x")
+
+def test_a_narrow_page_has_its_own_arrangement() -> None:
+    calls: list[bool] = []
+    live = clipped(arrange=calls.append)
+    wire = Wire(live)
+    for view, narrow in (("a", False), ("b", True), ("c", True), ("c", False)):
+        live._inbox.receive({"kind": "open", "view": view, "ratio": 1, "narrow": narrow})
+    assert calls == [True, False]
+    kinds = [(content["kind"], content["narrow"]) for content, _ in wire.replies]
+    assert kinds == [
+        ("setup", False), ("still", True), ("setup", True), ("setup", True), ("still", False), ("setup", False),
+    ]  # fmt: skip
 
 
 def test_refresh_shows_what_changed_behind_the_figure() -> None:
@@ -124,10 +122,10 @@ def test_the_fallback_is_well_formed_and_escaped() -> None:
     assert len(html) < 60_000
 
 
-def test_no_state_is_kept_in_the_notebook() -> None:
-    state = clipped().get_state()
-    own = {key for key in state if not key.startswith("_")}
-    assert own == {"layout", "tabbable", "tooltip"}
+def test_only_the_controls_are_kept_as_state() -> None:
+    live = clipped()
+    own = {key for key in live.get_state() if not key.startswith("_")}
+    assert own == {"layout", "tabbable", "tooltip", "selected", *live.values}
 
 
 def test_still_parts_are_painted_again_on_request() -> None:

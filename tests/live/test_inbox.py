@@ -23,9 +23,9 @@ def ask(wire: Wire, values: Any, number: int = 1) -> list[dict[str, Any]]:
 
 
 def test_one_change_is_one_message(wire: Wire) -> None:
-    (frame,) = ask(wire, {"limit": 2.0, "rule": 1}, 7)
+    (frame,) = ask(wire, {"limit": 2.0, "rule": "ada"}, 7)
     assert (frame["kind"], frame["answer"], frame["ratio"]) == ("frame", ["a", 7], 1.0)
-    assert frame["values"] == {"limit": 2.0, "phase": 0.0, "steps": 3, "rule": 1}
+    assert frame["values"] == {"limit": 2.0, "phase": 0.0, "steps": 3, "rule": "ada"}
     assert (frame["alt"], frame["summary"], frame["table"][0]) == ("The limit is 2.", "limit 2", ("limit", "2"))
     assert wire.replies[0][1] == [wire.live.frame()]
     assert wire.live.values["rule"] == "ada"
@@ -50,7 +50,8 @@ def test_frames_are_numbered_upwards(wire: Wire) -> None:
         ({"train": 1}, {}),
         ({"rule": 99}, {}),
         ({"rule": -1}, {}),
-        ({"rule": "ada"}, {}),
+        ({"rule": "adam"}, {}),
+        ({"rule": 1}, {}),
         (None, {}),
         ([1, 2], {}),
     ],
@@ -71,11 +72,54 @@ def test_messages_without_meaning_are_ignored(wire: Wire, message: Any) -> None:
 def test_an_error_in_update_is_shown_and_the_view_may_go_on(wire: Wire, caplog: pytest.LogCaptureFixture) -> None:
     before = wire.live.values, wire.live.frame()
     with caplog.at_level(logging.CRITICAL, "gradlab.live"):
-        answer, status = ask(wire, {"rule": 2})
-    assert (answer["kind"], answer["answer"], answer["values"]["rule"]) == ("answer", ["a", 1], 0)
+        answer, status = ask(wire, {"rule": "broken"})
+    assert (answer["kind"], answer["answer"], answer["values"]["rule"]) == ("answer", ["a", 1], "sgd")
     assert status == {"kind": "status", "text": "RuntimeError: no such rule", "error": True}
     assert (wire.live.values, wire.live.frame()) == before
     assert ask(wire, {"limit": 3.0})[0]["kind"] == "frame"
+
+
+def test_who_shows_the_picture_already_is_only_answered(wire: Wire) -> None:
+    message = {"kind": "set", "view": "a", "id": 3, "values": {"limit": 2.0}, "have": True}
+    wire.live._inbox.receive(message)
+    ((answer, buffers),) = wire.replies
+    assert (answer["kind"], answer["answer"], answer["values"]["limit"], buffers) == ("answer", ["a", 3], 2.0, [])
+    assert wire.live.description.alt == "The limit is 2."
+    wire.live._inbox.receive({"kind": "open", "view": "b", "ratio": 1})
+    wire.replies.clear()
+    wire.live._inbox.receive(message)
+    assert [content["kind"] for content, _ in wire.replies] == ["frame"]  # the other view does not show it
+
+
+def test_a_picture_has_a_key_unless_a_value_lies_between_two_positions(wire: Wire) -> None:
+    assert ask(wire, {"limit": 100.0})[0]["key"] == "200,0,2,0"
+    assert ask(wire, {"limit": 1.2345678})[0]["key"] is None
+
+
+def test_zooming_shows_a_part_and_all_again(wire: Wire) -> None:
+    axes = wire.live._scene.figure.axes[0]
+    start, edition = axes.get_xlim(), wire.live._edition
+    wire.live._inbox.receive({"kind": "zoom", "view": "a", "panel": 0, "x": [0.25, 0.5], "y": [0.0, 1.0]})
+    assert wire.replies[-1][0]["kind"] == "still" and wire.replies[-1][0]["zoomed"]
+    assert wire.replies[-1][0]["edition"] > edition
+    assert axes.get_xlim() == pytest.approx((2.5, 5.0))
+    wire.live._inbox.receive({"kind": "zoom", "view": "a", "panel": None})
+    assert axes.get_xlim() == start and not wire.replies[-1][0]["zoomed"]
+
+
+@pytest.mark.parametrize("part", [None, [1, 0], [0], ["0", 1], [0, float("nan")], [0, 1e9], 3])
+def test_a_zoom_without_meaning_is_ignored(wire: Wire, part: Any) -> None:
+    wire.live._inbox.receive({"kind": "zoom", "view": "a", "panel": 0, "x": part, "y": [0, 1]})
+    wire.live._inbox.receive({"kind": "zoom", "view": "a", "panel": "0", "x": [0, 1], "y": [0, 1]})
+    assert wire.replies == []
+
+
+def test_a_dark_page_and_a_light_one_get_their_own_still(wire: Wire) -> None:
+    wire.live._inbox.receive({"kind": "open", "view": "b", "ratio": 1, "dark": True})
+    dark = wire.replies[-1][1][0]
+    assert wire.replies[-1][0]["dark"] is True
+    wire.live._inbox.receive({"kind": "open", "view": "b", "ratio": 1, "dark": False})
+    assert wire.replies[-1][1][0] != dark
 
 
 def test_each_resolution_gets_its_own_frame(wire: Wire) -> None:
