@@ -90,7 +90,7 @@ class Slider:
 
     def read(self, text: str) -> float | int:
         """Give the value that `text`, from a link or a command line, stands for."""
-        return self.check(float(text))
+        return self.check(_number(text, self.name))
 
     def write(self, value: Any) -> str:
         """Write a value for a link."""
@@ -207,7 +207,7 @@ class Range:
 
     def read(self, text: str) -> tuple[float, float]:
         """Give the value that `text` stands for: two numbers with ~ between them."""
-        return self.check([float(part) for part in text.split("~")])
+        return self.check([_number(part, self.name) for part in text.split("~")])
 
     def write(self, value: Any) -> str:
         """Write a value for a link."""
@@ -226,6 +226,13 @@ class Range:
         if isinstance(value, str) or not hasattr(value, "__len__") or len(value) != 2:
             raise TypeError(f"{self.name} must be two numbers, got {value!r}")
         return value[0], value[1]
+
+
+def _number(text: str, name: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"{name} must be a number, got {text!r}") from None
 
 
 def _decimals(number: float) -> int:
