@@ -1,4 +1,4 @@
-"""Print one table of measurements: `python -m tests.benchmarks [clip] [import] [latency] [--who WORD]`."""
+"""Print one table of measurements: `python -m tests.benchmarks [clip] [import] [latency] [first] [--who WORD]`."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ import argparse
 import dataclasses
 from collections.abc import Iterator
 
-from . import clip, imports, latency, machine, table
+from . import clip, first, imports, latency, machine, table
 from .contestants import CONTESTANTS
 
-PARTS = {"clip": clip.rows, "import": imports.rows, "latency": latency.rows}
+PARTS = {"clip": clip.rows, "import": imports.rows, "latency": latency.rows, "first": first.rows}
+IN_THE_BROWSER = {"latency", "first"}
 
 
 def main() -> None:
     """Measure what was asked for, all of it by default; print each row when it is there."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)} (default: all)")
-    parser.add_argument("--who", default="", metavar="WORD", help="latency: only those whose name holds WORD")
+    parser.add_argument("--who", default="", metavar="WORD", help="in the browser: only those whose name holds WORD")
     options = parser.parse_args()
     unknown = set(options.parts) - PARTS.keys()
     if unknown:
@@ -28,14 +29,14 @@ def main() -> None:
 
 
 def _compared(part: str, who: str) -> Iterator[table.Row]:
-    """The rows of one part; latencies are compared with the first of them, gradlab's own lab."""
-    if part != "latency":
+    """The rows of one part; those from the browser are compared with the first of them, gradlab's own lab."""
+    if part not in IN_THE_BROWSER:
         yield from PARTS[part]()
         return
-    first = None
-    for row in latency.rows([c for c in CONTESTANTS if who in c.name]):
-        first = first or row.median
-        yield dataclasses.replace(row, ratio=row.median / first if row.median and first else None)
+    own = None
+    for row in PARTS[part]([c for c in CONTESTANTS if who in c.name]):
+        own = own or row.median
+        yield dataclasses.replace(row, ratio=row.median / own if row.median and own else None)
 
 
 if __name__ == "__main__":

@@ -43,6 +43,14 @@ import gradlab as gl
 gl.labs.clipping()
 """
 
+# The same lab with the kernel in the loop: nothing is made ahead.
+ASKING = """\
+import gradlab as gl
+class asking(gl.labs.clipping):
+    axis = None
+asking()
+"""
+
 LIVE = (
     DATA
     + MATPLOTLIB
@@ -54,7 +62,7 @@ artists = build(figure, moving=True)
 def update(values):
     change(artists, values["k"])
     return Description(words(values["k"]), words(values["k"]))
-LiveFigure(figure, [Slider("k", "k", 0, 400, 200, scale="integer")], update, label="same picture")
+LiveFigure(figure, [Slider("k", "k", 0, 400, 200, scale="integer")], update, label="same picture", axis=AXIS)
 """
 )
 
@@ -181,6 +189,48 @@ raw
 )
 
 
+# The least that scrubbing can cost: the same hand-drawn canvas with all 401 frames in the page.
+ALL_FRAMES = (
+    DATA
+    + '''\
+import anywidget, traitlets
+class Raw(anywidget.AnyWidget):
+    frames = traitlets.Bytes().tag(sync=True)
+    _esm = """
+    export default { render({ model, el }) {
+      el.innerHTML = '<input type="range" min="0" max="400" value="200" style="width:500px"><br>'
+        + '<canvas width="800" height="400"></canvas>';
+      const [input, canvas] = [el.querySelector("input"), el.querySelector("canvas")], ctx = canvas.getContext("2d");
+      input.dataset.lmSuppressShortcuts = "true";
+      const { buffer, byteOffset, byteLength } = model.get("frames");
+      const all = new Float32Array(buffer.slice(byteOffset, byteOffset + byteLength)), size = 2500 + 4096;
+      const draw = (k) => {
+        const y = all.subarray(k * size, (k + 1) * size), u = y.subarray(2500);
+        ctx.clearRect(0, 0, 800, 400);
+        for (let j = 0; j < 5; j++) {
+          ctx.beginPath();
+          for (let i = 0; i < 500; i++) ctx.lineTo(20 + 0.7 * i, 200 - 120 * y[500 * j + i]);
+          ctx.stroke();
+        }
+        const data = new ImageData(64, 64);
+        for (let i = 0; i < 4096; i++) { data.data[4 * i] = 127 * (u[i] + 1); data.data[4 * i + 3] = 255; }
+        const small = new OffscreenCanvas(64, 64);
+        small.getContext("2d").putImageData(data, 0, 0);
+        ctx.drawImage(small, 420, 40, 320, 320);
+        ctx.fillText(`step ${k}`, 30, 30);
+      };
+      input.addEventListener("keydown", (e) => e.stopPropagation());
+      input.addEventListener("input", () => draw(Number(input.value)));
+      draw(200);
+    } };
+    """
+frames = [np.concatenate([*lines(k), image(k).ravel()]) for k in range(401)]
+raw = Raw(frames=np.concatenate(frames).astype("<f4").tobytes())
+raw
+'''
+)
+
+
 @dataclass(frozen=True)
 class Contestant:
     """One row of the table: its name, the cell, and the packages it needs beyond gradlab's own."""
@@ -191,8 +241,11 @@ class Contestant:
 
 
 CONTESTANTS = (
-    Contestant("gradlab: clipping lab", LAB, ("gradlab.labs",)),
-    Contestant("gradlab.live, the peers' picture", LIVE),
+    Contestant("gradlab: clipping lab, made ahead", LAB),
+    Contestant("gradlab.live, the peers' picture, made ahead", LIVE.replace("AXIS", "'k'")),
+    Contestant("raw anywidget canvas, no axes, all frames in the page", ALL_FRAMES),
+    Contestant("gradlab: clipping lab, asking the kernel", ASKING),
+    Contestant("gradlab.live, the peers' picture, asking the kernel", LIVE.replace("AXIS", "None")),
     Contestant("raw anywidget canvas, no axes", CANVAS),
     Contestant("plotly FigureWidget, batch_update", PLOTLY, ("plotly",)),
     Contestant("ipywidgets.Image, persistent figure, PNG", IMAGE),

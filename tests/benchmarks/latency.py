@@ -7,27 +7,23 @@ than QUIET of a core are measured again, and the quietest are kept. A drag is MO
 
 from __future__ import annotations
 
-import importlib.util
-import json
 import statistics
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
-from tests.browser import server
 from tests.browser.pages import Notebook
 
 from .contestants import CONTESTANTS, Contestant
 from .machine import Others
+from .notebooks import Opener, each
 from .table import Row, percentile
 
-WATCH = Path(__file__).with_name("watch.js")
 STEP_SECONDS, BLOCK, BLOCKS, MOST_BLOCKS = 0.33, 10, 6, 14
 QUIET = 0.12
+AHEAD_SECONDS = 4  # for what is made ahead
 DRAG_SECONDS, MOVES, DRAGS = 2.0, 120, 3
 
 # The track of a native range or of an ipywidgets slider, and where its handle is, in page pixels.
@@ -51,38 +47,19 @@ class Block:
 
 def rows(contestants: Sequence[Contestant] = CONTESTANTS) -> Iterator[Row]:
     """Measure each contestant that is installed; name the ones that are not."""
-    if importlib.util.find_spec("playwright") is None or server.chromium_path() is None:
-        yield Row("slider to pixels", "all", note="not measured: needs playwright and chromium")
-        return
-    with tempfile.TemporaryDirectory() as scratch:
-        root = Path(scratch, "notebooks")
-        root.mkdir()
-        with server.jupyterlab(root, Path(scratch, "jupyter")) as address, server.chromium() as browser:
-            for contestant in contestants:
-                yield _measured(contestant, root, address, browser)
+    yield from each("slider to pixels", contestants, _timed)
 
 
-def _measured(contestant: Contestant, root: Path, address: str, browser: Any) -> Row:
-    missing = [name for name in contestant.needs if not _installed(name)]
-    if missing:
-        return Row("slider to pixels", contestant.name, note=f"not measured: {', '.join(missing)} missing")
-    path = root / f"{CONTESTANTS.index(contestant)}.ipynb"
-    path.write_text(json.dumps(_notebook(contestant.source)), encoding="utf-8")
-    page = browser.new_context(viewport={"width": 1100, "height": 900}).new_page()
-    page.add_init_script(f"document.addEventListener('DOMContentLoaded', () => {{ {WATCH.read_text('utf-8')} }})")
-    notebook = Notebook(page, address).open(path.name)
-    try:
-        return _timed(contestant.name, notebook)
-    finally:
-        notebook.shut_down()
-        page.context.close()
+def _timed(name: str, open_it: Opener) -> Row:
+    with open_it() as notebook:
+        return _stepped_and_dragged(name, notebook)
 
 
-def _timed(name: str, notebook: Notebook) -> Row:
+def _stepped_and_dragged(name: str, notebook: Notebook) -> Row:
     notebook.run_all()
     handle = notebook.page.locator(".jp-OutputArea").get_by_role("slider").first
     handle.wait_for()
-    time.sleep(2)
+    time.sleep(AHEAD_SECONDS)
     blocks = _quietest(notebook.page, handle)
     drags = [_drag(notebook.page, handle) for _ in range(DRAGS)]
     times = [t for block in blocks for t in block.latencies]
@@ -147,16 +124,3 @@ def _seen(page: Any) -> tuple[list[float], list[float]]:
     keys, frames = page.evaluate("() => [window.watched.keys, window.watched.frames]")
     assert all(a <= b for a, b in pairwise(frames))
     return keys, frames
-
-
-def _installed(name: str) -> bool:
-    try:
-        return importlib.util.find_spec(name) is not None
-    except ImportError:
-        return False
-
-
-def _notebook(source: str) -> dict[str, Any]:
-    cell = {"cell_type": "code", "id": "it", "metadata": {}, "execution_count": None, "outputs": [], "source": source}
-    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    return {"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": kernel}, "cells": [cell]}

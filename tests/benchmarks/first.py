@@ -1,0 +1,39 @@
+"""How long a reader waits for the first picture: from "run all" on a fresh kernel of a warm server to pixels."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Iterator, Sequence
+
+from .contestants import CONTESTANTS, Contestant
+from .notebooks import Opener, each
+from .table import Row
+
+TIMES = 3
+FIRST = "() => window.watched.frames[0] ?? null"
+
+
+def rows(contestants: Sequence[Contestant] = CONTESTANTS) -> Iterator[Row]:
+    """Measure each contestant that is installed; name the ones that are not."""
+    yield from each("run all to first picture", contestants, _measured)
+
+
+def _measured(name: str, open_it: Opener) -> Row:
+    waits = [_wait(open_it) for _ in range(TIMES)]
+    return Row("run all to first picture", name, statistics.median(waits), max(waits), note=f"worst of {TIMES} as p95")
+
+
+def _wait(open_it: Opener) -> float:
+    """Milliseconds for one fresh kernel."""
+    with open_it() as notebook:
+        page = notebook.page
+        page.evaluate("() => { window.watched.frames.length = 0 }")
+        start = page.evaluate("performance.now()")
+        notebook.run_all()
+        end = time.monotonic() + 30
+        while (first := page.evaluate(FIRST)) is None:
+            if time.monotonic() > end:
+                return float("nan")
+            time.sleep(0.02)
+        return float(first - start)

@@ -1,0 +1,68 @@
+"""One notebook of one cell for each contestant, opened in a real JupyterLab and Chromium."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any
+
+from tests.browser import server
+from tests.browser.pages import Notebook
+
+from .contestants import CONTESTANTS, Contestant
+from .table import Row
+
+WATCH = Path(__file__).with_name("watch.js")
+
+Opener = Callable[[], AbstractContextManager[Notebook]]
+
+
+def each(what: str, contestants: Sequence[Contestant], measured: Callable[[str, Opener], Row]) -> Iterator[Row]:
+    """A row for each contestant that is installed, from `measured(name, opener)`; the ones that are not are named."""
+    if importlib.util.find_spec("playwright") is None or server.chromium_path() is None:
+        yield Row(what, "all", note="not measured: needs playwright and chromium")
+        return
+    with tempfile.TemporaryDirectory() as scratch:
+        root = Path(scratch, "notebooks")
+        root.mkdir()
+        with server.jupyterlab(root, Path(scratch, "jupyter")) as address, server.chromium() as browser:
+            for contestant in contestants:
+                if missing := [name for name in contestant.needs if not _installed(name)]:
+                    yield Row(what, contestant.name, note=f"not measured: {', '.join(missing)} missing")
+                else:
+                    yield measured(contestant.name, _opener(contestant, root, address, browser))
+
+
+def _opener(contestant: Contestant, root: Path, address: str, browser: Any) -> Opener:
+    path = root / f"{CONTESTANTS.index(contestant)}.ipynb"
+    path.write_text(json.dumps(_notebook(contestant.source)), encoding="utf-8")
+
+    @contextmanager
+    def opened() -> Iterator[Notebook]:
+        page = browser.new_context(viewport={"width": 1100, "height": 900}).new_page()
+        page.add_init_script(f"document.addEventListener('DOMContentLoaded', () => {{ {WATCH.read_text('utf-8')} }})")
+        notebook = Notebook(page, address).open(path.name)
+        try:
+            yield notebook
+        finally:
+            notebook.shut_down()
+            page.context.close()
+
+    return opened
+
+
+def _installed(name: str) -> bool:
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ImportError:
+        return False
+
+
+def _notebook(source: str) -> dict[str, Any]:
+    cell = {"cell_type": "code", "id": "it", "metadata": {}, "execution_count": None, "outputs": [], "source": source}
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    return {"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": kernel}, "cells": [cell]}
