@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-CLIP, STYLE, PATH, MARKS, STAMPS, IMAGE, TEXT = range(1, 8)
+CLIP, STYLE, PATH, MARKS, STAMPS, IMAGE, TEXT, ITEMS = range(1, 9)
 NO_COLOUR = 0
 # Beyond this a coordinate is far outside any canvas; more would not fit into 32 bits.
 FAR = 2.0**23
@@ -80,6 +80,12 @@ class Writer:
         height, width = mask.shape
         self._add(TEXT, struct.pack("<IiiII", face, left, top, width, height) + mask.tobytes() + bytes(-mask.size % 4))
 
+    def items(self, places: Sequence[Array], columns: Sequence[Array]) -> None:
+        """Say where in each panel (n, 2) what can be pointed at lies, NaN for nowhere, and its numbers (n,)."""
+        count = next((len(numbers) for numbers in (*places, *columns)), 0)
+        body = struct.pack("<II", len(places), count) + b"".join(_floats(place) for place in places)
+        self._add(ITEMS, body + struct.pack("<I", len(columns)) + b"".join(_floats(column) for column in columns))
+
     def _add(self, code: int, body: bytes) -> None:
         self._chunks += (struct.pack("<II", code, len(body) // 4 + 2), body)
 
@@ -112,6 +118,26 @@ def unpack(body: bytes, start: int = 0) -> tuple[Array, Array, int]:
     codes = np.frombuffer(body, np.uint8, count, start + 4)
     first = start + 4 + count + -count % 4
     return np.frombuffer(body, "<f4", 2 * count, first).reshape(-1, 2), codes, first + 8 * count
+
+
+def unpack_items(body: bytes) -> tuple[Array, Array]:
+    """Read the places (panels, n, 2) and the columns (columns, n) of items.
+
+    >>> writer = Writer()
+    >>> writer.items([[(1, 2), (3, 4)]], [[5, 6]])
+    >>> places, columns = unpack_items(next(decode(writer.finish()))[1])
+    >>> places.tolist(), columns.tolist()
+    ([[[1.0, 2.0], [3.0, 4.0]]], [[5.0, 6.0]])
+    """
+    panels, count = struct.unpack_from("<II", body)
+    places = np.frombuffer(body, "<f4", 2 * panels * count, 8).reshape(panels, count, 2)
+    (columns,) = struct.unpack_from("<I", body, end := 8 + 8 * panels * count)
+    return places, np.frombuffer(body, "<f4", columns * count, end + 4).reshape(columns, count)
+
+
+def _floats(numbers: Array) -> bytes:
+    with np.errstate(over="ignore"):  # what is too large for 32 bits becomes infinite
+        return np.asarray(numbers, float).astype("<f4").tobytes()
 
 
 def _counted(path: tuple[bytes, int] | None) -> bytes:

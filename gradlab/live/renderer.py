@@ -13,8 +13,7 @@ import numpy as np
 from matplotlib.backend_bases import RendererBase
 from matplotlib.colors import to_rgba_array
 
-from . import display_list
-from .display_list import FAR, Writer, colour, pack
+from .display_list import FAR, NO_COLOUR, Writer, colour, pack
 from .lettering import Lettering
 
 CAPS = ("butt", "round", "projecting")
@@ -33,6 +32,7 @@ class DisplayListRenderer(RendererBase):
         self._flip = np.array([[1.0, 0.0, 0.0], [0.0, -1.0, height], [0.0, 0.0, 1.0]])
         self._page = (-MARGIN, -MARGIN, width + MARGIN, height + MARGIN)
         self._lettering = Lettering(dpi)
+        self.colours: set[int] = set()  # every colour word recorded so far
         self._begin()
 
     def _begin(self) -> None:
@@ -103,7 +103,7 @@ class DisplayListRenderer(RendererBase):
         widths = self.points_to_pixels(np.asarray(linewidths if len(linewidths) else [0.0], float))
         shape = paths[0].cleaned(remove_nans=True, curves=True)
         packed = pack(shape.vertices, shape.codes)
-        faces, edges = _cycled(facecolors, cycle), _cycled(edgecolors, cycle)
+        faces, edges = self._cycled(facecolors, cycle), self._cycled(edgecolors, cycle)
         self._writer.stamps(packed, flat, faces, edges, widths[cycle % len(widths)])
 
     def draw_image(self, gc: Any, x: float, y: float, im: Array, transform: Any = None) -> None:
@@ -122,7 +122,7 @@ class DisplayListRenderer(RendererBase):
     ) -> None:
         self._clip(gc)
         left, top, mask = self._lettering.paint(gc, x, y, s, prop, angle, ismath)
-        self._writer.text(colour(gc.get_rgb(), gc.get_alpha() if gc.get_forced_alpha() else None), left, top, mask)
+        self._writer.text(self._word(gc.get_rgb(), gc.get_alpha() if gc.get_forced_alpha() else None), left, top, mask)
 
     def draw_tex(self, gc: Any, x: float, y: float, s: str, prop: Any, angle: float, *, mtext: Any = None) -> None:
         self.draw_text(gc, x, y, s, prop, angle, "TeX", mtext)
@@ -139,10 +139,22 @@ class DisplayListRenderer(RendererBase):
         self._clip(gc)
         forced = gc.get_alpha() if gc.get_forced_alpha() else None
         width = self.points_to_pixels(gc.get_linewidth())
-        self._style(colour(gc.get_rgb(), forced) if width > 0 else display_list.NO_COLOUR, width, gc)
+        self._style(self._word(gc.get_rgb(), forced) if width > 0 else NO_COLOUR, width, gc)
         if face is not None and len(face) == 3 and forced is None:
             forced = gc.get_alpha()
-        return colour(face, forced)
+        return self._word(face, forced)
+
+    def _word(self, rgba: Any, alpha: float | None) -> int:
+        """Pack a colour and remember that it was used."""
+        word = colour(rgba, alpha)
+        if word != NO_COLOUR:
+            self.colours.add(word)
+        return word
+
+    def _cycled(self, colours: Any, cycle: Array) -> Array:
+        """Pack colours, repeated over the items, as words."""
+        packed = [self._word(rgba, None) for rgba in to_rgba_array(colours)] or [NO_COLOUR]
+        return np.array(packed, np.uint32)[cycle % len(packed)]
 
     def _style(self, edge: int, width: float, gc: Any) -> None:
         offset, lengths = gc.get_dashes()
@@ -214,9 +226,3 @@ class DisplayListRenderer(RendererBase):
             left, low, right, high = (math.floor(side + 0.5) for side in (left, low, right, high))
             a, d = right - left, high - low
         return a / width, -b / width, c / height, -d / height, left, self.height - low
-
-
-def _cycled(colours: Any, cycle: Array) -> Array:
-    """Pack colours, repeated over the items, as words."""
-    packed = [colour(rgba) for rgba in to_rgba_array(colours)] or [display_list.NO_COLOUR]
-    return np.array(packed, np.uint32)[cycle % len(packed)]

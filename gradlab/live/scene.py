@@ -4,118 +4,171 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import matplotlib.image
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
 from matplotlib.figure import FigureBase
 
-from .drags import Drag
+from .display_list import Writer
 from .renderer import DisplayListRenderer
+from .theme import DarkAgg, Palette
+from .zoom import Zoom, fractions
+
+if TYPE_CHECKING:
+    from .drags import Drag
+    from .words import Items
 
 FAST, SMALL = 1, 9
+
+Array = Any
 
 
 class Scene:
     """Draws one figure; moving artists are the children of its Axes (and its own) made with `animated=True`.
 
-    Moving artists lie over everything still, as they do when a picture is blitted.
+    Moving artists lie over everything still, as they do when a picture is blitted. `dark` says which colours a dark
+    picture has in place of some light ones; `theme.Palette` finds the others.
     """
 
-    def __init__(self, figure: Any, dark: Any = None) -> None:
+    def __init__(self, figure: Any, dark: Mapping[Any, Any] | None = None) -> None:
         self.figure = figure
         self.dpi = float(figure.dpi)
-        self._canvas = FigureCanvasAgg(figure)
-        self._renderers: dict[float, DisplayListRenderer] = {}
+        self.colours: dict[int, int] = {}  # every colour word recorded so far, and its dark counterpart
+        self._palette, self._zoom = Palette(dark), Zoom(figure)
+        self._recorders: dict[float, DisplayListRenderer] = {}
+        FigureCanvasAgg(figure)  # by which layouts measure text
         # The layout is worked out when still parts change, and kept: a frame must fit the still picture below it.
         self._layout = figure.get_layout_engine()
-        self.settle()
+        figure.set_layout_engine("none")
+        self._settle()
 
     @property
     def size(self) -> tuple[int, int]:
         """Width and height in CSS pixels."""
-        width, height = self.figure.get_size_inches() * self.dpi
-        return round(width), round(height)
+        return self._pixels(self.dpi)
 
-    def settle(self) -> None:
-        """Lay the figure out again."""
-        self._at(self.dpi)
-        if self._layout is not None:
-            self._layout.execute(self.figure)
-            self.figure.set_layout_engine("none")
-        self._canvas.draw()
+    @property
+    def zoomed(self) -> bool:
+        """Whether a panel shows less than at the start."""
+        return bool(self._zoom)
+
+    # Pictures
 
     def still(self, ratio: float, dark: bool = False) -> bytes:
         """Paint the still parts for a screen with `ratio` device pixels per CSS pixel, as PNG bytes."""
-        self._at(self.dpi * ratio)
-        self._canvas.draw()
-        return _png(np.asarray(self._canvas.buffer_rgba()), FAST)
-
-    def frame(self, ratio: float, items: Any = None) -> bytes:
-        """Record the moving parts as a display list."""
-        self._at(self.dpi * ratio)
-        renderer = self._renderers.get(ratio)
-        if renderer is None:
-            width, height = self._canvas.get_width_height(physical=True)
-            renderer = self._renderers[ratio] = DisplayListRenderer(width, height, self.figure.dpi)
-        try:
-            for artist in moving(self.figure):
-                artist.draw(renderer)
-        finally:
-            data = renderer.finish()
-        return data
+        return _png(self.blank(self.dpi * ratio, dark), FAST)
 
     def png(self, dpi: float | None, dark: bool = False) -> bytes:
         """Paint everything by Agg, moving parts last, without dates or versions in the file."""
-        before = self.figure.dpi
+        return _png(self.over(self.blank(dpi or self.dpi, dark), dark), SMALL)
+
+    def blank(self, dpi: float, dark: bool = False) -> Array:
+        """Paint the still parts: pixels (h, w, 4) to paint moving ones over."""
+        renderer = self._agg(*self._at(dpi), dark)
+        self.figure.draw(renderer)
+        return np.asarray(renderer.buffer_rgba())
+
+    def over(self, still: Array, dark: bool = False) -> Array:
+        """Paint the moving parts over a copy of what `blank` gave."""
+        height, width = still.shape[:2]
+        self._at(width / self.figure.get_figwidth())
+        renderer = self._agg(width, height, dark)
+        pixels = np.asarray(renderer.buffer_rgba())
+        pixels[:] = still
+        for artist in moving(self.figure):
+            artist.draw(renderer)
+        return pixels
+
+    def frame(self, ratio: float, items: Items | None = None) -> bytes:
+        """Record the moving parts as a display list, in light colours, and where the items lie."""
+        size = self._at(self.dpi * ratio)
+        recorder = self._recorders.get(ratio)
+        if recorder is None:
+            recorder = self._recorders[ratio] = DisplayListRenderer(*size, self.figure.dpi)
         try:
-            self._at(dpi or self.dpi)
-            self._canvas.draw()
-            renderer = self._canvas.get_renderer()
             for artist in moving(self.figure):
-                artist.draw(renderer)
-            return _png(np.asarray(self._canvas.buffer_rgba()), SMALL)
+                artist.draw(recorder)
         finally:
-            self._at(before)
+            data = recorder.finish()
+        for word in recorder.colours - self.colours.keys():
+            self.colours[word] = self._palette.word(word)
+        return data if items is None else data + self._places(items, size[1])
 
-    def area(self, drag: Drag) -> dict[str, Any]:
-        """Say where the drag's Axes lies (fractions of the figure from the top left) and what its edges mean."""
-        x0, y0, x1, y1 = map(float, drag.axes.get_position().extents)
-        area: dict[str, Any] = {
-            "left": x0, "top": 1 - y1, "width": x1 - x0, "height": y1 - y0,
-            "label": drag.label, "x": None, "y": None,
-        }  # fmt: skip
-        for key, name, axis in (("x", drag.x, drag.axes.xaxis), ("y", drag.y, drag.axes.yaxis)):
-            if name is not None:
-                first, last = map(float, axis.get_view_interval())
-                area[key] = {"name": name, "first": first, "last": last, "log": axis.get_scale() == "log"}
-        return area
+    def _places(self, items: Items, height: int) -> bytes:
+        writer = Writer()
+        places = [_inside(axes, items.places[axes], height) if axes in items.places else None for axes in self.axes]
+        nowhere = np.full((len(items), 2), np.nan)
+        writer.items([nowhere if place is None else place for place in places], list(items.values.values()))
+        return writer.finish()
 
-    zoomed = False
-    colours: Any = {}  # noqa: RUF012
+    # Parts of the picture
+
+    @property
+    def axes(self) -> list[Axes]:
+        """What `panels` describes: the visible Axes that show their axes."""
+        return [axes for axes in self.figure.axes if axes.get_visible() and axes.axison]
 
     def panels(self) -> list[dict[str, Any]]:
-        return []
+        """Say where every panel lies and what it is called."""
+        titles = [[axes.get_title(loc) for loc in ("center", "left", "right")] for axes in self.axes]
+        return [_box(axes) | {"label": next(filter(None, t), "")} for axes, t in zip(self.axes, titles, strict=True)]
 
-    def rearranged(self, change: Any) -> None:
+    def area(self, drag: Drag) -> dict[str, Any]:
+        """Say where the drag's Axes lies, what its edges mean, and where in the other direction its handle is."""
+        area = _box(drag.axes) | {"label": drag.label, "x": None, "y": None, "at": None}
+        for key, name, axis in (("x", drag.x, drag.axes.xaxis), ("y", drag.y, drag.axes.yaxis)):
+            limits = axis.get_view_interval()
+            if name is not None:
+                first, last = map(float, limits)
+                area[key] = {"name": name, "first": first, "last": last, "log": axis.get_scale() == "log"}
+            elif drag.at is not None:
+                area["at"] = float(fractions(axis, drag.at, limits).clip(0, 1))
+        return area
+
+    # Changes
+
+    def zoom(self, panel: int, x: Sequence[float], y: Sequence[float]) -> None:
+        """Show a part of a panel, in fractions from its left and bottom; to be called by `rearranged`."""
+        self._zoom.to(self.axes[panel], x, y)
+
+    def unzoom(self) -> None:
+        """Show all of every panel again; to be called by `rearranged`."""
+        self._zoom.back()
+
+    def rearranged(self, change: Callable[[], None]) -> None:
+        """Run a change of still parts, and lay the figure out again."""
         change()
-        self.forget()
-        self.settle()
+        self._settle()
 
-    def zoom(self, panel: int, x: Any, y: Any) -> None: ...
+    def _settle(self) -> None:
+        self._recorders.clear()
+        self._at(self.dpi)
+        if self._layout is not None:
+            for axes in self.figure.axes:
+                if (place := axes.get_subplotspec()) is not None:
+                    axes.set_subplotspec(place)  # the layout starts from the grid, so that it ends at the same place
+            self._layout.execute(self.figure)
+        self.figure.draw_without_rendering()  # fixed aspects take their place
 
-    def unzoom(self) -> None: ...
+    def _pixels(self, dpi: float) -> tuple[int, int]:
+        width, height = self.figure.get_size_inches() * dpi
+        return round(width), round(height)
 
-    def forget(self) -> None:
-        """Drop what depends on the size of the figure."""
-        self._renderers.clear()
-
-    def _at(self, dpi: float) -> None:
+    def _at(self, dpi: float) -> tuple[int, int]:
+        """Set the resolution, such that the width is in whole pixels, and give the size."""
+        width, height = self._pixels(dpi)
+        dpi = width / self.figure.get_figwidth()
         if self.figure.dpi != dpi:
             self.figure.dpi = dpi
+        return width, height
+
+    def _agg(self, width: int, height: int, dark: bool) -> RendererAgg:
+        dpi = self.figure.dpi
+        return DarkAgg(width, height, dpi, self._palette) if dark else RendererAgg(width, height, dpi)
 
 
 def moving(parent: Any) -> Iterator[Any]:
@@ -134,7 +187,21 @@ def usable_ratio(value: Any) -> float:
     return min(max(round(value * 4) / 4, 0.5), 4.0)
 
 
-def _png(pixels: np.ndarray, level: int) -> bytes:
+def _box(axes: Axes) -> dict[str, Any]:
+    """Fractions of the figure from the top left."""
+    x0, y0, x1, y1 = map(float, axes.get_position().extents)
+    return {"left": x0, "top": 1 - y1, "width": x1 - x0, "height": y1 - y0}
+
+
+def _inside(axes: Axes, place: tuple[Any, Any], height: int) -> Array:
+    """Pixels (n, 2) from the top left; NaN where an Axes does not show the item."""
+    pixels = axes.transData.transform(np.column_stack([np.asarray(column, float) for column in place]))
+    x0, y0, x1, y1 = axes.bbox.padded(1).extents
+    shown = ((pixels >= (x0, y0)) & (pixels <= (x1, y1))).all(axis=1, keepdims=True)
+    return np.where(shown, pixels * (1, -1) + (0, height), np.nan)
+
+
+def _png(pixels: Array, level: int) -> bytes:
     opaque = bool((pixels[..., 3] == 255).all())
     buffer = io.BytesIO()
     unsigned: Any = {"Software": None}  # no version in the file
