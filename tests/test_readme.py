@@ -4,6 +4,7 @@ import contextlib
 import io
 import re
 from pathlib import Path
+from typing import Any
 
 import gradlab as gl
 
@@ -11,13 +12,30 @@ ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
 
 
+TOUR, LAB = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+
+
 def test_the_tour_runs_and_is_short() -> None:
-    (tour,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        exec(compile(tour, "README.md", "exec"), {})
+        exec(compile(TOUR, "README.md", "exec"), {})
     assert "13.0 [0.23076925 0.30769232]" in printed.getvalue() and "('a',)\n" in printed.getvalue()
-    assert len([line for line in tour.splitlines() if line.strip()]) <= 32
+    assert len([line for line in TOUR.splitlines() if line.strip()]) <= 32
+
+
+def test_the_lab_in_30_lines_is_one_and_works(tmp_path: Path) -> None:
+    names: dict[str, Any] = {}
+    exec(compile(LAB, "README.md", "exec"), names)
+    lines = [line for line in LAB.partition("class descent(Lab)")[2].splitlines() if line.strip()]
+    assert len(lines) <= 30
+    lab = names["descent"](learning_rate=0.3)
+    before = lab.live.frame()
+    lab.live.momentum = 0.9
+    assert lab.live.frame() != before and lab.params == {"learning_rate": 0.3, "momentum": 0.9}
+    assert lab.code() == "descent(learning_rate=0.3, momentum=0.9)"
+    for suffix in ("html", "png", "csv", "gif"):
+        lab.save(tmp_path / f"x.{suffix}")
+        assert (tmp_path / f"x.{suffix}").stat().st_size > 400
 
 
 def test_every_file_and_folder_named_exists() -> None:

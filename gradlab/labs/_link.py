@@ -24,7 +24,8 @@ def code(lab: Lab) -> str:
     defaults = {c.name: c.value for c in lab.make_controls() if not isinstance(c, Button)}
     moved = [f"{name}={value!r}" for name, value in lab.params.items() if value != defaults[name]]
     target = [f"target={lab.target!r}"] * (lab.target is not None)
-    return f"gl.labs.{type(lab).__name__}({', '.join([lab.source] * bool(lab.source) + moved + target)})"
+    home = "gl.labs." if type(lab).__module__.startswith("gradlab.labs.") else ""
+    return f"{home}{type(lab).__name__}({', '.join([lab.source] * bool(lab.source) + moved + target)})"
 
 
 def write(lab: Lab) -> str:
