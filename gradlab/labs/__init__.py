@@ -7,8 +7,9 @@ from ._link import read as _read
 from .clip_arrows import clip_arrows as clip_arrows
 from .clip_libraries import clip_libraries as clip_libraries
 from .clipping import clipping as clipping
+from .gate_race import gate_race as gate_race
 
-_CATALOGUE: tuple[type[Lab], ...] = (clipping, clip_arrows, clip_libraries)
+_CATALOGUE: tuple[type[Lab], ...] = (clipping, clip_arrows, clip_libraries, gate_race)
 
 
 def catalogue() -> dict[str, type[Lab]]:

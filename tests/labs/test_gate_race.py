@@ -1,0 +1,123 @@
+"""The race lab: every number is the race's own, what is said is what happened, and nobody's variables are touched."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import gradlab as gl
+from gradlab.labs.gate_race import GATES, RATE, SCHEDULES, START
+from gradlab.train import GATE_NONE, GateRace
+
+RIGHT = {"a": [[-0.1, 0.5], [1.9, 2.5]], "b": [[4.6, 5.6], [6.4, 7.4]]}  # TensorFlow's, under GATE_OP
+RACED = {"none_b": ("a", [[-0.02, 0.62], [1.98, 2.62]]), "none_a": ("b", [[4.82, 5.82], [6.7, 7.7]])}
+
+
+def race(gate: int) -> GateRace:
+    a, b = (gl.Variable(value, name=name) for name, value in START.items())
+    return GateRace(lambda: (a.value @ b.value).sum(), [a, b], RATE, gate)
+
+
+def ended(schedule: str) -> dict[str, np.ndarray]:
+    """The columns of the first schedule when all tasks have run."""
+    lab = gl.labs.gate_race(first=schedule, step=4)
+    return lab.columns(lab.compute(lab.params))
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_every_schedule_is_an_order_its_gate_allows_and_ends_as_the_race_ends(schedule: str) -> None:
+    lab = gl.labs.gate_race(first=schedule, step=4)
+    order = lab.compute(lab.params).first.order
+    outcomes = race(SCHEDULES[schedule][0]).outcomes()
+    assert order in outcomes
+    for name, value in outcomes[order].items():
+        np.testing.assert_array_equal(ended(schedule)[f"first_{name}"], value.ravel())
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_only_an_overtaking_update_makes_a_wrong_step(schedule: str) -> None:
+    wrong, values = RACED.get(schedule, (None, []))
+    for name in "ab":
+        expected = values if name == wrong else RIGHT[name]
+        np.testing.assert_allclose(ended(schedule)[f"first_{name}"], np.ravel(expected), rtol=1e-6)
+    verdict = f"{wrong} is wrong" if wrong else "a and b are right"
+    assert f"First: {verdict}" in gl.labs.gate_race(first=schedule, step=4).description.summary
+
+
+def test_every_gate_and_every_way_to_race_has_a_schedule() -> None:
+    assert {gate for gate, _, _ in SCHEDULES.values()} == set(GATES)
+    raced = set()
+    for order in race(GATE_NONE).outcomes():
+        one = race(GATE_NONE)
+        for task in order:
+            one.run(task)
+        raced.add(one.raced)
+    assert raced == {(), *((wrong,) for wrong, _ in RACED.values())}
+
+
+@pytest.mark.parametrize(
+    ("step", "first", "second"),
+    [
+        (0, "the scheduler begins with gradient b", "the scheduler begins with gradient b"),
+        (1, "gradient b is 4 = 1 + 3, from the old a", "from the old a, update b waits at the gate"),
+        (2, "update b gives 4.6 = 5 - 0.1 * 4, but gradient a has not been computed yet", "11 = 5 + 6, from the old b"),
+        (3, "gradient a is 10.2 = 4.6 + 5.6, from the new b", "update b gives 4.6 = 5 - 0.1 * 4"),
+        (4, "a is wrong, its gradient read the new b", "a and b are right"),
+    ],
+)
+def test_each_step_says_what_happened_on_both_sides(step: int, first: str, second: str) -> None:
+    words = gl.labs.gate_race(step=step).description
+    said_first, said_second = words.summary.split(" Second: ")
+    assert said_first.endswith(f"First: {first}.")
+    assert said_second.endswith(f"{second}.")
+    assert said_first.removeprefix(f"Step {step} of 4. First: ")[:-1] in words.alt
+    assert len(words.summary) < 150  # a read-out is read at a glance
+
+
+def test_the_last_words_hold_the_wrong_number_and_the_right_one() -> None:
+    words = gl.labs.gate_race(step=4).description
+    for part in ("-0.02 = 1 - 0.1 * 10.2", "-0.1 = 1 - 0.1 * 11", "4 of the 8 new values differ"):
+        assert part in words.alt
+    assert dict(words.table)["second a"] == "-0.1 0.5; 1.9 2.5"
+
+
+def test_only_numbers_that_are_there_on_both_sides_can_differ() -> None:
+    lab = gl.labs.gate_race()
+    marked = []
+    for step in range(5):
+        lab.set(step=step)
+        marked.append(int(lab.compute(lab.params).differs.sum()))
+    assert marked == [0, 0, 0, 4, 8]
+    lab.set(first="op_b", second="graph_b")
+    assert not lab.compute(lab.params).differs.any()
+
+
+def test_the_gate_opens_when_the_last_gradient_is_there() -> None:
+    for first, second in itertools.pairwise(SCHEDULES):
+        trace = gl.labs.gate_race(first=first, second=second, step=4)
+        for side in trace.compute(trace.params)[1:3]:
+            assert side.gate_opens == (None if side.title.startswith("GATE_NONE") else 2)
+
+
+def test_a_schedule_steps_ahead_without_ever_changing_what_was() -> None:
+    lab = gl.labs.gate_race(first="none_a")
+    before = lab.columns(lab.compute({**lab.params, "step": 2}))
+    lab.compute({**lab.params, "step": 4})
+    for name, column in lab.columns(lab.compute({**lab.params, "step": 2})).items():
+        np.testing.assert_array_equal(column, before[name])
+
+
+def test_the_labs_variables_are_nobody_elses() -> None:
+    with gl.variable_collection():
+        gl.labs.gate_race(step=4).live.frame()
+        assert gl.trainable_variables() == []
+
+
+def test_every_preset_can_be_set_and_the_target_can_be_reached() -> None:
+    lab = gl.labs.gate_race(target="b_wrong", step=4)
+    assert "not yet" in lab.description.goal
+    for values in lab.presets.values():
+        lab.set(**values)
+        assert lab.params == values
+    lab.set(first="none_a", step=4)
+    assert lab.description.goal.endswith("b is wrong: reached.")
