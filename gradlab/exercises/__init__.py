@@ -1,10 +1,14 @@
-"""Exercises that check themselves: a hint for a wrong answer, never the solution."""
+"""Exercises that check themselves, with a hint for a wrong answer and never the solution; and predictions.
+
+A question is an entry of `_EXERCISES`, a guess to draw before one looks is one of `_PREDICTIONS`.
+"""
 
 from collections.abc import Callable
 from typing import Any
 
-from . import clipping
+from . import clipping, clipping_guesses
 from ._feedback import Feedback as Feedback
+from .prediction import Prediction as Prediction
 
 _EXERCISES: dict[str, Callable[[Any], Feedback]] = {
     "clipping.direction": clipping.direction,
@@ -13,6 +17,10 @@ _EXERCISES: dict[str, Callable[[Any], Feedback]] = {
     "clipping.by_norm": clipping.by_norm,
     "clipping.by_global_norm": clipping.by_global_norm,
     "clipping.keep_95": clipping.keep_95,
+}
+
+_PREDICTIONS: dict[str, type[Prediction]] = {
+    guess.name: guess for guess in (clipping_guesses.Share, clipping_guesses.Turn, clipping_guesses.Spikes)
 }
 
 
@@ -34,3 +42,24 @@ def check(name: str, answer: Any) -> Feedback:
     if name not in _EXERCISES:
         raise ValueError(f"no exercise {name!r}; there are {', '.join(_EXERCISES)}")
     return _EXERCISES[name](answer)
+
+
+def predictions() -> list[str]:
+    """The names of all predictions."""
+    return list(_PREDICTIONS)
+
+
+def predict(name: str, **guess: Any) -> Prediction:
+    """A plot on which to draw a guess, and a button that reveals the result beside it.
+
+    Args:
+        name: one of `predictions()`. **guess: where the handles start, `guess_1` and so on.
+
+    Raises: ValueError: no prediction of that name, or a guess it has no handle for.
+
+    >>> predict("clipping.spikes")
+    Predict the number of spikes: Drag the line to your guess, then press Reveal.
+    """
+    if name not in _PREDICTIONS:
+        raise ValueError(f"no prediction {name!r}; there are {', '.join(_PREDICTIONS)}")
+    return _PREDICTIONS[name](**guess)

@@ -1,0 +1,165 @@
+"""A guess drawn by the reader, and beside it what is really so."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from matplotlib.ticker import LogLocator, NullLocator
+
+from ._style import BLACK, BLUE, ORANGE, OTHER, moving_line, new_figure, tidy
+
+FIRST = "#D2733A"  # paler than ORANGE, and still to be seen on white
+_LOOKS: dict[str, tuple[str, dict[str, Any]]] = {
+    "your guess": ("--", {"color": ORANGE, "lw": 1.8, "zorder": 4}),
+    "result": ("-", {"color": BLUE, "lw": 2.4, "zorder": 3}),
+    "first guess": (":", {"color": FIRST, "lw": 1.6, "zorder": 2.5}),
+}
+
+
+class Quantity(NamedTuple):
+    """What an axis shows: a name, a unit ("" for none), its ends, "linear" or "log", and ticks if chosen."""
+
+    name: str
+    unit: str
+    low: float
+    high: float
+    scale: str = "linear"
+    ticks: Sequence[float] = ()
+
+    @property
+    def label(self) -> str:
+        """The name, and its unit unless the name says it."""
+        return self.name if self.unit in self.name else f"{self.name} ({self.unit})"
+
+    def of(self, value: float) -> str:
+        """A value with its unit, rounded to three digits."""
+        return f"{float(f'{value:.3g}'):g} {self.unit}".strip()
+
+    @property
+    def middle(self) -> float:
+        """Where the middle of the axis is."""
+        return (self.low * self.high) ** 0.5 if self.scale == "log" else (self.low + self.high) / 2
+
+
+class Guess(NamedTuple):
+    """A guess and, once it is revealed, the result.
+
+    Attributes:
+        x: (k,) where a curve is guessed; empty for a number. guess: (k,) or (1,), as it is now.
+        first: the guess that was made before the result was seen. result: the truth at x, or the number.
+        curve: (m, 2) x and truth, finely.
+    """
+
+    x: np.ndarray
+    guess: np.ndarray
+    first: np.ndarray | None = None
+    result: np.ndarray | None = None
+    curve: np.ndarray | None = None
+
+    @property
+    def moved(self) -> bool:
+        """Whether the guess is no longer the first one."""
+        return self.first is not None and not np.array_equal(self.first, self.guess)
+
+
+class _View:
+    """The question over axes that are still empty."""
+
+    height: ClassVar[float]
+
+    def __init__(self, question: str, x: str, y: str) -> None:
+        self.figure = new_figure(8.4, self.height)
+        self.axes = tidy(self.figure.add_subplot(), "", x, y)
+        self._question = question
+        self.arrange(narrow=False)
+
+    def arrange(self, narrow: bool) -> None:
+        """Fit the page."""
+        self.figure.set_size_inches(4.2 if narrow else 8.4, self.height)
+        self.axes.set_title(textwrap.fill(self._question, 54 if narrow else 110), loc="left", fontsize=10, color=BLACK)
+
+
+class CurveView(_View):
+    """A curve sketched through handles (dashed), the result (solid) and the first guess (dotted)."""
+
+    height = 4.2
+
+    def __init__(self, question: str, x: Quantity, y: Quantity) -> None:
+        super().__init__(question, x.label, y.label)
+        for direction, quantity in (("x", x), ("y", y)):
+            _scale(self.axes, direction, quantity, room=0.03)
+        for label, (style, looks) in _LOOKS.items():
+            self.axes.plot([], [], style, label=label, **looks)
+        self.figure.legend(loc="outside lower center", ncols=3, fontsize=9, frameon=False)
+        self._gaps = moving_line(self.axes, lw=0.8, color=OTHER)
+        lines = [moving_line(self.axes, style, **looks) for style, looks in _LOOKS.values()]
+        self._guess, self._result, self._first = lines
+        self._guess.set(marker="o", markersize=8, mec="white")
+
+    def draw(self, shown: Guess) -> None:
+        """Set the moving artists."""
+        self._guess.set_data(shown.x, shown.guess)
+        if shown.first is None or shown.result is None or shown.curve is None:
+            return
+        self._first.set_data(shown.x, shown.first)
+        self._first.set_visible(shown.moved)
+        self._result.set_data(*shown.curve.T)
+        gap = np.full(shown.x.size, np.nan)
+        self._gaps.set_data(np.repeat(shown.x, 3), np.stack([shown.first, shown.result, gap], axis=1).ravel())
+
+
+class NumberView(_View):
+    """A number as a line to drag (dashed), the result (solid) and the first guess (dotted), each with its value."""
+
+    height = 2.4
+
+    def __init__(self, question: str, y: Quantity) -> None:
+        super().__init__(question, y.label, "")
+        _scale(self.axes, "x", y)
+        self.axes.set(ylim=(0, 1), yticks=[])
+        self.axes.spines["left"].set_visible(False)
+        self._number = y
+        self._gap = moving_line(self.axes, lw=0.8, color=OTHER)
+        self._lines = [moving_line(self.axes, style, **looks) for style, looks in _LOOKS.values()]
+        paper = {"fc": "white", "ec": "none", "pad": 1.5}
+        text: dict[str, Any] = {"color": BLACK, "fontsize": 10, "va": "center", "bbox": paper, "zorder": 5}
+        self._texts = [
+            self.axes.annotate("", (y.middle, at), (0, 0), textcoords="offset points", animated=True, **text)
+            for at in (0.85, 0.4, 0.15)
+        ]
+
+    def draw(self, shown: Guess) -> None:
+        """Set the moving artists."""
+        numbers = (shown.guess, shown.result, shown.first if shown.moved else None)
+        for line, text, name, number in zip(self._lines, self._texts, _LOOKS, numbers, strict=True):
+            text.set_visible(number is not None)
+            line.set_visible(number is not None)
+            if number is not None:
+                line.set_data([number[0]] * 2, [0, 1])
+                left = number[0] <= self._number.middle
+                text.set(text=f"{name}: {self._number.of(number[0])}", ha="left" if left else "right")
+                text.xy, text.xyann = (number[0], text.xy[1]), (7 if left else -7, 0)
+        if shown.first is not None and shown.result is not None:
+            self._gap.set_data([shown.first[0], shown.result[0]], [0.6, 0.6])
+
+
+def _scale(axes: Any, direction: str, quantity: Quantity, room: float = 0.0) -> None:
+    """The range of a quantity, with some room at its ends and plain numbers at few ticks."""
+    axis = axes.xaxis if direction == "x" else axes.yaxis
+    low, high = quantity.low, quantity.high
+    if quantity.scale == "log":
+        more = (high / low) ** room
+        ends = low / more, high * more
+    else:
+        more = (high - low) * room
+        ends = low - more, high + more
+    axes.set(**{f"{direction}scale": quantity.scale, f"{direction}lim": ends})
+    if quantity.ticks:
+        axis.set_ticks(quantity.ticks)
+    elif quantity.scale == "log":
+        axis.set_major_locator(LogLocator(subs=(1,) if high / low > 1000 else (1, 3)))
+        axis.set_minor_locator(NullLocator())
+        axis.set_major_formatter(lambda value, _: f"{value:g}")

@@ -1,0 +1,176 @@
+"""A guess comes first and stays; the result comes from the library, and is nowhere before it is revealed."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradlab as gl
+from gradlab.exercises import Prediction, clipping_guesses, predict, predictions
+from gradlab.figures.prediction import Quantity
+
+every_prediction = pytest.mark.parametrize("name", predictions())
+
+
+def guessed(name: str, at: float = 0.25) -> Prediction:
+    """A prediction with all handles moved to one place."""
+    prediction = predict(name)
+    prediction.set(**{c.name: c.at(round(c.count * at)) for c in prediction._handles()})
+    return prediction
+
+
+class Square(Prediction):
+    """The smallest prediction."""
+
+    name, label, question = "square", "Predict a square", "What is the square?"
+    x, y, at = Quantity("side", "m", 0.0, 2.0), Quantity("area", "m2", 0.0, 4.0), (0.0, 1.0, 2.0)
+
+    def truth(self, x: np.ndarray) -> np.ndarray:
+        return x**2
+
+    def said(self, guess: np.ndarray, truth: np.ndarray) -> str:
+        return "Squares grow."
+
+
+@every_prediction
+def test_the_result_is_not_computed_before_it_is_revealed(
+    name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def refuse(self: Any, x: Any) -> None:
+        raise AssertionError("too early")
+
+    prediction = predict(name)
+    monkeypatch.setattr(type(prediction), "truth", refuse)
+    sent: list[Any] = []
+    prediction.live.send = lambda content, buffers=None: sent.append((content, buffers))
+    prediction.live._inbox.receive({"kind": "open", "view": "a", "ratio": 1})
+    prediction.set(guess_1=prediction.controls[0].maximum)  # type: ignore[union-attr]
+    assert {content["kind"] for content, _ in sent} == {"setup", "frame"}
+    assert "not shown yet" in prediction.description.alt
+    assert "result" not in f"{prediction.description.table}{prediction.description.summary}".lower()
+    assert "then press Reveal" in prediction._repr_mimebundle_()[0]["text/html"]
+    prediction.save(tmp_path / "guess.csv")
+    assert "result" not in (tmp_path / "guess.csv").read_text()
+
+
+@every_prediction
+def test_the_first_guess_stays_when_the_guess_moves_on(name: str) -> None:
+    prediction = guessed(name)
+    first = list(prediction.params.values())
+    prediction.reveal()
+    shown = prediction.compute(prediction.params)
+    np.testing.assert_array_equal(shown.first, first)
+    assert "Now" not in prediction.description.summary
+    prediction.set(guess_1=prediction.controls[0].maximum)  # type: ignore[union-attr]
+    prediction.reveal()  # pressing again changes nothing
+    shown = prediction.compute(prediction.params)
+    np.testing.assert_array_equal(shown.first, first)
+    assert shown.moved
+    assert " Now it is " in prediction.description.summary
+    assert "moved to" in prediction.description.table[0][1]
+
+
+@every_prediction
+def test_the_words_state_the_distance_in_the_unit_of_the_axis(name: str) -> None:
+    prediction = guessed(name)
+    prediction.reveal()
+    _, _, first, result, _ = prediction.compute(prediction.params)
+    words = prediction.description
+    unit = "percentage points" if prediction.y.unit == "%" else prediction.y.unit
+    assert f"{np.abs(first - result).mean():.3g} {unit} off" in words.summary
+    assert all("guess " in value and "result " in value for _, value in words.table)
+    assert words.alt.startswith(prediction.question)
+    assert len(words.table) == len(prediction.params)
+    assert words.summary.endswith(".")
+
+
+@every_prediction
+def test_revealing_changes_the_picture_and_every_view_hears_of_it(name: str) -> None:
+    prediction = guessed(name)
+    sent: list[Any] = []
+    prediction.live.send = lambda content, buffers=None: sent.append(content)
+    prediction.live._inbox.receive({"kind": "open", "view": "a", "ratio": 1})
+    before = prediction.live.frame()
+    prediction.reveal()
+    assert prediction.live.frame() != before
+    assert sent[-1]["kind"] == "frame"
+    assert sent[-1]["edition"] > sent[0]["edition"]  # so that the browser forgets pictures without the result
+    assert sent[-1]["summary"] == prediction.description.summary
+
+
+@every_prediction
+def test_a_guess_has_to_be_made(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    prediction, said = predict(name), []
+    monkeypatch.setattr(prediction.live, "say", said.append)
+    prediction.reveal()
+    assert said == ["A prediction is worth something only if it is made before: move your guess first."]
+    assert prediction.compute(prediction.params).first is None
+
+
+@every_prediction
+def test_every_handle_has_a_name_a_place_and_starts_in_the_middle(name: str) -> None:
+    prediction = predict(name)
+    drags, handles = prediction.drags(prediction.make_view()), prediction._handles()
+    assert [drag.y or drag.x for drag in drags] == [handle.name for handle in handles]
+    assert len({handle.label for handle in handles}) == len(handles)
+    assert all(handle.hidden and handle.label.startswith("Guess") for handle in handles)
+    middle = prediction.y.middle
+    assert all(abs(handle.position(middle) - handle.position(handle.value)) <= 1 for handle in handles)
+
+
+@every_prediction
+def test_a_question_is_one_and_a_guess_is_one_line_of_code(name: str) -> None:
+    prediction = guessed(name)
+    assert prediction.question.endswith("?")
+    again = eval(prediction.code(), {"gl": gl})
+    assert again.params == prediction.params
+    assert predict(name).code() == f"gl.exercises.predict({name!r})"
+
+
+def test_unknown_predictions_and_handles_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"no prediction 'x'; there are clipping.share"):
+        predict("x")
+    with pytest.raises(ValueError, match="has no control 'guess_2'"):
+        predict("clipping.spikes", guess_2=3)
+
+
+def test_a_prediction_needs_a_question_a_truth_and_a_sentence() -> None:
+    square = Square(guess_2=3.0)
+    square.reveal()
+    shown = square.compute(square.params)
+    assert square.description.summary == "Your guess is on average 2 m2 off, most at side 0 m (2). Squares grow."
+    assert shown.result is not None
+    assert shown.result.tolist() == [0, 1, 4]
+    np.testing.assert_array_equal(shown.curve[:, 1], shown.curve[:, 0] ** 2)  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("name", "guess", "sentence"),
+    [
+        ("Share", [0] * 5 + [50] * 6, "so it falls"),
+        ("Share", [100, 90, 80, 70, 60, 50, 40, 30, 20, 10, 0], "The fall is steep"),
+        ("Share", [100, 100, 0] + [0] * 8, "record them before you choose"),
+        ("Share", [100] * 6 + [5] * 5, "You have the place of the fall"),
+        ("Turn", [0.0] * 11, "It does turn"),
+        ("Turn", [0, 9, 18, 27, 36, 45, 36, 27, 18, 9, 0], "both entries are cut alike"),
+        ("Turn", [45, 30, 20, 15, 5, 0, 5, 15, 20, 30, 45], "Along an axis"),
+        ("Turn", [0, 10, 20, 20, 10, 0, 10, 20, 20, 10, 0], "in between the clip pulls"),
+        ("Spikes", [30], "Spikes are rare"),
+        ("Spikes", [4], "A handful"),
+    ],
+)
+def test_the_sentence_fits_the_guess(name: str, guess: list[float], sentence: str) -> None:
+    prediction = getattr(clipping_guesses, name)()
+    truth = np.atleast_1d(prediction.truth(np.array(prediction.at, float)))
+    assert sentence in prediction.said(np.array(guess, float), truth)
+
+
+def test_the_results_are_the_librarys() -> None:
+    run = gl.char_rnn.shipped()[None]
+    share = clipping_guesses.Share().truth(np.array([0.01, 3.0, 10.0, 1000.0]))
+    np.testing.assert_allclose(share, [100 * (run.global_norm > c).mean() for c in (0.01, 3.0, 10.0, 1000.0)])
+    assert share[1] - share[2] > 79  # 8 norms in 10
+    turn = clipping_guesses.Turn().truth(np.array([0.0, 30.0, 45.0, 60.0, 90.0]))
+    np.testing.assert_allclose(turn, [0, 15, 0, 15, 0], atol=1e-3)
+    assert clipping_guesses.Spikes().truth(np.empty(0)) == 3
