@@ -19,12 +19,16 @@ Array = Any
 
 
 class Recent(OrderedDict[Any, Any]):
-    """A memory for the last results.
+    """A memory for the last `most` results.
 
-    >>> recent = Recent()
-    >>> recent.find("a", lambda: 1), recent.find("a", lambda: 2)
-    (1, 1)
+    >>> recent = Recent(1)
+    >>> recent.find("a", lambda: 1), recent.find("a", lambda: 2), recent.find("b", lambda: 3), list(recent)
+    (1, 1, 3, ['b'])
     """
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self._most = most
 
     def find(self, key: Any, make: Callable[[], Any]) -> Any:
         """Give what was made for `key`, making it if need be."""
@@ -32,7 +36,7 @@ class Recent(OrderedDict[Any, Any]):
             self.move_to_end(key)
             return self[key]
         self[key] = made = make()
-        if len(self) > REMEMBERED:
+        if len(self) > self._most:
             self.popitem(last=False)
         return made
 
@@ -43,7 +47,7 @@ class Lettering:
     def __init__(self, dpi: float) -> None:
         self.dpi = dpi
         self._ruler = RendererAgg(1, 1, dpi)
-        self._sizes, self._masks = Recent(), Recent()
+        self._sizes, self._masks = Recent(REMEMBERED), Recent(REMEMBERED)
 
     def measure(self, text: str, prop: Any, ismath: Any) -> tuple[float, float, float]:
         """Give width, height and descent in pixels."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import matplotlib.image
@@ -14,6 +15,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
 from matplotlib.figure import FigureBase
 
 from .display_list import Writer
+from .lettering import Recent
 from .renderer import DisplayListRenderer
 from .theme import DarkAgg, Palette
 from .zoom import Zoom, fractions
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from .words import Items
 
 FAST, SMALL = 1, 9
+SIZES = 4  # resolutions for which renderers are kept
 
 Array = Any
 
@@ -39,8 +42,9 @@ class Scene:
         self.dpi = float(figure.dpi)
         self.colours: dict[int, int] = {}  # every colour word recorded so far, and its dark counterpart
         self._palette, self._zoom = Palette(dark), Zoom(figure)
-        self._recorders: dict[float, DisplayListRenderer] = {}
-        FigureCanvasAgg(figure)  # by which layouts measure text
+        # Renderers remember the texts they have laid out; layouts measure by the one that paints.
+        self._painters, self._recorders = Recent(SIZES), Recent(SIZES)
+        FigureCanvasAgg(figure).get_renderer = self._painter  # type: ignore[method-assign]
         # The layout is worked out when still parts change, and kept: a frame must fit the still picture below it.
         self._layout = figure.get_layout_engine()
         figure.set_layout_engine("none")
@@ -68,27 +72,25 @@ class Scene:
 
     def blank(self, dpi: float, dark: bool = False) -> Array:
         """Paint the still parts: pixels (h, w, 4) to paint moving ones over."""
-        renderer = self._agg(*self._at(dpi), dark)
-        self.figure.draw(renderer)
-        return np.asarray(renderer.buffer_rgba())
+        self._at(dpi)
+        painter = self._painter(dark)
+        painter.clear()
+        self.figure.draw(painter)
+        return np.array(painter.buffer_rgba())
 
     def over(self, still: Array, dark: bool = False) -> Array:
         """Paint the moving parts over a copy of what `blank` gave."""
-        height, width = still.shape[:2]
-        self._at(width / self.figure.get_figwidth())
-        renderer = self._agg(width, height, dark)
-        pixels = np.asarray(renderer.buffer_rgba())
-        pixels[:] = still
+        self._at(still.shape[1] / self.figure.get_figwidth())
+        painter = self._painter(dark)
+        np.asarray(painter.buffer_rgba())[:] = still
         for artist in moving(self.figure):
-            artist.draw(renderer)
-        return pixels
+            artist.draw(painter)
+        return np.array(painter.buffer_rgba())
 
     def frame(self, ratio: float, items: Items | None = None) -> bytes:
         """Record the moving parts as a display list, in light colours, and where the items lie."""
-        size = self._at(self.dpi * ratio)
-        recorder = self._recorders.get(ratio)
-        if recorder is None:
-            recorder = self._recorders[ratio] = DisplayListRenderer(*size, self.figure.dpi)
+        screen = self._at(self.dpi * ratio)
+        recorder = self._recorders.find(screen, lambda: DisplayListRenderer(*screen))
         try:
             for artist in moving(self.figure):
                 artist.draw(recorder)
@@ -96,7 +98,7 @@ class Scene:
             data = recorder.finish()
         for word in recorder.colours - self.colours.keys():
             self.colours[word] = self._palette.word(word)
-        return data if items is None else data + self._places(items, size[1])
+        return data if items is None else data + self._places(items, recorder.height)
 
     def _places(self, items: Items, height: int) -> bytes:
         writer = Writer()
@@ -145,7 +147,6 @@ class Scene:
         self._settle()
 
     def _settle(self) -> None:
-        self._recorders.clear()
         self._at(self.dpi)
         if self._layout is not None:
             for axes in self.figure.axes:
@@ -155,20 +156,23 @@ class Scene:
         self.figure.draw_without_rendering()  # fixed aspects take their place
 
     def _pixels(self, dpi: float) -> tuple[int, int]:
+        """Give width and height at a resolution."""
         width, height = self.figure.get_size_inches() * dpi
         return round(width), round(height)
 
-    def _at(self, dpi: float) -> tuple[int, int]:
-        """Set the resolution, such that the width is in whole pixels, and give the size."""
-        width, height = self._pixels(dpi)
-        dpi = width / self.figure.get_figwidth()
+    def _at(self, dpi: float) -> tuple[int, int, float]:
+        """Set the resolution, such that the width is in whole pixels; give width, height and resolution."""
+        dpi = self._pixels(dpi)[0] / self.figure.get_figwidth()
         if self.figure.dpi != dpi:
             self.figure.dpi = dpi
-        return width, height
+        return (*self._pixels(dpi), dpi)
 
-    def _agg(self, width: int, height: int, dark: bool) -> RendererAgg:
-        dpi = self.figure.dpi
-        return DarkAgg(width, height, dpi, self._palette) if dark else RendererAgg(width, height, dpi)
+    def _painter(self, dark: bool = False) -> RendererAgg:
+        """Give an Agg renderer for the resolution that is set, with what was painted last."""
+        screen = (*self._pixels(self.figure.dpi), self.figure.dpi)
+        make = partial(DarkAgg, palette=self._palette) if dark else RendererAgg
+        painter: RendererAgg = self._painters.find((*screen, dark), lambda: make(*screen))
+        return painter
 
 
 def moving(parent: Any) -> Iterator[Any]:

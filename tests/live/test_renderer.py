@@ -76,7 +76,8 @@ def test_images_travel_at_the_resolution_of_their_data() -> None:
 def test_repeated_text_is_painted_once() -> None:
     scene = scene_of(lambda axes: axes.text(10, 10, "norm 1.0", animated=True))
     assert scene.frame(1.0) == scene.frame(1.0)
-    assert len(scene._recorders[1.0]._lettering._masks) == 1
+    (recorder,) = scene._recorders.values()
+    assert len(recorder._lettering._masks) == 1
 
 
 def test_an_empty_text_and_points_that_are_not_finite_are_harmless() -> None:
