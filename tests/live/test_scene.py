@@ -87,7 +87,7 @@ def test_moving_parts_are_painted_over_still_ones_at_any_resolution(dpi: float, 
     kept = still.copy()
     both = scene.over(still, dark)
     assert (still == kept).all()
-    assert both.shape == (round(2 * dpi), round(4 * dpi), 4)
+    assert both.shape[1:] == (round(4 * dpi), 4)
     scene.frame(2.0)
     assert (scene.over(still, dark) == both).all()
     np.testing.assert_array_equal(both[..., :3], np.round(255 * pixels(scene.png(dpi, dark))))
