@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from ..clip import ClipReport, clip_by_average_norm, clip_by_global_norm, clip_b
 from ..errors import ClipWarning
 from ..figures.arrows import REACH, ArrowsView
 from ..live import Description, Drag, Menu, Slider
-from ._lab import Control, Lab
+from ._lab import Control, Lab, Target
 
 METHODS = (
     ("value", "value of each entry"),
@@ -33,6 +33,11 @@ class Clipped(NamedTuple):
     limit: float
 
 
+def _turns_25(trace: Clipped) -> tuple[bool, str]:
+    turned = np.nan_to_num(trace.report.angle)
+    return bool(turned > 25), f"It turns by {turned:.1f} degrees now"
+
+
 class clip_arrows(Lab):
     """Drag a two-entry gradient and see it clipped by value, norm, average norm or global norm.
 
@@ -46,6 +51,14 @@ class clip_arrows(Lab):
 
     label = "Four ways to clip one gradient"
     axis = "limit"
+    presets: ClassVar = {
+        "Inside the box": {"method": "value", "limit": 2.0, "g1": 1.5, "g2": -1.0, "others": 0.0},
+        "On the diagonal": {"method": "value", "limit": 2.0, "g1": 4.0, "g2": 4.0, "others": 0.0},
+        "Never turned": {"method": "norm", "limit": 2.0, "g1": 4.5, "g2": 2.5, "others": 0.0},
+        "Twice the room": {"method": "average", "limit": 2.0, "g1": 4.5, "g2": 2.5, "others": 0.0},
+        "No room beside the others": {"method": "global", "limit": 2.0, "g1": 1.0, "g2": 0.5, "others": 6.0},
+    }
+    targets: ClassVar = {"turn_25": Target("make the clip turn the gradient by more than 25 degrees", _turns_25)}
 
     def make_controls(self) -> list[Control]:
         return [

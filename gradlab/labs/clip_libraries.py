@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -47,6 +47,12 @@ class clip_libraries(Lab):
 
     label = "Same gradients, five libraries"
     axis = "case"
+    presets: ClassVar = {
+        "All agree": {"case": "above"},
+        "Infinity spreads": {"case": "inf"},
+        "Finite, and yet NaN": {"case": "overflow"},
+        "Signs flip": {"case": "negative"},
+    }
 
     def make_controls(self) -> list[Control]:
         return [Menu("case", "Case", tuple((name, case[0]) for name, case in CASES.items()), "above")]

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from .. import char_rnn
 from ..figures.clipping import ClippingView
-from ..live import Button, Description, Drag, Menu, Slider
+from ..live import Button, Description, Drag, Items, Menu, Slider
 from ..record import Recorder
 from ..what_if import WhatIf
-from ._lab import Control, Lab, plain
+from ._lab import Control, Lab, Target, plain
 
 Recording = str | Path | Recorder | dict[float | None, Recorder] | None
 
@@ -27,6 +27,19 @@ class Answer(NamedTuple):
     run: str
     nearest: str
     loss: np.ndarray
+
+
+def _keeps_95(trace: Answer) -> tuple[bool, str]:
+    fired = trace.what_if.fraction_fired
+    return 0.02 <= fired <= 0.05, f"{fired * 100:.1f} % are clipped now"
+
+
+def _turns_little(trace: Answer) -> tuple[bool, str]:
+    answer, turn = trace.what_if, _median_turn(trace.what_if)
+    now = f"{answer.fraction_fired * 100:.1f} % and {turn:.1f} degrees now"
+    if answer.kind != _KINDS["norm"]:
+        return False, f"{now}, but by another clip"
+    return answer.fraction_fired >= 2 / 3 and turn < 5, now
 
 
 class clipping(Lab):
@@ -47,6 +60,20 @@ class clipping(Lab):
 
     label = "Clipping a recorded run"
     axis = "limit"
+    presets: ClassVar = {
+        "Only the explosions": {"limit": 10.0, "method": "global", "run": "none"},
+        "Every step": {"limit": 0.1, "method": "global", "run": "none"},
+        "Each tensor alone": {"limit": 1.0, "method": "norm", "run": "none"},
+        "Each entry alone": {"limit": 0.1, "method": "value", "run": "none"},
+        "Trained with limit 1": {"limit": 1.0, "method": "global", "run": "1"},
+    }
+    targets: ClassVar = {
+        "keep_95": Target("keep 95 % of the steps unclipped, and clip the others", _keeps_95),
+        "turn_little": Target(
+            "clip by the norm of each tensor on two steps in three or more, with a median turn below 5 degrees",
+            _turns_little,
+        ),
+    }
 
     def __init__(self, recording: Recording = None, **initial: Any) -> None:
         if isinstance(recording, str | Path):
@@ -55,6 +82,8 @@ class clipping(Lab):
         self.trained = not isinstance(recording, Recorder)  # by gradlab.char_rnn, so that the loss has a unit
         self.recording = {None: recording} if isinstance(recording, Recorder) else recording or char_rnn.shipped()
         super().__init__(**initial)
+        known = self.presets.items() if self.trained else ()
+        self.presets = {label: values for label, values in known if values["run"] in self.runs}  # type: ignore[misc]
 
     @property
     def runs(self) -> dict[str, Recorder]:
@@ -90,14 +119,20 @@ class clipping(Lab):
     def draw(self, view: ClippingView, trace: Answer) -> None:
         view.draw(trace.what_if, trace.loss)
 
+    def items(self, view: ClippingView, trace: Answer) -> Items:
+        a, loss = trace.what_if, _loss(self.runs[trace.run])
+        step = np.arange(a.fired.size)
+        places = {view.norm: (step, a.norm_before), view.turn: (step, a.angle), view.loss: (step, loss)}
+        values = {"norm before": a.norm_before, "norm after": a.norm_after, "turn (degrees)": a.angle, "loss": loss}
+        return Items("step", places, values)
+
     def drags(self, view: ClippingView) -> list[Drag]:
         return [Drag(axes, y="limit", label="drag the limit") for axes in (view.norm, view.spread)]
 
     def describe(self, trace: Answer) -> Description:
         answer, method = trace.what_if, dict(METHODS)[next(m for m, k in _KINDS.items() if k == trace.what_if.kind)]
         fired, steps = f"{answer.fraction_fired * 100:.1f} %", f"{answer.fired.size} steps"
-        angles = answer.angle[np.isfinite(answer.angle)] if np.isfinite(answer.angle).any() else np.zeros(1)
-        turn, peak = f"{np.median(angles):.1f} degrees", np.argmax(np.nan_to_num(answer.norm_before))
+        turn, peak = f"{_median_turn(answer):.1f} degrees", np.argmax(np.nan_to_num(answer.norm_before))
         by_tensor = zip(answer.names, answer.fired_by_tensor.mean(axis=0), strict=True)
         ends = [run for run in sorted({trace.nearest, "none"}) if run in self.runs]
         return Description(
@@ -111,7 +146,7 @@ class clipping(Lab):
                 ("steps on which it fires", fired),
                 ("median factor", plain(np.median(answer.factor[np.isfinite(answer.factor)]))),
                 ("median turn", turn),
-                ("largest turn", f"{angles.max():.1f} degrees"),
+                ("largest turn", f"{np.nan_to_num(answer.angle).max():.1f} degrees"),
                 *((f"fires on {name}", f"{share * 100:.1f} %") for name, share in by_tensor),
                 *((f"loss at the end of the run trained with {_limited(run)}", _end(self.runs[run])) for run in ends),
                 ("exact or estimate", "exact" if answer.exact else "estimate from histograms"),
@@ -140,6 +175,11 @@ class clipping(Lab):
 
 def _limited(run: str) -> str:
     return "no limit" if run == "none" else f"global norm {run}"
+
+
+def _median_turn(answer: WhatIf) -> float:
+    """Degrees, over the steps that have a direction before and after; 0 if none has."""
+    return float(np.nanmedian(answer.angle)) if np.isfinite(answer.angle).any() else 0.0
 
 
 def _loss(run: Recorder) -> np.ndarray:

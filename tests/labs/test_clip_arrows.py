@@ -31,3 +31,21 @@ def test_a_zero_gradient_is_drawn_and_described() -> None:
     lab = gl.labs.clip_arrows(g1=0.0, g2=0.0)
     assert lab.live.frame()
     assert "norm 0 becomes 0, turned by 0.0 degrees" in lab.description.summary
+
+
+def test_presets_show_what_their_names_say() -> None:
+    lab = gl.labs.clip_arrows()
+    reports = {label: lab.compute({**lab.params, **values}).report for label, values in lab.presets.items()}
+    assert reports["Inside the box"].factor == 1
+    assert reports["Twice the room"].norm_after == pytest.approx(2 * reports["Never turned"].norm_after)
+    assert reports["On the diagonal"].factor < 1
+    assert reports["On the diagonal"].angle == pytest.approx(0, abs=1e-3)
+    assert reports["Never turned"].angle == pytest.approx(0, abs=1e-3)
+    assert reports["No room beside the others"].factor < 1
+
+
+def test_the_target_is_reached_where_one_entry_alone_is_cut() -> None:
+    lab = gl.labs.clip_arrows(target="turn_25")
+    assert lab.description.goal.endswith("It turns by 15.9 degrees now: not yet.")
+    lab.set(g1=6.0, g2=2.0)
+    assert lab.description.goal.endswith("It turns by 26.6 degrees now: reached.")

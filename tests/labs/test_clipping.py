@@ -96,3 +96,61 @@ def test_a_small_loss_keeps_its_axis_the_right_way_up() -> None:
         rec.record([np.ones(2)], loss=0.5 / (k + 1))
     low, high = gl.labs.clipping(rec).make_view().loss.get_ylim()
     assert low < 0.1 < 0.5 < high
+
+
+def shares(lab: Any) -> tuple[float, float]:
+    """Share of steps on which the limit fires, and the median turn."""
+    answer = lab.compute(lab.params).what_if
+    return answer.fraction_fired, float(np.median(answer.angle))
+
+
+def test_presets_show_what_their_names_say() -> None:
+    lab, seen = gl.labs.clipping(), {}
+    for label, values in lab.presets.items():
+        lab.set(**values)
+        seen[label] = shares(lab)
+    assert 0 < seen["Only the explosions"][0] < 0.05
+    assert seen["Every step"][0] == 1
+    assert seen["Each tensor alone"][1] > 20
+    assert seen["Each entry alone"][1] > 20
+    assert lab.params["run"] == "1"
+
+
+def test_presets_about_runs_that_are_not_there_are_left_out() -> None:
+    rec = gl.Recorder(5)
+    rec.record({"w": np.ones(3)})
+    assert gl.labs.clipping(rec).presets == {}
+    assert all(values["run"] == "none" for values in gl.labs.clipping({None: rec}).presets.values())
+
+
+@pytest.mark.parametrize("run", ["none", "0.1", "0.3", "1", "3"])
+def test_95_percent_can_be_kept_in_every_run_and_by_no_limit_that_never_fires(run: str) -> None:
+    lab = gl.labs.clipping(run=run, target="keep_95")
+    limits = lab.controls[0].values()  # type: ignore[union-attr]
+    reached = [x for x in limits if lab.targets["keep_95"].measure(lab.compute({**lab.params, "limit": x}))[0]]
+    assert 3 <= len(reached) <= 40
+    assert max(reached) < lab.recording[None if run == "none" else float(run)].global_norm.max()
+
+
+def test_a_small_turn_needs_another_method_and_another_limit() -> None:
+    lab = gl.labs.clipping(target="turn_little")
+    for values, end in (
+        ({"limit": 4.0}, "but by another clip: not yet."),
+        ({"limit": 1.0, "method": "norm"}, "97.0 % and 30.6 degrees now: not yet."),
+        ({"limit": 10.0, "method": "norm"}, "2.7 % and 0.0 degrees now: not yet."),
+        ({"limit": 4.0, "method": "norm"}, "degrees now: reached."),
+    ):
+        lab.set(**values)
+        assert lab.description.goal.endswith(end), lab.description.goal
+
+
+def test_a_step_is_one_item_in_every_panel() -> None:
+    lab = gl.labs.clipping(limit=1.0, run="0.3")
+    view, trace = lab.make_view(), lab.compute(lab.params)
+    items = lab.items(view, trace)
+    assert len(items) == 300
+    assert set(items.places) == {view.norm, view.turn, view.loss}
+    assert list(items.values) == ["norm before", "norm after", "turn (degrees)", "loss"]
+    run = char_rnn.shipped()[0.3]
+    np.testing.assert_array_equal(items.places[view.loss][1], run["loss"])
+    np.testing.assert_allclose(items.places[view.norm][1], run.global_norm)
