@@ -94,7 +94,7 @@ class Slider:
 
     def write(self, value: Any) -> str:
         """Write a value for a link."""
-        return f"{value:.12g}"
+        return repr(value).removesuffix(".0")
 
     # Positions: the places at which the browser's handle can stand
 
