@@ -6,7 +6,7 @@ A question is an entry of `_EXERCISES`, a guess to draw before one looks is one 
 from collections.abc import Callable
 from typing import Any
 
-from . import clipping, clipping_guesses
+from . import clipping, clipping_guesses, three_steps
 from ._feedback import Feedback as Feedback
 from .prediction import Prediction as Prediction
 
@@ -17,6 +17,13 @@ _EXERCISES: dict[str, Callable[[Any], Feedback]] = {
     "clipping.by_norm": clipping.by_norm,
     "clipping.by_global_norm": clipping.by_global_norm,
     "clipping.keep_95": clipping.keep_95,
+    "three_steps.none": three_steps.none,
+    "three_steps.zero": three_steps.zero,
+    "three_steps.shared": three_steps.shared,
+    "three_steps.process": three_steps.process,
+    "three_steps.minimize": three_steps.minimize,
+    "three_steps.sessions": three_steps.sessions,
+    "three_steps.race": three_steps.race,
 }
 
 _PREDICTIONS: dict[str, type[Prediction]] = {

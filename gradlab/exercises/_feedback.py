@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +35,11 @@ def choice(answer: object, options: dict[str, tuple[bool, str]]) -> Feedback:
     return Feedback(*options[answer.strip().lower()])
 
 
+def no_function(answer: object) -> str:
+    """What to say of an answer that is no function; nothing if it is one."""
+    return "" if callable(answer) else f"Pass the function itself, without calling it; got {type(answer).__name__}."
+
+
 @dataclass(frozen=True)
 class Coded:
     """An exercise that is answered with a function: called with an answer, it gives feedback.
@@ -54,8 +60,8 @@ class Coded:
     done: str
 
     def __call__(self, answer: Any) -> Feedback:
-        if not callable(answer):
-            return Feedback(False, f"Pass the function itself, without calling it; got {type(answer).__name__}.")
+        if said := no_function(answer):
+            return Feedback(False, said)
         for case in self.cases:
             wrong = self._wrong(answer, case)
             if wrong:
@@ -81,9 +87,16 @@ class Coded:
         return f"gives {_shown(got)}. {next(hints, None) or self.otherwise(got, **case)}"
 
 
-def _called(function: Callable[..., Any], case: Mapping[str, Any]) -> Any:
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Without warnings: what is wrong with an answer is said by the feedback."""
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        yield
+
+
+def _called(function: Callable[..., Any], case: Mapping[str, Any]) -> Any:
+    with quiet():
         return function(*copy.deepcopy(list(case.values())))
 
 

@@ -106,13 +106,18 @@ class gate_race(Lab):
         return {"row": row, "column": column} | numbers
 
 
+def product_race(gate: int) -> GateRace:
+    """One step on sum(a @ b) that has not begun."""
+    with Graph().as_default():  # so that nobody finds these variables among their own
+        a, b = (Variable(np.array(value, np.float32), name=name) for name, value in START.items())
+    return GateRace(lambda: (a.value @ b.value).sum(), [a, b], RATE, gate)
+
+
 @functools.cache
 def _ran(schedule: str) -> tuple[GateRace, list[str | None]]:
     """The race of a schedule, run to its end, and what the gate held back after 0, 1, ... tasks."""
     gate, wishes, _ = SCHEDULES[schedule]
-    with Graph().as_default():  # so that nobody finds these variables among their own
-        a, b = (Variable(np.array(value, np.float32), name=name) for name, value in START.items())
-    race, waits = GateRace(lambda: (a.value @ b.value).sum(), [a, b], RATE, gate), []
+    race, waits = product_race(gate), []
     while race.ready:
         wish = next(task for task in wishes if task not in race.done)
         waits.append(None if wish in race.ready else wish)

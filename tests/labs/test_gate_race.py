@@ -6,16 +6,11 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab.labs.gate_race import GATES, RATE, SCHEDULES, START
-from gradlab.train import GATE_NONE, GateRace
+from gradlab.labs.gate_race import GATES, SCHEDULES, product_race
+from gradlab.train import GATE_NONE
 
 RIGHT = {"a": [[-0.1, 0.5], [1.9, 2.5]], "b": [[4.6, 5.6], [6.4, 7.4]]}  # TensorFlow's, under GATE_OP
 RACED = {"none_b": ("a", [[-0.02, 0.62], [1.98, 2.62]]), "none_a": ("b", [[4.82, 5.82], [6.7, 7.7]])}
-
-
-def race(gate: int) -> GateRace:
-    a, b = (gl.Variable(value, name=name) for name, value in START.items())
-    return GateRace(lambda: (a.value @ b.value).sum(), [a, b], RATE, gate)
 
 
 def ended(schedule: str) -> dict[str, np.ndarray]:
@@ -28,7 +23,7 @@ def ended(schedule: str) -> dict[str, np.ndarray]:
 def test_every_schedule_is_an_order_its_gate_allows_and_ends_as_the_race_ends(schedule: str) -> None:
     lab = gl.labs.gate_race(first=schedule, step=4)
     order = lab.compute(lab.params).first.order
-    outcomes = race(SCHEDULES[schedule][0]).outcomes()
+    outcomes = product_race(SCHEDULES[schedule][0]).outcomes()
     assert order in outcomes
     for name, value in outcomes[order].items():
         np.testing.assert_array_equal(ended(schedule)[f"first_{name}"], value.ravel())
@@ -47,8 +42,8 @@ def test_only_an_overtaking_update_makes_a_wrong_step(schedule: str) -> None:
 def test_every_gate_and_every_way_to_race_has_a_schedule() -> None:
     assert {gate for gate, _, _ in SCHEDULES.values()} == set(GATES)
     raced = set()
-    for order in race(GATE_NONE).outcomes():
-        one = race(GATE_NONE)
+    for order in product_race(GATE_NONE).outcomes():
+        one = product_race(GATE_NONE)
         for task in order:
             one.run(task)
         raced.add(one.raced)

@@ -1,0 +1,227 @@
+"""Questions of the three-steps notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..clip import clip_by_global_norm, clip_by_norm, clip_by_value
+from ..collection import variable_collection
+from ..labs.gate_race import product_race
+from ..train import GATE_NONE, GradientDescentOptimizer
+from ..variable import Variable
+from ._feedback import Feedback, choice, no_function, quiet
+
+LIMIT = 1.0
+
+
+def none(answer: Any) -> Feedback:
+    """What does apply_gradients do with the pair (None, variable)?"""
+    return choice(
+        answer,
+        {
+            "a": (False, "It does if every gradient is None, for then there is nothing to do. Here one of three is."),
+            "b": (True, "It skips the pair and says nothing: the variable and its slots stay as they are."),
+            "c": (False, "The weights would be the same, but zero is a gradient. What would momentum do with it?"),
+        },
+    )
+
+
+def zero(answer: Any) -> Feedback:
+    """Where does a variable go whose gradient is zero, under momentum?"""
+    return choice(
+        answer,
+        {
+            "a": (False, "Under plain gradient descent. Momentum keeps a sum of earlier gradients. Is that zero?"),
+            "b": (True, "The slot is 0.9 times what it was, and the variable moves by it. None would have stopped it."),
+            "c": (False, "Nothing pulls it back: the gradient is zero. What is still in the slot?"),
+        },
+    )
+
+
+def shared(answer: Any) -> Feedback:
+    """What does compute_gradients give for a variable that the loss reads in two places?"""
+    return choice(
+        answer,
+        {
+            "a": (False, "One pair for each variable, however often it is read. So what happens to the two parts?"),
+            "b": (False, "Then the other place would never learn. By the chain rule the two parts are ..."),
+            "c": (True, "The parts are summed. aggregation_method chooses how; the values are the same."),
+        },
+    )
+
+
+def sessions(answer: Any) -> Feedback:
+    """In how many of 60 sessions of TensorFlow does GATE_NONE make `a` wrong?"""
+    return choice(
+        answer,
+        {
+            "a": (False, "An answer on Stack Overflow says so: too simple a graph to race. Somebody ran it since."),
+            "b": (False, "A race need not be a lottery: with one thread and with many, the scheduler has its habits."),
+            "c": (True, "With resource variables b is updated first, every time. With the old ones it was never."),
+        },
+    )
+
+
+# Write the middle step
+
+
+def process(answer: Any) -> Feedback:
+    """Write the middle step: clip by global norm 1, keep None and the order of the pairs."""
+    if said := no_function(answer):
+        return Feedback(False, said)
+    for rows in ([[3.0, 4.0], None, [[12.0]]], [[0.3, 0.4], None, [[0.0]]], [None, [6.0], [-8.0]]):
+        pairs = _pairs([None if row is None else np.array(row, np.float32) for row in rows])
+        try:
+            with quiet():
+                given = answer(list(pairs))
+                given = list(given) if hasattr(given, "__next__") else given
+        except Exception as error:
+            return Feedback(
+                False, f"With the gradients {rows} it raises {type(error).__name__}: {error}{_on_none(rows)}"
+            )
+        if said := _no_pairs(given, pairs) or _misplaced(given, pairs) or _wrong_values(given, pairs):
+            return Feedback(False, f"With the gradients {rows}: {said}")
+    return Feedback(True, "Three steps with gradients above and below the limit, None among them, come out right.")
+
+
+def _pairs(grads: Sequence[np.ndarray | None]) -> list[tuple[Any, Variable]]:
+    with variable_collection():  # so that nobody finds these variables among their own
+        shapes = [(1,) if g is None else g.shape for g in grads]
+        made = [Variable(np.ones(shape, np.float32), name=name) for name, shape in zip("uvw", shapes, strict=True)]
+    return list(zip(grads, made, strict=True))
+
+
+def _on_none(rows: Sequence[Any]) -> str:
+    return ". Is it the None? A variable that the loss does not read has no gradient." if None in rows else ""
+
+
+def _no_pairs(given: Any, pairs: Sequence[Any]) -> str:
+    """What is wrong with an answer that is no list of pairs."""
+    if given is None:
+        return "it gives None; is there a return?"
+    if isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], list) and np.ndim(given[1]) == 0:
+        return "that is what clip_by_global_norm gives: the tensors and the norm. Join the tensors to their variables."
+    if not isinstance(given, list | tuple) or not all(isinstance(p, list | tuple) and len(p) == 2 for p in given):
+        return "apply_gradients wants what compute_gradients gives: a list of pairs (gradient, variable)."
+    if given and all(isinstance(first, Variable) for first, _ in given):
+        return "the gradient comes first in a pair, then the variable."
+    return "" if all(isinstance(v, Variable) for _, v in given) else "the second of each pair must be the variable."
+
+
+def _misplaced(given: Sequence[Any], pairs: Sequence[Any]) -> str:
+    """What is wrong with pairs that are lost, moved or filled."""
+    before, after = ([id(v) for _, v in rows] for rows in (pairs, given))
+    lost = [(g, v) for g, v in pairs if id(v) not in after]
+    if lost and all(g is None for g, _ in lost):
+        return "the pair without a gradient is gone. Who counts on the order of the pairs finds another variable there."
+    if sorted(before) != sorted(after):
+        return f"{len(pairs)} pairs go in and {len(given)} come out: one for each variable, please."
+    if before != after:
+        return "the pairs come back in another order; a list of names or of norms beside them no longer fits."
+    for (g, v), (new, _) in zip(pairs, given, strict=True):
+        if g is None and new is not None:
+            return (
+                f"{v.name} had no gradient and has {np.asarray(new).tolist()} now. Zero is not None: momentum goes on."
+            )
+        if new is None and g is not None:
+            return f"{v.name} had a gradient and has none now."
+        if np.shape(new) != np.shape(g):
+            return f"the gradient of {v.name} has shape {np.shape(new)} now, not {np.shape(g)}."
+    return ""
+
+
+_MISTAKES: list[tuple[Callable[[list[Any]], list[Any]], str]] = [
+    (lambda grads: grads, "the norm is over the limit and nothing became shorter."),
+    (
+        lambda grads: [clip_by_value(g, -LIMIT, LIMIT) for g in grads],
+        "every entry was clipped by itself, and the step turns. Which one norm belongs to all of them?",
+    ),
+    (
+        lambda grads: [clip_by_norm(g, LIMIT) for g in grads],
+        "every tensor was clipped by itself, and the step turns. Which one norm belongs to all of them?",
+    ),
+    (lambda grads: [g / _norm(grads) * LIMIT for g in grads], "a step that is short enough became longer."),
+]
+
+
+def _wrong_values(given: Sequence[Any], pairs: Sequence[Any]) -> str:
+    grads = [g for g, _ in pairs if g is not None]
+    new = [np.asarray(g, np.float64) for g, _ in given if g is not None]
+    if _same(new, clip_by_global_norm(grads, LIMIT)[0]):
+        return ""
+    named = next((hint for mistake, hint in _MISTAKES if _same(new, mistake(grads))), "")
+    return named or f"the global norm was {_norm(grads):g} and is {_norm(new):.4g} now; the limit is {LIMIT:g}."
+
+
+def _norm(tensors: Sequence[Any]) -> float:
+    return float(np.sqrt(sum(np.square(t, dtype=np.float64).sum() for t in tensors)))
+
+
+def _same(some: Sequence[Any], others: Sequence[Any]) -> bool:
+    return all(np.allclose(a, b, rtol=1e-5, atol=1e-6) for a, b in zip(some, others, strict=True))
+
+
+# Write minimize
+
+
+class _Undressed(GradientDescentOptimizer):
+    """An optimizer whose minimize is still to be written."""
+
+    def minimize(self, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError("minimize is what you are writing: call the two steps it is made of")
+
+
+def minimize(answer: Any) -> Feedback:
+    """Write minimize(opt, loss, var_list, global_step) from the two steps it is made of."""
+    if said := no_function(answer):
+        return Feedback(False, said)
+    with variable_collection(), quiet():
+        v, w, other = (Variable([4.0, -8.0], name=name) for name in ("v", "w", "other"))
+        steps = Variable(np.int64(0), trainable=False, name="global_step")
+        try:
+            answer(_Undressed(0.25), lambda: (v * v).sum() + (w * w).sum() + (other * other).sum(), [v, w], steps)
+        except Exception as error:
+            return Feedback(False, f"It raises {type(error).__name__}: {error}")
+    return _moved(v.numpy().tolist(), w.numpy().tolist(), other.numpy().tolist(), int(steps.numpy()))
+
+
+def _moved(v: list[float], w: list[float], other: list[float], steps: int) -> Feedback:
+    """Feedback on where a step of rate 0.25 on the squares took variables that began at (4, -8)."""
+    start, right = [4.0, -8.0], [2.0, -4.0]
+    if v == w == start:
+        return Feedback(False, "No variable has moved. compute_gradients changes nothing; which step does?")
+    if other != start:
+        return Feedback(False, "A variable that is not in var_list has moved. Who needs to know var_list?")
+    if start in (v, w):
+        return Feedback(False, "Only one of the two variables of var_list has moved.")
+    if (v, w) != (right, right):
+        return Feedback(
+            False, f"v went from {start} to {v}; one step of rate 0.25 ends at {right}. How many were there?"
+        )
+    if steps != 1:
+        return Feedback(False, f"global_step is {steps} after one step. Who adds to it, if it is handed on?")
+    return Feedback(True, "That is all that minimize is. Now there is a place between the two.")
+
+
+# Write an order that races
+
+
+def race(answer: Any) -> Feedback:
+    """Write the four tasks of a step on sum(a @ b) in an order that GATE_NONE allows and that goes wrong."""
+    run = product_race(GATE_NONE)
+    listed = answer if isinstance(answer, list | tuple) else []
+    if sorted(map(str, listed)) != sorted(run.tasks):
+        return Feedback(False, f"Write a list of all four tasks, each once: {', '.join(map(repr, run.tasks))}.")
+    for task in listed:
+        if task not in run.ready:
+            own = task.replace("update", "gradient")
+            return Feedback(False, f"{task!r} cannot run before {own!r}: even GATE_NONE lets an update wait for that.")
+        run.run(task)
+    if not run.raced:
+        return Feedback(False, "Both gradients come first and read the old values. Which update could overtake one?")
+    (wrong,) = run.raced
+    said = f"{wrong} is wrong, for its gradient read an updated value."
+    return Feedback(True, f"{said} GATE_OP would have held {listed[1]!r} back.")
