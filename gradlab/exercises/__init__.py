@@ -6,7 +6,7 @@ A question is an entry of `_EXERCISES`, a guess to draw before one looks is one 
 from collections.abc import Callable
 from typing import Any
 
-from . import clipping, clipping_guesses, three_steps
+from . import clipping, clipping_guesses, three_steps, three_steps_guesses
 from ._feedback import Feedback as Feedback
 from .prediction import Prediction as Prediction
 
@@ -27,7 +27,8 @@ _EXERCISES: dict[str, Callable[[Any], Feedback]] = {
 }
 
 _PREDICTIONS: dict[str, type[Prediction]] = {
-    guess.name: guess for guess in (clipping_guesses.Share, clipping_guesses.Turn, clipping_guesses.Spikes)
+    guess.name: guess
+    for guess in (clipping_guesses.Share, clipping_guesses.Turn, clipping_guesses.Spikes, three_steps_guesses.Coast)
 }
 
 
