@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import gradlab.live
+from gradlab.live._bundle import widget_source
 
 LIVE = Path(gradlab.live.__file__).parent
 
@@ -18,19 +19,30 @@ LIVE = Path(gradlab.live.__file__).parent
 PAGE = """<!doctype html><meta charset="utf-8"><style>body{margin:0;background:#fff}%CSS%</style><div id="here"></div>
 <script type="module">
 const source = new Blob([%JS%], {type: "text/javascript"});
-const module = await import(URL.createObjectURL(source));
-const listeners = [];
+window.module = await import(URL.createObjectURL(source));
 const bytes = (text) => new DataView(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer);
-window.sent = [];
-window.model = {
-  send: (message) => window.sent.push(structuredClone(message)),
-  on: (name, f) => listeners.push(f), off: (name, f) => listeners.splice(listeners.indexOf(f), 1),
+const heard = (name) => (window.listeners[name] ??= []);
+window.fresh = () => {
+  window.sent = [];
+  window.saved = [];
+  window.listeners = {};
+  window.traits = {};
+  window.model = {
+    send: (message) => window.sent.push(structuredClone(message)),
+    get: (name) => window.traits[name],
+    set: (name, value) => {
+      if (window.traits[name] === value) return;
+      window.traits[name] = value;
+      [...heard(`change:${name}`)].forEach((f) => f());
+    },
+    save_changes: () => window.saved.push(structuredClone(window.traits)),
+    on: (name, f) => heard(name).push(f), off: (name, f) => heard(name).splice(heard(name).indexOf(f), 1),
+  };
 };
-window.say = (message, ...buffers) => [...listeners].forEach((f) => f(message, buffers.map(bytes)));
-window.listeners = listeners;
-window.paint = (canvas, list) => module.paint(canvas.getContext("2d"), bytes(list));
+window.say = (message, ...buffers) => [...heard("msg:custom")].forEach((f) => f(message, buffers.map(bytes)));
+window.paint = (canvas, list, scheme) => module.paint(canvas.getContext("2d"), bytes(list), scheme && new Map(scheme));
 window.open_view = () => module.default.render({model: window.model, el: document.getElementById("here")});
-window.module = module;
+window.fresh();
 window.ready = true;
 </script>"""
 
@@ -60,13 +72,13 @@ def chromium() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def shared_page(chromium: Any) -> Iterator[Any]:
-    """A page with widget.js for the tests of a module; it may neither log an error nor ask the network for anything."""
+    """A page with the widget for the tests of a module; it may neither log an error nor ask the network for anything."""
     page = chromium.new_page()
     troubles: list[str] = []
     page.on("pageerror", lambda error: troubles.append(str(error)))
     page.on("console", lambda message: troubles.append(message.text) if message.type == "error" else None)
     page.on("request", lambda request: troubles.append(request.url) if request.url.startswith("http") else None)
-    script = json.dumps((LIVE / "widget.js").read_text("utf-8")).replace("</", "<\\/")
+    script = json.dumps(widget_source()).replace("</", "<\\/")
     html = PAGE.replace("%CSS%", (LIVE / "widget.css").read_text("utf-8")).replace("%JS%", script)
     page.set_content(html)
     page.wait_for_function("window.ready")
@@ -81,7 +93,7 @@ def page(shared_page: Any) -> Iterator[Any]:
     shared_page.set_viewport_size({"width": 900, "height": 700})
     shared_page.mouse.move(0, 0)
     yield shared_page
-    shared_page.evaluate("listeners.length = sent.length = 0; document.getElementById('here').replaceChildren()")
+    shared_page.evaluate("fresh(); document.getElementById('here').replaceChildren()")
     assert not shared_page.troubles, shared_page.troubles
 
 
@@ -110,10 +122,10 @@ class Wire:
 
     def reply(self) -> None:
         """Let the browser read Python's messages, and show them."""
-        for content, buffers in self.replies:
+        while self.replies:
+            content, buffers = self.replies.pop(0)
             texts = [self.text(data) for data in buffers]
             self.page.evaluate("([message, buffers]) => window.say(message, ...buffers)", [content, texts])
-        self.replies.clear()
         self.page.evaluate("new Promise((done) => setTimeout(done, 20))")
 
     def both(self) -> list[dict[str, Any]]:

@@ -1,0 +1,236 @@
+// A figure whose moving parts are painted here. The still parts arrive as a PNG, the moving ones as a display list; the
+// pictures of other states arrive ahead, and what is not here yet is asked for.
+
+import { controlOf, holdsValue } from "./controls.js";
+import { addHandles } from "./handles.js";
+import { addItems } from "./items.js";
+import { addCopyLink, readLink, writeLink } from "./link.js";
+import { isNarrow, pixelRatio, watchRatio, watchWidth } from "./measure.js";
+import { addPlayer } from "./player.js";
+import { newReel, unpackReel } from "./reel.js";
+import { newRequests } from "./requests.js";
+import { newScreen } from "./screen.js";
+import { addPresets, buildSkeleton, describeField } from "./skeleton.js";
+import { isDark, watchTheme } from "./theme.js";
+import { addWords } from "./words.js";
+import { addZoom } from "./zoom.js";
+
+const linked = new WeakSet(); // models that have taken what the page's link says
+
+const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
+const wordsIn = ({ alt, summary, table, goal }) => ({ alt, summary, table, goal });
+
+class View {
+  constructor(model, el) {
+    this.model = model;
+    this.id = `${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}`;
+    this.parts = buildSkeleton(el);
+    this.press = { taken: false };
+    this.controls = new Map();
+    this.reel = newReel();
+    this.screen = newScreen(this.parts.root, this.parts.picture, this.parts.canvas);
+    this.words = addWords(this.parts.root, this.parts.canvas);
+    this.requests = newRequests(model, this.id, () => this.known() !== undefined);
+    this.items = addItems(this.parts, model, this.press, () => this.words.item(this.items.text()));
+    this.handles = addHandles(this.parts.areas, this.controls, this.moved, this.press, this.items.closer);
+    this.ratio = this.dark = null; // of the still picture; unknown until the kernel has introduced itself
+    this.axis = -1; // the part of the key along which a neighbour's picture will do
+    this.edition = this.number = -1;
+    this.latest = this.described = this.frame = this.asked = null;
+    this.held = this.gone = false;
+    this.stops = [this.requests.stop, this.items.stop, this.words.stop, this.screen.stop];
+    this.listen();
+  }
+
+  listen() {
+    const { root } = this.parts, release = () => { this.held = false; };
+    root.addEventListener("keydown", (event) => event.stopPropagation()); // keys here are not the notebook's
+    root.addEventListener("pointerdown", () => { this.held = true; }, true);
+    for (const kind of ["pointerup", "pointercancel"]) {
+      window.addEventListener(kind, release, true);
+      this.stops.push(() => window.removeEventListener(kind, release, true));
+    }
+    this.hear("msg:custom", this.receive);
+    this.stops.push(watchTheme(this.open), watchRatio(this.open), watchWidth(root, this.open));
+    this.open();
+  }
+  hear(event, act) {
+    this.model.on(event, act);
+    this.stops.push(() => this.model.off(event, act));
+  }
+  send(kind, content) { this.model.send({ kind, view: this.id, ...content }); }
+
+  open = () => {
+    const { root } = this.parts, narrow = isNarrow(root), wanted = { ratio: pixelRatio(), dark: isDark(), narrow };
+    root.classList.toggle("gl-dark", wanted.dark);
+    if (narrow === null || same(wanted, this.asked)) return;
+    this.asked = wanted;
+    this.send("open", wanted);
+  };
+
+  // ---- what the reader does
+
+  moved = (values) => {
+    const news = Object.entries(values).filter(([name, value]) => !same(this.controls.get(name)?.value, value));
+    if (!news.length) return;
+    for (const [name, value] of news) this.controls.get(name).set(value);
+    this.handles.follow();
+    this.words.dropNote();
+    this.refreshSoon();
+    for (const [name, value] of news) this.model.set(name, value); // saved by the kernel, which is told below
+    this.requests.set(Object.fromEntries(news));
+  };
+  refreshSoon() { // pointers move more often than the screen shows
+    if (!this.held) this.refresh();
+    else this.frame ??= requestAnimationFrame(() => { this.frame = null; this.refresh(); });
+  }
+
+  // ---- which picture to show
+
+  key() {
+    const keys = [...this.controls.values()].filter(holdsValue).map((control) => control.key());
+    return keys.includes(null) ? null : keys.join(",");
+  }
+  known() {
+    const key = this.key();
+    return key === null ? undefined : this.reel.get(key);
+  }
+  neighbour() {
+    const key = this.key();
+    return key === null || this.axis < 0 ? undefined : this.reel.nearest(key, this.axis);
+  }
+  // The picture of this state; or, until the kernel has answered, one nearby or the latest it gave.
+  refresh(fresh = false) {
+    if (this.gone) return;
+    const exact = this.known(), near = exact ?? (this.requests.idle() ? undefined : this.neighbour());
+    if (near) this.show(near, near === exact);
+    else if (this.latest && (fresh || this.requests.idle())) this.show(this.latest, true);
+  }
+  show({ list, words }, full) {
+    this.screen.show(list);
+    this.items.frame(list);
+    if (!full || words === this.described) return;
+    this.described = words;
+    this.words.describe(words, this.items.text());
+  }
+  place(values) { // a control that the reader is moving keeps the reader's value
+    for (const [name, value] of Object.entries(values)) {
+      if (!this.requests.holds(name)) this.controls.get(name)?.set(value);
+    }
+    this.handles.follow();
+  }
+
+  // ---- what the kernel says
+
+  receive = (message, buffers) => {
+    const handlers = {
+      setup: this.setUp, still: this.takeStill, frame: this.takeFrame, reel: this.takeReel, answer: this.takeAnswer,
+      status: ({ text, error }) => this.words.status(text, error),
+      busy: ({ name, busy }) => this.controls.get(name)?.busy(busy),
+    };
+    if (this.ratio !== null || message?.kind === "setup") handlers[message?.kind]?.call(this, message, buffers ?? []);
+  };
+  setUp(message, buffers) {
+    if (message.view !== this.id) return;
+    const first = this.ratio === null;
+    this.ratio = message.ratio;
+    this.dark = message.dark;
+    if (first) this.introduce(message);
+    for (const name of message.busy) this.controls.get(name).busy(true);
+    this.takeStill(message, buffers).then(() => {
+      if (message.status.text) this.words.status(message.status.text, message.status.error);
+    });
+    if (first && message.name) this.takeLink(message.name);
+  }
+  introduce({ label, name, controls, presets, start, axis, fixed }) {
+    const { root, panel, tools } = this.parts, press = (button) => this.send("press", { name: button });
+    root.setAttribute("aria-label", label);
+    for (const spec of controls) this.addControl(spec, controlOf(spec, panel, this.moved, press));
+    const valued = [...this.controls.values()].filter(holdsValue);
+    this.axis = valued.findIndex(({ spec }) => spec.name === axis && spec.kind === "slider"); // others have no neighbours
+    addPresets(tools, presets, start, this.moved);
+    this.zoom = addZoom(this.parts, tools, this.press, (wanted) => this.send("zoom", wanted), () => this.describeField());
+    this.fixed = Boolean(fixed);
+    if (name) addCopyLink(tools, () => writeLink(name, this.controls, start));
+  }
+  addControl(spec, control) {
+    this.controls.set(spec.name, control);
+    if (!holdsValue(control)) return;
+    if (spec.play && !spec.fixed) this.stops.push(addPlayer(control));
+    this.hear(`change:${spec.name}`, () => { // by another widget or another view
+      const value = this.model.get(spec.name);
+      if (value !== undefined && !this.requests.holds(spec.name)) this.moved({ [spec.name]: value });
+    });
+  }
+  takeLink(name) {
+    if (linked.has(this.model)) return;
+    linked.add(this.model);
+    const { values, note } = readLink(location.hash, name, this.controls);
+    this.moved(values);
+    if (note) this.words.note(note);
+  }
+  describeField() { describeField(this.parts.field, this.items.name(), this.zoom.active()); }
+
+  // Takes over what a message shows; whether nothing newer has come before it.
+  adopt(message, list) {
+    this.screen.learn(message.colours);
+    if (message.edition < this.edition) return false;
+    if (message.edition > this.edition) this.reel.clear();
+    this.edition = message.edition;
+    const entry = { list, words: wordsIn(message) };
+    if (message.key !== null) this.reel.keep(message.key, entry);
+    if (message.number < this.number) return false;
+    this.number = message.number;
+    this.latest = entry;
+    return true;
+  }
+  async takeStill(message, [png, list]) {
+    if (message.ratio !== this.ratio || message.dark !== this.dark) return;
+    this.adopt(message, list);
+    this.place(message.values);
+    this.zoom.landed();
+    const image = await this.screen.decoded(png);
+    if (!image || this.gone) return;
+    this.screen.exchange(image, message);
+    this.handles.show(message.areas);
+    this.items.show(message.items, message.panels);
+    this.zoom.show(message.panels, message.zoomed, this.fixed);
+    this.refresh(true);
+    this.describeField();
+  }
+  takeFrame(message, [list]) {
+    if (message.ratio !== this.ratio) return;
+    this.requests.answered(message.answer);
+    const newest = this.adopt(message, list);
+    this.requests.flush(); // the kernel works on the next one while this one is painted
+    if (!newest) return;
+    this.place(message.values);
+    this.refresh(true);
+  }
+  async takeReel(message, [packed]) {
+    this.screen.learn(message.colours);
+    const entries = await unpackReel(packed);
+    if (message.ratio !== this.ratio || message.edition !== this.edition) return;
+    for (const [key, entry] of entries) this.reel.keep(key, entry);
+    if (!this.requests.idle()) this.refresh(); // a better picture of where the reader is may be among them
+  }
+  takeAnswer(message) {
+    this.requests.answered(message.answer);
+    this.place(message.values);
+    this.refresh();
+    this.requests.flush();
+  }
+
+  close() {
+    this.gone = true;
+    cancelAnimationFrame(this.frame);
+    for (const stop of this.stops) stop();
+    this.send("close");
+    this.parts.root.remove();
+  }
+}
+
+export function render({ model, el }) {
+  const view = new View(model, el);
+  return () => view.close();
+}

@@ -1,0 +1,34 @@
+// Positions are the places at which a control can stand, counted from 0; Python counts them in the same way.
+
+import { clamp } from "./dom.js";
+
+export function fromPosition(spec, position) {
+  if (position <= 0) return spec.minimum;
+  if (position >= spec.count) return spec.maximum;
+  if (spec.scale !== "log") return Number((spec.minimum + spec.step * position).toFixed(spec.digits));
+  const value = spec.minimum * (spec.maximum / spec.minimum) ** (position / spec.count);
+  return Number(value.toPrecision(spec.digits));
+}
+
+export function toPosition(spec, value) {
+  const part = spec.scale === "log"
+    ? spec.count * Math.log(value / spec.minimum) / Math.log(spec.maximum / spec.minimum)
+    : (value - spec.minimum) / spec.step;
+  return clamp(Math.round(part), 0, spec.count);
+}
+
+export const landed = (spec, value) => fromPosition(spec, toPosition(spec, value));
+
+// The position of a value that is on one; null between two.
+export function exactPosition(spec, value) {
+  const position = toPosition(spec, value), there = fromPosition(spec, position);
+  return Math.abs(there - value) <= 1e-9 * Math.abs(value) ? position : null;
+}
+
+export function shownNumber(spec, value) {
+  const fixed = spec.scale === "log" ? String(Number(value.toPrecision(spec.digits))) : value.toFixed(spec.digits);
+  return Number(fixed) === value ? fixed : String(Number(value.toPrecision(6)));
+}
+
+export const withUnit = (spec, text) => (spec.unit ? `${text} ${spec.unit}` : text);
+export const shown = (spec, value) => withUnit(spec, shownNumber(spec, value));

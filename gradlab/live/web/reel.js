@@ -1,0 +1,51 @@
+// Pictures by the key of their state: those the kernel sent ahead, and those it was asked for.
+
+const MOST_BYTES = 32 * 2 ** 20;
+const REACH = 8; // positions within which a neighbour's picture will do for the moment
+
+export function newReel() {
+  const entries = new Map();
+  let bytes = 0;
+
+  function remove(key) {
+    bytes -= entries.get(key)?.list.byteLength ?? 0;
+    entries.delete(key);
+  }
+  function keep(key, entry) {
+    remove(key);
+    entries.set(key, entry);
+    bytes += entry.list.byteLength;
+    for (const oldest of entries.keys()) {
+      if (bytes <= MOST_BYTES) break;
+      remove(oldest);
+    }
+  }
+  // The entry whose key differs least, and only in the part number `axis`.
+  function nearest(key, axis) {
+    const parts = key.split(","), here = Number(parts[axis]);
+    const at = (position) => entries.get(parts.with(axis, position).join(","));
+    for (let away = 1; away <= REACH; away++) {
+      const entry = at(here + away) ?? at(here - away);
+      if (entry) return entry;
+    }
+    return undefined;
+  }
+  return {
+    keep, nearest,
+    get: (key) => entries.get(key),
+    clear() { entries.clear(); bytes = 0; },
+  };
+}
+
+// Unpacks what the kernel sent ahead: [key, entry] pairs.
+export async function unpackReel(packed) {
+  const plain = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
+  const buffer = await new Response(plain).arrayBuffer();
+  const size = new DataView(buffer).getUint32(0, true);
+  let at = 4 + size;
+  return JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, size))).map(([key, length, words]) => {
+    const list = new Uint8Array(buffer, at, length);
+    at += length;
+    return [key, { list, words }];
+  });
+}

@@ -1,0 +1,50 @@
+// The picture: the still parts as an image and the moving ones on a canvas over it.
+
+import { element } from "./dom.js";
+import { paint } from "./paint.js";
+
+export function newScreen(root, picture, canvas) {
+  const ctx = canvas.getContext("2d", { willReadFrequently: true }); // painted by the processor: no trip to a GPU and back
+  const scheme = new Map(); // light colours and their counterparts on a dark page
+  let still = element("img", "gl-still", null, { alt: "", "aria-hidden": "true" });
+  let list = null, dark = false, painted = null, frames = 0, newest = 0, pending = 0;
+  picture.prepend(still);
+
+  function draw() {
+    if (list === null || list === painted || pending) return;
+    paint(ctx, list, dark ? scheme : null);
+    painted = list;
+    root.dataset.frame = ++frames;
+  }
+  // A picture under way is dropped when the next one arrives.
+  async function decoded(png) {
+    const turn = ++newest, image = new Image();
+    const url = URL.createObjectURL(new Blob([png], { type: "image/png" }));
+    pending += 1;
+    image.src = url;
+    await image.decode().catch(() => {});
+    URL.revokeObjectURL(url);
+    pending -= 1;
+    return turn === newest ? image : null;
+  }
+  function exchange(image, { size: [width, height], dark: darkNow }) {
+    image.className = "gl-still";
+    image.alt = "";
+    image.setAttribute("aria-hidden", "true");
+    still.replaceWith(image);
+    still = image;
+    picture.style.maxWidth = `${width}px`;
+    picture.style.aspectRatio = `${width} / ${height}`;
+    canvas.width = image.naturalWidth;
+    canvas.height = image.naturalHeight;
+    dark = darkNow;
+    painted = null;
+  }
+  return {
+    decoded,
+    exchange,
+    learn(colours) { for (const [light, night] of colours ?? []) scheme.set(light, night); },
+    show(next) { list = next; draw(); },
+    stop() { newest += 1; },
+  };
+}
