@@ -63,7 +63,7 @@ class clip_arrows(Lab):
     def make_controls(self) -> list[Control]:
         return [
             Menu("method", "Clip by", METHODS, "value"),
-            Slider("limit", "Limit", 0.05, 6.0, 2.0, step=0.05),
+            Slider("limit", "Limit", 0.05, 6.0, 2.0, step=0.05, play=True),
             Slider("g1", "First entry", -REACH, REACH, 4.5, step=0.05),
             Slider("g2", "Second entry", -REACH, REACH, 2.5, step=0.05),
             Slider("others", "Norm of all other tensors", 0.0, 10.0, 0.0, step=0.1),

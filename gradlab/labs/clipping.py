@@ -93,7 +93,7 @@ class clipping(Lab):
     def make_controls(self) -> list[Control]:
         runs = [(name, _limited(name)) for name in self.runs]
         return [
-            Slider("limit", "Limit", 0.001, 1000.0, 1.0, scale="log", step=40),
+            Slider("limit", "Limit", 0.001, 1000.0, 1.0, scale="log", step=40, play=True),
             Menu("method", "Clip by", METHODS, "global"),
             Menu("run", "Run recorded with", runs, "none" if "none" in self.runs else runs[0][0]),
             Button("record", "Record afresh", self.record_afresh),
