@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ._bundle import widget_source
 from .controls import Button, Control, Menu, Preset, Toggle, by_name, checked, key_of
 from .drags import Drag, check_drags
 from .fallback import figure_html
@@ -54,7 +55,7 @@ class LiveFigure(MirroredWidget):
     A line: slope 0.5
     """
 
-    _esm = Path(__file__).parent / "widget.js"
+    _esm = widget_source()
     _css = Path(__file__).parent / "widget.css"
 
     def __init__(
