@@ -22,7 +22,7 @@ class Coast(Prediction):
     )
     x = Quantity("step", "", 1.0, _STEPS)
     y, step = Quantity("distance", "first steps", 0.0, 15.0), 0.1
-    at = (1, 2, 3, 5, 7, 10, 15, 20, 25, 30)
+    at = (1, 5, 10, 15, 20, 25, 30)
 
     def truth(self, x: np.ndarray) -> np.ndarray:
         with variable_collection():
