@@ -6,23 +6,23 @@ import itertools
 from typing import Any, NamedTuple
 
 import numpy as np
+from matplotlib.gridspec import GridSpec
 from matplotlib.patches import FancyArrowPatch, Rectangle
-from matplotlib.text import Text
 
 from ._style import BLACK, BLUE, GREEN, ORANGE, OTHER, moving_line, new_figure
 
 # Text in orange would be too pale to read: rust says the same.
 QUIET, RUST, PALE_BLUE, PALE_ORANGE, BAND = "#5F5F5F", "#A84300", "#CFE3F1", "#F6D2BF", "#F0F0F0"
 
-# Where things stand in a panel, in units of which a panel is 368 wide and 406 high, y downwards.
-WIDTH, HEIGHT = 368, 406
+# Where things stand in a panel, in units of which a panel is 364 wide and 406 high, y downwards.
+WIDTH, HEIGHT = 364, 406
 _TASKS = (16, 100, 196, 280)  # left edges of the four boxes; the gate stands in the gap in the middle
 _BOX, _GATE, _END = 80, 188, 362
 _LANES = {"a": 92, "b": 160}  # where the value of each variable runs along
 _LANE, _TALL = 30, 19  # half the height of a lane, of a box
 _ROWS = {"a": 252, "b": 310}  # the upper row of each matrix
 _COLUMNS = ((30, 54), (110, 170), (254, 314))  # centres of the two columns of each matrix: before, gradient, after
-_ENTRY, _LINE = (54, 23), 23  # what is filled behind an entry; the distance of two rows
+_ENTRY, _LINE = (57, 23), 23  # what is filled behind an entry; the distance of two rows
 
 
 class Side(NamedTuple):
@@ -64,19 +64,18 @@ class GateView:
 
     def __init__(self, start: np.ndarray, rate: float) -> None:
         self.figure = new_figure(8.4, 4.7)
-        step = f"One step on the loss sum(a @ b), learning rate {rate:g}"
+        step = f"One step on sum(a @ b), learning rate {rate:g}"
         self.figure.suptitle(step, fontsize=10, color=BLACK, x=0.005, ha="left")
         self.figure.supxlabel("≠ differs from the other schedule", fontsize=10, color=QUIET)
-        self._panels = [_Panel(axes, start, rate) for axes in self.figure.subplots(1, 2)]
+        self._panels = [_Panel(self.figure.add_subplot(), start, rate) for _ in range(2)]
+        self.arrange(narrow=False)
 
     def arrange(self, narrow: bool) -> None:
         """Side by side, or one above the other."""
         self.figure.set_size_inches(*((3.6, 8.9) if narrow else (8.4, 4.7)))
-        grid = self.figure.add_gridspec(*((2, 1) if narrow else (1, 2)))
+        grid = GridSpec(*((2, 1) if narrow else (1, 2)), self.figure)
         for k, panel in enumerate(self._panels):
             panel.axes.set_subplotspec(grid[k])
-        for text in self.figure.findobj(Text):
-            text.set_fontsize(9 if narrow else 10)
 
     def draw(self, race: Race) -> None:
         """Set the moving artists of both panels."""
@@ -125,7 +124,7 @@ class _Panel:
 
     def _brackets(self, columns: tuple[int, int], top: int) -> None:
         low, high = top - 12, top + _LINE + 12
-        out = 14 if columns is _COLUMNS[0] else _ENTRY[0] / 2 + 5
+        out = 14 if columns is _COLUMNS[0] else _ENTRY[0] / 2 + 4
         for x, inwards in ((columns[0] - out, 4), (columns[1] + out, -4)):
             self.axes.plot([x + inwards, x, x, x + inwards], [low, low, high, high], color=OTHER, lw=1)
 
@@ -140,7 +139,7 @@ class _Panel:
 
     def _text(self, x: float, y: float, text: str = "", **looks: Any) -> Any:
         looks = {"ha": "center", "va": "center", "fontsize": 10, "color": BLACK, "animated": True, "zorder": 4} | looks
-        return self.axes.text(x, y, text, **looks)
+        return self.axes.text(x, y, text, in_layout=False, **looks)  # the layout is the same for all texts
 
     def _patch(self, colour: str, size: tuple[float, float], zorder: float) -> Any:
         return self.axes.add_patch(Rectangle((0, 0), *size, fc=colour, ec="none", animated=True, zorder=zorder))

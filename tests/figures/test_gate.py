@@ -7,8 +7,10 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
 
+from gradlab import labs
 from gradlab.figures._style import GREEN, ORANGE
 from gradlab.figures.gate import _TASKS, PALE_BLUE, PALE_ORANGE, QUIET, RUST, GateView, Race, Side
+from gradlab.labs.gate_race import SCHEDULES
 
 START = np.array([[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]])
 ORDER = ("gradient b", "update b", "gradient a", "update a")
@@ -92,23 +94,25 @@ def test_only_the_end_has_a_verdict() -> None:
 
 
 @pytest.mark.parametrize("narrow", [False, True], ids=["wide", "narrow"])
-@pytest.mark.parametrize("done", range(5))
-def test_no_text_touches_another_or_leaves_the_figure(done: int, narrow: bool) -> None:
-    view = GateView(START, 0.1)
+@pytest.mark.parametrize(("first", "second"), list(itertools.pairwise([*SCHEDULES, "none_b"])))
+def test_no_text_touches_another_or_leaves_its_panel(first: str, second: str, narrow: bool) -> None:
+    lab = labs.gate_race(first=first, second=second)
+    view = lab.make_view()
     view.arrange(narrow)
-    view.draw(race(side(done, raced=True), side(done, gate=2, waits="update b" if done == 1 else None)))
     canvas = FigureCanvasAgg(view.figure)
-    canvas.draw()
-    texts = [t for t in view.figure.findobj(Text) if t.get_visible() and t.get_text() and _placed(t)]
-    boxes = [(t.get_text(), t.get_window_extent(canvas.get_renderer())) for t in texts]
-    assert len(boxes) > 40
-    assert min(t.get_fontsize() for t in texts) >= 9
-    for name, box in boxes:
-        assert box.x0 >= 0 and box.x1 <= view.figure.bbox.width and box.y0 >= 0 and box.y1 <= view.figure.bbox.height, (
-            name
-        )
-    for (one, a), (other, b) in itertools.combinations(boxes, 2):
-        assert not a.overlaps(b), f"{one} touches {other}"
+    for step in range(5):
+        lab.draw(view, lab.compute({**lab.params, "step": step}))
+        canvas.draw()
+        texts = [t for t in view.figure.findobj(Text) if t.get_visible() and t.get_text() and _placed(t)]
+        assert len(texts) > 40
+        assert min(t.get_fontsize() for t in texts) >= 10
+        boxes = [(t, t.get_window_extent(canvas.get_renderer())) for t in texts]
+        for text, box in boxes:
+            around = view.figure.bbox if text.axes is None else text.axes.bbox
+            assert around.padded(1).containsx(box.x0) and around.padded(1).containsx(box.x1), text
+            assert around.padded(1).containsy(box.y0) and around.padded(1).containsy(box.y1), text
+        for (one, a), (other, b) in itertools.combinations(boxes, 2):
+            assert not a.overlaps(b), f"{one} touches {other}"
 
 
 def _placed(text: Text) -> bool:
