@@ -1,4 +1,4 @@
-"""One look for every figure: Okabe and Ito's colours, which colour-blind readers tell apart."""
+"""One look for every figure, in light and in dark; readers who see fewer colours tell its colours apart."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-BLUE, ORANGE, GREEN, BLACK = "#0072B2", "#D55E00", "#00795A", "#1A1A1A"
-OTHER, GRID = "#8C8C8C", "#D9D9D9"
+# Every pair differs by 20 or more in CIEDE2000, also with protan, deutan or tritan eyes, and likewise in the dark.
+BLUE, ORANGE, GREEN, BLACK, OTHER = "#187FD8", "#E66A10", "#175C36", "#141414", "#919191"
+GRID, FAINT = "#D9D9D9", "#EBB28C"  # FAINT joins marks that are understood without it
 # What these colours become on a dark page; all others have their lightness turned round.
-DARK: dict[str, str] = {}
+DARK = {BLUE: "#4489F7", ORANGE: "#CF6A20", GREEN: "#55F58A", OTHER: "#787878"}
+
+WIDE, NARROW = 8.4, 3.6  # inches, at 100 dots per inch
 
 
 def new_figure(width: float, height: float) -> Figure:
@@ -30,7 +33,7 @@ def tidy(axes: Any, title: str, x: str, y: str) -> Any:
     return axes
 
 
-def moving_line(axes: Any, style: str = "-", **looks: Any) -> Any:
+def moving_line(axes: Any, *style: str, **looks: Any) -> Any:
     """An empty line that `draw` fills for every state."""
-    (line,) = axes.plot([], [], style, animated=True, **looks)
+    (line,) = axes.plot([], [], *style, animated=True, **looks)
     return line

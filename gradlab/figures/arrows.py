@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from matplotlib.gridspec import GridSpec
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 
-from ._style import BLUE, GREEN, ORANGE, OTHER, moving_line, new_figure, tidy
+from ._style import BLACK, BLUE, GREEN, NARROW, ORANGE, OTHER, WIDE, moving_line, new_figure, tidy
 
 REACH = 6.0
+_BEFORE: dict[str, Any] = {"color": ORANGE, "ls": "--", "lw": 2.0}
+_AFTER: dict[str, Any] = {"color": BLUE, "ls": "-", "lw": 3.0}
+_REGION: dict[str, Any] = {"color": GREEN, "ls": "-.", "lw": 1.4}
 
 
 class ArrowsView:
@@ -18,31 +24,36 @@ class ArrowsView:
     """
 
     def __init__(self) -> None:
-        self.figure = new_figure(8.4, 4.9)
-        self.plane, self.transfer = self.figure.subplots(1, 2, width_ratios=(1.05, 1))
+        self.figure = new_figure(WIDE, 4.7)
+        self.plane, self.transfer = self.figure.add_subplot(), self.figure.add_subplot()
         tidy(self.plane, "The gradient", "first entry", "second entry")
         tidy(self.transfer, "The same direction, shorter or longer", "norm before", "norm after")
         self.plane.set(xlim=(-REACH, REACH), ylim=(-REACH, REACH), aspect="equal")
         self.transfer.set(xlim=(0, REACH * 1.45), ylim=(0, REACH * 1.45), aspect="equal")
-        self.transfer.plot([0, REACH * 2], [0, REACH * 2], ":", color=OTHER, lw=1.2)
-        self.transfer.annotate("unclipped", (6.4, 6.5), rotation=45, fontsize=8.5, ha="center", va="bottom")
-        samples = (
-            ("--", ORANGE, 2, "gradient before"),
-            ("-", BLUE, 3, "after"),
-            ("--", GREEN, 1.4, "left alone inside"),
-        )
-        for style, colour, width, label in samples:
-            self.plane.plot([], [], style, color=colour, lw=width, label=label)
-        self.figure.legend(loc="outside lower center", ncols=3, fontsize=9, frameon=False)
-        self._region = PathPatch(Path(np.zeros((1, 2))), fc="#CFE8DF", ec=GREEN, lw=1.4, ls="--", animated=True)
+        self.transfer.plot([0, REACH * 2], [0, REACH * 2], ":", color=OTHER, lw=1.4)
+        looks: dict[str, Any] = {"fontsize": 8.5, "ha": "center", "va": "bottom", "color": BLACK}
+        self.transfer.annotate("unclipped", (6.4, 6.5), rotation=45, **looks)
+        for label, looks in (("gradient before", _BEFORE), ("after", _AFTER), ("left alone inside", _REGION)):
+            self.plane.plot([], [], label=label, **looks)
+        self._region = PathPatch(Path(np.zeros((1, 2))), fc="#CFE8DF", ec=GREEN, lw=1.4, ls="-.", animated=True)
         self.plane.add_patch(self._region)
-        self._before = moving_line(self.plane, "--", lw=2.0, color=ORANGE)
-        self._after = moving_line(self.plane, "-", lw=3.0, color=BLUE)
+        self._before, self._after = moving_line(self.plane, **_BEFORE), moving_line(self.plane, **_AFTER)
         self._heads = [PathPatch(Path(np.zeros((1, 2))), fc=c, ec="none", animated=True) for c in (ORANGE, BLUE)]
         for head in self._heads:
             self.plane.add_patch(head)
-        self._curve = moving_line(self.transfer, "-", lw=2.0, color=BLUE)
-        self._here = moving_line(self.transfer, "o", ms=9, color=ORANGE, linestyle="none", mec="white")
+        self._curve = moving_line(self.transfer, lw=2.0, color=BLUE)
+        self._here = moving_line(self.transfer, marker="o", ms=9, color=ORANGE, ls="none", mec="white")
+        self.arrange(narrow=False)
+
+    def arrange(self, narrow: bool) -> None:
+        """Fit the page: side by side, or one below the other."""
+        self.figure.set_size_inches(*((NARROW, 7.6) if narrow else (WIDE, 4.7)))
+        grid = GridSpec(*((2, 1) if narrow else (1, 2)), self.figure)
+        self.plane.set_subplotspec(grid[0])
+        self.transfer.set_subplotspec(grid[1])
+        for legend in self.figure.legends:
+            legend.remove()
+        self.figure.legend(loc="outside lower center", ncols=2 if narrow else 3, fontsize=9, frameon=False)
 
     def draw(self, before: np.ndarray, after: np.ndarray, region: np.ndarray, curve: np.ndarray) -> None:
         """Set the moving artists.

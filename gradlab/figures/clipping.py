@@ -5,73 +5,92 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from matplotlib.gridspec import GridSpec
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 from matplotlib.ticker import MaxNLocator
 
 from ..what_if import WhatIf
-from ._style import BLACK, BLUE, GREEN, ORANGE, OTHER, moving_line, new_figure, tidy
+from ._style import BLACK, BLUE, FAINT, GREEN, NARROW, ORANGE, OTHER, WIDE, moving_line, new_figure, tidy
 
 _PER_DECADE = 10  # bars of the distribution
+_NEAREST: dict[str, Any] = {"color": GREEN, "ls": "-", "lw": 1.9}
+_FREE: dict[str, Any] = {"color": ORANGE, "ls": ":", "lw": 1.5}
+_RUN: dict[str, Any] = {"color": OTHER, "ls": "-.", "lw": 1.0}
+_LIMIT: dict[str, Any] = {"color": GREEN, "ls": "--", "lw": 1.6}
 
 
 class ClippingView:
     """Norm of every step with the limit, their distribution, the turn of every step, and loss curves.
 
     `draw` takes the answer to a limit and the loss of the recorded run nearest to it. Steps the limit fires on are
-    orange triangles, the others blue dots; black dots are what fired steps become.
+    orange triangles and thin bars, the others blue dots and thick bars; black dots are what fired steps become.
     """
 
     def __init__(self, steps: int, norms: tuple[float, float], losses: dict[str, np.ndarray], unit: str) -> None:
-        self.figure = new_figure(8.4, 5.6)
-        grid = self.figure.add_gridspec(3, 2, width_ratios=(3.2, 1), height_ratios=(2.6, 0.8, 1.5))
-        self.norm = self.figure.add_subplot(grid[0, 0])
-        self.spread = self.figure.add_subplot(grid[0, 1], sharey=self.norm)
-        self.turn = self.figure.add_subplot(grid[1, 0], sharex=self.norm)
-        self.loss = self.figure.add_subplot(grid[2, 0], sharex=self.norm)
-        self._key = self.figure.add_subplot(grid[1:, 1])
+        self.figure = new_figure(WIDE, 5.6)
+        self.norm = self.figure.add_subplot()
+        self.spread = self.figure.add_subplot(sharey=self.norm)
+        self.turn = self.figure.add_subplot(sharex=self.norm)
+        self.loss = self.figure.add_subplot(sharex=self.norm)
+        self._key = self.figure.add_subplot()
         self.still(steps, norms, losses, unit)
         self._moving()
+        self.arrange(narrow=False)
+
+    def arrange(self, narrow: bool) -> None:
+        """Fit the page: the distribution beside the norms, or everything in one column."""
+        if narrow:
+            self.figure.set_size_inches(NARROW, 9.4)
+            grid = GridSpec(5, 1, self.figure, height_ratios=(2.4, 0.8, 1.6, 1.6, 1.45))
+            places = [grid[0], grid[3], grid[1], grid[2], grid[4]]
+        else:
+            self.figure.set_size_inches(WIDE, 5.6)
+            grid = GridSpec(3, 2, self.figure, width_ratios=(3.2, 1), height_ratios=(2.6, 0.8, 1.5))
+            places = [grid[0, 0], grid[0, 1], grid[1, 0], grid[2, 0], grid[1:, 1]]
+        for axes, place in zip((self.norm, self.spread, self.turn, self.loss, self._key), places, strict=True):
+            axes.set_subplotspec(place)
+        self.spread.tick_params(labelleft=narrow)
+        self.spread.set_ylabel("global norm" if narrow else "", fontsize=9)
 
     def still(self, steps: int, norms: tuple[float, float], losses: dict[str, np.ndarray], unit: str) -> None:
         """Axes and all loss curves of a recording: its steps, smallest and largest norm, losses and their name."""
         for line in [line for line in self.loss.lines if not line.get_animated()]:
             line.remove()
+        several = len(losses) > 1
         tidy(self.norm, "Gradient norm of every step", "", "global norm")
         tidy(self.spread, "How often (steps)", "", "")
         tidy(self.turn, "Turn of the step", "", "degrees")
-        several = len(losses) > 1
-        tidy(
-            self.loss, "Loss of the runs, each trained with its own limit" if several else "Loss", "training step", unit
-        )
+        tidy(self.loss, "Loss, one run for each limit" if several else "Loss", "training step", unit)
         low, high = int(np.floor(np.log10(norms[0]))), int(np.ceil(np.log10(norms[1])))
         high = max(high, low + 1)
         self.norm.set_ylim(10.0**low, 1.4 * 10.0**high)
         self._bins = np.logspace(low, high, (high - low) * _PER_DECADE + 1)
         self.norm.set(yscale="log", xlim=(-3, steps + 2))
+        self.norm.minorticks_off()
         self.spread.set_xlim(0, steps / 2)
         self.norm.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
         self.turn.set(ylim=(-4, 94), yticks=(0, 45, 90))
         for axes in (self.norm, self.turn):
             axes.tick_params(labelbottom=False)
-        self.spread.tick_params(labelleft=False)
         for name, loss in losses.items():
-            free = name == "none"
-            colour, style, width = (ORANGE, ":", 1.5) if free else (OTHER, "-", 1.0)
-            self.loss.plot(np.arange(len(loss)), loss, color=colour, linestyle=style, linewidth=width)
+            self.loss.plot(np.arange(len(loss)), loss, **(_FREE if name == "none" else _RUN))
         _log_scale(self.loss, np.concatenate(list(losses.values())))
         self._legend(several)
 
     def _moving(self) -> None:
         dots = {"linestyle": "none", "mew": 0}
-        self._cut = moving_line(self.norm, "-", lw=0.7, color="#EBB28C")
+        self._cut = moving_line(self.norm, "-", lw=0.7, color=FAINT)
         self._calm = moving_line(self.norm, "o", ms=3.2, color=BLUE, **dots)
         self._fired = moving_line(self.norm, "^", ms=4.6, color=ORANGE, **dots)
         self._after = moving_line(self.norm, ".", ms=3.0, color=BLACK, **dots)
-        self._limits = [moving_line(axes, "--", lw=1.6, color=GREEN) for axes in (self.norm, self.spread)]
+        # From edge to edge, however far one looks.
+        self._limits = [
+            moving_line(axes, transform=axes.get_yaxis_transform(), **_LIMIT) for axes in (self.norm, self.spread)
+        ]
         self._angle = moving_line(self.turn, "-", lw=1.1, color=BLACK)
-        self._nearest = moving_line(self.loss, "-", lw=1.9, color=GREEN)
-        self._bars = [PathPatch(_bars(np.zeros(0), self._bins), fc=c, ec="none", animated=True) for c in (BLUE, ORANGE)]
+        self._nearest = moving_line(self.loss, **_NEAREST)
+        self._bars = [PathPatch(Path(np.zeros((1, 2))), fc=c, ec="none", animated=True) for c in (BLUE, ORANGE)]
         for bars in self._bars:
             self.spread.add_patch(bars)
 
@@ -83,16 +102,16 @@ class ClippingView:
             ("step the limit leaves alone", {"marker": "o", "color": BLUE, "ls": "none", "ms": 4}),
             ("step the limit fires on", {"marker": "^", "color": ORANGE, "ls": "none", "ms": 5.5}),
             ("what that step becomes", {"marker": ".", "color": BLACK, "ls": "none", "ms": 4}),
-            ("limit on the global norm", {"color": GREEN, "ls": "--", "lw": 1.6}),
+            ("limit on the global norm", _LIMIT),
         ]
-        runs: list[tuple[str, dict[str, Any]]] = [
-            ("run nearest to the limit", {"color": GREEN, "lw": 1.9}),
-            ("run without a limit", {"color": ORANGE, "ls": ":", "lw": 1.5}),
-            ("runs with other limits", {"color": OTHER, "lw": 1.2}),
+        runs = [
+            ("run nearest to the limit", _NEAREST),
+            ("run without a limit", _FREE),
+            ("runs with other limits", _RUN),
         ]
         for label, looks in samples + runs * several:
             key.plot([], [], label=label, **looks)
-        key.legend(loc="center left", frameon=False, fontsize=8.5, handlelength=1.6, borderaxespad=0)
+        key.legend(loc="center left", frameon=False, fontsize=8.5, handlelength=2.2, borderaxespad=0)
 
     def draw(self, answer: WhatIf, loss: np.ndarray) -> None:
         """Set the moving artists for one limit."""
@@ -107,10 +126,10 @@ class ClippingView:
         )
         for line in self._limits:
             # A limit on single entries or tensors has no place among norms of whole steps.
-            shown = answer.limit if answer.kind == "clip_global_norm" else np.nan
-            line.set_data(line.axes.get_xlim(), [shown] * 2)
-        for bars, norms in zip(self._bars, (before, before[fired]), strict=True):
-            bars.set_path(_bars(norms, self._bins))
+            line.set_data([0, 1], [answer.limit if answer.kind == "clip_global_norm" else np.nan] * 2)
+        counts = [np.histogram(norms[np.isfinite(norms)], self._bins)[0] for norms in (before[~fired], before[fired])]
+        self._bars[0].set_path(_bars(counts[1], counts[0], self._bins))
+        self._bars[1].set_path(_bars(np.zeros_like(counts[1]), counts[1], self._bins, thickness=0.5))
         self._angle.set_data(steps, answer.angle)
         self._nearest.set_data(np.arange(len(loss)), loss)
 
@@ -132,13 +151,14 @@ def _log_scale(axes: Any, values: np.ndarray) -> None:
     axes.minorticks_off()
 
 
-def _bars(norms: np.ndarray, bins: np.ndarray) -> Path:
-    """Horizontal histogram bars as one path."""
-    counts, _ = np.histogram(norms[np.isfinite(norms)], bins)
-    full = np.flatnonzero(counts)
+def _bars(start: np.ndarray, length: np.ndarray, bins: np.ndarray, thickness: float = 1.0) -> Path:
+    """Bars of a horizontal histogram over log bins as one path: where each starts, how long it is, and how thick."""
+    full = np.flatnonzero(length)
     if full.size == 0:
-        return Path(np.zeros((1, 2)))
-    low, high, wide, zero = bins[full], bins[full + 1], counts[full], np.zeros(full.size)
-    corners = np.stack([[zero, low], [wide, low], [wide, high], [zero, high], [zero, low]])  # (5, 2, bars)
+        return Path(np.full((1, 2), np.nan))
+    inwards = (bins[full + 1] / bins[full]) ** ((1 - thickness) / 2)
+    low, high = bins[full] * inwards, bins[full + 1] / inwards
+    left, right = start[full], (start + length)[full]
+    corners = np.stack([[left, low], [right, low], [right, high], [left, high], [left, low]])  # (5, 2, bars)
     codes = np.tile([Path.MOVETO, Path.LINETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY], full.size)
     return Path(corners.transpose(2, 0, 1).reshape(-1, 2), codes)

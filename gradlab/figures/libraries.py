@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 
-from ._style import BLACK, new_figure
+from ._style import BLACK, NARROW, OTHER, WIDE, new_figure
 
 # What can happen to an entry, and how its cell looks: pale colours under dark text, and the word itself.
 LOOKS = {
@@ -21,33 +21,49 @@ LOOKS = {
     "NaN": "#EFC6DC",
     "error": "#EFC6DC",
 }
+# Left, right, top and bottom of a cell in its square of one row and one column.
+_BESIDE, _BELOW = (0.03, 0.97, 0.08, 0.92), (0.01, 0.99, 0.38, 0.98)
 
 
 class LibrariesView:
     """One row for each library, one column for each entry; the first row is the gradient itself."""
 
     def __init__(self, rows: Sequence[str], columns: Sequence[str]) -> None:
-        self.figure = new_figure(8.4, 3.6)
-        self.axes = axes = self.figure.add_subplot()
+        self.figure = new_figure(WIDE, 3.6)
+        self.axes = self.figure.add_subplot()
+        self.axes.set_axis_off()
         self.rows, self.columns = list(rows), list(columns)
-        axes.set(xlim=(-1.15, len(columns)), ylim=(len(rows) + 0.05, -0.75))
-        axes.set_axis_off()
         self._cells = {look: self._add_boxes(colour) for look, colour in LOOKS.items()}
-        for r, name in enumerate(rows):
-            axes.text(-0.05, r + 0.5, name, ha="right", va="center", fontsize=10, color=BLACK)
-        for c, name in enumerate(columns):
-            axes.text(c + 0.5, -0.2, name, ha="center", va="center", fontsize=9.5, color=BLACK)
-        self._limit = axes.text(-0.05, -0.2, "", ha="right", va="center", fontsize=9.5, color=BLACK, animated=True)
-        self._texts = [[self._add_text(c, r) for c in range(len(columns))] for r in range(len(rows))]
+        looks: dict[str, Any] = {"fontsize": 10, "color": BLACK}
+        self._names = [self.axes.text(0, 0, name, va="center", **looks) for name in rows]
+        self._heads = [self.axes.text(0, 0, "", ha="center", **looks) for _ in columns]
+        self._limit = self.axes.text(0, 0, "", animated=True, **looks)
+        self._texts = [[self._add_text() for _ in columns] for _ in rows]
+        self.arrange(narrow=False)
 
     def _add_boxes(self, colour: str) -> PathPatch:
-        boxes = PathPatch(_boxes([]), fc=colour, ec="#8C8C8C", lw=0.8, animated=True)
+        boxes = PathPatch(_boxes([], _BESIDE), fc=colour, ec=OTHER, lw=0.8, animated=True)
         self.axes.add_patch(boxes)
         return boxes
 
-    def _add_text(self, column: int, row: int) -> Any:
-        looks: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 9, "color": BLACK, "animated": True}
-        return self.axes.text(column + 0.5, row + 0.5, "", **looks)
+    def _add_text(self) -> Any:
+        return self.axes.text(0, 0, "", ha="center", va="center", fontsize=9, color=BLACK, animated=True)
+
+    def arrange(self, narrow: bool) -> None:
+        """Fit the page: names beside their rows, or above them."""
+        self._inside = _, _, top, bottom = _BELOW if narrow else _BESIDE
+        rows, columns, above = len(self.rows), len(self.columns), 1.15 if narrow else 0.6
+        self.figure.set_size_inches(*((NARROW, 0.62 * (rows + above)) if narrow else (WIDE, 3.6)))
+        self.axes.set(xlim=(0 if narrow else -0.62, columns), ylim=(rows, -above))
+        edge = {"x": 0.01, "ha": "left"} if narrow else {"x": -0.05, "ha": "right"}
+        for r, name in enumerate(self._names):
+            name.set(y=r + (top / 2 if narrow else 0.5), **edge)
+        self._limit.set(y=-0.8 if narrow else -0.12, **edge)
+        for c, (head, words) in enumerate(zip(self._heads, self.columns, strict=True)):
+            head.set(x=c + 0.5, y=-0.12, text=words.replace(", ", ",\n") if narrow else words)
+        for r, row in enumerate(self._texts):
+            for c, text in enumerate(row):
+                text.set(x=c + 0.5, y=r + (top + bottom) / 2)
 
     def draw(self, limit: float, texts: Sequence[Sequence[str]], looks: Sequence[Sequence[str]]) -> None:
         """Set the limit, the text of every cell and what happened to its entry: a key of LOOKS."""
@@ -58,13 +74,14 @@ class LibrariesView:
                 self._texts[r][c].set_text(text)
                 boxes[kind].append((c, r))
         for look, patch in self._cells.items():
-            patch.set_path(_boxes(boxes[look]))
+            patch.set_path(_boxes(boxes[look], self._inside))
 
 
-def _boxes(cells: list[tuple[int, int]]) -> Path:
-    """Unit squares at (column, row) as one path."""
+def _boxes(cells: list[tuple[int, int]], inside: tuple[float, float, float, float]) -> Path:
+    """Rectangles within the unit squares at (column, row) as one path."""
     if not cells:
         return Path(np.full((1, 2), np.nan))
-    square = np.array([[0.03, 0.08], [0.97, 0.08], [0.97, 0.92], [0.03, 0.92], [0.03, 0.08]])
-    vertices = (np.array(cells, float)[:, None] + square).reshape(-1, 2)
+    left, right, top, bottom = inside
+    corners = np.array([[left, top], [right, top], [right, bottom], [left, bottom], [left, top]])
+    vertices = (np.array(cells, float)[:, None] + corners).reshape(-1, 2)
     return Path(vertices, [Path.MOVETO, Path.LINETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY] * len(cells))

@@ -1,19 +1,29 @@
-"""The view of a recorded run: bars count every norm once, and axes follow a new recording."""
+"""The view of a recorded run: bars count every step once, and axes follow a new recording."""
 
 import numpy as np
 
 from gradlab.figures.clipping import ClippingView, _bars
+from gradlab.labs import clipping
 
 
-def area(path: object) -> float:
-    corners = path.vertices.reshape(-1, 5, 2)  # type: ignore[attr-defined]
-    return float((corners[:, 1, 0] - corners[:, 0, 0]).sum())
+def test_bars_are_as_long_as_their_counts_and_as_thick_as_asked() -> None:
+    bars = _bars(np.array([0, 5, 2]), np.array([3, 0, 4]), np.array([1.0, 10.0, 100.0, 1000.0]), thickness=0.5)
+    corners = bars.vertices.reshape(-1, 5, 2)
+    assert corners[:, :2, 0].tolist() == [[0, 3], [2, 6]]
+    np.testing.assert_allclose(np.log10(corners[:, 1:3, 1]), [[0.25, 0.75], [2.25, 2.75]])
+    assert np.isnan(_bars(np.zeros(2), np.zeros(2), np.array([1.0, 10.0, 100.0])).vertices).all()
 
 
-def test_bars_are_as_long_as_there_are_norms() -> None:
-    norms = np.array([0.5, 0.5, 3.0, 4000.0])
-    assert area(_bars(norms, np.logspace(-1, 5, 61))) == 4
-    assert _bars(np.array([np.nan]), np.logspace(-1, 5, 61)).vertices.tolist() == [[0.0, 0.0]]
+def test_bars_of_steps_left_alone_go_on_where_those_of_fired_ones_end() -> None:
+    lab = clipping(limit=1.0, method="norm")
+    view, answer = lab.make_view(), lab.compute(lab.params)
+    lab.draw(view, answer)
+    calm, fired = (bars.get_path().vertices.reshape(-1, 5, 2) for bars in view._bars)
+    counts = [(bars[:, 1, 0] - bars[:, 0, 0]).sum() for bars in (calm, fired)]
+    assert counts == [(~answer.what_if.fired).sum(), answer.what_if.fired.sum()]
+    ends = dict(zip(np.log10(fired[:, 1:3, 1]).mean(axis=1).round(3), fired[:, 1, 0], strict=True))
+    for place, start in zip(np.log10(calm[:, 1:3, 1]).mean(axis=1).round(3), calm[:, 0, 0], strict=True):
+        assert start == ends.get(place, 0)
 
 
 def test_a_new_recording_replaces_curves_and_limits() -> None:

@@ -1,20 +1,29 @@
-"""Colours that colour-blind readers tell apart, readable on white."""
+"""Colours that everybody tells apart and can read, in light and in dark."""
 
 import itertools
 
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
+from matplotlib.lines import Line2D
+from matplotlib.patches import PathPatch
+from matplotlib.text import Text
 
 from gradlab.figures import _style
+from gradlab.figures.libraries import LOOKS
+from gradlab.live.theme import Palette
 
-LINES = {name: to_rgb(getattr(_style, name)) for name in ("BLUE", "ORANGE", "GREEN", "BLACK", "OTHER")}
+from .views import STATES, Shown
+
+SERIES = ("BLUE", "ORANGE", "GREEN", "BLACK", "OTHER")
 # Linear RGB to what a reader without red, green or blue cones sees (Machado, Oliveira and Fernandes, 2009, severity 1).
-DEFICIENT = {
+EYES = {
+    "full": np.eye(3),
     "protan": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
     "deutan": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
     "tritan": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
 }
+THEMES = {"light": lambda rgb: tuple(rgb[:3]), "dark": lambda rgb: Palette(_style.DARK).dark(rgb[:3])}
 
 
 def linear(rgb: tuple[float, ...]) -> np.ndarray:
@@ -22,20 +31,91 @@ def linear(rgb: tuple[float, ...]) -> np.ndarray:
     return np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
 
 
-def lab(c: np.ndarray) -> np.ndarray:
-    xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]) @ c.clip(0, 1)
-    f = np.cbrt(xyz / [0.9505, 1.0, 1.089])
+def contrast(theme: str, colour: object, under: object = "white") -> float:
+    """WCAG 2.1's contrast of two colours that are given as they are in light."""
+    pair = (linear(THEMES[theme](to_rgb(c))) @ [0.2126, 0.7152, 0.0722] for c in (colour, under))  # type: ignore[arg-type]
+    low, high = sorted(pair)
+    return (high + 0.05) / (low + 0.05)
+
+
+def lab(light: np.ndarray) -> np.ndarray:
+    """CIELAB, D65."""
+    xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]) @ light.clip(0, 1)
+    t = xyz / [0.9505, 1.0, 1.089]
+    f = np.where(t > 216 / 24389, np.cbrt(t), (24389 / 27 * t + 16) / 116)
     return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
 
 
-@pytest.mark.parametrize("name", LINES)
-def test_lines_stand_out_from_white(name: str) -> None:
-    luminance = linear(LINES[name]) @ [0.2126, 0.7152, 0.0722]
-    assert 1.05 / (luminance + 0.05) >= 3, name
+def difference(one: np.ndarray, other: np.ndarray) -> float:
+    """CIEDE2000 of two colours in CIELAB (Sharma, Wu and Dalal, 2005)."""
+    (l1, a1, b1), (l2, a2, b2) = one, other
+    chroma7 = ((np.hypot(a1, b1) + np.hypot(a2, b2)) / 2) ** 7
+    stretch = 1.5 - 0.5 * np.sqrt(chroma7 / (chroma7 + 25**7))
+    c1, c2 = np.hypot(stretch * a1, b1), np.hypot(stretch * a2, b2)
+    h1, h2 = (np.degrees(np.arctan2(b, stretch * a)) % 360 for a, b in ((a1, b1), (a2, b2)))
+    turn = (h2 - h1 + 180) % 360 - 180
+    hue, chroma, lightness = h1 + turn / 2, (c1 + c2) / 2, (l1 + l2) / 2
+    if c1 * c2 == 0:
+        turn, hue = 0.0, h1 + h2
+    t = sum(
+        k * np.cos(np.radians(n * hue - shift))
+        for k, n, shift in ((-0.17, 1, 30), (0.24, 2, 0), (0.32, 3, -6), (-0.2, 4, 63))
+    )
+    dl = (l2 - l1) / (1 + 0.015 * (lightness - 50) ** 2 / np.sqrt(20 + (lightness - 50) ** 2))
+    dc = (c2 - c1) / (1 + 0.045 * chroma)
+    dh = 2 * np.sqrt(c1 * c2) * np.sin(np.radians(turn / 2)) / (1 + 0.015 * chroma * (1 + t))
+    bend = np.exp(-(((hue % 360 - 275) / 25) ** 2))
+    rotation = -2 * np.sqrt(chroma**7 / (chroma**7 + 25**7)) * np.sin(np.radians(60 * bend))
+    return float(np.sqrt(dl**2 + dc**2 + dh**2 + rotation * dc * dh))
 
 
-@pytest.mark.parametrize("kind", DEFICIENT)
-@pytest.mark.parametrize("pair", list(itertools.combinations(["BLUE", "ORANGE", "BLACK"], 2)), ids="-".join)
-def test_marks_of_one_panel_differ_without_full_colour_vision(kind: str, pair: tuple[str, str]) -> None:
-    a, b = (lab(np.array(DEFICIENT[kind]) @ linear(LINES[name])) for name in pair)
-    assert np.linalg.norm(a - b) >= 20
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ((50.0, 2.6772, -79.7751), (50.0, 0.0, -82.7485), 2.0425),
+        ((50.0, 2.5, 0.0), (61.0, -5.0, 29.0), 22.8977),
+        ((60.2574, -34.0099, 36.2677), (60.4626, -34.1751, 39.4387), 1.2644),
+        ((22.7233, 20.0904, -46.694), (23.0331, 14.973, -42.5619), 2.0373),
+        ((50.0, 0.0, 0.0), (50.0, -1.0, 2.0), 2.3669),
+    ],
+)
+def test_differences_are_those_of_the_published_table(one: tuple, other: tuple, expected: float) -> None:  # type: ignore[type-arg]
+    assert difference(np.array(one), np.array(other)) == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("pair", list(itertools.combinations(SERIES, 2)), ids="-".join)
+def test_everybody_tells_the_colours_of_series_apart(theme: str, pair: tuple[str, str]) -> None:
+    lights = [linear(THEMES[theme](to_rgb(getattr(_style, name)))) for name in pair]
+    for eyes, matrix in EYES.items():
+        one, other = (lab(np.array(matrix) @ light) for light in lights)
+        assert difference(one, other) >= 20, eyes
+
+
+def drawn(view: object, kind: type) -> list:  # type: ignore[type-arg]
+    return [artist for artist in view.figure.findobj(kind) if artist.get_visible()]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("state", STATES)
+def test_texts_are_readable_and_marks_stand_out(state: str, theme: str) -> None:
+    view = Shown(state).view
+    papers = list(LOOKS.values()) if "libraries" in state else ["white"]
+    for text in drawn(view, Text):
+        assert all(contrast(theme, text.get_color(), paper) >= 4.5 for paper in papers), text
+    for line in drawn(view, Line2D):
+        colours = {line.get_color()} if line.get_linestyle() != "None" else set()
+        colours |= {line.get_markerfacecolor()} if line.get_marker() != "None" else set()
+        assert all(contrast(theme, c) >= 3 for c in colours - {_style.GRID, _style.FAINT}), line
+    for patch in drawn(view, PathPatch):  # a pale fill has an edge that stands out
+        edge, face = patch.get_edgecolor(), patch.get_facecolor()
+        assert max(contrast(theme, edge[:3]) if edge[3] else 1, contrast(theme, face[:3])) >= 3, patch
+
+
+@pytest.mark.parametrize("state", ["clipping", "arrows"])
+def test_lines_of_a_panel_differ_by_more_than_colour(state: str) -> None:
+    for axes in Shown(state).view.figure.axes:
+        looks = {(line.get_linestyle(), line.get_marker(), line.get_color()) for line in axes.lines}
+        edged = [patch for patch in axes.patches if patch.get_edgecolor()[3]]
+        looks |= {(patch.get_linestyle(), "edge", patch.get_edgecolor()) for patch in edged}
+        assert len({(dash, marker) for dash, marker, _ in looks}) == len(looks), axes.get_title("left")

@@ -84,7 +84,7 @@ def test_a_recording_of_ones_own_is_shown_whole_whatever_its_range(tmp_path: Pat
         (left, right), (bottom, top) = view.loss.get_xlim(), view.norm.get_ylim()
         assert left < right
         assert bottom < rec.global_norm.min() < rec.global_norm.max() < top
-        bars = view._bars[0].get_path().vertices.reshape(-1, 5, 2)
+        bars = np.concatenate([bars.get_path().vertices.reshape(-1, 5, 2) for bars in view._bars])
         assert (bars[:, 1, 0] - bars[:, 0, 0]).sum() == 20
         assert dict(lab.description.table)["loss at the end of the run trained with no limit"] == "not recorded"
         lab.save(tmp_path / "x.csv")

@@ -1,0 +1,98 @@
+"""Every figure fits a wide and a narrow page: nothing cut off, no text on another, and back again pixel by pixel."""
+
+import itertools
+
+import numpy as np
+import pytest
+from matplotlib.backends.backend_agg import RendererAgg
+from matplotlib.transforms import Affine2D, Bbox
+
+from gradlab.live.scene import moving
+
+from .views import STATES, Shown
+
+
+class Texts(RendererAgg):
+    """Keeps the box and the size of every text that is painted."""
+
+    def __init__(self, width: int, height: int, dpi: float) -> None:
+        super().__init__(width, height, dpi)
+        self.boxes: dict[tuple[str, float, float], Bbox] = {}
+        self.sizes: dict[str, set[float]] = {}
+
+    def draw_text(self, gc, x, y, s, prop, angle, ismath=False, mtext=None):  # type: ignore[no-untyped-def]
+        width, height, descent = self.get_text_width_height_descent(s, prop, ismath)
+        box = Bbox([[0, -descent], [width, height - descent]])
+        self.boxes[s, x, y] = box.transformed(Affine2D().rotate_deg(angle).translate(x, self.height - y))
+        self.sizes.setdefault(s, set()).add(prop.get_size_in_points())
+
+
+def texts(shown: Shown) -> Texts:
+    size = shown.scene._at(shown.scene.dpi)
+    renderer = Texts(*size)
+    shown.view.figure.draw(renderer)
+    for artist in moving(shown.view.figure):
+        artist.draw(renderer)
+    return renderer
+
+
+@pytest.mark.parametrize("narrow", [False, True], ids=["wide", "narrow"])
+@pytest.mark.parametrize("state", STATES)
+def test_texts_are_on_the_page_and_apart(state: str, narrow: bool) -> None:
+    shown = Shown(state)
+    shown.arrange(narrow)
+    width, height = shown.scene.size
+    assert width == (360 if narrow else 840)
+    boxes = texts(shown).boxes
+    for (text, *_), box in boxes.items():
+        assert box.x0 >= 0 and box.y0 >= 0 and box.x1 <= width and box.y1 <= height, text
+    for (a, one), (b, other) in itertools.combinations(boxes.items(), 2):
+        assert not one.padded(-1).overlaps(other), (a[0], b[0])
+
+
+@pytest.mark.parametrize("narrow", [False, True], ids=["wide", "narrow"])
+@pytest.mark.parametrize("state", STATES)
+def test_panels_are_on_the_page_apart_and_large_enough(state: str, narrow: bool) -> None:
+    shown = Shown(state)
+    shown.arrange(narrow)
+    boxes = [axes.get_window_extent() for axes in shown.scene.axes]
+    for box in boxes:
+        assert box.x0 >= 0 and box.y0 >= 0 and box.x1 <= shown.scene.size[0] and box.y1 <= shown.scene.size[1]
+        assert box.width > (240 if narrow else 150)
+        assert box.height > 50
+    for one, other in itertools.combinations(boxes, 2):
+        assert not one.overlaps(other)
+    if narrow:
+        assert len({round(box.x0) for box in boxes}) <= 1  # one column
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_texts_are_as_large_on_a_narrow_page(state: str) -> None:
+    shown = Shown(state)
+    wide = texts(shown).sizes
+    shown.arrange(True)
+    narrow = texts(shown).sizes
+    shared = set(wide) & set(narrow)
+    assert len(shared) > 5
+    assert {text: wide[text] for text in shared} == {text: narrow[text] for text in shared}
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_there_and_back_gives_the_same_pixels(state: str) -> None:
+    shown = Shown(state)
+    pictures = []
+    for narrow in (False, True, False, True):
+        shown.arrange(narrow)
+        pictures.append((shown.scene.png(None), shown.scene.frame(2.0)))
+    assert pictures[:2] == pictures[2:]
+    assert pictures[0] != pictures[1]
+
+
+def test_nothing_is_painted_beyond_the_edge() -> None:
+    for state in ("clipping", "arrows"):
+        shown = Shown(state)
+        for narrow in (False, True):
+            shown.arrange(narrow)
+            pixels = shown.scene.over(shown.scene.blank(100.0))
+            edges = (pixels[0], pixels[-1], pixels[:, 0])
+            assert all(np.array_equal(edge[..., :3], np.full_like(edge[..., :3], 255)) for edge in edges)

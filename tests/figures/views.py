@@ -1,0 +1,32 @@
+"""The views of all labs, in states that fill them, for tests that hold for every figure."""
+
+from collections.abc import Callable
+from typing import Any
+
+from gradlab import labs
+from gradlab.figures._style import DARK
+from gradlab.live.scene import Scene
+
+STATES: dict[str, Callable[[], Any]] = {
+    "clipping": lambda: labs.clipping(limit=1.0),
+    "clipping by value": lambda: labs.clipping(limit=0.1, method="value"),
+    "arrows": lambda: labs.clip_arrows(),
+    "arrows, global": lambda: labs.clip_arrows(method="global", g1=-6.0, g2=-6.0, others=1.5),
+    "libraries": lambda: labs.clip_libraries(),
+    "libraries, errors": lambda: labs.clip_libraries(case="zero"),
+    "libraries, moved": lambda: labs.clip_libraries(case="at"),
+}
+
+
+class Shown:
+    """A view in one of these states and its scene."""
+
+    def __init__(self, state: str) -> None:
+        self.lab = STATES[state]()
+        self.view = self.lab.make_view()
+        self.lab.draw(self.view, self.lab.compute(self.lab.params))
+        self.scene = Scene(self.view.figure, DARK)
+
+    def arrange(self, narrow: bool) -> None:
+        self.scene.rearranged(lambda: self.view.arrange(narrow))
+        self.lab.draw(self.view, self.lab.compute(self.lab.params))
