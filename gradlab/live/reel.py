@@ -75,22 +75,25 @@ def outward(count: int, here: int, step: int = 1) -> list[int]:
 class Preloader:
     """Records the positions of a figure's axis in a thread and sends them to every open view.
 
-    It works only while views are open and steps aside whenever anybody else wants the figure.
+    It works only while views are open and steps aside whenever a reader asks the kernel for anything, of this figure or
+    of another one; of all figures one at a time is at work.
     """
+
+    _woken = -IDLE_SECONDS  # when a reader last asked for something
+    _turn = threading.Lock()
 
     def __init__(self, live: LiveFigure) -> None:
         self._live = live
-        self._woken = -IDLE_SECONDS
         self._thread: threading.Thread | None = None
         self._guard = threading.Lock()
         self._forget(None)
 
     def wake(self, at_once: bool = False) -> None:
         """Something changed: look again, after a pause if the kernel is being asked, at what is worth recording."""
+        if not at_once:
+            Preloader._woken = time.monotonic()
         if self._live._axis is None or not self._live._inbox.views:
             return
-        if not at_once:
-            self._woken = time.monotonic()
         with self._guard:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, daemon=True)
@@ -105,11 +108,13 @@ class Preloader:
         while True:
             if self._busy:
                 time.sleep(IDLE_SECONDS / 4)
-            elif not self._record_some():
-                with self._guard:
-                    if not self._busy:
-                        self._thread = None
-                        return
+                continue
+            with self._turn:
+                more = self._record_some()
+            with self._guard:
+                if not more and not self._busy:
+                    self._thread = None
+                    return
 
     @property
     def _busy(self) -> bool:
