@@ -1,24 +1,30 @@
-"""One JupyterLab for all tests here; a fresh page, and so a fresh kernel, for each notebook opened."""
+"""One server for all tests here, with JupyterLab, Notebook 7 and Voila; a fresh page and kernel for each notebook."""
 
 from __future__ import annotations
 
 import importlib.util
 import os
 import shutil
+import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import gradlab as gl
+
 from . import server
-from .pages import Notebook
+from .pages import WIDE, Notebook, Served
+from .written import written
 
 NOTEBOOKS = server.CHECKOUT / "notebooks"
 
 
 def _missing() -> str | None:
-    for module in ("playwright", "jupyterlab", "ipykernel"):
+    for module in ("playwright", "axe_playwright_python", "jupyterlab", "ipykernel", "notebook", "voila"):
         if importlib.util.find_spec(module) is None:
             return f"{module} is not installed"
     return None if server.chromium_path() else "there is no chromium on the PATH"
@@ -33,41 +39,76 @@ def _tools() -> None:
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder that JupyterLab serves."""
+    """The folder that is served."""
     return tmp_path_factory.mktemp("notebooks")
 
 
 @pytest.fixture(scope="session")
-def address(_tools: None, folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a running JupyterLab."""
-    with server.jupyterlab(folder, tmp_path_factory.mktemp("jupyter")) as address:
+def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that holds the server's settings, and nothing of the user's."""
+    return tmp_path_factory.mktemp("jupyter")
+
+
+@pytest.fixture(scope="session")
+def address(_tools: None, folder: Path, scratch: Path) -> Iterator[str]:
+    """The address of a running server."""
+    with server.jupyterlab(folder, scratch) as address:
         yield address
 
 
 # Not for the session: Playwright allows one connection in a process at a time, and other folders make their own.
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser(_tools: None) -> Iterator[Any]:
     """A running Chromium."""
     with server.chromium() as browser:
         yield browser
 
 
+Open = Callable[..., Any]
+
+
+@contextmanager
+def _opener(address: str, folder: Path, browser: Any) -> Iterator[Open]:
+    pages: list[Served] = []
+
+    def opened(path: Path, host: type[Served] = Notebook) -> Served:
+        own = Path(tempfile.mkdtemp(dir=folder))  # pages of one file would share a kernel
+        shutil.copy(path, own)
+        pages.append(host(browser.new_context(viewport=WIDE).new_page(), address))
+        return pages[-1].open(f"{own.name}/{path.name}")
+
+    yield opened
+    for page in pages:
+        page.shut_down()
+        page.page.context.close()
+
+
 @pytest.fixture(scope="module")
-def opened(address: str, folder: Path, browser: Any) -> Iterator[Callable[..., Notebook]]:
-    """Open a copy of a notebook in a fresh page, or the earlier copy again."""
-    pages: list[Notebook] = []
+def opened(address: str, folder: Path, browser: Any) -> Iterator[Open]:
+    """Open a copy of a notebook in a fresh page of a host."""
+    with _opener(address, folder, browser) as opened:
+        yield opened
 
-    def open_copy(path: Path, *, copy: bool = True) -> Notebook:
-        if copy:
-            shutil.copy(path, folder / path.name)
-        page = browser.new_context(viewport={"width": 1100, "height": 900}).new_page()
-        pages.append(Notebook(page, address))
-        return pages[-1].open(path.name)
 
-    yield open_copy
-    for notebook in pages:
-        notebook.shut_down()
-        notebook.page.context.close()
+@pytest.fixture(scope="package")
+def ran(address: str, folder: Path, browser: Any) -> Iterator[Callable[[Path], Notebook]]:
+    """A notebook run from top to bottom in JupyterLab, in one page for all tests that look at it."""
+    with _opener(address, folder, browser) as opened:
+
+        @cache
+        def run(path: Path) -> Notebook:
+            notebook = opened(path)
+            notebook.run_all()
+            return notebook
+
+        yield run
+
+
+@pytest.fixture(scope="package")
+def every_lab(ran: Callable[[Path], Notebook], folder: Path) -> Notebook:
+    """A notebook with every lab, a cell for each."""
+    labs = (f"gl.labs.{name}()" for name in gl.labs.catalogue())
+    return ran(written(folder / "every_lab.ipynb", "import gradlab as gl", *labs))
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A JupyterLab of our own and a Chromium: private folders, only on this machine, nothing of the user's touched."""
+"""A Jupyter server of our own and a Chromium: private folders, only on this machine, nothing of the user's touched."""
 
 from __future__ import annotations
 
@@ -80,7 +80,9 @@ def _options(port: int) -> list[str]:
     return [
         "--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}",
         "--ServerApp.port_retries=0", "--IdentityProvider.token=", "--ServerApp.password=",
-        "--LabApp.expose_app_in_browser=True",
+        "--LabApp.expose_app_in_browser=True", "--JupyterNotebookApp.expose_app_in_browser=True",
+        # Voila 0.5 is made of an older JupyterLab, into which this extension does not fit.
+        '--VoilaConfiguration.extension_denylist=["@jupyter-notebook/lab-extension"]',
     ]  # fmt: skip
 
 

@@ -1,0 +1,125 @@
+"""A lab in a page, in the words of a reader: move a slider, choose from a menu, read what it says."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+WAIT_SECONDS = 60.0  # a busy machine is slow, not wrong
+
+
+def until(what: Callable[[], Any], seconds: float = WAIT_SECONDS, saying: str = "") -> Any:
+    """Ask again and again until the answer is true; give that answer."""
+    end = time.monotonic() + seconds
+    while not (answer := what()):
+        if time.monotonic() > end:
+            raise AssertionError(f"still not so after {seconds:g} s: {saying or what}")
+        time.sleep(0.03)
+    return answer
+
+
+class Lab:
+    """A lab in the page, and the object behind it in the kernel, which is the last output with this label."""
+
+    def __init__(self, notebook: Any, label: str, group: Any) -> None:
+        self.notebook, self.group = notebook, group
+        self.object = f"[x for x in Out.values() if getattr(x, 'label', None) == {label!r}][-1]"
+        self.canvas = group.locator("canvas").first
+        self.canvas.wait_for()
+        until(lambda: self.readout() and self.frame() >= 0, saying="the first picture is there")
+
+    def slider(self, label: str) -> Slider:
+        """Find a slider by its label."""
+        handle = self.group.get_by_role("slider", name=label, exact=True)
+        handle.wait_for(timeout=10_000)  # the lab is there already, so a slider that is not has no name
+        return Slider(self, handle)
+
+    def params(self) -> dict[str, Any]:
+        """Give the values of all controls as the kernel has them."""
+        params: dict[str, Any] = self.notebook.evaluate(f"{self.object}.params")
+        return params
+
+    def agrees(self, **sliders: str) -> bool:
+        """Tell whether kernel, sliders (name="Label") and text say the same, and nothing is on its way."""
+        params = self.params()
+        shown = all(params[name] == self.slider(label).value() for name, label in sliders.items())
+        return shown and self.readout() == self.notebook.evaluate(f"{self.object}.description.summary")
+
+    def readout(self) -> str:
+        """Give the short text that is shown below the picture."""
+        text: str = self.group.locator(".gl-readout").inner_text()
+        return text
+
+    def alt(self) -> str:
+        """Give what a screen reader says for the picture."""
+        return self.canvas.get_attribute("aria-label") or ""
+
+    def frame(self) -> int:
+        """Give the number of the frame that is painted, -1 before the first."""
+        return int(self.group.get_attribute("data-frame") or -1)
+
+    def pixels(self) -> str:
+        """Give a hash of what is painted on the canvas."""
+        data: str = self.canvas.evaluate("(canvas) => canvas.toDataURL()")
+        return hashlib.sha256(data.encode()).hexdigest()
+
+    def background(self) -> tuple[int, ...]:
+        """Give the colour (0 to 255: red, green, blue) of the picture's corner."""
+        from PIL import Image
+
+        shot = self.group.locator(".gl-picture").screenshot()
+        return tuple(np.asarray(Image.open(io.BytesIO(shot)).convert("RGB"))[3, 3].tolist())
+
+    def menu(self, label: str) -> Any:
+        """Find a menu by its label."""
+        return self.group.get_by_role("combobox", name=label, exact=True)
+
+    def screenshot(self, folder: str | Path | None, name: str) -> None:
+        """Save the lab as the reader sees it, if somebody wants to look."""
+        if folder:
+            Path(folder).mkdir(parents=True, exist_ok=True)
+            self.group.screenshot(path=Path(folder) / f"{name}.png")
+
+
+class Slider:
+    """A slider in the page; its value is the number it says aloud, in data units."""
+
+    def __init__(self, lab: Lab, handle: Any) -> None:
+        self.lab, self.handle = lab, handle
+
+    def value(self) -> float:
+        """Give the number that the slider shows."""
+        return float(self.handle.get_attribute("aria-valuetext").split()[0])
+
+    def position(self) -> int:
+        """Give the place of the handle, 0 at the left."""
+        return int(self.handle.input_value())
+
+    def last(self) -> int:
+        """Give the place of the handle at the right end."""
+        return int(self.handle.get_attribute("max"))
+
+    def press(self, key: str) -> None:
+        """Press a key on the focused slider."""
+        self.handle.focus()
+        self.handle.press(key)
+
+    def drag(self, to: float, steps: int = 20) -> None:
+        """Take the handle with the mouse and move it to a part (0 to 1) of the track."""
+        box, page = self.handle.bounding_box(), self.lab.notebook.page
+        middle, start = box["y"] + box["height"] / 2, self.position() / self.last()
+        page.mouse.move(_track(box, start), middle)
+        page.mouse.down()
+        page.mouse.move(_track(box, to), middle, steps=steps)
+        page.mouse.up()
+
+
+def _track(box: dict[str, float], part: float) -> float:
+    """The handle is 16 px wide in Chromium, so its middle never reaches the ends of the box."""
+    return box["x"] + 8 + part * (box["width"] - 16)

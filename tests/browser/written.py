@@ -1,0 +1,19 @@
+"""Notebooks written for a test."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nbformat
+
+KERNEL = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
+
+
+def written(path: Path, *sources: str) -> Path:
+    """Write a notebook with a heading and these cells; give its path."""
+    cells = [nbformat.v4.new_markdown_cell("# A heading"), *map(nbformat.v4.new_code_cell, sources)]
+    notebook = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": KERNEL})
+    for k, cell in enumerate(notebook.cells):
+        cell.id = f"cell-{k}"  # the same bytes every time
+    nbformat.write(notebook, path)
+    return path
