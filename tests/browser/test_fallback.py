@@ -1,0 +1,96 @@
+"""Where the widget cannot run, its picture is there, with a text alternative and its values."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+import gradlab as gl
+
+from .conftest import NOTEBOOKS
+from .lab import until
+from .pages import Notebook, Page
+from .written import written
+
+pytestmark = pytest.mark.browser
+
+UNTRUSTED = """() => [...window.jupyterapp.shell.currentWidget.content.model.cells]
+  .every((cell) => cell.type !== "code" || !cell.trusted)"""
+
+
+@pytest.fixture
+def no_widgets(address: str, scratch: Path) -> Iterator[None]:
+    """Switch the extensions that show widgets off; JupyterLab reads this file whenever a page is asked for."""
+    config = scratch / "config" / "labconfig" / "page_config.json"
+    config.parent.mkdir(parents=True, exist_ok=True)
+    extensions = ("@jupyter-widgets/jupyterlab-manager", "anywidget")
+    config.write_text(json.dumps({"disabledExtensions": dict.fromkeys(extensions, True)}), encoding="utf-8")
+    yield
+    config.unlink()
+
+
+def check_pictures(page: Any, count: int) -> None:
+    """Check that there are so many pictures in outputs: decoded, described, with the table of their values."""
+    pictures = page.locator(".jp-OutputArea figure img")
+    until(lambda: pictures.count() == count, saying=f"{count} pictures are shown")
+    for k in range(count):
+        picture = pictures.nth(k)
+        picture.scroll_into_view_if_needed()
+        until(lambda shown=picture: shown.evaluate("(image) => image.naturalWidth") > 300)
+        assert len(picture.get_attribute("alt")) > 40
+        figure = picture.locator("xpath=ancestor::figure")
+        figure.locator("summary").click()
+        figure.locator("table td").first.wait_for()
+    assert page.locator(".gl-live").count() == 0
+
+
+def labs_in(path: Path) -> int:
+    """Count the saved labs of a notebook."""
+    outputs = [o for cell in nbformat.read(path, as_version=4).cells for o in cell.get("outputs", [])]
+    return sum("<figure" in "".join(o.get("data", {}).get("text/html", "")) for o in outputs)
+
+
+@pytest.mark.usefixtures("no_widgets")
+def test_a_lab_without_the_widget_extensions(opened: Callable[..., Notebook], folder: Path) -> None:
+    lab = "gl.labs.clipping(limit=1.0)"
+    notebook = opened(written(folder / "no_widgets.ipynb", "import gradlab as gl", lab))
+    notebook.run_all()
+    check_pictures(notebook.page, 1)
+    assert gl.labs.clipping(limit=1.0).description.summary in notebook.page.locator("figcaption").inner_text()
+    unexpected = [t for t in notebook.troubles if not t.startswith("console")]  # where Lab says that it has no widgets
+    assert unexpected == []
+
+
+@pytest.mark.parametrize("name", [path.name for path in NOTEBOOKS.glob("*.ipynb")])
+def test_a_notebook_that_was_not_run(name: str, opened: Callable[..., Notebook], screenshots: str | None) -> None:
+    notebook = opened(NOTEBOOKS / name)
+    with notebook.whole():
+        assert notebook.page.evaluate(UNTRUSTED)
+        check_pictures(notebook.page, labs_in(NOTEBOOKS / name))
+        if screenshots:
+            notebook.page.screenshot(path=f"{screenshots}/not-run-{name}.png")
+    assert notebook.troubles == []
+
+
+# nbconvert's own page asks for MathJax and require.js, whatever is in it; both can be switched off.
+OFFLINE = {"mathjax_url": "", "require_js_url": ""}
+
+
+@pytest.mark.parametrize("name", [path.name for path in NOTEBOOKS.glob("*.ipynb")])
+def test_a_notebook_as_html_without_network(name: str, browser: Any, tmp_path: Path) -> None:
+    from nbconvert import HTMLExporter
+
+    html, _ = HTMLExporter(**OFFLINE).from_filename(str(NOTEBOOKS / name))
+    path = tmp_path / "page.html"
+    path.write_text(html, encoding="utf-8")
+    context = browser.new_context(offline=True)
+    page = Page(context.new_page(), path.as_uri())
+    page.page.goto(path.as_uri())
+    check_pictures(page.page, labs_in(NOTEBOOKS / name))
+    assert page.troubles == []
+    context.close()
