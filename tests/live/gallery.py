@@ -122,3 +122,11 @@ def arrows(axes: Axes) -> None:
     )
     axes.annotate("here", (7, 0.5), (8, 1.1), arrowprops={"arrowstyle": "->"})
     axes.quiver([2, 3], [0.5, 0.5], [1, 1], [0.2, -0.2], color="C2")
+
+
+@picture
+def pale_on_dark(axes: Axes) -> None:
+    axes.add_patch(Rectangle((0, -1.5), 5, 3, fc="#1A1A1A"))
+    axes.add_patch(Rectangle((1, -1), 8, 1.2, fc="#FFF3C4", ec="white", lw=2))
+    axes.plot(X, np.sin(X), "s--", color="w", mec="#D55E00", mew=2, ms=8, markevery=20, lw=3)
+    axes.text(2, -0.6, "pale", color="0.95", bbox={"fc": (0, 0, 0, 0.6), "ec": "none"})
