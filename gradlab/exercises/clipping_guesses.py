@@ -14,7 +14,7 @@ class Share(Prediction):
     """On what share of the steps of a real run does a limit fire?"""
 
     name, label = "clipping.share", "Predict the share of clipped steps"
-    question = "A run of 300 steps was trained without a limit. On what share of its steps does a limit fire?"
+    question = "On what share of 300 steps does a limit fire?"
     x = Quantity("limit", "", 0.01, 1000.0, "log")
     y, step = Quantity("steps clipped", "%", 0.0, 100.0), 1.0
     at = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
@@ -37,7 +37,7 @@ class Turn(Prediction):
     """How far does clipping by value turn a gradient, whatever its direction?"""
 
     name, label = "clipping.turn", "Predict the turn"
-    question = "A gradient of two entries has norm 5. Each entry is clipped to 2. How far does that turn the gradient?"
+    question = "How far does clipping each entry to 2 turn a gradient of norm 5?"
     x = Quantity("direction", "degrees", 0.0, 90.0, ticks=range(0, 91, 15))
     y, step = Quantity("turn", "degrees", 0.0, 45.0), 0.5
     at = tuple(range(0, 91, 9))
@@ -60,7 +60,7 @@ class Spikes(Prediction):
     """On how many steps of a real run is the norm far above the median?"""
 
     name, label = "clipping.spikes", "Predict the number of spikes"
-    question = "A run of 300 steps was trained without a limit. On how many is the norm over ten times the median?"
+    question = "On how many of 300 steps is the norm over ten times the median?"
     y, step = Quantity("steps over ten times the median", "steps", 1.0, 300.0, "log"), 1.0
 
     def truth(self, x: np.ndarray) -> int:

@@ -9,13 +9,12 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from matplotlib.ticker import LogLocator, NullLocator
 
-from ._style import BLACK, BLUE, ORANGE, OTHER, moving_line, new_figure, tidy
+from ._style import BLACK, BLUE, NARROW, ORANGE, OTHER, WIDE, moving_line, new_figure, tidy
 
-FIRST = "#D2733A"  # paler than ORANGE, and still to be seen on white
 _LOOKS: dict[str, tuple[str, dict[str, Any]]] = {
     "your guess": ("--", {"color": ORANGE, "lw": 1.8, "zorder": 4}),
     "result": ("-", {"color": BLUE, "lw": 2.4, "zorder": 3}),
-    "first guess": (":", {"color": FIRST, "lw": 1.6, "zorder": 2.5}),
+    "first guess": (":", {"color": OTHER, "lw": 1.6, "zorder": 2.5}),
 }
 
 
@@ -71,15 +70,18 @@ class _View:
     height: ClassVar[float]
 
     def __init__(self, question: str, x: str, y: str) -> None:
-        self.figure = new_figure(8.4, self.height)
+        self.figure = new_figure(WIDE, self.height)
         self.axes = tidy(self.figure.add_subplot(), "", x, y)
         self._question = question
-        self.arrange(narrow=False)
 
     def arrange(self, narrow: bool) -> None:
         """Fit the page."""
-        self.figure.set_size_inches(4.2 if narrow else 8.4, self.height)
-        self.axes.set_title(textwrap.fill(self._question, 54 if narrow else 110), loc="left", fontsize=10, color=BLACK)
+        self.figure.set_size_inches(NARROW if narrow else WIDE, self.height)
+        self.axes.set_title(textwrap.fill(self._question, 44 if narrow else 110), loc="left", fontsize=10, color=BLACK)
+        for legend in self.figure.legends:
+            legend.remove()
+        if self.axes.get_legend_handles_labels()[0]:
+            self.figure.legend(loc="outside lower center", ncols=2 if narrow else 3, fontsize=9, frameon=False)
 
 
 class CurveView(_View):
@@ -93,11 +95,11 @@ class CurveView(_View):
             _scale(self.axes, direction, quantity, room=0.03)
         for label, (style, looks) in _LOOKS.items():
             self.axes.plot([], [], style, label=label, **looks)
-        self.figure.legend(loc="outside lower center", ncols=3, fontsize=9, frameon=False)
         self._gaps = moving_line(self.axes, lw=0.8, color=OTHER)
         lines = [moving_line(self.axes, style, **looks) for style, looks in _LOOKS.values()]
         self._guess, self._result, self._first = lines
         self._guess.set(marker="o", markersize=8, mec="white")
+        self.arrange(narrow=False)
 
     def draw(self, shown: Guess) -> None:
         """Set the moving artists."""
@@ -130,6 +132,7 @@ class NumberView(_View):
             self.axes.annotate("", (y.middle, at), (0, 0), textcoords="offset points", animated=True, **text)
             for at in (0.85, 0.4, 0.15)
         ]
+        self.arrange(narrow=False)
 
     def draw(self, shown: Guess) -> None:
         """Set the moving artists."""
