@@ -9,29 +9,29 @@ function bytesOf(text) {
   return bytes;
 }
 
-// Unpacks what `page.packed` wrote: states whose lists share their operations.
+// Unpacks what `page.packed` wrote: states whose display lists share blocks.
 async function unpackStates(text) {
   const plain = new Blob([bytesOf(text)]).stream().pipeThrough(new DecompressionStream("deflate"));
   const buffer = await new Response(plain).arrayBuffer();
   const size = new DataView(buffer).getUint32(0, true);
   const { lengths, states } = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, size)));
   let at = 4 + size;
-  const operations = lengths.map((length) => {
+  const blocks = lengths.map((length) => {
     at += length;
     return new Uint8Array(buffer, at - length, length);
   });
   return states.map(([values, key, words, numbers]) => {
-    const list = () => joinLists(numbers.map((number) => operations[number]));
+    const list = () => joined(numbers.map((number) => blocks[number]));
     return { values, key, words, list };
   });
 }
 
-function joinLists(operations) {
-  const list = new Uint8Array(operations.reduce((sum, { byteLength }) => sum + byteLength, 0));
+function joined(blocks) {
+  const list = new Uint8Array(blocks.reduce((sum, { byteLength }) => sum + byteLength, 0));
   let at = 0;
-  for (const operation of operations) {
-    list.set(operation, at);
-    at += operation.byteLength;
+  for (const block of blocks) {
+    list.set(block, at);
+    at += block.byteLength;
   }
   return new DataView(list.buffer);
 }
