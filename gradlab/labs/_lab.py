@@ -185,18 +185,20 @@ class Lab:
         """
         return _link.write(self)
 
-    def save(self, path: str | Path, **params: Any) -> None:
+    def save(self, path: str | Path, theme: str = "light", **params: Any) -> None:
         """Write the lab to a file; the same state gives the same bytes.
 
         Args:
             path: .png, .svg or .pdf for the picture, .csv for its numbers, .html for a page that needs no kernel, .gif
-                or .mp4 for a film along the lab's `axis`.
+                or .mp4 for a film along the lab's `axis` (.mp4 needs `pip install 'gradlab[film]'`).
+            theme: "dark" for a dark .png, .gif or .mp4; a page is as dark as its reader's screen.
             **params: other values of controls than the current ones.
 
         Raises:
             ValueError: another ending, or a film of a lab without an axis. OSError: the file cannot be written.
+            ImportError: an .mp4 without its encoder.
         """
-        _save.save(self, Path(path), self._checked(params))
+        _save.save(self, Path(path), self._checked(params), theme)
 
     def _at(self, values: Mapping[str, Any]) -> tuple[Control, ...]:
         controls = self._controls.values()
