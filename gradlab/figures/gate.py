@@ -171,7 +171,7 @@ class _Panel:
             name.set(y=y, color=BLACK if ran else QUIET, text=f"{task}\nwaits" if task == side.waits else task)
 
     def _draw_lanes(self, side: Side) -> None:
-        now = _TASKS[side.done - 1] + _BOX + 2 if side.done else 14
+        now = _TASKS[side.done - 1] + _BOX if side.done else 14
         for v, y in _LANES.items():
             updated = min(_TASKS[side.order.index(f"update {v}")] + _BOX / 2, now)
             self._old[v].set_data([14, updated], [y, y])

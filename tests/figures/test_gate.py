@@ -47,7 +47,7 @@ def test_boxes_stand_in_the_order_of_the_tasks_and_show_how_far_it_is() -> None:
 
 def test_a_lane_is_new_from_the_update_on() -> None:
     panel = drawn(side(3), side(1))._panels[0]
-    assert list(panel._new["b"].get_xdata()) == [_TASKS[1] + 40, _TASKS[2] + 82]
+    assert list(panel._new["b"].get_xdata()) == [_TASKS[1] + 40, _TASKS[2] + 80]
     assert np.ptp(panel._new["a"].get_xdata()) == 0
 
 
