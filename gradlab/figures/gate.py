@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.gridspec import GridSpec
 from matplotlib.patches import FancyArrowPatch, Rectangle
 
-from ._style import BLACK, BLUE, GREEN, ORANGE, OTHER, moving_line, new_figure
+from ._style import BLACK, BLUE, GREEN, NARROW, ORANGE, OTHER, WIDE, moving_line, new_figure
 
 # Text in orange would be too pale to read: rust says the same.
 QUIET, RUST, PALE_BLUE, PALE_ORANGE, BAND = "#5F5F5F", "#A84300", "#CFE3F1", "#F6D2BF", "#F0F0F0"
@@ -63,7 +63,7 @@ class GateView:
     """
 
     def __init__(self, start: np.ndarray, rate: float) -> None:
-        self.figure = new_figure(8.4, 4.7)
+        self.figure = new_figure(WIDE, 4.7)
         step = f"One step on sum(a @ b), learning rate {rate:g}"
         self.figure.suptitle(step, fontsize=10, color=BLACK, x=0.005, ha="left")
         self.figure.supxlabel("≠ differs from the other schedule", fontsize=10, color=QUIET)
@@ -72,7 +72,7 @@ class GateView:
 
     def arrange(self, narrow: bool) -> None:
         """Side by side, or one above the other."""
-        self.figure.set_size_inches(*((3.6, 8.9) if narrow else (8.4, 4.7)))
+        self.figure.set_size_inches(*((NARROW, 8.9) if narrow else (WIDE, 4.7)))
         grid = GridSpec(*((2, 1) if narrow else (1, 2)), self.figure)
         for k, panel in enumerate(self._panels):
             panel.axes.set_subplotspec(grid[k])
