@@ -13,7 +13,7 @@ from . import __version__, _jupyter
 from ._jupyter import UsageError
 
 if TYPE_CHECKING:
-    from .live import Menu, Slider
+    from .labs import Lab
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -49,8 +49,10 @@ def _parser() -> argparse.ArgumentParser:
 
     run = commands.add_parser("run", help="compute one lab and print what it shows")
     run.add_argument("name", metavar="NAME", help="a lab, as `gradlab list` shows it")
+    run.add_argument("--link", metavar="LINK", help="start where a copied link does: it ends in #gl=1&lab=...")
     run.add_argument("--set", dest="settings", action="append", default=[], metavar="KEY=VALUE", help="move a control")
-    run.add_argument("--save", type=Path, metavar="FILE", help="write a picture (.png .svg .pdf) or numbers (.csv)")
+    kinds = "a picture (.png .svg .pdf), numbers (.csv), a page that needs no kernel (.html) or a film (.gif .mp4)"
+    run.add_argument("--save", type=Path, metavar="FILE", help=f"write {kinds}")
     run.set_defaults(act=_run)
     return parser
 
@@ -76,24 +78,39 @@ def _list(_options: argparse.Namespace, _extra: Sequence[str]) -> None:
 
 
 def _run(options: argparse.Namespace, _extra: Sequence[str]) -> None:
-    labs = _catalogue()
-    if options.name not in labs:
-        raise UsageError(f"unknown lab {options.name!r}: the labs are {', '.join(labs)}")
-    lab = labs[options.name]()
+    lab = _opened(options.name, options.link)
     values = dict(_setting(text, _settable(lab)) for text in options.settings)
     if values:
         lab.set(**values)
     if options.save:
         try:
             lab.save(options.save)
-        except (ValueError, OSError) as error:
+        except (ValueError, OSError, ImportError) as error:
             raise UsageError(f"cannot write {options.save}: {error}") from error
     _print(lab.description)
     if options.save:
         print(f"wrote {options.save}")
 
 
-def _catalogue() -> dict[str, Any]:
+def _opened(name: str, link: str | None) -> Lab:
+    """The lab of this name, where the link left it."""
+    labs = _catalogue()
+    if name not in labs:
+        raise UsageError(f"unknown lab {name!r}: the labs are {', '.join(labs)}")
+    if link is None:
+        return labs[name]()
+    from .labs import from_link
+
+    try:
+        lab = from_link(link)
+    except ValueError as error:
+        raise UsageError(f"cannot open the link: {error}") from error
+    if type(lab) is not labs[name]:
+        raise UsageError(f"the link shows {type(lab).__name__}, not {name}")
+    return lab
+
+
+def _catalogue() -> dict[str, type[Lab]]:
     from . import labs
 
     return labs.catalogue()
@@ -118,25 +135,23 @@ def _setting(text: str, controls: dict[str, Any]) -> tuple[str, Any]:
         raise UsageError(f"unknown key {key!r}: the keys are {allowed}")
     control = controls[key]
     try:
-        return key, _choice(value, control) if hasattr(control, "options") else control.check(float(value))
-    except ValueError as error:
+        return key, control.read(value)
+    except (TypeError, ValueError) as error:
         raise UsageError(f"{key} is {_range(control)}; got {value!r}") from error
 
 
-def _choice(text: str, menu: Menu) -> Any:
-    """The option that is written or labelled so."""
-    for value, label in menu.options:
-        if text in (str(value), label):
-            return value
-    raise ValueError(text)
-
-
-def _range(control: Slider | Menu) -> str:
-    if hasattr(control, "options"):
-        return "one of " + ", ".join(str(value) for value, _ in control.options)
-    unit = f" {control.unit}" if control.unit else ""
-    whole = "a whole number from " if control.scale == "integer" else ""
-    return f"{whole}{control.minimum:g} to {control.maximum:g}{unit}"
+def _range(control: Any) -> str:
+    """What a control takes, as it is written on the command line."""
+    kind = control.spec()["kind"]
+    if kind == "menu":
+        return "one of " + ", ".join(str(value) for value in control.values())
+    if kind == "toggle":
+        return "true or false"
+    number = "whole number" if control.scale == "integer" else "number"
+    ends = f"{control.minimum:g} to {control.maximum:g}{' ' * bool(control.unit)}{control.unit}"
+    if kind == "range":
+        return f"two {number}s LOW~HIGH from {ends}"
+    return f"a {number} from {ends}" if control.scale == "integer" else ends
 
 
 def _print(description: Any) -> None:

@@ -20,7 +20,7 @@ LAYERS = {
         "numpy jax",
     ),
     "pictures": ("figures", "numpy matplotlib"),
-    "hands": ("live labs exercises", "numpy matplotlib PIL anywidget ipywidgets IPython imageio_ffmpeg"),
+    "hands": ("live labs exercises", "numpy matplotlib PIL anywidget ipywidgets traitlets IPython imageio_ffmpeg"),
     "command": ("_connection _jupyter __main__", "jupyterlab jupyter_server ipykernel"),
 }
 ROW = {module: k for k, (modules, _) in enumerate(LAYERS.values()) for module in modules.split()}

@@ -17,6 +17,7 @@ import pytest
 import gradlab
 from gradlab import __main__ as command
 from gradlab import _jupyter
+from gradlab.live import Button, Description, Menu, Range, Slider, Toggle
 
 ROOT = Path(__file__).parents[1]
 LIMIT = "limit (0.001 to 1000)"
@@ -58,8 +59,12 @@ def launched(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
         (["run", "clipping", "--set", "limit=nan"], "limit is 0.001 to 1000; got 'nan'"),
         (["run", "clipping", "--set", "limit=much"], "limit is 0.001 to 1000; got 'much'"),
         (["run", "clipping", "--set", "method=best"], "method is one of global, norm, value; got 'best'"),
-        (["run", "clipping", "--save", "x.bmp"], "cannot save 'x.bmp': allowed are .png, .svg, .pdf and .csv"),
+        (["run", "clipping", "--save", "x.bmp"], "cannot save 'x.bmp': allowed are .png, .svg, .pdf, .csv, .html"),
         (["run", "clipping", "--save", "no/such/folder/x.png"], "cannot write no/such/folder/x.png:"),
+        (["run", "clipping", "--save", "no/such/folder/x.html"], "cannot write no/such/folder/x.html:"),
+        (["run", "clipping", "--link", "limit=1"], "cannot open the link: a link to a lab ends in #gl=1&lab=NAME"),
+        (["run", "clipping", "--link", "#gl=1&lab=nope"], "cannot open the link: the link names a lab 'nope'"),
+        (["run", "clipping", "--link", "#gl=1&lab=clip_arrows"], "the link shows clip_arrows, not clipping"),
         (["list", "--", "--no-browser"], "only `gradlab lab` takes them, got --no-browser"),
     ],
 )
@@ -91,12 +96,86 @@ def test_a_menu_takes_the_label_as_well(capsys: pytest.CaptureFixture[str]) -> N
     assert capsys.readouterr().out == by_label
 
 
+def test_run_opens_a_link_and_settings_come_after_it(capsys: pytest.CaptureFixture[str]) -> None:
+    link = gradlab.labs.clip_arrows(method="norm", limit=2.5).link()
+    assert command.main(["run", "clip_arrows", "--link", f"https://example.org/x.ipynb{link}", "--set", "g1=1"]) == 0
+    expected = gradlab.labs.clip_arrows(method="norm", limit=2.5, g1=1).description
+    assert capsys.readouterr().out.splitlines()[:2] == [expected.alt, expected.summary]
+
+
+@pytest.fixture
+def every_control(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """A lab with every kind of control in place of the others, and what it computes."""
+    seen: list[dict[str, Any]] = []
+
+    class everything(gradlab.labs.Lab):
+        """Has them all."""
+
+        label = "Everything"
+
+        def make_controls(self) -> list[Any]:
+            return [
+                Slider("rate", "Rate", 0.0, 1.0, 0.5, unit="1/s"),
+                Slider("steps", "Steps", 1, 9, 3, scale="integer"),
+                Range("span", "Span", 0, 300, (10, 50), scale="integer", unit="steps"),
+                Toggle("ahead", "Look ahead", False),
+                Menu("mode", "Mode", ((1, "one"), (None, "nothing")), 1),
+                Button("press", "Press", lambda: None),
+            ]
+
+        def compute(self, values: dict[str, Any]) -> dict[str, Any]:
+            seen.append(values)
+            return values
+
+        def describe(self, trace: dict[str, Any]) -> Description:
+            return Description("All.", "all")
+
+    monkeypatch.setattr(command, "_catalogue", lambda: {"everything": everything})
+    return seen
+
+
+def test_list_says_what_every_control_takes(every_control: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main(["list"]) == 0
+    assert capsys.readouterr().out.partition("Notebooks")[0].splitlines()[1:] == [
+        "  everything: Has them all.",
+        "      rate   0 to 1 1/s",
+        "      steps  a whole number from 1 to 9",
+        "      span   two whole numbers LOW~HIGH from 0 to 300 steps",
+        "      ahead  true or false",
+        "      mode   one of 1, None",
+    ]
+
+
+def test_set_reads_every_control(every_control: list[dict[str, Any]], capsys: pytest.CaptureFixture[str]) -> None:
+    settings = ["rate=0.25", "steps=7", "span=5~20", "ahead=true", "mode=nothing"]
+    assert command.main(["run", "everything", *(part for text in settings for part in ("--set", text))]) == 0
+    assert every_control == [{"rate": 0.25, "steps": 7, "span": (5, 20), "ahead": True, "mode": None}]
+
+
+@pytest.mark.parametrize("text", ["steps=2.5", "span=5", "span=20~5", "ahead=maybe", "mode=two", "rate="])
+def test_what_a_control_does_not_take_is_refused(text: str, every_control: Any, capsys: Any) -> None:
+    assert command.main(["run", "everything", "--set", text]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"gradlab: {text.partition('=')[0]} is ")
+    assert said.endswith(f"; got {text.partition('=')[2]!r}\n")
+    assert every_control == []
+
+
 @pytest.mark.parametrize(
-    ("suffix", "start"), [(".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF"), (".csv", b"step,")]
+    ("suffix", "start"),
+    [
+        (".png", b"\x89PNG"),
+        (".svg", b"<?xml"),
+        (".pdf", b"%PDF"),
+        (".csv", b"norm_before,"),
+        (".html", b"<!doctype html>"),
+        (".gif", b"GIF89a"),
+        (".mp4", b"\0\0\0"),
+    ],
 )
 def test_run_saves_what_the_suffix_asks_for(suffix: str, start: bytes, tmp_path: Path, capsys: Any) -> None:
     path = tmp_path / f"clip{suffix}"
-    assert command.main(["run", "clipping", "--set", "limit=2", "--save", str(path)]) == 0
+    assert command.main(["run", "clip_arrows", "--set", "limit=2", "--save", str(path)]) == 0
     assert path.read_bytes().startswith(start)
     assert capsys.readouterr().out.endswith(f"wrote {path}\n")
 
@@ -232,7 +311,7 @@ def files(folder: Path, pattern: str) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob(pattern) if ".ipynb_checkpoints" not in path.parts}
 
 
-@pytest.mark.parametrize("pattern", ["*.py", "*.js", "*.css", "*.npz", "py.typed"])
+@pytest.mark.parametrize("pattern", ["*.py", "*.js", "*.css", "*.html", "*.npz", "py.typed"])
 def test_the_wheel_holds_every_file_of_the_package(wheel: Path, pattern: str) -> None:
     assert files(wheel / "gradlab", pattern) == files(ROOT / "gradlab", pattern) != set()
 
