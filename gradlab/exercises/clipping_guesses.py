@@ -16,7 +16,7 @@ class Share(Prediction):
     name, label = "clipping.share", "Predict the share of clipped steps"
     question = "On what share of 300 steps does a limit fire?"
     x = Quantity("limit", "", 0.01, 1000.0, "log")
-    y, step = Quantity("steps clipped", "%", 0.0, 100.0), 1.0
+    y, step = Quantity("steps clipped", "%", 0.0, 100.0, ticks=(0, 50, 100)), 1.0
     at = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
 
     def truth(self, x: np.ndarray) -> np.ndarray:
@@ -38,8 +38,8 @@ class Turn(Prediction):
 
     name, label = "clipping.turn", "Predict the turn"
     question = "How far does clipping each entry to 2 turn a gradient of norm 5?"
-    x = Quantity("direction", "degrees", 0.0, 90.0, ticks=range(0, 91, 15))
-    y, step = Quantity("turn", "degrees", 0.0, 45.0), 0.5
+    x = Quantity("direction", "degrees", 0.0, 90.0, ticks=(0, 30, 60, 90))
+    y, step = Quantity("turn", "degrees", 0.0, 45.0, ticks=(0, 15, 30, 45)), 0.5
     at = tuple(range(0, 91, 9))
 
     def truth(self, x: np.ndarray) -> np.ndarray:

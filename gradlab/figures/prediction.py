@@ -87,7 +87,7 @@ class _View:
 class CurveView(_View):
     """A curve sketched through handles (dashed), the result (solid) and the first guess (dotted)."""
 
-    height = 4.2
+    height = 3.6
 
     def __init__(self, question: str, x: Quantity, y: Quantity) -> None:
         super().__init__(question, x.label, y.label)
