@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
 
 # Every pair differs by 20 or more in CIEDE2000, also with protan, deutan or tritan eyes, and likewise in the dark.
 BLUE, ORANGE, GREEN, BLACK, OTHER = "#187FD8", "#E66A10", "#175C36", "#141414", "#919191"
@@ -31,6 +32,29 @@ def tidy(axes: Any, title: str, x: str, y: str) -> Any:
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     return axes
+
+
+class _LogTicks(LogLocator):
+    """A tick for every decade, 2 and 5 between them where these are few, and any round numbers closer by."""
+
+    def tick_values(self, vmin: float, vmax: float) -> Any:
+        if vmax < 4 * vmin:
+            ticks = MaxNLocator(5).tick_values(vmin, vmax)
+            return ticks[ticks > 0]
+        self.set_params(subs=(1, 2, 5) if vmax < 200 * vmin else (1,))
+        return super().tick_values(vmin, vmax)
+
+
+def log_ticks(axis: Any) -> None:
+    """Few ticks with plain numbers on a log axis, however closely one looks."""
+    axis.set_major_locator(_LogTicks())
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(lambda value, _: _plain(value))
+
+
+def _plain(value: float) -> str:
+    text = f"{value:.5g}"
+    return f"$10^{{{int(text[2:])}}}$" if text.startswith("1e") else text
 
 
 def moving_line(axes: Any, *style: str, **looks: Any) -> Any:

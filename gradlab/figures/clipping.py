@@ -11,7 +11,7 @@ from matplotlib.path import Path
 from matplotlib.ticker import MaxNLocator
 
 from ..what_if import WhatIf
-from ._style import BLACK, BLUE, FAINT, GREEN, NARROW, ORANGE, OTHER, WIDE, moving_line, new_figure, tidy
+from ._style import BLACK, BLUE, FAINT, GREEN, NARROW, ORANGE, OTHER, WIDE, log_ticks, moving_line, new_figure, tidy
 
 _PER_DECADE = 10  # bars of the distribution
 _NEAREST: dict[str, Any] = {"color": GREEN, "ls": "-", "lw": 1.9}
@@ -67,10 +67,11 @@ class ClippingView:
         self.norm.set_ylim(10.0**low, 1.4 * 10.0**high)
         self._bins = np.logspace(low, high, (high - low) * _PER_DECADE + 1)
         self.norm.set(yscale="log", xlim=(-3, steps + 2))
-        self.norm.minorticks_off()
+        log_ticks(self.norm.yaxis)
         self.spread.set_xlim(0, steps / 2)
         self.norm.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
-        self.turn.set(ylim=(-4, 94), yticks=(0, 45, 90))
+        self.turn.set_ylim(-4, 94)
+        self.turn.yaxis.set_major_locator(MaxNLocator(3, steps=[1, 1.5, 3, 4.5, 10]))
         for axes in (self.norm, self.turn):
             axes.tick_params(labelbottom=False)
         for name, loss in losses.items():
@@ -135,20 +136,14 @@ class ClippingView:
 
 
 def _log_scale(axes: Any, values: np.ndarray) -> None:
-    """A log axis around the values with few, plain ticks; a note where there are none."""
+    """A log axis around the values; a note where there are none."""
     values = values[np.isfinite(values) & (values > 0)]
     if values.size == 0:
         axes.set_yticks([])
         axes.set_title("No loss was recorded", loc="left", fontsize=10)
         return
-    low, high = 0.9 * values.min(), 1.2 * values.max()
-    ticks = [m * 10.0**e for e in range(-12, 13) for m in (1, 2, 5)]
-    shown = [t for t in ticks if low <= t <= high]
-    if len(shown) > 6:
-        shown = [t for t in shown if f"{t:e}".startswith("1")]
-    axes.set_ylim(low, high)
-    axes.set(yscale="log", yticks=shown, yticklabels=[f"{t:g}" for t in shown])
-    axes.minorticks_off()
+    axes.set(yscale="log", ylim=(0.9 * values.min(), 1.2 * values.max()))
+    log_ticks(axes.yaxis)
 
 
 def _bars(start: np.ndarray, length: np.ndarray, bins: np.ndarray, thickness: float = 1.0) -> Path:

@@ -1,7 +1,10 @@
 """The view of a recorded run: bars count every step once, and axes follow a new recording."""
 
 import numpy as np
+import pytest
+from matplotlib.figure import Figure
 
+from gradlab.figures._style import log_ticks
 from gradlab.figures.clipping import ClippingView, _bars
 from gradlab.labs import clipping
 
@@ -35,3 +38,22 @@ def test_a_new_recording_replaces_curves_and_limits() -> None:
     assert view.norm.get_xlim()[1] == 52
     assert view.norm.get_ylim() == (0.1, 1.4e4)
     assert view.norm.get_yscale() == "log"
+
+
+@pytest.mark.parametrize(
+    ("limits", "texts"),
+    [
+        ((0.1, 1.4e5), ["0.1", "1", "10", "100", "1000", "10000", "$10^{5}$"]),
+        ((1.7, 90), ["2", "5", "10", "20", "50"]),
+        ((1.0, 7), ["1", "2", "5"]),
+        ((2.1, 2.9), ["2.2", "2.4", "2.6", "2.8"]),
+        ((1e-8, 1e-6), ["$10^{-8}$", "2e-08", "5e-08", "$10^{-7}$", "2e-07", "5e-07", "$10^{-6}$"]),
+    ],
+)
+def test_log_axes_have_few_plain_ticks_at_any_distance(limits: tuple[float, float], texts: list[str]) -> None:
+    axes = Figure().add_subplot()
+    axes.set(yscale="log", ylim=limits)
+    log_ticks(axes.yaxis)
+    low, high = limits
+    ticks = [tick for tick in axes.get_yticks() if low * 0.999 <= tick <= high * 1.001]
+    assert [axes.yaxis.get_major_formatter()(tick) for tick in ticks] == texts
