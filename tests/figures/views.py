@@ -3,9 +3,18 @@
 from collections.abc import Callable
 from typing import Any
 
-from gradlab import labs
+from gradlab import exercises, labs
 from gradlab.figures._style import DARK
 from gradlab.live.scene import Scene
+
+
+def revealed(name: str, **guess: float) -> exercises.Prediction:
+    """A prediction with its result, and with the guess moved on."""
+    prediction = exercises.predict(name, **guess)
+    prediction.reveal()
+    prediction.set(guess_1=guess["guess_1"] / 2)
+    return prediction
+
 
 STATES: dict[str, Callable[[], Any]] = {
     "clipping": lambda: labs.clipping(limit=1.0),
@@ -17,6 +26,10 @@ STATES: dict[str, Callable[[], Any]] = {
     "libraries, moved": lambda: labs.clip_libraries(case="at"),
     "gate race": lambda: labs.gate_race(step=4),
     "gate race, waiting": lambda: labs.gate_race(step=1, first="op_a", second="graph_b"),
+    "curve guessed": lambda: exercises.predict("clipping.share"),
+    "curve revealed": lambda: revealed("clipping.turn", guess_1=20.0),
+    "number guessed": lambda: exercises.predict("clipping.spikes"),
+    "number revealed": lambda: revealed("clipping.spikes", guess_1=30.0),
 }
 
 
