@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from matplotlib.figure import Figure
@@ -39,8 +40,7 @@ class _LogTicks(LogLocator):
 
     def tick_values(self, vmin: float, vmax: float) -> Any:
         if vmax < 4 * vmin:
-            ticks = MaxNLocator(5).tick_values(vmin, vmax)
-            return ticks[ticks > 0]
+            return [tick for tick in MaxNLocator(5).tick_values(vmin, vmax) if tick > 0]
         self.set_params(subs=(1, 2, 5) if vmax < 200 * vmin else (1,))
         return super().tick_values(vmin, vmax)
 
@@ -53,8 +53,8 @@ def log_ticks(axis: Any) -> None:
 
 
 def _plain(value: float) -> str:
-    text = f"{value:.5g}"
-    return f"$10^{{{int(text[2:])}}}$" if text.startswith("1e") else text
+    power = math.log10(value)
+    return f"$10^{{{power:.0f}}}$" if power.is_integer() and abs(power) > 3 else f"{value:g}"
 
 
 def moving_line(axes: Any, *style: str, **looks: Any) -> Any:
