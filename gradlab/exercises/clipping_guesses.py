@@ -26,6 +26,8 @@ class Share(Prediction):
     def said(self, guess: np.ndarray, truth: np.ndarray) -> str:
         if guess[-1] > guess[0]:
             return "A higher limit fires less often: the curve is the share of norms above the limit, so it falls."
+        if guess[0] < 50:
+            return "A limit below every norm fires on every step: on the left the curve begins at 100 %."
         if np.diff(guess).min() > -40:
             return "The fall is steep: 8 norms in 10 lie between 3 and 10; below, a limit fires on nearly every step."
         if np.diff(guess).argmin() != np.diff(truth).argmin():

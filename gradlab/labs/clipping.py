@@ -61,7 +61,7 @@ class clipping(Lab):
     label = "Clipping a recorded run"
     axis = "limit"
     presets: ClassVar = {
-        "Only the explosions": {"limit": 10.0, "method": "global", "run": "none"},
+        "Only the explosions": {"limit": 100.0, "method": "global", "run": "none"},
         "Every step": {"limit": 0.1, "method": "global", "run": "none"},
         "Each tensor alone": {"limit": 1.0, "method": "norm", "run": "none"},
         "Each entry alone": {"limit": 0.1, "method": "value", "run": "none"},

@@ -150,6 +150,7 @@ def test_a_prediction_needs_a_question_a_truth_and_a_sentence() -> None:
     ("name", "guess", "sentence"),
     [
         ("Share", [0] * 5 + [50] * 6, "so it falls"),
+        ("Share", [10, 20, 30, 40, 50, 60, 50, 30, 20, 10, 0], "begins at 100 %"),
         ("Share", [100, 90, 80, 70, 60, 50, 40, 30, 20, 10, 0], "The fall is steep"),
         ("Share", [100, 100, 0] + [0] * 8, "record them before you choose"),
         ("Share", [100] * 6 + [5] * 5, "You have the place of the fall"),

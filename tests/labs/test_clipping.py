@@ -109,11 +109,19 @@ def test_presets_show_what_their_names_say() -> None:
     for label, values in lab.presets.items():
         lab.set(**values)
         seen[label] = shares(lab)
-    assert 0 < seen["Only the explosions"][0] < 0.05
+    assert seen["Only the explosions"][0] == 3 / 300
     assert seen["Every step"][0] == 1
     assert seen["Each tensor alone"][1] > 20
     assert seen["Each entry alone"][1] > 20
     assert lab.params["run"] == "1"
+
+
+@pytest.mark.parametrize("target", gl.labs.clipping.targets)
+def test_no_preset_gives_a_target_away(target: str) -> None:
+    lab = gl.labs.clipping(target=target)
+    for values in lab.presets.values():
+        lab.set(**values)
+        assert lab.description.goal.endswith("not yet.")
 
 
 def test_presets_about_runs_that_are_not_there_are_left_out() -> None:
