@@ -13,6 +13,7 @@ import pytest
 import gradlab.live
 from gradlab.live._bundle import widget_source
 
+QUIET_MS = 110  # more than the browser waits before it tells the kernel what it shows already
 LIVE = Path(gradlab.live.__file__).parent
 
 # The page plays the part of the notebook: `model` keeps what the widget sends and hands it what a test wants to say.
@@ -22,7 +23,9 @@ const source = new Blob([%JS%], {type: "text/javascript"});
 window.module = await import(URL.createObjectURL(source));
 const bytes = (text) => new DataView(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer);
 const heard = (name) => (window.listeners[name] ??= []);
+window.views = [];
 window.fresh = () => {
+  window.views.splice(0).forEach((close) => close());
   window.sent = [];
   window.saved = [];
   window.listeners = {};
@@ -39,9 +42,12 @@ window.fresh = () => {
     on: (name, f) => heard(name).push(f), off: (name, f) => heard(name).splice(heard(name).indexOf(f), 1),
   };
 };
-window.say = (message, ...buffers) => [...heard("msg:custom")].forEach((f) => f(message, buffers.map(bytes)));
+window.say = (message, ...buffers) => Promise.all([...heard("msg:custom")].map((f) => f(message, buffers.map(bytes))));
 window.paint = (canvas, list, scheme) => module.paint(canvas.getContext("2d"), bytes(list), scheme && new Map(scheme));
-window.open_view = () => module.default.render({model: window.model, el: document.getElementById("here")});
+window.open_view = () => {
+  window.close_view = module.default.render({model: window.model, el: document.getElementById("here")});
+  window.views.push(window.close_view);
+};
 window.fresh();
 window.ready = true;
 </script>"""
@@ -72,7 +78,7 @@ def chromium() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def shared_page(chromium: Any) -> Iterator[Any]:
-    """A page with the widget for the tests of a module; it may neither log an error nor ask the network for anything."""
+    """A page with the widget for the tests of a module; it may neither log an error nor ask for anything."""
     page = chromium.new_page()
     troubles: list[str] = []
     page.on("pageerror", lambda error: troubles.append(str(error)))
@@ -93,7 +99,7 @@ def page(shared_page: Any) -> Iterator[Any]:
     shared_page.set_viewport_size({"width": 900, "height": 700})
     shared_page.mouse.move(0, 0)
     yield shared_page
-    shared_page.evaluate("fresh(); document.getElementById('here').replaceChildren()")
+    shared_page.evaluate("fresh()")
     assert not shared_page.troubles, shared_page.troubles
 
 
@@ -128,6 +134,27 @@ class Wire:
             self.page.evaluate("([message, buffers]) => window.say(message, ...buffers)", [content, texts])
         self.page.evaluate("new Promise((done) => setTimeout(done, 20))")
 
+    def slider(self, name: str = "Limit") -> Any:
+        return self.page.get_by_role("slider", name=name, exact=True)
+
+    def button(self, name: str) -> Any:
+        return self.page.get_by_role("button", name=name, exact=True)
+
+    def readout(self) -> str:
+        text: str = self.page.locator(".gl-readout").inner_text()
+        return text
+
+    def settle(self) -> list[dict[str, Any]]:
+        """Carry messages until neither side has had more to say for a while; give what the browser said."""
+        messages: list[dict[str, Any]] = []
+        while more := self.both() or self._later():
+            messages += more
+        return messages
+
+    def _later(self) -> list[dict[str, Any]]:
+        self.page.wait_for_timeout(QUIET_MS)
+        return self.both()
+
     def both(self) -> list[dict[str, Any]]:
         messages = self.answer()
         self.reply()
@@ -136,6 +163,16 @@ class Wire:
     def open(self) -> None:
         """Show one more view and wait until it is painted."""
         views = self.page.locator(".gl-live").count()
-        self.page.evaluate("void (window.close_view = window.open_view())")
+        self.page.evaluate("window.open_view()")
         self.both()
         self.page.wait_for_function(f"document.querySelectorAll('.gl-live[data-frame]').length > {views}")
+
+
+def sets(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What the browser asked the kernel to set, request by request."""
+    return [message["values"] for message in messages if message["kind"] == "set"]
+
+
+def canvas_url(page: Any) -> str:
+    url: str = page.evaluate("document.querySelector('.gl-moving').toDataURL()")
+    return url

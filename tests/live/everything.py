@@ -40,7 +40,7 @@ def everything(**more: Any) -> LiveFigure:
     controls = [
         Slider("limit", "Limit", 0.1, 10.0, 1.0, scale="log", unit="N", play=True),
         Range("window", "Window", 0, 39, (5, 20), scale="integer", unit="steps"),
-        Menu("rule", "Rule", ("sgd", ("ada", "Adagrad"), (2.0, "two"), (None, "none")), "sgd"),
+        Menu("rule", "Rule", ("sgd", ("ada", "Adagrad"), (2, "two"), (None, "none")), "sgd"),
         Toggle("on", "Clip", True),
         *(Slider(f"k{k}", f"Knot {k}", 0.0, 1.0, 0.5, hidden=True) for k in range(3)),
         Button("train", "Train", lambda: None),

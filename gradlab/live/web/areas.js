@@ -34,7 +34,7 @@ export function sketchDirection(areas) {
 
 // How far a place is from a handle, in CSS pixels of an area of this size.
 export function distance(stand, place, size, sketch) {
-  const along = (direction) => (stand[direction] === null ? 0 : (stand[direction] - place[direction]) * size[direction]);
+  const along = (way) => (stand[way] === null ? 0 : (stand[way] - place[way]) * size[way]);
   return sketch ? Math.abs(along(sketch)) : Math.hypot(along("x"), along("y"));
 }
 

@@ -11,6 +11,8 @@ const ICONS = {
   loop: "M8 3.2V1l3.6 3L8 7V4.8A3.4 3.4 0 1 0 11.4 8.2H13A5 5 0 1 1 8 3.2z",
 };
 
+export const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
+
 export const clamp = (x, low, high) => Math.min(Math.max(x, low), high);
 
 export function element(tag, className, parent, attributes = {}) {

@@ -2,6 +2,7 @@
 // pictures of other states arrive ahead, and what is not here yet is asked for.
 
 import { controlOf, holdsValue } from "./controls.js";
+import { same } from "./dom.js";
 import { addHandles } from "./handles.js";
 import { addItems } from "./items.js";
 import { addCopyLink, readLink, writeLink } from "./link.js";
@@ -17,7 +18,6 @@ import { addZoom } from "./zoom.js";
 
 const linked = new WeakSet(); // models that have taken what the page's link says
 
-const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 const wordsIn = ({ alt, summary, table, goal }) => ({ alt, summary, table, goal });
 
 class View {
@@ -61,7 +61,8 @@ class View {
   send(kind, content) { this.model.send({ kind, view: this.id, ...content }); }
 
   open = () => {
-    const { root } = this.parts, narrow = isNarrow(root), wanted = { ratio: pixelRatio(), dark: isDark(), narrow };
+    const { root } = this.parts, narrow = isNarrow(root);
+    const wanted = { ratio: pixelRatio(), dark: isDark(), narrow };
     root.classList.toggle("gl-dark", wanted.dark);
     if (narrow === null || same(wanted, this.asked)) return;
     this.asked = wanted;
@@ -76,9 +77,10 @@ class View {
     for (const [name, value] of news) this.controls.get(name).set(value);
     this.handles.follow();
     this.words.dropNote();
+    this.requests.add(Object.fromEntries(news));
     this.refreshSoon();
-    for (const [name, value] of news) this.model.set(name, value); // saved by the kernel, which is told below
-    this.requests.set(Object.fromEntries(news));
+    for (const [name, value] of news) this.model.set(name, value); // the kernel, which is told now, saves it
+    this.requests.flush();
   };
   refreshSoon() { // pointers move more often than the screen shows
     if (!this.held) this.refresh();
@@ -128,7 +130,8 @@ class View {
       status: ({ text, error }) => this.words.status(text, error),
       busy: ({ name, busy }) => this.controls.get(name)?.busy(busy),
     };
-    if (this.ratio !== null || message?.kind === "setup") handlers[message?.kind]?.call(this, message, buffers ?? []);
+    const introduced = this.ratio !== null || message?.kind === "setup";
+    return introduced ? handlers[message?.kind]?.call(this, message, buffers ?? []) : undefined;
   };
   setUp(message, buffers) {
     if (message.view !== this.id) return;
@@ -137,19 +140,22 @@ class View {
     this.dark = message.dark;
     if (first) this.introduce(message);
     for (const name of message.busy) this.controls.get(name).busy(true);
-    this.takeStill(message, buffers).then(() => {
+    const shown = this.takeStill(message, buffers).then(() => {
       if (message.status.text) this.words.status(message.status.text, message.status.error);
     });
     if (first && message.name) this.takeLink(message.name);
+    return shown;
   }
   introduce({ label, name, controls, presets, start, axis, fixed }) {
     const { root, panel, tools } = this.parts, press = (button) => this.send("press", { name: button });
     root.setAttribute("aria-label", label);
     for (const spec of controls) this.addControl(spec, controlOf(spec, panel, this.moved, press));
     const valued = [...this.controls.values()].filter(holdsValue);
-    this.axis = valued.findIndex(({ spec }) => spec.name === axis && spec.kind === "slider"); // others have no neighbours
+    // Only on a slider are neighbours alike.
+    this.axis = valued.findIndex(({ spec }) => spec.name === axis && spec.kind === "slider");
     addPresets(tools, presets, start, this.moved);
-    this.zoom = addZoom(this.parts, tools, this.press, (wanted) => this.send("zoom", wanted), () => this.describeField());
+    const zoom = (wanted) => this.send("zoom", wanted);
+    this.zoom = addZoom(this.parts, tools, this.press, zoom, () => this.describeField());
     this.fixed = Boolean(fixed);
     if (name) addCopyLink(tools, () => writeLink(name, this.controls, start));
   }

@@ -1,4 +1,4 @@
-// Handles in the picture that move sliders. Each is a slider itself; pressing in an area takes the nearest of its handles.
+// Handles in the picture that move sliders. Each is a slider itself; pressing in an area takes its nearest handle.
 
 import { distance, positionAfter, sketchDirection, standsAt, valuesAt, valuesUnder } from "./areas.js";
 import { KEYS, clamp, element, partsOf, placeBox } from "./dom.js";
@@ -12,8 +12,10 @@ export function addHandles(layer, controls, moved, press, onItem) {
   let groups = [], shape = "";
 
   function show(areas) {
-    const usable = areas.filter((area) => [area.x, area.y].every((axis) => !axis || !controls.get(axis.name).spec.fixed));
-    const sorted = [...Map.groupBy(usable, ({ left, top, width, height }) => [left, top, width, height].join()).values()];
+    const moves = (axis) => !axis || !controls.get(axis.name).spec.fixed;
+    const usable = areas.filter((area) => moves(area.x) && moves(area.y));
+    const place = ({ left, top, width, height }) => [left, top, width, height].join();
+    const sorted = [...Map.groupBy(usable, place).values()];
     const now = JSON.stringify(sorted.map((all) => all.map(({ label, x, y }) => [label, x?.name, y?.name])));
     if (now !== shape) build(sorted);
     shape = now;
@@ -93,12 +95,11 @@ function listen(group, controls, moved, press, onItem) {
     const away = group.areas.map((area) => distance(standsAt(area, controls), here, size, group.sketch));
     return { k: away.indexOf(Math.min(...away)), away: Math.min(...away) };
   };
-  function take(event, k) {
-    press.taken = true;
-    start.k = k;
-    group.nodes[k].focus({ preventScroll: true });
-    last = place(event);
-    moved(valuesAt(group.areas[k], last, controls));
+  function take() {
+    press.taken = start.taken = true;
+    group.nodes[start.k].focus({ preventScroll: true });
+    last = start.place;
+    moved(valuesAt(group.areas[start.k], last, controls));
   }
   function drag(event) {
     const here = place(event);
@@ -114,13 +115,14 @@ function listen(group, controls, moved, press, onItem) {
     event.preventDefault(); // no text selection
     node.setPointerCapture(event.pointerId);
     const { k, away } = nearest(event);
-    start = { x: event.clientX, y: event.clientY, k: null, nearest: k };
-    if (!onItem(event, away)) take(event, k);
+    start = { x: event.clientX, y: event.clientY, place: place(event), k, taken: false };
+    if (!onItem(event, away)) take();
   });
   node.addEventListener("pointermove", (event) => {
     if (!start || !node.hasPointerCapture(event.pointerId)) return;
-    if (start.k !== null) drag(event);
-    else if (Math.hypot(event.clientX - start.x, event.clientY - start.y) > CLICK) take(event, start.nearest);
+    if (!start.taken && Math.hypot(event.clientX - start.x, event.clientY - start.y) <= CLICK) return;
+    if (!start.taken) take();
+    drag(event);
   });
   for (const end of ["pointerup", "pointercancel"]) node.addEventListener(end, () => { start = null; });
 }

@@ -1,6 +1,6 @@
 // The state of a lab in a link: #gl=1&lab=NAME&control=value, with what differs from the start.
 
-import { button, element, KEYS } from "./dom.js";
+import { KEYS, button, element, same } from "./dom.js";
 import { fromPosition, toPosition } from "./positions.js";
 
 const VERSION = "1";
@@ -34,12 +34,10 @@ const VALUES = {
   },
 };
 
-const sameValue = (a, b) => JSON.stringify(a) === JSON.stringify(b);
-
 export function writeLink(name, controls, start) {
   const parts = new URLSearchParams({ gl: VERSION, lab: name });
   for (const [key, control] of controls) {
-    if (key in start && !sameValue(control.value, start[key])) {
+    if (key in start && !same(control.value, start[key])) {
       parts.set(key, VALUES[control.spec.kind].write(control.value, control));
     }
   }
@@ -49,16 +47,18 @@ export function writeLink(name, controls, start) {
 // What the hash of a page asks of this lab: values, and kind words on what was left out.
 export function readLink(hash, name, controls) {
   const parts = new URLSearchParams(hash.slice(1)), values = {}, notes = [];
+  const leaveOut = (why) => notes.push(`The link ${why}; it was left out.`);
   if (!parts.has("gl") || parts.get("lab") !== name) return { values, note: "" };
   if (parts.get("gl") !== VERSION) {
-    return { values, note: `The link was made by another version (gl=${parts.get("gl")}); it was left out.` };
+    leaveOut(`was made by another version (gl=${parts.get("gl")})`);
+    return { values, note: notes[0] };
   }
   for (const [key, text] of parts) {
     if (key === "gl" || key === "lab") continue;
     const control = controls.get(key), value = control && VALUES[control.spec.kind]?.read(text, control);
-    if (!control) notes.push(`The link names '${key}', which this lab does not have; it was left out.`);
-    else if (control.spec.fixed) notes.push(`The link sets '${key}', which does not move on this page; it was left out.`);
-    else if (value === undefined) notes.push(`The link gives '${key}' the value '${text}', which it does not take; it was left out.`);
+    if (!control) leaveOut(`names '${key}', which this lab does not have`);
+    else if (control.spec.fixed) leaveOut(`sets '${key}', which does not move on this page`);
+    else if (value === undefined) leaveOut(`gives '${key}' the value '${text}', which it does not take`);
     else values[key] = value;
   }
   return { values, note: notes.join(" ") };
@@ -75,7 +75,8 @@ export function addCopyLink(tools, write) {
       offer(link); // the page may not write to the clipboard: the reader can
     }
   });
-  const field = element("input", "gl-link", tools, { type: "text", readonly: "", "aria-label": "Link", hidden: "", ...KEYS });
+  const attributes = { type: "text", readonly: "", "aria-label": "Link", hidden: "", ...KEYS };
+  const field = element("input", "gl-link", tools, attributes);
   function offer(link) {
     field.value = link;
     field.hidden = false;

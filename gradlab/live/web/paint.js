@@ -51,7 +51,7 @@ function ink(ctx, face, edge, shape) {
   if (edge) { ctx.strokeStyle = css(edge); shape ? ctx.stroke(shape) : ctx.stroke(); }
 }
 
-// Skia draws pens of one pixel and less as hairlines, Agg by the area they cover: a slightly wider, fainter pen does that.
+// Skia draws pens of one pixel and less as hairlines, Agg by the area they cover: a wider, fainter pen does that.
 function pen(ctx, edge, width) {
   ctx.lineWidth = Math.max(width, 1.002);
   return width >= 1 ? edge : ((edge & 0xffffff) | Math.round((edge >>> 24) * width) << 24) >>> 0;

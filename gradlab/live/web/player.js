@@ -1,6 +1,6 @@
 // Plays a slider like a film. Nothing starts by itself.
 
-import { clamp, drawIcon, element, iconButton, KEYS } from "./dom.js";
+import { KEYS, clamp, drawIcon, element, iconButton } from "./dom.js";
 
 const SPEEDS = [0.25, 0.5, 1, 2, 4];
 const CALM_RATE = 4; // positions a second, for readers who asked for less motion

@@ -24,9 +24,9 @@ export function newRequests(model, view, have) {
     model.send({ kind: "set", view, id: flying.id, values: flying.values, have: have() });
     setTimeout(nudge, NUDGE_MS, flying.id);
   }
-  // A server without TCP_NODELAY writes a small packet only when its last one was acknowledged, and a browser with nothing
-  // to say acknowledges after 40 ms: the picture waits behind the kernel's status notes. Any word sends it off. `gradlab
-  // lab` starts its server with TCP_NODELAY, and answers come before the first nudge.
+  // A server without TCP_NODELAY writes a small packet only when its last one was acknowledged, and a browser with
+  // nothing to say acknowledges after 40 ms: the picture waits behind the kernel's status notes. Any word sends it off.
+  // `gradlab lab` starts its server with TCP_NODELAY, and answers come before the first nudge.
   function nudge(id, left = NUDGES) {
     if (flying?.id !== id || !left) return;
     model.send({ kind: "nudge" });
@@ -34,10 +34,10 @@ export function newRequests(model, view, have) {
   }
   return {
     flush,
-    set(values) { Object.assign(waiting, values); flush(); },
+    add(values) { Object.assign(waiting, values); },
     idle: () => !flying && !Object.keys(waiting).length,
     holds: (name) => name in waiting || Boolean(flying && name in flying.values),
     answered(answer) { if (answer?.[0] === view && answer[1] === flying?.id) flying = null; },
-    stop() { clearTimeout(timer); },
+    stop() { clearTimeout(timer); flying = null; },
   };
 }

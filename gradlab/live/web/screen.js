@@ -4,7 +4,7 @@ import { element } from "./dom.js";
 import { paint } from "./paint.js";
 
 export function newScreen(root, picture, canvas) {
-  const ctx = canvas.getContext("2d", { willReadFrequently: true }); // painted by the processor: no trip to a GPU and back
+  const ctx = canvas.getContext("2d", { willReadFrequently: true }); // by the processor: no trip to a GPU and back
   const scheme = new Map(); // light colours and their counterparts on a dark page
   let still = element("img", "gl-still", null, { alt: "", "aria-hidden": "true" });
   let list = null, dark = false, painted = null, frames = 0, newest = 0, pending = 0;
@@ -19,7 +19,7 @@ export function newScreen(root, picture, canvas) {
   // A picture under way is dropped when the next one arrives.
   async function decoded(png) {
     const turn = ++newest, image = new Image();
-    const url = URL.createObjectURL(new Blob([png], { type: "image/png" }));
+    const url = URL.createObjectURL(new Blob([png]));
     pending += 1;
     image.src = url;
     await image.decode().catch(() => {});

@@ -1,0 +1,147 @@
+"""Links carry the state of a lab: written, copied, read once, and kind about what they cannot set."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from .conftest import Wire
+from .everything import everything
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def clean(page: Any) -> Iterator[Any]:
+    """A page whose address has no hash at the start and at the end."""
+    page.evaluate("window.copied = null")
+    yield page
+    page.evaluate("location.hash = ''")
+
+
+def opened(page: Any, hash: str) -> Wire:
+    page.evaluate("(hash) => { location.hash = hash }", hash)
+    wire = Wire(everything(), page)
+    wire.open()
+    wire.settle()
+    return wire
+
+
+def copied(wire: Wire) -> str:
+    """Press "Copy link" and give the hash of what is in the clipboard then."""
+    wire.page.evaluate("""Object.defineProperty(navigator, "clipboard", {configurable: true,
+        value: {writeText: async (text) => { window.copied = text }}}); 0""")
+    wire.page.locator("button", has_text="Copy link").last.click()
+    wire.page.wait_for_function("window.copied")
+    wire.button("Copied").first.wait_for()
+    before, _, after = wire.page.evaluate("window.copied").partition("#")
+    assert before == "about:blank"
+    return str(after)
+
+
+def test_only_what_differs_from_the_start_is_written(clean: Any) -> None:
+    wire = opened(clean, "")
+    assert copied(wire) == "gl=1&lab=everything"
+    wire.live.set(limit=0.123, window=(3, 30), rule=2, on=False, k1=0.25)
+    wire.reply()
+    clean.evaluate("window.copied = null")
+    wire = Wire(wire.live, clean)
+    wire.button("Copied").wait_for(state="detached")
+    assert copied(wire) == "gl=1&lab=everything&limit=0.123&window=3%7E30&rule=two&on=0&k1=0.25"
+
+
+def test_a_link_that_was_copied_sets_the_same_state(clean: Any) -> None:
+    first = opened(clean, "")
+    first.live.set(limit=1 / 3, window=(3, 30), rule="ada", on=False)
+    first.reply()
+    link = copied(first)
+    clean.evaluate("fresh()")
+    assert opened(clean, link).live.values == first.live.values
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("rule=none", None), ("rule=two", 2), ("rule=2", 2), ("rule=ada", "ada"), ("rule=Adagrad", "ada")],
+)
+def test_options_are_known_by_value_and_by_label(clean: Any, text: str, value: Any) -> None:
+    assert opened(clean, f"#gl=1&lab=everything&{text}").live.values["rule"] == value
+
+
+def test_a_link_to_another_lab_is_passed_over(clean: Any) -> None:
+    wire = opened(clean, "#gl=1&lab=other&limit=5")
+    assert (wire.live.values["limit"], wire.readout()) == (1.0, "limit 1, mean 0.84")
+
+
+@pytest.mark.parametrize(
+    ("hash", "note"),
+    [
+        ("gl=1&lab=everything&limmit=5", "The link names 'limmit', which this lab does not have; it was left out."),
+        (
+            "gl=1&lab=everything&train=5",
+            "The link gives 'train' the value '5', which it does not take; it was left out.",
+        ),
+        (
+            "gl=1&lab=everything&limit=11",
+            "The link gives 'limit' the value '11', which it does not take; it was left out.",
+        ),
+        ("gl=1&lab=everything&limit=", "The link gives 'limit' the value '', which it does not take; it was left out."),
+        (
+            "gl=1&lab=everything&window=30~3",
+            "The link gives 'window' the value '30~3', which it does not take; it was left out.",
+        ),
+        (
+            "gl=1&lab=everything&on=maybe",
+            "The link gives 'on' the value 'maybe', which it does not take; it was left out.",
+        ),
+        ("gl=2&lab=everything&limit=5", "The link was made by another version (gl=2); it was left out."),
+    ],
+)
+def test_what_a_link_cannot_set_is_named_kindly(clean: Any, hash: str, note: str) -> None:
+    wire = opened(clean, hash)
+    assert wire.readout() == f"{note} limit 1, mean 0.84"
+    wire.slider().press("ArrowRight")
+    wire.settle()
+    assert wire.readout().startswith("limit 1.05")
+
+
+def test_the_rest_of_a_link_is_still_used(clean: Any) -> None:
+    wire = opened(clean, "#gl=1&lab=everything&limmit=5&limit=0.5")
+    assert wire.live.values["limit"] == 0.5
+    assert (
+        wire.readout() == "The link names 'limmit', which this lab does not have; it was left out. limit 0.5, mean 0.49"
+    )
+
+
+def test_a_link_is_used_once(clean: Any) -> None:
+    wire = opened(clean, "#gl=1&lab=everything&limit=0.5")
+    wire.slider().press("End")
+    wire.settle()
+    wire.open()
+    wire.settle()
+    assert wire.live.values["limit"] == 10
+
+
+def test_where_the_clipboard_is_refused_the_link_is_there_to_copy(clean: Any) -> None:
+    wire = opened(clean, "")
+    clean.evaluate("""Object.defineProperty(navigator, "clipboard", {configurable: true,
+        value: {writeText: async () => { throw new Error("no") }}}); 0""")
+    wire.button("Copy link").click()
+    field = clean.get_by_role("textbox", name="Link")
+    field.wait_for()
+    assert field.input_value() == "about:blank#gl=1&lab=everything"
+    selected = (
+        "(node) => node === document.activeElement && node.selectionEnd - node.selectionStart === node.value.length"
+    )
+    assert field.evaluate(selected)
+    assert not field.is_editable()
+    field.press("Escape")
+    assert field.is_hidden()
+    assert clean.evaluate("document.activeElement.textContent") == "Copy link"
+
+
+def test_a_lab_without_a_name_has_no_links(page: Any) -> None:
+    live = everything()
+    live._name = ""
+    wire = Wire(live, page)
+    wire.open()
+    assert wire.button("Copy link").count() == 0

@@ -1,0 +1,103 @@
+"""What the browser asks the kernel for: one request at a time, the newest value, and nothing pulled back."""
+
+import pytest
+
+from .conftest import Wire, canvas_url, sets
+from .examples import clipped
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def wire(page: object) -> Wire:
+    wire = Wire(clipped(), page)
+    wire.open()
+    return wire
+
+
+def test_the_newest_value_wins_and_one_request_is_under_way(wire: Wire) -> None:
+    wire.slider().focus()
+    for _ in range(10):
+        wire.page.keyboard.press("ArrowRight")
+    first = wire.answer()
+    assert len(sets(first)) == 1
+    assert first[0]["have"] is False
+    shown = wire.slider().get_attribute("aria-valuetext")
+    assert shown == "1.58 N"  # the slider's own read-out does not wait
+    assert wire.answer() == []
+    wire.reply()
+    assert wire.slider().get_attribute("aria-valuetext") == shown
+    assert sets(wire.both()) == [{"limit": 1.58}]
+    assert wire.live.values["limit"] == 1.58
+    assert wire.both() == []
+    assert wire.readout() == "limit 1.58"
+
+
+def test_different_controls_share_the_next_request(wire: Wire) -> None:
+    for name in ("Limit", "Phase", "Steps"):
+        wire.slider(name).press("End")
+    assert sets(wire.both()) == [{"limit": 100}]
+    assert sets(wire.both()) == [{"phase": 10, "steps": 9}]
+
+
+def test_a_late_answer_is_nudged_a_few_times_only(wire: Wire) -> None:
+    wire.slider().press("Home")
+    wire.page.wait_for_timeout(300)
+    kinds = wire.page.evaluate("window.sent.splice(0).map((message) => message.kind)")
+    assert kinds == ["set", "nudge", "nudge"]
+    wire.live._inbox.receive({"kind": "nudge"})
+    assert wire.replies == []
+
+
+def test_an_answer_without_a_picture_lets_the_view_go_on(wire: Wire, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("CRITICAL", "gradlab.live")
+    before = canvas_url(wire.page)
+    wire.page.get_by_role("combobox").select_option("broken")
+    wire.both()
+    assert wire.page.locator(".gl-readout.gl-error").inner_text() == "RuntimeError: no such rule"
+    assert wire.page.get_by_role("combobox").input_value() == "0"
+    assert canvas_url(wire.page) == before
+    wire.slider().press("Home")
+    wire.both()
+    assert wire.page.locator(".gl-error").count() == 0
+    assert wire.readout() == "limit 0.01"
+    assert canvas_url(wire.page) != before
+
+
+def test_what_the_reader_moves_is_not_pulled_back(wire: Wire) -> None:
+    wire.slider().press("End")
+    wire.live.set(limit=5, phase=2)  # before Python has read the request
+    wire.reply()
+    assert wire.slider().get_attribute("aria-valuetext") == "100 N"
+    assert wire.slider("Phase").get_attribute("aria-valuetext") == "2.0"
+    wire.both()
+    assert wire.live.values["limit"] == 100
+
+
+def test_a_button_is_busy_until_its_work_is_done(wire: Wire) -> None:
+    button = wire.button("Train")
+    button.click()
+    (message,) = wire.requests()
+    assert (message["kind"], message["name"]) == ("press", "train")
+    wire.page.evaluate("window.say({kind: 'busy', name: 'train', busy: true})")
+    assert (button.is_disabled(), button.get_attribute("aria-busy")) == (True, "true")
+    wire.page.evaluate("window.say({kind: 'busy', name: 'train', busy: false})")
+    assert (button.is_disabled(), button.get_attribute("aria-busy")) == (False, "false")
+
+
+def test_a_trait_set_by_another_widget_is_a_move(wire: Wire) -> None:
+    wire.page.evaluate("model.set('limit', 50)")
+    assert wire.slider().get_attribute("aria-valuetext") == "50 N"
+    assert sets(wire.settle()) == [{"limit": 50}]
+    assert wire.readout() == "limit 50"
+
+
+def test_a_move_sets_the_trait_and_its_echo_moves_nothing(wire: Wire) -> None:
+    wire.slider().press("End")
+    wire.slider().press("ArrowLeft")
+    assert wire.page.evaluate("traits.limit") == 95.5
+    wire.page.evaluate("model.set('limit', 100)")  # what the kernel says of the first request
+    assert wire.slider().get_attribute("aria-valuetext") == "95.5 N"
+    wire.settle()
+    assert wire.live.values["limit"] == 95.5
+    assert wire.page.evaluate("saved") == []

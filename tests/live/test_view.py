@@ -1,0 +1,143 @@
+"""A view on a page without a notebook: what it shows first, the still picture, words aloud, size, clean-up."""
+
+import pytest
+
+from .conftest import Wire, canvas_url
+from .examples import clipped
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def wire(page: object) -> Wire:
+    wire = Wire(clipped(), page)
+    wire.open()
+    return wire
+
+
+def test_a_view_shows_the_current_state(wire: Wire) -> None:
+    page = wire.page
+    assert page.get_by_role("img", name="The limit is 1.").count() == 1
+    assert page.get_by_role("group", name="Clipping & more").count() == 1
+    assert wire.readout() == "limit 1"
+    assert wire.slider().get_attribute("aria-valuetext") == "1 N"
+    assert page.get_by_role("combobox", name="Rule").input_value() == "0"
+    page.get_by_text("Values").click()
+    page.locator("td").first.wait_for()
+    assert page.locator("table").inner_text().split() == ["limit", "1", "rule", "<sgd>"]
+    wire.live.set(limit=50, rule="ada")
+    wire.reply()
+    assert page.get_by_role("img", name="The limit is 50.").count() == 1
+    assert page.get_by_role("combobox", name="Rule").input_value() == "1"
+    assert wire.slider().get_attribute("aria-valuetext") == "50 N"
+
+
+def test_a_view_opened_later_starts_at_the_current_state(wire: Wire) -> None:
+    wire.live.set(limit=0.5)
+    wire.open()
+    assert [s.get_attribute("aria-valuetext") for s in wire.slider().all()] == ["0.5 N", "0.5 N"]
+    wire.live.set(limit=2)
+    wire.reply()
+    assert wire.page.locator(".gl-readout").all_inner_texts() == ["limit 2", "limit 2"]
+
+
+def test_a_view_that_is_hidden_waits_until_it_is_shown(page: object) -> None:
+    wire = Wire(clipped(), page)
+    wire.page.evaluate("document.getElementById('here').hidden = true; window.open_view()")
+    assert wire.requests() == []
+    wire.page.evaluate("document.getElementById('here').hidden = false")
+    wire.page.wait_for_function("window.sent.length")
+    (message,) = wire.answer()
+    assert (message["kind"], message["ratio"], message["dark"], message["narrow"]) == ("open", 1, False, False)
+
+
+def test_still_parts_are_exchanged_without_losing_the_frame(wire: Wire) -> None:
+    before = wire.page.locator(".gl-still").get_attribute("src")
+    wire.live._scene.figure.axes[0].set_title("a new title")
+    wire.live.redraw_still()
+    wire.live.set(limit=9)
+    wire.reply()
+    wire.page.wait_for_function("(old) => document.querySelector('.gl-still').src !== old", arg=before)
+    assert wire.readout() == "limit 9"
+    assert wire.page.locator(".gl-area").count() == 1
+
+
+def test_changes_are_announced_at_most_once_a_second(wire: Wire) -> None:
+    spoken = wire.page.locator("[aria-live=polite]")
+    wire.page.wait_for_timeout(1100)
+    wire.page.evaluate("""window.spoken = []; new MutationObserver(() => window.spoken.push(
+        document.querySelector('[aria-live=polite]').textContent)).observe(
+        document.querySelector('[aria-live=polite]'), {childList: true}); 0""")
+    for limit in (2, 3, 4, 5):
+        wire.live.set(limit=limit)
+        wire.reply()
+    assert wire.page.evaluate("window.spoken") == ["limit 2"]
+    wire.page.wait_for_timeout(1200)
+    assert spoken.text_content() == "limit 5"
+    assert wire.page.evaluate("window.spoken") == ["limit 2", "limit 5"]
+    assert wire.page.locator("output[aria-live=off]").count() == wire.page.locator("output").count()
+
+
+def test_a_status_stays_until_the_next_change(wire: Wire) -> None:
+    wire.live.say("step 3 of 9")
+    wire.reply()
+    assert wire.readout() == "step 3 of 9"
+    wire.live.set(limit=2)
+    wire.reply()
+    assert wire.readout() == "limit 2"
+
+
+def test_the_picture_fits_a_narrow_page(wire: Wire) -> None:
+    wire.page.set_viewport_size({"width": 390, "height": 844})
+    wire.page.wait_for_function("window.sent.length")
+    (message,) = wire.both()
+    assert (message["kind"], message["narrow"]) == ("open", True)
+    for width in (390, 300):
+        wire.page.set_viewport_size({"width": width, "height": 844})
+        assert wire.page.evaluate("document.documentElement.scrollWidth") <= width
+        box = wire.page.locator(".gl-moving").bounding_box()
+        assert box["width"] == pytest.approx(width, abs=1)
+        assert box["height"] == pytest.approx(width * 2.5 / 4, abs=1)
+    wire.page.set_viewport_size({"width": 900, "height": 700})
+    assert wire.page.locator(".gl-moving").bounding_box()["width"] == 400
+
+
+def test_buffers_need_not_be_aligned(wire: Wire) -> None:
+    same = wire.page.evaluate(
+        """(list) => {
+          const data = Uint8Array.from(atob(list), (c) => c.charCodeAt(0)), shifted = new Uint8Array(data.length + 3);
+          shifted.set(data, 3);
+          const [a, b] = [data, shifted.subarray(3)].map((bytes) => {
+            const canvas = Object.assign(document.createElement("canvas"), { width: 400, height: 250 });
+            window.module.paint(canvas.getContext("2d"), new DataView(bytes.buffer, bytes.byteOffset, bytes.length));
+            return canvas.toDataURL();
+          });
+          return a === b && a.length > 2000;
+        }""",
+        wire.text(wire.live.frame()),
+    )
+    assert same
+
+
+def test_late_frames_are_dropped(wire: Wire) -> None:
+    wire.live.set(limit=2)
+    early = wire.replies.pop()
+    wire.live.set(limit=3)
+    wire.reply()
+    newest = canvas_url(wire.page)
+    wire.replies.append(early)
+    wire.reply()
+    assert canvas_url(wire.page) == newest
+    assert wire.readout() == "limit 3"
+    assert wire.slider().get_attribute("aria-valuetext") == "3 N"
+
+
+def test_cleaning_up_leaves_nothing(wire: Wire) -> None:
+    wire.page.evaluate("window.close_view()")
+    (message,) = wire.answer()
+    assert message["kind"] == "close"
+    assert wire.live._inbox.views == {}
+    assert wire.page.evaluate("Object.values(window.listeners).flat().length") == 0
+    assert wire.page.locator("#here").inner_html() == ""
+    wire.live.set(limit=2)
+    assert wire.replies == []
