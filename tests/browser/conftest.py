@@ -14,11 +14,8 @@ from typing import Any
 
 import pytest
 
-import gradlab as gl
-
-from . import server
+from . import server, written
 from .pages import WIDE, Notebook, Served
-from .written import written
 
 NOTEBOOKS = server.CHECKOUT / "notebooks"
 
@@ -106,9 +103,8 @@ def ran(address: str, folder: Path, browser: Any) -> Iterator[Callable[[Path], N
 
 @pytest.fixture(scope="package")
 def every_lab(ran: Callable[[Path], Notebook], folder: Path) -> Notebook:
-    """A notebook with every lab, a cell for each."""
-    labs = (f"gl.labs.{name}()" for name in gl.labs.catalogue())
-    return ran(written(folder / "every_lab.ipynb", "import gradlab as gl", *labs))
+    """Every lab in one notebook, run."""
+    return ran(written.every_lab(folder / "every_lab.ipynb"))
 
 
 @pytest.fixture

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import nbformat
 
+import gradlab as gl
+
 KERNEL = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
 
 
@@ -17,3 +19,8 @@ def written(path: Path, *sources: str) -> Path:
         cell.id = f"cell-{k}"  # the same bytes every time
     nbformat.write(notebook, path)
     return path
+
+
+def every_lab(path: Path) -> Path:
+    """Write a notebook with every lab, a cell for each."""
+    return written(path, "import gradlab as gl", *(f"gl.labs.{name}()" for name in gl.labs.catalogue()))

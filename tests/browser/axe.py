@@ -1,0 +1,23 @@
+"""Accessibility as axe-core sees it: the rules of WCAG 2.1, levels A and AA."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from axe_playwright_python.sync_playwright import Axe
+
+TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
+OUTPUTS = ".jp-OutputArea-output"
+
+
+def violations(page: Any, selector: str = OUTPUTS) -> list[str]:
+    """Give what axe-core finds inside `selector`, one text for each element: rule, impact, place, HTML and why.
+
+    What is scrolled away counts as hidden; show a notebook as a `whole` before.
+    """
+    found = Axe().run(page, context=selector, options={"runOnly": TAGS, "resultTypes": ["violations"]})
+    return [
+        f"{rule['id']} ({rule['impact']}) at {node['target']}: {node['html'][:200]}\n    {node['failureSummary']}"
+        for rule in found.response["violations"]
+        for node in rule["nodes"]
+    ]
