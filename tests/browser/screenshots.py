@@ -1,0 +1,62 @@
+"""Pictures of every lab in a real JupyterLab, for people to look at.
+
+python -m tests.browser.screenshots DIR     light, dark, 390 px wide, and with the keyboard on the first slider
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import gradlab as gl
+
+from . import server
+from .lab import Lab, until
+from .pages import PHONE, WIDE, Notebook
+from .written import every_lab
+
+SENT_MS, PAINTED_MS = 300, 700
+
+
+def main(target: Path) -> None:
+    """Write four pictures of each lab into `target`."""
+    with tempfile.TemporaryDirectory() as scratch, server.chromium() as browser:
+        root = Path(scratch, "notebooks")
+        root.mkdir()
+        with server.jupyterlab(root, Path(scratch, "jupyter")) as address:
+            notebook = Notebook(browser.new_page(viewport=WIDE), address)
+            notebook.open(every_lab(root / "every_lab.ipynb").name)
+            notebook.run_all()
+            with notebook.whole():
+                _look(notebook, target, "light")
+                _look(notebook, target, "focus", _tab_into)
+                with notebook.dark():
+                    _look(notebook, target, "dark")
+            with notebook.whole(PHONE["width"]):
+                _look(notebook, target, "390")
+
+
+def _look(notebook: Notebook, target: Path, name: str, before: Callable[[Lab], None] = lambda lab: None) -> None:
+    notebook.page.wait_for_timeout(SENT_MS)
+    notebook.evaluate("None")  # answered when the kernel has painted anew for another theme or width
+    notebook.page.wait_for_timeout(PAINTED_MS)
+    for lab_name, make in gl.labs.catalogue().items():
+        lab = notebook.lab(make.label)
+        before(lab)
+        lab.screenshot(target, f"{lab_name}-{name}")
+        print(target / f"{lab_name}-{name}.png")
+
+
+def _tab_into(lab: Lab) -> None:
+    """Press Tab until the first slider has the keyboard, or the first control of a lab without one."""
+    lab.group.evaluate("(group) => { group.tabIndex = -1; group.focus() }")  # the next Tab starts from there
+    sliders, page = lab.group.get_by_role("slider"), lab.notebook.page
+    page.keyboard.press("Tab")
+    if sliders.count():
+        until(lambda: sliders.first.evaluate("(s) => s === document.activeElement") or page.keyboard.press("Tab"))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
