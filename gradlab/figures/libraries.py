@@ -53,7 +53,7 @@ class LibrariesView:
         """Fit the page: names beside their rows, or above them."""
         self._inside = _, _, top, bottom = _BELOW if narrow else _BESIDE
         rows, columns, above = len(self.rows), len(self.columns), 1.15 if narrow else 0.6
-        self.figure.set_size_inches(*((NARROW, 0.62 * (rows + above)) if narrow else (WIDE, 3.6)))
+        self.figure.set_size_inches(*((NARROW, round(0.62 * (rows + above), 2)) if narrow else (WIDE, 3.6)))
         self.axes.set(xlim=(0 if narrow else -0.62, columns), ylim=(rows, -above))
         edge = {"x": 0.01, "ha": "left"} if narrow else {"x": -0.05, "ha": "right"}
         for r, name in enumerate(self._names):

@@ -66,7 +66,7 @@ def test_panels_are_on_the_page_apart_and_large_enough(state: str, narrow: bool)
         assert len({round(box.x0) for box in boxes}) <= 1  # one column
 
 
-@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("state", [state for state in STATES if "gate" not in state])
 def test_texts_are_as_large_on_a_narrow_page(state: str) -> None:
     shown = Shown(state)
     wide = texts(shown).sizes
@@ -77,7 +77,7 @@ def test_texts_are_as_large_on_a_narrow_page(state: str) -> None:
     assert {text: wide[text] for text in shared} == {text: narrow[text] for text in shared}
 
 
-@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("state", ["clipping", "arrows", "libraries", "gate"])
 def test_there_and_back_gives_the_same_pixels(state: str) -> None:
     shown = Shown(state)
     pictures = []

@@ -24,6 +24,8 @@ STATES: dict[str, Callable[[], Any]] = {
     "libraries": lambda: labs.clip_libraries(),
     "libraries, errors": lambda: labs.clip_libraries(case="zero"),
     "libraries, moved": lambda: labs.clip_libraries(case="at"),
+    "gate": lambda: labs.gate_race(),
+    "gate, raced": lambda: labs.gate_race(step=4),
     "gate race": lambda: labs.gate_race(step=4),
     "gate race, waiting": lambda: labs.gate_race(step=1, first="op_a", second="graph_b"),
     "curve guessed": lambda: exercises.predict("clipping.share"),
