@@ -151,13 +151,14 @@ class View {
     root.setAttribute("aria-label", label);
     for (const spec of controls) this.addControl(spec, controlOf(spec, panel, this.moved, press));
     const valued = [...this.controls.values()].filter(holdsValue);
+    this.keeps = axis !== null; // without an axis a state may look different each time
     // Only on a slider are neighbours alike.
     this.axis = valued.findIndex(({ spec }) => spec.name === axis && spec.kind === "slider");
     addPresets(tools, presets, start, this.moved);
     const zoom = (wanted) => this.send("zoom", wanted);
     this.zoom = addZoom(this.parts, tools, this.press, zoom, () => this.describeField());
     this.fixed = Boolean(fixed);
-    if (name) addCopyLink(tools, () => writeLink(name, this.controls, start));
+    if (name) addCopyLink(tools, () => writeLink(name, this.controls));
   }
   addControl(spec, control) {
     this.controls.set(spec.name, control);
@@ -184,7 +185,7 @@ class View {
     if (message.edition > this.edition) this.reel.clear();
     this.edition = message.edition;
     const entry = { list, words: wordsIn(message) };
-    if (message.key !== null) this.reel.keep(message.key, entry);
+    if (this.keeps && message.key !== null) this.reel.keep(message.key, entry);
     if (message.number < this.number) return false;
     this.number = message.number;
     this.latest = entry;

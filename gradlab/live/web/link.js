@@ -1,5 +1,7 @@
-// The state of a lab in a link: #gl=1&lab=NAME&control=value, with what differs from the start.
+// The state of a lab in a link: #gl=1&lab=NAME&control=value, with every control,
+// for the one who opens it may have started elsewhere.
 
+import { holdsValue } from "./controls.js";
 import { KEYS, button, element, same } from "./dom.js";
 import { fromPosition, toPosition } from "./positions.js";
 
@@ -34,12 +36,10 @@ const VALUES = {
   },
 };
 
-export function writeLink(name, controls, start) {
+export function writeLink(name, controls) {
   const parts = new URLSearchParams({ gl: VERSION, lab: name });
   for (const [key, control] of controls) {
-    if (key in start && !same(control.value, start[key])) {
-      parts.set(key, VALUES[control.spec.kind].write(control.value, control));
-    }
+    if (holdsValue(control)) parts.set(key, VALUES[control.spec.kind].write(control.value, control));
   }
   return `#${parts}`;
 }
