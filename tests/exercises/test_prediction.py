@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab.exercises import Prediction, clipping_guesses, predict, predictions
+from gradlab.exercises import Prediction, predict, predictions
 from gradlab.figures.prediction import Quantity
 
 every_prediction = pytest.mark.parametrize("name", predictions())
@@ -144,35 +144,3 @@ def test_a_prediction_needs_a_question_a_truth_and_a_sentence() -> None:
     assert shown.result is not None
     assert shown.result.tolist() == [0, 1, 4]
     np.testing.assert_array_equal(shown.curve[:, 1], shown.curve[:, 0] ** 2)  # type: ignore[index]
-
-
-@pytest.mark.parametrize(
-    ("name", "guess", "sentence"),
-    [
-        ("Share", [0] * 5 + [50] * 6, "so it falls"),
-        ("Share", [10, 20, 30, 40, 50, 60, 50, 30, 20, 10, 0], "begins at 100 %"),
-        ("Share", [100, 90, 80, 70, 60, 50, 40, 30, 20, 10, 0], "The fall is steep"),
-        ("Share", [100, 100, 0] + [0] * 8, "record them before you choose"),
-        ("Share", [100] * 6 + [5] * 5, "You have the place of the fall"),
-        ("Turn", [0.0] * 11, "It does turn"),
-        ("Turn", [0, 9, 18, 27, 36, 45, 36, 27, 18, 9, 0], "both entries are cut alike"),
-        ("Turn", [45, 30, 20, 15, 5, 0, 5, 15, 20, 30, 45], "Along an axis"),
-        ("Turn", [0, 10, 20, 20, 10, 0, 10, 20, 20, 10, 0], "in between the clip pulls"),
-        ("Spikes", [30], "Spikes are rare"),
-        ("Spikes", [4], "A handful"),
-    ],
-)
-def test_the_sentence_fits_the_guess(name: str, guess: list[float], sentence: str) -> None:
-    prediction = getattr(clipping_guesses, name)()
-    truth = np.atleast_1d(prediction.truth(np.array(prediction.at, float)))
-    assert sentence in prediction.said(np.array(guess, float), truth)
-
-
-def test_the_results_are_the_librarys() -> None:
-    run = gl.char_rnn.shipped()[None]
-    share = clipping_guesses.Share().truth(np.array([0.01, 3.0, 10.0, 1000.0]))
-    np.testing.assert_allclose(share, [100 * (run.global_norm > c).mean() for c in (0.01, 3.0, 10.0, 1000.0)])
-    assert share[1] - share[2] > 79  # 8 norms in 10
-    turn = clipping_guesses.Turn().truth(np.array([0.0, 30.0, 45.0, 60.0, 90.0]))
-    np.testing.assert_allclose(turn, [0, 15, 0, 15, 0], atol=1e-3)
-    assert clipping_guesses.Spikes().truth(np.empty(0)) == 3
