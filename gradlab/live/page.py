@@ -141,6 +141,7 @@ def _setup(live: LiveFigure, grid: Grid) -> dict[str, Any]:
     message["presets"] = [preset for preset in message["presets"] if grid.holds(preset["values"])]
     message["areas"] = [area for area in (_free(area, grid) for area in message["areas"]) if area]
     message["key"] = key_of(grid.controls, live.values)
+    message["start"] = live.values
     return message | {"fixed": True}
 
 

@@ -85,23 +85,19 @@ class SavedModel {
     this.states = await layout.unpacked;
     if (layout !== this.layout) this.edition += 1; // pictures of the other layout are of no use now
     this.layout = layout;
-    const state = nearestState(this.states, this.specs, this.values), still = bytesOf(layout.stills[dark ? "dark" : "light"]);
-    this.say({ ...layout.setup, view, dark, ...this.told(state) }, new DataView(still.buffer), state.list());
+    const state = nearestState(this.states, this.specs, this.values);
+    const still = new DataView(bytesOf(layout.stills[dark ? "dark" : "light"]).buffer);
+    this.say({ ...layout.setup, view, dark, ...this.told(state) }, still, state.list());
   }
   move({ view, id, values, have }) {
     const state = nearestState(this.states, this.specs, { ...this.values, ...values }), answer = [view, id];
     if (state) Object.assign(this.values, state.values);
-    if (have || !state) this.say({ kind: "answer", answer, values: this.values });
+    if (have || !state) this.say({ kind: "answer", answer, values: { ...this.values } });
     else this.say({ kind: "frame", ratio: this.layout.setup.ratio, answer, ...this.told(state) }, state.list());
-    const missed = Object.keys(values).filter((name) => this.specs.get(name).fixed && !same(values[name], this.values[name]));
-    if (missed.length) this.say({ kind: "status", text: this.excuse(missed), error: true });
   }
   told({ key, words }) {
     this.number += 1;
-    return { number: this.number, edition: this.edition, key, values: this.values, ...words };
-  }
-  excuse(names) {
-    return `Fixed in this page: ${names.map((name) => this.specs.get(name).label).join(", ")}.`;
+    return { number: this.number, edition: this.edition, key, values: { ...this.values }, ...words };
   }
 }
 
@@ -113,6 +109,11 @@ function addThemeButton(node) {
   show();
 }
 
+const figure = document.getElementById("figure");
 addThemeButton(document.getElementById("theme"));
-const { layouts } = JSON.parse(document.getElementById("data").textContent);
-render({ model: new SavedModel(layouts), el: document.getElementById("figure") });
+if (window.DecompressionStream) {
+  const { layouts } = JSON.parse(document.getElementById("data").textContent);
+  render({ model: new SavedModel(layouts), el: figure });
+} else { // a browser from before 2023
+  figure.innerHTML = document.querySelector("noscript").textContent;
+}
