@@ -16,8 +16,8 @@ pytestmark = pytest.mark.browser
 
 # Two rasterizers never agree on every edge pixel. MEAN bounds the mean difference over all pixels and channels (of
 # 255), FAR the share of pixels off by more than a third of the range: a wrong shape, colour, place or clip breaks it.
-MEAN, FAR = 0.35, 0.0005
-# The edges of image cells fall on other pixels when Agg cuts the image at the Axes first.
+MEAN, FAR = 0.3, 0.0005
+# The edges of image cells fall on other pixels when Agg cuts the image at the Axes first, or is that of matplotlib 3.9.
 CELLS = 0.4, 0.003
 
 
@@ -55,6 +55,6 @@ def test_the_browser_paints_what_agg_paints(page: Any, name: str, ratio: float, 
     expected = matplotlib.image.imread(io.BytesIO(scene.png(100 * ratio, dark)))[..., :3]
     difference = 255 * np.abs(seen - expected)
     far = (difference.max(axis=2) > 85).mean()
-    mean_bound, far_bound = CELLS if name == "low_image" else (MEAN, FAR)
+    mean_bound, far_bound = CELLS if "image" in name else (MEAN, FAR)
     assert difference.mean() < mean_bound
     assert far < far_bound
