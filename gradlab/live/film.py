@@ -19,6 +19,7 @@ SLIDING, CHOOSING = 0.08, 1.6  # seconds to see one more place of a slider, and 
 RATE = "12.5"  # pictures a second in an .mp4: one for each place of a slider
 SHARP = 1.5  # pixels of an .mp4 per pixel of the figure; a .gif is shown at its own size
 COLOURS = 256  # of a .gif
+COARSE = ~3  # what Pillow sees of a part of a colour when it looks for the nearest in a palette
 ENDINGS = (".gif", ".mp4")
 
 Array = Any
@@ -72,14 +73,30 @@ def _pictures(live: LiveFigure, states: Sequence[dict[str, Any]], ratio: float, 
 def _gif(pictures: Sequence[Array], path: Path, seconds: float, words: str) -> None:
     from PIL import Image
 
-    images = [Image.fromarray(pixels) for pixels in pictures]
-    sample = Image.fromarray(np.concatenate(pictures[:: max(1, len(pictures) // 6)]))  # one palette for all
-    palette = sample.quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE)
-    first, *others = (image.quantize(palette=palette, dither=Image.Dither.NONE) for image in images)
+    colours = frequent(pictures)
+    coarse, exact = ([part & mask for colour in colours for part in colour] for mask in (COARSE, 255))
+    palette = Image.new("P", (1, 1))
+    palette.putpalette(coarse)
+    images = [Image.fromarray(pixels).quantize(palette=palette, dither=Image.Dither.NONE) for pixels in pictures]
+    for image in images:
+        image.putpalette(exact)
+    first, *others = images
     first.save(
         path, "GIF", save_all=True, append_images=others, duration=round(1000 * seconds), loop=0, optimize=False,
         comment=words.encode("ascii", "replace"),
     )  # fmt: skip
+
+
+def frequent(pictures: Sequence[Array], most: int = COLOURS) -> list[tuple[int, int, int]]:
+    """Give the colours that a few of the pictures use most; of those that hardly differ, one."""
+    from PIL import Image
+
+    sample = Image.fromarray(np.concatenate(pictures[:: max(1, len(pictures) // 6)]))
+    counted = sample.getcolors(sample.width * sample.height) or []
+    alike: dict[Any, Any] = {}
+    for _, colour in sorted(counted, reverse=True):
+        alike.setdefault(tuple(part & COARSE for part in colour), colour)
+    return list(alike.values())[:most]
 
 
 def _mp4(pictures: Iterator[Array], path: Path, seconds: float, words: str) -> None:
