@@ -74,6 +74,14 @@ def test_a_click_selects_and_another_lets_go(wire: Wire) -> None:
     assert (rings(wire, chosen=True), tip(wire), wire.readout()) == ([], None, "limit 1, mean 0.84")
 
 
+def test_the_keys_go_on_from_a_click(wire: Wire) -> None:
+    wire.page.mouse.click(*place(wire, 4))  # in an area that a handle listens to as well
+    wire.page.keyboard.press("ArrowRight")
+    assert wire.page.evaluate("traits.selected") == 5
+    wire.page.keyboard.press("Escape")
+    assert wire.page.evaluate("traits.selected") is None
+
+
 @pytest.mark.parametrize(
     ("keys", "selected"),
     [

@@ -87,6 +87,17 @@ def test_a_status_stays_until_the_next_change(wire: Wire) -> None:
     assert wire.readout() == "limit 2"
 
 
+def test_a_status_goes_when_a_state_comes_back_that_was_here_before(page: object) -> None:
+    wire = Wire(clipped(axis="limit"), page)
+    wire.open()
+    wire.live.say("done")
+    wire.reply()
+    wire.slider().press("ArrowRight")
+    assert wire.readout() == "done"
+    wire.slider().press("ArrowLeft")
+    assert wire.readout() == "limit 1"
+
+
 def test_the_picture_fits_a_narrow_page(wire: Wire) -> None:
     wire.page.set_viewport_size({"width": 390, "height": 844})
     wire.page.wait_for_function("window.sent.length")

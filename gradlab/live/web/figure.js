@@ -77,6 +77,7 @@ class View {
     for (const [name, value] of news) this.controls.get(name).set(value);
     this.handles.follow();
     this.words.dropNote();
+    this.described = null;
     this.requests.add(Object.fromEntries(news));
     this.refreshSoon();
     for (const [name, value] of news) this.model.set(name, value); // the kernel, which is told now, saves it
@@ -215,6 +216,7 @@ class View {
     this.refresh(true);
   }
   async takeReel(message, [packed]) {
+    if (message.ratio !== this.ratio) return;
     this.screen.learn(message.colours);
     const entries = await unpackReel(packed);
     if (message.ratio !== this.ratio || message.edition !== this.edition) return;

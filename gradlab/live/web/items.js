@@ -76,7 +76,9 @@ export function addItems({ picture, field, canvas, layer }, model, press, change
     down = null;
     if (event.button || press.taken || !still || !usable()) return;
     const item = near(event);
-    if (item) select(item.index === selected ? null : item.index);
+    if (!item) return;
+    field.focus({ preventScroll: true }); // the keys go on from here
+    select(item.index === selected ? null : item.index);
   });
   field.addEventListener("keydown", (event) => {
     if (!usable() || event.shiftKey || event.altKey || event.ctrlKey || event.metaKey) return;

@@ -57,9 +57,9 @@ export function readLink(hash, name, controls) {
     if (key === "gl" || key === "lab") continue;
     const control = controls.get(key), value = control && VALUES[control.spec.kind]?.read(text, control);
     if (!control) leaveOut(`names '${key}', which this lab does not have`);
-    else if (control.spec.fixed) leaveOut(`sets '${key}', which does not move on this page`);
     else if (value === undefined) leaveOut(`gives '${key}' the value '${text}', which it does not take`);
-    else values[key] = value;
+    else if (!control.spec.fixed) values[key] = value;
+    else if (!same(value, control.value)) leaveOut(`sets '${key}', which does not move on this page`);
   }
   return { values, note: notes.join(" ") };
 }

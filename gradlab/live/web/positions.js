@@ -11,6 +11,7 @@ export function fromPosition(spec, position) {
 }
 
 export function toPosition(spec, value) {
+  if (value >= spec.maximum) return spec.count; // the last step may be a shorter one
   const part = spec.scale === "log"
     ? spec.count * Math.log(value / spec.minimum) / Math.log(spec.maximum / spec.minimum)
     : (value - spec.minimum) / spec.step;
