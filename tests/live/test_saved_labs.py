@@ -1,0 +1,36 @@
+"""The page of every lab, in the browser that the tests of this folder share."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import gradlab as gl
+
+LABS = list(gl.labs.catalogue().items())
+every_lab = pytest.mark.parametrize("make", [make for _, make in LABS], ids=[name for name, _ in LABS])
+
+
+@pytest.mark.browser
+@every_lab
+def test_a_page_of_every_lab_is_small_and_at_once_there(make: Any, tmp_path: Path, chromium: Any) -> None:
+    lab = make()
+    lab.save(tmp_path / "x.html")
+    assert (tmp_path / "x.html").stat().st_size <= 3_000_000
+    page, asked = chromium.new_page(viewport={"width": 390, "height": 844}), []
+    page.on("request", lambda request: asked.append(request.url.partition(":")[0]))
+    page.on("pageerror", lambda error: asked.append(str(error)))
+    page.goto((tmp_path / "x.html").as_uri())
+    page.locator(".gl-live[data-frame]").wait_for()
+    assert page.evaluate("performance.now()") < 5000  # 0.5 s on a machine that is not busy
+    assert page.get_by_role("img", name=lab.description.alt, exact=True).count() == 1
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    control = page.locator("input:enabled:visible, select:enabled:visible").first
+    alts = []
+    for key in ("Home", "End"):
+        control.press(key)
+        page.wait_for_timeout(300)
+        alts.append(page.locator(".gl-moving").get_attribute("aria-label"))
+    assert alts[0] != alts[1]
+    assert set(asked) <= {"file", "blob"}
+    page.close()
