@@ -92,7 +92,7 @@ def frequent(pictures: Sequence[Array], most: int = COLOURS) -> list[tuple[int, 
     from PIL import Image
 
     sample = Image.fromarray(np.concatenate(pictures[:: max(1, len(pictures) // 6)]))
-    counted = sample.getcolors(sample.width * sample.height) or []
+    counted: list[Any] = sample.getcolors(sample.width * sample.height) or []
     alike: dict[Any, Any] = {}
     for _, colour in sorted(counted, reverse=True):
         alike.setdefault(tuple(part & COARSE for part in colour), colour)
