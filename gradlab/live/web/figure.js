@@ -159,7 +159,7 @@ class View {
     const zoom = (wanted) => this.send("zoom", wanted);
     this.zoom = addZoom(this.parts, tools, this.press, zoom, () => this.describeField());
     this.fixed = Boolean(fixed);
-    if (name) addCopyLink(tools, () => writeLink(name, this.controls));
+    if (name) addCopyLink(tools, () => writeLink(name, this.controls), this.words.note);
   }
   addControl(spec, control) {
     this.controls.set(spec.name, control);

@@ -6,7 +6,6 @@ import { KEYS, button, element, same } from "./dom.js";
 import { fromPosition, toPosition } from "./positions.js";
 
 const VERSION = "1";
-const SHOWN_MS = 2000;
 
 const NUMBER = {
   write: (value) => String(value),
@@ -64,13 +63,12 @@ export function readLink(hash, name, controls) {
   return { values, note: notes.join(" ") };
 }
 
-export function addCopyLink(tools, write) {
+export function addCopyLink(tools, write, said) {
   const copy = button(tools, "Copy link", async () => {
     const link = location.href.replace(/#.*/, "") + write();
     try {
       await navigator.clipboard.writeText(link);
-      copy.textContent = "Copied";
-      setTimeout(() => { copy.textContent = "Copy link"; }, SHOWN_MS);
+      said("The link is copied.");
     } catch {
       offer(link); // the page may not write to the clipboard: the reader can
     }

@@ -23,15 +23,18 @@ export function newScreen(root, picture, canvas) {
     pending += 1;
     image.src = url;
     await image.decode().catch(() => {});
-    URL.revokeObjectURL(url);
     pending -= 1;
-    return turn === newest ? image : null;
+    if (turn === newest) return image;
+    URL.revokeObjectURL(url);
+    draw(); // may have waited for this one
+    return null;
   }
   function exchange(image, { size: [width, height], dark: darkNow }) {
     image.className = "gl-still";
     image.alt = "";
     image.setAttribute("aria-hidden", "true");
     still.replaceWith(image);
+    URL.revokeObjectURL(still.src);
     still = image;
     picture.style.maxWidth = `${width}px`;
     picture.style.aspectRatio = `${width} / ${height}`;
@@ -45,6 +48,6 @@ export function newScreen(root, picture, canvas) {
     exchange,
     learn(colours) { for (const [light, night] of colours ?? []) scheme.set(light, night); },
     show(next) { list = next; draw(); },
-    stop() { newest += 1; },
+    stop() { newest += 1; URL.revokeObjectURL(still.src); },
   };
 }
