@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,7 +18,8 @@ from .lab import Lab, until
 from .pages import PHONE, WIDE, Notebook
 from .written import every_lab
 
-SENT_MS, PAINTED_MS = 300, 700
+QUIET_SECONDS = 2.0
+FRAMES = "() => [...document.querySelectorAll('.gl-live')].map((lab) => lab.dataset.frame)"
 
 
 def main(target: Path) -> None:
@@ -39,14 +41,21 @@ def main(target: Path) -> None:
 
 
 def _look(notebook: Notebook, target: Path, name: str, before: Callable[[Lab], None] = lambda lab: None) -> None:
-    notebook.page.wait_for_timeout(SENT_MS)
-    notebook.evaluate("None")  # answered when the kernel has painted anew for another theme or width
-    notebook.page.wait_for_timeout(PAINTED_MS)
+    _settle(notebook)
     for lab_name, make in gl.labs.catalogue().items():
         lab = notebook.lab(make.label)
         before(lab)
         lab.screenshot(target, f"{lab_name}-{name}")
         print(target / f"{lab_name}-{name}.png")
+
+
+def _settle(notebook: Notebook) -> None:
+    """Wait until no lab has painted for a while, as all do for another theme or width."""
+    frames, since = None, 0.0
+    while frames is None or time.monotonic() - since < QUIET_SECONDS:
+        if (now := notebook.page.evaluate(FRAMES)) != frames:
+            frames, since = now, time.monotonic()
+        notebook.page.wait_for_timeout(100)
 
 
 def _tab_into(lab: Lab) -> None:
