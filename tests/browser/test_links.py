@@ -1,0 +1,73 @@
+"""Controls linked with other widgets, in Python and in the browser alone, and a state that comes with the address."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import gradlab as gl
+
+from .lab import Lab, until
+from .pages import Notebook
+from .written import written
+
+pytestmark = pytest.mark.browser
+
+SETUP = """\
+import ipywidgets as w
+import gradlab as gl
+lab = gl.labs.clip_arrows()
+in_python, in_browser = (w.FloatSlider(min=0.05, max=6, step=0.05, description=d) for d in ("python", "browser"))
+python_link = w.link((lab.live, "limit"), (in_python, "value"))
+browser_link = w.jslink((lab.live, "limit"), (in_browser, "value"))
+w.VBox([in_python, in_browser])"""
+
+
+@pytest.fixture(scope="module")
+def notebook(opened: Callable[..., Notebook], folder: Path) -> Notebook:
+    notebook = opened(written(folder / "links.ipynb", SETUP, "lab"))
+    notebook.run_all()
+    return notebook
+
+
+@pytest.fixture(scope="module")
+def lab(notebook: Notebook) -> Lab:
+    return notebook.lab(gl.labs.clip_arrows.label)
+
+
+def limits(notebook: Notebook) -> tuple[Any, ...]:
+    return tuple(notebook.evaluate("[lab.params['limit'], lab.live.limit, in_python.value, in_browser.value]"))
+
+
+@pytest.mark.parametrize("name", ["python", "browser"])
+def test_another_widget_moves_the_lab(name: str, notebook: Notebook, lab: Lab) -> None:
+    before = lab.pixels()
+    # The handles of ipywidgets have no accessible name, so they are found by the text beside them.
+    row = notebook.page.locator(".widget-slider", has_text=name)
+    row.locator(".noUi-handle").focus()
+    row.locator(".noUi-handle").press("ArrowRight")
+    until(lambda: lab.pixels() != before, saying="the lab follows")
+    until(lambda: len(set(limits(notebook))) == 1, saying="all four say the same")
+    until(lambda: lab.slider("Limit").value() == pytest.approx(limits(notebook)[0]), saying="and the slider shows it")
+
+
+def test_the_lab_moves_the_other_widgets(notebook: Notebook, lab: Lab) -> None:
+    lab.slider("Limit").press("End")
+    until(lambda: limits(notebook) == (6.0, 6.0, 6.0, 6.0), saying="all follow")
+    texts = notebook.page.locator(".widget-readout")
+    until(lambda: texts.all_inner_texts() == ["6.00", "6.00"], saying="on the page as well")
+
+
+def test_a_link_opens_the_lab_where_it_was_copied(opened: Callable[..., Notebook], folder: Path) -> None:
+    wanted = gl.labs.clip_arrows(method="norm", limit=3.0, g1=-1.0)
+    path = written(folder / "opened.ipynb", "import gradlab as gl", "gl.labs.clip_arrows()")
+    notebook = opened(path)
+    notebook.page.evaluate("(hash) => { location.hash = hash }", wanted.link())
+    notebook.run_all()
+    lab = notebook.lab(wanted.label)
+    until(lambda: lab.params() == wanted.params, saying="the kernel holds what the link says")
+    assert lab.readout() == wanted.description.summary
+    assert not notebook.troubles
