@@ -72,7 +72,8 @@ class Menu:
     def position(self, value: Any) -> int:
         """Give the place of `value` among the options."""
         for place, option in enumerate(self.values()):
-            if type(option) is type(value) and option == value:
+            # 2 and 2.0 are one number in a browser; True and 1 are not one choice
+            if isinstance(option, bool) is isinstance(value, bool) and option == value:
                 return place
         raise ValueError(f"{self.name} must be one of {', '.join(map(repr, self.values()))}, got {value!r}")
 

@@ -1,4 +1,4 @@
-"""The binary form of what moving artists draw: little-endian 32-bit words, read by `widget.js` and by `decode`.
+"""The binary form of what moving artists draw: little-endian 32-bit words, read in `web/list.js` and by `decode`.
 
 Every operation starts with two words, its code and its length in words, so a reader can skip what it does not know.
 Coordinates are device pixels from the top left corner; colours are bytes r, g, b, a; path codes are matplotlib's.

@@ -18,6 +18,11 @@ def test_a_menu_knows_its_options() -> None:
         Menu("rule", "Rule", (((1, 2), "pair"),), (1, 2))
 
 
+def test_a_whole_number_comes_back_from_a_browser_as_it_was() -> None:
+    chosen = Menu("rate", "Rate", ((2.0, "two"), (3.0, "three")), 2.0).check(3)
+    assert chosen == 3.0 and type(chosen) is float
+
+
 def test_a_toggle_is_on_or_off() -> None:
     toggle = Toggle("on", "On", False)
     assert [toggle.read(text) for text in ("1", "0", "true", "False")] == [True, False, True, False]
