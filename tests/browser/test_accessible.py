@@ -1,4 +1,7 @@
-"""axe-core finds nothing inside outputs: every lab and notebook, light and dark, wide and as narrow as a phone."""
+"""axe-core finds nothing inside outputs: every lab and notebook, light and dark, wide and as narrow as a phone.
+
+Nor does a lab stick out of its place at any width.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,11 @@ from .pages import PHONE, WIDE, Notebook
 pytestmark = pytest.mark.browser
 
 LABS = gl.labs.catalogue()
+
+# What sticks out of a lab at its right end.
+BEYOND = """(group) => { const edge = group.getBoundingClientRect().right + 1;
+  return [...group.querySelectorAll("canvas, label, input, output, select, button, p, table")]
+    .filter((node) => node.getBoundingClientRect().right > edge).map((node) => node.outerHTML.slice(0, 120)) }"""
 
 
 @pytest.fixture(scope="module", params=["light", "dark"])
@@ -39,6 +47,11 @@ def shown(request: Any, themed: Notebook) -> Iterator[Notebook]:
 def test_a_lab(name: str, shown: Notebook) -> None:
     found = violations(shown.page, f'.gl-live[aria-label="{LABS[name].label}"]')
     assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("name", LABS)
+def test_a_lab_fits_its_width(name: str, shown: Notebook) -> None:
+    assert shown.lab(LABS[name].label).group.evaluate(BEYOND) == []
 
 
 @pytest.mark.parametrize("name", [path.name for path in NOTEBOOKS.glob("*.ipynb")])
