@@ -16,6 +16,8 @@ import pytest
 
 import gradlab as gl
 
+from .browser import server
+
 TOOLS = {"tensorflow": ("TensorFlow", "install gradlab[oracle]"), "browser": ("browser", "no Chromium found")}
 ELSEWHERE = "unsupported: "  # golden scenarios have a summary of their own
 
@@ -29,6 +31,16 @@ def own_variables() -> Iterator[None]:
     """No test sees the variables, names or global step of another."""
     with gl.variable_collection():
         yield
+
+
+# One for all folders: Playwright allows one connection in a process.
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """A running Chromium."""
+    if reason := server.missing("playwright"):
+        pytest.skip(reason)
+    with server.chromium() as browser:
+        yield browser
 
 
 @pytest.hookimpl(wrapper=True)

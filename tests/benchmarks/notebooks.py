@@ -23,8 +23,8 @@ Opener = Callable[[], AbstractContextManager[Notebook]]
 
 def each(what: str, contestants: Sequence[Contestant], measured: Callable[[str, Opener], Row]) -> Iterator[Row]:
     """A row for each contestant that is installed, from `measured(name, opener)`; the ones that are not are named."""
-    if importlib.util.find_spec("playwright") is None or server.chromium_path() is None:
-        yield Row(what, "all", note="not measured: needs playwright and chromium")
+    if reason := server.missing("playwright"):
+        yield Row(what, "all", note=f"not measured: {reason}")
         return
     with tempfile.TemporaryDirectory() as scratch:
         root = Path(scratch, "notebooks")

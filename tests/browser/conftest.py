@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import shutil
 import tempfile
@@ -20,17 +19,10 @@ from .pages import WIDE, Notebook, Served
 NOTEBOOKS = server.CHECKOUT / "notebooks"
 
 
-def _missing() -> str | None:
-    for module in ("playwright", "axe_playwright_python", "jupyterlab", "ipykernel", "notebook", "voila"):
-        if importlib.util.find_spec(module) is None:
-            return f"{module} is not installed"
-    return None if server.chromium_path() else "there is no chromium on the PATH"
-
-
 @pytest.fixture(scope="session")
 def _tools() -> None:
     """Skip where the tools are missing."""
-    if reason := _missing():
+    if reason := server.missing("playwright", "axe_playwright_python", "jupyterlab", "ipykernel", "notebook", "voila"):
         pytest.skip(reason)
 
 
@@ -53,25 +45,17 @@ def address(_tools: None, folder: Path, scratch: Path) -> Iterator[str]:
         yield address
 
 
-# Not for the session: Playwright allows one connection in a process at a time, and other folders make their own.
-@pytest.fixture(scope="package")
-def browser(_tools: None) -> Iterator[Any]:
-    """A running Chromium."""
-    with server.chromium() as browser:
-        yield browser
-
-
 Open = Callable[..., Any]
 
 
 @contextmanager
-def _opener(address: str, folder: Path, browser: Any) -> Iterator[Open]:
+def _opener(address: str, folder: Path, chromium: Any) -> Iterator[Open]:
     pages: list[Served] = []
 
     def opened(path: Path, host: type[Served] = Notebook) -> Served:
         own = Path(tempfile.mkdtemp(dir=folder))  # pages of one file would share a kernel
         shutil.copy(path, own)
-        pages.append(host(browser.new_context(viewport=WIDE).new_page(), address))
+        pages.append(host(chromium.new_context(viewport=WIDE).new_page(), address))
         return pages[-1].open(f"{own.name}/{path.name}")
 
     yield opened
@@ -81,16 +65,16 @@ def _opener(address: str, folder: Path, browser: Any) -> Iterator[Open]:
 
 
 @pytest.fixture(scope="module")
-def opened(address: str, folder: Path, browser: Any) -> Iterator[Open]:
+def opened(address: str, folder: Path, chromium: Any) -> Iterator[Open]:
     """Open a copy of a notebook in a fresh page of a host."""
-    with _opener(address, folder, browser) as opened:
+    with _opener(address, folder, chromium) as opened:
         yield opened
 
 
 @pytest.fixture(scope="package")
-def ran(address: str, folder: Path, browser: Any) -> Iterator[Callable[[Path], Notebook]]:
+def ran(address: str, folder: Path, chromium: Any) -> Iterator[Callable[[Path], Notebook]]:
     """A notebook run from top to bottom in JupyterLab, in one page for all tests that look at it."""
-    with _opener(address, folder, browser) as opened:
+    with _opener(address, folder, chromium) as opened:
 
         @cache
         def run(path: Path) -> Notebook:

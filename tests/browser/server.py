@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import shutil
@@ -35,6 +36,14 @@ def chromium_path() -> str | None:
     """Where a Chromium is installed; Playwright's own download is not needed."""
     names = ("chromium", "chromium-browser", "google-chrome")
     return next((path for name in names if (path := shutil.which(name))), None)
+
+
+def missing(*modules: str) -> str | None:
+    """Say what keeps a browser with these modules from running here; None: nothing."""
+    for module in modules:
+        if importlib.util.find_spec(module) is None:
+            return f"{module} is not installed"
+    return None if chromium_path() else "there is no chromium on the PATH"
 
 
 @contextmanager

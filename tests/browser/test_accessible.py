@@ -80,9 +80,9 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_a_saved_page(theme: str, browser: Any, saved: str) -> None:
+def test_a_saved_page(theme: str, chromium: Any, saved: str) -> None:
     for size in (WIDE, PHONE):
-        context = browser.new_context(color_scheme=theme, viewport=size, offline=True)
+        context = chromium.new_context(color_scheme=theme, viewport=size, offline=True)
         page = context.new_page()
         page.goto(saved)
         page.locator(".gl-live[data-frame]").wait_for()

@@ -13,10 +13,10 @@ from .conftest import NOTEBOOKS
 pytestmark = pytest.mark.browser
 
 
-def test_it_opens_the_first_notebook(browser: Any, tmp_path: Path) -> None:
+def test_it_opens_the_first_notebook(chromium: Any, tmp_path: Path) -> None:
     start = ("gradlab", "lab", "mine", "--")
     with server.jupyterlab(tmp_path, tmp_path / "jupyter", start) as address:
-        page = browser.new_page()
+        page = chromium.new_page()
         page.goto(address, wait_until="domcontentloaded")
         page.get_by_role("heading", name="gradlab: what happens to a gradient").first.wait_for()
         assert page.url.endswith("/lab/tree/00_start_here.ipynb")

@@ -82,13 +82,13 @@ OFFLINE = {"mathjax_url": "", "require_js_url": ""}
 
 
 @pytest.mark.parametrize("name", [path.name for path in NOTEBOOKS.glob("*.ipynb")])
-def test_a_notebook_as_html_without_network(name: str, browser: Any, tmp_path: Path) -> None:
+def test_a_notebook_as_html_without_network(name: str, chromium: Any, tmp_path: Path) -> None:
     from nbconvert import HTMLExporter
 
     html, _ = HTMLExporter(**OFFLINE).from_filename(str(NOTEBOOKS / name))
     path = tmp_path / "page.html"
     path.write_text(html, encoding="utf-8")
-    context = browser.new_context(offline=True)
+    context = chromium.new_context(offline=True)
     page = Page(context.new_page(), path.as_uri())
     page.page.goto(path.as_uri())
     check_pictures(page.page, labs_in(NOTEBOOKS / name))

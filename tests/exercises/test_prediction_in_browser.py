@@ -7,7 +7,7 @@ import pytest
 
 from gradlab.exercises import predict
 
-from ..live.conftest import Wire, canvas_url, chromium, page, shared_page  # noqa: F401
+from ..live.conftest import Wire, canvas_url, page, shared_page  # noqa: F401
 
 pytestmark = pytest.mark.browser
 

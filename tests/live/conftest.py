@@ -1,9 +1,7 @@
-"""A Chromium for the tests that need one, and a page that holds the widget without JupyterLab."""
+"""A page that holds the widget without JupyterLab."""
 
 import base64
 import json
-import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -51,29 +49,6 @@ window.open_view = () => {
 window.fresh();
 window.ready = true;
 </script>"""
-
-
-def _missing(reason: str) -> Any:
-    if "browser" in os.environ.get("GRADLAB_REQUIRE", ""):
-        pytest.fail(f"GRADLAB_REQUIRE asks for a browser, but {reason}")
-    pytest.skip(reason)
-
-
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Any]:
-    """A running Chromium."""
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        _missing("playwright is not installed")
-    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if path is None:
-        _missing("there is no chromium on the PATH")
-    with sync_playwright() as playwright:
-        flags = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
-        browser = playwright.chromium.launch(executable_path=path, headless=True, args=flags)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,8 @@ export function isDark() {
 }
 
 export function watchTheme(changed) {
-  const observer = new MutationObserver(changed);
+  // While JupyterLab exchanges its theme, nothing in the page has a width.
+  const observer = new MutationObserver(() => requestAnimationFrame(changed));
   const attributeFilter = ["data-jp-theme-light", "data-theme"];
   for (const node of [document.documentElement, document.body]) observer.observe(node, { attributeFilter });
   system.addEventListener("change", changed);
