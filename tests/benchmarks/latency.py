@@ -57,7 +57,7 @@ def _timed(name: str, open_it: Opener) -> Row:
 
 def _stepped_and_dragged(name: str, notebook: Notebook) -> Row:
     notebook.run_all()
-    handle = notebook.page.locator(".jp-OutputArea").get_by_role("slider").first
+    handle = notebook.page.locator(".jp-OutputArea").locator("input[type=range], .noUi-handle").first
     handle.wait_for()
     time.sleep(AHEAD_SECONDS)
     blocks = _quietest(notebook.page, handle)

@@ -8,10 +8,17 @@
   const channel = new MessageChannel();
   let pending = false;
   channel.port1.onmessage = () => { pending = false; watched.frames.push(performance.now()); };
+  const request = window.requestAnimationFrame.bind(window);
+  let inFrame = false; // what is drawn in an animation callback belongs to the frame that is being made
+  window.requestAnimationFrame = (callback) => request((time) => {
+    inFrame = true;
+    try { callback(time); } finally { inFrame = false; }
+  });
   const changed = () => {
     if (pending) return;
     pending = true;
-    requestAnimationFrame(() => channel.port2.postMessage(0));
+    if (inFrame) channel.port2.postMessage(0);
+    else request(() => channel.port2.postMessage(0));
   };
 
   for (const name of ["clearRect", "drawImage", "putImageData", "fill", "stroke"]) {
