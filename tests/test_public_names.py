@@ -21,6 +21,7 @@ TESTED_ELSEWHERE = {
     "errors": "the tests of whoever raises them; the line a warning points at is in clip/test_warnings.py",
     "live/display_list": "live/test_recorder.py and live/test_pixels.py: what is written is what gets painted",
     "live/fallback": "live/test_figure.py: what a figure shows where nothing runs",
+    "live/messages": "live/test_figure.py and live/test_inbox.py: who gets which message, and what is in it",
     "live/lettering": "live/test_recorder.py and live/test_pixels.py",
     "pairs": "test_bad_input.py: apply_gradients with everything it refuses",
     "rules/_rule": "rules/test_every_rule.py",

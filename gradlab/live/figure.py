@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from ._bundle import widget_source
-from .controls import Button, Control, Menu, Preset, Toggle, by_name, checked, key_of
+from .controls import Button, Control, Menu, Preset, Toggle, by_name, checked
 from .drags import Drag, check_drags
 from .fallback import figure_html
 from .inbox import Inbox
+from .messages import picture, setup, state_of
 from .reel import Preloader
 from .scene import Scene
 from .sliders import Slider
@@ -113,8 +114,9 @@ class LiveFigure(MirroredWidget):
 
     def refresh(self) -> None:
         """Call `update` again and show the result: the data behind the figure changed."""
-        self._edition += 1
-        self._move({})
+        with self._lock:
+            self._edition += 1
+            self._move({})
 
     def redraw_still(self, change: Callable[[], None] = lambda: None) -> None:
         """Paint the still parts again as well: limits, titles or colours changed.
@@ -126,8 +128,8 @@ class LiveFigure(MirroredWidget):
             self._description = self._described(self._values)
             self._number += 1
             self._edition += 1
-            for screen in self._inbox.screens:
-                self.send(*self._picture("still", *screen))
+            for ratio, dark in self._inbox.looks:
+                self.send(*picture(self, "still", ratio, dark))
         self._preloader.wake()
 
     def say(self, text: str) -> None:
@@ -195,8 +197,8 @@ class LiveFigure(MirroredWidget):
                 self._tell(kind="answer", answer=answer, values=values)
             elif self._inbox.views:
                 for ratio, frame in frames.items():
-                    self.send({"kind": "frame", "ratio": ratio, "answer": answer, **self._state()}, [frame])
-        self._mirror(changes, from_browser=answer is not None)
+                    self.send({"kind": "frame", "ratio": ratio, "answer": answer, **state_of(self)}, [frame])
+        self._mirror(changes)
         self._preloader.wake(at_once=have)
 
     def _restore(self) -> None:
@@ -208,40 +210,20 @@ class LiveFigure(MirroredWidget):
 
     # Messages to the browser
 
-    def _state(self) -> dict[str, Any]:
-        return {
-            "number": self._number, "edition": self._edition, "key": key_of(self._controls, self._values),
-            "values": self._values, "colours": list(self._scene.colours.items()), **self._description.words(),
-        }  # fmt: skip
-
-    def _picture(self, kind: str, ratio: float, dark: bool, **more: Any) -> tuple[dict[str, Any], list[bytes]]:
-        """The still parts and the moving ones as a message."""
-        items = self._settled().items
-        buffers = [self._scene.still(ratio, dark), self._scene.frame(ratio, items)]
-        content = {
-            "kind": kind, "ratio": ratio, "dark": dark, "narrow": self._narrow, "size": self._scene.size,
-            "areas": [self._scene.area(drag) for drag in self._drags], "panels": self._scene.panels(),
-            "items": items and {"name": items.name, "columns": list(items.values)}, "zoomed": self._scene.zoomed,
-        }  # fmt: skip
-        return {**content, **self._state(), **more}, buffers
-
-    def _setup(self, ratio: float, dark: bool, **more: Any) -> tuple[dict[str, Any], list[bytes]]:
-        """Everything a new view needs to know, as a message."""
-        return self._picture(
-            "setup", ratio, dark, label=self._label, name=self._name, axis=self._axis, start=self._start,
-            controls=[control.spec() for control in self._controls.values()],
-            presets=[{"label": preset.label, "values": preset.values} for preset in self._presets],
-            busy=sorted(self._inbox.busy), status=self._status, **more,
-        )  # fmt: skip
-
-    def _introduce(self, view: str, ratio: float, dark: bool, narrow: bool) -> None:
+    def _introduce(self, view: str, ratio: float, dark: bool) -> None:
         """Tell a new view everything."""
         with self._lock:
-            if narrow != self._narrow and self._arrange is not None:
-                self._narrow = narrow
-                self.redraw_still(lambda: self._arrange(narrow))  # type: ignore[misc]
-            self.send(*self._setup(ratio, dark, view=view))
-        self._preloader.wake()
+            self._fit(self._inbox.narrow)
+            self.send(*setup(self, ratio, dark, view=view))
+        self._preloader.begin_again()
+
+    def _fit(self, narrow: bool) -> None:
+        """Lay the figure out for a narrow page or a wide one."""
+        if narrow == self._narrow:
+            return
+        self._narrow = narrow
+        if arrange := self._arrange:
+            self.redraw_still(lambda: arrange(narrow))
 
     def _zoom(self, panel: int | None, x: Sequence[float], y: Sequence[float]) -> None:
         """Show a part of a panel (fractions from its left and bottom), or all of it again."""

@@ -19,10 +19,11 @@ _log = logging.getLogger(__name__)
 
 
 class Screen(NamedTuple):
-    """What a view is shown on: device pixels per CSS pixel, and whether the page is dark."""
+    """What a view is shown on: device pixels per CSS pixel, and whether the page is dark, and narrow."""
 
     ratio: float
     dark: bool
+    narrow: bool
 
 
 class Inbox:
@@ -39,14 +40,19 @@ class Inbox:
         self.busy: set[str] = set()
 
     @property
-    def screens(self) -> list[Screen]:
-        """The screens for which still pictures are wanted now."""
-        return sorted(set(self.views.values()))
+    def looks(self) -> list[tuple[float, bool]]:
+        """The (ratio, dark) for which still pictures are wanted now."""
+        return sorted({(screen.ratio, screen.dark) for screen in [*self.views.values()]})
 
     @property
     def ratios(self) -> list[float]:
         """The pixel ratios for which moving pictures are wanted now."""
-        return sorted({screen.ratio for screen in self.views.values()})
+        return sorted({screen.ratio for screen in [*self.views.values()]})
+
+    @property
+    def narrow(self) -> bool:
+        """Whether the view that spoke last is on a narrow page: all views share one arrangement."""
+        return bool(self.views) and [*self.views.values()][-1].narrow
 
     def receive(self, message: Any) -> None:
         """Act on one message."""
@@ -72,11 +78,14 @@ class Inbox:
         self.views.pop(view, None)
         while len(self.views) >= MOST_VIEWS:  # a page that vanished never said goodbye
             self.views.pop(next(iter(self.views)))
-        screen = self.views[view] = Screen(usable_ratio(message.get("ratio")), message.get("dark") is True)
-        self._live._introduce(view, *screen, narrow=message.get("narrow") is True)
+        ratio, dark = usable_ratio(message.get("ratio")), message.get("dark") is True
+        self.views[view] = Screen(ratio, dark, message.get("narrow") is True)
+        self._live._introduce(view, ratio, dark)
 
     def _close(self, message: dict[str, Any]) -> None:
         self.views.pop(str(message.get("view")), None)
+        if self.views:
+            self._live._fit(self.narrow)
 
     def _set(self, message: dict[str, Any]) -> None:
         answer = [message.get("view"), message.get("id")]

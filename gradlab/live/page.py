@@ -21,6 +21,7 @@ import numpy as np
 from ._bundle import WEB, joined
 from .controls import key_of
 from .grid import Grid, State, grids
+from .messages import setup
 
 if TYPE_CHECKING:
     from .figure import LiveFigure
@@ -76,9 +77,7 @@ class Recorder:
     def layout(self, grid: Grid, narrow: bool) -> dict[str, Any]:
         """Give everything that a wide or a narrow page shows."""
         live = self._live
-        if narrow != live._narrow and live._arrange is not None:
-            live._narrow = narrow
-            live.redraw_still(lambda: live._arrange(narrow))  # type: ignore[misc]
+        live._fit(narrow)
         states = [state for state in (self._recorded(grid, values) for values in grid.states()) if state]
         blank = {theme: _image(live._scene.blank(live._scene.dpi * RATIO, theme == "dark")) for theme in THEMES}
         return {"setup": _setup(live, grid), "stills": blank, "states": _text(packed(states))}
@@ -136,7 +135,7 @@ def packed(states: Iterable[Recorded]) -> bytes:
 
 def _setup(live: LiveFigure, grid: Grid) -> dict[str, Any]:
     """What a view is told first, but for what does not move here."""
-    message, _ = live._setup(RATIO, dark=False)
+    message, _ = setup(live, RATIO, dark=False)
     message["controls"] = grid.specs()
     message["presets"] = [preset for preset in message["presets"] if grid.holds(preset["values"])]
     message["areas"] = [area for area in (_free(area, grid) for area in message["areas"]) if area]

@@ -86,7 +86,10 @@ class Preloader:
         self._live = live
         self._thread: threading.Thread | None = None
         self._guard = threading.Lock()
-        self._forget(None)
+        self._woken_again = False
+        self._situation: Any = None
+        self._sent: set[tuple[float, str]] = set()
+        self._bytes = 0
 
     def wake(self, at_once: bool = False) -> None:
         """Something changed: look again, after a pause if the kernel is being asked, at what is worth recording."""
@@ -95,26 +98,35 @@ class Preloader:
         if self._live._axis is None or not self._live._inbox.views:
             return
         with self._guard:
+            self._woken_again = True
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, daemon=True)
                 self._thread.start()
 
-    def _forget(self, situation: Any) -> None:
-        self._situation = situation
-        self._sent: set[tuple[float, str]] = set()
-        self._bytes = 0
+    def begin_again(self) -> None:
+        """A view opened: it has nothing yet."""
+        self._situation = None
+        self.wake()
 
     def _run(self) -> None:
         while True:
             if self._busy:
                 time.sleep(IDLE_SECONDS / 4)
                 continue
+            self._woken_again = False
             with self._turn:
-                more = self._record_some()
+                more = self._try()
             with self._guard:
-                if not more and not self._busy:
+                if not (more or self._busy or self._woken_again):
                     self._thread = None
                     return
+
+    def _try(self) -> bool:
+        try:
+            return self._record_some()
+        except Exception as error:  # what is made ahead is a help, never a need
+            _log.warning("nothing more is made ahead: %s", error, exc_info=error)
+            return False
 
     @property
     def _busy(self) -> bool:
@@ -126,7 +138,10 @@ class Preloader:
         live = self._live
         situation = (live._edition, {k: v for k, v in live._values.items() if k != live._axis})
         if situation != self._situation:
-            self._forget(situation)
+            self._situation, self._bytes = situation, 0
+            self._sent.clear()
+        if self._bytes >= MOST_BYTES:
+            return False
         for ratio in live._inbox.ratios:
             if states := self._missing(ratio)[:BATCH]:
                 self._send(ratio, situation[0], list(self._recorded(ratio, states)))
@@ -167,5 +182,7 @@ class Preloader:
             return
         packed = pack(entries)
         self._bytes += len(packed)
+        if self._bytes > MOST_BYTES:  # and no more for this situation
+            return
         colours = list(self._live._scene.colours.items())
         self._live.send({"kind": "reel", "ratio": ratio, "edition": edition, "colours": colours}, [packed])

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import anywidget
@@ -35,7 +34,6 @@ class MirroredWidget(anywidget.AnyWidget):
         for name in traits:
             if hasattr(type(self), name):
                 raise ValueError(f"a control cannot be called {name!r}, for a widget has something of that name")
-        self._known_to_browser: set[str] = set()
         self.add_traits(**traits)
         super().__init__()
         self.observe(self._trait_moved, names=list(traits))
@@ -49,10 +47,10 @@ class MirroredWidget(anywidget.AnyWidget):
         """The current values of the controls by name."""
         raise NotImplementedError
 
-    def _mirror(self, names: Iterable[str], from_browser: bool) -> None:
-        """Let the traits follow the controls, without telling the browser what it told us."""
+    def _mirror(self, names: Iterable[str]) -> None:
+        """Let the traits follow the controls; who observes one sees all of them at their new values."""
         values = self.values
-        with self._told(set(names) if from_browser else set()):
+        with self.hold_sync(), self.hold_trait_notifications():
             for name in names:
                 self.set_trait(name, values[name])
 
@@ -65,15 +63,3 @@ class MirroredWidget(anywidget.AnyWidget):
         except BaseException:
             self.set_trait(change.name, held)
             raise
-
-    @contextmanager
-    def _told(self, names: set[str]) -> Iterator[None]:
-        self._known_to_browser = names
-        try:
-            yield
-        finally:
-            self._known_to_browser = set()
-
-    def _should_send_property(self, key: str, value: Any) -> bool:
-        send: bool = key not in self._known_to_browser and super()._should_send_property(key, value)
-        return send

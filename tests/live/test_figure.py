@@ -5,6 +5,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from gradlab.live import Description, LiveFigure, Preset
+from gradlab.live.messages import setup
 
 from .conftest import Wire
 from .examples import clipped
@@ -56,20 +57,21 @@ def test_presets_hold_what_the_controls_allow() -> None:
     with pytest.raises(ValueError, match="Tiny has no control 'limt'"):
         clipped(presets=[Preset("Tiny", {"limt": 0.01})])
     live = clipped(presets=[Preset("Tiny", {"limit": 0.01})])
-    assert live._setup(1.0, False)[0]["presets"] == [{"label": "Tiny", "values": {"limit": 0.01}}]
+    assert setup(live, 1.0, False)[0]["presets"] == [{"label": "Tiny", "values": {"limit": 0.01}}]
 
 
-def test_a_narrow_page_has_its_own_arrangement() -> None:
+def test_the_view_that_spoke_last_decides_between_wide_and_narrow() -> None:
     calls: list[bool] = []
     live = clipped(arrange=calls.append)
     wire = Wire(live)
-    for view, narrow in (("a", False), ("b", True), ("c", True), ("c", False)):
+    for view, narrow in (("a", False), ("b", True), ("c", True)):
         live._inbox.receive({"kind": "open", "view": view, "ratio": 1, "narrow": narrow})
-    assert calls == [True, False]
     kinds = [(content["kind"], content["narrow"]) for content, _ in wire.replies]
-    assert kinds == [
-        ("setup", False), ("still", True), ("setup", True), ("setup", True), ("still", False), ("setup", False),
-    ]  # fmt: skip
+    assert kinds == [("setup", False), ("still", True), ("setup", True), ("setup", True)]
+    for view in "cb":
+        live._inbox.receive({"kind": "close", "view": view})
+    assert calls == [True, False]
+    assert (wire.replies[-1][0]["kind"], wire.replies[-1][0]["narrow"]) == ("still", False)
 
 
 def test_refresh_shows_what_changed_behind_the_figure() -> None:

@@ -3,6 +3,7 @@
 import time
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -106,6 +107,46 @@ def test_beyond_the_limit_every_second_picture_is_left_out(monkeypatch: pytest.M
     live, wire = opened()
     finished(live)
     assert whole / 5 < len(sent(wire)) <= whole / 2 + reel.BATCH + 2
+
+
+def test_pictures_of_unequal_size_keep_to_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reel, "MOST_BYTES", 60_000)
+    live = clipped(axis="limit")
+    small, noise = live._scene.frame, np.random.default_rng(0)
+    far = lambda: abs(np.log(live.line.get_ydata().max())) > 1  # noqa: E731
+    live._scene.frame = lambda *args: small(*args) + (noise.bytes(30_000) if far() else b"")
+    wire = Wire(live)
+    live._inbox.receive({"kind": "open", "view": "a", "ratio": 1})
+    finished(live)
+    assert 0 < sum(len(buffers[0]) for content, buffers in wire.replies if content["kind"] == "reel") <= 60_000
+
+
+def test_every_view_gets_all_pictures() -> None:
+    live, wire = opened()
+    finished(live)
+    wire.replies.clear()
+    live._inbox.receive({"kind": "open", "view": "b", "ratio": 1})
+    finished(live)
+    assert len(sent(wire)) == live._controls["limit"].count + 1
+
+
+def test_after_an_error_the_next_setting_is_recorded_again(caplog: pytest.LogCaptureFixture) -> None:
+    live, wire = opened()
+    send, calls = live.send, []
+
+    def fail_once(content: dict[str, Any], buffers: Any = None) -> None:
+        if content["kind"] == "reel" and not calls:
+            calls.append(content)
+            raise OSError("no more room")
+        send(content, buffers)
+
+    live.send = fail_once
+    with caplog.at_level("CRITICAL", "gradlab.live"):
+        finished(live)
+    assert sent(wire) == []
+    live.set(rule="ada")
+    finished(live)
+    assert len(sent(wire)) == live._controls["limit"].count + 1
 
 
 def test_nothing_is_recorded_for_nobody() -> None:

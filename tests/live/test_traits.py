@@ -40,14 +40,32 @@ def test_a_link_couples_two_figures_and_ordinary_widgets() -> None:
     assert slider.value == 9.0
 
 
-def test_messages_move_traits_and_only_the_rest_goes_back_to_the_browser() -> None:
+def test_what_a_message_moves_the_traits_of_the_page_follow() -> None:
     live, sent = clipped(), []
-    live.send_state = lambda key=None: sent.append(key)
+    live.send_state = lambda key=None: sent.append(sorted([key] if isinstance(key, str) else key))
     live._inbox.receive({"kind": "open", "view": "a", "ratio": 1})
-    live._inbox.receive({"kind": "set", "view": "a", "id": 1, "values": {"limit": 4.0}})
-    assert live.limit == 4.0 and sent == []  # the browser has it already
-    live.limit = 5.0
-    assert sent == ["limit"]
+    live._inbox.receive({"kind": "set", "view": "a", "id": 1, "values": {"limit": 4.0, "rule": "ada"}})
+    assert (live.limit, live.rule) == (4.0, "ada")
+    assert sent == [["limit", "rule"]]  # in one message
+
+
+def test_an_observer_sees_all_controls_at_their_new_values() -> None:
+    live, seen = clipped(), []
+    live.observe(lambda change: seen.append((live.limit, live.rule)), ["limit", "rule"])
+    live.set(limit=3, rule="ada")
+    assert seen == [(3.0, "ada")] * 2
+
+
+def test_an_observer_that_fails_leaves_controls_and_traits_agreeing() -> None:
+    live = clipped()
+
+    def fail(_: Any) -> None:
+        raise KeyError("observer")
+
+    live.observe(fail, "limit")
+    with pytest.raises(KeyError, match="observer"):
+        live.set(limit=3, rule="ada")
+    assert (live.limit, live.rule) == (3.0, "ada") == (live.values["limit"], live.values["rule"])
 
 
 def test_state_from_the_front_end_is_checked_like_any_other() -> None:
