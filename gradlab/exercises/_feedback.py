@@ -87,6 +87,11 @@ class Coded:
         return f"gives {_shown(got)}. {next(hints, None) or self.otherwise(got, **case)}"
 
 
+def norm_of(tensors: Any) -> float:
+    """The common norm of tensors, however they are kept."""
+    return float(np.sqrt(sum((np.asarray(t, np.float64) ** 2).sum() for t in tensors)))
+
+
 @contextmanager
 def quiet() -> Iterator[None]:
     """Without warnings: what is wrong with an answer is said by the feedback."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import char_rnn
 from ..clip import clip_by_global_norm, clip_by_norm, clip_by_value
-from ._feedback import Coded, Feedback, choice
+from ._feedback import Coded, Feedback, choice, norm_of
 
 
 def direction(answer: Any) -> Feedback:
@@ -55,10 +55,6 @@ def below(answer: Any) -> Feedback:
     )
 
 
-def _norm(tensors: Any) -> float:
-    return float(np.sqrt(sum((np.asarray(t, np.float64) ** 2).sum() for t in tensors)))
-
-
 def _too_long(norm: float, limit: float, now: float) -> str:
     """The hint for a mistake without a name: what the norm was, is and should be."""
     if norm <= limit:
@@ -103,10 +99,10 @@ by_norm = Coded(
             lambda t, limit: t / (t * t).sum() * limit,
             "That divides by the sum of the squares. The norm is the root of it.",
         ),
-        (lambda t, limit: t / _norm([t]) * limit, _ALWAYS),
-        (lambda t, limit: t / _norm([t]), _UNIT),
+        (lambda t, limit: t / norm_of([t]) * limit, _ALWAYS),
+        (lambda t, limit: t / norm_of([t]), _UNIT),
     ),
-    otherwise=lambda got, t, limit: _too_long(_norm([t]), limit, _norm([got])),
+    otherwise=lambda got, t, limit: _too_long(norm_of([t]), limit, norm_of([got])),
     done="It agrees with clip_by_norm on 6 cases, the zero gradient among them.",
 )
 
@@ -122,25 +118,29 @@ by_global_norm = Coded(
         (lambda tensors, limit: tensors, _LONG),
         (lambda tensors, limit: [t / 0 * limit for t in tensors], ZERO),
         (
+            lambda tensors, limit: [clip_by_value(t, -limit, limit) for t in tensors],
+            "That clips every entry by itself, and the step turns. Which one norm belongs to all of them?",
+        ),
+        (
             lambda tensors, limit: [clip_by_norm(t, limit) for t in tensors],
             "That gives every tensor a limit of its own, and the step turns. Which one norm belongs to all of them?",
         ),
         (
-            lambda tensors, limit: [t * limit / sum(_norm([u]) for u in tensors) for t in tensors],
+            lambda tensors, limit: [t * limit / sum(norm_of([u]) for u in tensors) for t in tensors],
             "That adds the norms. They add like the sides of a right angle: square, add, take the root.",
         ),
         (
-            lambda tensors, limit: [t * limit / _norm(tensors) ** 2 for t in tensors],
+            lambda tensors, limit: [t * limit / norm_of(tensors) ** 2 for t in tensors],
             "That divides by the sum of the squares. The norm is the root of it.",
         ),
         (
-            lambda tensors, limit: [t * limit / max(_norm([u]) for u in tensors) for t in tensors],
+            lambda tensors, limit: [t * limit / max(norm_of([u]) for u in tensors) for t in tensors],
             "That looks at the largest tensor only. The others make the step longer, too.",
         ),
-        (lambda tensors, limit: [t * limit / _norm(tensors) for t in tensors], _ALWAYS),
-        (lambda tensors, limit: [t / _norm(tensors) for t in tensors], _UNIT),
+        (lambda tensors, limit: [t * limit / norm_of(tensors) for t in tensors], _ALWAYS),
+        (lambda tensors, limit: [t / norm_of(tensors) for t in tensors], _UNIT),
     ),
-    otherwise=lambda got, tensors, limit: _too_long(_norm(tensors), limit, _norm(got)),
+    otherwise=lambda got, tensors, limit: _too_long(norm_of(tensors), limit, norm_of(got)),
     done="It agrees with clip_by_global_norm on 4 cases, the zero gradient among them.",
 )
 

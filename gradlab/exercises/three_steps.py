@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ..clip import clip_by_global_norm, clip_by_norm, clip_by_value
 from ..collection import variable_collection
 from ..labs.gate_race import product_race
 from ..train import GATE_NONE, GradientDescentOptimizer
 from ..variable import Variable
 from ._feedback import Feedback, choice, no_function, quiet
-
-LIMIT = 1.0
+from .clipping import by_global_norm
 
 
 def none(answer: Any) -> Feedback:
@@ -67,12 +66,22 @@ def sessions(answer: Any) -> Feedback:
 
 # Write the middle step
 
+_GRADIENTS: tuple[list[Any], ...] = ([[3.0, 4.0], None, [[12.0]]], [[0.3, 0.4], None, [[0.2]]], [None, [6.0], [-8.0]])
+# What is left to check once the pairs are in order: the clip of the gradients that are there.
+_clipped = replace(
+    by_global_norm,
+    cases=[
+        {"tensors": [np.array(row, np.float32) for row in rows if row is not None], "limit": 1.0} for rows in _GRADIENTS
+    ],
+    done="Three steps with gradients above and below the limit, None among them, come out right.",
+)
+
 
 def process(answer: Any) -> Feedback:
     """Write the middle step: clip by global norm 1, keep None and the order of the pairs."""
     if said := no_function(answer):
         return Feedback(False, said)
-    for rows in ([[3.0, 4.0], None, [[12.0]]], [[0.3, 0.4], None, [[0.0]]], [None, [6.0], [-8.0]]):
+    for rows in _GRADIENTS:
         pairs = _pairs([None if row is None else np.array(row, np.float32) for row in rows])
         try:
             with quiet():
@@ -82,9 +91,9 @@ def process(answer: Any) -> Feedback:
             return Feedback(
                 False, f"With the gradients {rows} it raises {type(error).__name__}: {error}{_on_none(rows)}"
             )
-        if said := _no_pairs(given, pairs) or _misplaced(given, pairs) or _wrong_values(given, pairs):
+        if said := _no_pairs(given) or _misplaced(given, pairs):
             return Feedback(False, f"With the gradients {rows}: {said}")
-    return Feedback(True, "Three steps with gradients above and below the limit, None among them, come out right.")
+    return _clipped(lambda tensors, limit: [g for g, _ in answer(_pairs([None, *tensors])) if g is not None])
 
 
 def _pairs(grads: Sequence[np.ndarray | None]) -> list[tuple[Any, Variable]]:
@@ -98,7 +107,7 @@ def _on_none(rows: Sequence[Any]) -> str:
     return ". Is it the None? A variable that the loss does not read has no gradient." if None in rows else ""
 
 
-def _no_pairs(given: Any, pairs: Sequence[Any]) -> str:
+def _no_pairs(given: Any) -> str:
     """What is wrong with an answer that is no list of pairs."""
     if given is None:
         return "it gives None; is there a return?"
@@ -131,37 +140,6 @@ def _misplaced(given: Sequence[Any], pairs: Sequence[Any]) -> str:
         if np.shape(new) != np.shape(g):
             return f"the gradient of {v.name} has shape {np.shape(new)} now, not {np.shape(g)}."
     return ""
-
-
-_MISTAKES: list[tuple[Callable[[list[Any]], list[Any]], str]] = [
-    (lambda grads: grads, "the norm is over the limit and nothing became shorter."),
-    (
-        lambda grads: [clip_by_value(g, -LIMIT, LIMIT) for g in grads],
-        "every entry was clipped by itself, and the step turns. Which one norm belongs to all of them?",
-    ),
-    (
-        lambda grads: [clip_by_norm(g, LIMIT) for g in grads],
-        "every tensor was clipped by itself, and the step turns. Which one norm belongs to all of them?",
-    ),
-    (lambda grads: [g / _norm(grads) * LIMIT for g in grads], "a step that is short enough became longer."),
-]
-
-
-def _wrong_values(given: Sequence[Any], pairs: Sequence[Any]) -> str:
-    grads = [g for g, _ in pairs if g is not None]
-    new = [np.asarray(g, np.float64) for g, _ in given if g is not None]
-    if _same(new, clip_by_global_norm(grads, LIMIT)[0]):
-        return ""
-    named = next((hint for mistake, hint in _MISTAKES if _same(new, mistake(grads))), "")
-    return named or f"the global norm was {_norm(grads):g} and is {_norm(new):.4g} now; the limit is {LIMIT:g}."
-
-
-def _norm(tensors: Sequence[Any]) -> float:
-    return float(np.sqrt(sum(np.square(t, dtype=np.float64).sum() for t in tensors)))
-
-
-def _same(some: Sequence[Any], others: Sequence[Any]) -> bool:
-    return all(np.allclose(a, b, rtol=1e-5, atol=1e-6) for a, b in zip(some, others, strict=True))
 
 
 # Write minimize

@@ -87,7 +87,7 @@ def test_wrong_guesses_get_their_hint(name: str, letter: str | None, hint: str) 
     [
         (1.0, "Pass the function itself"),
         (lambda pairs: None, "is there a return?"),
-        (lambda pairs: pairs, "nothing became shorter"),
+        (lambda pairs: pairs, "Its norm is over the limit: shrink it"),
         (lambda pairs: [(gl.clip_by_norm(g, 1.0), v) for g, v in pairs], "Is it the None?"),
         (lambda pairs: gl.clip_by_global_norm([g for g, _ in pairs], 1.0), "the tensors and the norm"),
         (lambda pairs: gl.clip_by_global_norm([g for g, _ in pairs], 1.0)[0], "a list of pairs"),
@@ -101,13 +101,13 @@ def test_wrong_guesses_get_their_hint(name: str, letter: str | None, hint: str) 
         (lambda pairs: [(np.zeros(1) if g is None else g, v) for g, v in by_hand(pairs)], "Zero is not None"),
         (lambda pairs: [(None, v) for _, v in pairs], "had a gradient and has none now"),
         (on_present(lambda g: g.sum()), "has shape () now, not (2,)"),
-        (on_present(lambda g: gl.clip_by_norm(g, 1.0)), "every tensor was clipped by itself"),
-        (on_present(lambda g: g.clip(-1, 1)), "every entry was clipped by itself"),
+        (on_present(lambda g: gl.clip_by_norm(g, 1.0)), "gives every tensor a limit of its own"),
+        (on_present(lambda g: g.clip(-1, 1)), "clips every entry by itself, and the step turns"),
         (
             lambda pairs: [(g if g is None else g / gl.global_norm([g for g, _ in pairs]), v) for g, v in pairs],
-            "a step that is short enough became longer",
+            "A limit only ever shortens",
         ),
-        (on_present(lambda g: g / 2), "the global norm was 13 and is 6.5 now; the limit is 1"),
+        (on_present(lambda g: g / 2), "Its norm was 13 and is 6.5 now; it should be 1"),
     ],
 )
 def test_a_wrong_middle_step_gets_its_hint(answer: Any, hint: str) -> None:
