@@ -46,7 +46,7 @@ class clipping(Lab):
     """Drag a limit over the recorded gradients of a recurrent network and see what every step would have become.
 
     Controls: `limit` (log scale), `method` (global, norm, value), `run` (which recorded run; "none" is the one that
-    explodes), and a button that records the runs afresh on this machine.
+    explodes), and, for the shipped recording, a button that records the runs afresh on this machine.
 
     Args:
         recording: your own `Recorder`, the path of one that was saved, or runs by limit, as `gradlab.char_rnn.record()`
@@ -76,8 +76,10 @@ class clipping(Lab):
     }
 
     def __init__(self, recording: Recording = None, **initial: Any) -> None:
+        self.own = recording is not None  # it cannot be recorded afresh
+        if self.own:
+            self.source = repr(str(recording)) if isinstance(recording, str | Path) else "recording"
         if isinstance(recording, str | Path):
-            self.source = repr(str(recording))
             recording = Recorder.load(recording)
         self.trained = not isinstance(recording, Recorder)  # by gradlab.char_rnn, so that the loss has a unit
         self.recording = {None: recording} if isinstance(recording, Recorder) else recording or char_rnn.shipped()
@@ -92,11 +94,12 @@ class clipping(Lab):
 
     def make_controls(self) -> list[Control]:
         runs = [(name, _limited(name)) for name in self.runs]
+        afresh = [] if self.own else [Button("record", "Record afresh", self.record_afresh)]
         return [
             Slider("limit", "Limit", 0.001, 1000.0, 1.0, scale="log", step=40, play=True),
             Menu("method", "Clip by", METHODS, "global"),
             Menu("run", "Run recorded with", runs, "none" if "none" in self.runs else runs[0][0]),
-            Button("record", "Record afresh", self.record_afresh),
+            *afresh,
         ]
 
     def compute(self, values: dict[str, Any]) -> Answer:

@@ -58,8 +58,8 @@ class Menu:
         return self.check(text)
 
     def write(self, value: Any) -> str:
-        """Write a value for a link."""
-        return str(value)
+        """Write a value for a link: a text itself, anything else by its label."""
+        return value if isinstance(value, str) else self.options[self.position(value)][1]
 
     def values(self) -> list[Any]:
         """Give all options."""

@@ -68,6 +68,8 @@ def test_ones_own_recording_can_be_looked_at() -> None:
     for k in range(5):
         rec.record({"w": np.full(3, 2.0**k)}, loss=1.0 / (k + 1))
     lab = gl.labs.clipping({None: rec}, limit=4.0)
+    assert not any(control.name == "record" for control in lab.controls), "nobody's own recording is replaced"
+    assert lab.code() == "gl.labs.clipping(recording, limit=4.0)"
     assert "of 5 steps" in lab.description.summary
     assert lab.live.frame()
 

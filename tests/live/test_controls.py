@@ -9,6 +9,7 @@ def test_a_menu_knows_its_options() -> None:
     assert menu.options == (("sgd", "sgd"), (1, "one"), (True, "yes"), (None, "none"))
     assert [menu.key(value) for value in menu.values()] == ["0", "1", "2", "3"]
     assert [menu.read(text) for text in ("sgd", "1", "one", "yes", "None", "none")] == ["sgd", 1, 1, True, None, None]
+    assert [menu.write(value) for value in menu.values()] == ["sgd", "one", "yes", "none"]
     for wrong in ("adam", 2, False, []):
         with pytest.raises(ValueError, match="rule must be one of 'sgd', 1, True, None, got"):
             menu.check(wrong)

@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from gradlab.live.messages import setup
+
 from .conftest import Wire, sets
 from .everything import everything
 from .examples import clipped
