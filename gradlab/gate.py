@@ -12,11 +12,16 @@ import numpy as np
 from ._arrays import Array
 from .autodiff import Loss, check_variables, differentiate
 from .errors import GateWarning, warn
+from .graph import Graph
 from .rules import StochasticGradientDescent
 from .tape import Tape
 from .variable import Variable
 
 GATE_NONE, GATE_OP, GATE_GRAPH = 0, 1, 2
+
+# The step on sum(a @ b) that TensorFlow was seen to race in.
+START = {"a": [[1.0, 2.0], [3.0, 4.0]], "b": [[5.0, 6.0], [7.0, 8.0]]}
+RATE = 0.1
 
 
 def check_gate(gate: int, strict: bool) -> None:
@@ -148,6 +153,13 @@ class GateRace:
             before = {n: names if self.gate_gradients == GATE_GRAPH else {n} for n in names}
         waits: dict[str, set[str]] = {f"gradient {n}": set() for n in names}
         return waits | {f"update {n}": {f"gradient {m}" for m in before[n]} for n in names}
+
+
+def product_race(gate: int) -> GateRace:
+    """One step on sum(a @ b) that has not begun."""
+    with Graph().as_default():  # so that nobody finds these variables among their own
+        a, b = (Variable(np.array(value, np.float32), name=name) for name, value in START.items())
+    return GateRace(lambda: (a.value @ b.value).sum(), [a, b], RATE, gate)
 
 
 def _reads(loss: Loss, variables: dict[str, Variable]) -> dict[str, frozenset[str]]:

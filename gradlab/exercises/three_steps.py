@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..collection import variable_collection
-from ..labs.gate_race import product_race
+from ..gate import product_race
 from ..train import GATE_NONE, GradientDescentOptimizer
 from ..variable import Variable
 from ._feedback import Feedback, choice, no_function, quiet

@@ -8,13 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..figures.gate import GateView, Race, Side
-from ..graph import Graph
+from ..gate import RATE, START, product_race
 from ..live import Description, Menu, Slider
-from ..train import GATE_GRAPH, GATE_NONE, GATE_OP, GateRace, Variable
+from ..train import GATE_GRAPH, GATE_NONE, GATE_OP, GateRace
 from ._lab import Control, Lab, Target, plain
-
-START = {"a": [[1.0, 2.0], [3.0, 4.0]], "b": [[5.0, 6.0], [7.0, 8.0]]}
-RATE = 0.1
 
 GATES = {
     GATE_NONE: ("GATE_NONE", "an update waits for its own gradient only"),
@@ -104,13 +101,6 @@ class gate_race(Lab):
             for what, x in _matrices(side).items()
         }
         return {"row": row, "column": column} | numbers
-
-
-def product_race(gate: int) -> GateRace:
-    """One step on sum(a @ b) that has not begun."""
-    with Graph().as_default():  # so that nobody finds these variables among their own
-        a, b = (Variable(np.array(value, np.float32), name=name) for name, value in START.items())
-    return GateRace(lambda: (a.value @ b.value).sum(), [a, b], RATE, gate)
 
 
 @functools.cache

@@ -9,7 +9,7 @@ import pytest
 
 import gradlab as gl
 from gradlab.exercises import check
-from gradlab.labs.gate_race import product_race
+from gradlab.gate import product_race
 from gradlab.train import GATE_NONE, GATE_OP
 
 Pairs = list[tuple[Any, Any]]
