@@ -28,15 +28,24 @@ window.fresh = () => {
   window.saved = [];
   window.listeners = {};
   window.traits = {};
+  let unsaved = {}; // ipywidgets sends with the next save whatever was set before
+  window.hear = (name, value) => { // what the kernel says of a trait
+    delete unsaved[name];
+    if (window.traits[name] === value) return;
+    window.traits[name] = value;
+    [...heard(`change:${name}`)].forEach((f) => f());
+  };
   window.model = {
     send: (message) => window.sent.push(structuredClone(message)),
     get: (name) => window.traits[name],
     set: (name, value) => {
-      if (window.traits[name] === value) return;
-      window.traits[name] = value;
-      [...heard(`change:${name}`)].forEach((f) => f());
+      window.hear(name, value);
+      unsaved[name] = value;
     },
-    save_changes: () => window.saved.push(structuredClone(window.traits)),
+    save_changes: () => {
+      window.saved.push(structuredClone(unsaved));
+      unsaved = {};
+    },
     on: (name, f) => heard(name).push(f), off: (name, f) => heard(name).splice(heard(name).indexOf(f), 1),
   };
 };
@@ -85,6 +94,7 @@ class Wire:
         self.live, self.page = live, page
         self.replies: list[tuple[dict[str, Any], list[bytes]]] = []
         live.send = lambda content, buffers=None: self.replies.append((content, list(buffers or ())))
+        live.observe(lambda change: self.replies.append(({"kind": "trait", **change}, [])), names=list(live.values))
 
     @staticmethod
     def text(data: bytes) -> str:
@@ -105,6 +115,9 @@ class Wire:
         """Let the browser read Python's messages, and show them."""
         while self.replies:
             content, buffers = self.replies.pop(0)
+            if content["kind"] == "trait":
+                self.page.evaluate("([name, value]) => hear(name, value)", [content["name"], content["new"]])
+                continue
             texts = [self.text(data) for data in buffers]
             self.page.evaluate("([message, buffers]) => window.say(message, ...buffers)", [content, texts])
         self.page.evaluate("new Promise((done) => setTimeout(done, 20))")

@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gradlab.live.messages import state_of
+
 from .conftest import Wire, canvas_url
 from .everything import everything
 
@@ -130,6 +132,16 @@ def test_a_selection_from_elsewhere_is_shown_and_not_sent_back(wire: Wire) -> No
     assert wire.readout() == "limit 1, mean 0.84"
 
 
+def test_selecting_saves_nothing_but_the_selection(wire: Wire) -> None:
+    wire.slider().press("ArrowRight")
+    wire.answer()
+    wire.live.set(limit=5.0)
+    wire.page.get_by_role("application").press("Home")
+    assert wire.page.evaluate("saved") == [{"selected": 0}]
+    wire.settle()
+    assert wire.slider().get_attribute("aria-valuetext") == "5 N"
+
+
 def test_a_view_opened_later_shows_the_selection(wire: Wire) -> None:
     wire.page.mouse.click(*place(wire, 4))
     wire.open()
@@ -149,7 +161,7 @@ def test_the_tip_stays_inside_the_picture(wire: Wire) -> None:
 
 def test_the_painter_passes_over_items(wire: Wire) -> None:
     with_items = canvas_url(wire.page)
-    message: Any = wire.live._state()
+    message: Any = state_of(wire.live)
     frame = wire.live._scene.frame(1.0, None)
     wire.replies[:] = [({"kind": "frame", "ratio": 1, "answer": None, **message, "number": 99, "edition": 99}, [frame])]
     wire.reply()

@@ -80,8 +80,7 @@ class View {
     this.described = null;
     this.requests.add(Object.fromEntries(news));
     this.refreshSoon();
-    for (const [name, value] of news) this.model.set(name, value); // the kernel, which is told now, saves it
-    this.requests.flush();
+    this.requests.flush(); // the traits are the kernel's to set
   };
   refreshSoon() { // pointers move more often than the screen shows
     if (!this.held) this.refresh();
@@ -165,10 +164,7 @@ class View {
     this.controls.set(spec.name, control);
     if (!holdsValue(control)) return;
     if (spec.play && !spec.fixed) this.stops.push(addPlayer(control));
-    this.hear(`change:${spec.name}`, () => { // by another widget or another view
-      const value = this.model.get(spec.name);
-      if (value !== undefined && !this.requests.holds(spec.name)) this.moved({ [spec.name]: value });
-    });
+    this.hear(`change:${spec.name}`, () => this.takeTrait(spec.name, this.model.get(spec.name)));
   }
   takeLink(name) {
     if (linked.has(this.model)) return;
@@ -222,6 +218,13 @@ class View {
     if (message.ratio !== this.ratio || message.edition !== this.edition) return;
     for (const [key, entry] of entries) this.reel.keep(key, entry);
     if (!this.requests.idle()) this.refresh(); // a better picture of where the reader is may be among them
+  }
+  // Whoever set it, the kernel or a widget linked to this one, has told the kernel, and a frame will come.
+  takeTrait(name, value) {
+    if (value === undefined || this.requests.holds(name) || same(value, this.controls.get(name).value)) return;
+    this.place({ [name]: value });
+    this.described = null;
+    if (this.known()) this.refresh();
   }
   takeAnswer(message) {
     this.requests.answered(message.answer);
