@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from matplotlib.ticker import LogLocator, NullLocator
+from matplotlib.ticker import MaxNLocator
 
-from ._style import BLACK, BLUE, NARROW, ORANGE, OTHER, WIDE, moving_line, new_figure, tidy
+from ._style import BLACK, BLUE, NARROW, ORANGE, OTHER, WIDE, log_ticks, moving_line, new_figure, tidy
 
 _LOOKS: dict[str, tuple[str, dict[str, Any]]] = {
     "your guess": ("--", {"color": ORANGE, "lw": 1.8, "zorder": 4}),
@@ -161,8 +161,18 @@ def _scale(axes: Any, direction: str, quantity: Quantity, room: float = 0.0) -> 
         ends = low - more, high + more
     axes.set(**{f"{direction}scale": quantity.scale, f"{direction}lim": ends})
     if quantity.ticks:
-        axis.set_ticks(quantity.ticks)
+        axis.set_major_locator(_Chosen(quantity.ticks))
     elif quantity.scale == "log":
-        axis.set_major_locator(LogLocator(subs=(1,) if high / low > 1000 else (1, 3)))
-        axis.set_minor_locator(NullLocator())
-        axis.set_major_formatter(lambda value, _: f"{value:g}")
+        log_ticks(axis)
+
+
+class _Chosen(MaxNLocator):
+    """The chosen ticks as long as two of them show, and any round numbers closer by."""
+
+    def __init__(self, ticks: Sequence[float]) -> None:
+        super().__init__(4)
+        self._chosen = ticks
+
+    def tick_values(self, vmin: float, vmax: float) -> Any:
+        shown = [tick for tick in self._chosen if vmin <= tick <= vmax]
+        return shown if len(shown) > 1 else super().tick_values(vmin, vmax)

@@ -53,6 +53,15 @@ def test_it_fits_a_narrow_page(view: CurveView | NumberView) -> None:
     assert 0 < view.axes.get_position().x0 < view.axes.get_position().x1 <= 1
 
 
+def test_ticks_stay_however_closely_one_looks() -> None:
+    axes = CurveView("How much?", LIMIT, SHARE._replace(ticks=(0, 50, 100))).axes
+    assert list(axes.get_yticks()) == [0, 50, 100]
+    for x, y in (((0.1, 10), (0, 100)), ((0.2, 0.5), (10, 20)), ((3.1, 3.4), (70.5, 71))):
+        axes.set(xlim=x, ylim=y)
+        for axis, (low, high) in ((axes.xaxis, x), (axes.yaxis, y)):
+            assert sum(low <= tick <= high for tick in axis.get_majorticklocs()) >= 2
+
+
 def test_axes_name_their_unit_once() -> None:
     assert SHARE.label == "share (%)"
     assert Quantity("steps over the limit", "steps", 0, 1).label == "steps over the limit"
