@@ -6,6 +6,7 @@ paints nothing. No pyplot, no files, no maths of its own.
 
 from ._style import BLACK as BLACK
 from ._style import BLUE as BLUE
+from ._style import DARK as DARK
 from ._style import GREEN as GREEN
 from ._style import ORANGE as ORANGE
 from ._style import OTHER as OTHER

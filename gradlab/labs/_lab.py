@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ..figures._style import DARK
+from ..figures import DARK
 from ..live import Button, Description, Drag, Items, Preset
 from ..live.controls import Control, by_name, checked
 from . import _link, _save
