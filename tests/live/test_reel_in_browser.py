@@ -152,6 +152,16 @@ def test_a_new_edition_drops_what_was_sent_ahead(wire: Wire) -> None:
     assert not shown(wire, 1.15)
 
 
+def test_on_another_screen_the_pictures_are_dropped(wire: Wire) -> None:
+    send_ahead(wire, 51)
+    (view,) = wire.live._inbox.views
+    wire.live._inbox.receive({"kind": "open", "view": view, "ratio": 2.0, "dark": False, "narrow": False})
+    wire.reply()
+    wire.page.wait_for_function("document.querySelector('.gl-moving').width === 1200")
+    wire.slider().press("ArrowRight")
+    assert wire.requests()[0]["have"] is False
+
+
 def test_the_store_is_bounded_and_the_oldest_go(wire: Wire) -> None:
     kept = wire.page.evaluate(
         """async (source) => {

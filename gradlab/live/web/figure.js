@@ -136,6 +136,7 @@ class View {
   setUp(message, buffers) {
     if (message.view !== this.id) return;
     const first = this.ratio === null;
+    if (message.ratio !== this.ratio) this.reel.clear(); // its pictures have another size
     this.ratio = message.ratio;
     this.dark = message.dark;
     if (first) this.introduce(message);
