@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -114,9 +116,9 @@ def _mp4(pictures: Iterator[Array], path: Path, seconds: float, words: str) -> N
     command = [get_ffmpeg_exe(), "-y", "-loglevel", "error", *source, "-i", "-", *codec, *tidy, "-f", "mp4", str(path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as encoder:
         assert encoder.stdin is not None and encoder.stderr is not None
-        for pixels in (first, *pictures):
-            encoder.stdin.write(pixels.tobytes())
-        encoder.stdin.close()
+        with suppress(BrokenPipeError), encoder.stdin:  # an encoder that is gone has said why
+            for pixels in itertools.chain([first], pictures):
+                encoder.stdin.write(pixels.tobytes())
         said = encoder.stderr.read().decode(errors="replace").strip()
     if encoder.returncode:
         raise OSError(f"the encoder could not write {path}: {said}")

@@ -118,10 +118,11 @@ def test_a_file_that_cannot_be_written_is_an_error(ending: str, tmp_path: Path) 
         saved(tmp_path / "no" / f"x{ending}")
 
 
-def test_an_encoder_that_gives_up_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("reads", ["cat > /dev/null", ""], ids=["in the end", "at once"])
+def test_an_encoder_that_gives_up_is_an_error(reads: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     imageio_ffmpeg = pytest.importorskip("imageio_ffmpeg")
     script = tmp_path / "ffmpeg"
-    script.write_text("#!/bin/sh\ncat > /dev/null\necho no such codec >&2\nexit 1\n")
+    script.write_text(f"#!/bin/sh\n{reads}\necho no such codec >&2\nexit 1\n")
     script.chmod(0o755)
     monkeypatch.setattr(imageio_ffmpeg, "get_ffmpeg_exe", lambda: str(script))
     with pytest.raises(OSError, match=r"could not write .*x\.mp4: no such codec"):
