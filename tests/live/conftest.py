@@ -122,6 +122,12 @@ class Wire:
             self.page.evaluate("([message, buffers]) => window.say(message, ...buffers)", [content, texts])
         self.page.evaluate("new Promise((done) => setTimeout(done, 20))")
 
+    def together(self) -> None:
+        """Let the browser hear Python's messages one right after another, however long it takes to show them."""
+        messages = [(content, [self.text(data) for data in buffers]) for content, buffers in self.replies]
+        self.replies.clear()
+        self.page.evaluate("(all) => { for (const [message, buffers] of all) say(message, ...buffers) }", messages)
+
     def slider(self, name: str = "Limit") -> Any:
         return self.page.get_by_role("slider", name=name, exact=True)
 

@@ -87,6 +87,18 @@ def test_a_status_stays_until_the_next_change(wire: Wire) -> None:
     assert wire.readout() == "limit 2"
 
 
+def test_a_status_outlives_the_picture_it_was_said_after(wire: Wire) -> None:
+    before = wire.page.locator(".gl-still").get_attribute("src")
+    wire.live.redraw_still(lambda: wire.live._scene.figure.axes[0].set_title("step 3"))
+    wire.live.say("step 3 of 9")
+    wire.together()
+    wire.page.wait_for_function("(old) => document.querySelector('.gl-still').src !== old", arg=before)
+    assert wire.readout() == "step 3 of 9"
+    wire.live.redraw_still()
+    wire.together()
+    wire.page.wait_for_function("document.querySelector('.gl-readout').textContent === 'limit 1'")
+
+
 def test_a_status_goes_when_a_state_comes_back_that_was_here_before(page: object) -> None:
     wire = Wire(clipped(axis="limit"), page)
     wire.open()

@@ -36,7 +36,7 @@ class View {
     this.ratio = this.dark = null; // of the still picture; unknown until the kernel has introduced itself
     this.axis = -1; // the part of the key along which a neighbour's picture will do
     this.edition = this.number = -1;
-    this.latest = this.described = this.frame = this.asked = null;
+    this.latest = this.described = this.status = this.frame = this.asked = null;
     this.held = this.gone = false;
     this.stops = [this.requests.stop, this.items.stop, this.words.stop, this.screen.stop];
     this.listen();
@@ -77,7 +77,7 @@ class View {
     for (const [name, value] of news) this.controls.get(name).set(value);
     this.handles.follow();
     this.words.dropNote();
-    this.described = null;
+    this.described = this.status = null;
     this.requests.add(Object.fromEntries(news));
     this.refreshSoon();
     this.requests.flush(); // the traits are the kernel's to set
@@ -113,7 +113,7 @@ class View {
     this.items.frame(list);
     if (!full || words === this.described) return;
     this.described = words;
-    this.words.describe(words, this.items.text());
+    this.words.describe(words, this.items.text(), this.status?.about === words ? this.status : null);
   }
   place(values) { // a control that the reader is moving keeps the reader's value
     for (const [name, value] of Object.entries(values)) {
@@ -127,7 +127,7 @@ class View {
   receive = (message, buffers) => {
     const handlers = {
       setup: this.setUp, still: this.takeStill, frame: this.takeFrame, reel: this.takeReel, answer: this.takeAnswer,
-      status: ({ text, error }) => this.words.status(text, error),
+      status: this.takeStatus,
       busy: ({ name, busy }) => this.controls.get(name)?.busy(busy),
     };
     const introduced = this.ratio !== null || message?.kind === "setup";
@@ -141,9 +141,8 @@ class View {
     this.dark = message.dark;
     if (first) this.introduce(message);
     for (const name of message.busy) this.controls.get(name).busy(true);
-    const shown = this.takeStill(message, buffers).then(() => {
-      if (message.status.text) this.words.status(message.status.text, message.status.error);
-    });
+    const shown = this.takeStill(message, buffers);
+    if (message.status.text) this.takeStatus(message.status);
     if (first && message.name) this.takeLink(message.name);
     return shown;
   }
@@ -224,8 +223,12 @@ class View {
   takeTrait(name, value) {
     if (value === undefined || this.requests.holds(name) || same(value, this.controls.get(name).value)) return;
     this.place({ [name]: value });
-    this.described = null;
+    this.described = this.status = null;
     if (this.known()) this.refresh();
+  }
+  takeStatus({ text, error }) { // it stands for the words of this state, which may still wait for its picture
+    this.status = { text, error, about: this.latest.words };
+    this.words.status(text, error);
   }
   takeAnswer(message) {
     this.requests.answered(message.answer);

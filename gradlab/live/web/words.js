@@ -68,9 +68,11 @@ export function addWords(root, canvas) {
     tell([parts.note, state].filter(Boolean).join(" "), aim);
   }
   return {
-    describe({ alt, summary, table, goal: aim }, item) {
+    describe({ alt, summary, table, goal: aim }, item, status) {
       if (canvas.getAttribute("aria-label") !== alt) canvas.setAttribute("aria-label", alt);
-      show({ summary, item }, aim ?? "");
+      Object.assign(parts, { summary, item });
+      if (status) tell(status.text, aim ?? "", status.error);
+      else show({}, aim ?? "");
       showValues(table);
     },
     status: (text, error) => tell(text, goal.textContent, error),
