@@ -71,25 +71,6 @@ def checked(notebook: Notebook) -> list[str]:
     return found
 
 
-@pytest.fixture(scope="module")
-def saved(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The address of a lab saved as a page."""
-    path = tmp_path_factory.mktemp("saved") / "page.html"
-    gl.labs.clip_arrows().save(path)
-    return path.as_uri()
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_a_saved_page(theme: str, chromium: Any, saved: str) -> None:
-    for size in (WIDE, PHONE):
-        context = chromium.new_context(color_scheme=theme, viewport=size, offline=True)
-        page = context.new_page()
-        page.goto(saved)
-        page.locator(".gl-live[data-frame]").wait_for()
-        assert violations(page, "html") == []
-        context.close()
-
-
 def test_a_bad_element_is_found(every_lab: Notebook) -> None:
     lab = every_lab.lab(gl.labs.clipping.label)
     bad = '<p class="bad" style="color:#aaa;background:#fff">faint</p><img class="bad" src="data:,"><input class="bad">'
