@@ -1,5 +1,7 @@
 """A view on a page without a notebook: what it shows first, the still picture, words aloud, size, clean-up."""
 
+from typing import Any
+
 import pytest
 
 from .conftest import Wire, canvas_url
@@ -123,6 +125,34 @@ def test_the_picture_fits_a_narrow_page(wire: Wire) -> None:
         assert box["height"] == pytest.approx(width * 2.5 / 4, abs=1)
     wire.page.set_viewport_size({"width": 900, "height": 700})
     assert wire.page.locator(".gl-moving").bounding_box()["width"] == 400
+
+
+def test_the_view_that_the_reader_turns_to_has_its_arrangement(page: Any) -> None:
+    arranged: list[bool] = []
+    wire = Wire(clipped(arrange=arranged.append), page)
+    wire.open()
+    page.evaluate("document.querySelector('.gl-live').style.width = '500px'")
+    page.wait_for_function("window.sent.length")
+    wire.settle()
+    wire.open()  # a wide one
+    assert arranged == [True, False]
+    assert wire.settle() == []  # the narrow one keeps still
+    narrow, wide = page.locator(".gl-live").all()
+    narrow.get_by_role("slider", name="Limit", exact=True).focus()
+    assert [message["narrow"] for message in wire.settle()] == [True]
+    narrow.get_by_role("slider", name="Phase").focus()
+    assert wire.settle() == []
+    wide.locator(".gl-picture").click()
+    assert wire.settle()[0]["narrow"] is False
+    assert arranged == [True, False, True, False]
+
+
+def test_a_figure_of_one_arrangement_is_not_asked_again(wire: Wire) -> None:
+    wire.page.set_viewport_size({"width": 390, "height": 844})
+    wire.page.wait_for_function("window.sent.length")
+    wire.settle()
+    wire.slider().focus()
+    assert wire.settle() == []
 
 
 def test_buffers_need_not_be_aligned(wire: Wire) -> None:

@@ -154,3 +154,9 @@ export const controlOf = (spec, parent, moved, press) => CONTROLS[spec.kind](spe
 
 // A button holds no value.
 export const holdsValue = (control) => "value" in control;
+
+// What names the state of all controls in the reel; null: one of them stands between two positions.
+export function stateKey(controls) {
+  const keys = [...controls.values()].filter(holdsValue).map((control) => control.key());
+  return keys.includes(null) ? null : keys.join(",");
+}

@@ -1,18 +1,17 @@
 // A figure whose moving parts are painted here. The still parts arrive as a PNG, the moving ones as a display list; the
 // pictures of other states arrive ahead, and what is not here yet is asked for.
 
-import { controlOf, holdsValue } from "./controls.js";
+import { controlOf, holdsValue, stateKey } from "./controls.js";
 import { same } from "./dom.js";
 import { addHandles } from "./handles.js";
 import { addItems } from "./items.js";
 import { addCopyLink, readLink, writeLink } from "./link.js";
-import { isNarrow, pixelRatio, watchRatio, watchWidth } from "./measure.js";
+import { newOpening } from "./opening.js";
 import { addPlayer } from "./player.js";
 import { newReel, unpackReel } from "./reel.js";
 import { newRequests } from "./requests.js";
 import { newScreen } from "./screen.js";
 import { addPresets, buildSkeleton, describeField } from "./skeleton.js";
-import { isDark, watchTheme } from "./theme.js";
 import { addWords } from "./words.js";
 import { addZoom } from "./zoom.js";
 
@@ -36,7 +35,7 @@ class View {
     this.ratio = this.dark = null; // of the still picture; unknown until the kernel has introduced itself
     this.axis = -1; // the part of the key along which a neighbour's picture will do
     this.edition = this.number = -1;
-    this.latest = this.described = this.status = this.frame = this.asked = null;
+    this.latest = this.described = this.status = this.frame = null;
     this.held = this.gone = false;
     this.stops = [this.requests.stop, this.items.stop, this.words.stop, this.screen.stop];
     this.listen();
@@ -51,23 +50,14 @@ class View {
       this.stops.push(() => window.removeEventListener(kind, release, true));
     }
     this.hear("msg:custom", this.receive);
-    this.stops.push(watchTheme(this.open), watchRatio(this.open), watchWidth(root, this.open));
-    this.open();
+    this.opening = newOpening(root, (wanted) => this.send("open", wanted));
+    this.stops.push(this.opening.stop);
   }
   hear(event, act) {
     this.model.on(event, act);
     this.stops.push(() => this.model.off(event, act));
   }
   send(kind, content) { this.model.send({ kind, view: this.id, ...content }); }
-
-  open = () => {
-    const { root } = this.parts, narrow = isNarrow(root);
-    const wanted = { ratio: pixelRatio(), dark: isDark(), narrow };
-    root.classList.toggle("gl-dark", wanted.dark);
-    if (narrow === null || same(wanted, this.asked)) return;
-    this.asked = wanted;
-    this.send("open", wanted);
-  };
 
   // ---- what the reader does
 
@@ -89,16 +79,12 @@ class View {
 
   // ---- which picture to show
 
-  key() {
-    const keys = [...this.controls.values()].filter(holdsValue).map((control) => control.key());
-    return keys.includes(null) ? null : keys.join(",");
-  }
   known() {
-    const key = this.key();
+    const key = stateKey(this.controls);
     return key === null ? undefined : this.reel.get(key);
   }
   neighbour() {
-    const key = this.key();
+    const key = stateKey(this.controls);
     return key === null || this.axis < 0 ? undefined : this.reel.nearest(key, this.axis);
   }
   // The picture of this state; or, until the kernel has answered, one nearby or the latest it gave.
@@ -139,6 +125,7 @@ class View {
     if (message.ratio !== this.ratio) this.reel.clear(); // its pictures have another size
     this.ratio = message.ratio;
     this.dark = message.dark;
+    this.opening.answered(message);
     if (first) this.introduce(message);
     for (const name of message.busy) this.controls.get(name).busy(true);
     const shown = this.takeStill(message, buffers);
@@ -190,6 +177,7 @@ class View {
   }
   async takeStill(message, [png, list]) {
     if (message.ratio !== this.ratio || message.dark !== this.dark) return;
+    this.opening.arranged(message);
     this.adopt(message, list);
     this.place(message.values);
     this.zoom.landed();

@@ -1,0 +1,32 @@
+// What a view asks to be drawn for: the pixels of the screen, a dark page or a light one, a narrow one or a wide one.
+
+import { same } from "./dom.js";
+import { isNarrow, pixelRatio, watchRatio, watchWidth } from "./measure.js";
+import { isDark, watchTheme } from "./theme.js";
+
+// `send` asks the kernel, again whenever something changes.
+export function newOpening(root, send) {
+  let asked = null, shown = null, arranges = false;
+
+  function open() {
+    const wanted = { ratio: pixelRatio(), dark: isDark(), narrow: isNarrow(root) };
+    root.classList.toggle("gl-dark", wanted.dark);
+    if (wanted.narrow === null || same(wanted, asked)) return;
+    asked = wanted;
+    send(asked);
+  }
+  // All views share one arrangement: the one that the reader turns to has it. None asks by itself, or two would fight.
+  function turnedTo() {
+    if (!arranges || shown === asked.narrow) return;
+    shown = asked.narrow;
+    send(asked);
+  }
+  for (const kind of ["pointerdown", "focusin"]) root.addEventListener(kind, turnedTo);
+  const stops = [watchTheme(open), watchRatio(open), watchWidth(root, open)];
+  open();
+  return {
+    answered({ narrow }) { arranges = narrow === asked.narrow; }, // or the kernel knows one arrangement only
+    arranged({ narrow }) { shown = narrow; },
+    stop() { for (const stop of stops) stop(); },
+  };
+}
