@@ -18,7 +18,8 @@ LIVE = Path(gradlab.live.__file__).parent
 PAGE = """<!doctype html><meta charset="utf-8"><style>body{margin:0;background:#fff}%CSS%</style><div id="here"></div>
 <script type="module">
 const source = new Blob([%JS%], {type: "text/javascript"});
-window.module = await import(URL.createObjectURL(source));
+window.import_again = () => import(URL.createObjectURL(source));
+window.module = await import_again();
 const bytes = (text) => new DataView(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer);
 const heard = (name) => (window.listeners[name] ??= []);
 window.views = [];

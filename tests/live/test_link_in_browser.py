@@ -14,7 +14,7 @@ pytestmark = pytest.mark.browser
 @pytest.fixture
 def clean(page: Any) -> Iterator[Any]:
     """A page whose address has no hash at the start and at the end."""
-    page.evaluate("window.copied = null")
+    page.evaluate("window.copied = null; delete window.gradlabLinks")
     yield page
     page.evaluate("location.hash = ''")
 
@@ -51,7 +51,7 @@ def test_a_link_that_was_copied_sets_the_same_state(clean: Any) -> None:
     first.live.set(limit=1 / 3, window=(3, 30), rule="ada", on=False)
     first.reply()
     link = copied(first)
-    clean.evaluate("fresh()")
+    clean.evaluate("fresh(); delete window.gradlabLinks")  # as if the page were new
     assert opened(clean, link).live.values == first.live.values
 
 
@@ -115,6 +115,17 @@ def test_a_link_is_used_once(clean: Any) -> None:
     wire.open()
     wire.settle()
     assert wire.live.values["limit"] == 10
+
+
+def test_a_link_is_for_the_first_lab_of_its_name(clean: Any) -> None:
+    """Every widget in a page has its own copy of the module."""
+    wire = opened(clean, "#gl=1&lab=everything&limit=0.5")
+    clean.evaluate("async () => { fresh(); window.module = await import_again() }")
+    second = Wire(everything(), clean)
+    second.open()
+    assert second.settle() == []
+    assert (wire.live.values["limit"], second.live.values["limit"]) == (0.5, 1.0)
+    assert opened(clean, "#gl=1&lab=everything&limit=0.4").live.values["limit"] == 0.4  # another link
 
 
 def test_where_the_clipboard_is_refused_the_link_is_there_to_copy(clean: Any) -> None:

@@ -5,7 +5,7 @@ import { controlOf, holdsValue, stateKey } from "./controls.js";
 import { same } from "./dom.js";
 import { addHandles } from "./handles.js";
 import { addItems } from "./items.js";
-import { addCopyLink, readLink, writeLink } from "./link.js";
+import { addCopyLink, takeLink, writeLink } from "./link.js";
 import { newOpening } from "./opening.js";
 import { addPlayer } from "./player.js";
 import { newReel, unpackReel } from "./reel.js";
@@ -14,8 +14,6 @@ import { newScreen } from "./screen.js";
 import { addPresets, buildSkeleton, describeField } from "./skeleton.js";
 import { addWords } from "./words.js";
 import { addZoom } from "./zoom.js";
-
-const linked = new WeakSet(); // models that have taken what the page's link says
 
 const wordsIn = ({ alt, summary, table, goal }) => ({ alt, summary, table, goal });
 
@@ -130,7 +128,7 @@ class View {
     for (const name of message.busy) this.controls.get(name).busy(true);
     const shown = this.takeStill(message, buffers);
     if (message.status.text) this.takeStatus(message.status);
-    if (first && message.name) this.takeLink(message.name);
+    if (first && message.name) this.follow(takeLink(message.name, this.controls));
     return shown;
   }
   introduce({ label, name, controls, presets, start, axis, fixed }) {
@@ -153,10 +151,7 @@ class View {
     if (spec.play && !spec.fixed) this.stops.push(addPlayer(control));
     this.hear(`change:${spec.name}`, () => this.takeTrait(spec.name, this.model.get(spec.name)));
   }
-  takeLink(name) {
-    if (linked.has(this.model)) return;
-    linked.add(this.model);
-    const { values, note } = readLink(location.hash, name, this.controls);
+  follow({ values, note }) {
     this.moved(values);
     if (note) this.words.note(note);
   }

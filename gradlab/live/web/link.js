@@ -43,8 +43,16 @@ export function writeLink(name, controls) {
   return `#${parts}`;
 }
 
+// What the link of this page asks of the first lab of this name that opens. Each widget has its own copy of this module.
+export function takeLink(name, controls) {
+  const { hash } = location, taken = (window.gradlabLinks ??= new Set()), link = `${name} ${hash}`;
+  if (taken.has(link)) return { values: {}, note: "" };
+  taken.add(link);
+  return readLink(hash, name, controls);
+}
+
 // What the hash of a page asks of this lab: values, and kind words on what was left out.
-export function readLink(hash, name, controls) {
+function readLink(hash, name, controls) {
   const parts = new URLSearchParams(hash.slice(1)), values = {}, notes = [];
   const leaveOut = (why) => notes.push(`The link ${why}; it was left out.`);
   if (!parts.has("gl") || parts.get("lab") !== name) return { values, note: "" };
