@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from gradlab.live._bundle import WEB, joined
+
 from .conftest import Wire
 from .everything import everything
 
@@ -43,7 +45,7 @@ def test_every_value_is_written_and_buttons_are_not(clean: Any) -> None:
     wire = opened(clean, "")
     wire.live.set(limit=0.123, window=(3, 30), rule=2, on=False, k1=0.25)
     wire.reply()
-    assert copied(wire) == "gl=1&lab=everything&limit=0.123&window=3%7E30&rule=two&on=0&k0=0.5&k1=0.25&k2=0.5"
+    assert copied(wire) == "gl=1&lab=everything&limit=0.123&window=3~30&rule=two&on=0&k0=0.5&k1=0.25&k2=0.5"
 
 
 def test_a_link_that_was_copied_sets_the_same_state(clean: Any) -> None:
@@ -126,6 +128,33 @@ def test_a_link_is_for_the_first_lab_of_its_name(clean: Any) -> None:
     assert second.settle() == []
     assert (wire.live.values["limit"], second.live.values["limit"]) == (0.5, 1.0)
     assert opened(clean, "#gl=1&lab=everything&limit=0.4").live.values["limit"] == 0.4  # another link
+
+
+@pytest.mark.parametrize(
+    ("page", "link"),
+    [
+        ("http://x/lab/a.ipynb?token=s3cret", "http://x/lab/a.ipynb#gl=1"),
+        ("http://x/lab?reset&token=s3cret&path=b%20c#gl=1&lab=old", "http://x/lab?reset=&path=b+c#gl=1"),
+        ("http://x/lab?reset&path=b%20c", "http://x/lab?reset&path=b%20c#gl=1"),
+    ],
+)
+def test_a_link_lets_nobody_in(clean: Any, page: str, link: str) -> None:
+    source = joined(WEB, "link.js") + "export { addressWith };"
+    written = """async ([source, page]) => {
+      const { addressWith } = await import(URL.createObjectURL(new Blob([source], {type: "text/javascript"})));
+      return addressWith(page, "#gl=1");
+    }"""
+    assert clean.evaluate(written, [source, page]) == link
+
+
+def test_a_state_too_long_for_a_link_is_said_kindly(clean: Any) -> None:
+    live = everything()
+    live._name = 250 * "x"
+    wire = Wire(live, clean)
+    wire.open()
+    wire.button("Copy link").click()
+    assert wire.readout().startswith("This state is too long for a link; lab.code() in a cell writes it")
+    assert clean.get_by_role("textbox", name="Link").is_hidden()
 
 
 def test_where_the_clipboard_is_refused_the_link_is_there_to_copy(clean: Any) -> None:

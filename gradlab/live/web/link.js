@@ -6,6 +6,7 @@ import { KEYS, button, element, same } from "./dom.js";
 import { fromPosition, toPosition } from "./positions.js";
 
 const VERSION = "1";
+const MOST = 300; // characters that survive every chat and every course page
 
 const NUMBER = {
   write: (value) => String(value),
@@ -40,7 +41,7 @@ export function writeLink(name, controls) {
   for (const [key, control] of controls) {
     if (holdsValue(control)) parts.set(key, VALUES[control.spec.kind].write(control.value, control));
   }
-  return `#${parts}`;
+  return `#${parts}`.replaceAll("%7E", "~");
 }
 
 // What the link of this page asks of the first lab of this name that opens. Each widget has its own copy of this module.
@@ -71,9 +72,22 @@ function readLink(hash, name, controls) {
   return { values, note: notes.join(" ") };
 }
 
+// The address of this page with a state in it, and without what lets its reader in.
+function addressWith(page, hash) {
+  const address = new URL(page);
+  if (address.searchParams.has("token")) address.searchParams.delete("token"); // which writes the query anew
+  address.hash = hash;
+  return address.href;
+}
+
 export function addCopyLink(tools, write, said) {
   const copy = button(tools, "Copy link", async () => {
-    const link = location.href.replace(/#.*/, "") + write();
+    const hash = write();
+    if (hash.length > MOST) {
+      said("This state is too long for a link; lab.code() in a cell writes it as a line of Python.");
+      return;
+    }
+    const link = addressWith(location.href, hash);
     try {
       await navigator.clipboard.writeText(link);
       said("The link is copied.");
