@@ -131,20 +131,20 @@ def test_a_link_is_for_the_first_lab_of_its_name(clean: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("page", "link"),
+    ("address", "link"),
     [
         ("http://x/lab/a.ipynb?token=s3cret", "http://x/lab/a.ipynb#gl=1"),
         ("http://x/lab?reset&token=s3cret&path=b%20c#gl=1&lab=old", "http://x/lab?reset=&path=b+c#gl=1"),
         ("http://x/lab?reset&path=b%20c", "http://x/lab?reset&path=b%20c#gl=1"),
     ],
 )
-def test_a_link_lets_nobody_in(clean: Any, page: str, link: str) -> None:
+def test_a_link_lets_nobody_in(clean: Any, address: str, link: str) -> None:
     source = joined(WEB, "link.js") + "export { addressWith };"
-    written = """async ([source, page]) => {
+    written = """async ([source, address]) => {
       const { addressWith } = await import(URL.createObjectURL(new Blob([source], {type: "text/javascript"})));
-      return addressWith(page, "#gl=1");
+      return addressWith(address, "#gl=1");
     }"""
-    assert clean.evaluate(written, [source, page]) == link
+    assert clean.evaluate(written, [source, address]) == link
 
 
 def test_a_state_too_long_for_a_link_is_said_kindly(clean: Any) -> None:
