@@ -49,6 +49,26 @@ def test_a_late_answer_is_nudged_a_few_times_only(wire: Wire) -> None:
     assert wire.replies == []
 
 
+def test_an_answer_that_never_comes_blocks_nothing(wire: Wire, hurry: None) -> None:
+    wire.slider().press("Home")
+    assert sets(wire.requests()) == [{"limit": 0.01}]  # lost
+    wire.slider().press("End")
+    assert wire.requests() == []
+    wire.page.wait_for_function("sent.some((message) => message.kind === 'set')")
+    assert sets(wire.both()) == [{"limit": 100}]
+    assert wire.readout() == "limit 100"
+
+
+def test_an_answer_with_the_picture_of_another_screen_counts(wire: Wire) -> None:
+    wire.slider().press("Home")
+    wire.answer()
+    content, buffers = wire.replies[0]
+    wire.replies[:] = [({**content, "ratio": 2.0}, buffers)]
+    wire.reply()
+    wire.slider().press("End")
+    assert sets(wire.both()) == [{"limit": 100}]
+
+
 def test_an_answer_without_a_picture_lets_the_view_go_on(wire: Wire, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("CRITICAL", "gradlab.live")
     before = canvas_url(wire.page)

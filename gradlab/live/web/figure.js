@@ -186,9 +186,8 @@ class View {
     this.describeField();
   }
   takeFrame(message, [list]) {
-    if (message.ratio !== this.ratio) return;
     this.requests.answered(message.answer);
-    const newest = this.adopt(message, list);
+    const newest = message.ratio === this.ratio && this.adopt(message, list);
     this.requests.flush(); // the kernel works on the next one while this one is painted
     if (!newest) return;
     this.place(message.values);

@@ -10,19 +10,25 @@ export function newRequests(model, view, have) {
   let waiting = {}, flying = null, sent = 0, timer = null;
 
   function flush() {
-    const lost = flying && performance.now() - flying.since > LOST_MS;
-    if ((flying && !lost) || !Object.keys(waiting).length) return;
+    if (flying || !Object.keys(waiting).length) return;
     if (have()) timer ??= setTimeout(send, QUIET_MS);
     else send();
   }
   function send() {
     clearTimeout(timer);
     timer = null;
-    if (flying && performance.now() - flying.since <= LOST_MS) return;
-    flying = { id: ++sent, values: waiting, since: performance.now() };
+    flying = { id: ++sent, values: waiting, lost: setTimeout(lose, LOST_MS) };
     waiting = {};
     model.send({ kind: "set", view, id: flying.id, values: flying.values, have: have() });
     setTimeout(nudge, NUDGE_MS, flying.id);
+  }
+  function land() {
+    clearTimeout(flying?.lost);
+    flying = null;
+  }
+  function lose() {
+    land();
+    flush();
   }
   // A server without TCP_NODELAY writes a small packet only when its last one was acknowledged, and a browser with
   // nothing to say acknowledges after 40 ms: the picture waits behind the kernel's status notes. Any word sends it off.
@@ -37,7 +43,7 @@ export function newRequests(model, view, have) {
     add(values) { Object.assign(waiting, values); },
     idle: () => !flying && !Object.keys(waiting).length,
     holds: (name) => name in waiting || Boolean(flying && name in flying.values),
-    answered(answer) { if (answer?.[0] === view && answer[1] === flying?.id) flying = null; },
-    stop() { clearTimeout(timer); flying = null; },
+    answered(answer) { if (answer?.[0] === view && answer[1] === flying?.id) land(); },
+    stop() { clearTimeout(timer); land(); },
   };
 }
