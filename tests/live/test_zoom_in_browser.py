@@ -103,6 +103,21 @@ def test_one_request_is_under_way_and_the_rest_adds_up(wire: Wire) -> None:
     assert (x0 + x1) / 2 == pytest.approx(0.5, abs=0.01)
 
 
+def test_a_look_that_is_refused_blocks_nothing(wire: Wire, hurry: None) -> None:
+    field = wire.page.get_by_role("application")
+    field.press("+")
+    (refused,) = wire.requests()
+    field.press("+")  # a closer look at what would have been shown
+    wire.page.wait_for_function("window.sent.length")
+    wire.settle()
+    x0, x1, _, _ = limits(wire, 1)
+    assert refused["panel"] == 1
+    assert refused["x"] == pytest.approx([1 / 6, 5 / 6])
+    assert x1 - x0 == pytest.approx(1 / 2.25, abs=0.01)
+    field.press("0")
+    assert [message["panel"] for message in wire.settle()] == [None]
+
+
 def test_shift_and_drag_moves_what_is_shown(wire: Wire) -> None:
     drag(wire, (0.25, 0.25), (0.75, 0.75))
     wire.page.keyboard.down("Shift")

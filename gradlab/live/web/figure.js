@@ -142,6 +142,7 @@ class View {
     addPresets(tools, presets, start, this.moved);
     const zoom = (wanted) => this.send("zoom", wanted);
     this.zoom = addZoom(this.parts, tools, this.press, zoom, () => this.describeField());
+    this.stops.push(this.zoom.stop);
     this.fixed = Boolean(fixed);
     if (name) addCopyLink(tools, () => writeLink(name, this.controls), this.words.note);
   }
