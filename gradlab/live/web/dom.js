@@ -59,5 +59,10 @@ export function partsOf(event, node) {
   return { x: (event.clientX - box.left) / box.width, y: (event.clientY - box.top) / box.height };
 }
 
+const CLICK = 4; // CSS pixels within which a press is no drag
+
+export const isClick = (down, { clientX, clientY }) =>
+  Math.hypot(clientX - down.clientX, clientY - down.clientY) <= CLICK;
+
 export const contains = ({ left, top, width, height }, { x, y }) =>
   x >= left && x <= left + width && y >= top && y <= top + height;

@@ -1,10 +1,8 @@
 // Handles in the picture that move sliders. Each is a slider itself; pressing in an area takes its nearest handle.
 
 import { distance, positionAfter, sketchDirection, standsAt, valuesAt, valuesUnder } from "./areas.js";
-import { KEYS, clamp, element, partsOf, placeBox } from "./dom.js";
+import { KEYS, clamp, element, isClick, partsOf, placeBox } from "./dom.js";
 import { shown } from "./positions.js";
-
-const CLICK = 4; // CSS pixels within which a press is no drag
 
 // `press` is shared by all who listen to the pointer: whoever has used a press sets `taken`. `onItem(event, away)` says
 // whether an item of the picture is closer to the pointer than `away`: then only a drag moves the handle.
@@ -115,12 +113,12 @@ function listen(group, controls, moved, press, onItem) {
     event.preventDefault(); // no text selection
     node.setPointerCapture(event.pointerId);
     const { k, away } = nearest(event);
-    start = { x: event.clientX, y: event.clientY, place: place(event), k, taken: false };
+    start = { down: event, place: place(event), k, taken: false };
     if (!onItem(event, away)) take();
   });
   node.addEventListener("pointermove", (event) => {
     if (!start || !node.hasPointerCapture(event.pointerId)) return;
-    if (!start.taken && Math.hypot(event.clientX - start.x, event.clientY - start.y) <= CLICK) return;
+    if (!start.taken && isClick(start.down, event)) return;
     if (!start.taken) take();
     drag(event);
   });

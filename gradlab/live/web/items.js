@@ -1,113 +1,136 @@
 // Things that several panels show: pointing at one marks it in all of them, and a click or the keys select it.
 
-import { contains, element, partsOf } from "./dom.js";
+import { contains, element, isClick, partsOf } from "./dom.js";
 import { readItems } from "./list.js";
 
 const REACH_PIXELS = 24;
-const CLICK_PIXELS = 4;
 const NONE = { count: 0, places: [], columns: [] };
+
+class Items {
+  constructor({ picture, field, canvas, layer }, model, press, changed) {
+    Object.assign(this, { picture, field, canvas, model, press, changed });
+    this.pointed = newRings(layer, "gl-ring");
+    this.chosen = newRings(layer, "gl-ring gl-chosen");
+    this.tip = element("div", "gl-tip", layer, { "aria-hidden": "true", hidden: "" });
+    this.meta = null; // what an item is called, and its columns
+    this.panels = [];
+    this.items = NONE;
+    this.hovered = this.selected = this.down = null;
+    this.listen();
+  }
+
+  listen() {
+    this.picture.addEventListener("pointermove", (event) => {
+      if (this.usable()) this.hover(event.buttons ? null : this.near(event));
+    });
+    this.picture.addEventListener("pointerleave", () => this.hover(null));
+    this.picture.addEventListener("pointerdown", (event) => {
+      this.press.taken = false;
+      this.down = event;
+    }, true);
+    this.picture.addEventListener("pointerup", this.endPress);
+    this.field.addEventListener("keydown", this.pressKey);
+    this.model.on("change:selected", this.heard);
+  }
+  stop = () => this.model.off("change:selected", this.heard);
+
+  usable() { return Boolean(this.meta) && this.items.count > 0; }
+  name() { return this.usable() ? this.meta.name : ""; }
+  exists(index) { return index !== null && index >= 0 && index < this.items.count; }
+  spot(panel, index) { return spotOf(this.items, panel, index, this.canvas); }
+  near(event) { // the nearest item of the panel under the pointer
+    const place = partsOf(event, this.picture), size = this.picture.getBoundingClientRect();
+    const panel = this.panels.findIndex((box) => contains(box, place));
+    return panel < 0 ? null : nearestItem(this.items.count, (index) => this.spot(panel, index), place, size, panel);
+  }
+  closer = (event, away) => this.usable() && (this.near(event)?.away ?? Infinity) < away;
+  values(index) {
+    return this.meta.columns.map((name, k) => [name, written(this.items.columns[k][index])]);
+  }
+  text() {
+    if (!this.exists(this.selected)) return "";
+    const numbers = this.values(this.selected).map((pair) => pair.join(" ")).join(", ");
+    const title = `${this.meta.name} ${this.selected}`;
+    return numbers ? `${title}: ${numbers}` : title;
+  }
+
+  show(meta, panels) {
+    this.meta = meta;
+    this.panels = panels;
+    this.selected ??= this.model.get("selected") ?? null;
+  }
+  frame(list) {
+    this.items = this.meta ? readItems(list) : NONE;
+    this.mark();
+  }
+  mark() {
+    const { hovered, selected } = this;
+    const spots = (index) => this.panels.map((_, panel) => this.spot(panel, index)).filter(Boolean);
+    const marked = (index) => (this.exists(index) ? spots(index) : []);
+    this.chosen(marked(selected));
+    this.pointed(hovered && hovered.index !== selected ? marked(hovered.index) : []);
+    const index = hovered?.index ?? selected;
+    const there = (hovered && this.spot(hovered.panel, hovered.index)) ?? marked(index)[0];
+    this.tip.hidden = !this.exists(index) || !there;
+    if (!this.tip.hidden) showTip(this.tip, there, `${this.meta.name} ${index}`, this.values(index));
+  }
+  hover(next) {
+    if (next?.index === this.hovered?.index && next?.panel === this.hovered?.panel) return;
+    this.hovered = next;
+    this.mark();
+  }
+  choose(index) {
+    this.selected = index;
+    this.mark();
+    this.changed();
+  }
+  select(index) {
+    this.choose(index);
+    this.model.set("selected", index);
+    this.model.save_changes();
+  }
+
+  heard = () => {
+    const index = this.model.get("selected") ?? null;
+    if (index !== this.selected) this.choose(index);
+  };
+  endPress = (event) => {
+    const click = this.down && isClick(this.down, event);
+    this.down = null;
+    if (event.button || this.press.taken || !click || !this.usable()) return;
+    const item = this.near(event);
+    if (!item) return;
+    this.field.focus({ preventScroll: true }); // the keys go on from here
+    this.select(item.index === this.selected ? null : item.index);
+  };
+  pressKey = (event) => {
+    if (!this.usable() || event.shiftKey || event.altKey || event.ctrlKey || event.metaKey) return;
+    const next = indexAfter(event.key, this.selected, this.items.count);
+    if (next === undefined || (next === null && this.selected === null)) return;
+    event.preventDefault();
+    if (next !== this.selected) this.select(next);
+  };
+}
+
+// `press` is as for handles; `changed` hears that another item is selected.
+export const addItems = (parts, model, press, changed) => new Items(parts, model, press, changed);
 
 const written = (number) => (Number.isFinite(number) ? String(Number(number.toPrecision(4))) : "–");
 
-export function addItems({ picture, field, canvas, layer }, model, press, changed) {
-  const pointed = newRings(layer, "gl-ring"), chosen = newRings(layer, "gl-ring gl-chosen");
-  const tip = element("div", "gl-tip", layer, { "aria-hidden": "true", hidden: "" });
-  let meta = null, panels = [], items = NONE, hovered = null, selected = null;
+// Parts of the picture from its top left corner; null where a panel does not show the item.
+function spotOf({ places }, panel, index, { width, height }) {
+  const x = places[panel]?.[2 * index], y = places[panel]?.[2 * index + 1];
+  return Number.isFinite(x) && Number.isFinite(y) ? { x: x / width, y: y / height } : null;
+}
 
-  const panelAt = (place) => panels.findIndex((panel) => contains(panel, place));
-  const exists = (index) => index !== null && index >= 0 && index < items.count;
-
-  // Parts of the picture from its top left corner; null where a panel does not show the item.
-  function spot(panel, index) {
-    const x = items.places[panel]?.[2 * index], y = items.places[panel]?.[2 * index + 1];
-    return Number.isFinite(x) && Number.isFinite(y) ? { x: x / canvas.width, y: y / canvas.height } : null;
+function nearestItem(count, spot, place, { width, height }, panel) {
+  let best = null;
+  for (let index = 0; index < count; index++) {
+    const there = spot(index);
+    const away = there ? Math.hypot((there.x - place.x) * width, (there.y - place.y) * height) : Infinity;
+    if (away <= (best?.away ?? REACH_PIXELS)) best = { panel, index, away };
   }
-  function near(event) { // the nearest item of the panel under the pointer
-    const place = partsOf(event, picture), panel = panelAt(place), { width, height } = picture.getBoundingClientRect();
-    let best = null;
-    for (let index = 0; panel >= 0 && index < items.count; index++) {
-      const there = spot(panel, index);
-      const away = there ? Math.hypot((there.x - place.x) * width, (there.y - place.y) * height) : Infinity;
-      if (away <= (best?.away ?? REACH_PIXELS)) best = { panel, index, away };
-    }
-    return best;
-  }
-  function values(index) {
-    return meta.columns.map((name, k) => [name, written(items.columns[k][index])]);
-  }
-  function text() {
-    if (!exists(selected)) return "";
-    const numbers = values(selected).map((pair) => pair.join(" ")).join(", ");
-    return numbers ? `${meta.name} ${selected}: ${numbers}` : `${meta.name} ${selected}`;
-  }
-  function mark() {
-    const spots = (index) => (exists(index) ? panels.map((_, panel) => spot(panel, index)).filter(Boolean) : []);
-    chosen(spots(selected));
-    pointed(hovered && hovered.index !== selected ? spots(hovered.index) : []);
-    const index = hovered?.index ?? selected;
-    const there = (hovered && spot(hovered.panel, hovered.index)) ?? spots(index)[0];
-    tip.hidden = !exists(index) || !there;
-    if (!tip.hidden) showTip(tip, there, `${meta.name} ${index}`, values(index));
-  }
-  function select(index, mine = true) {
-    selected = index;
-    mark();
-    changed();
-    if (!mine) return;
-    model.set("selected", index);
-    model.save_changes();
-  }
-  function hover(next) {
-    if (next?.index === hovered?.index && next?.panel === hovered?.panel) return;
-    hovered = next;
-    mark();
-  }
-  const usable = () => Boolean(meta) && items.count > 0;
-
-  picture.addEventListener("pointermove", (event) => { if (usable()) hover(event.buttons ? null : near(event)); });
-  picture.addEventListener("pointerleave", () => hover(null));
-  let down = null;
-  picture.addEventListener("pointerdown", (event) => {
-    press.taken = false;
-    down = { x: event.clientX, y: event.clientY };
-  }, true);
-  picture.addEventListener("pointerup", (event) => {
-    const still = down && Math.hypot(event.clientX - down.x, event.clientY - down.y) <= CLICK_PIXELS;
-    down = null;
-    if (event.button || press.taken || !still || !usable()) return;
-    const item = near(event);
-    if (!item) return;
-    field.focus({ preventScroll: true }); // the keys go on from here
-    select(item.index === selected ? null : item.index);
-  });
-  field.addEventListener("keydown", (event) => {
-    if (!usable() || event.shiftKey || event.altKey || event.ctrlKey || event.metaKey) return;
-    const next = indexAfter(event.key, selected, items.count);
-    if (next === undefined || (next === null && selected === null)) return;
-    event.preventDefault();
-    if (next !== selected) select(next);
-  });
-  const heard = () => {
-    const index = model.get("selected") ?? null;
-    if (index !== selected) select(index, false);
-  };
-  model.on("change:selected", heard);
-
-  return {
-    show(next, boxes) {
-      meta = next;
-      panels = boxes;
-      if (selected === null) selected = model.get("selected") ?? null;
-    },
-    frame(list) {
-      items = meta ? readItems(list) : NONE;
-      mark();
-    },
-    text,
-    closer: (event, away) => usable() && (near(event)?.away ?? Infinity) < away,
-    name: () => (usable() ? meta.name : ""),
-    stop: () => model.off("change:selected", heard),
-  };
+  return best;
 }
 
 // Which item a key leads to; null: none, undefined: the key means nothing here.
