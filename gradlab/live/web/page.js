@@ -1,6 +1,7 @@
 // A page without a kernel: this takes its part, with the states that were recorded when the page was saved.
 
 import { render } from "./figure.js";
+import { unpack } from "./packed.js";
 import { isDark, watchTheme } from "./theme.js";
 
 function bytesOf(text) {
@@ -11,15 +12,8 @@ function bytesOf(text) {
 
 // Unpacks what `page.packed` wrote: states whose display lists share blocks.
 async function unpackStates(text) {
-  const plain = new Blob([bytesOf(text)]).stream().pipeThrough(new DecompressionStream("deflate"));
-  const buffer = await new Response(plain).arrayBuffer();
-  const size = new DataView(buffer).getUint32(0, true);
-  const { lengths, states } = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, size)));
-  let at = 4 + size;
-  const blocks = lengths.map((length) => {
-    at += length;
-    return new Uint8Array(buffer, at - length, length);
-  });
+  const { contents: { lengths, states }, next } = await unpack(bytesOf(text));
+  const blocks = lengths.map(next);
   return states.map(([values, key, words, numbers]) => {
     const list = () => joined(numbers.map((number) => blocks[number]));
     return { values, key, words, list };

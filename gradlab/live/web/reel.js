@@ -1,5 +1,7 @@
 // Pictures by the key of their state: those the kernel sent ahead, and those it was asked for.
 
+import { unpack } from "./packed.js";
+
 const MOST_BYTES = 32 * 2 ** 20;
 const REACH = 8; // positions within which a neighbour's picture will do for the moment
 
@@ -39,13 +41,6 @@ export function newReel() {
 
 // Unpacks what the kernel sent ahead: [key, entry] pairs.
 export async function unpackReel(packed) {
-  const plain = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
-  const buffer = await new Response(plain).arrayBuffer();
-  const size = new DataView(buffer).getUint32(0, true);
-  let at = 4 + size;
-  return JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, size))).map(([key, length, words]) => {
-    const list = new Uint8Array(buffer, at, length);
-    at += length;
-    return [key, { list, words }];
-  });
+  const { contents, next } = await unpack(packed);
+  return contents.map(([key, length, words]) => [key, { list: next(length), words }]);
 }
