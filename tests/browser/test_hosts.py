@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 import gradlab as gl
 
+from .axe import violations
 from .lab import Lab, until
 from .pages import Notebook, Notebook7, Served, Voila
 from .written import written
@@ -28,6 +30,16 @@ KEYS: dict[str, Callable[[int, int, int], bool]] = {
     "PageDown": lambda moved, here, last: 0 < moved < here - 1,
     "Home": lambda moved, here, last: moved == 0,
     "End": lambda moved, here, last: moved == last,
+}
+
+# what is focused, the key, and what it changes
+USES: dict[str, tuple[Callable[[Lab], Any], str, Callable[[Lab], Any]]] = {
+    "play": (lambda lab: lab.slider("Limit").handle, "Space", lambda lab: lab.slider("Limit").position()),
+    "menu": (lambda lab: lab.menu("Clip by"), "ArrowDown", lambda lab: lab.params()["method"]),
+    "handle up": (lambda lab: lab.group.locator(".gl-handle").first, "ArrowUp", lambda lab: lab.params()["limit"]),
+    "handle down": (lambda lab: lab.group.locator(".gl-handle").first, "ArrowDown", lambda lab: lab.params()["limit"]),
+    "next step": (lambda lab: lab.group.get_by_role("application"), "ArrowRight", lambda lab: lab.readout()),
+    "step before": (lambda lab: lab.group.get_by_role("application"), "ArrowLeft", lambda lab: lab.readout()),
 }
 
 
@@ -60,6 +72,42 @@ def test_a_key_moves_slider_picture_and_kernel(key: str, lab: Lab, screenshots: 
     assert KEYS[key](slider.position(), here, slider.last())
     assert lab.notebook.selected_cell() == cell
     lab.screenshot(screenshots, f"{type(lab.notebook).__name__}-{key}")
+
+
+@pytest.mark.parametrize("use", USES)
+def test_what_else_takes_a_key_leaves_the_notebook_alone(use: str, lab: Lab) -> None:
+    find, key, state = USES[use]
+    lab.notebook.evaluate(f"{lab.object}.set(limit=1.0, method='global')")
+    until(lambda: lab.slider("Limit").value() == 1.0, saying="the slider is back at the start")
+    lab.notebook.select(0)
+    node = find(lab)
+    node.focus()
+    cell, before = lab.notebook.selected_cell(), state(lab)
+    node.press(key)
+    until(lambda: state(lab) != before, saying=f"{key} does something")
+    assert lab.notebook.selected_cell() == cell
+    if use == "play":
+        node.press(key)
+        until(lambda: lab.agrees(limit="Limit"), saying="it has stopped, and the kernel knows where")
+        assert lab.notebook.selected_cell() == cell
+    if "step" in use:
+        node.press("Escape")
+        until(lambda: state(lab) == before, saying="the step is let go")
+
+
+@pytest.mark.parametrize("host", [Notebook], indirect=True, ids=["lab"], scope="module")
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_a_lab_in_full_use_is_accessible(dark: bool, host: Notebook) -> None:
+    lab = host.lab(LABEL)
+    zoom = lab.group.get_by_role("button", name="Zoom", exact=True)
+    with host.dark() if dark else nullcontext(), host.whole():
+        lab.group.get_by_role("application").press("Home")
+        zoom.click()
+        lab.group.locator("details").evaluate("(node) => { node.open = true }")
+        assert lab.group.locator(".gl-chosen").first.is_visible()
+        found = violations(host.page, f'.gl-live[aria-label="{LABEL}"]')
+        zoom.click()
+    assert not found, "\n".join(found)
 
 
 def test_nothing_failed_and_nothing_left_the_machine(lab: Lab) -> None:
