@@ -2,7 +2,7 @@
 
 import base64
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -89,12 +89,19 @@ def page(shared_page: Any) -> Iterator[Any]:
 
 
 @pytest.fixture
-def hurry(page: Any) -> Iterator[None]:
-    """Let the timers of the page go off a hundred times as fast."""
-    page.evaluate("""() => { window.patient = setTimeout;
-      window.setTimeout = (act, ms, ...rest) => patient(act, ms / 100, ...rest) }""")
-    yield
-    page.evaluate("() => { window.setTimeout = patient }")
+def hurry(page: Any) -> Iterator[Callable[[], None]]:
+    """Let the timers of more than a second go off now, and only then."""
+    page.evaluate("""() => { const overdue = new Map(), { setTimeout, clearTimeout } = window;
+      window.setTimeout = (act, ms, ...rest) => {
+        const id = setTimeout(ms > 1000 ? () => {} : act, ms, ...rest);
+        if (ms > 1000) overdue.set(id, act);
+        return id;
+      };
+      window.clearTimeout = (id) => { overdue.delete(id); clearTimeout(id) };
+      window.hurry = () => { for (const act of overdue.values()) act() };
+      window.be_patient = () => Object.assign(window, { setTimeout, clearTimeout }) }""")
+    yield lambda: page.evaluate("hurry()")
+    page.evaluate("() => { be_patient() }")
 
 
 class Wire:
