@@ -219,10 +219,9 @@ class LiveFigure(MirroredWidget):
 
     def _fit(self, narrow: bool) -> None:
         """Lay the figure out for a narrow page or a wide one."""
-        if narrow == self._narrow:
-            return
-        self._narrow = narrow
-        if arrange := self._arrange:
+        arrange = self._arrange
+        if arrange is not None and narrow != self._narrow:
+            self._narrow = narrow
             self.redraw_still(lambda: arrange(narrow))
 
     def _zoom(self, panel: int | None, x: Sequence[float], y: Sequence[float]) -> None:

@@ -111,7 +111,8 @@ class Wire:
         self.live, self.page = live, page
         self.replies: list[tuple[dict[str, Any], list[bytes]]] = []
         live.send = lambda content, buffers=None: self.replies.append((content, list(buffers or ())))
-        live.observe(lambda change: self.replies.append(({"kind": "trait", **change}, [])), names=list(live.values))
+        if page is not None:  # which hears of traits as well
+            live.observe(lambda change: self.replies.append(({"kind": "trait", **change}, [])), names=list(live.values))
 
     @staticmethod
     def text(data: bytes) -> str:
