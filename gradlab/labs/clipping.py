@@ -21,7 +21,7 @@ _KINDS = {"global": "clip_global_norm", "norm": "clip_norm", "value": "clip_valu
 
 
 class Answer(NamedTuple):
-    """What the figure shows: one limit over one run, and the loss of the recorded run nearest to it."""
+    """What the figure shows: one limit over one run, and the loss of the recorded run nearest to it, NaN if none is."""
 
     what_if: WhatIf
     run: str
@@ -103,11 +103,14 @@ class clipping(Lab):
         ]
 
     def compute(self, values: dict[str, Any]) -> Answer:
-        runs, limit = self.runs, values["limit"]
-        answer = runs[values["run"]].what_if(**{_KINDS[values["method"]]: limit})
+        runs, limit, method = self.runs, values["limit"], values["method"]
+        answer = runs[values["run"]].what_if(**{_KINDS[method]: limit})
         limits = {name: float(name) for name in runs if name != "none"}
         nearest = min(limits, key=lambda n: abs(np.log(limits[n] / limit)), default="none")
-        return Answer(answer, values["run"], nearest, _loss(runs[nearest]))
+        loss = _loss(runs[nearest])
+        if limits and method != "global":  # all were trained with a limit on the global norm: none is near
+            nearest, loss = values["run"], np.full_like(loss, np.nan)
+        return Answer(answer, values["run"], nearest, loss)
 
     def make_view(self) -> ClippingView:
         return ClippingView(*self._still())

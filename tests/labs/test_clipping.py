@@ -46,6 +46,12 @@ def test_a_limit_on_entries_has_no_line_among_norms() -> None:
     assert np.isnan(view._limits[0].get_ydata()).all()
 
 
+def test_no_run_is_near_to_a_limit_of_another_kind() -> None:
+    lab = gl.labs.clipping(limit=1.0)
+    assert np.isfinite(lab.compute(lab.params).loss).all()
+    assert np.isnan(lab.compute(lab.params | {"method": "norm"}).loss).all()
+
+
 def test_recording_afresh_shows_the_new_run(monkeypatch: pytest.MonkeyPatch) -> None:
     lab, said = gl.labs.clipping(), []
     before = lab.live.png()

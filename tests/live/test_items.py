@@ -63,6 +63,28 @@ def test_nothing_is_marked_far_from_every_item(wire: Wire) -> None:
     assert (rings(wire), tip(wire)) == ([], None)
 
 
+def test_a_click_beside_items_and_handles_moves_nothing(wire: Wire) -> None:
+    box = wire.page.locator(".gl-area").first.bounding_box()
+    x, y = box["x"] + 0.5 * box["width"], box["y"] + 5
+    wire.page.mouse.click(x, y)
+    wire.settle()
+    assert wire.live.values["limit"] == 1.0
+    wire.page.mouse.move(x, y)
+    wire.page.mouse.down()
+    wire.page.mouse.move(x, y + 10, steps=3)
+    wire.page.mouse.up()
+    wire.settle()
+    assert wire.live.values["limit"] > 5  # a drag takes the line from anywhere
+
+
+def test_the_keys_take_the_tooltip_along(wire: Wire) -> None:
+    wire.page.mouse.click(*place(wire, 4))
+    wire.page.keyboard.press("ArrowRight")
+    assert (tip(wire) or "").startswith("step 5")
+    wire.page.keyboard.press("Escape")
+    assert (rings(wire, chosen=True), tip(wire)) == ([], None)
+
+
 def test_a_click_selects_and_another_lets_go(wire: Wire) -> None:
     wire.page.mouse.click(*place(wire, 4))
     assert wire.page.evaluate("[traits.selected, saved.length]") == [4, 1]

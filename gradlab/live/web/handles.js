@@ -5,7 +5,7 @@ import { KEYS, clamp, element, isClick, partsOf, placeBox } from "./dom.js";
 import { shown } from "./positions.js";
 
 // `press` is shared by all who listen to the pointer: whoever has used a press sets `taken`. `onItem(event, away)` says
-// whether an item of the picture is closer to the pointer than `away`: then only a drag moves the handle.
+// whether a click belongs to the items of the picture, the handle being `away`: then only a drag moves the handle.
 export function addHandles(layer, controls, moved, press, onItem) {
   let groups = [], shape = "";
 

@@ -43,7 +43,8 @@ class Items {
     const panel = this.panels.findIndex((box) => contains(box, place));
     return panel < 0 ? null : nearestItem(this.items.count, (index) => this.spot(panel, index), place, size, panel);
   }
-  closer = (event, away) => this.usable() && (this.near(event)?.away ?? Infinity) < away;
+  // Whether a click here is not meant for a handle that is `away` pixels off: it would throw a state away.
+  closer = (event, away) => this.usable() && (away > REACH_PIXELS || (this.near(event)?.away ?? Infinity) < away);
   values(index) {
     return this.meta.columns.map((name, k) => [name, written(this.items.columns[k][index])]);
   }
@@ -108,6 +109,7 @@ class Items {
     const next = indexAfter(event.key, this.selected, this.items.count);
     if (next === undefined || (next === null && this.selected === null)) return;
     event.preventDefault();
+    this.hovered = null; // where the pointer rests is not what the reader is looking at now
     if (next !== this.selected) this.select(next);
   };
 }
