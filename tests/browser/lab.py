@@ -110,9 +110,21 @@ class Slider:
         self.handle.focus()
         self.handle.press(key)
 
+    def _settled_box(self) -> dict[str, float]:
+        """Where the slider is, once what is above it in the page has stopped growing."""
+        seen: list[dict[str, float]] = []
+
+        def settled() -> bool:
+            self.lab.notebook.page.wait_for_timeout(100)
+            seen.append(self.handle.bounding_box())
+            return len(seen) > 3 and all(box == seen[-1] for box in seen[-3:])
+
+        until(settled, saying="the slider stays where it is")
+        return seen[-1]
+
     def drag(self, to: float, steps: int = 20) -> None:
         """Take the handle with the mouse and move it to a part (0 to 1) of the track."""
-        box, page = self.handle.bounding_box(), self.lab.notebook.page
+        box, page = self._settled_box(), self.lab.notebook.page
         middle, start = box["y"] + box["height"] / 2, self.position() / self.last()
         page.mouse.move(_track(box, start), middle)
         page.mouse.down()
