@@ -67,8 +67,6 @@ def test_what_cannot_be_saved_is_said(name: str, theme: str, message: str, tmp_p
 
 @pytest.mark.parametrize("ending", [".png", ".svg", ".pdf", ".csv", ".html", ".gif", ".mp4"])
 def test_other_params_are_saved_and_the_lab_stays(ending: str, tmp_path: Path) -> None:
-    if ending == ".mp4":
-        pytest.importorskip("imageio_ffmpeg")
     lab = gl.labs.clip_libraries()
     lab.save(tmp_path / f"a{ending}", case="inf")
     assert lab.params == {"case": "above"}
@@ -117,7 +115,6 @@ def test_a_page_without_an_axis_has_its_menu(tmp_path: Path) -> None:
 
 @every_lab
 def test_a_film_of_every_lab_is_small(make: Any, tmp_path: Path) -> None:
-    pytest.importorskip("imageio_ffmpeg")
     make().save(tmp_path / "x.gif")
     make().save(tmp_path / "x.mp4", theme="dark")
     assert (tmp_path / "x.gif").stat().st_size <= 4_000_000

@@ -11,6 +11,8 @@ import pytest
 import gradlab.live
 from gradlab.live._bundle import widget_source
 
+from .examples import clipped
+
 QUIET_MS = 110  # more than the browser waits before it tells the kernel what it shows already
 LIVE = Path(gradlab.live.__file__).parent
 
@@ -188,3 +190,11 @@ def sets(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def canvas_url(page: Any) -> str:
     url: str = page.evaluate("document.querySelector('.gl-moving').toDataURL()")
     return url
+
+
+@pytest.fixture
+def wire(page: Any) -> Wire:
+    """A figure with a point that moves along x and y, open in the page."""
+    wire = Wire(clipped(), page)
+    wire.open()
+    return wire

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import imageio_ffmpeg
 import numpy as np
 import pytest
 from hypothesis import given
@@ -32,8 +33,9 @@ def gif(path: Path) -> tuple[list[np.ndarray], list[int], str]:
 
 def mp4(path: Path) -> tuple[list[np.ndarray], dict[str, Any]]:
     """The pictures of a film and what its file says about it."""
-    ffmpeg = pytest.importorskip("imageio_ffmpeg").get_ffmpeg_exe()
-    said = subprocess.run([ffmpeg, "-i", path, "-f", "ffmetadata", "-"], capture_output=True, text=True).stdout
+    said = subprocess.run(
+        [imageio_ffmpeg.get_ffmpeg_exe(), "-i", path, "-f", "ffmetadata", "-"], capture_output=True, text=True
+    ).stdout
     shape = subprocess.run([ffmpeg, "-i", path, "-f", "image2pipe", "-c:v", "ppm", "-"], capture_output=True).stdout
     header, size = shape.split(b"\n", 3)[:3], [int(n) for n in shape.split(b"\n", 3)[1].split()]
     length, pixels = len(b"\n".join(header)) + 1, size[0] * size[1] * 3
@@ -53,8 +55,6 @@ def test_places_are_spread_from_end_to_end(count: int, most: int) -> None:
 @pytest.mark.parametrize("ending", ENDINGS)
 @pytest.mark.parametrize("dark", [False, True])
 def test_the_same_state_gives_the_same_bytes(ending: str, dark: bool, tmp_path: Path) -> None:
-    if ending == ".mp4":
-        pytest.importorskip("imageio_ffmpeg")
     first, again = (saved(tmp_path / f"{name}{ending}", dark=dark).read_bytes() for name in "ab")
     assert first == again
     assert len(first) < 500_000
@@ -86,7 +86,6 @@ def test_choices_are_shown_long_enough_to_read(tmp_path: Path) -> None:
 
 
 def test_an_mp4_shows_it_too_and_says_what_it_is(tmp_path: Path) -> None:
-    pytest.importorskip("imageio_ffmpeg")
     pictures, about = mp4(saved(tmp_path / "x.mp4", frames=9))
     assert len(pictures) == 9
     assert pictures[0].shape == (374, 600, 3)  # half as sharp again as the figure, and even
@@ -112,15 +111,12 @@ def test_a_missing_encoder_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_a_file_that_cannot_be_written_is_an_error(ending: str, tmp_path: Path) -> None:
-    if ending == ".mp4":
-        pytest.importorskip("imageio_ffmpeg")
     with pytest.raises(OSError, match="No such file"):
         saved(tmp_path / "no" / f"x{ending}")
 
 
 @pytest.mark.parametrize("reads", ["cat > /dev/null", ""], ids=["in the end", "at once"])
 def test_an_encoder_that_gives_up_is_an_error(reads: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    imageio_ffmpeg = pytest.importorskip("imageio_ffmpeg")
     script = tmp_path / "ffmpeg"
     script.write_text(f"#!/bin/sh\n{reads}\necho no such codec >&2\nexit 1\n")
     script.chmod(0o755)

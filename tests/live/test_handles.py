@@ -7,17 +7,8 @@ import pytest
 
 from .conftest import Wire, sets
 from .everything import everything
-from .examples import clipped
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture
-def wire(page: object) -> Wire:
-    """A point that moves along x and y."""
-    wire = Wire(clipped(), page)
-    wire.open()
-    return wire
 
 
 @pytest.fixture

@@ -5,16 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from .conftest import Wire, canvas_url, sets
-from .examples import clipped
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture
-def wire(page: object) -> Wire:
-    wire = Wire(clipped(), page)
-    wire.open()
-    return wire
 
 
 def test_the_newest_value_wins_and_one_request_is_under_way(wire: Wire) -> None:

@@ -10,13 +10,6 @@ from .examples import clipped
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture
-def wire(page: object) -> Wire:
-    wire = Wire(clipped(), page)
-    wire.open()
-    return wire
-
-
 def test_a_view_shows_the_current_state(wire: Wire) -> None:
     page = wire.page
     assert page.get_by_role("img", name="The limit is 1.").count() == 1
