@@ -33,9 +33,8 @@ def gif(path: Path) -> tuple[list[np.ndarray], list[int], str]:
 
 def mp4(path: Path) -> tuple[list[np.ndarray], dict[str, Any]]:
     """The pictures of a film and what its file says about it."""
-    said = subprocess.run(
-        [imageio_ffmpeg.get_ffmpeg_exe(), "-i", path, "-f", "ffmetadata", "-"], capture_output=True, text=True
-    ).stdout
+    ffmpeg = imageio_ffmpeg.get_ffmpeg_exe()
+    said = subprocess.run([ffmpeg, "-i", path, "-f", "ffmetadata", "-"], capture_output=True, text=True).stdout
     shape = subprocess.run([ffmpeg, "-i", path, "-f", "image2pipe", "-c:v", "ppm", "-"], capture_output=True).stdout
     header, size = shape.split(b"\n", 3)[:3], [int(n) for n in shape.split(b"\n", 3)[1].split()]
     length, pixels = len(b"\n".join(header)) + 1, size[0] * size[1] * 3
