@@ -10,15 +10,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from . import apply, rules
+from . import apply, pure, rules
 from ._arrays import Array, as_array, is_float, is_python_number, precision
 from .autodiff import Gradient, Loss, check_variables, differentiate, listed, touched_variables
 from .collection import current_collection
 from .errors import DTypeError, InvalidArgumentError
 from .gate import GATE_GRAPH, GATE_NONE, GATE_OP, check_gate
-from .pairs import check_shape, check_step, checked_pairs
-from .rules._rule import Slots
-from .slices import IndexedSlices
+from .pairs import check_step, checked_pairs
+from .rules._rule import Shared, Slots
 from .variable import Variable, trainable_variables
 
 Rate = Any  # number, array, or a function without arguments that returns one
@@ -41,6 +40,7 @@ class Optimizer:
             raise ValueError(f"name must be a non-empty string, got {name!r}")
         self._rule, self._learning_rate, self._name = rule, learning_rate, name
         self._slots: weakref.WeakKeyDictionary[Variable, dict[str, Variable]] = weakref.WeakKeyDictionary()
+        self._shared: dict[str, Variable] = {}
         self._lock = threading.RLock()
 
     def get_name(self) -> str:
@@ -56,9 +56,10 @@ class Optimizer:
             return sorted({name for slots in self._slots.values() for name in slots})
 
     def variables(self) -> list[Variable]:
-        """The slot variables, sorted by name."""
+        """The slot variables and what all weights share (Adam's powers of beta), sorted by name."""
         with self._lock:
-            return sorted((s for slots in self._slots.values() for s in slots.values()), key=lambda v: v.name)
+            slots = [s for slots in self._slots.values() for s in slots.values()]
+            return sorted([*slots, *self._shared.values()], key=lambda v: v.name)
 
     def compute_gradients(
         self,
@@ -172,29 +173,14 @@ class Optimizer:
         >>> round(float(w["a"][0]), 2), int(state["step"])
         (0.9, 1)
         """
-        import jax
-
-        leaves = jax.tree.leaves(values)
-        return {"step": jax.numpy.zeros((), np.int32), "slots": [self._rule.init(as_array(w)) for w in leaves]}
+        return pure.init(self._rule, values)
 
     def update(self, state: Any, values: Any, grads: Any) -> tuple[Any, Any]:
         """(new values, new state): the same update as a pure function, for `jit`, `scan`, `vmap` and shards.
 
         `grads` is a tree like `values` whose leaves are arrays, IndexedSlices or None.
         """
-        import jax
-
-        tree: Any
-        leaves, tree = jax.tree.flatten(values)
-        rate, new, slots = self._rate(), [], []
-        for w, s, g in zip(leaves, state["slots"], tree.flatten_up_to(grads), strict=True):
-            if g is not None:
-                w, g = as_array(w), g if isinstance(g, IndexedSlices) else as_array(g, "a gradient")
-                check_shape(g, tuple(w.shape), "a weight")
-                w, s = self._stepped(w, s, g, rate)
-            new.append(w)
-            slots.append(s)
-        return jax.tree.unflatten(tree, new), {"step": state["step"] + 1, "slots": slots}
+        return pure.update(self._rule, self._rate(), state, values, grads, type(self)._sparse)
 
     def _rate(self) -> Array:
         """The learning rate of one step; a function is called once for all variables."""
@@ -204,13 +190,10 @@ class Optimizer:
             raise InvalidArgumentError(f"learning_rate must be a scalar, got shape {tuple(rate.shape)}")
         return rate
 
-    def _stepped(self, w: Array, slots: Any, g: Gradient, rate: Array) -> tuple[Array, Any]:
-        how = type(self)._sparse if isinstance(g, IndexedSlices) else apply.dense
-        return how(self._rule, w, slots, g, rate.astype(w.dtype))
-
     def _declare_slots(self, variables: Sequence[Variable]) -> None:
         """In a Graph slots exist as soon as the update is described; outside, once the first one has worked."""
         if current_collection().graph:
+            self._store_shared(self._shared_values())
             for v in variables:
                 if v not in self._slots:
                     self._store_slots(v, self._slot_values(v))
@@ -234,20 +217,30 @@ class Optimizer:
                 for slot, value in zip(self._rule.slots, values, strict=True)
             }
 
+    def _shared_values(self) -> Shared:
+        return {name: v._value for name, v in self._shared.items()} or self._rule.start()
+
+    def _store_shared(self, values: Shared) -> None:
+        for name, value in values.items():
+            if name not in self._shared:
+                self._shared[name] = Variable(value, trainable=False, name=name)
+            self._shared[name].assign(value)
+
     def _update(self, pairs: Sequence[tuple[Gradient, Variable]], global_step: Variable | None) -> None:
         """All updates, in order, or none: values are stored when the last one has been computed."""
         with ExitStack() as stack:
             for v in sorted({v for _, v in pairs}, key=id):  # one order for all threads
                 stack.enter_context(v._lock)
-            rate = self._rate()
+            rate, rule = self._rate(), self._rule.at(self._shared_values())
             new: dict[Variable, tuple[Array, Slots]] = {}
             for g, v in pairs:
                 w, slots = new[v] if v in new else (v._value, self._slot_values(v))
                 with precision(v.dtype):
-                    w, slots = self._stepped(w, slots, g, rate)
+                    w, slots = pure.stepped(rule, w, slots, g, rate, type(self)._sparse)
                     new[v] = v._fitting(v.constraint(w) if v.constraint else w), slots
             for v, (w, slots) in new.items():
                 v.assign(w)
                 self._store_slots(v, slots)
+            self._store_shared(self._rule.advance(self._shared_values()))
             if global_step is not None:
                 global_step.assign_add(1)

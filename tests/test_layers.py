@@ -15,8 +15,8 @@ LAYERS = {
     "arrays": ("errors _eigen _arrays slices leaves", "numpy"),  # JAX only from sys.modules, if the caller brought it
     "maths": ("clip rules schedules", "numpy"),
     "state": (
-        "collection variable tape autodiff graph gate pairs optimizer apply train measure what_if record "
-        "char_rnn datasets recordings",
+        "collection variable tape autodiff graph gate pairs apply pure optimizer train keras optax measure what_if "
+        "record char_rnn datasets recordings",
         "numpy jax",
     ),
     "pictures": ("figures", "numpy matplotlib"),

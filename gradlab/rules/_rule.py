@@ -4,22 +4,27 @@
 - pure: inputs are never written to;
 - row-local: row i of every result depends on row i of the inputs only, which is what makes sparse updates, `vmap` and
   sharding right without further code;
-- free of Python `if` on array values, with constants as Python floats;
+- free of Python `if` on array values; its numbers are fields, or `w.dtype.type(2)`, so that no dtype is widened;
 - harmless on zeros: a zero gradient leaves a row finite.
 It returns new weights, never deltas: a rule may set weights as well as move them.
+
+What changes from step to step but is the same for all weights (the powers in Adam's bias correction, a step count) is
+a field too. `start` says what those fields are at the first step, `advance` what they are at the next; whoever runs the
+steps keeps them and puts them in by `rule.at(shared)`.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from .._arrays import Array, flush, is_jax, namespace, quiet
 
 Slots = tuple[Array, ...]
+Shared = dict[str, Array]  # float32 scalars by field name
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,7 +37,7 @@ class Rule:
     slots: ClassVar[Mapping[str, float | str]] = {}
 
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
-        """New weights and slots. All arguments have the dtype of w."""
+        """New weights and slots. All arguments, and all fields that are numbers, have the dtype of w."""
         raise NotImplementedError(f"{type(self).__name__} must define step(w, slots, g, lr)")
 
     def init(self, w: Array) -> Slots:
@@ -41,18 +46,48 @@ class Rule:
         starts = (getattr(self, s) if isinstance(s, str) else s for s in self.slots.values())
         return tuple(xp.full(w.shape, start, w.dtype) for start in starts)
 
+    def start(self) -> Shared:
+        """Fields that change from step to step, at the first one; most rules have none."""
+        return {}
+
+    def advance(self, shared: Shared) -> Shared:
+        """The same fields at the next step."""
+        return shared
+
+    def at(self, shared: Mapping[str, Array]) -> Self:
+        """The rule with these fields in place."""
+        return dataclasses.replace(self, **shared) if shared else self
+
     @quiet
     def __call__(self, w: Array, slots: Slots, g: Array, lr: Any) -> tuple[Array, Slots]:
         """`step` with every dtype settled: what goes in as the dtype of w comes out so, whatever g and lr are."""
         xp, dtype = namespace(w, g, lr), w.dtype
-        rule = self if dtype in (np.float32, np.float64) or is_jax(w) else self._in(dtype)
-        new_w, new_slots = rule.step(w, slots, flush(xp.array(g, dtype)), xp.asarray(lr, dtype))
+        new_w, new_slots = self._in(dtype).step(w, slots, flush(xp.array(g, dtype)), xp.asarray(lr, dtype))
         return _settle(xp, new_w, dtype), tuple(_settle(xp, s, dtype) for s in new_slots)
 
-    def _in(self, dtype: Any) -> Rule:
-        """The rule with its numbers rounded to a dtype that NumPy would otherwise widen (bfloat16 times a float)."""
-        numbers = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-        return dataclasses.replace(self, **{n: dtype.type(x) for n, x in numbers.items() if isinstance(x, float)})
+    def get_config(self) -> dict[str, Any]:
+        """The hyperparameters by name; `rules.from_config` makes the rule again."""
+        fields = ((f.name, getattr(self, f.name)) for f in dataclasses.fields(self))
+        return {"rule": type(self).__name__, **dict(fields)}
+
+    def _in(self, dtype: Any) -> Self:
+        """The rule with its numbers rounded to `dtype`, as the originals round theirs: 1 - 0.999 depends on it."""
+        fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        return dataclasses.replace(self, **{n: _rounded(x, dtype) for n, x in fields.items() if _is_number(x)})
+
+
+def check_choice(name: str, given: Any, allowed: tuple[str, ...]) -> None:
+    """Refuse a field that is none of its allowed words."""
+    if given not in allowed:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {given!r}")
+
+
+def _is_number(x: Any) -> bool:
+    return isinstance(x, float | np.number) or (hasattr(x, "dtype") and x.dtype.kind in "fV")
+
+
+def _rounded(x: Any, dtype: Any) -> Any:
+    return x.astype(dtype) if is_jax(x) else np.asarray(x, dtype)[()]
 
 
 def _settle(xp: Any, x: Array, dtype: Any) -> Array:

@@ -1,0 +1,76 @@
+"""Adagrad, in the form of every library that ships one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from .._arrays import Array, namespace
+from ._rule import Rule, Slots, check_choice
+
+
+@dataclass(frozen=True)
+class Adagrad(Rule):
+    """Step by the gradient over the root of the sum of its squares so far.
+
+        accumulator = accumulator + g * g
+        root = sqrt(accumulator)               epsilon_place="none"
+               sqrt(accumulator) + epsilon     "outside"
+               sqrt(accumulator + epsilon)     "inside"
+        w = w - (g * lr) / root                order="divide"
+            w - (g * lr) * (1 / root)          "reciprocal"
+            w - (g * (1 / root)) * lr          "scale_first", with 0 for 1 / root where the accumulator is 0
+
+    The three orders differ in their last bits only. `LIBRARIES` has the fields of each library.
+
+    Shapes: w, g, accumulator (...). Raises ValueError for a place or an order that is none of these. An accumulator
+    of 0 with no epsilon and a gradient of 0 gives NaN, as in Keras 3; Keras replaces epsilon 0, this rule does not.
+    Source: Duchi, Hazan & Singer, "Adaptive Subgradient Methods for Online Learning and Stochastic Optimization"
+    (2011); `ApplyAdagrad` and `ApplyAdagradV2`, TensorFlow 2.21 (2026).
+
+    >>> import numpy as np
+    >>> rule, w = Adagrad(initial_accumulator_value=9.0, epsilon=0.0), np.array([1.0])
+    >>> w, slots = rule(w, rule.init(w), np.array([4.0]), 0.5)
+    >>> w.tolist(), slots[0].tolist()
+    ([0.6], [25.0])
+    """
+
+    initial_accumulator_value: float = 0.1
+    epsilon: float = 1e-7
+    epsilon_place: Literal["none", "outside", "inside"] = "outside"
+    order: Literal["divide", "reciprocal", "scale_first"] = "divide"
+    slots: ClassVar[dict[str, float | str]] = {"accumulator": "initial_accumulator_value"}
+
+    def __post_init__(self) -> None:
+        check_choice("epsilon_place", self.epsilon_place, ("none", "outside", "inside"))
+        check_choice("order", self.order, ("divide", "reciprocal", "scale_first"))
+
+    def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
+        accumulator = slots[0] + g * g
+        return w - self._scaled(g, lr, accumulator), (accumulator,)
+
+    def root(self, accumulator: Array) -> Array:
+        """What the gradient is divided by: lr / root is the effective learning rate of a weight."""
+        xp = namespace(accumulator)
+        if self.epsilon_place == "inside":
+            return xp.sqrt(accumulator + self.epsilon)
+        root = xp.sqrt(accumulator)
+        return root + self.epsilon if self.epsilon_place == "outside" else root
+
+    def _scaled(self, g: Array, lr: Array, accumulator: Array) -> Array:
+        root, one = self.root(accumulator), g.dtype.type(1)
+        if self.order == "divide":
+            return (g * lr) / root
+        if self.order == "reciprocal":
+            return (g * lr) * (one / root)
+        return (g * namespace(g).where(accumulator > 0, one / root, 0 * one)) * lr
+
+
+# Each library's own formula and defaults; the learning rate is no part of a rule.
+LIBRARIES = {
+    "TensorFlow 1": Adagrad(epsilon=0.0, epsilon_place="none", order="reciprocal"),
+    "Keras legacy": Adagrad(),
+    "Keras 3": Adagrad(epsilon_place="inside"),
+    "optax": Adagrad(epsilon_place="inside", order="scale_first"),
+    "PyTorch": Adagrad(initial_accumulator_value=0.0, epsilon=1e-10),
+}
