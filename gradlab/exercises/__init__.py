@@ -6,7 +6,7 @@ A question is an entry of `_EXERCISES`, a guess to draw before one looks is one 
 from collections.abc import Callable
 from typing import Any
 
-from . import clipping, clipping_guesses, three_steps, three_steps_guesses
+from . import adagrad, adagrad_guesses, clipping, clipping_guesses, three_steps, three_steps_guesses
 from ._feedback import Feedback as Feedback
 from .prediction import Prediction as Prediction
 
@@ -24,11 +24,23 @@ _EXERCISES: dict[str, Callable[[Any], Feedback]] = {
     "three_steps.minimize": three_steps.minimize,
     "three_steps.sessions": three_steps.sessions,
     "three_steps.race": three_steps.race,
+    "adagrad.first_step": adagrad.first_step,
+    "adagrad.zero_epsilon": adagrad.zero_epsilon,
+    "adagrad.frozen": adagrad.frozen,
+    "adagrad.step": adagrad.step,
+    "adagrad.sparse": adagrad.sparse,
 }
 
 _PREDICTIONS: dict[str, type[Prediction]] = {
     guess.name: guess
-    for guess in (clipping_guesses.Share, clipping_guesses.Turn, clipping_guesses.Spikes, three_steps_guesses.Coast)
+    for guess in (
+        clipping_guesses.Share,
+        clipping_guesses.Turn,
+        clipping_guesses.Spikes,
+        three_steps_guesses.Coast,
+        adagrad_guesses.Rate,
+        adagrad_guesses.Ratio,
+    )
 }
 
 

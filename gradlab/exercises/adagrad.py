@@ -1,0 +1,166 @@
+"""Questions of the Adagrad notebook."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..apply import each, rows
+from ..rules import Adagrad
+from ..slices import IndexedSlices
+from ._feedback import Coded, Feedback, choice
+
+_RULE = replace(Adagrad(), epsilon=0.0, epsilon_place="none")  # without epsilon, as in TensorFlow 1
+
+
+def first_step(answer: Any) -> Feedback:
+    """How far does the first step go for a gradient of 100, beside one of 1?"""
+    return choice(
+        answer,
+        {
+            "a": (False, "Gradient descent does that. Here the gradient is divided by something made of itself."),
+            "b": (
+                True,
+                "g / sqrt(0.1 + g * g) is 0.953 for 1 and 0.999995 for 100: the first step is about as long as the "
+                "learning rate, whatever the units of the loss.",
+            ),
+            "c": (False, "It would be if the accumulator were not under a root. sqrt(g * g) is ..."),
+        },
+    )
+
+
+def zero_epsilon(answer: Any) -> Feedback:
+    """What does Keras make of epsilon=0?"""
+    return choice(
+        answer,
+        {
+            "a": (False, "The other libraries do. In Keras the argument passes through `epsilon or default` first."),
+            "b": (True, "0 is falsy, so it becomes the default, 1e-7. gl.keras does the same, and says so."),
+            "c": (False, "It is accepted without a word. So what is it replaced by?"),
+        },
+    )  # fmt: skip
+
+
+def frozen(answer: Any) -> Feedback:
+    """What becomes of a weight whose gradient was 1e20 once?"""
+    return choice(
+        answer,
+        {
+            "a": (False, "The step would be lr * 1e20 / sqrt(inf). What is the square of 1e20 in float32?"),
+            "b": (False, "A NaN gradient does that. Here the gradient is finite, and inf / inf never happens."),
+            "c": (True, "The square overflows, the accumulator is inf, and every later step is divided by inf."),
+        },
+    )
+
+
+def _f32(*values: Any) -> np.ndarray:
+    return np.array(values, np.float32)
+
+
+def _case(w: Any, accumulator: Any, g: Any) -> dict[str, Any]:
+    return {"w": _f32(*w), "accumulator": _f32(*accumulator), "g": _f32(*g), "lr": 0.5}
+
+
+def _right_step(w: np.ndarray, accumulator: np.ndarray, g: np.ndarray, lr: float) -> list[np.ndarray]:
+    new, (total,) = _RULE(w, (accumulator,), g, lr)
+    return [new, total]
+
+
+_ORDER = "That divides by the accumulator of the step before. The new square is added first."
+
+step = Coded(
+    cases=[
+        _case([1.0, 1.0], [0.0, 0.0], [3.0, -4.0]),
+        _case([1.0, -2.0], [9.0, 0.75], [4.0, 0.5]),
+        _case([0.0, 5.0], [4.0, 1.0], [0.0, 0.0]),
+    ],
+    right=_right_step,
+    mistakes=(
+        (lambda w, a, g, lr: [w, a], "Nothing moved. Add the square to the accumulator, then step."),
+        (lambda w, a, g, lr: [w - lr * g, a + g * g], "That is gradient descent. What is the step divided by?"),
+        (lambda w, a, g, lr: [w - lr * g / np.sqrt(a), a + g * g], _ORDER),
+        (lambda w, a, g, lr: [w - lr * g / (a + g * g), a + g * g], "The root is missing."),
+        (lambda w, a, g, lr: [w + lr * g / np.sqrt(a + g * g), a + g * g], "That climbs: the step goes against g."),
+        (
+            lambda w, a, g, lr: [w - lr * g / np.sqrt(a + (g * g).sum()), a + (g * g).sum()],
+            "That keeps one sum for all weights. Every weight has an accumulator of its own.",
+        ),
+        (
+            lambda w, a, g, lr: [w - lr * g / np.sqrt(a + np.abs(g)), a + np.abs(g)],
+            "That adds the size of the gradient. It is the square that is added.",
+        ),
+        (lambda w, a, g, lr: [w - lr * g / np.sqrt(a + g * g), a], "The step is right; the accumulator forgot it."),
+    ),
+    otherwise=lambda got, w, accumulator, g, lr: (
+        f"The new accumulator is {(accumulator + g * g).tolist()}; divide lr * g by the root of it."
+    ),
+    done="It agrees with the rule on 3 cases, a gradient of zero among them.",
+)
+
+
+def _table(indices: list[int], values: list[float]) -> dict[str, Any]:
+    return {
+        "w": _f32(1.0, 2.0, 3.0), "accumulator": _f32(1.0, 1.0, 1.0),
+        "indices": np.array(indices), "values": _f32(*values), "lr": 1.0,
+    }  # fmt: skip
+
+
+def _sparse(
+    way: Any, w: np.ndarray, accumulator: np.ndarray, indices: np.ndarray, values: np.ndarray, lr: float
+) -> Any:
+    slices = IndexedSlices(values[:, None], indices, (len(w), 1))
+    new, (total,) = way(_RULE, w[:, None], (accumulator[:, None],), slices, lr)
+    return [new[:, 0], total[:, 0]]
+
+
+def _last_wins(w: Any, accumulator: Any, indices: Any, values: Any, lr: float) -> list[np.ndarray]:
+    total = accumulator.copy()
+    total[indices] += values * values
+    new = w.copy()
+    new[indices] -= lr * values / np.sqrt(total[indices])
+    return [new, total]
+
+
+def _squares_apart(w: Any, accumulator: Any, indices: Any, values: Any, lr: float) -> list[np.ndarray]:
+    total, new = accumulator.copy(), w.copy()
+    np.add.at(total, indices, values * values)
+    np.subtract.at(new, indices, lr * values / np.sqrt(total[indices]))
+    return [new, total]
+
+
+def _dense(w: Any, accumulator: Any, indices: Any, values: Any, lr: float) -> list[np.ndarray]:
+    g = np.zeros_like(w)
+    np.add.at(g, indices, values)
+    return [w - lr * g, accumulator + g * g]
+
+
+sparse = Coded(
+    cases=[
+        _table([2, 0], [2.0, -1.0]),
+        _table([1, 1], [3.0, 4.0]),
+        _table([0, 2, 0, 0], [1.0, 5.0, -3.0, 2.0]),
+    ],
+    right=lambda *case: _sparse(rows, *case),
+    mistakes=(
+        (lambda w, a, i, v, lr: [w, a], "Nothing moved. Only the rows in `indices` do."),
+        (_dense, "That is gradient descent. Divide by the root of the new accumulator."),
+        (
+            _last_wins,
+            "A row that is named twice got only its last value: w[indices] -= ... writes it once. np.add.at adds all.",
+        ),
+        (
+            _squares_apart,
+            "That adds the squares of the parts, as Keras 3 does. TensorFlow sums a row's values and squares the sum.",
+        ),
+        (
+            lambda *case: _sparse(each, *case),
+            "That applies one value after the other. TensorFlow sums a row's values first, and steps once.",
+        ),
+    ),
+    otherwise=lambda got, w, accumulator, indices, values, lr: (
+        "Sum the values of each row first. Then step the rows that are named; the others stay as they are."
+    ),
+    done="It agrees with TensorFlow on 3 cases. Values of one row that cancel leave it alone, accumulator and all.",
+)  # fmt: skip

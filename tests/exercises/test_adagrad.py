@@ -1,0 +1,74 @@
+"""Right answers are right, wrong ones get the hint that names the mistake; what the hints claim is so."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradlab as gl
+from gradlab.exercises import adagrad, check
+
+
+def step(w: np.ndarray, accumulator: np.ndarray, g: np.ndarray, lr: float) -> list[np.ndarray]:
+    accumulator = accumulator + g * g
+    return [w - lr * g / np.sqrt(accumulator), accumulator]
+
+
+def sparse(w: Any, accumulator: Any, indices: Any, values: Any, lr: float) -> tuple[np.ndarray, np.ndarray]:
+    for i in set(indices.tolist()):
+        g = values[indices == i].sum()
+        accumulator[i] += g * g
+        w[i] -= lr * g / np.sqrt(accumulator[i])
+    return w, accumulator
+
+
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [
+        ("adagrad.first_step", "b"),
+        ("adagrad.zero_epsilon", "B"),
+        ("adagrad.frozen", "c"),
+        ("adagrad.step", step),
+        ("adagrad.sparse", sparse),
+    ],
+)
+def test_right_answers(name: str, answer: Any) -> None:
+    assert check(name, answer).right, check(name, answer)
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "hint"),
+    [
+        ("adagrad.first_step", "a", "Gradient descent does that"),
+        ("adagrad.zero_epsilon", None, "Write your guess first"),
+        ("adagrad.frozen", "b", "A NaN gradient does that"),
+        ("adagrad.step", lambda w, a, g, lr: step(w, a, g, lr) if g.any() else [w * np.nan, a], "divide lr * g"),
+        ("adagrad.sparse", lambda w, a, i, v, lr: [w * 2, a], "Sum the values of each row first"),
+        ("adagrad.sparse", None, "Pass the function itself"),
+    ],
+)
+def test_wrong_answers_get_their_hint(name: str, answer: Any, hint: str) -> None:
+    feedback = check(name, answer)
+    assert not feedback
+    assert hint in feedback.text, feedback
+
+
+@pytest.mark.parametrize("exercise", [adagrad.step, adagrad.sparse], ids=["step", "sparse"])
+def test_every_mistake_is_noticed_and_called_by_its_name(exercise: Any) -> None:
+    assert len(exercise.mistakes) >= 3
+    for mistake, hint in exercise.mistakes:
+        assert exercise(mistake).text.endswith(hint)
+
+
+def test_the_first_step_is_as_long_as_the_answer_says() -> None:
+    rule, w = gl.rules.Adagrad(), np.zeros(2)
+    w, _ = rule(w, rule.init(w), np.array([1.0, 100.0]), 1.0)
+    assert [f"{-x:.3f}" for x in w] == ["0.953", "1.000"]
+    assert f"{-w[1]:.6f}" == "0.999995"
+
+
+def test_one_huge_gradient_freezes_a_weight() -> None:
+    rule, w = gl.rules.Adagrad(), np.float32([1.0])
+    w, slots = rule(w, rule.init(w), np.float32([1e20]), 0.1)
+    after, slots = rule(w, slots, np.float32([1.0]), 0.1)
+    assert (w.tolist(), after.tolist(), slots[0].tolist()) == ([1.0], [1.0], [np.inf])
