@@ -4,14 +4,22 @@ from collections.abc import Mapping
 from typing import Any
 
 from ._rule import Rule as Rule
+from .ada_max import AdaMax as AdaMax
 from .adagrad import Adagrad as Adagrad
+from .add_sign import AddSign as AddSign
+from .ams_grad import AMSGrad as AMSGrad
 from .momentum import Momentum as Momentum
+from .power_sign import PowerSign as PowerSign
 from .stochastic_gradient_descent import StochasticGradientDescent as StochasticGradientDescent
 
 _CATALOGUE: tuple[type[Rule], ...] = (
     StochasticGradientDescent,
     Momentum,
     Adagrad,
+    AdaMax,
+    AddSign,
+    PowerSign,
+    AMSGrad,
 )
 
 

@@ -1,0 +1,50 @@
+"""AdaMax: Adam with the largest gradient in place of the root of the mean square."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from .._arrays import Array, namespace
+from ._rule import Rule, Shared, Slots
+
+
+@dataclass(frozen=True)
+class AdaMax(Rule):
+    """Step along the mean gradient, in units of the largest gradient seen of late.
+
+        m = m + (g - m) * (1 - beta1)
+        v = max(beta2 * v, |g|)
+        w = w - lr / (1 - beta1_power) * (m / (v + epsilon))
+
+    `beta1_power`, beta1 to the power of the step, changes from step to step; 0 leaves the correction out.
+
+    Shapes: w, g, m, v (...). Slots: m and v, from 0. In float16 an epsilon of 1e-8 would be 0. Source: Kingma & Ba,
+    "Adam: A Method for Stochastic Optimization", section 7.1 (2014); `ApplyAdaMax`, TensorFlow 2.21 (2026).
+
+    >>> import numpy as np
+    >>> rule, w = AdaMax(beta1=0.5, beta2=0.5, epsilon=0.0), np.array([1.0])
+    >>> w, slots = rule.at({"beta1_power": 0.5})(w, rule.init(w), np.array([4.0]), 0.25)
+    >>> w.tolist(), slots[0].tolist(), slots[1].tolist()
+    ([0.75], [2.0], [4.0])
+    """
+
+    beta1: float = 0.9
+    beta2: float = 0.999
+    epsilon: float = 1e-7
+    beta1_power: float = 0.0
+    slots: ClassVar[dict[str, float | str]] = {"m": 0.0, "v": 0.0}
+
+    def start(self) -> Shared:
+        return {"beta1_power": np.float32(self.beta1)}
+
+    def advance(self, shared: Shared) -> Shared:
+        return {"beta1_power": shared["beta1_power"] * np.float32(self.beta1)}
+
+    def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
+        (m, v), xp, one = slots, namespace(w), w.dtype.type(1)
+        m = m + (g - m) * (one - self.beta1)
+        v = xp.maximum(self.beta2 * v, abs(g))
+        return w - lr / (one - self.beta1_power) * (m / (v + self.epsilon)), (m, v)

@@ -1,0 +1,57 @@
+"""AMSGrad: Adam whose step sizes never grow back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from .._arrays import Array, namespace
+from ._rule import Rule, Shared, Slots
+
+
+@dataclass(frozen=True)
+class AMSGrad(Rule):
+    """Step along the mean gradient over the root of the largest mean square so far.
+
+        m = m + (g - m) * (1 - beta1)
+        v = v + (g * g - v) * (1 - beta2)
+        vhat = max(vhat, v)
+        w = w - (m * (lr * sqrt(1 - beta2_power) / (1 - beta1_power))) / (sqrt(vhat) + epsilon)
+
+    The powers, beta1 and beta2 to the power of the step, change from step to step; 0 leaves the correction out.
+
+    Shapes: w, g, m, v, vhat (...). Slots: m, v and vhat, from 0. Source: Reddi, Kale & Kumar, "On the Convergence of
+    Adam and Beyond" (2018); `ApplyAdamWithAmsgrad`, TensorFlow 2.21 (2026).
+
+    >>> import numpy as np
+    >>> rule, w = AMSGrad(beta1=0.5, beta2=0.75, epsilon=0.0), np.array([1.0])
+    >>> w, slots = rule(w, (np.zeros(1), np.zeros(1), np.array([16.0])), np.array([4.0]), 0.5)
+    >>> w.tolist(), [s.item() for s in slots]
+    ([0.75], [2.0, 4.0, 16.0])
+    """
+
+    beta1: float = 0.9
+    beta2: float = 0.999
+    epsilon: float = 1e-7
+    beta1_power: float = 0.0
+    beta2_power: float = 0.0
+    slots: ClassVar[dict[str, float | str]] = {"m": 0.0, "v": 0.0, "vhat": 0.0}
+
+    def start(self) -> Shared:
+        return {"beta1_power": np.float32(self.beta1), "beta2_power": np.float32(self.beta2)}
+
+    def advance(self, shared: Shared) -> Shared:
+        return {
+            "beta1_power": shared["beta1_power"] * np.float32(self.beta1),
+            "beta2_power": shared["beta2_power"] * np.float32(self.beta2),
+        }
+
+    def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
+        (m, v, vhat), xp, one = slots, namespace(w), w.dtype.type(1)
+        rate = lr * xp.sqrt(one - self.beta2_power) / (one - self.beta1_power)
+        m = m + (g - m) * (one - self.beta1)
+        v = v + (g * g - v) * (one - self.beta2)
+        vhat = xp.maximum(vhat, v)
+        return w - (m * rate) / (xp.sqrt(vhat) + self.epsilon), (m, v, vhat)
