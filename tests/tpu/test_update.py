@@ -1,0 +1,59 @@
+"""The update of a table: what is summed, what is clipped, and what is left alone."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradlab as gl
+from gradlab import apply
+from gradlab.rules import Adagrad, Momentum, StochasticGradientDescent
+from gradlab.tpu import update
+
+from .. import ways
+
+W = np.float32([[1.0, -1.0], [2.0, 3.0], [4.0, 5.0]])
+
+
+def slices(values: Any, indices: list[int]) -> gl.IndexedSlices:
+    return gl.IndexedSlices(np.float32(values), np.array(indices, np.int32), (3, 2))
+
+
+def test_the_sum_is_clipped_and_not_its_parts() -> None:
+    rule = Adagrad(epsilon_place="none")
+    g = slices([[3.0, -0.5], [2.0, 0.25]], [0, 0])
+    w, (a,) = update(rule, W, rule.init(W), g, 0.1, (-1.0, 1.0), (-0.95, 0.95))
+    np.testing.assert_allclose(a[0], [1.1, 0.1625], rtol=1e-6)
+    np.testing.assert_allclose(w[0], [1 - 0.1 / np.sqrt(1.1), -1 + 0.025 / np.sqrt(0.1625)], rtol=1e-6)
+    assert w[1:].tolist() == W[1:].tolist(), "rows that did not move are not clipped"
+    assert (a[1:] == np.float32(0.1)).all()
+
+
+def test_without_limits_it_is_the_rule_on_rows() -> None:
+    rule, g = Momentum(0.5), slices([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], [2, 0, 2])
+    got, expected = update(rule, W, rule.init(W), g, 0.1), apply.rows(rule, W, rule.init(W), g, 0.1)
+    assert [x.tolist() for x in (got[0], *got[1])] == [x.tolist() for x in (expected[0], *expected[1])]
+
+
+def test_one_side_may_be_open() -> None:
+    w, _ = update(StochasticGradientDescent(), W, (), np.full_like(W, 9.0), 1.0, (None, 2.0), (0.0, None))
+    assert w.tolist() == [[0.0, 0.0], [0.0, 1.0], [2.0, 3.0]]
+
+
+@pytest.mark.parametrize("way", [ways.eager, ways.jit], ids=["eager", "jit"])
+def test_jax_agrees(way: ways.Way) -> None:
+    rule, g = Adagrad(), slices([[1.0, 2.0], [3.0, -4.0], [5.0, 6.0]], [2, 0, 2])
+
+    def f(w: Any, slots: Any, g: Any) -> Any:
+        return update(rule, w, slots, g, 0.1, (-2.0, 2.0), (-1.0, 3.95))
+
+    got, expected = way(f, W, rule.init(W), g), f(W, rule.init(W), g)
+    np.testing.assert_allclose(got[0], expected[0], rtol=1e-6)
+    np.testing.assert_allclose(got[1][0], expected[1][0], rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["gradient_limits", "weight_limits"])
+def test_limits_that_cross_are_refused(name: str) -> None:
+    limits: Any = {name: (1.0, -1.0)}
+    with pytest.raises(ValueError, match=rf"{name} must be \(lower, upper\), got 1.0 above -1.0"):
+        update(StochasticGradientDescent(), W, (), W, 0.1, **limits)
