@@ -47,7 +47,7 @@ class Adagrad(Rule):
 
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
         accumulator = slots[0] + g * g
-        return w - self._scaled(g, lr, accumulator), (accumulator,)
+        return w - self.scaled(g, lr, accumulator), (accumulator,)
 
     def root(self, accumulator: Array) -> Array:
         """What the gradient is divided by: lr / root is the effective learning rate of a weight."""
@@ -57,7 +57,8 @@ class Adagrad(Rule):
         root = xp.sqrt(accumulator)
         return root + self.epsilon if self.epsilon_place == "outside" else root
 
-    def _scaled(self, g: Array, lr: Array, accumulator: Array) -> Array:
+    def scaled(self, g: Array, lr: Array, accumulator: Array) -> Array:
+        """The step that a gradient makes with this accumulator."""
         root, one = self.root(accumulator), g.dtype.type(1)
         if self.order == "divide":
             return (g * lr) / root
