@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
+import csv
+import sys
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
 import numpy as np
+
+_CANCER_FEATURES = (
+    "radius", "texture", "perimeter", "area", "smoothness", "compactness", "concavity", "concave points", "symmetry",
+    "fractal dimension",
+)  # fmt: skip
 
 
 def python_docs() -> tuple[np.ndarray, tuple[str, ...]]:
@@ -24,3 +35,40 @@ def python_docs() -> tuple[np.ndarray, tuple[str, ...]]:
     alphabet = tuple(sorted(set(text)))
     code = {c: i for i, c in enumerate(alphabet)}
     return np.array([code[c] for c in text], np.int32), alphabet
+
+
+@cache
+def breast_cancer() -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
+    """Shapes of cell nuclei in 569 breast tumours, and whether the tumour is malignant.
+
+    Returns: (features, malignant, names): float32 (569, 10), the mean of each feature over the nuclei of an image, on
+    scales from 0.05 to 1000; bool (569,); the names of the features. The arrays are read-only.
+
+    Not in TensorFlow. Source: Wolberg, Mangasarian, Street & Street, "Breast Cancer Wisconsin (Diagnostic)", UCI
+    Machine Learning Repository (1993), CC BY 4.0; the first ten columns of `sklearn.datasets.load_breast_cancer`.
+
+    >>> features, malignant, names = breast_cancer()
+    >>> dict(zip(names, features[0].tolist()))["area"], int(malignant.sum())
+    (1001.0, 212)
+    """
+    with np.load(str(_cancer_file())) as shipped:
+        features, malignant = shipped["features"], shipped["malignant"]
+    for array in (features, malignant):
+        array.flags.writeable = False
+    return features, malignant, _CANCER_FEATURES
+
+
+def _cancer_file() -> Any:
+    return files("gradlab.recordings") / "breast_cancer.npz"
+
+
+def main(path: str) -> None:
+    """Write the file behind `breast_cancer` from scikit-learn's breast_cancer.csv, where malignant is 0."""
+    with open(path, newline="", encoding="utf-8") as file:
+        _, *rows = csv.reader(file)
+    table = np.array(rows, np.float32)
+    np.savez_compressed(str(_cancer_file()), features=table[:, : len(_CANCER_FEATURES)], malignant=table[:, -1] == 0)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -16,7 +16,7 @@ LAYERS = {
     "maths": ("clip rules schedules", "numpy"),
     "state": (
         "collection variable tape autodiff graph gate pairs apply pure optimizer train keras optax measure what_if "
-        "record char_rnn datasets recordings landscapes word_topics tpu",
+        "record char_rnn datasets recordings surfaces landscapes word_topics tpu",
         "numpy jax",
     ),
     "pictures": ("figures", "numpy matplotlib"),

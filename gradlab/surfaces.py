@@ -1,0 +1,87 @@
+"""Losses of two weights to see Adagrad walk on: a bowl, and a real logistic regression."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+import numpy as np
+
+from .datasets import breast_cancer
+
+
+@dataclass(frozen=True)
+class Surface:
+    """A loss of two weights, in float64.
+
+    Args:
+        loss: weights (..., 2) to losses (...).
+        gradient: weights (..., 2) to gradients (..., 2).
+        bottom: the weights at which the loss is least.
+    """
+
+    loss: Callable[[np.ndarray], np.ndarray]
+    gradient: Callable[[np.ndarray], np.ndarray]
+    bottom: tuple[float, float]
+
+    def above(self, w: np.ndarray) -> np.ndarray:
+        """How far the loss of weights (..., 2) is above the least one: (...)."""
+        return np.maximum(self.loss(np.asarray(w, np.float64)) - self.loss(np.array(self.bottom)), 0)
+
+
+@lru_cache(64)
+def bowl(condition: float = 30.0) -> Surface:
+    """A bowl that is `condition` times as steep along the second weight as along the first.
+
+        loss = (w1 ** 2 + condition * w2 ** 2) / 2
+
+    >>> bowl(10.0).gradient(np.array([1.0, 1.0])).tolist()
+    [1.0, 10.0]
+    """
+    steepness = np.array([1.0, condition])
+    return Surface(lambda w: (steepness * w * w).sum(axis=-1) / 2, lambda w: steepness * w, (0.0, 0.0))
+
+
+@lru_cache(64)
+def logistic_regression(condition: float = 30.0) -> Surface:
+    """Tell malignant tumours from benign ones by the radius and the texture of their nuclei.
+
+        loss = mean(log(1 + exp(-side * (features @ w)))),  side = 1 if malignant else -1
+
+    Both features are standardised; then the second is written in a unit sqrt(condition) times as small, which makes the
+    loss `condition` times as steep along its weight and changes nothing else. There is no bias.
+
+    >>> np.round(logistic_regression(1.0).bottom, 2).tolist()
+    [3.96, 0.89]
+    """
+    unit = np.array([1.0, condition**0.5])
+    features, side = _standardised()
+    signed = side[:, None] * features * unit
+
+    def gradient(w: np.ndarray) -> np.ndarray:
+        wrong = 1 / (1 + np.exp(np.minimum(w @ signed.T, 700)))  # the probability of the other class
+        return -wrong @ signed / len(signed)
+
+    first, second = (_best() / unit).tolist()
+    return Surface(lambda w: np.logaddexp(0, -(w @ signed.T)).mean(axis=-1), gradient, (first, second))
+
+
+@cache
+def _standardised() -> tuple[np.ndarray, np.ndarray]:
+    """Radius and texture (569, 2) with mean 0 and variance 1, and 1 for malignant, -1 for benign."""
+    features, malignant, names = breast_cancer()
+    chosen = features[:, [names.index("radius"), names.index("texture")]].astype(np.float64)
+    return (chosen - chosen.mean(axis=0)) / chosen.std(axis=0), np.where(malignant, 1.0, -1.0)
+
+
+@cache
+def _best() -> np.ndarray:
+    """The weights of the standardised features at which the loss is least, by Newton's method."""
+    features, side = _standardised()
+    w = np.zeros(2)
+    for _ in range(12):
+        wrong = 1 / (1 + np.exp(side * (features @ w)))
+        curvature = (features.T * (wrong * (1 - wrong))) @ features
+        w += np.linalg.solve(curvature, (side * wrong) @ features)
+    return w
