@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from . import exercises as exercises
     from . import labs as labs
     from . import rules as rules
+    from . import schedules as schedules
     from . import train as train
     from .autodiff import gather as gather
     from .autodiff import gradients as gradients
@@ -49,7 +50,7 @@ _HOMES = {
     "slices": "IndexedSlices",
     "variable": "Variable get_global_step get_or_create_global_step trainable_variables",
 }
-_MODULES = ("char_rnn", "datasets", "errors", "exercises", "labs", "rules", "train")
+_MODULES = ("char_rnn", "datasets", "errors", "exercises", "labs", "rules", "schedules", "train")
 _NAMES = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 __all__ = [*sorted(_NAMES), *_MODULES, "__version__"]

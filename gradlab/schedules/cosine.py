@@ -1,0 +1,113 @@
+"""Rates that fall along half a cosine, once or again and again."""
+
+from __future__ import annotations
+
+import math
+import operator
+from dataclasses import dataclass
+from typing import Any
+
+from .._arrays import Array, flush, quiet
+from ._schedule import FieldSchedule, Rate, check_rate, check_steps, precise, settled
+
+
+@dataclass(frozen=True)
+class CosineDecay(FieldSchedule):
+    """Lead the rate down half a cosine, after a linear warmup if asked for.
+
+        rate = top * ((1 - alpha) * (1 + cos(pi * s / decay_steps)) / 2 + alpha)
+        top = initial_learning_rate, s = min(step, decay_steps)           without warmup_target
+        top = warmup_target, s = min(step - warmup_steps, decay_steps)    with it, from step warmup_steps on; before:
+        rate = (warmup_target - initial_learning_rate) * step / warmup_steps + initial_learning_rate
+
+    Args:
+        initial_learning_rate: number or scalar array; its dtype is the result's, a Python number is float32.
+        decay_steps: > 0 (ValueError). alpha: share of the top that is left at the end.
+        name: kept in the config, nothing else.
+        warmup_target, warmup_steps: not in TensorFlow 2.3, where `tf.keras.experimental` has this class.
+
+    Dtypes, shapes and differences as of `ExponentialDecay`. Source: Loshchilov & Hutter, "SGDR: Stochastic Gradient
+    Descent with Warm Restarts" (2016); `tf.keras.optimizers.schedules.CosineDecay`, TensorFlow 2.21 (2026).
+
+    >>> schedule = CosineDecay(1.0, decay_steps=4, alpha=0.5)
+    >>> print(schedule(0), schedule(2), schedule(4), schedule(5))
+    1.0 0.75 0.5 0.5
+    """
+
+    initial_learning_rate: Rate
+    decay_steps: Any
+    alpha: Any = 0.0
+    name: str | None = None
+    warmup_target: Any = None
+    warmup_steps: Any = 0
+
+    def __post_init__(self) -> None:
+        check_rate(self.initial_learning_rate)
+        check_steps(self.decay_steps, "decay_steps")
+
+    @quiet
+    def __call__(self, step: Any) -> Array:
+        xp, rate, step, cast = settled(self.initial_learning_rate, step)
+        steps = cast(self.decay_steps)
+
+        def decayed(top: Array, step: Array) -> Array:
+            cosine = cast(0.5) * (cast(1) + precise(xp.cos, xp.asarray(math.pi, rate.dtype) * (step / steps)))
+            # In the dtype at once, unlike the other hyperparameters: TensorFlow never makes alpha a tensor.
+            return top * (xp.asarray(1 - self.alpha, rate.dtype) * cosine + xp.asarray(self.alpha, rate.dtype))
+
+        if self.warmup_target is None:
+            return flush(decayed(rate, xp.minimum(step, steps)))[()]
+        target, warmup = cast(self.warmup_target), cast(self.warmup_steps)
+        step = xp.minimum(step, steps + warmup)
+        warming = (target - rate) * (step / warmup) + rate
+        return flush(xp.where(step < warmup, warming, decayed(target, step - warmup)))[()]
+
+
+@dataclass(frozen=True)
+class CosineDecayRestarts(FieldSchedule):
+    """Lead the rate down half a cosine, again and again: t_mul times as long and from m_mul times as high.
+
+        rate = initial_learning_rate * ((1 - alpha) * m_mul ** i * (1 + cos(pi * f)) / 2 + alpha)
+        i = how often it has restarted, f = the share of this period that is over:
+        with x = step / first_decay_steps
+            t_mul = 1:  i = floor(x),  f = x - i
+            else:       i = floor(log(1 - x * (1 - t_mul)) / log(t_mul)),
+                        f = (x - (1 - t_mul**i) / (1 - t_mul)) / t_mul**i
+
+    Args:
+        initial_learning_rate: number or scalar array; its dtype is the result's, a Python number is float32.
+        first_decay_steps: > 0 (ValueError). t_mul, m_mul, alpha: numbers. name: kept in the config, nothing else.
+
+    Rounding of the quotient of logarithms decides which step restarts: TensorFlow's, also a step late, under NumPy;
+    XLA's logarithm may decide otherwise there. Dtypes, shapes and differences as of `ExponentialDecay`.
+    Source: Loshchilov & Hutter (2016); `tf.keras.optimizers.schedules.CosineDecayRestarts`, TensorFlow 2.21 (2026).
+
+    >>> schedule = CosineDecayRestarts(1.0, first_decay_steps=2, m_mul=0.5)
+    >>> print(*(schedule(step) for step in range(6)))
+    1.0 0.49999997 0.5 0.4267767 0.24999999 0.07322331
+    """
+
+    initial_learning_rate: Rate
+    first_decay_steps: Any
+    t_mul: Any = 2.0
+    m_mul: Any = 1.0
+    alpha: Any = 0.0
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        check_rate(self.initial_learning_rate)
+        check_steps(self.first_decay_steps, "first_decay_steps")
+
+    @quiet
+    def __call__(self, step: Any) -> Array:
+        xp, rate, step, cast = settled(self.initial_learning_rate, step)
+        one, t_mul, m_mul, alpha = cast(1), cast(self.t_mul), cast(self.m_mul), cast(self.alpha)
+        done = step / cast(self.first_decay_steps)
+        longer = xp.floor(precise(xp.log, one - done * (one - t_mul)) / precise(xp.log, t_mul))
+        restarts = xp.where(t_mul == one, xp.floor(done), longer)
+        length = precise(operator.pow, t_mul, restarts)
+        before = xp.where(t_mul == one, restarts, (one - length) / (one - t_mul))
+        fraction = (done - before) / length
+        height = cast(0.5) * precise(operator.pow, m_mul, restarts)
+        cosine = height * (one + precise(xp.cos, xp.asarray(math.pi, rate.dtype) * fraction))
+        return flush(rate * ((one - alpha) * cosine + alpha))[()]

@@ -1,0 +1,179 @@
+"""Rates that fall by a power, a quotient, a polynomial or in pieces."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._arrays import Array, as_array, flush, namespace, quiet
+from ._schedule import FieldSchedule, Rate, check_rate, check_steps, precise, settled
+
+
+@dataclass(frozen=True)
+class ExponentialDecay(FieldSchedule):
+    """Multiply the rate by decay_rate every decay_steps.
+
+        rate = initial_learning_rate * decay_rate ** p,  p = step / decay_steps, or its floor with staircase
+
+    Args:
+        initial_learning_rate: number or scalar array; its dtype is the result's, a Python number is float32.
+        decay_steps: > 0 (ValueError). decay_rate: number. staircase: change at multiples of decay_steps only.
+        name: kept in the config, nothing else.
+
+    `step`: number or array of any shape, NumPy or JAX; the result has its shape. Bit-equal to TensorFlow under NumPy.
+    Differs from TensorFlow: an integer initial_learning_rate works, decay_steps <= 0 is refused as in Keras 3.
+    Source: `tf.keras.optimizers.schedules.ExponentialDecay`, TensorFlow 2.21 (2026).
+
+    >>> schedule = ExponentialDecay(0.5, decay_steps=2, decay_rate=0.25)
+    >>> print(*(schedule(step) for step in range(4)))
+    0.5 0.25 0.125 0.0625
+    """
+
+    initial_learning_rate: Rate
+    decay_steps: Any
+    decay_rate: Any
+    staircase: bool = False
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        check_rate(self.initial_learning_rate)
+        check_steps(self.decay_steps, "decay_steps")
+
+    @quiet
+    def __call__(self, step: Any) -> Array:
+        xp, rate, step, cast = settled(self.initial_learning_rate, step)
+        p = step / cast(self.decay_steps)
+        p = xp.floor(p) if self.staircase else p
+        return flush(rate * precise(operator.pow, cast(self.decay_rate), p))[()]
+
+
+@dataclass(frozen=True)
+class InverseTimeDecay(FieldSchedule):
+    """Divide the rate by a number that grows with time.
+
+        rate = initial_learning_rate / (1 + decay_rate * p),  p = step / decay_steps, or its floor with staircase
+
+    Arguments, dtypes, shapes, errors and differences as of `ExponentialDecay`.
+    Source: `tf.keras.optimizers.schedules.InverseTimeDecay`, TensorFlow 2.21 (2026).
+
+    >>> schedule = InverseTimeDecay(1.0, decay_steps=2, decay_rate=2.0)
+    >>> print(schedule(0), schedule(2), schedule(6))
+    1.0 0.33333334 0.14285715
+    """
+
+    initial_learning_rate: Rate
+    decay_steps: Any
+    decay_rate: Any
+    staircase: bool = False
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        check_rate(self.initial_learning_rate)
+        check_steps(self.decay_steps, "decay_steps")
+
+    @quiet
+    def __call__(self, step: Any) -> Array:
+        xp, rate, step, cast = settled(self.initial_learning_rate, step)
+        p = step / cast(self.decay_steps)
+        p = xp.floor(p) if self.staircase else p
+        return flush(rate / (cast(1) + cast(self.decay_rate) * p))[()]
+
+
+@dataclass(frozen=True)
+class PolynomialDecay(FieldSchedule):
+    """Lead the rate to end_learning_rate along a polynomial.
+
+        rate = (initial_learning_rate - end_learning_rate) * (1 - s / d) ** power + end_learning_rate
+        s = min(step, decay_steps), d = decay_steps
+        s = step, d = decay_steps * max(1, ceil(step / decay_steps))    with cycle: it rises again, to ever less
+
+    Args:
+        initial_learning_rate: number or scalar array; its dtype is the result's, a Python number is float32.
+        decay_steps: > 0 (ValueError). end_learning_rate, power: numbers. cycle: start again after decay_steps.
+        name: kept in the config, nothing else.
+
+    Dtypes, shapes and differences as of `ExponentialDecay`.
+    Source: `tf.keras.optimizers.schedules.PolynomialDecay`, TensorFlow 2.21 (2026).
+
+    >>> schedule = PolynomialDecay(1.0, decay_steps=4, end_learning_rate=0.0, power=2.0)
+    >>> print(*(schedule(step) for step in (0, 2, 4, 9)))
+    1.0 0.25 0.0 0.0
+    """
+
+    initial_learning_rate: Rate
+    decay_steps: Any
+    end_learning_rate: Any = 0.0001
+    power: Any = 1.0
+    cycle: bool = False
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        check_rate(self.initial_learning_rate)
+        check_steps(self.decay_steps, "decay_steps")
+
+    @quiet
+    def __call__(self, step: Any) -> Array:
+        xp, rate, step, cast = settled(self.initial_learning_rate, step)
+        end, steps, one = cast(self.end_learning_rate), cast(self.decay_steps), cast(1)
+        if self.cycle:
+            steps = steps * xp.where(step == 0, one, xp.ceil(step / steps))
+        else:
+            step = xp.minimum(step, steps)
+        return flush((rate - end) * precise(operator.pow, one - step / steps, cast(self.power)) + end)[()]
+
+
+@dataclass(frozen=True)
+class PiecewiseConstantDecay(FieldSchedule):
+    """A constant rate up to and including each boundary.
+
+        rate = values[k],  k = number of boundaries < step
+
+    Args:
+        boundaries: increasing step counts; they take the dtype of the step.
+        values: one more than boundaries. Their dtype is the result's; Python floats are float32.
+        name: kept in the config, nothing else.
+
+    `step`: number or array of any shape, NumPy or JAX; the result has its shape.
+    Raises ValueError: lengths that do not differ by one; boundaries that decrease, where TensorFlow raises when the
+    schedule is called between them. Source: `tf.keras.optimizers.schedules.PiecewiseConstantDecay`, TensorFlow 2.21
+    (2026).
+
+    >>> schedule = PiecewiseConstantDecay([2, 4], [1.0, 0.5, 0.25])
+    >>> schedule(np.arange(6)).tolist()
+    [1.0, 1.0, 1.0, 0.5, 0.5, 0.25]
+    """
+
+    boundaries: Sequence[Any]
+    values: Sequence[Any]
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.boundaries) != len(self.values) - 1:
+            raise ValueError(
+                f"values must be one more than boundaries, got {len(self.values)} values for boundaries of length "
+                f"{len(self.boundaries)}: {list(self.values)} and {list(self.boundaries)}"
+            )
+        if any(
+            isinstance(b, int | float) and b < a for a, b in zip(self.boundaries, self.boundaries[1:], strict=False)
+        ):
+            raise ValueError(f"boundaries must increase, got {list(self.boundaries)}")
+
+    @quiet
+    def __call__(self, step: Any) -> Array:
+        step = as_array(step, "step")
+        xp = namespace(step, *self.boundaries, *self.values)
+        step, values = xp.asarray(step), xp.stack([xp.asarray(v) for v in _of_one_kind(self.values)])
+        passed = [step > xp.asarray(b).astype(step.dtype) for b in self.boundaries]
+        return values[sum((p.astype(np.int32) for p in passed), xp.zeros(step.shape, np.int32))]
+
+    def get_config(self) -> dict[str, Any]:
+        return {"boundaries": list(self.boundaries), "values": list(self.values), "name": self.name}
+
+
+def _of_one_kind(values: Sequence[Any]) -> Sequence[Any]:
+    """Python numbers as one array, so that 1 beside 0.5 is a float; arrays as they are."""
+    return values if any(hasattr(v, "dtype") for v in values) else as_array(list(values), "values")

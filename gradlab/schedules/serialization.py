@@ -1,0 +1,89 @@
+"""Schedules as dictionaries that JSON can hold, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..clip._limits import Semantics, is_old
+from ._schedule import LearningRateSchedule
+from .cosine import CosineDecay, CosineDecayRestarts
+from .decay import ExponentialDecay, InverseTimeDecay, PiecewiseConstantDecay, PolynomialDecay
+
+_MODULE = "keras.optimizers.schedules"
+_CLASSES: dict[str, type[LearningRateSchedule]] = {
+    c.__name__: c
+    for c in (
+        ExponentialDecay,
+        PiecewiseConstantDecay,
+        PolynomialDecay,
+        InverseTimeDecay,
+        CosineDecay,
+        CosineDecayRestarts,
+    )
+}
+
+
+def serialize(
+    learning_rate_schedule: LearningRateSchedule, use_legacy_format: bool = False, *, semantics: Semantics = "tf2.21"
+) -> dict[str, Any]:
+    """The schedule as a dictionary: what an optimizer's config holds.
+
+    Args:
+        learning_rate_schedule: any schedule with `get_config`.
+        use_legacy_format: only class_name and config, without module and registered_name.
+        semantics: "tf2.3" is that format, and its CosineDecay knows no warmup (ValueError if there is one).
+
+    Raises TypeError for what is not a schedule. Source: `tf.keras.optimizers.schedules.serialize`, TensorFlow 2.21
+    (2026).
+
+    >>> serialize(InverseTimeDecay(0.5, 2, 0.25), use_legacy_format=True)["class_name"]
+    'InverseTimeDecay'
+    """
+    if not isinstance(learning_rate_schedule, LearningRateSchedule):
+        raise TypeError(f"serialize needs a LearningRateSchedule, got {type(learning_rate_schedule).__name__}")
+    old, name = is_old(semantics), type(learning_rate_schedule).__name__
+    config = _without_warmup(learning_rate_schedule) if old else learning_rate_schedule.get_config()
+    if old or use_legacy_format:
+        return {"class_name": name, "config": config}
+    if _CLASSES.get(name) is type(learning_rate_schedule):
+        return {"module": _MODULE, "class_name": name, "config": config, "registered_name": None}
+    module = type(learning_rate_schedule).__module__
+    return {"module": module, "class_name": name, "config": config, "registered_name": name}
+
+
+def deserialize(
+    config: Mapping[str, Any],
+    custom_objects: Mapping[str, type[LearningRateSchedule]] | None = None,
+    use_legacy_format: bool = False,
+) -> LearningRateSchedule:
+    """The schedule that `serialize` wrote, in either format.
+
+    Args:
+        config: dictionary with class_name and config.
+        custom_objects: your own classes by name. use_legacy_format: accepted; both formats are always read.
+
+    Raises TypeError: not such a dictionary, or unknown arguments; ValueError: a class that nobody knows.
+    Source: `tf.keras.optimizers.schedules.deserialize`, TensorFlow 2.21 (2026).
+
+    >>> deserialize(serialize(ExponentialDecay(0.5, 2, 0.25)))
+    ExponentialDecay(initial_learning_rate=0.5, decay_steps=2, decay_rate=0.25, staircase=False, name=None)
+    """
+    if not isinstance(config, Mapping) or not {"class_name", "config"} <= config.keys():
+        raise TypeError(f"config must be a dictionary with class_name and config, got {config!r}")
+    known = {**_CLASSES, **(custom_objects or {})}
+    if config["class_name"] not in known:
+        raise ValueError(
+            f"there is no schedule {config['class_name']!r}; there are {', '.join(known)}. "
+            "Pass your own class in custom_objects"
+        )
+    return known[config["class_name"]].from_config(config["config"])
+
+
+def _without_warmup(schedule: LearningRateSchedule) -> dict[str, Any]:
+    config = schedule.get_config()
+    if isinstance(schedule, CosineDecay):
+        if config.pop("warmup_target") is not None:
+            raise ValueError("TensorFlow 2.3 has no warmup; serialize this schedule with semantics='tf2.21'")
+        del config["warmup_steps"]
+    return config
