@@ -5,21 +5,45 @@ from typing import Any
 
 from ._rule import Rule as Rule
 from .ada_max import AdaMax as AdaMax
+from .adadelta import Adadelta as Adadelta
 from .adagrad import Adagrad as Adagrad
+from .adagrad_da import AdagradDA as AdagradDA
+from .adagrad_momentum import AdagradMomentum as AdagradMomentum
 from .add_sign import AddSign as AddSign
 from .ams_grad import AMSGrad as AMSGrad
+from .assign import Assign as Assign
+from .bounded_adagrad import BoundedAdagrad as BoundedAdagrad
+from .frequency_aware_adagrad import FrequencyAwareAdagrad as FrequencyAwareAdagrad
+from .frequency_estimator import FrequencyEstimator as FrequencyEstimator
+from .keras_momentum import KerasMomentum as KerasMomentum
+from .mdl_adagrad_light import MdlAdagradLight as MdlAdagradLight
 from .momentum import Momentum as Momentum
 from .power_sign import PowerSign as PowerSign
+from .proximal_adagrad import ProximalAdagrad as ProximalAdagrad
+from .proximal_gradient_descent import ProximalGradientDescent as ProximalGradientDescent
 from .stochastic_gradient_descent import StochasticGradientDescent as StochasticGradientDescent
+from .user_defined import UserDefined as UserDefined
 
 _CATALOGUE: tuple[type[Rule], ...] = (
     StochasticGradientDescent,
     Momentum,
+    KerasMomentum,
+    ProximalGradientDescent,
     Adagrad,
+    BoundedAdagrad,
+    ProximalAdagrad,
+    AdagradMomentum,
+    AdagradDA,
+    FrequencyAwareAdagrad,
+    Adadelta,
     AdaMax,
     AddSign,
     PowerSign,
     AMSGrad,
+    MdlAdagradLight,
+    FrequencyEstimator,
+    Assign,
+    UserDefined,
 )
 
 
@@ -27,7 +51,7 @@ def catalogue() -> dict[str, type[Rule]]:
     """Every rule by name. Not in TensorFlow.
 
     >>> list(catalogue())[:3]
-    ['StochasticGradientDescent', 'Momentum', 'Adagrad']
+    ['StochasticGradientDescent', 'Momentum', 'KerasMomentum']
     """
     return {rule.__name__: rule for rule in _CATALOGUE}
 

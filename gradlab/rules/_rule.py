@@ -73,7 +73,7 @@ class Rule:
     def _in(self, dtype: Any) -> Self:
         """The rule with its numbers rounded to `dtype`, as the originals round theirs: 1 - 0.999 depends on it."""
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-        return dataclasses.replace(self, **{n: _rounded(x, dtype) for n, x in fields.items() if _is_number(x)})
+        return dataclasses.replace(self, **{n: rounded(x, dtype) for n, x in fields.items() if _is_number(x)})
 
 
 def check_choice(name: str, given: Any, allowed: tuple[str, ...]) -> None:
@@ -82,11 +82,19 @@ def check_choice(name: str, given: Any, allowed: tuple[str, ...]) -> None:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {given!r}")
 
 
+def zero_is_no_limit(limit: Array) -> Array:
+    """`limit` where it is above 0, infinity else: what TPU embeddings mean by a limit of 0."""
+    return namespace(limit).where(limit > 0, limit, limit.dtype.type(np.inf))
+
+
 def _is_number(x: Any) -> bool:
-    return isinstance(x, float | np.number) or (hasattr(x, "dtype") and x.dtype.kind in "fV")
+    if isinstance(x, bool):
+        return False
+    return isinstance(x, int | float | np.number) or (hasattr(x, "dtype") and x.dtype.kind in "fV")
 
 
-def _rounded(x: Any, dtype: Any) -> Any:
+def rounded(x: Any, dtype: Any) -> Any:
+    """A number of a rule as a scalar of `dtype`."""
     return x.astype(dtype) if is_jax(x) else np.asarray(x, dtype)[()]
 
 

@@ -1,0 +1,59 @@
+"""Adagrad by dual averaging."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from .._arrays import Array, namespace
+from ._proximal import soft_threshold
+from ._rule import Rule, Shared, Slots
+
+
+@dataclass(frozen=True)
+class AdagradDA(Rule):
+    """Set each weight by the sum of its gradients so far: it forgets where it started, and L1 keeps rare ones at 0.
+
+        gradient_accumulator = gradient_accumulator + g
+        gradient_squared_accumulator = gradient_squared_accumulator + g * g
+        share = sign(gradient_accumulator) * max(|gradient_accumulator| - global_step * l1, 0)
+        w = -lr * share / (global_step * lr * l2 + sqrt(gradient_squared_accumulator))
+
+    l1 and l2 are `l1_regularization_strength` and `l2_regularization_strength`. Shapes: w, g and both slots (...).
+    Slots: gradient_accumulator, from 0; gradient_squared_accumulator, from
+    `initial_gradient_squared_accumulator_value`. `global_step` counts from 1, as the count of
+    `tf.compat.v1.train.AdagradDAOptimizer` does for a step variable from 0; in float32 it is exact up to 2**24.
+    A gradient of 0 sets a weight too: to 0 before it ever had another.
+    Source: Duchi, Hazan & Singer, "Adaptive Subgradient Methods for Online Learning and Stochastic Optimization"
+    (2011); Xiao, "Dual Averaging Methods for Regularized Stochastic Learning and Online Optimization" (2010);
+    `ApplyAdagradDA`, TensorFlow 2.21 (2026), which has a branch for l1 = 0 with the same result.
+
+    >>> import numpy as np
+    >>> rule, w = AdagradDA(9.0, l1_regularization_strength=1.0), np.array([7.0, 7.0])
+    >>> w, slots = rule(w, rule.init(w), np.array([4.0, 0.5]), 0.5)
+    >>> w.tolist(), slots[0].tolist(), slots[1].tolist()
+    ([-0.3, -0.0], [4.0, 0.5], [25.0, 9.25])
+    """
+
+    initial_gradient_squared_accumulator_value: float = 0.1
+    l1_regularization_strength: float = 0.0
+    l2_regularization_strength: float = 0.0
+    global_step: float = 1.0
+    slots: ClassVar[dict[str, float | str]] = {
+        "gradient_accumulator": 0.0,
+        "gradient_squared_accumulator": "initial_gradient_squared_accumulator_value",
+    }
+
+    def start(self) -> Shared:
+        return {"global_step": np.float32(self.global_step)}
+
+    def advance(self, shared: Shared) -> Shared:
+        return {"global_step": shared["global_step"] + np.float32(1)}
+
+    def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
+        accumulator, squared = slots[0] + g, slots[1] + g * g
+        share = soft_threshold(accumulator, self.global_step * self.l1_regularization_strength)
+        root = namespace(w).sqrt(squared)
+        return -lr * share / (self.global_step * lr * self.l2_regularization_strength + root), (accumulator, squared)

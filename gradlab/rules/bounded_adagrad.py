@@ -1,0 +1,60 @@
+"""Adagrad with a bound on the update and on the accumulator, the form of TPU embeddings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from .._arrays import Array, namespace
+from ._rule import Rule, Slots, check_choice, zero_is_no_limit
+
+
+@dataclass(frozen=True)
+class BoundedAdagrad(Rule):
+    """Adagrad whose update, and whose accumulator, stay within limits.
+
+        new = min(accumulators + g * g, max_accumulator)
+        root = sqrt(new) if update_accumulator_first else sqrt(accumulators)
+        accumulators = new
+        w = w - clip(lr * (g / root))      bounded="update"
+            w - lr * clip(g / root)        "scaled_gradient"
+            w - lr * (clip(g) / root)      "gradient"; new has the square of clip(g) too
+
+    where clip(x) = min(max(x, -max_var_update), max_var_update); a limit of 0 is no limit.
+
+    Shapes: w, g, accumulators (...). Slot: accumulators, from `initial_accumulator_value`. Raises ValueError for a
+    `bounded` that is none of these.
+    Documented: what the flag and the limits are for, that 0 switches them off. Uncertain: which quantity
+    `max_var_update` limits. The field's name says the update, its comment says the gradient, so it is a choice here;
+    that the cap on the accumulator comes before its use, and its initial value, 0.1 as in Adagrad, are guesses.
+    Source: `BoundedAdagradParameters` in TensorFlow's `optimization_parameters.proto` (2026), which refers to Duchi,
+    Hazan & Singer (2011).
+
+    >>> import numpy as np
+    >>> rule, w = BoundedAdagrad(True, 0.25, 16.0, initial_accumulator_value=9.0), np.array([1.0, 1.0])
+    >>> w, slots = rule(w, rule.init(w), np.array([4.0, 0.0]), 0.5)
+    >>> w.tolist(), slots[0].tolist()
+    ([0.75, 1.0], [16.0, 9.0])
+    """
+
+    update_accumulator_first: bool = False
+    max_var_update: float = 0.0
+    max_accumulator: float = 0.0
+    bounded: Literal["update", "scaled_gradient", "gradient"] = "update"
+    initial_accumulator_value: float = 0.1
+    slots: ClassVar[dict[str, float | str]] = {"accumulators": "initial_accumulator_value"}
+
+    def __post_init__(self) -> None:
+        check_choice("bounded", self.bounded, ("update", "scaled_gradient", "gradient"))
+
+    def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
+        xp = namespace(w)
+        g = self._limited("gradient", g)
+        new = xp.minimum(slots[0] + g * g, zero_is_no_limit(self.max_accumulator))
+        root = xp.sqrt(new if self.update_accumulator_first else slots[0])
+        update = lr * self._limited("scaled_gradient", g / root)
+        return w - self._limited("update", update), (new,)
+
+    def _limited(self, what: str, x: Array) -> Array:
+        limit = zero_is_no_limit(self.max_var_update)
+        return namespace(x).clip(x, -limit, limit) if what == self.bounded else x
