@@ -8,7 +8,9 @@ from functools import cache, lru_cache
 
 import numpy as np
 
+from .clip import clip_by_norm
 from .datasets import breast_cancer
+from .rules import Rule
 
 
 @dataclass(frozen=True)
@@ -85,3 +87,32 @@ def _best() -> np.ndarray:
         curvature = (features.T * (wrong * (1 - wrong))) @ features
         w += np.linalg.solve(curvature, (side * wrong) @ features)
     return w
+
+
+def walk(
+    surface: Surface, rule: Rule, start: tuple[float, float], rates: np.ndarray, clip: float | None = None
+) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Follow a rule down a surface in float32, one step for each learning rate.
+
+        g = gradient(w), clipped to norm `clip` if one is given;  w, slots = rule(w, slots, g, rate)
+
+    Returns: (weights, slots): (steps + 1, 2), and the same for each slot; NaN after what is no longer finite.
+
+    >>> from .rules import StochasticGradientDescent
+    >>> walk(bowl(2.0), StochasticGradientDescent(), (4.0, 1.0), np.full(2, 0.5))[0].tolist()
+    [[4.0, 1.0], [2.0, 0.0], [1.0, 0.0]]
+    """
+    w = np.array(start, np.float32)
+    slots = rule.init(w)
+    path = np.full((len(rates) + 1, 1 + len(slots), 2), np.nan, np.float32)
+    path[0] = w, *slots
+    for step, rate in enumerate(rates.astype(np.float32), start=1):
+        with np.errstate(over="ignore"):
+            g = surface.gradient(w.astype(np.float64)).astype(np.float32)
+        if not np.isfinite(g).all():
+            break
+        g = g if clip is None else clip_by_norm(g, clip)
+        w, slots = rule(w, slots, g, rate)
+        path[step] = w, *slots
+    weights, *kept = np.moveaxis(path, 1, 0)
+    return weights, kept

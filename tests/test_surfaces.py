@@ -5,7 +5,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from gradlab.surfaces import Surface, bowl, logistic_regression
+import gradlab as gl
+from gradlab.surfaces import Surface, bowl, logistic_regression, walk
 
 MAKERS = [bowl, logistic_regression]
 every = pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
@@ -60,3 +61,23 @@ def test_the_regression_tells_most_tumours_apart_and_survives_far_off_weights() 
     assert surface.loss(np.array(surface.bottom)) == pytest.approx(0.2757571, abs=1e-6)
     far = np.array([-1e4, 1e4])
     assert np.isfinite(surface.loss(far)) and np.isfinite(surface.gradient(far)).all()
+
+
+def test_a_walk_is_the_rule_again_and_again_in_float32() -> None:
+    rule, surface = gl.rules.Adagrad(initial_accumulator_value=0.5), bowl(3.0)
+    weights, (accumulator,) = walk(surface, rule, (1.0, -2.0), np.array([0.5, 0.25]), clip=2.0)
+    w = np.float32([1.0, -2.0])
+    slots = rule.init(w)
+    for step, rate in ((1, 0.5), (2, 0.25)):
+        g = gl.clip_by_norm(surface.gradient(w.astype(float)).astype(np.float32), 2.0)
+        w, slots = rule(w, slots, g, rate)
+        np.testing.assert_array_equal(weights[step], w)
+        np.testing.assert_array_equal(accumulator[step], slots[0])
+    assert weights.dtype == accumulator.dtype == np.float32
+    assert accumulator[0].tolist() == [0.5, 0.5]
+
+
+def test_a_walk_that_leaves_every_number_behind_ends_in_nan_without_a_warning() -> None:
+    weights, slots = walk(bowl(30.0), gl.rules.StochasticGradientDescent(), (1.0, 1.0), np.full(60, 10.0))
+    assert slots == [] and weights.shape == (61, 2)
+    assert np.isnan(weights[-1]).any() and np.isfinite(weights[10]).all()
