@@ -31,8 +31,15 @@ class GateWarning(GradlabWarning):
     """A gate value that has no effect, or one that lets updates overtake gradients."""
 
 
-class NotAVariableError(TypeError, NotImplementedError):
-    """Something that is not a Variable where one must be updated (NotImplementedError in TensorFlow)."""
+class KerasWarning(GradlabWarning):
+    """A Keras optimizer does something its user may not expect, in silence in the version it stands for."""
+
+
+class NotAVariableError(TypeError, NotImplementedError, AttributeError):
+    """Something that is not a Variable where one must be updated.
+
+    TensorFlow 1's optimizers raise NotImplementedError for it, Keras's AttributeError; this is both.
+    """
 
 
 def warn(message: str, category: type[GradlabWarning]) -> None:

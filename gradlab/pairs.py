@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,25 +22,29 @@ def check_step(global_step: Any) -> None:
 
 def checked_pairs(grads_and_vars: Any) -> list[tuple[Gradient, Variable]]:
     """The pairs that have a gradient, each checked against its variable before anything is changed."""
-    pairs = list(grads_and_vars)
+    pairs = read_pairs(grads_and_vars)
     if not pairs:
         raise ValueError("no variables provided: grads_and_vars is empty")
-    checked = []
-    for pair in pairs:
-        if not isinstance(pair, tuple | list) or len(pair) != 2:
-            raise TypeError(f"grads_and_vars must hold (gradient, variable) pairs, got {type(pair).__name__}")
-        g, v = pair
-        if not isinstance(v, Variable):
-            raise NotAVariableError(f"can only update a gradlab Variable, got {type(v).__name__}")
-        if g is not None:
-            checked.append((_checked_gradient(g, v), v))
+    checked = [(checked_gradient(g, v), v) for g, v in pairs if g is not None]
     if not checked:
         raise ValueError(f"no gradients provided for any variable: {[v.name for _, v in pairs]}")
     return checked
 
 
-def _checked_gradient(g: Any, v: Variable) -> Gradient:
-    if not is_float(v.dtype):
+def read_pairs(grads_and_vars: Any) -> list[tuple[Any, Variable]]:
+    """Pairs of anything and a Variable, from any iterable; TypeError for what is none."""
+    pairs = [tuple(pair) if isinstance(pair, tuple | list) else pair for pair in grads_and_vars]
+    for pair in pairs:
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise TypeError(f"grads_and_vars must hold (gradient, variable) pairs, got {type(pair).__name__}")
+        if not isinstance(pair[1], Variable):
+            raise NotAVariableError(f"can only update a gradlab Variable, got {type(pair[1]).__name__}")
+    return pairs
+
+
+def checked_gradient(g: Any, v: Variable, allowed: Callable[[Any], bool] = is_float) -> Gradient:
+    """The gradient as an array or as slices, of the variable's dtype and shape. `allowed` tells which dtypes."""
+    if not allowed(v.dtype):
         raise DTypeError(f"{v.name} is {v.dtype}; only floating-point variables can be optimized")
     sparse = isinstance(g, IndexedSlices)
     values = g.values if sparse else as_array(g, f"the gradient of {v.name}")
