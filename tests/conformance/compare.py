@@ -48,6 +48,8 @@ def differences(expected: Any, actual: Any, mode: str | dict[str, Any], where: s
         if "indexed_slices" in expected:
             return _slices(expected["indexed_slices"], actual, mode, where)
         return _mapping(expected, actual, mode, where)
+    if hasattr(actual, "dtype") and isinstance(expected, list | float | int):
+        return _numbers(expected, np.asarray(actual), mode, where)
     if isinstance(expected, list):
         return _sequence(expected, actual, mode, where)
     same = type(expected) is type(actual) and (expected == actual or expected != expected)
@@ -114,11 +116,24 @@ def _array(expected: dict[str, Any], actual: Any, mode: str | dict[str, Any], wh
             return [f"{where}: the golden file contradicts itself: values {want.tolist()}, hex {exact.tolist()}"]
     if (got.dtype, got.shape) != (want.dtype, want.shape):
         return [f"{where}: expected {want.dtype}{want.shape}, got {got.dtype}{got.shape}"]
-    wrong = ~matcher(mode)(want, got)
+    return _entries(matcher(mode), want, got, where)
+
+
+def _entries(match: Match, want: np.ndarray, got: np.ndarray, where: str) -> list[str]:
+    wrong = ~match(want, got)
     if not wrong.any():
         return []
     k = int(np.argmax(wrong))  # the first one, flat
     return [f"{where}: {wrong.sum()} of {wrong.size} entries differ, first [{k}] {_pair(want.flat[k], got.flat[k])}"]
+
+
+def _numbers(expected: Any, got: np.ndarray, mode: str | dict[str, Any], where: str) -> list[str]:
+    """Numbers written without a dtype: as float64 where they must be equal, else in the dtype of what came out."""
+    want, match = np.array(decode.numbers(expected), np.float64), matcher(mode)
+    if want.shape != got.shape and want.size + got.size:
+        return [f"{where}: expected shape {want.shape}, got {got.shape}"]
+    want, got = (want, got.astype(np.float64)) if match is bitwise else (want.astype(got.dtype), got)
+    return _entries(match, want, got.reshape(want.shape), where)
 
 
 def _pair(want: Any, got: Any) -> str:

@@ -35,6 +35,11 @@ def number(x: Any) -> Any:
     return NONFINITE.get(x, x) if isinstance(x, str) else x
 
 
+def numbers(x: Any) -> Any:
+    """Nested lists of real numbers with their words read: arrays in the files that write no dtype."""
+    return [numbers(v) for v in x] if isinstance(x, list) else number(x)
+
+
 def array(x: Mapping[str, Any], key: str = "values") -> np.ndarray:
     """The array; `key="hex"` reads `float.hex` entries instead of decimal ones."""
     entries = [float.fromhex(v) for v in x[key]] if key == "hex" else [number(v) for v in x[key]]

@@ -36,6 +36,10 @@ def f32(*values: float) -> np.ndarray:
         (golden([1.0]), f32(1.0), {"exact": True}),
         (golden([1.0]), f32(2.0), "informational"),
         ({"error": {"class": "ValueError"}}, Raised(gl.errors.InvalidArgumentError("?")), "bitwise"),
+        ([[0.5, "NaN"], [0.10000000149011612, -2]], np.float32([[0.5, np.nan], [0.1, -2]]), {"exact": True}),
+        ([], np.zeros((0, 2), np.float32), {"exact": True}),
+        ([0.1], f32(0.1), {"exact": False, "rtol": 1e-6, "atol": 0.0}),
+        (3, np.int32(3), "bitwise"),
         ({"a": [None, True, "x", 2]}, {"a": [None, True, "x", 2]}, "bitwise"),
     ],
 )
@@ -63,6 +67,10 @@ def test_equal(expected: Any, actual: Any, mode: Any) -> None:
         ({"a": 1}, {"a": 1, "b": 2}, "bitwise"),
         ({"a": 1, "b": 2}, {"a": 1}, "bitwise"),
         ([1, 2], [1], "bitwise"),
+        ([0.5, 1.0], f32(0.5), {"exact": True}),
+        ([0.1], f32(0.1), {"exact": True}),
+        ([[1.0], [2.0]], f32(1.0, 2.0), {"exact": False, "rtol": 1e-6, "atol": 0.0}),
+        (3, np.int32(4), "bitwise"),
         (1, True, "bitwise"),
     ],
 )

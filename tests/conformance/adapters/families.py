@@ -1,5 +1,5 @@
 """One module per family of scenarios; the first that accepts a scenario runs it."""
 
-from . import clip, gate, train
+from . import clip, derived, gate, ops, train
 
-ADAPTERS = (clip, gate, train)
+ADAPTERS = (clip, gate, train, ops, derived)

@@ -1,0 +1,128 @@
+"""Training ops, SparseCore updates and TPU optimizers as rules of gradlab: a table, and how to read it.
+
+One line says which rule computes the same, what the op calls its slots (in the order of the rule's), which of its
+arguments are which fields, and which fields it leaves no choice about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import gradlab as gl
+
+from .scenarios import Unsupported
+
+Numbers = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Op:
+    """`fixed` holds for every use, `sparse` for slices in addition; `rate` is the op's name for the learning rate."""
+
+    rule: str
+    slots: tuple[str, ...] = ()
+    fields: Mapping[str, str] = field(default_factory=dict)  # argument of the op -> field of the rule
+    fixed: Numbers = field(default_factory=dict)
+    sparse: Numbers = field(default_factory=dict)
+    rate: str = "lr"
+
+    def make(self, given: Numbers, sparse: bool = False) -> tuple[Any, Any]:
+        """The rule with these arguments, and the learning rate."""
+        known = gl.rules.catalogue()
+        if self.rule not in known:
+            raise Unsupported(f"rule {self.rule!r}")
+        unknown = given.keys() - self.fields.keys() - {self.rate, *IGNORED}
+        if unknown or self.rate not in given:
+            raise Unsupported(f"arguments {sorted(given)} of {self.rule}")
+        values = {self.fields[name]: x for name, x in given.items() if name in self.fields}
+        return known[self.rule](**self.fixed, **(self.sparse if sparse else {}), **values), given[self.rate]
+
+
+IGNORED = ("use_locking",)
+PROXIMAL = {"l1": "l1_regularization_strength", "l2": "l2_regularization_strength"}
+BETAS = {name: name for name in ("beta1", "beta2", "epsilon", "beta1_power", "beta2_power")}
+MEAN_SQUARES = {"rho": "rho", "momentum": "momentum", "epsilon": "epsilon"}
+FTRL = {**PROXIMAL, "lr_power": "learning_rate_power", "multiply_linear_by_lr": "multiply_linear_by_lr"}
+SHRUNK = {**FTRL, "l2_shrinkage": "l2_shrinkage_regularization_strength"}
+TF1_ADAGRAD = {"epsilon": 0.0, "epsilon_place": "none", "order": "reciprocal"}
+LATE = {"order": "sparse"}  # slices: decaying means as m * beta + g * (1 - beta)
+
+# tf.raw_ops.Resource[Sparse]Apply...
+TRAINING_OPS = {
+    "GradientDescent": Op("StochasticGradientDescent", rate="alpha"),
+    "ProximalGradientDescent": Op("ProximalGradientDescent", (), PROXIMAL, rate="alpha"),
+    "Adagrad": Op("Adagrad", ("accum",), fixed=TF1_ADAGRAD),
+    "AdagradV2": Op("Adagrad", ("accum",), {"epsilon": "epsilon"}),
+    "AdagradDA": Op(
+        "AdagradDA",
+        ("gradient_accumulator", "gradient_squared_accumulator"),
+        {**PROXIMAL, "global_step": "global_step"},
+    ),
+    "ProximalAdagrad": Op("ProximalAdagrad", ("accum",), PROXIMAL),
+    "Adadelta": Op("Adadelta", ("accum", "accum_update"), {"rho": "rho", "epsilon": "epsilon"}),
+    "Momentum": Op("Momentum", ("accum",), {"momentum": "momentum", "use_nesterov": "use_nesterov"}),
+    "KerasMomentum": Op("KerasMomentum", ("accum",), {"momentum": "momentum", "use_nesterov": "nesterov"}),
+    "Adam": Op("Adam", ("m", "v"), {**BETAS, "use_nesterov": "use_nesterov"}),
+    "AdamWithAmsgrad": Op("AMSGrad", ("m", "v", "vhat"), BETAS),
+    "AdaMax": Op("AdaMax", ("m", "v"), {k: v for k, v in BETAS.items() if k != "beta2_power"}),
+    "AddSign": Op("AddSign", ("m",), {name: name for name in ("alpha", "sign_decay", "beta")}),
+    "PowerSign": Op("PowerSign", ("m",), {name: name for name in ("logbase", "sign_decay", "beta")}),
+    "RMSProp": Op("RMSProp", ("ms", "mom"), MEAN_SQUARES, sparse=LATE),
+    "CenteredRMSProp": Op("CenteredRMSProp", ("ms", "mom", "mg"), MEAN_SQUARES, sparse=LATE),
+    "Ftrl": Op("Ftrl", ("accum", "linear"), FTRL),
+    "FtrlV2": Op("Ftrl", ("accum", "linear"), SHRUNK),
+}
+
+
+def _by_place(rule: str, slots: tuple[str, ...], *names: str, **fixed: Any) -> Op:
+    """An update whose arguments come as a row of numbers, the learning rate first: `names` are those that follow."""
+    return Op(rule, slots, {str(k): name for k, name in enumerate(names, start=1)}, fixed, rate="0")
+
+
+# jax_tpu_embedding's updates; all of them compute duplicates away first and clip weights last.
+SPARSECORE = {
+    "sgd": _by_place("StochasticGradientDescent", ()),
+    "adagrad": _by_place("Adagrad", ("accumulator",), epsilon=0.0, epsilon_place="none"),
+    "adagrad_momentum": _by_place(
+        "AdagradMomentum",
+        ("accumulator", "momentum"),
+        *("momentum", "beta2", "epsilon", "exponent", "use_nesterov"),
+    ),
+    "adam": _by_place("Adam", ("momentum", "velocity"), "beta1", "beta2", "epsilon"),
+    "ftrl": _by_place(
+        "Ftrl",
+        ("accumulator", "linear"),
+        *("learning_rate_power", "l1_regularization_strength", "l2_regularization_strength", "beta"),
+    ),
+    "laprop": _by_place("LaProp", ("mu", "nu"), "beta1", "decay_rate", "epsilon"),
+    "f2a": _by_place(
+        "FrequencyAwareAdagrad",
+        ("accumulator", "local_step"),
+        "probability_exponent",
+        *("l1_regularization_strength", "l2_regularization_strength", "max_lr_multiplier", "step_counter"),
+    ),
+}
+STATIC = {"multiply_linear_by_learning_rate": "multiply_linear_by_lr"}
+
+# tf.tpu.experimental.embedding: the names a checkpoint has for the slots.
+TPU_OPTIMIZERS = {
+    "SGD": Op("StochasticGradientDescent"),
+    "Adagrad": Op("Adagrad", ("accumulators",)),
+    "AdagradMomentum": Op("AdagradMomentum", ("accumulators", "momenta")),
+    "FTRL": Op("Ftrl", ("accumulators", "linears")),
+    "Adam": Op("Adam", ("momenta", "velocities")),
+}
+
+
+def training_op(name: str) -> Op:
+    """The entry of `ResourceApplyX` or `ResourceSparseApplyX`."""
+    plain = name.replace("ResourceSparseApply", "").replace("ResourceApply", "")
+    return known(TRAINING_OPS, plain, "op")
+
+
+def known(table: Mapping[str, Op], name: str, what: str) -> Op:
+    if name not in table:
+        raise Unsupported(f"{what} {name!r}")
+    return table[name]
