@@ -44,7 +44,10 @@ class LearningRateSchedule:
 
 
 class FieldSchedule(LearningRateSchedule):
-    """A schedule whose dataclass fields are its config."""
+    """A schedule whose dataclass fields are its config.
+
+    Compared by identity, as in TensorFlow: `jit` must not take 0.1 of float32 for 0.1 of float64, which are equal.
+    """
 
     def get_config(self) -> dict[str, Any]:
         return {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}  # type: ignore[arg-type]

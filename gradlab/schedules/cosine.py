@@ -11,7 +11,7 @@ from .._arrays import Array, flush, quiet
 from ._schedule import FieldSchedule, Rate, check_rate, check_steps, precise, settled
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CosineDecay(FieldSchedule):
     """Lead the rate down half a cosine, after a linear warmup if asked for.
 
@@ -63,7 +63,7 @@ class CosineDecay(FieldSchedule):
         return flush(xp.where(step < warmup, warming, decayed(target, step - warmup)))[()]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CosineDecayRestarts(FieldSchedule):
     """Lead the rate down half a cosine, again and again: t_mul times as long and from m_mul times as high.
 

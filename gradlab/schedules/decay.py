@@ -13,7 +13,7 @@ from .._arrays import Array, as_array, flush, namespace, quiet
 from ._schedule import FieldSchedule, Rate, check_rate, check_steps, precise, settled
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ExponentialDecay(FieldSchedule):
     """Multiply the rate by decay_rate every decay_steps.
 
@@ -51,7 +51,7 @@ class ExponentialDecay(FieldSchedule):
         return flush(rate * precise(operator.pow, cast(self.decay_rate), p))[()]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class InverseTimeDecay(FieldSchedule):
     """Divide the rate by a number that grows with time.
 
@@ -83,7 +83,7 @@ class InverseTimeDecay(FieldSchedule):
         return flush(rate / (cast(1) + cast(self.decay_rate) * p))[()]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PolynomialDecay(FieldSchedule):
     """Lead the rate to end_learning_rate along a polynomial.
 
@@ -126,7 +126,7 @@ class PolynomialDecay(FieldSchedule):
         return flush((rate - end) * precise(operator.pow, one - step / steps, cast(self.power)) + end)[()]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PiecewiseConstantDecay(FieldSchedule):
     """A constant rate up to and including each boundary.
 

@@ -1,0 +1,58 @@
+"""Half a cosine, with warmup and with restarts: TensorFlow 2.21's numbers and the corners of each formula."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from gradlab.schedules import CosineDecay, CosineDecayRestarts
+
+
+def test_half_a_cosine_down_to_alpha() -> None:
+    schedule = CosineDecay(0.1, 4, alpha=0.1)
+    values = [0.1, 0.08681981, 0.055, 0.023180196, 0.01, 0.01]
+    assert schedule(np.arange(6)) == pytest.approx(np.float32(values), rel=1e-6)
+
+
+def test_warmup_climbs_in_a_line_then_the_cosine_falls_from_the_target() -> None:
+    schedule = CosineDecay(0.25, 8, warmup_target=1.0, warmup_steps=3)
+    assert schedule(np.arange(4)).tolist() == [0.25, 0.5, 0.75, 1.0]
+    assert schedule(np.arange(3, 14)).tolist() == CosineDecay(1.0, 8)(np.arange(11)).tolist()
+
+
+def test_a_target_without_steps_is_the_top_at_once() -> None:
+    assert CosineDecay(0.25, 8, warmup_target=1.0)(0) == 1.0
+
+
+def test_a_warmup_without_a_target_is_none() -> None:
+    assert CosineDecay(0.25, 8, warmup_steps=3)(0) == 0.25
+
+
+def test_each_restart_is_longer_and_lower() -> None:
+    schedule = CosineDecayRestarts(1.0, 2, t_mul=2.0, m_mul=0.5)
+    assert schedule(np.array([0, 2, 6, 14])).tolist() == [1.0, 0.5, 0.25, 0.125]
+    assert schedule(1) == pytest.approx(0.5, rel=1e-6)
+    assert schedule(4) == pytest.approx(0.25, rel=1e-6)
+
+
+def test_rounding_of_the_first_restart_shows_as_in_tensorflow() -> None:
+    schedule = CosineDecayRestarts(0.1, 2, t_mul=2.0, m_mul=0.5, alpha=0.1)
+    assert [str(schedule(step)) for step in (1, 2)] == ["0.054999996", "0.055000003"]
+
+
+def test_equal_periods_repeat() -> None:
+    schedule = CosineDecayRestarts(1.0, 4, t_mul=1.0)
+    assert schedule(np.arange(4)).tolist() == schedule(np.arange(4) + 8).tolist()
+
+
+def test_periods_may_shrink() -> None:
+    schedule = CosineDecayRestarts(1.0, 8, t_mul=0.5)
+    assert schedule(np.array([0, 8, 12])).tolist() == [1.0, 1.0, 1.0]
+    assert schedule(np.array([4, 10])) == pytest.approx([0.5, 0.5], rel=1e-6)
+
+
+@pytest.mark.parametrize("t_mul", [1.0, 1.5, 2.0, 3.0])
+def test_jax_restarts_at_the_same_steps(t_mul: float) -> None:
+    schedule, steps = CosineDecayRestarts(1.0, 5, t_mul=t_mul), np.arange(400, dtype=np.int32)
+    assert np.asarray(schedule(jnp.asarray(steps))) == pytest.approx(
+        schedule(steps), abs=2e-5
+    )  # 7e-6: ulp of 80 periods
