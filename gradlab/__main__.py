@@ -144,7 +144,7 @@ def _range(control: Any) -> str:
     """What a control takes, as it is written on the command line."""
     kind = control.spec()["kind"]
     if kind == "menu":
-        return "one of " + ", ".join(str(value) for value in control.values())
+        return f"one of {control.listed()}"
     if kind == "toggle":
         return "true or false"
     number = "whole number" if control.scale == "integer" else "number"

@@ -9,6 +9,7 @@ from typing import Any
 from .sliders import Range, Slider
 
 PLAIN = (str, int, float, bool, type(None))
+MOST_NAMED = 40  # options of a menu that a message spells out
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,13 @@ class Menu:
             # 2 and 2.0 are one number in a browser; True and 1 are not one choice
             if isinstance(option, bool) is isinstance(value, bool) and option == value:
                 return place
-        raise ValueError(f"{self.name} must be one of {', '.join(map(repr, self.values()))}, got {value!r}")
+        raise ValueError(f"{self.name} must be one of {self.listed(repr)}, got {value!r}")
+
+    def listed(self, write: Callable[[Any], str] = str) -> str:
+        """Give the options in a row; of very many the first ones, and how many more there are."""
+        values = self.values()
+        more = [f"{len(values) - MOST_NAMED} more"] if len(values) > MOST_NAMED else []
+        return ", ".join([*map(write, values[:MOST_NAMED]), *more])
 
     def spec(self) -> dict[str, Any]:
         """Describe the menu for the browser."""

@@ -27,7 +27,8 @@ def picture(live: LiveFigure, kind: str, ratio: float, dark: bool, **more: Any) 
     content = {
         "kind": kind, "ratio": ratio, "dark": dark, "narrow": live._narrow, "size": scene.size,
         "areas": [scene.area(drag) for drag in live._drags], "panels": scene.panels(),
-        "items": items and {"name": items.name, "columns": list(items.values)}, "zoomed": scene.zoomed,
+        "items": items and {"name": items.name, "columns": list(items.values), "names": list(items.names)},
+        "zoomed": scene.zoomed,
     }  # fmt: skip
     return {**content, **state_of(live), **more}, buffers
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +17,7 @@ class Items:
         name: what one of them is called, "step".
         places: for each Axes the data coordinates (x, y) of every item; NaN where the Axes does not show it.
         values: columns of numbers for the tooltip, by label.
+        names: what each of them is called; by default its number, "step 4".
 
     Raises:
         ValueError: columns of different lengths.
@@ -28,10 +29,11 @@ class Items:
     name: str
     places: Mapping[Any, tuple[Any, Any]]
     values: Mapping[str, Any] = field(default_factory=dict)
+    names: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         lengths = {np.size(column) for pair in self.places.values() for column in pair}
-        lengths |= {np.size(column) for column in self.values.values()}
+        lengths |= {np.size(column) for column in self.values.values()} | ({len(self.names)} if self.names else set())
         if len(lengths) > 1:
             raise ValueError(f"the columns of items must have one length, got {', '.join(map(str, sorted(lengths)))}")
 

@@ -1,5 +1,6 @@
 """A LiveFigure with one of everything a reader can use: controls of all kinds, handles, items, presets, a film."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ STEPS = np.arange(40)
 KNOTS = (0.2, 0.5, 0.8)
 
 
-def everything(**more: Any) -> LiveFigure:
+def everything(names: Sequence[str] = (), **more: Any) -> LiveFigure:
     """Norms of 40 steps and their distribution; the limit is a line to drag, and three points make a curve."""
     figure = Figure(figsize=(6, 3), dpi=100)
     norms = np.exp(np.sin(STEPS) + 0.02 * STEPS)
@@ -31,7 +32,7 @@ def everything(**more: Any) -> LiveFigure:
         first, last = values["window"]
         inside = (first <= STEPS) & (last >= STEPS)
         shown = clipped[inside].mean() if inside.any() else float("nan")
-        items = Items("step", {left: (STEPS, clipped), right: (clipped / 10, STEPS / 40)}, {"norm": clipped})
+        items = Items("step", {left: (STEPS, clipped), right: (clipped / 10, STEPS / 40)}, {"norm": clipped}, names)
         return Description(
             f"The limit is {limit:g}.", f"limit {limit:g}, mean {shown:.2f}", (("limit", f"{limit:g}"),),
             goal="" if limit < 5 else "Goal: bring the limit below 5.", items=items,

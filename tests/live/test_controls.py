@@ -19,6 +19,14 @@ def test_a_menu_knows_its_options() -> None:
         Menu("rule", "Rule", (((1, 2), "pair"),), (1, 2))
 
 
+def test_of_very_many_options_a_message_names_the_first() -> None:
+    menu = Menu("word", "Word", [str(k) for k in range(45)], "0")
+    assert menu.listed().endswith("38, 39, 5 more")
+    with pytest.raises(ValueError, match="'38', '39', 5 more, got 'the'"):
+        menu.check("the")
+    assert Menu("word", "Word", [str(k) for k in range(40)], "0").listed().endswith("38, 39")
+
+
 def test_a_whole_number_comes_back_from_a_browser_as_it_was() -> None:
     chosen = Menu("rate", "Rate", ((2.0, "two"), (3.0, "three")), 2.0).check(3)
     assert chosen == 3.0 and type(chosen) is float

@@ -57,6 +57,17 @@ def test_pointing_at_an_item_marks_it_in_all_panels(wire: Wire) -> None:
     assert (rings(wire), tip(wire)) == ([], None)
 
 
+def test_items_with_names_go_by_them(page: Any) -> None:
+    wire = Wire(everything(names=[f"word{k}" for k in range(40)]), page)
+    wire.open()
+    wire.page.wait_for_timeout(20)
+    x, y = place(wire, 4)
+    wire.page.mouse.move(x, y)
+    assert (tip(wire) or "").startswith("word4\nnorm ")
+    wire.page.mouse.click(x, y)
+    assert "word4: norm" in wire.readout()
+
+
 def test_nothing_is_marked_far_from_every_item(wire: Wire) -> None:
     x, y = place(wire, 4)
     wire.page.mouse.move(x, y + 60)

@@ -12,6 +12,8 @@ def test_items_are_as_many_as_their_columns() -> None:
     assert len(Items("step", {})) == 0
     with pytest.raises(ValueError, match="columns of items must have one length, got 2, 3"):
         Items("step", {axes: (np.arange(3), np.arange(3))}, {"norm": [1, 2]})
+    with pytest.raises(ValueError, match="columns of items must have one length, got 2, 3"):
+        Items("word", {}, {"times": [1, 2, 3]}, names=("the", "a"))
 
 
 def test_words_are_what_the_browser_reads() -> None:

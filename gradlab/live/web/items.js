@@ -51,9 +51,10 @@ class Items {
   text() {
     if (!this.exists(this.selected)) return "";
     const numbers = this.values(this.selected).map((pair) => pair.join(" ")).join(", ");
-    const title = `${this.meta.name} ${this.selected}`;
+    const title = this.title(this.selected);
     return numbers ? `${title}: ${numbers}` : title;
   }
+  title(index) { return this.meta.names?.[index] ?? `${this.meta.name} ${index}`; }
 
   show(meta, panels) {
     this.meta = meta;
@@ -73,7 +74,7 @@ class Items {
     const index = hovered?.index ?? selected;
     const there = (hovered && this.spot(hovered.panel, hovered.index)) ?? marked(index)[0];
     this.tip.hidden = !this.exists(index) || !there;
-    if (!this.tip.hidden) showTip(this.tip, there, `${this.meta.name} ${index}`, this.values(index));
+    if (!this.tip.hidden) showTip(this.tip, there, this.title(index), this.values(index));
   }
   hover(next) {
     if (next?.index === this.hovered?.index && next?.panel === this.hovered?.panel) return;
