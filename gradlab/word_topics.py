@@ -1,0 +1,174 @@
+"""A real sparse model: from its words, which part of Python's documentation a line is.
+
+Softmax regression with one row of eight weights for every word; a step reads sixteen lines and moves the rows of their
+words only. The lines ship in `recordings/`, for another Python has other documentation; `python -m gradlab.word_topics`
+writes them anew.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections import Counter
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import apply
+from .rules import Adagrad, Rule
+from .slices import IndexedSlices
+
+# Long topics of pydoc of which none is a part of another, and what to call them.
+TOPICS = {
+    "compound": "compound statements",
+    "debugger": "the debugger",
+    "formatstrings": "format strings",
+    "specialnames": "special methods",
+    "string-methods": "string methods",
+    "types": "the type hierarchy",
+    "typesmapping": "dictionaries",
+    "typesseq": "sequences",
+}
+BATCH, FEWEST = 16, 5  # lines of a step; times a word must be seen to have a row
+_HELD_OUT = 10  # every tenth line is for measuring
+
+
+class Lines(NamedTuple):
+    """Lines one after another: the words of line i are words[starts[i] : starts[i + 1]], it is of topics[i]."""
+
+    words: np.ndarray
+    starts: np.ndarray
+    topics: np.ndarray
+
+
+class Text(NamedTuple):
+    """The words that have a row, most frequent first, and the lines to learn from and to measure by."""
+
+    words: tuple[str, ...]
+    train: Lines
+    held_out: Lines
+
+    @property
+    def counts(self) -> np.ndarray:
+        """How often each word is in the lines to learn from."""
+        return np.bincount(self.train.words, minlength=len(self.words))
+
+    @property
+    def steps(self) -> int:
+        """Steps of one pass over the lines."""
+        return len(self.train.topics) // BATCH
+
+
+class Training(NamedTuple):
+    """One pass, before the first step and after each.
+
+    Attributes:
+        accumulator: (steps + 1, words) mean accumulator of each row; NaN for a rule that has none.
+        rate: (steps + 1, words) learning rate over the root of that mean: the effective rate.
+        right: (steps + 1,) share of the held-out lines whose topic is found.
+        weights: (words, topics) at the end.
+    """
+
+    accumulator: np.ndarray
+    rate: np.ndarray
+    right: np.ndarray
+    weights: np.ndarray
+
+
+@functools.cache
+def shipped() -> Text:
+    """The lines that come with the package.
+
+    >>> shipped().words[:3], shipped().steps
+    (('the', 'a', 'is'), 256)
+    """
+    with np.load(str(_file())) as data:
+        train, held_out = (Lines(*(data[f"{part}_{name}"] for name in Lines._fields)) for part in ("train", "held_out"))
+        return Text(tuple(str(data["vocabulary"]).split()), train, held_out)
+
+
+def train(rule: Rule, learning_rate: float, text: Text | None = None) -> Training:
+    """One pass over the lines, from weights 0.
+
+        p = softmax(sum of the rows of the words of a line)
+        g = (p - one_hot(topic)) for every word of the line; the loss is the sum over the lines of a step
+
+    Raises whatever the rule raises. Not in TensorFlow. Source of the case for it: Duchi, Hazan & Singer, "Adaptive
+    Subgradient Methods for Online Learning and Stochastic Optimization" (2011).
+
+    >>> training = train(Adagrad(), 0.3)
+    >>> bool(training.rate[-1, -1] > 10 * training.rate[-1, 0])  # a rare word and "the"
+    True
+    """
+    text = shipped() if text is None else text
+    weights = np.zeros((len(text.words), len(TOPICS)), np.float32)
+    slots, seen, right = rule.init(weights), [], []
+    for step in range(text.steps + 1):
+        if step:
+            weights, slots = apply.rows(rule, weights, slots, gradient(weights, text.train, step - 1), learning_rate)
+        seen.append(slots[0].mean(axis=1) if isinstance(rule, Adagrad) else np.full(len(weights), np.nan, np.float32))
+        right.append(np.mean(_scores(weights, text.held_out).argmax(axis=1) == text.held_out.topics))
+    accumulator, rate = np.array(seen), np.float32(learning_rate)
+    rates = rate / rule.root(accumulator) if isinstance(rule, Adagrad) else np.full_like(accumulator, rate)
+    return Training(accumulator, rates, np.array(right), weights)
+
+
+def gradient(weights: np.ndarray, lines: Lines, step: int) -> IndexedSlices:
+    """The gradient of one step: a slice for every word of its lines, several of which may be one row."""
+    some = slice(step * BATCH, (step + 1) * BATCH)
+    starts = lines.starts[some.start : some.stop + 1]
+    now = Lines(lines.words[starts[0] : starts[-1]], starts - starts[0], lines.topics[some])
+    error = _softmax(_scores(weights, now))
+    error[np.arange(BATCH), now.topics] -= 1
+    return IndexedSlices(np.repeat(error, np.diff(starts), axis=0), now.words, weights.shape)
+
+
+def _scores(weights: np.ndarray, lines: Lines) -> np.ndarray:
+    return np.add.reduceat(weights[lines.words], lines.starts[:-1], axis=0)
+
+
+def _softmax(scores: np.ndarray) -> np.ndarray:
+    p = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return p / p.sum(axis=1, keepdims=True)
+
+
+def read() -> Text:
+    """The lines of the running Python's documentation, shuffled, those without a frequent word left out."""
+    from pydoc_data.topics import topics
+
+    lines = [
+        (number, re.findall("[a-z_]*[a-z][a-z_]*", line.lower()))
+        for number, name in enumerate(TOPICS)
+        for line in topics[name].split("\n")
+    ]
+    order = np.random.default_rng(0).permutation(len(lines))
+    held_out, train = ([lines[i] for i in part] for part in (order[::_HELD_OUT], np.delete(order, np.s_[::_HELD_OUT])))
+    counted = Counter(word for _, words in train for word in words)
+    ranked = sorted((word for word in counted if counted[word] >= FEWEST), key=lambda word: (-counted[word], word))
+    rows = {word: row for row, word in enumerate(ranked)}
+    return Text(tuple(ranked), _numbered(train, rows), _numbered(held_out, rows))
+
+
+def _numbered(lines: list[tuple[int, list[str]]], rows: dict[str, int]) -> Lines:
+    kept = [(topic, [rows[word] for word in words if word in rows]) for topic, words in lines]
+    kept = [(topic, words) for topic, words in kept if words]
+    starts = np.cumsum([0, *(len(words) for _, words in kept)], dtype=np.int32)
+    words = np.array([row for _, words in kept for row in words], np.int16)
+    return Lines(words, starts, np.array([topic for topic, _ in kept], np.int8))
+
+
+def _file() -> Any:
+    return files("gradlab.recordings") / "python_lines.npz"
+
+
+def main() -> None:
+    """Write the lines that ship with the package."""
+    text = read()
+    parts = {"train": text.train, "held_out": text.held_out}
+    arrays = {f"{part}_{name}": x for part, lines in parts.items() for name, x in lines._asdict().items()}
+    np.savez_compressed(str(_file()), vocabulary=np.array(" ".join(text.words)), **arrays)
+
+
+if __name__ == "__main__":
+    main()
