@@ -161,6 +161,13 @@ def _scaled_into(out: Array, a: Array, factor: Any) -> Array:
     return out.reshape(a.shape)
 
 
+def power(x: Array, exponent: Array) -> Array:
+    """x ** exponent, for NumPy's float32 rounded from float64: NumPy's own float32 power is a few units off."""
+    if is_jax(x) or is_jax(exponent) or x.dtype != np.float32:
+        return namespace(x, exponent).power(x, exponent)
+    return np.power(x.astype(np.float64), exponent.astype(np.float64)).astype(np.float32)
+
+
 def take_rows(x: Array, indices: Array) -> Array:
     """Rows `x[indices]`; under JAX an index outside gives a row that `set_rows` drops again."""
     return x.at[indices].get(mode="clip") if is_jax(x) else x[indices]

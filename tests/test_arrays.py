@@ -123,3 +123,11 @@ def test_scaled_keeps_each_dtype() -> None:
     result = _arrays.scaled(arrays, np.float32(0.5))
     assert [(r.dtype, r.shape) for r in result] == [(a.dtype, a.shape) for a in arrays]
     assert all((r == 0.5).all() for r in result)
+
+
+def test_powers_are_rounded_once() -> None:
+    x = np.random.default_rng(0).uniform(0.1, 10, 1000).astype(np.float32)
+    exact = (x.astype(np.longdouble) ** np.longdouble(0.75)).astype(np.float32)
+    np.testing.assert_array_equal(_arrays.power(x, np.float32(0.75)), exact)
+    np.testing.assert_allclose(_arrays.power(jnp.asarray(x), np.float32(0.75)), exact, rtol=3e-7)
+    assert _arrays.power(np.float16([4.0]), np.float16(0.5)).dtype == np.float16

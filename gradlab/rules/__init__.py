@@ -9,18 +9,26 @@ from .adadelta import Adadelta as Adadelta
 from .adagrad import Adagrad as Adagrad
 from .adagrad_da import AdagradDA as AdagradDA
 from .adagrad_momentum import AdagradMomentum as AdagradMomentum
+from .adam import Adam as Adam
 from .add_sign import AddSign as AddSign
 from .ams_grad import AMSGrad as AMSGrad
 from .assign import Assign as Assign
 from .bounded_adagrad import BoundedAdagrad as BoundedAdagrad
+from .centered_rms_prop import CenteredRMSProp as CenteredRMSProp
 from .frequency_aware_adagrad import FrequencyAwareAdagrad as FrequencyAwareAdagrad
 from .frequency_estimator import FrequencyEstimator as FrequencyEstimator
+from .ftrl import Ftrl as Ftrl
 from .keras_momentum import KerasMomentum as KerasMomentum
+from .laprop import LaProp as LaProp
+from .lion import Lion as Lion
 from .mdl_adagrad_light import MdlAdagradLight as MdlAdagradLight
 from .momentum import Momentum as Momentum
+from .online_yogi import OnlineYogi as OnlineYogi
 from .power_sign import PowerSign as PowerSign
 from .proximal_adagrad import ProximalAdagrad as ProximalAdagrad
 from .proximal_gradient_descent import ProximalGradientDescent as ProximalGradientDescent
+from .proximal_yogi import ProximalYogi as ProximalYogi
+from .rms_prop import RMSProp as RMSProp
 from .stochastic_gradient_descent import StochasticGradientDescent as StochasticGradientDescent
 from .user_defined import UserDefined as UserDefined
 
@@ -36,10 +44,18 @@ _CATALOGUE: tuple[type[Rule], ...] = (
     AdagradDA,
     FrequencyAwareAdagrad,
     Adadelta,
+    RMSProp,
+    CenteredRMSProp,
+    Adam,
     AdaMax,
     AddSign,
     PowerSign,
     AMSGrad,
+    ProximalYogi,
+    LaProp,
+    Lion,
+    Ftrl,
+    OnlineYogi,
     MdlAdagradLight,
     FrequencyEstimator,
     Assign,

@@ -1,0 +1,74 @@
+"""Adam, in TensorFlow's forms and the TPU's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from .._arrays import Array, namespace
+from ._mean import ORDERS, Order, decaying_mean
+from ._rule import Rule, Shared, Slots, check_choice, rounded
+
+
+@dataclass(frozen=True)
+class Adam(Rule):
+    """Step along the mean gradient over the root of the mean square.
+
+        m = m + (g - m) * (1 - beta1);  v = v + (g * g - v) * (1 - beta2)         order="dense"
+        m = m * beta1 + g * (1 - beta1);  v = v * beta2 + g * g * (1 - beta2)     "sparse"
+        rate = lr * sqrt(1 - beta2_power) / (1 - beta1_power)
+        w = w - (m * rate) / (sqrt(v) + epsilon)                                  epsilon_place="outside"
+            w - (m * rate) / sqrt(v + epsilon * epsilon)                          "inside"
+
+    With `use_nesterov` the step is along g * (1 - beta1) + beta1 * m. The powers, beta1 and beta2 to the power of the
+    step, change from step to step unless `bias_correction` is off; 0 leaves the correction out, which is what the TPU
+    embedding engine does. The two orders are TensorFlow's for dense gradients and for slices; they differ in their last
+    bits only. `lazy` says that rows without a gradient stand still; else they move on as by a gradient of 0, see
+    `apply.sparse`.
+
+    Shapes: w, g, m, v (...). Slots: m and v, from 0. Raises ValueError for a place or an order that is none of these.
+    Differs from the paper: epsilon is its "epsilon hat". In float16 an epsilon of 1e-8 is 0. Source: Kingma & Ba,
+    "Adam: A Method for Stochastic Optimization" (2014); `ApplyAdam`, TensorFlow 2.21 (2026).
+
+    >>> import numpy as np
+    >>> rule, w = Adam(beta1=0.5, beta2=0.75, epsilon=0.0), np.array([1.0])
+    >>> w, slots = rule.at(rule.start())(w, rule.init(w), np.array([4.0]), 0.25)
+    >>> w.tolist(), slots[0].tolist(), slots[1].tolist()
+    ([0.75], [2.0], [4.0])
+    """
+
+    beta1: float = 0.9
+    beta2: float = 0.999
+    epsilon: float = 1e-7
+    epsilon_place: Literal["outside", "inside"] = "outside"
+    use_nesterov: bool = False
+    bias_correction: bool = True
+    lazy: bool = True
+    order: Order = "dense"
+    beta1_power: float = 0.0
+    beta2_power: float = 0.0
+    slots: ClassVar[dict[str, float | str]] = {"m": 0.0, "v": 0.0}
+
+    def __post_init__(self) -> None:
+        check_choice("epsilon_place", self.epsilon_place, ("outside", "inside"))
+        check_choice("order", self.order, ORDERS)
+
+    def start(self) -> Shared:
+        if not self.bias_correction:
+            return {}
+        return {"beta1_power": rounded(self.beta1, np.float32), "beta2_power": rounded(self.beta2, np.float32)}
+
+    def advance(self, shared: Shared) -> Shared:
+        return {name: shared[name] * beta for name, beta in self.start().items()}
+
+    def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
+        xp, one = namespace(w), w.dtype.type(1)
+        rate = lr * xp.sqrt(one - self.beta2_power) / (one - self.beta1_power)
+        m = decaying_mean(slots[0], g, self.beta1, self.order)
+        v = decaying_mean(slots[1], g * g, self.beta2, self.order)
+        ahead = g * (one - self.beta1) + self.beta1 * m if self.use_nesterov else m
+        if self.epsilon_place == "inside":
+            return w - (ahead * rate) / xp.sqrt(v + self.epsilon * self.epsilon), (m, v)
+        return w - (ahead * rate) / (xp.sqrt(v) + self.epsilon), (m, v)

@@ -1,0 +1,53 @@
+"""RMSProp over the variance of the gradient."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from .._arrays import Array
+from ._mean import ORDERS, Order, decaying_mean
+from ._rule import Rule, Slots, check_choice
+from .rms_prop import scaled
+
+
+@dataclass(frozen=True)
+class CenteredRMSProp(Rule):
+    """Step along a decaying sum of gradients over their standard deviation.
+
+        rms = mean of g * g, mg = mean of g, both decaying by rho
+        variance = (rms - mg * mg) + epsilon                    order="dense"
+                   (rms + epsilon) - mg * mg                          "sparse"
+        momentum = momentum * mu + (g * lr) / sqrt(variance)
+        w = w - momentum
+
+    with mu the field `momentum`; the rest of the orders is that of `RMSProp`.
+
+    Shapes: w, g, rms, momentum, mg (...). Slots: rms, from `initial_rms`, momentum and mg, from 0. Raises ValueError
+    for an order that is none of these. A variance below 0, which rounding can make, gives NaN, as in TensorFlow.
+    Differs: TensorFlow 1 starts rms at 1, its TPU embedding layer at 0. Source: Graves, "Generating Sequences With
+    Recurrent Neural Networks" (2013); `ApplyCenteredRMSProp`, TensorFlow 2.21 (2026).
+
+    >>> import numpy as np
+    >>> rule, w = CenteredRMSProp(rho=0.5, epsilon=0.0, initial_rms=0.0), np.array([1.0])
+    >>> w, slots = rule(w, rule.init(w), np.array([4.0]), 0.25)
+    >>> w.tolist(), [s.item() for s in slots]
+    ([0.5], [8.0, 0.5, 2.0])
+    """
+
+    rho: float = 0.9
+    momentum: float = 0.0
+    epsilon: float = 1e-10
+    initial_rms: float = 1.0
+    order: Order = "dense"
+    slots: ClassVar[dict[str, float | str]] = {"rms": "initial_rms", "momentum": 0.0, "mg": 0.0}
+
+    def __post_init__(self) -> None:
+        check_choice("order", self.order, ORDERS)
+
+    def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
+        rms = decaying_mean(slots[0], g * g, self.rho, self.order)
+        mg = decaying_mean(slots[2], g, self.rho, self.order)
+        variance = (rms - mg * mg) + self.epsilon if self.order == "dense" else (rms + self.epsilon) - mg * mg
+        momentum = slots[1] * self.momentum + scaled(g, lr, variance, self.order)
+        return w - momentum, (rms, momentum, mg)

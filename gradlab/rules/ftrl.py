@@ -1,0 +1,84 @@
+"""FTRL-Proximal: weights as a function of all gradients so far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from .._arrays import Array, is_jax, namespace, power
+from ._rule import Rule, Slots, check_choice
+
+
+@dataclass(frozen=True)
+class Ftrl(Rule):
+    """Follow the regularized leader: the weights that would have been best on all gradients so far.
+
+        g' = g + 2 * l2_shrinkage * w
+        accum' = accum + g * g
+        root(x) = x ** -lr_power
+        sigma = (root(accum') - root(accum)) / lr
+        linear = linear + g' - sigma * w
+        w = (clip(linear, -l1, l1) - linear) / ((root(accum') + beta) / lr + 2 * l2)
+
+    With `multiply_linear_by_lr` both sides are lr times as large, which lets lr be 0:
+
+        sigma = root(accum') - root(accum);  linear = linear + g' * lr - sigma * w
+        w = (clip(linear, -l1 * lr, l1 * lr) - linear) / (root(accum') + 2 * l2 * lr + beta)
+
+    `order` is TensorFlow's, "dense", or its kernel's for slices of one element, "scalar": sums from the left, and a
+    power where the root would do. They differ in their last bits only.
+
+    Shapes: w, g, accum, linear (...). Slots: accum, from `initial_accumulator_value`, and linear, from 0. Raises
+    ValueError for an order that is none of these. The weights before the first step are forgotten: a gradient of 0
+    makes them 0; with an accumulator of 0 it makes them NaN. Source: McMahan et al., "Ad Click Prediction: a View
+    from the Trenches" (2013); `ApplyFtrlV2`, TensorFlow 2.21 (2026); `beta`: the TPU embedding engine.
+
+    >>> import numpy as np
+    >>> rule, w = Ftrl(l1=1.0, initial_accumulator_value=9.0), np.array([1.0, 1.0])
+    >>> w, slots = rule(w, rule.init(w), np.array([4.0, 0.0]), 0.5)
+    >>> w.tolist(), slots[0].tolist(), slots[1].tolist()
+    ([0.0, 0.0], [25.0, 9.0], [0.0, 0.0])
+    """
+
+    lr_power: float = -0.5
+    l1: float = 0.0
+    l2: float = 0.0
+    l2_shrinkage: float = 0.0
+    beta: float = 0.0
+    initial_accumulator_value: float = 0.1
+    multiply_linear_by_lr: bool = False
+    order: Literal["dense", "scalar"] = "dense"
+    slots: ClassVar[dict[str, float | str]] = {"accum": "initial_accumulator_value", "linear": 0.0}
+
+    def __post_init__(self) -> None:
+        check_choice("order", self.order, ("dense", "scalar"))
+
+    def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
+        (accum, linear), two = slots, w.dtype.type(2)
+        new = accum + g * g
+        shrunk = g + two * self.l2_shrinkage * w if _may_differ(self.l2_shrinkage, 0) else g
+        sigma = self._root(new) - self._root(accum)
+        if self.multiply_linear_by_lr:
+            linear, l1 = self._add(linear, shrunk * lr, sigma * w), self.l1 * lr
+            quadratic = self.root(new) + two * self.l2 * lr + self.beta
+        else:
+            linear, l1 = self._add(linear, shrunk, sigma / lr * w), self.l1
+            quadratic = (self.root(new) + self.beta) / lr + two * self.l2
+        return (namespace(w).clip(linear, -l1, l1) - linear) / quadratic, (new, linear)
+
+    def root(self, accum: Array) -> Array:
+        """accum ** -lr_power."""
+        if _may_differ(self.lr_power, -0.5):
+            return power(accum, -self.lr_power)
+        return namespace(accum).sqrt(accum)
+
+    def _root(self, accum: Array) -> Array:
+        return power(accum, -self.lr_power) if self.order == "scalar" else self.root(accum)
+
+    def _add(self, linear: Array, g: Array, pull: Array) -> Array:
+        return linear + g - pull if self.order == "scalar" else linear + (g - pull)
+
+
+def _may_differ(field: Array, value: float) -> bool:
+    """Whether a field is not this value; one that JAX knows may be any."""
+    return is_jax(field) or bool(field != value)
