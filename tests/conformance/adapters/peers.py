@@ -1,0 +1,216 @@
+"""The same questions put to other libraries: Keras 3, Keras's rewrite, PyTorch, optax; gradlab has their formulas too.
+
+The files call these comparisons informational. Where gradlab has the library's own formula its numbers must agree all
+the same, to the few units in the last place that another order of additions costs.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import gradlab as gl
+from gradlab import IndexedSlices, apply
+from gradlab.clip.peers import GLOBAL_NORM_CLIPS
+from gradlab.rules.adagrad import LIBRARIES
+
+from .. import compare, decode
+from ..runner import attempt
+from ..scenarios import Scenario, Unsupported
+
+TOLERANCE = "ulp 4"
+NOT_COMPARED = {"warnings"}  # their words are Keras's own
+
+# What an oracle's key begins with -> the library; the first that fits.
+ORACLES = {
+    "torch": "PyTorch",
+    "optax": "optax",
+    "keras3": "Keras 3",
+    "tf_keras": "rewrite",
+    "tf": "TensorFlow",
+}
+SEMANTICS = {"Keras 3": "keras3", "rewrite": "rewrite", "TensorFlow": "legacy"}
+# Calls that the files tell in words only.
+BY_NAME = {
+    "two_clips": ("SGD", [1.0], {"clipnorm": 1.0, "clipvalue": 1.0}),
+    "clipnorm": ("SGD", [1.0], {"clipnorm": 1.0}),
+    "clipvalue": ("SGD", [1.0], {"clipvalue": 1.0}),
+    "global_clipnorm": ("SGD", [1.0], {"global_clipnorm": 1.0}),
+}
+
+
+def accepts(scenario: Scenario) -> bool:
+    return scenario.group == "peers"
+
+
+def differences(scenario: Scenario) -> list[str]:
+    found = []
+    for oracle, outputs in scenario.data["expected"].items():
+        run = function(scenario)
+        got = attempt(lambda: run(library(oracle), scenario))  # noqa: B023
+        actual = [got] * len(outputs) if isinstance(got, compare.Raised) else got
+        for k, (want, have) in enumerate(zip(outputs, actual, strict=True)):
+            want = {key: x for key, x in want.items() if key not in NOT_COMPARED}
+            found += compare.differences(want, have, TOLERANCE, f"{oracle} output {k}")
+    return found
+
+
+def library(oracle: str) -> str:
+    for start, name in ORACLES.items():
+        if oracle.startswith(start):
+            return name
+    raise Unsupported(f"oracle {oracle!r}")
+
+
+def function(scenario: Scenario) -> Callable[[str, Scenario], list[Any]]:
+    """What the scenario asks for: its inputs say so where there are any, else its name."""
+    topic = scenario.id.split(".")[1]
+    inputs = frozenset(scenario.data["input"])
+    if topic == "keras3":
+        return keras3
+    if (topic, inputs) in BY_INPUT:
+        return BY_INPUT[topic, inputs]
+    name = scenario.id.split(".")[-1]
+    if name not in FUNCTIONS:
+        raise Unsupported(f"{topic} with inputs {sorted(inputs)}")
+    return FUNCTIONS[name]
+
+
+# --- Adagrad ---------------------------------------------------------------------------------------------------------
+
+
+def adagrad(name: str, scenario: Scenario) -> list[Any]:
+    given = scenario.data["input"]
+    w, found = f32(given["var"]), []
+    if name in SEMANTICS:
+        return _keras_adagrad(name, given["var"], [(f32(g), None) for g in given["grads"]], given)
+    rule = dataclasses.replace(LIBRARIES[name], initial_accumulator_value=given["acc"], epsilon=given["eps"])
+    slots = rule.init(w)
+    for g in given["grads"]:
+        w, slots = apply.dense(rule, w, slots, f32(g), given["lr"])
+        found.append({"var": w, "accumulator": slots[0]})
+    return found
+
+
+def sparse_adagrad(name: str, scenario: Scenario) -> list[Any]:
+    given, settings = scenario.data["input"], {"lr": 0.1, "acc": 0.1, "eps": 1e-7}
+    if name in SEMANTICS:
+        return _keras_adagrad(name, given["var"], [(f32(given["values"]), given["indices"])], settings)
+    rule = dataclasses.replace(LIBRARIES[name], initial_accumulator_value=0.1, epsilon=1e-7)
+    w = f32(given["var"])
+    g = IndexedSlices(f32(given["values"]), np.array(given["indices"]), w.shape)
+    w, (accumulator,) = apply.rows(rule, w, rule.init(w), g, 0.1)
+    return [{"var": w, "accumulator": accumulator}]
+
+
+def _keras_adagrad(name: str, start: Any, grads: list[Any], given: dict[str, Any]) -> list[Any]:
+    opt = keras().Adagrad(given["lr"], given["acc"], given["eps"], semantics=SEMANTICS[name])
+    v, found = gl.Variable(f32(start), name="v"), []
+    if hasattr(opt, "build") and not opt.semantics.lazy:
+        opt.build([v])
+    for values, indices in grads:
+        g = values if indices is None else IndexedSlices(values, np.array(indices), v.shape)
+        opt.apply_gradients([(g, v)])
+        found.append({"var": np.array(v), "accumulator": np.array(opt.get_slot(v, "accumulator"))})
+    return found
+
+
+# --- clips -----------------------------------------------------------------------------------------------------------
+
+
+def clip_global_norm(name: str, scenario: Scenario) -> list[Any]:
+    given = scenario.data["input"]
+    tensors, limit = [f32(t) for t in given["tensors"]], decode.number(given["limit"])
+    clipped = GLOBAL_NORM_CLIPS["TensorFlow" if name == "rewrite" else name](tensors, limit)
+    return [{"clipped": clipped, **({"norm": gl.global_norm(tensors)} if name in ("TensorFlow", "PyTorch") else {})}]
+
+
+def torch_clip_value(name: str, scenario: Scenario) -> list[Any]:
+    return [{"clipped": [gl.clip_by_value(f32([-5.0, "nan", "inf", 0.5]), -1.0, 1.0)]}]
+
+
+def block_rms(name: str, scenario: Scenario) -> list[Any]:
+    return [{"clipped": gl.clip_by_block_rms([f32([3.0, 4.0]), f32([0.1, 0.2])], 1.0)}]
+
+
+def agc_matrix(name: str, scenario: Scenario) -> list[Any]:
+    given = scenario.data["input"]
+    g, w = decode.array(given["grad_matrix"]), decode.array(given["param_matrix"])
+    return [{"clipped": gl.adaptive_grad_clip([g], [w], given["clipping"], given["eps"])}]
+
+
+def agc_zero_param(name: str, scenario: Scenario) -> list[Any]:
+    given = scenario.data["input"]
+    pair = [f32([3.0, 4.0])], [f32([0.0, 0.0])]
+    return [{"clipped": gl.adaptive_grad_clip(*pair, given["clipping"], given["eps"])}]
+
+
+def agc_no_params(name: str, scenario: Scenario) -> list[Any]:
+    return [{"clipped": gl.adaptive_grad_clip([f32([3.0, 4.0])], [], scenario.data["input"]["clipping"])}]
+
+
+def per_example(name: str, scenario: Scenario) -> list[Any]:
+    given, how = scenario.data["input"], scenario.id.partition("per_example_")[2]
+    per_layer = {"global": False, "layer_uniform": "uniform", "layer_size": "size"}
+    if how not in per_layer:
+        raise Unsupported(f"per example {how!r}")
+    sums, clipped = gl.per_example_clip([decode.array(g) for g in given["grads"]], given["limit"], per_layer[how])
+    return [{"clipped_sum": sums, "num_clipped": clipped}]
+
+
+# --- Keras 3 ---------------------------------------------------------------------------------------------------------
+
+
+def keras3(name: str, scenario: Scenario) -> list[Any]:
+    """A constructor; where it makes plain descent, its step from zeros along (3, 4)."""
+    kind, args, kwargs = _constructor(scenario)
+    opt = getattr(keras(), kind)(*args, **kwargs, semantics="keras3")
+    if kind != "SGD":
+        return [{"returned": "optimizer"}]
+    v = gl.Variable(f32([0.0, 0.0]), name="v")
+    opt.build([v])
+    opt.apply_gradients([(f32([3.0, 4.0]), v)])
+    return [{"minus_var": -np.array(v)}]
+
+
+def _constructor(scenario: Scenario) -> tuple[str, list[Any], dict[str, Any]]:
+    """The call in the note, "SGD(1.0, clipnorm=0): ...", or the one that the name stands for."""
+    written = re.match(r"(SGD|Adagrad)\([^)]*\)", scenario.data["note"])
+    if written is None:
+        name = scenario.id.split(".")[-1]
+        if name not in BY_NAME:
+            raise Unsupported(f"Keras 3 {name!r}")
+        return BY_NAME[name]
+    call: Any = ast.parse(written[0], mode="eval").body
+    kwargs = {k.arg: ast.literal_eval(k.value) for k in call.keywords}
+    return call.func.id, [ast.literal_eval(a) for a in call.args], kwargs
+
+
+def keras() -> Any:
+    if not hasattr(gl, "keras"):
+        raise Unsupported("gl.keras")
+    return gl.keras
+
+
+def f32(x: Any) -> np.ndarray:
+    return np.array(decode.numbers(x), np.float32)
+
+
+BY_INPUT = {
+    ("adagrad", frozenset({"lr", "acc", "eps", "grads", "var"})): adagrad,
+    ("adagrad", frozenset({"var", "values", "indices"})): sparse_adagrad,
+    ("clip_global_norm", frozenset({"tensors", "limit"})): clip_global_norm,
+    ("optax", frozenset({"grads", "limit"})): per_example,
+}
+FUNCTIONS = {
+    "clip_value": torch_clip_value,
+    "block_rms": block_rms,
+    "agc_matrix": agc_matrix,
+    "agc_zero_param": agc_zero_param,
+    "agc_no_params": agc_no_params,
+}
