@@ -3,29 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from .._arrays import Array, namespace
 from ._proximal import soft_threshold
-from ._rule import Rule, Shared, Slots
+from ._rule import Rule, Shared, Slots, check_choice
 
 
 @dataclass(frozen=True)
 class AdagradDA(Rule):
     """Set each weight by the sum of its gradients so far: it forgets where it started, and L1 keeps rare ones at 0.
 
-        gradient_accumulator = gradient_accumulator + g
-        gradient_squared_accumulator = gradient_squared_accumulator + g * g
-        share = sign(gradient_accumulator) * max(|gradient_accumulator| - global_step * l1, 0)
-        w = -lr * share / (global_step * lr * l2 + sqrt(gradient_squared_accumulator))
+        s, q = gradient_accumulator + g, gradient_squared_accumulator + g * g
+        w = -lr * soft(s, T * l1) / (T * lr * l2 + sqrt(q))         order="dense"
+            -soft(s / T, l1) / (l2 + sqrt(q) / (T * lr))            "sparse", as for slices
+        gradient_accumulator, gradient_squared_accumulator = s, q
+
+    where T is `global_step` and soft(x, limit) = sign(x) * max(|x| - limit, 0). The orders differ in their last bits
+    only.
 
     l1 and l2 are `l1_regularization_strength` and `l2_regularization_strength`. Shapes: w, g and both slots (...).
     Slots: gradient_accumulator, from 0; gradient_squared_accumulator, from
     `initial_gradient_squared_accumulator_value`. `global_step` counts from 1, as the count of
     `tf.compat.v1.train.AdagradDAOptimizer` does for a step variable from 0; in float32 it is exact up to 2**24.
-    A gradient of 0 sets a weight too: to 0 before it ever had another.
+    A gradient of 0 sets a weight too: to 0 before it ever had another. Raises ValueError for an order that is neither.
+    For rows of width 1 TensorFlow computes "sparse" partly in double precision, this rule does not.
     Source: Duchi, Hazan & Singer, "Adaptive Subgradient Methods for Online Learning and Stochastic Optimization"
     (2011); Xiao, "Dual Averaging Methods for Regularized Stochastic Learning and Online Optimization" (2010);
     `ApplyAdagradDA`, TensorFlow 2.21 (2026), which has a branch for l1 = 0 with the same result.
@@ -40,11 +44,15 @@ class AdagradDA(Rule):
     initial_gradient_squared_accumulator_value: float = 0.1
     l1_regularization_strength: float = 0.0
     l2_regularization_strength: float = 0.0
+    order: Literal["dense", "sparse"] = "dense"
     global_step: float = 1.0
     slots: ClassVar[dict[str, float | str]] = {
         "gradient_accumulator": 0.0,
         "gradient_squared_accumulator": "initial_gradient_squared_accumulator_value",
     }
+
+    def __post_init__(self) -> None:
+        check_choice("order", self.order, ("dense", "sparse"))
 
     def start(self) -> Shared:
         return {"global_step": np.float32(self.global_step)}
@@ -53,7 +61,9 @@ class AdagradDA(Rule):
         return {"global_step": shared["global_step"] + np.float32(1)}
 
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
-        accumulator, squared = slots[0] + g, slots[1] + g * g
-        share = soft_threshold(accumulator, self.global_step * self.l1_regularization_strength)
-        root = namespace(w).sqrt(squared)
-        return -lr * share / (self.global_step * lr * self.l2_regularization_strength + root), (accumulator, squared)
+        total, squared = slots[0] + g, slots[1] + g * g
+        root, steps = namespace(w).sqrt(squared), self.global_step
+        l1, l2 = self.l1_regularization_strength, self.l2_regularization_strength
+        if self.order == "dense":
+            return -lr * soft_threshold(total, steps * l1) / (steps * lr * l2 + root), (total, squared)
+        return -soft_threshold(total / steps, l1) / (l2 + root / (steps * lr)), (total, squared)

@@ -17,6 +17,7 @@ class ProximalGradientDescent(Rule):
         w = sign(p) * max(|p| - lr * l1, 0) / (1 + lr * l2)
 
     l1 and l2 are `l1_regularization_strength` and `l2_regularization_strength`. Shapes: w, g (...). No slots.
+    For slices of width 1 TensorFlow computes partly in double precision, this rule does not.
     Source: Duchi & Singer, "Efficient Learning using Forward-Backward Splitting" (2009);
     `ApplyProximalGradientDescent`, TensorFlow 2.21 (2026), which has a branch for l1 = 0 with the same result.
 
