@@ -1,0 +1,40 @@
+"""The picture of words: one dot each, the chosen one marked in every panel, names that do not repeat."""
+
+import numpy as np
+
+from gradlab.figures.words import WordsView
+
+WORDS, COUNTS = ["the", "class", "rare"], np.array([1000, 100, 5])
+RATE = np.array([[1.0, 1.0, 1.0], [0.1, 0.5, 1.0]])
+EVEN = np.array([[5.0, 0.9], [1000.0, 0.1]])
+
+
+def drawn(step: int = 1, word: int = 2, accumulator: np.ndarray = 1 / RATE**2) -> WordsView:
+    view = WordsView(WORDS, COUNTS, 1, ["the", "class"])
+    view.draw(step, word, RATE, accumulator, EVEN)
+    return view
+
+
+def test_every_word_is_a_dot_at_its_count_and_rate() -> None:
+    view = drawn()
+    np.testing.assert_array_equal(view._dots.get_xydata(), np.stack([COUNTS, RATE[1]], axis=1))
+    assert view._here.get_xydata().tolist() == [[5, 1]]
+    assert drawn(step=0)._dots.get_ydata().tolist() == [1, 1, 1]
+
+
+def test_the_story_of_the_chosen_word_is_drawn_beside_that_of_the_first() -> None:
+    view = drawn(word=1)
+    assert [line.get_ydata().tolist() for line in view._story] == [[1, 0.5], [1, 4]]
+    assert [line.get_ydata().tolist() for line in view._frequent] == [[1, 0.1], [1, 100]]
+    assert [line.get_xydata().tolist() for line in view._now] == [[[1, 0.5]], [[1, 4]]]
+
+
+def test_a_word_is_named_once() -> None:
+    names = [text.get_text() for text in drawn(word=1)._names if text.get_visible()]
+    assert sorted(names) == ["class", "the"]
+    assert [text.get_text() for text in drawn()._names if text.get_visible()] == ["the", "class", "rare"]
+
+
+def test_a_rule_without_accumulators_says_so() -> None:
+    assert drawn()._none.get_text() == ""
+    assert drawn(accumulator=np.full((2, 3), np.nan))._none.get_text() == "this rule keeps none"
