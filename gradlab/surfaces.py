@@ -65,8 +65,12 @@ def logistic_regression(condition: float = 30.0) -> Surface:
         wrong = 1 / (1 + np.exp(np.minimum(w @ signed.T, 700)))  # the probability of the other class
         return -wrong @ signed / len(signed)
 
+    def loss(w: np.ndarray) -> np.ndarray:
+        margins = w @ signed.T
+        return (np.log1p(np.exp(-np.abs(margins))) - np.minimum(margins, 0)).mean(axis=-1)
+
     first, second = (_best() / unit).tolist()
-    return Surface(lambda w: np.logaddexp(0, -(w @ signed.T)).mean(axis=-1), gradient, (first, second))
+    return Surface(loss, gradient, (first, second))
 
 
 @cache

@@ -24,10 +24,17 @@ STATES: dict[str, Callable[[], Any]] = {
     "libraries": lambda: labs.clip_libraries(),
     "libraries, errors": lambda: labs.clip_libraries(case="zero"),
     "libraries, moved": lambda: labs.clip_libraries(case="at"),
+    "adagrad": lambda: labs.adagrad(),
+    "adagrad, tumours": lambda: labs.adagrad(
+        surface="tumours", step=60, epsilon=0.3, schedule="cosine", descent_rate=5.0, initial_accumulator=1e-4
+    ),
     "gate": lambda: labs.gate_race(),
     "gate, raced": lambda: labs.gate_race(step=4),
     "gate race": lambda: labs.gate_race(step=4),
     "gate race, waiting": lambda: labs.gate_race(step=1, first="op_a", second="graph_b"),
+    "words": lambda: labs.word_rates(),
+    "words, at the start": lambda: labs.word_rates(step=0, word="transformation"),
+    "words, one rate": lambda: labs.word_rates(rule="descent", word="class"),
     "curve guessed": lambda: exercises.predict("clipping.share"),
     "curve revealed": lambda: revealed("clipping.turn", guess_1=20.0),
     "number guessed": lambda: exercises.predict("clipping.spikes"),

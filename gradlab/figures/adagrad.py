@@ -1,0 +1,171 @@
+"""Adagrad beside gradient descent on a loss of two weights: where both go, how far down, and at which rates."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.gridspec import GridSpec
+from matplotlib.patches import PathPatch
+from matplotlib.path import Path
+
+from ._style import BLACK, BLUE, GREEN, NARROW, ORANGE, OTHER, WIDE, log_ticks, moving_line, new_figure, tidy
+
+REACH = (5.0, 3.0)  # the plane shows weights from -REACH to REACH
+FAR = 1e4  # nothing is drawn beyond
+_ADAGRAD: dict[str, Any] = {"color": BLUE, "ls": "-", "marker": "o", "ms": 3.4, "mew": 0, "lw": 1.4}
+_DESCENT: dict[str, Any] = {"color": ORANGE, "ls": "--", "marker": "^", "ms": 4.0, "mew": 0, "lw": 1.2}
+_SECOND: dict[str, Any] = {"color": BLUE, "ls": ":", "lw": 2.2}
+_EPSILON: dict[str, Any] = {"color": GREEN, "ls": "-.", "lw": 1.4}
+_START: dict[str, Any] = {"color": BLACK, "ls": "none", "marker": "s", "ms": 8, "mfc": "none", "mew": 1.5}
+_BOTTOM: dict[str, Any] = {"color": BLACK, "ls": "none", "marker": "+", "ms": 13, "mew": 2.2}
+_NOW: dict[str, Any] = {"color": BLACK, "ls": "-", "lw": 0.8}
+
+
+class Ground(NamedTuple):
+    """A loss over the plane: `above` (m, n) is how far it is above its least value at x (n,), y (m,)."""
+
+    x: np.ndarray
+    y: np.ndarray
+    above: np.ndarray
+    bottom: tuple[float, float]
+
+
+class Walk(NamedTuple):
+    """What an optimizer did from step 0 on: weights (n, 2), loss above the least (n,), learning rates (n,)."""
+
+    weights: np.ndarray
+    above: np.ndarray
+    rates: np.ndarray
+
+
+class Rates(NamedTuple):
+    """Adagrad's accumulator (n, 2) and effective rates (n, 2), the first one NaN, and what epsilon makes of both.
+
+    An accumulator below `floor` counts less than epsilon does; no effective rate exceeds `ceiling` (n,).
+    """
+
+    accumulator: np.ndarray
+    effective: np.ndarray
+    floor: float
+    ceiling: np.ndarray
+
+
+class AdagradView:
+    """The plane with both paths up to a step; loss, accumulator and effective rate over all steps, the step marked.
+
+    Adagrad is blue with dots, gradient descent orange and dashed with triangles; the second weight is dotted.
+    """
+
+    def __init__(self, steps: int) -> None:
+        self.figure = new_figure(WIDE, 6.0)
+        self.plane = self.figure.add_subplot()
+        self.loss = self.figure.add_subplot()
+        self.accumulator = self.figure.add_subplot(sharex=self.loss)
+        self.rate = self.figure.add_subplot(sharex=self.loss)
+        self._still(steps)
+        self._moving()
+        self._ground: Ground | None = None
+        self.arrange(narrow=False)
+
+    def arrange(self, narrow: bool) -> None:
+        """Fit the page: the curves side by side below the plane, or one below the other."""
+        self.figure.set_size_inches(*((NARROW, 9.4) if narrow else (WIDE, 6.0)))
+        if narrow:
+            grid = GridSpec(4, 1, self.figure, height_ratios=(1.7, 1, 1, 1))
+            places = [grid[k] for k in range(4)]
+        else:
+            grid = GridSpec(2, 3, self.figure, height_ratios=(1.55, 1))
+            places = [grid[0, :], *(grid[1, k] for k in range(3))]
+        for axes, place in zip((self.plane, self.loss, self.accumulator, self.rate), places, strict=True):
+            axes.set_subplotspec(place)
+        for legend in self.figure.legends:
+            legend.remove()
+        self.figure.legend(loc="outside lower left", ncols=2 if narrow else 6, fontsize=9, frameon=False)
+
+    def _still(self, steps: int) -> None:
+        tidy(
+            self.plane, "The weights, step by step", "first weight (flat direction)", "second weight (steep direction)"
+        )
+        tidy(self.loss, "Loss above the bottom", "step", "")
+        tidy(self.accumulator, "Accumulator: sum of gradient²", "step", "")
+        tidy(self.rate, "Effective learning rate", "step", "")
+        self.plane.set(xlim=(-REACH[0], REACH[0]), ylim=(-REACH[1], REACH[1]))
+        self.loss.set(xlim=(-2, steps + 2))
+        scales = ((self.loss, 1e-6, 1e3), (self.accumulator, 1e-4, 1e6), (self.rate, 1e-4, 1e2))
+        for axes, low, high in scales:
+            axes.set(yscale="log", ylim=(low, high))
+            log_ticks(axes.yaxis)
+        for label, looks in (
+            ("Adagrad", _ADAGRAD), ("gradient descent", _DESCENT), ("second weight", _SECOND),
+            ("limit by epsilon", _EPSILON), ("start", _START), ("bottom", _BOTTOM),
+        ):  # fmt: skip
+            self.plane.plot([], [], label=label, **looks)
+
+    def _moving(self) -> None:
+        self._rings = PathPatch(Path(np.zeros((1, 2))), fc="none", ec=OTHER, lw=0.8, animated=True)
+        self.plane.add_patch(self._rings)
+        self._bottom = moving_line(self.plane, **_BOTTOM)
+        self._paths = [moving_line(self.plane, **looks) for looks in (_DESCENT, _ADAGRAD)]
+        self._start = moving_line(self.plane, **_START)
+        plain = [{**looks, "marker": ""} for looks in (_DESCENT, _ADAGRAD)]
+        self._losses = [moving_line(self.loss, **looks) for looks in plain]
+        self._sums = [moving_line(self.accumulator, **looks) for looks in (plain[1], _SECOND)]
+        self._rates = [moving_line(self.rate, **looks) for looks in (plain[0], plain[1], _SECOND)]
+        self._floor = moving_line(self.accumulator, transform=self.accumulator.get_yaxis_transform(), **_EPSILON)
+        self._ceiling = moving_line(self.rate, **_EPSILON)
+        panels = (self.loss, self.accumulator, self.rate)
+        self._now = [moving_line(axes, transform=axes.get_xaxis_transform(), **_NOW) for axes in panels]
+        dots: dict[str, Any] = {"ls": "none", "mec": "white", "mew": 1.0}
+        self._here = {
+            name: [moving_line(axes, marker, ms=size, color=colour, **dots) for axes in axes_of]
+            for name, marker, size, colour, axes_of in (
+                ("descent", "^", 9.5, ORANGE, (self.plane, self.loss, self.rate)),
+                ("adagrad", "o", 8, BLUE, (self.plane, self.loss, self.accumulator, self.rate)),
+            )
+        }
+
+    def draw(self, step: int, ground: Ground, adagrad: Walk, descent: Walk, rates: Rates) -> None:
+        """Set the moving artists: everything over all steps, the paths in the plane up to `step`."""
+        if ground is not self._ground:
+            self._ground = ground
+            self._rings.set_path(_rings(ground))
+            self._bottom.set_data([ground.bottom[0]], [ground.bottom[1]])
+        steps = np.arange(len(adagrad.above))
+        self._start.set_data(*adagrad.weights[:1].T)
+        for walk, path, loss in zip((descent, adagrad), self._paths, self._losses, strict=True):
+            path.set_data(*_near(walk.weights[: step + 1]).T)
+            loss.set_data(steps, _near(walk.above))
+        for line, column in zip(self._sums, rates.accumulator.T, strict=True):
+            line.set_data(steps, column)
+        for line, column in zip(self._rates, (descent.rates, *rates.effective.T), strict=True):
+            line.set_data(steps, column)
+        self._floor.set_data([0, 1], [rates.floor, rates.floor])
+        self._ceiling.set_data(steps, rates.ceiling)
+        for line in self._now:
+            line.set_data([step, step], [0, 1])
+        self._mark(step, adagrad, descent, rates)
+
+    def _mark(self, step: int, adagrad: Walk, descent: Walk, rates: Rates) -> None:
+        plane, loss, rate = self._here["descent"]
+        plane.set_data(*_near(descent.weights[step : step + 1]).T)
+        loss.set_data([step], _near(descent.above[step : step + 1]))
+        rate.set_data([step], [descent.rates[step]])
+        plane, loss, accumulator, rate = self._here["adagrad"]
+        plane.set_data(*adagrad.weights[step : step + 1].T)
+        loss.set_data([step], adagrad.above[step : step + 1])
+        accumulator.set_data([step, step], rates.accumulator[step])
+        rate.set_data([step, step], rates.effective[step])
+
+
+def _near(values: np.ndarray) -> np.ndarray:
+    """The values, NaN from where they are out of all bounds."""
+    return np.where(np.abs(values) < FAR, values, np.nan)
+
+
+def _rings(ground: Ground) -> Path:
+    """Nine contours as one path, evenly spaced on a bowl, whose root is nearly straight between points of a grid."""
+    root = np.sqrt(ground.above)
+    drawn = Figure().add_subplot().contour(ground.x, ground.y, root, float(root.max()) * np.arange(1, 10) / 10)
+    return Path.make_compound_path(*drawn.get_paths())
