@@ -1,0 +1,26 @@
+"""Against `tf.compat.v1.train.ProximalGradientDescentOptimizer`, and without penalties."""
+
+import numpy as np
+
+from gradlab.rules import ProximalGradientDescent, StochasticGradientDescent
+
+from .recorded import GRADIENTS, W, check_bits
+
+TENSORFLOW = [
+    ([0.9460785, -1.8872548, 0.13235293],),
+    ([0.9618417, -1.8551518, 0.06603228],),
+    ([0.93808013, -1.9021096, 0.18728656],),
+]
+
+
+def test_three_steps_bit_for_bit() -> None:
+    check_bits(ProximalGradientDescent(0.05, 0.2), 0.1, TENSORFLOW)
+
+
+def test_without_penalties_it_is_gradient_descent() -> None:
+    plain, proximal = StochasticGradientDescent(), ProximalGradientDescent()
+    np.testing.assert_array_equal(plain(W, (), GRADIENTS[0], 0.1)[0], proximal(W, (), GRADIENTS[0], 0.1)[0])
+
+
+def test_a_strong_l1_holds_a_weight_at_zero() -> None:
+    assert ProximalGradientDescent(2.0)(np.zeros(2), (), np.array([1.9, -1.9]), 0.5)[0].tolist() == [0.0, 0.0]
