@@ -1,4 +1,4 @@
-"""Every word of a sparse model: how often it is seen against the rate at which its weights move, and one word's story."""
+"""Every word of a sparse model: how often it is seen against the rate its weights move at, and one word's story."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ _WORD: dict[str, Any] = {"color": ORANGE, "ls": "-", "lw": 2.2}
 _FREQUENT: dict[str, Any] = {"color": OTHER, "ls": "-.", "lw": 1.6}
 _EVEN: dict[str, Any] = {"color": GREEN, "ls": "--", "lw": 1.8}
 _HERE: dict[str, Any] = {"marker": "D", "ms": 8, "color": ORANGE, "ls": "none", "mec": "white"}
+_CLEAR = 3.0  # how many times its rate above or below its dot a word is written
 _RARE = 20  # times in the text; the dots of such words are near the left edge
 
 
@@ -76,18 +77,13 @@ class WordsView:
         self._frequent = [moving_line(axes, **_FREQUENT) for axes in (self.rate, self.accumulator)]
         self._story = [moving_line(axes, **_WORD) for axes in (self.rate, self.accumulator)]
         self._now = [moving_line(axes, **_HERE) for axes in (self.rate, self.accumulator)]
-        self._names = [self._name(-1) for _ in self._landmarks] + [self._name(1)]
-        self._names[-1].set_fontweight("bold")
+        self._leaders = moving_line(self.cloud, "-", lw=0.8, color=BLACK)
+        looks: dict[str, Any] = {"fontsize": 9.5, "color": BLACK, "animated": True, "ha": "center", "va": "top"}
+        self._names = [self.cloud.text(1, 1, "", **looks) for _ in (*self._landmarks, None)]
+        self._names[-1].set(va="bottom", fontweight="bold")
         self._none = self.accumulator.text(
             0.5, 0.5, "", transform=self.accumulator.transAxes, ha="center", va="center", animated=True, fontsize=9.5,
             color=BLACK,
-        )  # fmt: skip
-
-    def _name(self, side: int) -> Any:
-        """A word above (1) or below (-1) its dot, clear of the cloud and joined to it."""
-        return self.cloud.annotate(
-            "", (1, 1), (0, side * 34), textcoords="offset points", animated=True, fontsize=9.5, color=BLACK,
-            ha="center", va="bottom" if side > 0 else "top", arrowprops={"arrowstyle": "-", "color": BLACK, "lw": 0.7},
         )  # fmt: skip
 
     def draw(self, step: int, word: int, rate: np.ndarray, accumulator: np.ndarray, even: np.ndarray) -> None:
@@ -107,8 +103,17 @@ class WordsView:
             self._story[k].set_data(steps, of_all[:, word])
             self._now[k].set_data([step], [of_all[step, word]])
         self._none.set_text("this rule keeps none" if np.isnan(accumulator).all() else "")
+        self._name(word, now)
+
+    def _name(self, word: int, rate: np.ndarray) -> None:
+        """Write the landmarks below their dots and the chosen word above its own, clear of the cloud."""
+        leaders = []
         for text, index in zip(self._names, (*self._landmarks, word), strict=True):
-            text.xy = (self.counts[index], now[index])
-            text.set_text(self.words[index])
-            text.set_visible(index != word or text is self._names[-1])
+            last = text is self._names[-1]
+            text.set_visible(last or index != word)
+            if text.get_visible():
+                x, y, away = self.counts[index], rate[index], _CLEAR if last else 1 / _CLEAR
+                text.set(text=self.words[index], x=x, y=y * away)
+                leaders += [(x, y), (x, y * away), (np.nan, np.nan)]
         self._names[-1].set_ha("left" if self.counts[word] < _RARE else "center")  # and stay inside the panel
+        self._leaders.set_data(*np.array(leaders).T)

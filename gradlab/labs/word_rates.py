@@ -154,9 +154,10 @@ class word_rates(Lab):
             trace.rule, Adagrad) else "gradient descent"  # fmt: skip
         right = f"{trace.right * 100:.1f} %"
         return Description(
-            alt=f"After {trace.step} of {text.steps} steps of {rule} with learning rate {plain(trace.learning_rate)}, the "
-            f'word "{word}", seen {seen} times, moves at the rate {rate}, {times:.1f} times that of "{text.words[0]}"; '
-            f"on a log-log plot the rates of all words fall with their frequency at slope {_slope(trace):.2f}.",
+            alt=f"After {trace.step} of {text.steps} steps of {rule} with learning rate {plain(trace.learning_rate)} "
+            f"the word {word}, seen {seen} times, moves at {rate}, {times:.1f} times as fast as the word "
+            f"{text.words[0]}; in a log-log plot the rates of all words fall with their frequency at slope "
+            f"{_slope(trace):.2f}.",
             summary=f"“{word}”, seen {seen} times, moves at {rate}, {times:.1f} times the rate of “{text.words[0]}”; "
             f"the topic of {right} of new lines is found.",
             table=(

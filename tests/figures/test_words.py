@@ -5,7 +5,7 @@ import numpy as np
 from gradlab.figures.words import WordsView
 
 WORDS, COUNTS = ["the", "class", "rare"], np.array([1000, 100, 5])
-RATE = np.array([[1.0, 1.0, 1.0], [0.1, 0.5, 1.0]])
+RATE = np.array([[1.0, 1.0, 1.0], [0.125, 0.5, 1.0]])
 EVEN = np.array([[5.0, 0.9], [1000.0, 0.1]])
 
 
@@ -25,7 +25,7 @@ def test_every_word_is_a_dot_at_its_count_and_rate() -> None:
 def test_the_story_of_the_chosen_word_is_drawn_beside_that_of_the_first() -> None:
     view = drawn(word=1)
     assert [line.get_ydata().tolist() for line in view._story] == [[1, 0.5], [1, 4]]
-    assert [line.get_ydata().tolist() for line in view._frequent] == [[1, 0.1], [1, 100]]
+    assert [line.get_ydata().tolist() for line in view._frequent] == [[1, 0.125], [1, 64]]
     assert [line.get_xydata().tolist() for line in view._now] == [[[1, 0.5]], [[1, 4]]]
 
 

@@ -49,6 +49,8 @@ def test_some_setting_of_every_menu_shows_in_the_picture(make: Any) -> None:
         for value, _ in menu.options:
             lab.set(**{menu.name: value})
             frames.add(lab.live.frame())
+            if len(frames) > 1:
+                break
         assert len(frames) > 1
         lab.set(**{menu.name: menu.value})
 
