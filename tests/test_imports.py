@@ -29,7 +29,9 @@ def loaded(code: str) -> set[str]:
     return set(json.loads(done.stdout.splitlines()[-1]))
 
 
-@pytest.mark.parametrize("code", ["import gradlab", "import gradlab.clip, gradlab.rules", CLIPS, APPLY])
+@pytest.mark.parametrize(
+    "code", ["import gradlab", "import gradlab.clip, gradlab.rules, gradlab.schedules, gradlab.optax", CLIPS, APPLY]
+)
 def test_numpy_users_load_numpy_only(code: str) -> None:
     assert loaded(code) == set()
 

@@ -15,8 +15,8 @@ LAYERS = {
     "arrays": ("errors _eigen _arrays slices leaves", "numpy"),  # JAX only from sys.modules, if the caller brought it
     "maths": ("clip rules schedules", "numpy"),
     "state": (
-        "collection variable tape autodiff graph gate pairs apply pure optimizer train keras optax measure what_if "
-        "record char_rnn datasets recordings surfaces landscapes word_topics tpu",
+        "collection variable tape autodiff graph gate pairs hyperparameters apply pure slots optimizer train "
+        "keras optax measure what_if record char_rnn datasets recordings surfaces landscapes word_topics tpu",
         "numpy jax",
     ),
     "pictures": ("figures", "numpy matplotlib"),
@@ -25,6 +25,7 @@ LAYERS = {
 }
 ROW = {module: k for k, (modules, _) in enumerate(LAYERS.values()) for module in modules.split()}
 LIBRARIES = {module: set(allowed.split()) for modules, allowed in LAYERS.values() for module in modules.split()}
+LIBRARIES["optax"].add("optax")  # the one module that speaks its language
 TOP = "__init__"  # the public names and the version; it loads everything else late
 
 

@@ -1,0 +1,16 @@
+"""Rules, optimizers, clips and the recorder as optax gradient transformations.
+
+Needs optax: `pip install "gradlab[optax]"`. It is imported when one of these functions is called, not before.
+"""
+
+from .clips import adaptive_grad_clip as adaptive_grad_clip
+from .clips import clip_by_average_norm as clip_by_average_norm
+from .clips import clip_by_global_norm as clip_by_global_norm
+from .clips import clip_by_norm as clip_by_norm
+from .clips import clip_by_value as clip_by_value
+from .recording import RecordState as RecordState
+from .recording import absorb as absorb
+from .recording import record as record
+from .rule import Replacement as Replacement
+from .rule import RuleState as RuleState
+from .rule import from_rule as from_rule

@@ -1,0 +1,136 @@
+"""Any rule, or any optimizer with a pure form, as a gradient transformation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .. import apply, pure
+from .._arrays import Array, as_array, is_python_number
+from ..errors import InvalidArgumentError
+from ..rules import Rule
+from ._exact import Replacement as Replacement
+from ._exact import difference
+from ._library import library
+
+if TYPE_CHECKING:
+    import optax
+
+
+class RuleState(NamedTuple):
+    """What `from_rule` carries of a rule: steps done, fields that change with them, slots shaped as the weights.
+
+    Not in TensorFlow.
+
+    >>> import jax.numpy as jnp
+    >>> from gradlab import rules
+    >>> from_rule(rules.Momentum(0.9), 0.1).init({"a": jnp.ones(2)}).slots["momentum"]["a"].tolist()
+    [0.0, 0.0]
+    """
+
+    count: Array
+    shared: dict[str, Array]
+    slots: dict[str, Any]
+
+
+def from_rule(rule: Any, learning_rate: Any = None, *, replace: bool = False) -> optax.GradientTransformation:
+    """The transformation whose updates lead `optax.apply_updates` to the weights the rule gives.
+
+        update = u with params + u = rule(params, slots, gradient, learning_rate), exactly
+
+    Args:
+        rule: a rule of `gl.rules`, or an optimizer with `init(values)` and `update(state, values, gradients)`:
+            `gl.train`'s and `gl.keras`'s, which bring their own learning rate and their own way with IndexedSlices.
+        learning_rate: for a rule a number, a scalar array (traced too), or a function of the step count from 0, of
+            optax or `gl.schedules`; None for an optimizer.
+        replace: make every update a `Replacement`, which is exact for every rule. Needed for bits only where a rule
+            sets weights (`Assign`, proximal rules, FTRL) and no number added to the old weight gives the new one;
+            without it these are off by at most an ulp of the old weight. It must be the last transformation then.
+
+    Gradients are arrays, IndexedSlices or None, which moves nothing; leaves of params that are None stay None.
+    Under `jit` XLA may fuse a rule's products and sums, so that weights differ from those of NumPy by an ulp.
+
+    Raises:
+        ValueError: update without params; a learning rate for an optimizer; a vector as learning rate.
+        TypeError: neither a rule nor an optimizer; a rule without a learning rate. ImportError: optax is missing.
+
+    Not in TensorFlow.
+
+    >>> import jax.numpy as jnp, optax
+    >>> from gradlab import rules
+    >>> tx, w = from_rule(rules.Adagrad(9.0, epsilon=0.0), 0.5), {"w": jnp.float32([1.0])}
+    >>> updates, state = tx.update({"w": jnp.float32([4.0])}, tx.init(w), w)
+    >>> updates["w"].tolist(), int(state.count)
+    ([-0.3999999761581421], 1)
+    """
+    optax = library()
+    transformation = _OfRule(rule, learning_rate) if isinstance(rule, Rule) else _OfOptimizer(rule, learning_rate)
+
+    def update(grads: Any, state: Any, params: Any = None) -> tuple[Any, Any]:
+        import jax
+
+        if params is None:
+            raise ValueError("a rule needs the weights: call update(gradients, state, params)")
+        params = jax.tree.map(_on_jax, params)
+        new, state = transformation.update(grads, state, params)
+        return jax.tree.map(lambda w, n: Replacement(n) if replace else difference(w, n), params, new), state
+
+    return optax.GradientTransformation(transformation.init, update)
+
+
+class _OfRule:
+    def __init__(self, rule: Rule, learning_rate: Any) -> None:
+        self.rule, self.learning_rate = rule, _checked_rate(learning_rate, rule)
+
+    def init(self, params: Any) -> RuleState:
+        import jax
+
+        tree: Any = jax.tree.structure(params)
+        state = pure.init(self.rule, jax.tree.map(_on_jax, params))
+        slots = {name: tree.unflatten([s[k] for s in state["slots"]]) for k, name in enumerate(self.rule.slots)}
+        return RuleState(state["step"], state["shared"], slots)
+
+    def update(self, grads: Any, state: RuleState, params: Any) -> tuple[Any, RuleState]:
+        import jax
+
+        tree: Any = jax.tree.structure(params)
+        rate = self.learning_rate(state.count) if callable(self.learning_rate) else self.learning_rate
+        slots = [tuple(s) for s in zip(*(tree.flatten_up_to(s) for s in state.slots.values()), strict=True)]
+        slots = slots if state.slots else [()] * tree.num_leaves
+        before = {"step": state.count, "shared": state.shared, "slots": slots}
+        new, after = pure.update(self.rule, rate, before, params, grads, apply.rows)
+        named = {name: tree.unflatten([s[k] for s in after["slots"]]) for k, name in enumerate(state.slots)}
+        return new, RuleState(after["step"], after["shared"], named)
+
+
+class _OfOptimizer:
+    def __init__(self, optimizer: Any, learning_rate: Any) -> None:
+        if not (callable(getattr(optimizer, "init", None)) and callable(getattr(optimizer, "update", None))):
+            raise TypeError(f"from_rule needs a rule of gl.rules or an optimizer, got {type(optimizer).__name__}")
+        if learning_rate is not None:
+            raise ValueError(f"{type(optimizer).__name__} has its own learning rate; give it there, not to from_rule")
+        self.optimizer = optimizer
+
+    def init(self, params: Any) -> Any:
+        import jax
+
+        return self.optimizer.init(jax.tree.map(_on_jax, params))
+
+    def update(self, grads: Any, state: Any, params: Any) -> tuple[Any, Any]:
+        return self.optimizer.update(state, params, grads)
+
+
+def _on_jax(w: Any) -> Array:
+    import jax.numpy as jnp
+
+    return jnp.asarray(as_array(w, "a weight"))
+
+
+def _checked_rate(rate: Any, rule: Rule) -> Any:
+    if callable(rate):
+        return rate
+    if rate is None:
+        raise TypeError(f"{type(rule).__name__} needs a learning rate: a number or a function of the step count")
+    rate = rate if is_python_number(rate) else as_array(rate, "learning_rate")
+    if getattr(rate, "shape", ()) != ():
+        raise InvalidArgumentError(f"learning_rate must be a scalar, got shape {tuple(rate.shape)}")
+    return rate
