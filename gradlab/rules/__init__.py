@@ -79,7 +79,7 @@ def from_config(config: Mapping[str, Any]) -> Rule:
         ValueError: no "rule", or one that is not in the catalogue. TypeError: a name that is no field of the rule.
 
     >>> from_config(Momentum(0.5).get_config())
-    Momentum(momentum=0.5, use_nesterov=False)
+    Momentum(momentum=0.5, use_nesterov=False, order='dense')
     """
     fields = dict(config)
     name = fields.pop("rule", None)

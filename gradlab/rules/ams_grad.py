@@ -53,5 +53,5 @@ class AMSGrad(Rule):
         rate = lr * xp.sqrt(one - self.beta2_power) / (one - self.beta1_power)
         m = m + (g - m) * (one - self.beta1)
         v = v + (g * g - v) * (one - self.beta2)
-        vhat = xp.maximum(vhat, v)
+        vhat = xp.where(v > vhat, v, vhat)  # NaN does not count, as in TensorFlow
         return w - (m * rate) / (xp.sqrt(vhat) + self.epsilon), (m, v, vhat)

@@ -25,13 +25,14 @@ class Ftrl(Rule):
         sigma = root(accum') - root(accum);  linear = linear + g' * lr - sigma * w
         w = (clip(linear, -l1 * lr, l1 * lr) - linear) / (root(accum') + 2 * l2 * lr + beta)
 
-    `order` is TensorFlow's, "dense", or its kernel's for slices of one element, "scalar": sums from the left, and a
-    power where the root would do. They differ in their last bits only.
+    `order` is TensorFlow's: "dense"; "sparse", as for slices; or "scalar", as for slices of one element, which sums
+    from the left and takes a power where the root would do. They differ in their last bits, and "dense" gives 0 where
+    `linear` is 0 or NaN.
 
     Shapes: w, g, accum, linear (...). Slots: accum, from `initial_accumulator_value`, and linear, from 0. Raises
     ValueError for an order that is none of these. The weights before the first step are forgotten: a gradient of 0
-    makes them 0; with an accumulator of 0 it makes them NaN. Source: McMahan et al., "Ad Click Prediction: a View
-    from the Trenches" (2013); `ApplyFtrlV2`, TensorFlow 2.21 (2026); `beta`: the TPU embedding engine.
+    makes them 0; with an accumulator of 0 and slices it makes them NaN. Source: McMahan et al., "Ad Click Prediction:
+    a View from the Trenches" (2013); `ApplyFtrlV2`, TensorFlow 2.21 (2026); `beta`: the TPU embedding engine.
 
     >>> import numpy as np
     >>> rule, w = Ftrl(l1=1.0, initial_accumulator_value=9.0), np.array([1.0, 1.0])
@@ -47,11 +48,11 @@ class Ftrl(Rule):
     beta: float = 0.0
     initial_accumulator_value: float = 0.1
     multiply_linear_by_lr: bool = False
-    order: Literal["dense", "scalar"] = "dense"
+    order: Literal["dense", "sparse", "scalar"] = "dense"
     slots: ClassVar[dict[str, float | str]] = {"accum": "initial_accumulator_value", "linear": 0.0}
 
     def __post_init__(self) -> None:
-        check_choice("order", self.order, ("dense", "scalar"))
+        check_choice("order", self.order, ("dense", "sparse", "scalar"))
 
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
         (accum, linear), two = slots, w.dtype.type(2)
@@ -64,7 +65,13 @@ class Ftrl(Rule):
         else:
             linear, l1 = self._add(linear, shrunk, sigma / lr * w), self.l1
             quadratic = (self.root(new) + self.beta) / lr + two * self.l2
-        return (namespace(w).clip(linear, -l1, l1) - linear) / quadratic, (new, linear)
+        return self._solved(linear, l1, quadratic), (new, linear)
+
+    def _solved(self, linear: Array, l1: Array, quadratic: Array) -> Array:
+        xp = namespace(linear)
+        if self.order == "dense":
+            return xp.where(abs(linear) > l1, (xp.sign(linear) * l1 - linear) / quadratic, xp.zeros_like(linear))
+        return (xp.minimum(xp.maximum(linear, -l1), l1) - linear) / quadratic
 
     def root(self, accum: Array) -> Array:
         """accum ** -lr_power."""

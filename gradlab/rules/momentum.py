@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from .._arrays import Array
-from ._rule import Rule, Slots
+from ._mean import ORDERS, Order
+from ._rule import Rule, Slots, check_choice
 
 
 @dataclass(frozen=True)
@@ -15,9 +16,11 @@ class Momentum(Rule):
 
         m = m * momentum + g
         w = w - m * lr                          plain
-        w = w - (g * lr + m * momentum * lr)    use_nesterov
+        w = w - (g * lr + m * momentum * lr)    use_nesterov, order="dense"
+            w - (g * lr + lr * momentum * m)    use_nesterov, "sparse", as TensorFlow has it for slices
 
-    Shapes: w, g, m (...). Slot: momentum, from 0. Source: Polyak (1964); Sutskever et al.,
+    The orders differ in their last bits only. Shapes: w, g, m (...). Slot: momentum, from 0. Raises ValueError for an
+    order that is neither. Source: Polyak (1964); Sutskever et al.,
     "On the importance of initialization and momentum in deep learning" (2013); `ApplyMomentum`, TensorFlow 2.21 (2026).
 
     >>> import numpy as np
@@ -30,8 +33,15 @@ class Momentum(Rule):
 
     momentum: float = 0.9
     use_nesterov: bool = False
+    order: Order = "dense"
     slots: ClassVar[dict[str, float | str]] = {"momentum": 0.0}
+
+    def __post_init__(self) -> None:
+        check_choice("order", self.order, ORDERS)
 
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
         m = slots[0] * self.momentum + g
-        return (w - (g * lr + m * self.momentum * lr) if self.use_nesterov else w - m * lr), (m,)
+        if not self.use_nesterov:
+            return w - m * lr, (m,)
+        ahead = m * self.momentum * lr if self.order == "dense" else lr * self.momentum * m
+        return w - (g * lr + ahead), (m,)

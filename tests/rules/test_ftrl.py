@@ -1,5 +1,7 @@
 """FTRL's options step by step in float32, and what they mean."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -68,6 +70,12 @@ def test_the_initial_weight_is_forgotten() -> None:
     assert rule(w, rule.init(w), np.zeros(1), 0.1)[0].tolist() == [0.0]
 
 
+@pytest.mark.parametrize(("order", "expected"), [("dense", 0.0), ("sparse", np.nan), ("scalar", np.nan)])
+def test_what_a_gradient_of_nan_leaves_depends_on_the_kernel(order: Any, expected: float) -> None:
+    rule, w = Ftrl(order=order), np.array([5.0])
+    np.testing.assert_array_equal(rule(w, rule.init(w), np.array([np.nan]), 0.1)[0], [expected])
+
+
 def test_its_power_can_be_traced() -> None:
     def trained(p: jax.Array) -> jax.Array:
         rule, w = Ftrl(lr_power=p, l2_shrinkage=p * 0), jnp.float32([1.0])
@@ -77,5 +85,5 @@ def test_its_power_can_be_traced() -> None:
 
 
 def test_an_unknown_order_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"order must be one of 'dense', 'scalar'; got 'up'"):
+    with pytest.raises(ValueError, match=r"order must be one of 'dense', 'sparse', 'scalar'; got 'up'"):
         Ftrl(order="up")
