@@ -19,17 +19,21 @@ Numbers = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Op:
-    """`fixed` holds for every use, `sparse` for slices in addition; `rate` is the op's name for the learning rate."""
+    """`fixed` holds for every use, `sparse` for slices in addition, `single` for slices of one element each.
+
+    `rate` is the op's name for the learning rate.
+    """
 
     rule: str
     slots: tuple[str, ...] = ()
     fields: Mapping[str, str] = field(default_factory=dict)  # argument of the op -> field of the rule
     fixed: Numbers = field(default_factory=dict)
     sparse: Numbers = field(default_factory=dict)
+    single: Numbers = field(default_factory=dict)
     rate: str = "lr"
 
-    def make(self, given: Numbers, sparse: bool = False) -> tuple[Any, Any]:
-        """The rule with these arguments, and the learning rate."""
+    def make(self, given: Numbers, entries: int | None = None) -> tuple[Any, Any]:
+        """The rule with these arguments, and the learning rate; `entries` is the size of a slice, None without any."""
         known = gl.rules.catalogue()
         if self.rule not in known:
             raise Unsupported(f"rule {self.rule!r}")
@@ -37,17 +41,18 @@ class Op:
         if unknown or self.rate not in given:
             raise Unsupported(f"arguments {sorted(given)} of {self.rule}")
         values = {self.fields[name]: x for name, x in given.items() if name in self.fields}
-        return known[self.rule](**self.fixed, **(self.sparse if sparse else {}), **values), given[self.rate]
+        for_slices = {} if entries is None else {**self.sparse, **(self.single if entries == 1 else {})}
+        return known[self.rule](**{**self.fixed, **for_slices, **values}), given[self.rate]
 
 
 IGNORED = ("use_locking",)
 PROXIMAL = {"l1": "l1_regularization_strength", "l2": "l2_regularization_strength"}
 BETAS = {name: name for name in ("beta1", "beta2", "epsilon", "beta1_power", "beta2_power")}
 MEAN_SQUARES = {"rho": "rho", "momentum": "momentum", "epsilon": "epsilon"}
-FTRL = {**PROXIMAL, "lr_power": "learning_rate_power", "multiply_linear_by_lr": "multiply_linear_by_lr"}
-SHRUNK = {**FTRL, "l2_shrinkage": "l2_shrinkage_regularization_strength"}
+FTRL = {name: name for name in ("lr_power", "l1", "l2", "multiply_linear_by_lr")}
+SHRUNK = {**FTRL, "l2_shrinkage": "l2_shrinkage"}
 TF1_ADAGRAD = {"epsilon": 0.0, "epsilon_place": "none", "order": "reciprocal"}
-LATE = {"order": "sparse"}  # slices: decaying means as m * beta + g * (1 - beta)
+LATE = {"order": "sparse"}  # the rounding of TensorFlow's kernels for slices
 
 # tf.raw_ops.Resource[Sparse]Apply...
 TRAINING_OPS = {
@@ -59,10 +64,11 @@ TRAINING_OPS = {
         "AdagradDA",
         ("gradient_accumulator", "gradient_squared_accumulator"),
         {**PROXIMAL, "global_step": "global_step"},
+        sparse=LATE,
     ),
     "ProximalAdagrad": Op("ProximalAdagrad", ("accum",), PROXIMAL),
     "Adadelta": Op("Adadelta", ("accum", "accum_update"), {"rho": "rho", "epsilon": "epsilon"}),
-    "Momentum": Op("Momentum", ("accum",), {"momentum": "momentum", "use_nesterov": "use_nesterov"}),
+    "Momentum": Op("Momentum", ("accum",), {"momentum": "momentum", "use_nesterov": "use_nesterov"}, sparse=LATE),
     "KerasMomentum": Op("KerasMomentum", ("accum",), {"momentum": "momentum", "use_nesterov": "nesterov"}),
     "Adam": Op("Adam", ("m", "v"), {**BETAS, "use_nesterov": "use_nesterov"}),
     "AdamWithAmsgrad": Op("AMSGrad", ("m", "v", "vhat"), BETAS),
@@ -71,8 +77,8 @@ TRAINING_OPS = {
     "PowerSign": Op("PowerSign", ("m",), {name: name for name in ("logbase", "sign_decay", "beta")}),
     "RMSProp": Op("RMSProp", ("ms", "mom"), MEAN_SQUARES, sparse=LATE),
     "CenteredRMSProp": Op("CenteredRMSProp", ("ms", "mom", "mg"), MEAN_SQUARES, sparse=LATE),
-    "Ftrl": Op("Ftrl", ("accum", "linear"), FTRL),
-    "FtrlV2": Op("Ftrl", ("accum", "linear"), SHRUNK),
+    "Ftrl": Op("Ftrl", ("accum", "linear"), FTRL, sparse=LATE, single={"order": "scalar"}),
+    "FtrlV2": Op("Ftrl", ("accum", "linear"), SHRUNK, sparse=LATE, single={"order": "scalar"}),
 }
 
 
@@ -94,9 +100,10 @@ SPARSECORE = {
     "ftrl": _by_place(
         "Ftrl",
         ("accumulator", "linear"),
-        *("learning_rate_power", "l1_regularization_strength", "l2_regularization_strength", "beta"),
+        *("lr_power", "l1", "l2", "beta"),
     ),
-    "laprop": _by_place("LaProp", ("mu", "nu"), "beta1", "decay_rate", "epsilon"),
+    # Its decay comes in corrected for the step already.
+    "laprop": _by_place("LaProp", ("mu", "nu"), "beta1", "beta2", "epsilon"),
     "f2a": _by_place(
         "FrequencyAwareAdagrad",
         ("accumulator", "local_step"),

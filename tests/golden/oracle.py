@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Callable
 from typing import Any
 
+from . import op_oracle
 from .build import Json
 from .tensorflow_values import array, constraint, error, loss, recorded, tensorflow, value
 
@@ -120,6 +121,9 @@ class _Session:
     def do_call(self, call: Json) -> Json:
         f = self._function(call["fn"])
         return {"value": self.read(f(*value(call["args"]), **self._kwargs(call)))}
+
+    def do_op(self, call: Json) -> Json:
+        return op_oracle.run(call)
 
     def do_grad_of(self, call: Json) -> Json:
         f, x, args = self._function(call["fn"]), value(call["x"]), value(call["args"])

@@ -1,6 +1,6 @@
 """Write the project's golden files by running TensorFlow, or check that TensorFlow still gives what they say.
 
-    python -m tests.golden.write [DIR]            write clip.json and train.json into DIR (default: tests/golden)
+    python -m tests.golden.write [DIR]            write clip.json, train.json ... into DIR (default: tests/golden)
     python -m tests.golden.write --check [DIR]    compare without writing; exit status 1 and the differences if any
 
 Needs the extra `oracle` (tensorflow-cpu). The installed version is the only oracle, its outputs stand under
@@ -17,12 +17,13 @@ from pathlib import Path
 
 import numpy as np
 
-from . import clip_scenarios, oracle, step_scenarios, train_scenarios
+from . import clip_scenarios, op_scenarios, oracle, step_scenarios, train_scenarios
 from .build import Json
 from .tensorflow_values import tensorflow
 
 TOPICS = {
     "clip": clip_scenarios.scenarios,
+    "ops": op_scenarios.scenarios,
     "train": lambda: [*train_scenarios.scenarios(), *step_scenarios.scenarios()],
 }
 

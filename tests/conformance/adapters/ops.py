@@ -3,27 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from gradlab import IndexedSlices, apply, tpu
+from gradlab._arrays import precision
 from gradlab.pairs import check_shape
 
 from .. import compare, decode
 from ..ops import SPARSECORE, STATIC, TPU_OPTIMIZERS, Op, known, training_op
-from ..runner import attempt
+from ..runner import attempt, replay
 from ..scenarios import Scenario, Unsupported
 
 Arrays = dict[str, np.ndarray]
+Way = Callable[..., Any]  # how an update is called: as it is, or compiled
+
+
+def plainly(f: Callable[..., Any], *args: Any) -> Any:
+    return f(*args)
 
 
 def accepts(scenario: Scenario) -> bool:
-    return scenario.group in RUNS and "inputs" in scenario.data
+    return (scenario.group in RUNS and "inputs" in scenario.data) or scenario.group == "ops"
 
 
 def differences(scenario: Scenario) -> list[str]:
+    if scenario.group == "ops":
+        return replay(scenario, lambda _: [run_call(call) for call in scenario.calls])
     return against(scenario, RUNS[scenario.group](scenario.data))
+
+
+def run_call(call: dict[str, Any], run: Way = plainly) -> Any:
+    if call["do"] != "op":
+        raise Unsupported(f"verb {call['do']!r}")
+    return own_op(call, run)
 
 
 def against(scenario: Scenario, actual: Any) -> list[str]:
@@ -32,52 +47,71 @@ def against(scenario: Scenario, actual: Any) -> list[str]:
 
 def on_jax(scenario: Scenario) -> bool:
     """Can the scenario be repeated under jit, where nothing is refused by its values."""
-    return scenario.group in ("training_op_dense", "training_op_sparse") and "'error'" not in str(scenario.data)
+    return scenario.group in ("training_op_dense", "training_op_sparse", "ops") and "'error'" not in str(scenario.data)
 
 
-def jax_differences(scenario: Scenario, tolerance: str) -> list[str]:
+def jax_differences(scenario: Scenario, tolerance: str = "ulp 4") -> list[str]:
     """Deviations of the same steps under jit."""
-    relaxed = Scenario(scenario.file, scenario.group, scenario.id, {**scenario.data, "compare": tolerance})
+    relaxed = replace(scenario, data={**scenario.data, "compare": tolerance})
+    if scenario.group == "ops":
+        return replay(relaxed, lambda _: [run_call(call, jitted) for call in scenario.calls])
     return against(relaxed, training(scenario.data, jitted))
 
 
 # --- training ops ----------------------------------------------------------------------------------------------------
 
 
-def training(data: dict[str, Any], run: Callable[..., Any] = lambda f, *args: f(*args)) -> dict[str, Any]:
-    """The state after each step; `run` calls the update, so that it may compile it."""
+def training(data: dict[str, Any], run: Way = plainly) -> dict[str, Any]:
+    """The state after each step."""
     inputs = data["inputs"]
-    op, state = training_op(inputs["op"]), start(inputs)
+    indices = inputs.get("indices", [None] * len(inputs["grads"]))
+    grads = [_gradient(array(g), rows) for g, rows in zip(inputs["grads"], indices, strict=True)]
+    hyper = {**inputs["hyper"], **inputs.get("hyper_per_step", {})}
+    summed = inputs.get("pre_sum_duplicates", False)
+    return {"after_each_step": steps(training_op(inputs["op"]), start(inputs), grads, hyper, run, summed)}
+
+
+def own_op(call: dict[str, Any], run: Way = plainly) -> dict[str, Any]:
+    """The output of a call `op` of gradlab's own files: slots are given by the number that fills them."""
+    var = decode.array(call["var"])
+    state = {"var": var, **{name: np.full_like(var, x) for name, x in call["slots"].items()}}
+    states = steps(training_op(call["op"]), state, decode.value(call["grads"]), call["hyper"], run)
+    if refused := [x for x in states if isinstance(x, compare.Raised)]:
+        return refused[0]
+    return {"steps": states[-1:] if call.get("last") else states}
+
+
+def steps(op: Op, state: Arrays, grads: list[Any], hyper: Any, run: Way, summed: bool = False) -> list[Any]:
+    """The state after each step, or what was raised; hyperparameters that are lists have a number for each step."""
     if missing := set(op.slots) ^ (state.keys() - {"var"}):
-        raise Unsupported(f"slots {sorted(missing)} of {inputs['op']}")
+        raise Unsupported(f"slots {sorted(missing)} of {op.rule}")
     found = []
-    for k, g in enumerate(inputs["grads"]):
-        values = {**inputs["hyper"], **{name: x[k] for name, x in inputs.get("hyper_per_step", {}).items()}}
-        indices = inputs["indices"][k] if "indices" in inputs else None
-        new = attempt(lambda: step(op, state, array(g), indices, values, inputs, run))  # noqa: B023
-        if not isinstance(new, compare.Raised):
-            state = new
+    for k, g in enumerate(grads):
+        values = {name: x[k] if isinstance(x, list) else x for name, x in hyper.items()}
+        new = attempt(lambda: step(op, state, g, values, run, summed))  # noqa: B023
+        state = state if isinstance(new, compare.Raised) else new
         found.append(new)
-    return {"after_each_step": found}
+    return found
 
 
-def step(
-    op: Op, state: Arrays, g: np.ndarray, indices: list[int] | None, values: dict[str, Any], inputs: Any, run: Any
-) -> Arrays:
-    rule, rate = op.make(values, indices is not None)
+def step(op: Op, state: Arrays, g: Any, values: dict[str, Any], run: Way, summed: bool) -> Arrays:
     w, slots = state["var"], tuple(state[name] for name in op.slots)
-    if indices is None:
-        return named(op, *run(lambda *args: apply.dense(rule, *args, rate), w, slots, g))
-    rows = IndexedSlices(g, np.array(indices, np.int32), w.shape)
-    check_shape(rows, w.shape, "var")
-    way = apply.rows if inputs.get("pre_sum_duplicates") else apply.each
-    return named(op, *run(lambda *args: way(rule, *args, rate), w, slots, rows))
+    check_shape(g, w.shape, "var")
+    sparse = isinstance(g, IndexedSlices)
+    rule, rate = op.make(values, int(np.prod(w.shape[1:])) if sparse else None)
+    way = (apply.rows if summed else apply.each) if sparse else apply.dense
+    return named(op, *run(lambda *args: way(rule, *args, rate), w, slots, g))
+
+
+def _gradient(values: np.ndarray, rows: list[int] | None) -> Any:
+    return values if rows is None else IndexedSlices(values, np.array(rows, np.int32))
 
 
 def jitted(f: Callable[..., Any], *args: Any) -> Any:
     import jax
 
-    return jax.tree.map(np.asarray, jax.jit(f)(*jax.tree.map(jax.numpy.asarray, args)))
+    with precision(args[0].dtype):
+        return jax.tree.map(np.asarray, jax.jit(f)(*jax.tree.map(jax.numpy.asarray, args)))
 
 
 def named(op: Op, w: Any, slots: tuple[Any, ...]) -> Arrays:
