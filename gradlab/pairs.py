@@ -42,15 +42,20 @@ def read_pairs(grads_and_vars: Any) -> list[tuple[Any, Variable]]:
     return pairs
 
 
-def checked_gradient(g: Any, v: Variable, allowed: Callable[[Any], bool] = is_float) -> Gradient:
-    """The gradient as an array or as slices, of the variable's dtype and shape. `allowed` tells which dtypes."""
+def checked_gradient(
+    g: Any, v: Variable, allowed: Callable[[Any], bool] = is_float, whole_constraint: bool = False
+) -> Gradient:
+    """The gradient as an array or as slices, of the variable's dtype and shape.
+
+    `allowed` tells which dtypes may be; `whole_constraint`, whether a constraint runs after sparse updates too.
+    """
     if not allowed(v.dtype):
         raise DTypeError(f"{v.name} is {v.dtype}; only floating-point variables can be optimized")
     sparse = isinstance(g, IndexedSlices)
     values = g.values if sparse else as_array(g, f"the gradient of {v.name}")
     if values.dtype != v.dtype:
         raise DTypeError(f"{v.name} is {v.dtype} but its gradient is {values.dtype}; cast the gradient")
-    if sparse and v.constraint is not None:
+    if sparse and v.constraint is not None and not whole_constraint:
         raise RuntimeError(f"{v.name} has a constraint, which a sparse gradient cannot keep; use a dense gradient")
     check_shape(g if sparse else values, v.shape, v.name)
     return g if sparse else values

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from .._arrays import Array, namespace
+import numpy as np
+
+from .._arrays import Array, is_jax, namespace
 from ._rule import Rule, Slots, check_choice
 
 
@@ -51,10 +53,9 @@ class Adagrad(Rule):
 
     def root(self, accumulator: Array) -> Array:
         """What the gradient is divided by: lr / root is the effective learning rate of a weight."""
-        xp = namespace(accumulator)
         if self.epsilon_place == "inside":
-            return xp.sqrt(accumulator + self.epsilon)
-        root = xp.sqrt(accumulator)
+            return _sqrt(accumulator + self.epsilon)
+        root = _sqrt(accumulator)
         return root + self.epsilon if self.epsilon_place == "outside" else root
 
     def scaled(self, g: Array, lr: Array, accumulator: Array) -> Array:
@@ -65,6 +66,13 @@ class Adagrad(Rule):
         if self.order == "reciprocal":
             return (g * lr) * (one / root)
         return (g * namespace(g).where(accumulator > 0, one / root, 0 * one)) * lr
+
+
+def _sqrt(x: Array) -> Array:
+    """NumPy's own root of complex64 is some ulp off; that of complex128, rounded, is TensorFlow's."""
+    if x.dtype == np.complex64 and not is_jax(x):
+        return np.sqrt(x.astype(np.complex128)).astype(np.complex64)
+    return namespace(x).sqrt(x)
 
 
 # Each library's own formula and defaults; the learning rate is no part of a rule.

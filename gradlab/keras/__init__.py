@@ -1,0 +1,10 @@
+"""Keras's optimizers, with the Keras that is meant named: TensorFlow 2.3's, legacy, the rewrite of 2.11, or Keras 3."""
+
+from .adagrad import Adagrad as Adagrad
+from .backend import epsilon as epsilon
+from .backend import set_epsilon as set_epsilon
+from .optimizer import Optimizer as Optimizer
+from .replicas import Replicas as Replicas
+from .replicas import replicas as replicas
+from .semantics import SEMANTICS as SEMANTICS
+from .sgd import SGD as SGD

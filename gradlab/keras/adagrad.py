@@ -1,0 +1,159 @@
+"""Keras's Adagrad."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+
+from .. import apply, pure, rules
+from .._arrays import Array, is_jax, namespace, take_rows
+from ..autodiff import Gradient
+from ..errors import KerasWarning, warn
+from ..rules._rule import Slots
+from ..slices import IndexedSlices
+from ..variable import Variable
+from .backend import epsilon as default_epsilon
+from .clips import has_duplicates
+from .optimizer import Optimizer
+from .semantics import Name
+from .semantics import semantics as row
+from .settings import Strict
+
+
+class Adagrad(Optimizer):
+    """Adagrad as Keras has it: an accumulator that need not start at 0, and an epsilon.
+
+        accumulator = accumulator + g * g
+        w = w - (g * lr_t) / (sqrt(accumulator) + epsilon)      "tf2.3", "legacy"
+        w = w - (g * lr_t) / sqrt(accumulator + epsilon)        "rewrite", "keras3"
+        lr_t = learning_rate / (1 + decay * iterations), the schedule's rate at `iterations`, or a function's
+
+    Args:
+        learning_rate: number, scalar array, Variable, schedule, or function without arguments. A number becomes a
+            float32 variable at the first use, so a float64 weight sees 0.1 as 0.10000000149. The sign is not checked.
+        initial_accumulator_value: >= 0 (ValueError), in "keras3" and "rewrite" any number.
+        epsilon: None and 0 become `gl.keras.epsilon()` in "tf2.3" and "legacy", with a warning for 0.
+        name: first part of the names of weights; None or "" make a unique one.
+        semantics: which Keras: "tf2.3" (TensorFlow 2.2 and 2.3), "legacy" (`tf.keras.optimizers.legacy`, from 2.4 on),
+            "rewrite" (TensorFlow 2.11 to 2.15), "keras3".
+        strict: "tf" leaves done what an error comes too late for, as Keras does.
+        kwargs: clipnorm, clipvalue, global_clipnorm (not in "tf2.3"), lr, decay; in "legacy" gradient_aggregator and
+            gradient_transformers, functions from pairs to pairs.
+
+    IndexedSlices: slices of one row are summed first, other rows keep weights and accumulator; in "keras3" the
+    accumulator gets the sum of their squares instead (a warning says so). Shapes: w, g, accumulator (...); dtypes
+    float16, bfloat16, float32, float64, complex64. Which limits clip, when, and in which order: `gl.keras.SEMANTICS`.
+
+    Raises ValueError for negative arguments and for limits that exclude each other, TypeError for unknown ones.
+    Source: `tf.keras.optimizers.Adagrad`, TensorFlow 2.3 (2020), tf_keras 2.21 and Keras 3.15 (2026); Duchi, Hazan &
+    Singer, "Adaptive Subgradient Methods for Online Learning and Stochastic Optimization" (2011).
+
+    >>> v = Variable([1.0, -2.0], name="v")
+    >>> opt = Adagrad(0.1, initial_accumulator_value=9.0)
+    >>> opt.apply_gradients([(np.float32([4.0, 0.0]), v)]).numpy().item()
+    1
+    >>> v.numpy().tolist(), opt.get_slot(v, "accumulator").numpy().tolist()
+    ([0.9200000166893005, -2.0], [25.0, 9.0])
+    >>> [w.name for w in opt.weights]
+    ['Adagrad/iter:0', 'Adagrad/v/accumulator:0']
+    """
+
+    _rebuilds_schedules = False
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        initial_accumulator_value: float = 0.1,
+        epsilon: float | None = 1e-7,
+        name: str | None = "Adagrad",
+        semantics: Name = "legacy",
+        *,
+        strict: Strict = None,
+        **kwargs: Any,
+    ) -> None:
+        lazy = row(semantics).lazy
+        if lazy and initial_accumulator_value < 0:
+            raise ValueError(f"initial_accumulator_value must be >= 0, got {initial_accumulator_value!r}")
+        super().__init__(name, semantics, strict, {"learning_rate": learning_rate}, kwargs)
+        if lazy and epsilon == 0:
+            warn(
+                f"epsilon 0 is replaced by {default_epsilon()} in {semantics}; give a tiny number instead", KerasWarning
+            )
+        self._initial_accumulator_value = initial_accumulator_value
+        self.epsilon = (epsilon or default_epsilon()) if lazy else epsilon
+
+    def _rule(self) -> rules.Adagrad:
+        if self.epsilon is None:
+            raise ValueError(f"epsilon is None, which {self._version.name} has no default for; give a number")
+        return rules.Adagrad(self._initial_accumulator_value, self.epsilon, self._version.epsilon_place)
+
+    def _sparse(self) -> pure.Sparse:
+        return apply.rows if self._version.sums_duplicates else unsummed
+
+    def _look(self, v: Variable, g: Gradient, old: Slots, new: Slots) -> None:
+        if not self._version.sums_duplicates and has_duplicates(g):
+            warn(
+                f"Keras 3 does not sum slices of one row: the accumulator of {v.name} gets the sum of their squares",
+                KerasWarning,
+            )
+        if is_jax(new[0]) or not _any_infinite(new[0]):
+            return
+        frozen = int(np.count_nonzero(np.isinf(new[0]) & ~np.isinf(old[0])))
+        if frozen:
+            warn(
+                f"{frozen} entries of the accumulator of {v.name} became infinite: the square of a gradient overflows "
+                f"{v.dtype}. These weights will never move again",
+                KerasWarning,
+            )
+
+    def set_weights(self, weights: Any) -> None:
+        """As of `Optimizer`; a list one too short gets an iteration count of 0 in front, as old files need it.
+
+        >>> v = Variable([1.0], name="v")
+        >>> opt = Adagrad()
+        >>> opt.apply_gradients([(np.float32([0.0]), v)]).numpy().item()
+        1
+        >>> opt.set_weights([np.float32([4.0])])
+        >>> [w.tolist() for w in opt.get_weights()]
+        [0, [4.0]]
+        """
+        weights = list(weights)
+        short = self._version.lazy and len(weights) + 1 == len(self._kept.weights)
+        super().set_weights([np.int64(0), *weights] if short else weights)
+
+    def _own_config(self) -> dict[str, Any]:
+        return {"initial_accumulator_value": self._initial_accumulator_value, "epsilon": self.epsilon}
+
+    @classmethod
+    def from_config(
+        cls, config: dict[str, Any], custom_objects: Mapping[str, Any] | None = None, **changes: Any
+    ) -> Self:
+        config.setdefault("initial_accumulator_value", 0.1)
+        return super().from_config(config, custom_objects, **changes)
+
+
+def _any_infinite(x: Array) -> bool:
+    """One quick pass for the usual case; a sum that overflows or is NaN takes a closer look."""
+    with np.errstate(all="ignore"):
+        return not np.isfinite(x.sum()) and bool(np.isinf(x).any())
+
+
+_SCATTER = rules.StochasticGradientDescent()
+
+
+def unsummed(rule: rules.Adagrad, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> tuple[Array, Slots]:
+    """Keras 3's way with slices: all square by themselves into the accumulator, then all move their row.
+
+        accumulator[i_k] += g_k * g_k for every k, then w[i_k] -= (g_k * lr) / sqrt(accumulator[i_k] + epsilon)
+
+    >>> g = IndexedSlices(np.ones((2, 1)), np.array([0, 0]), (1, 1))
+    >>> w, (accumulator,) = unsummed(rules.Adagrad(0.0, 0.0, "inside"), np.zeros((1, 1)), (np.zeros((1, 1)),), g, 1.0)
+    >>> accumulator.tolist(), w.round(3).tolist()
+    ([[2.0]], [[-1.414]])
+    """
+    rule, lr = rule._in(w.dtype), namespace(w, lr).asarray(lr, w.dtype)
+    accumulator, _ = apply.each(_SCATTER, slots[0], (), g.with_values(g.values * g.values), -1.0)
+    steps = rule.scaled(g.values, lr, take_rows(accumulator, g.indices))
+    return apply.each(_SCATTER, w, (), g.with_values(steps), 1.0)[0], (accumulator,)

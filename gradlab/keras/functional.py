@@ -1,0 +1,75 @@
+"""The optimizer as pure functions of arrays, and sums over the devices of a mesh."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .. import pure
+from .._arrays import as_array, precision
+from ..autodiff import Gradient
+from ..pairs import check_shape
+from ..slices import IndexedSlices
+from .clips import Pair, clipped, warn_of_no_clipping
+
+if TYPE_CHECKING:
+    from .steps import Steps
+
+
+def init(optimizer: Steps, values: Any) -> dict[str, Any]:
+    """A step count of 0 and the slots of every leaf."""
+    return pure.init(optimizer._rule(), values)
+
+
+def update(optimizer: Steps, state: Any, values: Any, grads: Any, axis_name: Any) -> tuple[Any, Any]:
+    """One step of a whole tree; see `Optimizer.update`."""
+    import jax
+
+    tree: Any
+    leaves, tree = jax.tree.flatten(values)
+    weights = [as_array(w) for w in leaves]
+    given = [None if g is None else _checked(g, w) for g, w in zip(tree.flatten_up_to(grads), weights, strict=True)]
+    found = iter(
+        _processed(optimizer, [(g, w) for g, w in zip(given, weights, strict=True) if g is not None], axis_name)
+    )
+    rule, sparse, new, slots = optimizer._rule(), optimizer._sparse(), [], []
+    for w, s, before in zip(weights, state["slots"], given, strict=True):
+        if before is not None:
+            with precision(w.dtype):
+                rate = optimizer._rate(state["step"], w.dtype)
+                w, s = pure.stepped(rule, w, s, next(found)[0], rate, sparse)
+        new.append(w)
+        slots.append(s)
+    return jax.tree.unflatten(tree, new), {**state, "step": state["step"] + 1, "slots": slots}
+
+
+def _checked(g: Any, w: Any) -> Gradient:
+    g = g if isinstance(g, IndexedSlices) else as_array(g, "a gradient")
+    check_shape(g, tuple(w.shape), "a weight")
+    return g
+
+
+def _processed(optimizer: Steps, pairs: list[Pair], axis_name: Any) -> list[Pair]:
+    """Clip, sum over the axis, transform: in the order of the version."""
+    version, limits = optimizer._version, optimizer._limits
+    if not version.clips_in_apply:
+        if limits and axis_name is not None:
+            raise ValueError(f"TensorFlow 2.3 refuses {', '.join(limits)} for replicas; take semantics='legacy'")
+        warn_of_no_clipping(limits)
+        limits = {}
+    before = version.clips_each_replica
+    pairs = clipped(pairs, limits, version) if before else pairs
+    pairs = pairs if axis_name is None else [(_sum(g, axis_name), w) for g, w in pairs]
+    pairs = pairs if before else clipped(pairs, limits, version)
+    for transform in optimizer.gradient_transformers:
+        pairs = transform(pairs)
+    return pairs
+
+
+def _sum(g: Gradient, axis_name: Any) -> Gradient:
+    """The sum over the devices of an axis; slices are joined, to be summed where rows meet."""
+    import jax
+
+    if not isinstance(g, IndexedSlices):
+        return jax.lax.psum(g, axis_name)
+    values, indices = (jax.lax.all_gather(x, axis_name, tiled=True) for x in (g.values, g.indices))
+    return IndexedSlices(values, indices, g.dense_shape)

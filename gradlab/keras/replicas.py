@@ -1,0 +1,244 @@
+"""Replicas: several copies of the weights, each with gradients of its own, simulated in one process."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import operator
+import weakref
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, Literal
+
+from .._arrays import Array, namespace
+from ..autodiff import Gradient, Loss, check_variables, differentiate, listed
+from ..pairs import checked_gradient, read_pairs
+from ..slices import IndexedSlices
+from ..variable import Variable
+from .clips import Limits, clipped, warn_of_no_clipping
+from .semantics import Semantics
+from .weights import is_trainable
+
+if TYPE_CHECKING:
+    from .steps import Pairs, Steps
+    from .weights import Kept
+
+_scope: ContextVar[Replicas | None] = ContextVar("gradlab_replicas", default=None)
+
+
+def current_replicas() -> Replicas | None:
+    """The replicas in whose scope this thread is."""
+    return _scope.get()
+
+
+class Replicas:
+    """`n` copies of every variable that step together, as under `tf.distribute.MirroredStrategy`.
+
+        w_k = step(w_k, sum_j g_j)      for every replica k
+
+    Args:
+        n: how many, >= 1 (ValueError).
+
+    Every replica brings a list of (gradient, variable) pairs, and `apply_gradients` sums them: the sum, not the mean.
+    Where the clips of the optimizer stand is the version's: before the sum for each replica in "keras3", after it in
+    "legacy" and "rewrite"; "tf2.3" refuses to make an optimizer with limits in `scope()` (ValueError), and made outside
+    it does not clip (a warning says so). Without aggregation each replica steps by its own gradients, and the
+    copies drift apart.
+
+    Differs from TensorFlow: replicas take turns in one thread, and pairs are handed over together instead of one call
+    inside each replica. For the devices of a JAX mesh see `Optimizer.update` and its `axis_name`.
+    Source: `tf.distribute.Strategy`, TensorFlow 2.21 (2026).
+
+    >>> import numpy as np
+    >>> from gradlab.keras import SGD
+    >>> two = replicas(2)
+    >>> with two.scope():
+    ...     v, opt = Variable([0.0, 0.0], name="v"), SGD(1.0, clipnorm=1.0)
+    >>> grads = [np.float32([3.0, 0.0])], [np.float32([0.0, 4.0])]
+    >>> n = two.apply_gradients(opt, [[(g, v)] for (g,) in grads])
+    >>> [x.round(2).tolist() for x in two.values(v)]
+    [[-0.6000000238418579, -0.800000011920929], [-0.6000000238418579, -0.800000011920929]]
+    """
+
+    def __init__(self, n: int) -> None:
+        if n < 1:
+            raise ValueError(f"there must be at least one replica, got {n}")
+        self.n = n
+        self._copies: weakref.WeakKeyDictionary[Variable, list[Variable]] = weakref.WeakKeyDictionary()
+        self._kept: weakref.WeakKeyDictionary[Steps, list[Kept]] = weakref.WeakKeyDictionary()
+
+    def __repr__(self) -> str:
+        return f"<gradlab.keras.Replicas n={self.n}>"
+
+    @contextmanager
+    def scope(self) -> Iterator[Replicas]:
+        """Optimizers made inside know of the replicas. A call of `opt.apply_gradients` inside is a RuntimeError."""
+        token = _scope.set(self)
+        try:
+            yield self
+        finally:
+            _scope.reset(token)
+
+    def values(self, variable: Variable) -> list[Array]:
+        """The value on each replica; the first is the variable's own."""
+        return [v.value for v in self._copies.get(variable, [variable] * self.n)]
+
+    def assign(self, variable: Variable, value: Any) -> None:
+        """The same value on all replicas."""
+        for v in self._copied(variable):
+            v.assign(value)
+
+    def slots(self, optimizer: Steps, variable: Variable, slot_name: str) -> list[Array]:
+        """The value of a slot on each replica (KeyError if there is none)."""
+        variables = self._copied(variable)
+        return [v.get_slot(x, slot_name).value for v, x in zip(self._views(optimizer), variables, strict=True)]
+
+    def gradients(self, losses: Sequence[Loss], xs: Any) -> list[Pairs]:
+        """Pairs for each replica: one loss for each, computed from its own copies."""
+        variables = check_variables(listed(xs), "xs")
+        self._check_number(losses, "losses")
+        copies = [self.values(v) for v in variables]
+        at = [dict(zip(variables, own, strict=True)) for own in zip(*copies, strict=True)]
+        found = [differentiate([f], variables, [None], at=w)[0] for f, w in zip(losses, at, strict=True)]
+        return [list(zip(grads, variables, strict=True)) for grads in found]
+
+    def reduce(self, per_replica: Sequence[Any], how: Literal["sum", "mean"] = "sum") -> list[Pairs]:
+        """The same sum, or mean, of the gradients for every replica: to be applied without aggregation.
+
+        >>> v = Variable([0.0])
+        >>> [[float(g[0]) for g, _ in pairs] for pairs in replicas(2).reduce([[([1.0], v)], [([3.0], v)]], "mean")]
+        [[2.0], [2.0]]
+        """
+        if how not in ("sum", "mean"):
+            raise ValueError(f'how must be "sum" or "mean", got {how!r}')
+        self._check_number(per_replica, "lists of pairs")
+        total = self._sum([read_pairs(pairs) for pairs in per_replica])
+        return [[(_divided(g, self.n) if how == "mean" else g, v) for g, v in total]] * self.n
+
+    def apply_gradients(
+        self,
+        optimizer: Steps,
+        per_replica: Sequence[Any],
+        name: str | None = None,
+        experimental_aggregate_gradients: bool = True,
+    ) -> Any:
+        """One step on every replica.
+
+        Args:
+            per_replica: for each replica its (gradient, variable) pairs, of the same variables in the same order. None
+                stands on all replicas or on none. IndexedSlices are joined; slices of one row are summed then.
+            name: accepted. experimental_aggregate_gradients: False lets each replica apply its own gradients.
+
+        Returns: the optimizer's `iterations`, which count one; N in "keras3" for an optimizer made outside the scope.
+
+        Raises ValueError: not one list for each replica, lists that differ, an optimizer of other replicas. TypeError:
+        no aggregation in "keras3". Nothing is changed then.
+        """
+        self._check(optimizer, experimental_aggregate_gradients)
+        version, limits = optimizer._version, optimizer._limits
+        if not version.clips_in_apply:
+            warn_of_no_clipping(limits)
+        clip = version.clips_in_apply
+        lists: list[Pairs] = [read_pairs(pairs) for pairs in per_replica]
+        self._check_number(lists, "lists of pairs")
+        if not experimental_aggregate_gradients:
+            filled = [optimizer._filled(pairs) for pairs in lists]
+        else:
+            if clip and version.clips_each_replica:
+                lists, clip = [_clipped_of(pairs, limits, version) for pairs in lists], False
+            filled = [optimizer._filled(self._sum(lists))] * self.n
+        self._step(optimizer, filled, clip)
+        return optimizer.iterations
+
+    def _check(self, optimizer: Steps, aggregate: bool) -> None:
+        if not aggregate and optimizer._version.name == "keras3":
+            raise TypeError("Keras 3 has no experimental_aggregate_gradients")
+        if optimizer._replicas not in (None, self):
+            raise ValueError("this optimizer was made in the scope of other replicas")
+        if aggregate and optimizer.gradient_aggregator is not None:
+            raise NotImplementedError("reduce the gradients yourself and pass experimental_aggregate_gradients=False")
+
+    def _step(self, optimizer: Steps, lists: Sequence[Pairs], clip: bool) -> None:
+        views = self._views(optimizer)
+        local = [[(g, self._copied(v)[k]) for g, v in pairs] for k, pairs in enumerate(lists)]
+        if not optimizer._strict:  # all replicas before the first one steps
+            local = [[(view._checked(g, v), v) for g, v in pairs] for view, pairs in zip(views, local, strict=True)]
+        for view, pairs in zip(views, local, strict=True):
+            view._step(pairs, clip, aggregate=False)
+        if optimizer._version.name == "keras3" and optimizer._replicas is None:
+            for view in views:
+                view.iterations.assign_add(self.n - 1)
+
+    def _views(self, optimizer: Steps) -> list[Steps]:
+        """The optimizer as each replica sees it: the same settings, slots and iterations of its own."""
+        views = [optimizer, *(copy.copy(optimizer) for _ in range(self.n - 1))]
+        if optimizer not in self._kept:
+            self._kept[optimizer] = [self._own(optimizer, k) for k in range(1, self.n)]
+        for view, kept in zip(views[1:], self._kept[optimizer], strict=True):
+            view._kept = kept
+        return views
+
+    def _own(self, optimizer: Steps, k: int) -> Kept:
+        """What replica k starts with: what the optimizer has by now."""
+        view = copy.copy(optimizer)
+        view._kept = type(optimizer._kept)()
+        if optimizer._kept.iterations is not None:
+            view._iterations("").assign(optimizer.iterations)
+        for v, slots in optimizer._kept.slots.items():
+            for name, slot in slots.items():
+                view._add_slot(self._copied(v)[k], name, slot.value, "")
+        return view._kept
+
+    def _copied(self, variable: Variable) -> list[Variable]:
+        if variable not in self._copies:
+            value, name = variable._value, variable.name.removesuffix(":0")
+            own = [Variable(value, False, f"{name}/replica_{k}", None, variable.constraint) for k in range(1, self.n)]
+            self._copies[variable] = [variable, *own]
+        return self._copies[variable]
+
+    def _check_number(self, lists: Sequence[Any], what: str) -> None:
+        if len(lists) != self.n:
+            raise ValueError(f"there are {self.n} replicas, got {len(lists)} {what}")
+
+    def _sum(self, lists: Sequence[Pairs]) -> Pairs:
+        if any([v for _, v in pairs] != [v for _, v in lists[0]] for pairs in lists):
+            raise ValueError("all replicas must give gradients for the same variables in the same order")
+        return [(_summed([pairs[k][0] for pairs in lists], v), v) for k, (_, v) in enumerate(lists[0])]
+
+
+def _clipped_of(pairs: Pairs, limits: Limits, version: Semantics) -> Pairs:
+    """Clip the gradients there are; None keeps its place."""
+    found = iter(clipped([(g, v) for g, v in pairs if g is not None], limits, version))
+    return [(g, v) if g is None else next(found) for g, v in pairs]
+
+
+def _summed(grads: Sequence[Gradient], v: Variable) -> Gradient:
+    missing = [g is None for g in grads]
+    sparse = [isinstance(g, IndexedSlices) for g in grads]
+    if all(missing):
+        return None
+    if any(missing) or len(set(sparse)) > 1:
+        raise ValueError(f"{v.name}: either all replicas give a dense gradient, or all slices, or all None")
+    if sparse[0]:
+        values, indices = ([getattr(g, name) for g in grads] for name in ("values", "indices"))
+        xp = namespace(*values)
+        return IndexedSlices(xp.concatenate(values), xp.concatenate(indices), grads[0].dense_shape)
+    return functools.reduce(operator.add, (checked_gradient(g, v, is_trainable) for g in grads))
+
+
+def _divided(g: Gradient, n: int) -> Gradient:
+    if isinstance(g, IndexedSlices):
+        return g.with_values(_divided(g.values, n))
+    return None if g is None else g / g.dtype.type(n)
+
+
+def replicas(n: int) -> Replicas:
+    """`n` simulated replicas: `Replicas(n)`.
+
+    Source: `tf.distribute.MirroredStrategy`, TensorFlow 2.21 (2026).
+
+    >>> replicas(2)
+    <gradlab.keras.Replicas n=2>
+    """
+    return Replicas(n)

@@ -1,0 +1,206 @@
+"""The half of an optimizer that keeps settings: constructor arguments, hyperparameters, clip limits, the config."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from .. import schedules
+from .._arrays import Array, quiet
+from ..collection import current_collection
+from ..errors import KerasWarning, warn
+from .arguments import check_arguments
+from .clips import check_limit
+from .hyperparameters import Hyperparameter
+from .replicas import current_replicas
+from .semantics import CLIPS, Name, Semantics, semantics
+
+Strict = Literal["tf"] | None
+
+
+class Settings:
+    """What an optimizer was told, and what it says about it."""
+
+    _rebuilds_schedules = True  # whether `from_config` brings schedules back in every version
+
+    def __init__(
+        self,
+        name: str | None,
+        version: Name,
+        strict: Strict,
+        hyperparameters: Mapping[str, Any],
+        kwargs: dict[str, Any],
+    ) -> None:
+        if strict not in (None, "tf"):
+            raise ValueError(f'strict must be None or "tf", got {strict!r}')
+        self._version: Semantics = semantics(version)
+        self._strict, self._replicas = strict == "tf", current_replicas()
+        check_arguments(kwargs, self._version, self._replicas is not None)
+        self._name = name or current_collection().unique_name(type(self).__name__.lower())
+        self._initial_decay = kwargs.get("decay", 0.0) if self._version.lazy else 0.0
+        self._limits = {k: kwargs[k] for k in CLIPS if kwargs.get(k) is not None}
+        for k, limit in self._limits.items():
+            check_limit(k, limit, self._version)
+        self.gradient_aggregator = kwargs.get("gradient_aggregator")
+        self.gradient_transformers = list(kwargs.get("gradient_transformers") or [])
+        values = dict(hyperparameters)
+        if self._version.lazy:
+            values = {
+                **values,
+                "learning_rate": kwargs.get("lr", values["learning_rate"]),
+                "decay": self._initial_decay,
+            }
+        self._hyper = {k: Hyperparameter(k, x) for k, x in values.items()}
+        self._created = False
+        if not self._version.lazy:
+            self._create_hyperparameters(f"{self._name}/" if self._version.name == "keras3" else "")
+
+    def _create_hyperparameters(self, prefix: str) -> None:
+        """Numbers become variables once; what is set later in another's place stays as it is."""
+        if not self._created:
+            for name in sorted(self._hyper):
+                self._hyper[name].create(prefix)
+            self._created = True
+
+    def _read(self, name: str) -> Any:
+        self._create_hyperparameters("")
+        return self._hyper[name].read()
+
+    @property
+    def learning_rate(self) -> Any:
+        """A number as the float32 variable that it has become; a schedule as it is; the result of a function.
+
+        Setting a number assigns the variable, setting a schedule takes its place. In "keras3" and "rewrite" a schedule
+        cannot be replaced by a number (TypeError).
+        """
+        return self._read("learning_rate")
+
+    @learning_rate.setter
+    def learning_rate(self, value: Any) -> None:
+        rate = self._hyper["learning_rate"]
+        if not self._version.lazy and isinstance(rate.value, schedules.LearningRateSchedule) and not callable(value):
+            raise TypeError(f"the learning rate is a {type(rate.value).__name__}; a number cannot take its place")
+        rate.write(value)
+
+    @property
+    def lr(self) -> Any:
+        """`learning_rate` under its old name."""
+        return self.learning_rate
+
+    @lr.setter
+    def lr(self, value: Any) -> None:
+        self.learning_rate = value
+
+    @property
+    def decay(self) -> Any:
+        """The rate is divided by 1 + decay * iterations. AttributeError in the versions that have none."""
+        if "decay" not in self._hyper:
+            raise AttributeError(f"optimizers of {self._version.name} have no decay; use gl.schedules.InverseTimeDecay")
+        return self._read("decay")
+
+    @decay.setter
+    def decay(self, value: Any) -> None:
+        if "decay" not in self._hyper:
+            raise AttributeError(f"optimizers of {self._version.name} have no decay; use gl.schedules.InverseTimeDecay")
+        if self._version.name != "tf2.3" or not self._initial_decay > 0:
+            why = "only where it was positive at construction" if self._version.name == "tf2.3" else "never"
+            warn(f"setting decay has no effect: {self._version.name} reads it later {why}", KerasWarning)
+        self._hyper["decay"].write(value)
+
+    def _set_limit(self, name: str, value: Any) -> None:
+        if value is not None and self.gradient_transformers:
+            raise ValueError(f"{name} cannot be set beside gradient_transformers; clip in one of these instead")
+        check_limit(name, value, self._version)
+        self._limits = {k: v for k, v in {**self._limits, name: value}.items() if v is not None}
+
+    @property
+    def clipnorm(self) -> Any:
+        """Limit for the norm of each variable's gradient by itself, or None."""
+        return self._limits.get("clipnorm")
+
+    @clipnorm.setter
+    def clipnorm(self, value: Any) -> None:
+        self._set_limit("clipnorm", value)
+
+    @property
+    def clipvalue(self) -> Any:
+        """Every entry is brought into [-clipvalue, clipvalue], or None."""
+        return self._limits.get("clipvalue")
+
+    @clipvalue.setter
+    def clipvalue(self, value: Any) -> None:
+        self._set_limit("clipvalue", value)
+
+    @property
+    def global_clipnorm(self) -> Any:
+        """Limit for the norm of all gradients together, or None. Without effect in "tf2.3", which has none."""
+        return self._limits.get("global_clipnorm")
+
+    @global_clipnorm.setter
+    def global_clipnorm(self, value: Any) -> None:
+        self._set_limit("global_clipnorm", value)
+
+    @quiet
+    def _rate(self, step: Array, dtype: Any) -> Array:
+        """The learning rate of step number `step` (before it is counted) for variables of one dtype."""
+        rate = self._hyper["learning_rate"]
+        if not self._version.lazy:
+            return rate.at(step, dtype)
+        n = step.astype(dtype)  # first: in float16 step 2049 is step 2048
+        if not self._initial_decay > 0:
+            return rate.at(n, dtype)
+        later = self._version.name == "tf2.3"
+        decay = self._hyper["decay"].at(n, dtype) if later else np.float32(self._initial_decay).astype(dtype)
+        return rate.at(n, dtype) / (np.dtype(dtype).type(1) + decay * n)
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments of the constructor by name, as the version gives them.
+
+        The learning rate is a NumPy float32 after the first use (a float in "keras3"), a schedule is a dictionary, a
+        function is called. Not TensorFlow's: "semantics" where it is not "legacy", and "strict" where it is set.
+        """
+        limits = self._limits if self._version.lazy else {**self._version.fixed, **dict.fromkeys(CLIPS), **self._limits}
+        config = {"name": self._name, **limits, "learning_rate": self._serialized_rate()}
+        if self._version.lazy:
+            config["decay"] = self._hyper["decay"].number() if self._version.name == "tf2.3" else self._initial_decay
+        config |= self._own_config()
+        config |= {} if self._version.name == "legacy" else {"semantics": self._version.name}
+        return {**config, "strict": "tf"} if self._strict else config
+
+    def _own_config(self) -> dict[str, Any]:
+        return {}
+
+    def _serialized_rate(self) -> Any:
+        rate = self._hyper["learning_rate"].number()
+        if isinstance(rate, schedules.LearningRateSchedule):
+            return schedules.serialize(rate, semantics=self._version.clip_functions)
+        return float(rate) if self._version.name == "keras3" else rate
+
+    @classmethod
+    def from_config(
+        cls, config: dict[str, Any], custom_objects: Mapping[str, Any] | None = None, **changes: Any
+    ) -> Self:
+        """The optimizer of a config, which is changed on the way: `lr` becomes `learning_rate`.
+
+        Args:
+            config: what `get_config` gave, here or in TensorFlow. custom_objects: your own schedules by name.
+            changes: arguments in place of those of the config, `semantics` above all.
+
+        Raises TypeError for unknown names. `Adagrad` does not rebuild a schedule in "tf2.3" and "legacy": it warns, and
+        the first step is a ValueError there.
+        """
+        version = semantics(changes.get("semantics", config.get("semantics", "legacy")))
+        if "lr" in config:
+            config["learning_rate"] = config.pop("lr")
+        if isinstance(config.get("learning_rate"), dict):
+            if cls._rebuilds_schedules or not version.lazy:
+                config["learning_rate"] = schedules.deserialize(config["learning_rate"], custom_objects)
+            else:
+                warn(
+                    f"{cls.__name__}.from_config of {version.name} does not rebuild a schedule: the first step will "
+                    "raise. Pass learning_rate=gl.schedules.deserialize(config['learning_rate'])",
+                    KerasWarning,
+                )
+        return cls(**{**config, **changes})

@@ -1,0 +1,102 @@
+"""Keras's gradient descent with momentum."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import apply, pure, rules
+from .._arrays import Array
+from ..rules._rule import Slots
+from ..slices import IndexedSlices
+from ..variable import Variable as Variable
+from .hyperparameters import Hyperparameter
+from .optimizer import Optimizer
+from .semantics import Name
+from .semantics import semantics as row
+from .settings import Strict
+
+
+class SGD(Optimizer):
+    """Gradient descent, with Keras's momentum if asked for.
+
+        w = w - g * lr_t                                        momentum=0
+        m = momentum * m - g * lr_t;  w = w + m,  or with nesterov  w = w + (momentum * m - g * lr_t)
+
+    Args:
+        learning_rate: number, scalar array, Variable, schedule, or function without arguments, as of `Adagrad`.
+        momentum: number in [0, 1] (ValueError); in "tf2.3" and "legacy" also an array, a Variable or a function.
+            Setting it later acts only if it was not 0 at first.
+        nesterov: look ahead. name, semantics, strict, kwargs: as of `Adagrad`.
+
+    Without momentum each slice of IndexedSlices moves its row in turn. With it slices of one row are summed and other
+    rows keep w and m in "tf2.3" and "legacy"; in "rewrite" and "keras3" momentum moves every row.
+
+    Differs from `gl.train.MomentumOptimizer`: the slot holds steps, so old ones keep the rate they were made with.
+    Source: `tf.keras.optimizers.SGD`, TensorFlow 2.3 (2020), tf_keras 2.21 and Keras 3.15 (2026).
+
+    >>> v = Variable([1.0], name="v")
+    >>> opt = SGD(0.5, momentum=0.5)
+    >>> for _ in range(2):
+    ...     n = opt.minimize(lambda: v.value.sum(), [v])
+    >>> v.numpy().tolist(), opt.get_slot(v, "momentum").numpy().tolist(), n.numpy().item()
+    ([-0.25], [-0.75], 2)
+    """
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.01,
+        momentum: Any = 0.0,
+        nesterov: bool = False,
+        name: str | None = "SGD",
+        semantics: Name = "legacy",
+        *,
+        strict: Strict = None,
+        **kwargs: Any,
+    ) -> None:
+        version = row(semantics)
+        if version.name == "keras3" and not isinstance(momentum, float):
+            raise ValueError(f"momentum must be a float in [0, 1], got {momentum!r}")
+        super().__init__(name, semantics, strict, {"learning_rate": learning_rate}, kwargs)
+        if isinstance(momentum, int | float) and not 0 <= momentum <= 1:
+            raise ValueError(f"momentum must be in [0, 1], got {momentum!r}")
+        self._rolls = callable(momentum) or not isinstance(momentum, int | float) or momentum > 0
+        self._momentum = Hyperparameter("momentum", momentum)
+        if version.lazy:
+            self._hyper["momentum"] = self._momentum
+        self.nesterov = nesterov
+
+    @property
+    def momentum(self) -> Any:
+        """A number as the float32 variable that it has become (a number still in "rewrite" and "keras3")."""
+        return self._read("momentum") if self._version.lazy else self._momentum.value
+
+    @momentum.setter
+    def momentum(self, value: Any) -> None:
+        self._momentum.write(value)
+
+    def _rule(self) -> rules.Rule:
+        if not self._rolls:
+            return rules.StochasticGradientDescent()
+        momentum = self._momentum.read()
+        number: Any = np.float32(momentum) if type(momentum) in (int, float) else np.asarray(momentum)[()]
+        return rules.KerasMomentum(number, bool(self.nesterov))
+
+    def _sparse(self) -> pure.Sparse:
+        if not self._rolls:
+            return apply.each
+        return apply.rows if self._version.lazy else whole
+
+    def _own_config(self) -> dict[str, Any]:
+        return {"momentum": self._momentum.number(), "nesterov": self.nesterov}
+
+
+def whole(rule: rules.Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> tuple[Array, Slots]:
+    """Slices as the dense gradient that they stand for: rows without a slice move too, by their momentum.
+
+    >>> g = IndexedSlices(np.ones((1, 1)), np.array([1]), (2, 1))
+    >>> whole(rules.KerasMomentum(0.5), np.zeros((2, 1)), (np.ones((2, 1)),), g, 1.0)[0].tolist()
+    [[0.5], [-0.5]]
+    """
+    return apply.dense(rule, w, slots, IndexedSlices(g.values, g.indices, tuple(w.shape)).to_dense(), lr)

@@ -1,0 +1,154 @@
+"""How one step is made: which gradients count, what clips do to them, and that all variables move or none."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from typing import Any
+
+import numpy as np
+
+from .. import apply, pure, rules
+from .._arrays import Array, precision
+from ..autodiff import Gradient
+from ..collection import current_collection
+from ..errors import DTypeError, KerasWarning, warn
+from ..pairs import checked_gradient, read_pairs
+from ..rules._rule import Slots
+from ..variable import Variable
+from .clips import clipped
+from .semantics import Name
+from .settings import Settings, Strict
+from .weights import Weights, is_trainable
+
+Pairs = Sequence[tuple[Gradient, Variable]]
+_log = logging.getLogger("gradlab")
+
+
+class Steps(Settings, Weights):
+    """What happens to pairs of gradient and variable on the way to new values."""
+
+    def __init__(
+        self, name: str | None, semantics: Name, strict: Strict, hyperparameters: dict[str, Any], kwargs: dict[str, Any]
+    ) -> None:
+        Weights.__init__(self)
+        Settings.__init__(self, name, semantics, strict, hyperparameters, kwargs)
+        self._lock, self._known = threading.RLock(), frozenset[Variable]()
+        if not self._version.lazy:
+            self._iterations(f"{self._name}/")
+            if self._version.name == "keras3" and isinstance(rate := self._hyper["learning_rate"].value, Variable):
+                self._kept.weights.append(rate)
+
+    def _rule(self) -> rules.Rule:
+        """The rule with the hyperparameters as they are now."""
+        raise NotImplementedError(f"{type(self).__name__} must define _rule()")
+
+    def _sparse(self) -> pure.Sparse:
+        """How IndexedSlices meet the rule."""
+        return apply.rows
+
+    def _look(self, v: Variable, g: Gradient, old: Slots, new: Slots) -> None:
+        """Warn of what an update has done to slots, if there is something to warn of."""
+
+    def _apply(self, grads_and_vars: Iterable[Any], name: str | None, clip: bool, aggregate: bool = True) -> Any:
+        pairs = self._filled(grads_and_vars)
+        if not pairs:
+            self._create([])
+            return None if self._version.lazy else self.iterations
+        collection = current_collection()
+        if collection.graph:
+            self._create([v for _, v in pairs])
+        operation = collection.finish(lambda: self._step(pairs, clip, aggregate), name or self._name)
+        return self.iterations if operation is None else operation
+
+    def _filled(self, grads_and_vars: Iterable[Any]) -> Pairs:
+        """The pairs that have a gradient; a variable that comes too late for the version is refused."""
+        pairs = read_pairs(grads_and_vars)
+        filled, missing = [(g, v) for g, v in pairs if g is not None], [v.name for g, v in pairs if g is None]
+        if not filled and (pairs or self._version.name == "keras3"):
+            raise ValueError(f"no gradients provided for any variable: {missing}")
+        self._check_known([v for _, v in pairs])
+        if missing and self._version.name == "keras3":
+            warn(f"no gradients for {missing}: they stay as they are", KerasWarning)
+        elif missing:
+            _log.warning("no gradients for %s: they stay as they are", missing)
+        return filled
+
+    def _check_known(self, variables: Sequence[Variable]) -> None:
+        """The eager versions know the variables of their first step only."""
+        if self._version.lazy or not variables:
+            return
+        self._known = self._known or frozenset(variables)
+        for v in variables:
+            if v not in self._known:
+                error = ValueError if self._version.name == "keras3" else KeyError
+                raise error(f"{v.name} was not among the variables of the first step; make another optimizer for it")
+
+    def _transformed(self, pairs: Pairs, clip: bool, aggregate: bool) -> Pairs:
+        if aggregate and self.gradient_aggregator is not None:
+            pairs = self.gradient_aggregator(pairs)
+        pairs = clipped(pairs, self._limits, self._version) if clip else pairs
+        for transform in self.gradient_transformers:
+            pairs = transform(pairs)
+        return pairs
+
+    def _checked(self, g: Any, v: Variable) -> Gradient:
+        return checked_gradient(g, v, is_trainable, whole_constraint=not self._version.lazy)
+
+    def _step(self, pairs: Pairs, clip: bool, aggregate: bool = True) -> None:
+        """All updates, then one more iteration; nothing is stored before all is computed, unless strict."""
+        variables = [v for _, v in pairs]
+        with ExitStack() as stack:
+            stack.enter_context(self._lock)
+            for v in sorted(set(variables), key=id):  # one order for all threads
+                stack.enter_context(v._lock)
+            self._create_hyperparameters(f"{self._name}/")
+            if self._strict:
+                self._create(variables)
+            else:
+                pairs = [(self._checked(g, v), v) for g, v in pairs]
+            updates = self._updates(self._transformed(pairs, clip, aggregate))
+            for v, w, slots in updates if self._strict else list(updates):
+                self._iterations(f"{self._name}/")
+                v.assign(w)
+                self._store_slots(v, slots)
+            self.iterations.assign_add(1)
+
+    def _updates(self, pairs: Pairs) -> Iterator[tuple[Variable, Array, Slots]]:
+        """New values of variables and slots, one update after the other."""
+        step = np.int64(0) if self._kept.iterations is None else self._kept.iterations.value
+        rates = {dtype: self._rate(np.asarray(step), dtype) for dtype in dict.fromkeys(v.dtype for _, v in pairs)}
+        rule, sparse = self._rule(), self._sparse()
+        new: dict[Variable, tuple[Array, Slots]] = {}
+        for gradient, v in pairs:
+            g = self._checked(gradient, v)
+            w, before = new[v] if v in new else (v._value, self._slot_values(v, rule))
+            with precision(v.dtype):
+                w, after = pure.stepped(rule, w, before, g, rates[v.dtype], sparse)
+                new[v] = v._fitting(v.constraint(w) if v.constraint else w), after
+            self._look(v, g, before, after)
+            yield v, *new[v]
+
+    def _slot_values(self, v: Variable, rule: rules.Rule) -> Slots:
+        kept = self._kept.slots.get(v, {})
+        with precision(v.dtype):
+            return tuple(
+                kept[name]._value if name in kept else start
+                for name, start in zip(rule.slots, rule.init(v._value), strict=True)
+            )
+
+    def _store_slots(self, v: Variable, values: Slots) -> None:
+        for name, value in zip(self._rule().slots, values, strict=True):
+            self._add_slot(v, name, value, f"{self._name}/").assign(value)
+
+    def _create(self, variables: Sequence[Variable]) -> None:
+        """Make what is missing, as Keras does before anything else: iterations, hyperparameters, slots."""
+        self._iterations(f"{self._name}/")
+        self._create_hyperparameters(f"{self._name}/")
+        rule = self._rule()
+        for v in variables:
+            if rule.slots and not is_trainable(v.dtype):
+                raise DTypeError(f"{v.name} is {v.dtype}; only floating-point variables can have slots")
+            self._store_slots(v, self._slot_values(v, rule))

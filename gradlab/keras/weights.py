@@ -1,0 +1,161 @@
+"""The half of an optimizer that keeps weights: iterations, slots, and their order."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .._arrays import Array, as_array, is_float, namespace
+from ..variable import Variable
+from .semantics import Semantics
+
+_INITIALIZERS = {"zeros": 0, "ones": 1}
+
+
+@dataclass
+class Kept:
+    """Everything about an optimizer that changes from step to step, in order of creation."""
+
+    iterations: Variable | None = None
+    slots: weakref.WeakKeyDictionary[Variable, dict[str, Variable]] = field(default_factory=weakref.WeakKeyDictionary)
+    slot_names: list[str] = field(default_factory=list)
+    weights: list[Variable] = field(default_factory=list)
+
+
+class Weights:
+    """Iterations and slots under TensorFlow's names, and reading and writing them all at once."""
+
+    _name: str
+    _version: Semantics
+
+    def __init__(self) -> None:
+        self._kept = Kept()
+
+    @property
+    def iterations(self) -> Variable:
+        """How many steps have been made: an int64 variable, made when it is first asked for.
+
+        It may be set to your own int64 variable as long as there is none (else RuntimeError).
+        """
+        return self._iterations("")
+
+    @iterations.setter
+    def iterations(self, variable: Variable) -> None:
+        if self._kept.iterations is not None and (self._version.lazy or self._kept.slots):
+            raise RuntimeError(
+                f"iterations exist already ({self._kept.iterations.name}); set them before they are read and before "
+                "the first step, or assign: opt.iterations.assign(n)"
+            )
+        self._kept.weights = [w for w in self._kept.weights if w is not self._kept.iterations] + [variable]
+        self._kept.iterations = variable
+
+    def _iterations(self, prefix: str) -> Variable:
+        if self._kept.iterations is None:
+            name = self._version.iterations_name.format(optimizer=prefix)
+            self._kept.iterations = Variable(np.int64(0), trainable=False, name=name)
+            self._kept.weights.append(self._kept.iterations)
+        return self._kept.iterations
+
+    def get_slot_names(self) -> list[str]:
+        """Names of the slots there are, in order of creation: none before the first step."""
+        return list(self._kept.slot_names)
+
+    def get_slot(self, var: Variable, slot_name: str) -> Variable:
+        """The slot variable (KeyError if there is none; `tf.compat.v1.train` gives None)."""
+        try:
+            return self._kept.slots[var][slot_name]
+        except KeyError:
+            name, slots = getattr(var, "name", var), self._kept.slots.get(var, {})
+            raise KeyError(f"{name} has no slot {slot_name!r}; it has {', '.join(slots) or 'none'}") from None
+
+    def add_slot(
+        self,
+        var: Variable,
+        slot_name: str,
+        initializer: str | Callable[..., Any] | Any = "zeros",
+        shape: Sequence[int] | None = None,
+    ) -> Variable:
+        """A slot of your own, of the variable's shape and dtype; one that exists is returned as it is.
+
+        Args:
+            initializer: "zeros", "ones", a function of (shape, dtype), or a value.
+            shape: another shape than the variable's (not in TensorFlow 2.3).
+        """
+        return self._add_slot(var, slot_name, _start(initializer, var, shape), "")
+
+    def _add_slot(self, var: Variable, slot: str, value: Array, prefix: str) -> Variable:
+        if slot not in self._kept.slot_names:
+            self._kept.slot_names.append(slot)
+        slots = self._kept.slots.setdefault(var, {})
+        if slot not in slots:
+            variable = var.name.removesuffix(":0")
+            name = self._version.slot_name.format(optimizer=prefix, variable=variable, slot=slot)
+            slots[slot] = Variable(value, trainable=False, name=name)
+            self._kept.weights.append(slots[slot])
+        return slots[slot]
+
+    def add_weight(
+        self,
+        name: str,
+        shape: Sequence[int],
+        dtype: Any = None,
+        initializer: str | Callable[..., Any] | Any = "zeros",
+        trainable: bool | None = None,
+    ) -> Variable:
+        """A variable of your own, float32 and trainable by default, which does not join `weights`."""
+        value = _initial(initializer, tuple(shape), np.dtype(dtype or np.float32))
+        return Variable(value, trainable=trainable is None or trainable, name=name)
+
+    @property
+    def weights(self) -> list[Variable]:
+        """Iterations and slots in order of creation; a slot added before the first step stands ahead of iterations."""
+        return list(self._kept.weights)
+
+    def variables(self) -> list[Variable]:
+        """The same as `weights`."""
+        return self.weights
+
+    def get_weights(self) -> list[np.ndarray]:
+        """The values of `weights` as NumPy arrays."""
+        return [w.numpy() for w in self._kept.weights]
+
+    def set_weights(self, weights: Sequence[Any]) -> None:
+        """Set all `weights`, cast to their dtypes.
+
+        Raises ValueError where the number of weights or a shape differs; nothing is changed then. Before the first step
+        there is nothing to set but []: make a step with zero gradients first.
+        """
+        arrays, own = [as_array(w, "a weight") for w in weights], self._kept.weights
+        if len(arrays) != len(own):
+            raise ValueError(
+                f"{self._name} has {len(own)} weights, got {len(arrays)}: "
+                f"{', '.join(w.name for w in own) or 'none before the first step'}"
+            )
+        for w, a in zip(own, arrays, strict=True):
+            if tuple(a.shape) != w.shape:
+                raise ValueError(f"{w.name} has shape {w.shape}, got a weight of shape {tuple(a.shape)}")
+        for w, a in zip(own, arrays, strict=True):
+            w.assign(a.astype(w.dtype))
+
+
+def _start(initializer: Any, var: Variable, shape: Sequence[int] | None) -> Array:
+    value = _initial(initializer, var.shape if shape is None else tuple(shape), var.dtype)
+    return namespace(var._value).asarray(value)
+
+
+def _initial(initializer: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    if isinstance(initializer, str):
+        if initializer not in _INITIALIZERS:
+            raise ValueError(f'initializer must be "zeros", "ones", a function or a value; got {initializer!r}')
+        return np.full(shape, _INITIALIZERS[initializer], dtype)
+    value = as_array(initializer(shape, dtype) if callable(initializer) else initializer, "initializer")
+    return namespace(value).broadcast_to(value.astype(dtype), shape)
+
+
+def is_trainable(dtype: Any) -> bool:
+    """True for the dtypes that Keras updates: floating point and complex numbers."""
+    return is_float(dtype) or np.dtype(dtype).kind == "c"
