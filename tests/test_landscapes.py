@@ -4,7 +4,8 @@ import jax
 import numpy as np
 import pytest
 
-from gradlab.landscapes import LANDSCAPES, REACH, Landscape
+import gradlab as gl
+from gradlab.landscapes import LANDSCAPES, REACH, Landscape, race
 
 every_landscape = pytest.mark.parametrize("landscape", LANDSCAPES.values(), ids=LANDSCAPES)
 DRAWN = np.random.default_rng(0).uniform(-REACH, REACH, (40, 2))
@@ -50,5 +51,55 @@ def test_shapes_and_dtype_are_those_of_the_weights(landscape: Landscape) -> None
 
 def test_the_distance_is_to_the_nearest_minimum() -> None:
     two = LANDSCAPES["saddle"]
-    assert two.distance(np.array([0.0, 0.7])) == pytest.approx(0.3)
-    assert two.distance(np.array([[3.0, 1.0], [0.0, -1.0]])).tolist() == [3.0, 0.0]
+    assert two.distance(np.array([0.5, 0.7])) == pytest.approx(0.3)
+    assert two.distance(np.array([[3.5, 1.0], [0.5, -1.0]])).tolist() == [3.0, 0.0]
+
+
+def test_no_minimum_is_where_all_weights_are_0() -> None:
+    assert all(landscape.distance(np.zeros(2)) > 0.5 for landscape in LANDSCAPES.values())
+
+
+RULES = {
+    name: rule
+    for name, rule in gl.rules.catalogue().items()
+    if name not in ("Assign", "FrequencyEstimator", "UserDefined")
+}
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_a_rate_races_beside_others_as_it_does_alone(name: str) -> None:
+    rule, rates, start = RULES[name](), [0.001, 0.03, 1.0], (-1.2, 1.0)
+    together = race(LANDSCAPES["rosenbrock"], rule, start, rates, 30, noise=0.1)
+    for k, rate in enumerate(rates):
+        alone = race(LANDSCAPES["rosenbrock"], rule, start, [rate], 30, noise=0.1)
+        np.testing.assert_array_equal(together[:, k], alone[:, 0])
+
+
+@pytest.mark.parametrize(
+    ("rule", "optimizer"),
+    [
+        (gl.rules.StochasticGradientDescent(), gl.train.GradientDescentOptimizer(0.01)),
+        (gl.rules.Momentum(), gl.train.MomentumOptimizer(0.01, 0.9)),
+    ],
+)
+def test_a_race_is_what_the_optimizer_does(rule: gl.rules.Rule, optimizer: gl.train.Optimizer) -> None:
+    landscape, v = LANDSCAPES["turned"], gl.Variable([-1.0, 0.5])
+    path = race(landscape, rule, (-1.0, 0.5), [0.01], 5)
+    for step in range(5):
+        np.testing.assert_array_equal(path[step, 0], v.numpy())
+        optimizer.apply_gradients([(landscape.gradient(v.numpy()), v)])
+
+
+def test_noise_is_the_same_for_all_and_as_large_as_asked() -> None:
+    landscape, rule = LANDSCAPES["plateau"], gl.rules.StochasticGradientDescent()
+    path = race(landscape, rule, (-1.0, 0.5), [1e-3], 2000, noise=0.5)[:, 0]
+    noise = -np.diff(path, axis=0) / 1e-3 - landscape.gradient(path[:-1])
+    assert noise.std() == pytest.approx(0.5 * np.linalg.norm(landscape.gradient(path[0])), rel=0.05)
+    again = race(landscape, gl.rules.Momentum(), (-1.0, 0.5), [1e-3], 1, noise=0.5)
+    np.testing.assert_array_equal(again[1, 0], path[1])
+
+
+def test_a_path_that_leaves_the_numbers_goes_on() -> None:
+    path = race(LANDSCAPES["rosenbrock"], gl.rules.StochasticGradientDescent(), (-1.2, 1.0), [1e-3, 1.0], 30)
+    assert not np.isfinite(path[-1, 1]).any()
+    assert np.isfinite(path[:, 0]).all()
