@@ -1,8 +1,7 @@
-"""What the contract of `step` promises, for every rule of the catalogue."""
+"""What the contract of `step` promises, for every rule of the catalogue and every choice of its fields."""
 
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import ml_dtypes
 import numpy as np
@@ -13,101 +12,110 @@ from hypothesis import strategies as st
 import gradlab as gl
 
 from .. import ways
+from . import properties
+from .cases import ALL, DEFAULTS, INPUTS, SETS_WEIGHTS, VARIANTS, Case, W
 
-RULES = gl.rules.catalogue()
 DTYPES = [np.float16, ml_dtypes.bfloat16, np.float32, np.float64]
-RNG = np.random.default_rng(1)
-W, G = (RNG.normal(size=(8, 3)).astype(np.float32) for _ in range(2))
-LR = np.float32(0.1)
 
-every_rule = pytest.mark.parametrize("name", RULES)
+every_rule = pytest.mark.parametrize("case", DEFAULTS.values(), ids=DEFAULTS)
+every_variant = pytest.mark.parametrize("case", VARIANTS.values(), ids=VARIANTS)
+every_case = pytest.mark.parametrize("case", ALL.values(), ids=ALL)
 
 
-def _state(name: str, w: np.ndarray) -> Any:
-    """Weights and slots after one step, so that slots hold more than their start."""
-    rule = RULES[name]()
-    return rule(w, rule.init(w), (w * 0.5).astype(w.dtype), LR)
+def some(end: int) -> st.SearchStrategy[list[int]]:
+    return st.lists(st.integers(0, end - 1), min_size=1, unique=True)
 
 
 @every_rule
 @pytest.mark.parametrize("way", ways.ROW_LOCAL)
-def test_all_ways_agree(name: str, way: str) -> None:
-    w, slots = _state(name, W)
-    expected = RULES[name]()(w, slots, G, LR)
-    got = ways.ROW_LOCAL[way](RULES[name](), w, slots, G, LR)
-    for a, b in zip(jax.tree.leaves(expected), jax.tree.leaves(got), strict=True):
-        np.testing.assert_allclose(a, b, rtol=2e-6, atol=2e-6)
+def test_all_ways_agree(case: Case, way: str) -> None:
+    properties.check_way(case, ways.ROW_LOCAL[way])
+
+
+@every_variant
+def test_jit_agrees(case: Case) -> None:
+    properties.check_way(case, ways.jit)
 
 
 @every_rule
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("other", [*DTYPES, float], ids=str)
-@pytest.mark.parametrize("way", [ways.numpy, ways.eager, ways.jit], ids=["numpy", "eager", "jit"])
-def test_the_dtype_of_the_weights_stays(name: str, dtype: Any, other: Any, way: ways.Way) -> None:
-    rule, w = RULES[name](), W.astype(dtype)
-    g = G.astype(dtype if other is float else other)
-    lr = 0.1 if other is float else np.asarray(0.1, other)
-    result = way(lambda w, s, g: rule(w, s, g, lr), w, rule.init(w), g)
-    assert {x.dtype for x in jax.tree.leaves(result)} == {np.dtype(dtype)}
-    assert jax.tree.structure(result) == jax.tree.structure((w, rule.init(w)))
+def test_two_steps_through_optax_are_two_steps(case: Case) -> None:
+    properties.check_optax(case)
 
 
 @every_rule
-@given(st.lists(st.integers(0, 7), min_size=1, unique=True))
-def test_rows_do_not_know_of_one_another(name: str, rows: list[int]) -> None:
-    w, slots = _state(name, W)
-    whole = RULES[name]()(w, slots, G, LR)
-    part = RULES[name]()(w[rows], tuple(s[rows] for s in slots), G[rows], LR)
-    for a, b in zip(jax.tree.leaves(whole), jax.tree.leaves(part), strict=True):
-        np.testing.assert_array_equal(a[rows], b)
+@pytest.mark.parametrize("dtype", DTYPES, ids=lambda d: np.dtype(d).name)
+@pytest.mark.parametrize("traced", [False, True], ids=["numpy", "jax"])
+def test_the_dtype_of_the_weights_stays(case: Case, dtype: Any, traced: bool) -> None:
+    for other in (*DTYPES, float):
+        properties.check_dtype(case, dtype, other, traced)
+
+
+@every_variant
+@pytest.mark.parametrize("traced", [False, True], ids=["numpy", "jax"])
+def test_bfloat16_stays_with_float64_gradients(case: Case, traced: bool) -> None:
+    properties.check_dtype(case, ml_dtypes.bfloat16, np.float64, traced)
+
+
+@every_case
+@given(some(8))
+def test_rows_do_not_know_of_one_another(case: Case, rows: list[int]) -> None:
+    properties.check_rows(case, rows)
+
+
+@every_case
+@given(some(3))
+def test_columns_do_not_know_of_one_another(case: Case, columns: list[int]) -> None:
+    properties.check_columns(case, columns)
+
+
+@every_case
+def test_inputs_are_only_read(case: Case) -> None:
+    properties.check_inputs(case)
+
+
+@every_case
+def test_denormal_gradients_count_as_zero_and_stay(case: Case) -> None:
+    properties.check_denormals(case)
+
+
+@every_case
+@pytest.mark.parametrize("w", [np.zeros((4, 2), np.float32), W], ids=["zeros", "weights"])
+def test_zero_gradients_keep_rows_finite(case: Case, w: np.ndarray) -> None:
+    properties.check_zero_gradients(case, w)
+
+
+@every_case
+def test_the_first_step_goes_against_the_gradient(case: Case) -> None:
+    properties.check_direction(case)
 
 
 @every_rule
-def test_inputs_are_only_read(name: str) -> None:
-    w, slots = _state(name, W)
-    for dtype in (np.float32, np.float64):  # with float64 gradients a copy is made; with float32 none is needed
-        new_w, new_slots = ways.numpy(RULES[name](), w, slots, G.astype(dtype), LR)
-        assert not any(np.may_share_memory(a, b) for a in (new_w, *new_slots) for b in (w, *slots, G))
+def test_slices_of_one_row_are_summed(case: Case) -> None:
+    properties.check_duplicates(case)
 
 
 @every_rule
-def test_denormal_gradients_of_the_caller_are_left_alone(name: str) -> None:
-    g = np.full((8, 3), 1e-40, np.float32)
-    RULES[name]()(W, RULES[name]().init(W), g, LR)
-    assert (g > 0).all()
+def test_the_second_call_does_not_compile_again(case: Case) -> None:
+    properties.check_compiles_once(case)
 
 
-@every_rule
-@pytest.mark.parametrize("w", [np.zeros((4, 2), np.float32), W])
-def test_zero_gradients_keep_rows_finite(name: str, w: np.ndarray) -> None:
-    rule = RULES[name]()
-    state = w, rule.init(w)
-    for _ in range(3):
-        state = rule(*state, np.zeros_like(w), LR)
-    assert all(np.isfinite(x).all() for x in jax.tree.leaves(state))
+@every_case
+def test_a_rule_is_a_value(case: Case) -> None:
+    properties.check_value(case.rule)
 
 
-@every_rule
-def test_the_second_call_does_not_compile_again(name: str) -> None:
-    rule, traced = RULES[name](), []
-
-    @jax.jit
-    def step(w: Any, slots: Any, g: Any, lr: Any) -> Any:
-        traced.append(1)
-        return rule(w, slots, g, lr)
-
-    state: Any = (jnp.asarray(W), rule.init(jnp.asarray(W)))
-    for lr in (0.1, 0.2, 0.3):
-        state = step(*state, jnp.asarray(G), lr)
-    assert len(traced) == 1
+@every_case
+def test_a_config_gives_the_rule_back(case: Case) -> None:
+    properties.check_config(case.rule)
 
 
-@every_rule
-def test_a_rule_is_a_value(name: str) -> None:
-    assert RULES[name]() == RULES[name]()
-    assert hash(RULES[name]()) == hash(RULES[name]())
-    with pytest.raises(AttributeError):
-        RULES[name]().anything = 1
+@every_case
+def test_what_changes_from_step_to_step_is_computed_purely(case: Case) -> None:
+    properties.check_shared(case.rule)
+
+
+def test_named_exceptions_are_rules() -> None:
+    assert {*INPUTS, *SETS_WEIGHTS} <= DEFAULTS.keys()
 
 
 def test_a_rule_without_step_says_so() -> None:
@@ -115,4 +123,27 @@ def test_a_rule_without_step_says_so() -> None:
         pass
 
     with pytest.raises(NotImplementedError, match="Empty must define step"):
-        Empty()(W, (), G, LR)
+        Empty()(W, (), W, 0.1)
+
+
+def test_a_config_of_no_rule_is_refused() -> None:
+    with pytest.raises(ValueError, match="config names the rule 'Nothing'; there are StochasticGradientDescent, "):
+        gl.rules.from_config({"rule": "Nothing"})
+    with pytest.raises(ValueError, match="config names the rule None"):
+        gl.rules.from_config({})
+    with pytest.raises(TypeError, match="'speed'"):
+        gl.rules.from_config({"rule": "Momentum", "speed": 1})
+
+
+def test_a_hyperparameter_may_be_traced() -> None:
+    """So that a sweep over it is one compiled call."""
+    import jax
+
+    def first(momentum: Any) -> Any:
+        rule = gl.rules.AdagradMomentum(beta2=0.9).at({"momentum": momentum, "beta2": momentum})
+        return rule(jnp.asarray(W), rule.init(jnp.asarray(W)), jnp.asarray(W), 0.1)[0]
+
+    values = np.float32([0.5, 1.0])
+    swept = jax.vmap(first)(jnp.asarray(values))
+    for momentum, got in zip(values, swept, strict=True):
+        np.testing.assert_allclose(got, first(momentum), rtol=2e-6)
