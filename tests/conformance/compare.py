@@ -31,7 +31,8 @@ class AnyOf:
 def differences(expected: Any, actual: Any, mode: str | dict[str, Any], where: str = "") -> list[str]:
     """Deviations in words; an empty list means equal in this mode.
 
-    Modes: "bitwise" (dtype, shape, every bit; NaN equals NaN, the sign of zero counts), "rtol x", "ulp n",
+    Modes: "bitwise" (dtype, shape, every bit; NaN equals NaN, the sign of zero counts), "rtol x", "ulp n" (each entry
+    by its own size), "largest n" (n ulp of the array's largest entry: what is left where terms cancel),
     {"exact": true} (as bitwise) and {"exact": false, "rtol": r, "atol": a}. "informational" promises nothing.
     """
     if mode == "informational":
@@ -151,9 +152,11 @@ def matcher(mode: str | dict[str, Any]) -> Match:
         return bitwise
     if kind == "rtol":
         return _close(float(limit), 0.0)
-    if kind == "ulp":
-        return _ulp(float(limit))
-    raise ValueError(f"compare mode {mode!r} is none of bitwise, rtol x, ulp n, informational, {{'exact': ...}}")
+    if kind in ("ulp", "largest"):
+        return _ulp(float(limit), kind == "largest")
+    raise ValueError(
+        f"compare mode {mode!r} is none of bitwise, rtol x, ulp n, largest n, informational, {{'exact': ...}}"
+    )
 
 
 def bitwise(want: np.ndarray, got: np.ndarray) -> np.ndarray:
@@ -170,20 +173,30 @@ def _close(rtol: float, atol: float) -> Match:
     return lambda want, got: np.isclose(_wide(got), _wide(want), rtol, atol, equal_nan=True)
 
 
-def _ulp(n: float) -> Match:
+def _ulp(n: float, of_largest: bool = False) -> Match:
     """Within n units in the last place; denormals count as 0, the sign of zero does not matter."""
 
     def match(want: np.ndarray, got: np.ndarray) -> np.ndarray:
         if want.dtype.kind in "iub":
             return np.asarray(want == got)
-        import ml_dtypes
-
-        limits, a, b = ml_dtypes.finfo(want.dtype), _wide(want), _wide(got)
-        exponent = np.frexp(np.where(np.isfinite(a), a, 0.0))[1] - 1
-        unit = np.ldexp(float(limits.eps), exponent)
-        return np.isclose(b, a, 0.0, np.maximum(n * unit, float(limits.tiny)), equal_nan=True)
+        unit = units(want)
+        unit = np.full_like(unit, unit.max(initial=0.0)) if of_largest else unit
+        return np.isclose(_wide(got), _wide(want), 0.0, np.maximum(n * unit, _finfo(want).tiny), equal_nan=True)
 
     return match
+
+
+def units(x: np.ndarray) -> np.ndarray:
+    """The unit in the last place of each entry, as float64."""
+    wide = _wide(x)
+    exponent = np.frexp(np.where(np.isfinite(wide), wide, 0.0))[1] - 1
+    return np.ldexp(float(_finfo(x).eps), exponent)
+
+
+def _finfo(x: np.ndarray) -> Any:
+    import ml_dtypes
+
+    return ml_dtypes.finfo(x.dtype)
 
 
 def _wide(x: np.ndarray) -> np.ndarray:

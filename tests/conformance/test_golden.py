@@ -11,7 +11,7 @@ from __future__ import annotations
 import pytest
 
 from . import runner
-from .adapters import clip
+from .adapters import clip, ops
 from .report import UNSUPPORTED, golden_directory
 from .scenarios import Scenario, Unsupported, load_directory
 
@@ -23,6 +23,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     elif metafunc.function is test_scenario_on_jax:
         on_jax = [s for s in scenarios if clip.on_jax(s)]
         metafunc.parametrize("scenario", on_jax, ids=lambda s: f"{_name(s)}[jax]")
+    elif metafunc.function is test_rule_under_jit:
+        rules = [s for s in scenarios if ops.on_jax(s)]
+        metafunc.parametrize("scenario", rules, ids=lambda s: f"{_name(s)}[jax]")
 
 
 def _name(scenario: Scenario) -> str:
@@ -38,6 +41,11 @@ def test_scenario(scenario: Scenario, record_property: pytest.FixtureRequest) ->
 def test_scenario_on_jax(scenario: Scenario, jit: bool, record_property: pytest.FixtureRequest) -> None:
     record_property("golden", (f"{scenario.file} on JAX", scenario.group, f"{scenario.id}[jax{'.jit' * jit}]"))
     _check(scenario, lambda: runner.quietly(clip.jax_differences, scenario, jit))
+
+
+def test_rule_under_jit(scenario: Scenario, record_property: pytest.FixtureRequest) -> None:
+    record_property("golden", (f"{scenario.file} on JAX", scenario.group, f"{scenario.id}[jax.jit]"))
+    _check(scenario, lambda: runner.quietly(ops.jax_differences, scenario))
 
 
 def _check(scenario: Scenario, run) -> None:

@@ -111,8 +111,7 @@ def sparse_adagrad(name: str, scenario: Scenario) -> list[Any]:
 def _keras_adagrad(name: str, start: Any, grads: list[Any], given: dict[str, Any]) -> list[Any]:
     opt = keras().Adagrad(given["lr"], given["acc"], given["eps"], semantics=SEMANTICS[name])
     v, found = gl.Variable(f32(start), name="v"), []
-    if hasattr(opt, "build") and not opt.semantics.lazy:
-        opt.build([v])
+    built(opt, v)
     for values, indices in grads:
         g = values if indices is None else IndexedSlices(values, np.array(indices), v.shape)
         opt.apply_gradients([(g, v)])
@@ -173,7 +172,7 @@ def keras3(name: str, scenario: Scenario) -> list[Any]:
     if kind != "SGD":
         return [{"returned": "optimizer"}]
     v = gl.Variable(f32([0.0, 0.0]), name="v")
-    opt.build([v])
+    built(opt, v)
     opt.apply_gradients([(f32([3.0, 4.0]), v)])
     return [{"minus_var": -np.array(v)}]
 
@@ -195,6 +194,12 @@ def keras() -> Any:
     if not hasattr(gl, "keras"):
         raise Unsupported("gl.keras")
     return gl.keras
+
+
+def built(opt: Any, v: Any) -> None:
+    """What optimizers without late variables ask for."""
+    if hasattr(opt, "build"):
+        opt.build([v])
 
 
 def f32(x: Any) -> np.ndarray:
