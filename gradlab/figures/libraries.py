@@ -42,9 +42,9 @@ class LibrariesView:
         self.arrange(narrow=False)
 
     def _add_boxes(self, colour: str) -> PathPatch:
-        boxes = PathPatch(_boxes([], _BESIDE), fc=colour, ec=OTHER, lw=0.8, animated=True)
-        self.axes.add_patch(boxes)
-        return boxes
+        patch = PathPatch(boxes([], _BESIDE), fc=colour, ec=OTHER, lw=0.8, animated=True)
+        self.axes.add_patch(patch)
+        return patch
 
     def _add_text(self) -> Any:
         return self.axes.text(0, 0, "", ha="center", va="center", fontsize=9, color=BLACK, animated=True)
@@ -68,16 +68,16 @@ class LibrariesView:
     def draw(self, limit: float, texts: Sequence[Sequence[str]], looks: Sequence[Sequence[str]]) -> None:
         """Set the limit, the text of every cell and what happened to its entry: a key of LOOKS."""
         self._limit.set_text(f"limit {limit:g}")
-        boxes: dict[str, list[tuple[int, int]]] = {look: [] for look in LOOKS}
+        places: dict[str, list[tuple[int, int]]] = {look: [] for look in LOOKS}
         for r, (row, kinds) in enumerate(zip(texts, looks, strict=True)):
             for c, (text, kind) in enumerate(zip(row, kinds, strict=True)):
                 self._texts[r][c].set_text(text)
-                boxes[kind].append((c, r))
+                places[kind].append((c, r))
         for look, patch in self._cells.items():
-            patch.set_path(_boxes(boxes[look], self._inside))
+            patch.set_path(boxes(places[look], self._inside))
 
 
-def _boxes(cells: list[tuple[int, int]], inside: tuple[float, float, float, float]) -> Path:
+def boxes(cells: list[tuple[int, int]], inside: tuple[float, float, float, float]) -> Path:
     """Rectangles within the unit squares at (column, row) as one path."""
     if not cells:
         return Path(np.full((1, 2), np.nan))

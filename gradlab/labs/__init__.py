@@ -5,13 +5,22 @@ from ._lab import Target as Target
 from ._link import opened as _opened
 from ._link import read as _read
 from .adagrad import adagrad as adagrad
+from .adagrad_libraries import adagrad_libraries as adagrad_libraries
 from .clip_arrows import clip_arrows as clip_arrows
 from .clip_libraries import clip_libraries as clip_libraries
 from .clipping import clipping as clipping
 from .gate_race import gate_race as gate_race
 from .word_rates import word_rates as word_rates
 
-_CATALOGUE: tuple[type[Lab], ...] = (clipping, clip_arrows, clip_libraries, gate_race, adagrad, word_rates)
+_CATALOGUE: tuple[type[Lab], ...] = (
+    clipping,
+    clip_arrows,
+    clip_libraries,
+    gate_race,
+    adagrad,
+    adagrad_libraries,
+    word_rates,
+)
 
 
 def catalogue() -> dict[str, type[Lab]]:

@@ -9,8 +9,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import PathPatch
 from matplotlib.text import Text
 
-from gradlab.figures import _style
-from gradlab.figures.libraries import LOOKS
+from gradlab.figures import _style, digits, libraries
 from gradlab.live.theme import Palette
 
 from .views import STATES, Shown
@@ -23,6 +22,8 @@ EYES = {
     "deutan": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
     "tritan": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
 }
+# What texts stand on where it is not the page.
+PAPERS = {"libraries": [*libraries.LOOKS.values()], "five adagrads": [*digits.LOOKS.values()]}
 THEMES = {"light": lambda rgb: tuple(rgb[:3]), "dark": lambda rgb: Palette(_style.DARK).dark(rgb[:3])}
 
 
@@ -100,7 +101,7 @@ def drawn(view: object, kind: type) -> list:  # type: ignore[type-arg]
 @pytest.mark.parametrize("state", STATES)
 def test_texts_are_readable_and_marks_stand_out(state: str, theme: str) -> None:
     view = Shown(state).view
-    papers = list(LOOKS.values()) if "libraries" in state else ["white"]
+    papers = PAPERS.get(state.split(",")[0], ["white"])
     for text in drawn(view, Text):
         assert all(contrast(theme, text.get_color(), paper) >= 4.5 for paper in papers), text
     for line in drawn(view, Line2D):

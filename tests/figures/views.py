@@ -28,6 +28,8 @@ STATES: dict[str, Callable[[], Any]] = {
     "adagrad, tumours": lambda: labs.adagrad(
         surface="tumours", step=60, epsilon=0.3, schedule="cosine", descent_rate=5.0, initial_accumulator=1e-4
     ),
+    "five adagrads": lambda: labs.adagrad_libraries(),
+    "five adagrads, refused": lambda: labs.adagrad_libraries(case="nothing", step=12, reference="optax"),
     "gate": lambda: labs.gate_race(),
     "gate, raced": lambda: labs.gate_race(step=4),
     "gate race": lambda: labs.gate_race(step=4),
