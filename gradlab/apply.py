@@ -1,4 +1,4 @@
-"""The ways to use a rule on a variable: dense, rows (duplicates summed once), each occurrence in turn."""
+"""The ways to use a rule on a variable: dense, rows (duplicates summed once), each occurrence in turn, every row."""
 
 from __future__ import annotations
 
@@ -59,6 +59,33 @@ def each(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> tuple
         return _update(rule, *state, indices, xp.where(rank == k, indices, outside), g.values, lr)
 
     return repeat(rank.max() + 1, turn, (w, slots))
+
+
+def every_row(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> tuple[Array, Slots]:
+    """Every row moves: those named by the sum of their slices, all others by a gradient of 0.
+
+    >>> import numpy as np
+    >>> from gradlab.rules import Momentum
+    >>> g = IndexedSlices(np.ones((2, 1)), np.array([1, 1]), (2, 1))
+    >>> every_row(Momentum(0.5), np.zeros((2, 1)), (np.ones((2, 1)),), g, 1.0)[0].ravel().tolist()
+    [-0.5, -2.5]
+    """
+    indices, values = sum_duplicates(_like(w, g.indices), g.values)
+    return rule(w, slots, set_rows(namespace(w).zeros(w.shape, values.dtype), indices, values), lr)
+
+
+def sparse(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> tuple[Array, Slots]:
+    """The rows named, or every row where the rule is not lazy.
+
+    >>> import numpy as np
+    >>> from gradlab.rules import Lion
+    >>> g = IndexedSlices(np.ones((1, 1)), np.array([1]), (2, 1))
+    >>> for lazy in (True, False):
+    ...     sparse(Lion(lazy=lazy), np.zeros((2, 1)), (np.ones((2, 1)),), g, 1.0)[0].ravel().tolist()
+    [0.0, -1.0]
+    [-1.0, -1.0]
+    """
+    return (rows if rule.lazy else every_row)(rule, w, slots, g, lr)
 
 
 def _like(w: Array, indices: Array) -> Array:

@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-import threading
-import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from . import apply, pure, rules
-from ._arrays import Array, as_array, is_float, is_python_number, precision
+from ._arrays import Array, is_float, precision
 from .autodiff import Gradient, Loss, check_variables, differentiate, listed, touched_variables
 from .collection import current_collection
-from .errors import DTypeError, InvalidArgumentError
+from .errors import DTypeError
 from .gate import GATE_GRAPH, GATE_NONE, GATE_OP, check_gate
+from .hyperparameters import is_plain, scalar
 from .pairs import check_step, checked_pairs
 from .rules._rule import Shared, Slots
+from .slots import SlotStore
 from .variable import Variable, trainable_variables
 
-Rate = Any  # number, array, or a function without arguments that returns one
+Rate = Any  # number, array, variable, or a function without arguments that returns one
+_New = dict[Variable, tuple[Array, Slots]]
 
 
 class Optimizer:
-    """The three steps of `tf.compat.v1.train.Optimizer`; subclasses bring a rule.
+    """The three steps of `tf.compat.v1.train.Optimizer`; subclasses bring a rule and its hyperparameters by field.
 
     Outside a `gl.Graph` updates happen at once and return None, as in TensorFlow's eager mode. Numbers given as
     hyperparameters become float32 first, TensorFlow's way, so a float64 variable sees 0.1 as 0.10000000149.
@@ -33,33 +35,35 @@ class Optimizer:
     """
 
     GATE_NONE, GATE_OP, GATE_GRAPH = GATE_NONE, GATE_OP, GATE_GRAPH
-    _sparse: ClassVar[Callable[..., Any]] = staticmethod(apply.rows)  # how IndexedSlices meet the rule
+    _sparse: ClassVar[Callable[..., Any]] = staticmethod(apply.sparse)  # how IndexedSlices meet the rule
 
-    def __init__(self, rule: rules.Rule, learning_rate: Rate, use_locking: bool, name: str) -> None:
+    def __init__(self, rule: rules.Rule, learning_rate: Rate, use_locking: bool, name: str, **fields: Any) -> None:
         if not name:
             raise ValueError(f"name must be a non-empty string, got {name!r}")
-        self._rule, self._learning_rate, self._name = rule, learning_rate, name
-        self._slots: weakref.WeakKeyDictionary[Variable, dict[str, Variable]] = weakref.WeakKeyDictionary()
-        self._shared: dict[str, Variable] = {}
-        self._lock = threading.RLock()
+        fixed = {field: x for field, x in fields.items() if is_plain(x)}
+        self._fixed = replace(rule, **{field: scalar(x, field) for field, x in fixed.items()})
+        self._fields = {field: x for field, x in fields.items() if field not in fixed}  # asked anew at every step
+        self._learning_rate, self._name, self._store = learning_rate, name, SlotStore()
+
+    @property
+    def _rule(self) -> rules.Rule:
+        """The rule with its hyperparameters as they are now."""
+        return replace(self._fixed, **{field: scalar(x, field) for field, x in self._fields.items()})
 
     def get_name(self) -> str:
         return self._name
 
     def get_slot(self, var: Variable, name: str) -> Variable | None:
         """The slot variable, or None where there is none (Keras raises KeyError)."""
-        return self._slots.get(var, {}).get(name)
+        return self._store.slot(var, name)
 
     def get_slot_names(self) -> list[str]:
         """Sorted names of the slots that exist: none before the first step."""
-        with self._lock:
-            return sorted({name for slots in self._slots.values() for name in slots})
+        return self._store.names()
 
     def variables(self) -> list[Variable]:
         """The slot variables and what all weights share (Adam's powers of beta), sorted by name."""
-        with self._lock:
-            slots = [s for slots in self._slots.values() for s in slots.values()]
-            return sorted([*slots, *self._shared.values()], key=lambda v: v.name)
+        return self._store.variables()
 
     def compute_gradients(
         self,
@@ -180,67 +184,60 @@ class Optimizer:
 
         `grads` is a tree like `values` whose leaves are arrays, IndexedSlices or None.
         """
-        return pure.update(self._rule, self._rate(), state, values, grads, type(self)._sparse)
+        rate = self._rate()
+        return pure.update(self._rule_at(rate), rate, state, values, grads, type(self)._sparse)
 
     def _rate(self) -> Array:
         """The learning rate of one step; a function is called once for all variables."""
-        rate = self._learning_rate() if callable(self._learning_rate) else self._learning_rate
-        rate = np.float32(rate) if is_python_number(rate) else as_array(rate, "learning_rate")
-        if rate.shape != ():
-            raise InvalidArgumentError(f"learning_rate must be a scalar, got shape {tuple(rate.shape)}")
-        return rate
+        rate = scalar(self._learning_rate, "learning_rate")
+        return np.float32(rate) if type(rate) is float else rate
+
+    def _rule_at(self, rate: Array) -> rules.Rule:
+        """The rule of a step at this learning rate."""
+        return self._rule
+
+    def _labels(self) -> Mapping[str, str]:
+        """Slot name -> last part of the name of its variable, in the order in which they are made."""
+        return dict.fromkeys(self._fixed.slots, self._name)
+
+    def _shared(self, rule: rules.Rule) -> Shared:
+        """What changes from step to step, now."""
+        return self._store.shared(rule)
+
+    def _keep_shared(self, values: Shared) -> None:
+        self._store.store_shared(values)
 
     def _declare_slots(self, variables: Sequence[Variable]) -> None:
         """In a Graph slots exist as soon as the update is described; outside, once the first one has worked."""
         if current_collection().graph:
-            self._store_shared(self._shared_values())
+            rule = self._rule
+            self._keep_shared(self._shared(rule))
             for v in variables:
-                if v not in self._slots:
-                    self._store_slots(v, self._slot_values(v))
-
-    def _slot_values(self, v: Variable) -> Slots:
-        with self._lock, precision(v.dtype):
-            slots = self._slots.get(v)
-            return self._rule.init(v._value) if slots is None else tuple(s._value for s in slots.values())
-
-    def _store_slots(self, v: Variable, values: Slots) -> None:
-        with self._lock:
-            if v in self._slots:
-                for slot, value in zip(self._slots[v].values(), values, strict=True):
-                    slot.assign(value)
-                return
-            name = f"{v.name.removesuffix(':0')}/{self._name}"
-            collection = current_collection()
-            unique = str if collection.graph else collection.unique_name  # in a Graph every Variable is unique
-            self._slots[v] = {
-                slot: Variable(value, trainable=False, name=unique(name))
-                for slot, value in zip(self._rule.slots, values, strict=True)
-            }
-
-    def _shared_values(self) -> Shared:
-        return {name: v._value for name, v in self._shared.items()} or self._rule.start()
-
-    def _store_shared(self, values: Shared) -> None:
-        for name, value in values.items():
-            if name not in self._shared:
-                self._shared[name] = Variable(value, trainable=False, name=name)
-            self._shared[name].assign(value)
+                self._store.store(v, rule, self._store.values(v, rule), self._labels())
 
     def _update(self, pairs: Sequence[tuple[Gradient, Variable]], global_step: Variable | None) -> None:
         """All updates, in order, or none: values are stored when the last one has been computed."""
         with ExitStack() as stack:
             for v in sorted({v for _, v in pairs}, key=id):  # one order for all threads
                 stack.enter_context(v._lock)
-            rate, rule = self._rate(), self._rule.at(self._shared_values())
-            new: dict[Variable, tuple[Array, Slots]] = {}
-            for g, v in pairs:
-                w, slots = new[v] if v in new else (v._value, self._slot_values(v))
-                with precision(v.dtype):
-                    w, slots = pure.stepped(rule, w, slots, g, rate, type(self)._sparse)
-                    new[v] = v._fitting(v.constraint(w) if v.constraint else w), slots
+            rate = self._rate()
+            rule = self._rule_at(rate)
+            if rule.start():
+                stack.enter_context(self._store.lock)
+            shared = self._shared(rule)
+            new = self._stepped(rule.at(shared), rate, pairs)
             for v, (w, slots) in new.items():
                 v.assign(w)
-                self._store_slots(v, slots)
-            self._store_shared(self._rule.advance(self._shared_values()))
+                self._store.store(v, rule, slots, self._labels())
+            self._keep_shared(rule.advance(shared))
             if global_step is not None:
                 global_step.assign_add(1)
+
+    def _stepped(self, rule: rules.Rule, rate: Array, pairs: Sequence[tuple[Gradient, Variable]]) -> _New:
+        new: _New = {}
+        for g, v in pairs:
+            w, slots = new[v] if v in new else (v._value, self._store.values(v, rule))
+            with precision(v.dtype):
+                w, slots = pure.stepped(rule, w, slots, g, rate, type(self)._sparse)
+                new[v] = v._fitting(v.constraint(w) if v.constraint else w), slots
+        return new

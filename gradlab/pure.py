@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import apply, rules
-from ._arrays import Array, as_array
+from ._arrays import Array, as_array, namespace
 from .autodiff import Gradient
 from .pairs import check_shape
 from .rules._rule import Slots
@@ -27,7 +27,7 @@ def init(rule: rules.Rule, values: Any) -> dict[str, Any]:
     import jax
 
     leaves = [as_array(w) for w in jax.tree.leaves(values)]
-    shared = {name: jax.numpy.asarray(x) for name, x in rule.start().items()}
+    shared = {name: namespace(*leaves).asarray(x) for name, x in rule.start().items()}  # NumPy's bits with NumPy's
     return {"step": jax.numpy.zeros((), np.int32), "shared": shared, "slots": [rule.init(w) for w in leaves]}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from dataclasses import dataclass
 from typing import Any
@@ -61,6 +62,11 @@ class IndexedSlices:
     def shape(self) -> tuple[int, ...] | None:
         return self.dense_shape
 
+    @property
+    def one_each(self) -> bool:
+        """Whether rows have one element, for which TensorFlow has kernels of their own."""
+        return math.prod(self.values.shape[1:]) == 1
+
     def with_values(self, values: Array) -> IndexedSlices:
         """The same rows with other values: what a clip returns."""
         return IndexedSlices(values, self.indices, self.dense_shape)
@@ -69,9 +75,12 @@ class IndexedSlices:
         """Refuse indices outside `rows` (InvalidArgumentError); traced indices are believed."""
         if is_traced(self.indices) or self.indices.shape[0] == 0:
             return
-        low, high = int(self.indices.min()), int(self.indices.max())
-        if low < 0 or high >= rows:
-            raise InvalidArgumentError(f"indices of {name} must be in [0, {rows}), got {low if low < 0 else high}")
+        indices = np.asarray(self.indices)
+        if indices.min() < 0 or indices.max() >= rows:
+            first = int(np.argmax((indices < 0) | (indices >= rows)))
+            raise InvalidArgumentError(
+                f"indices of {name} must be in [0, {rows}), got {indices[first]} at position {first}"
+            )
 
     def to_dense(self) -> Array:
         """The whole tensor, rows of one index summed (ValueError when `dense_shape` is unknown)."""

@@ -35,6 +35,7 @@ class Rule:
     """
 
     slots: ClassVar[Mapping[str, float | str]] = {}
+    lazy = True  # rows without a gradient stand still; a field of rules that can also move them, by a gradient of 0
 
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
         """New weights and slots. All arguments, and all fields that are numbers, have the dtype of w."""

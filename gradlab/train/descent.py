@@ -1,17 +1,10 @@
-"""tf.train's optimizers, thin shells around rules, in order of increasing complexity."""
+"""Gradient descent, plain and with momentum."""
 
 from __future__ import annotations
 
-import numpy as np
-
-from . import apply, rules
-from .gate import GATE_GRAPH as GATE_GRAPH
-from .gate import GATE_NONE as GATE_NONE
-from .gate import GATE_OP as GATE_OP
-from .gate import GateRace as GateRace
-from .optimizer import Optimizer as Optimizer
-from .optimizer import Rate
-from .variable import Variable as Variable
+from .. import apply, rules
+from ..optimizer import Optimizer, Rate
+from .kernels import rounded_as
 
 
 class GradientDescentOptimizer(Optimizer):
@@ -20,13 +13,14 @@ class GradientDescentOptimizer(Optimizer):
         w = w - g * learning_rate;  IndexedSlices: w[i] = w[i] - g_k * learning_rate for each slice in turn
 
     Args:
-        learning_rate: number, scalar array, or function without arguments.
+        learning_rate: number, scalar array or variable, or function without arguments.
         use_locking: no effect on values; updates of one variable never interleave.
         name: not empty (ValueError).
 
     Source: `tf.compat.v1.train.GradientDescentOptimizer`, TensorFlow 2.21 (2026).
 
-    >>> v = Variable([1.0, 2.0], name="v")
+    >>> import gradlab as gl
+    >>> v = gl.Variable([1.0, 2.0], name="v")
     >>> GradientDescentOptimizer(0.5).apply_gradients([([2.0, 2.0], v)])
     >>> v.numpy().tolist()
     [0.0, 1.0]
@@ -46,26 +40,28 @@ class MomentumOptimizer(Optimizer):
     IndexedSlices: slices of one row are summed first; rows not named keep w and m.
 
     Args:
-        learning_rate: number, scalar array, or function without arguments.
-        momentum: number.
+        learning_rate, momentum: number, scalar array or variable, or function without arguments.
         use_locking: no effect on values. name: not empty (ValueError). use_nesterov: look ahead.
 
     Source: `tf.compat.v1.train.MomentumOptimizer`, TensorFlow 2.21 (2026).
 
-    >>> v = Variable([1.0], name="v")
+    >>> import gradlab as gl
+    >>> v = gl.Variable([1.0], name="v")
     >>> opt = MomentumOptimizer(0.5, 0.9)
     >>> opt.apply_gradients([([1.0], v)])
     >>> v.numpy().tolist(), opt.get_slot(v, "momentum").numpy().tolist()
     ([0.5], [1.0])
     """
 
+    _sparse = staticmethod(rounded_as("sparse"))
+
     def __init__(
         self,
         learning_rate: Rate,
-        momentum: float,
+        momentum: Rate,
         use_locking: bool = False,
         name: str = "Momentum",
         use_nesterov: bool = False,
     ) -> None:
-        rule = rules.Momentum(float(np.float32(momentum)), bool(use_nesterov))
-        super().__init__(rule, learning_rate, use_locking, name)
+        rule = rules.Momentum(use_nesterov=bool(use_nesterov))
+        super().__init__(rule, learning_rate, use_locking, name, momentum=momentum)

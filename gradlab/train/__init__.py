@@ -1,0 +1,17 @@
+"""tf.train's optimizers, thin shells around rules, in order of increasing complexity."""
+
+from ..gate import GATE_GRAPH as GATE_GRAPH
+from ..gate import GATE_NONE as GATE_NONE
+from ..gate import GATE_OP as GATE_OP
+from ..gate import GateRace as GateRace
+from ..optimizer import Optimizer as Optimizer
+from .adadelta import AdadeltaOptimizer as AdadeltaOptimizer
+from .adagrad import AdagradOptimizer as AdagradOptimizer
+from .adagrad_da import AdagradDAOptimizer as AdagradDAOptimizer
+from .adam import AdamOptimizer as AdamOptimizer
+from .descent import GradientDescentOptimizer as GradientDescentOptimizer
+from .descent import MomentumOptimizer as MomentumOptimizer
+from .ftrl import FtrlOptimizer as FtrlOptimizer
+from .proximal import ProximalAdagradOptimizer as ProximalAdagradOptimizer
+from .proximal import ProximalGradientDescentOptimizer as ProximalGradientDescentOptimizer
+from .rms_prop import RMSPropOptimizer as RMSPropOptimizer

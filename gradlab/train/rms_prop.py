@@ -1,0 +1,55 @@
+"""RMSProp, plain and centered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from .. import rules
+from ..optimizer import Optimizer, Rate
+from .kernels import rounded_as
+
+
+class RMSPropOptimizer(Optimizer):
+    """RMSProp, with slots "rms" and "momentum", and "mg" if `centered`.
+
+        rms = rms + (g * g - rms) * (1 - decay)
+        momentum = momentum * mu + (g * lr) / sqrt(rms + epsilon)
+        w = w - momentum
+
+    with mu the argument `momentum`. If `centered`, mg = mg + (g - mg) * (1 - decay), and the root is of
+    rms - mg * mg + epsilon. rms starts at 1, the others at 0.
+
+    IndexedSlices: slices of one row are summed first; rows not named keep w and slots. The sums are written in another
+    order, which may change the last bits.
+
+    Args:
+        learning_rate, decay, momentum, epsilon: number, scalar array or variable, or function without arguments.
+        use_locking: no effect on values. centered: divide by the variance. name: not empty (ValueError).
+
+    Source: `tf.compat.v1.train.RMSPropOptimizer`, TensorFlow 2.21 (2026).
+
+    >>> import gradlab as gl
+    >>> v = gl.Variable([1.0], name="v")
+    >>> opt = RMSPropOptimizer(0.5, decay=0.5)
+    >>> opt.apply_gradients([([1.0], v)])
+    >>> v.numpy().tolist(), opt.get_slot(v, "rms").numpy().tolist()
+    ([0.5], [1.0])
+    """
+
+    _sparse = staticmethod(rounded_as("sparse"))
+
+    def __init__(
+        self,
+        learning_rate: Rate,
+        decay: Rate = 0.9,
+        momentum: Rate = 0.0,
+        epsilon: Rate = 1e-10,
+        use_locking: bool = False,
+        centered: bool = False,
+        name: str = "RMSProp",
+    ) -> None:
+        rule = rules.CenteredRMSProp() if centered else rules.RMSProp()
+        super().__init__(rule, learning_rate, use_locking, name, rho=decay, momentum=momentum, epsilon=epsilon)
+
+    def _labels(self) -> Mapping[str, str]:
+        return {slot: self._name for slot in ("rms", "mg", "momentum") if slot in self._fixed.slots}
