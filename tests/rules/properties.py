@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Hashable
 from typing import Any
 
 import jax
@@ -151,6 +152,7 @@ def check_compiles_once(case: Case) -> None:
 def check_value(rule: Rule) -> None:
     """A rule is a value: equal, hashable, and not to be changed."""
     again = type(rule)(**{f.name: getattr(rule, f.name) for f in dataclasses.fields(rule)})
+    assert isinstance(rule, Hashable)
     assert (rule == again) and hash(rule) == hash(again)
     for f in dataclasses.fields(rule):
         with pytest.raises(dataclasses.FrozenInstanceError):
@@ -167,7 +169,9 @@ def check_shared(rule: Rule) -> None:
     """What changes from step to step is float32 scalars named after fields; `advance` is a pure function of them."""
     start = rule.start()
     assert set(start) <= {f.name for f in dataclasses.fields(rule)}
-    assert all((x.dtype, x.shape) == (np.float32, ()) for x in start.values())
+    assert all(
+        isinstance(x, np.generic | np.ndarray) and (x.dtype, x.shape) == (np.float32, ()) for x in start.values()
+    )
     kept = dict(start)
     first, second = rule.advance(start), rule.advance(start)
     assert start == kept == rule.start(), "advance must leave its argument and the rule alone"
