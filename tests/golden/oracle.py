@@ -15,11 +15,11 @@ AGGREGATION = ("ADD_N", "DEFAULT", "EXPERIMENTAL_TREE", "EXPERIMENTAL_ACCUMULATE
 
 def outputs(scenario: Json) -> list[Json]:
     """What TensorFlow gives for each call of the scenario."""
-    with _Session(scenario) as session:
+    with Session(scenario) as session:
         return [session.output(call) for call in scenario["calls"]]
 
 
-class _Session:
+class Session:
     """One scenario's variables and optimizers; in graph mode `read` and `update` go through a tf.Session."""
 
     def __init__(self, scenario: Json) -> None:
@@ -30,7 +30,7 @@ class _Session:
         self.optimizers: dict[str, Any] = {}
         self.initialized: set[str] = set()
 
-    def __enter__(self) -> _Session:
+    def __enter__(self) -> Session:
         self.stack = contextlib.ExitStack()
         if self.graph_mode:
             self.graph = self.stack.enter_context(self.tf.Graph().as_default())

@@ -20,10 +20,10 @@ from ..scenarios import Scenario, Unsupported
 from .clip import function, run_call
 from .gate import outcomes
 
-OPTIMIZERS = {
-    "v1.GradientDescentOptimizer": "GradientDescentOptimizer",
-    "v1.MomentumOptimizer": "MomentumOptimizer",
-}
+FAMILIES = (
+    "GradientDescent Momentum Adagrad AdagradDA Adadelta Adam Ftrl ProximalGradientDescent ProximalAdagrad RMSProp"
+)
+OPTIMIZERS = {f"v1.{family}Optimizer": f"{family}Optimizer" for family in FAMILIES.split()}
 # TensorFlow's tf.AggregationMethod; gradlab takes its numbers.
 AGGREGATION = {"ADD_N": 0, "DEFAULT": 0, "EXPERIMENTAL_TREE": 1, "EXPERIMENTAL_ACCUMULATE_N": 2}
 # Arguments of tf.gradients that only name or place graph nodes, or gate them.
@@ -111,7 +111,7 @@ class Session:
 
     def do_new(self, call: dict[str, Any]) -> Any:
         make = getattr(gl.train, OPTIMIZERS[call["class"]])
-        args, kwargs = decode.value(call.get("args", [])), decode.value({"dict": call.get("kwargs", {})})
+        args, kwargs = decode.value(call.get("args", [])), self._kwargs(call)
 
         def build() -> dict[str, Any]:
             self.optimizers[call.get("opt", "opt")] = make(*args, **kwargs)
