@@ -10,6 +10,7 @@ from .clip_arrows import clip_arrows as clip_arrows
 from .clip_libraries import clip_libraries as clip_libraries
 from .clipping import clipping as clipping
 from .gate_race import gate_race as gate_race
+from .optimizers import optimizers as optimizers
 from .word_rates import word_rates as word_rates
 
 _CATALOGUE: tuple[type[Lab], ...] = (
@@ -20,6 +21,7 @@ _CATALOGUE: tuple[type[Lab], ...] = (
     adagrad,
     adagrad_libraries,
     word_rates,
+    optimizers,
 )
 
 

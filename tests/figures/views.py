@@ -37,6 +37,11 @@ STATES: dict[str, Callable[[], Any]] = {
     "words": lambda: labs.word_rates(),
     "words, at the start": lambda: labs.word_rates(step=0, word="transformation"),
     "words, one rate": lambda: labs.word_rates(rule="descent", word="class"),
+    "race": lambda: labs.optimizers(),
+    "race, at the start": lambda: labs.optimizers(surface="rosenbrock", third="none", fourth="none", step=0),
+    "race, long names": lambda: labs.optimizers(
+        surface="himmelblau", first="ProximalGradientDescent", third="FrequencyAwareAdagrad", factor=0.01
+    ),
     "curve guessed": lambda: exercises.predict("clipping.share"),
     "curve revealed": lambda: revealed("clipping.turn", guess_1=20.0),
     "number guessed": lambda: exercises.predict("clipping.spikes"),

@@ -1,0 +1,68 @@
+"""The picture of a race: contours of equal loss, a path and a head for everybody who is there, nothing off the page."""
+
+import numpy as np
+import pytest
+
+from gradlab.figures.race import HIGHEST, LOOKS, LOWEST, Racer, RaceView, contours
+from gradlab.landscapes import LANDSCAPES, REACH
+
+RATES = [0.01, 0.1, 1.0]
+START = np.array([-1.0, 1.0])
+
+
+def racer(last: float = 0.25, **changed: object) -> Racer:
+    path, loss = np.array([[-1.0, 1.0], [0.5, 0.5]]), np.array([1.0, last])
+    return Racer("Somebody", 0.1, path, loss, np.array([1.0, last, np.nan]))._replace(**changed)  # type: ignore[arg-type]
+
+
+def drawn(*racers: Racer | None) -> RaceView:
+    view = RaceView(4, RATES)
+    view.draw("bowl", START, [*racers, *[None] * (4 - len(racers))])
+    return view
+
+
+def test_everybody_who_races_has_a_path_a_head_and_a_name() -> None:
+    view = drawn(racer(), None, racer(title="Else"))
+    assert [path.get_visible() for path in view._paths] == [True, False, True, False]
+    assert [name.get_visible() for name in view._names] == [True, False, True, False]
+    assert view._paths[0].get_xydata().tolist() == [[-1, 1], [0.5, 0.5]]
+    heads = [head.get_xydata().tolist() for head in view._heads[0]]
+    assert heads == [[[0.5, 0.5]], [[1, 0.25]], [[0.1, 0.25]]]
+    assert view._names[2].get_text() == "Else, rate 0.1"
+
+
+def test_everybody_has_a_look_of_their_own() -> None:
+    for key in ("color", "ls", "marker"):
+        assert len({looks[key] for looks in LOOKS}) == len(LOOKS)
+
+
+@pytest.mark.parametrize(("loss", "shown"), [(0.0, LOWEST), (np.nan, HIGHEST), (np.inf, HIGHEST), (1e9, HIGHEST)])
+def test_losses_that_have_no_place_are_at_an_edge(loss: float, shown: float) -> None:
+    view = drawn(racer(last=loss))
+    assert view._losses[0].get_ydata()[-1] == shown
+    assert view._by_rate[0].get_ydata().tolist() == [1, shown, HIGHEST]
+
+
+def test_a_path_that_runs_away_stays_drawable() -> None:
+    path = np.array([[-1.0, 1.0], [1e30, -1e30], [np.inf, np.nan]])
+    x, y = drawn(racer(path=path))._paths[0].get_xydata().T
+    assert x.max(initial=0, where=np.isfinite(x)) < 100
+    assert np.isnan([x[2], y[2]]).all()
+
+
+@pytest.mark.parametrize("name", LANDSCAPES)
+def test_contours_are_lines_of_equal_loss_inside_the_square(name: str) -> None:
+    lines = contours(name)
+    points = lines.vertices[(lines.codes == lines.MOVETO) | (lines.codes == lines.LINETO)]
+    assert len(points) > 100
+    assert (np.abs(points) <= REACH).all()
+    assert len(points) < 4000  # each picture of a reel holds them
+    levels = np.log(LANDSCAPES[name].value(points) - LANDSCAPES[name].lowest + 1e-3)
+    assert len(np.unique(levels.round(0))) <= 12
+
+
+def test_the_start_and_the_minima_are_marked() -> None:
+    view = drawn(racer())
+    view.draw("saddle", START, [racer(), None, None, None])
+    assert view._start.get_xydata().tolist() == [[-1, 1]]
+    assert view._minima.get_xydata().tolist() == [[0.5, -1], [0.5, 1]]
