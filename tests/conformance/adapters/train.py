@@ -6,7 +6,6 @@ names of graph nodes, and gradlab has no graph nodes for gradients.
 
 from __future__ import annotations
 
-import contextlib
 import inspect
 from typing import Any
 
@@ -52,7 +51,7 @@ def check_known(scenario: Scenario) -> None:
 def run(scenario: Scenario, semantics: str) -> list[Any]:
     """The outputs of the scenario's calls, in order."""
     graph = gl.Graph() if scenario.mode == "graph" else None
-    with graph.as_default() if graph else contextlib.nullcontext():
+    with graph.as_default() if graph else gl.variable_collection():
         session = Session(scenario, semantics, graph)
         return [getattr(session, f"do_{call['do']}")(call) for call in scenario.calls]
 
