@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from . import datasets as datasets
     from . import errors as errors
     from . import exercises as exercises
+    from . import in_place as in_place
     from . import keras as keras
     from . import labs as labs
     from . import optax as optax
@@ -52,7 +53,7 @@ _HOMES = {
     "slices": "IndexedSlices",
     "variable": "Variable get_global_step get_or_create_global_step trainable_variables",
 }
-_MODULES = ("char_rnn", "datasets", "errors", "exercises", "keras", "labs", "optax", "rules", "schedules", "train")
+_MODULES = tuple("char_rnn datasets errors exercises in_place keras labs optax rules schedules train".split())
 _NAMES = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 __all__ = [*sorted(_NAMES), *_MODULES, "__version__"]

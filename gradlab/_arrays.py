@@ -24,7 +24,7 @@ quiet = np.errstate(all="ignore")
 
 _TINY = {np.dtype(t): np.finfo(t).tiny for t in (np.float32, np.float64)}
 _CHUNK = 8192  # entries that BLAS sums without starting threads, and TensorFlow without splitting
-_CACHED = 32768  # entries that stay in the second-level cache between two passes
+CACHED = 32768  # entries that stay in the second-level cache between two passes
 
 
 def is_jax(x: Any) -> bool:
@@ -108,10 +108,31 @@ def flush(x: Array) -> Array:
     if is_jax(x) or (tiny := _TINY.get(x.dtype)) is None:
         return x
     x = np.asarray(x)
-    size = np.abs(x)
-    if not size.min(initial=tiny) >= tiny:  # one pass tells most arrays; NaN takes the longer way
-        np.multiply(x, 0, out=x, where=size < tiny)
+    if _has_denormals(x):
+        np.multiply(x, 0, out=x, where=np.abs(x) < tiny)
     return x
+
+
+def flushed(x: Array) -> Array:
+    """The same, but x is not written to: without denormal entries it is x itself."""
+    return flush(x.copy()) if x.dtype in _TINY and _has_denormals(x) else x
+
+
+def _has_denormals(x: Array) -> bool:
+    """Whether some entry is denormal, told in one pass by the processor; the least normal number counts too.
+
+    Times the number below 1, such an entry loses bits, which raises the underflow flag; 0, NaN and others do not.
+    """
+    factor = np.nextafter(x.dtype.type(1), x.dtype.type(0))
+    flat = [x] if x.size <= CACHED or not x.flags.c_contiguous else pieces(x.reshape(-1), CACHED)
+    scratch = np.empty(flat[0].shape, x.dtype)
+    try:
+        with np.errstate(under="raise", over="ignore", invalid="ignore"):
+            for piece in flat:
+                np.multiply(piece, factor, out=scratch[: len(piece)] if piece.ndim else scratch)
+    except FloatingPointError:
+        return True
+    return False
 
 
 @quiet
@@ -156,7 +177,7 @@ def scaled(arrays: Sequence[Array], factor: Array) -> list[Array]:
 
 
 def _scaled_into(out: Array, a: Array, factor: Any) -> Array:
-    for source, target in zip(pieces(a.reshape(-1), _CACHED), pieces(out, _CACHED), strict=True):
+    for source, target in zip(pieces(a.reshape(-1), CACHED), pieces(out, CACHED), strict=True):
         flush(np.multiply(source, factor, out=target))
     return out.reshape(a.shape)
 

@@ -7,7 +7,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
@@ -54,6 +54,7 @@ class Variable(NDArrayOperatorsMixin):
         self.name, self.trainable, self.constraint = f"{base}:0", trainable, constraint
         self._lock = threading.RLock()
         self._value = _frozen(value if dtype is None else value.astype(dtype))
+        self._spare: Array | None = None  # a buffer for a next value
         collection.add(self)
         register()
 
@@ -100,6 +101,16 @@ class Variable(NDArrayOperatorsMixin):
         with precision(self.dtype):
             xp = namespace(self._value)
             return new.astype(self.dtype) if xp is namespace(new) else xp.asarray(new, self.dtype)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """For what is missing: the value, while an update works on it; wait for its end."""
+            if name == "_value":
+                with self._lock:
+                    if name in self.__dict__:
+                        return self.__dict__[name]
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __repr__(self) -> str:
         return f"<gradlab.Variable {self.name!r} shape={self.shape} dtype={self.dtype}>"

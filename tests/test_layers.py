@@ -15,7 +15,7 @@ LAYERS = {
     "arrays": ("errors _eigen _arrays slices leaves", "numpy"),  # JAX only from sys.modules, if the caller brought it
     "maths": ("clip rules schedules", "numpy"),
     "state": (
-        "collection variable tape autodiff graph gate pairs hyperparameters apply pure slots optimizer train "
+        "collection variable tape autodiff graph gate pairs hyperparameters apply pure slots in_place optimizer train "
         "keras optax measure what_if record char_rnn datasets recordings surfaces landscapes word_topics tpu",
         "numpy jax",
     ),

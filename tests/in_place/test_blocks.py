@@ -1,0 +1,68 @@
+"""NumPy in blocks of the cache, and distinct indices without sorting."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import gradlab as gl
+from gradlab._arrays import CACHED
+from gradlab.in_place import blocks
+
+RULE = gl.rules.StochasticGradientDescent()
+
+
+class Seen(gl.rules.Rule):
+    """Notes the shapes it is called with."""
+
+    shapes: Any = []  # noqa: RUF012
+
+    def step(self, w: Any, slots: Any, g: Any, lr: Any) -> Any:
+        self.shapes.append(w.shape)
+        return w - g * lr, slots
+
+
+@pytest.mark.parametrize(
+    ("shape", "expected"),
+    [
+        ((2 * CACHED + 1,), [(CACHED,), (CACHED,), (1,)]),
+        ((CACHED, 2), [(CACHED // 2, 2), (CACHED // 2, 2)]),
+        ((2, 2 * CACHED), [(1, 2 * CACHED), (1, 2 * CACHED)]),  # rows are never cut: a rule may look at a whole one
+        ((0, 3), []),
+    ],
+)
+def test_blocks_are_whole_rows_that_fit_the_cache(shape: Any, expected: Any) -> None:
+    Seen.shapes.clear()
+    w = np.zeros(shape, np.float32)
+    blocks.step(Seen(), w, (), w.copy(), 0.1, (w, ()))
+    assert Seen.shapes == expected
+
+
+def test_the_rule_gets_its_numbers_in_the_dtype_of_w_and_no_denormals() -> None:
+    w, out, g = np.ones(3, np.float32), np.zeros(3, np.float32), np.float32([1e-41, 1, 2])
+    blocks.step(RULE, w, (), g, np.float64(0.5), (out, ()))
+    assert out.dtype == np.float32
+    assert (out.tolist(), g[0] > 0) == ([1, 0.5, 0], True)
+
+
+@given(st.lists(st.integers(0, 9), max_size=20), st.sampled_from([10, 5000]))
+def test_distinct_is_unique_in_another_order(ids: list[int], rows: int) -> None:
+    indices = np.array(ids, np.int32)
+    named, place = blocks.distinct(indices, rows)
+    assert sorted(named.tolist()) == sorted(set(ids))
+    np.testing.assert_array_equal(named[place], indices)
+
+
+@pytest.mark.parametrize("each", [False, True])
+def test_new_rows_write_nothing(each: bool) -> None:
+    w, slot = np.ones((5, 2)), np.ones((5, 2))
+    for x in (w, slot):
+        x.flags.writeable = False
+    g = gl.IndexedSlices(np.ones((3, 2)), np.array([4, 1, 4]), (5, 2))
+    named, (new_w, new_slot) = blocks.new_rows(gl.rules.Momentum(0.5), w, (slot,), g, 1.0, each)
+    at = named.tolist().index(4)
+    assert sorted(named.tolist()) == [1, 4]
+    assert new_slot[at].tolist() == ([1.75] * 2 if each else [2.5] * 2)
+    assert new_w[at].tolist() == ([1 - 1.5 - 1.75] * 2 if each else [-1.5] * 2)
