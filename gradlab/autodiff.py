@@ -10,7 +10,7 @@ import numpy as np
 
 from ._arrays import Array, as_array, is_float, is_jax, is_traced, namespace, precision, take_rows
 from .collection import current_collection
-from .errors import DTypeError
+from .errors import DTypeError, InvalidArgumentError, NotAVariableError
 from .slices import IndexedSlices
 from .tape import Tape
 from .variable import Variable, _tape, register
@@ -110,7 +110,7 @@ def listed(x: Any) -> list[Any]:
 def check_variables(items: Sequence[Any], what: str) -> list[Variable]:
     for v in items:
         if not isinstance(v, Variable):
-            raise TypeError(f"{what} must be gradlab Variables, got {type(v).__name__}")
+            raise NotAVariableError(f"{what} must be gradlab Variables, got {type(v).__name__}")
     return list(items)
 
 
@@ -182,7 +182,9 @@ def _checked_upstream(u: Any, y: Array) -> Array:
         return jnp.ones_like(y)
     array = as_array(u, "grad_ys")
     if tuple(array.shape) != tuple(y.shape):
-        raise ValueError(f"an upstream gradient has shape {tuple(array.shape)}, its loss has shape {tuple(y.shape)}")
+        raise InvalidArgumentError(
+            f"an upstream gradient has shape {tuple(array.shape)}, its loss has shape {tuple(y.shape)}"
+        )
     return jnp.asarray(array, y.dtype)
 
 

@@ -7,4 +7,6 @@ from .optimizer import Optimizer as Optimizer
 from .replicas import Replicas as Replicas
 from .replicas import replicas as replicas
 from .semantics import SEMANTICS as SEMANTICS
+from .serialization import deserialize as deserialize
+from .serialization import serialize as serialize
 from .sgd import SGD as SGD

@@ -87,7 +87,9 @@ class Adagrad(Optimizer):
     def _rule(self) -> rules.Adagrad:
         if self.epsilon is None:
             raise ValueError(f"epsilon is None, which {self._version.name} has no default for; give a number")
-        return rules.Adagrad(self._initial_accumulator_value, self.epsilon, self._version.epsilon_place)
+        start = self._initial_accumulator_value
+        start = float(np.float32(start)) if self._version.name == "keras3" else start  # for every dtype
+        return rules.Adagrad(start, self.epsilon, self._version.epsilon_place)
 
     def _sparse(self) -> pure.Sparse:
         return apply.rows if self._version.sums_duplicates else unsummed

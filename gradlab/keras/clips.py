@@ -40,7 +40,14 @@ def clipped(pairs: Sequence[Pair], limits: Limits, version: Semantics) -> list[P
         if name != "clipvalue":
             _warn_of_duplicates(pairs, name)
         grads = _CLIPS[name](grads, limits[name], version)
+        if name == "global_clipnorm" and version.global_clip_makes_dense:
+            grads = [dense(g, tuple(v.shape)) for g, v in zip(grads, variables, strict=True)]
     return list(zip(grads, variables, strict=True))
+
+
+def dense(g: Gradient, shape: tuple[int, ...]) -> Gradient:
+    """Slices as the whole gradient that they stand for, rows of one index summed."""
+    return IndexedSlices(g.values, g.indices, shape).to_dense() if isinstance(g, IndexedSlices) else g
 
 
 def _by_value(grads: list[Gradient], limit: Any, version: Semantics) -> list[Gradient]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._arrays import Array, as_array, is_jax
-from ..errors import InvalidArgumentError
+from ..errors import InvalidArgumentError, KerasWarning, warn
 from ..schedules import LearningRateSchedule
 from ..variable import Variable
 
@@ -30,11 +30,14 @@ class Hyperparameter:
         self.name, self.value = name, value
 
     def create(self, prefix: str) -> None:
-        """Make a float32 variable of a number; arrays, variables, schedules and functions stay as they are."""
+        """Make a variable of a number; arrays, variables, schedules and functions stay as they are.
+
+        A Python float becomes float32, an int int32 and a np.float64 float64, as in Keras.
+        """
         if not (callable(self.value) or is_jax(self.value) or isinstance(self.value, Variable | np.ndarray)):
             self.value = Variable(self._checked(self.value), trainable=False, name=prefix + self.name)
 
-    def _checked(self, value: Any) -> np.float32:
+    def _checked(self, value: Any) -> Array:
         if isinstance(value, dict):
             raise ValueError(
                 f"{self.name} is the config of a schedule, not a schedule: Adagrad.from_config of this version does "
@@ -42,9 +45,14 @@ class Hyperparameter:
             )
         if isinstance(value, str | bytes):
             raise ValueError(f"{self.name} must be a number, a schedule or a function, got {value!r}")
-        if not isinstance(value, int | float | np.number):
-            raise TypeError(f"{self.name} must be a number, a schedule or a function, got {type(value).__name__}")
-        return np.float32(value)
+        if value is None:
+            raise TypeError(f"{self.name} must be a number, a schedule or a function, got None")
+        return self._scalar(as_array(value, self.name))
+
+    def _scalar(self, array: Array) -> Array:
+        if tuple(array.shape) != ():
+            raise InvalidArgumentError(f"{self.name} must be a scalar, got shape {tuple(array.shape)}")
+        return array
 
     def read(self) -> Any:
         """The variable, the array or the schedule; a function is called."""
@@ -53,19 +61,22 @@ class Hyperparameter:
 
     def write(self, value: Any) -> None:
         """Assign a number to the variable; a schedule takes its place, and what is no variable is replaced."""
-        if isinstance(self.value, Variable) and not isinstance(value, LearningRateSchedule):
-            self.value.assign(value)
-        else:
+        if not isinstance(self.value, Variable) or isinstance(value, LearningRateSchedule):
             self.value = value
+            return
+        self.value.assign(value)
+        if self.value.dtype.kind == "i" and self.value.value != np.asarray(value):
+            warn(
+                f"{self.name} was given as an integer, so its variable is one: {value} becomes {self.value.numpy()}. "
+                "Give a float at construction",
+                KerasWarning,
+            )
 
     def at(self, step: Any, dtype: Any) -> Array:
         """The number for a step, cast to `dtype`. Python's numbers are rounded to float32 on the way."""
         value = self.read()
         value = value(step) if isinstance(value, LearningRateSchedule) else value
-        array = np.asarray(value, np.float32) if type(value) in (bool, int, float) else as_array(value, self.name)
-        if tuple(array.shape) != ():
-            raise InvalidArgumentError(f"{self.name} must be a scalar, got shape {tuple(array.shape)}")
-        return array.astype(dtype)
+        return self._scalar(as_array(value, self.name)).astype(dtype)
 
     def number(self) -> Any:
         """What a config holds: a variable's value as a NumPy scalar, a function's result, a schedule as it is."""

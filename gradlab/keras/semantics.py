@@ -29,6 +29,7 @@ class Semantics:
         zero_switches_off: a limit of 0 or less means no clipping.
         lazy: weights and hyperparameters come into being at the first use, and more variables may come later.
         epsilon_place: of Adagrad's epsilon. sums_duplicates: Adagrad adds slices of one row before it squares them.
+        global_clip_makes_dense: slices leave `global_clipnorm` as a dense gradient.
         arguments: further keywords of the constructor.
         fixed: keywords that only their defaults are taken for, with these.
     """
@@ -44,6 +45,7 @@ class Semantics:
     lazy: bool = True
     epsilon_place: Literal["outside", "inside"] = "outside"
     sums_duplicates: bool = True
+    global_clip_makes_dense: bool = False
     arguments: tuple[str, ...] = ()
     fixed: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     iterations_name: str = "{optimizer}iter"
@@ -83,6 +85,7 @@ _TABLE = (
         lazy=False,
         epsilon_place="inside",
         sums_duplicates=False,
+        global_clip_makes_dense=True,
         arguments=("decay",),
         fixed={**_REST, "loss_scale_factor": None, "gradient_accumulation_steps": None},
         iterations_name="{optimizer}iteration",

@@ -11,6 +11,7 @@ from .._arrays import Array
 from ..rules._rule import Slots
 from ..slices import IndexedSlices
 from ..variable import Variable as Variable
+from .clips import dense
 from .hyperparameters import Hyperparameter
 from .optimizer import Optimizer
 from .semantics import Name
@@ -61,7 +62,8 @@ class SGD(Optimizer):
         super().__init__(name, semantics, strict, {"learning_rate": learning_rate}, kwargs)
         if isinstance(momentum, int | float) and not 0 <= momentum <= 1:
             raise ValueError(f"momentum must be in [0, 1], got {momentum!r}")
-        self._rolls = callable(momentum) or not isinstance(momentum, int | float) or momentum > 0
+        rolls = callable(momentum) or hasattr(momentum, "dtype") or momentum > 0
+        self._rolls = rolls or version.name == "rewrite"  # which keeps the slot in any case
         self._momentum = Hyperparameter("momentum", momentum)
         if version.lazy:
             self._hyper["momentum"] = self._momentum
@@ -99,4 +101,4 @@ def whole(rule: rules.Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -
     >>> whole(rules.KerasMomentum(0.5), np.zeros((2, 1)), (np.ones((2, 1)),), g, 1.0)[0].tolist()
     [[0.5], [-0.5]]
     """
-    return apply.dense(rule, w, slots, IndexedSlices(g.values, g.indices, tuple(w.shape)).to_dense(), lr)
+    return apply.dense(rule, w, slots, dense(g, tuple(w.shape)), lr)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import apply, pure, rules
-from .._arrays import Array, precision
+from .._arrays import Array, as_array, precision
 from ..autodiff import Gradient
 from ..collection import current_collection
 from ..errors import DTypeError, KerasWarning, warn
@@ -95,6 +95,8 @@ class Steps(Settings, Weights):
         return pairs
 
     def _checked(self, g: Any, v: Variable) -> Gradient:
+        if isinstance(g, list | tuple | int | float):  # has no dtype of its own
+            g = as_array(g, f"the gradient of {v.name}").astype(v.dtype)
         return checked_gradient(g, v, is_trainable, whole_constraint=not self._version.lazy)
 
     def _step(self, pairs: Pairs, clip: bool, aggregate: bool = True) -> None:
