@@ -89,7 +89,13 @@ def _is_own(name: str, x: Any) -> bool:
 
 
 def _needs_example(x: Any) -> bool:
-    return not inspect.isabstract(x) and x not in (gl.train.Optimizer, gl.keras.Optimizer, gl.rules.Rule, gl.Operation, gl.ClipReport)
+    return not inspect.isabstract(x) and x not in (
+        gl.train.Optimizer,
+        gl.keras.Optimizer,
+        gl.rules.Rule,
+        gl.Operation,
+        gl.ClipReport,
+    )
 
 
 @pytest.mark.parametrize("name", _documented())
