@@ -3,8 +3,8 @@
 A rule gives new weights n, optax wants u and computes w + u, rounded. If n is itself a rounded sum w + x, which it is
 wherever a rule moves a weight, then the rounded difference n - w is at most half an ulp of n away from the true one, as
 x is, and so w + u rounds to n. One exception: around a power of two the numbers below lie twice as close as those
-above, and there the neighbour of u does it. If a rule sets a weight, to one of the other sign or far smaller, there
-may be no u at all: its grid is as coarse as w.
+above, and there the neighbour of u does it. If a rule sets a weight, or a fused multiply-add rounds once where a
+product and a sum round twice, n may lie between the numbers that w + u can be: they lie as far apart as those around w.
 """
 
 from __future__ import annotations

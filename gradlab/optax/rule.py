@@ -35,23 +35,25 @@ class RuleState(NamedTuple):
 def from_rule(rule: Any, learning_rate: Any = None, *, replace: bool = False) -> optax.GradientTransformation:
     """The transformation whose updates lead `optax.apply_updates` to the weights the rule gives.
 
-        update = u with params + u = rule(params, slots, gradient, learning_rate), exactly
+        update = u with params + u == new weights = rule(params, slots, gradient, learning_rate), bit for bit
+
+    There is such a u wherever the rule adds a number to the weight. Where it sets weights (`Assign`, FTRL, dual
+    averaging), or where XLA fuses a product and a sum under `jit`, an array may not be able to say it; the new weight
+    is then off by at most the machine epsilon times the larger of old and new weight, unless `replace` is set.
 
     Args:
         rule: a rule of `gl.rules`, or an optimizer with `init(values)` and `update(state, values, gradients)`:
             `gl.train`'s and `gl.keras`'s, which bring their own learning rate and their own way with IndexedSlices.
         learning_rate: for a rule a number, a scalar array (traced too), or a function of the step count from 0, of
             optax or `gl.schedules`; None for an optimizer.
-        replace: make every update a `Replacement`, which is exact for every rule. Needed for bits only where a rule
-            sets weights (`Assign`, proximal rules, FTRL) and no number added to the old weight gives the new one;
-            without it these are off by at most an ulp of the old weight. It must be the last transformation then.
+        replace: make every update a `Replacement`: the same bits as the rule's own for every rule, under `jit` too.
+            It must be the last transformation then, and be applied in the same `jit`.
 
     Gradients are arrays, IndexedSlices or None, which moves nothing; leaves of params that are None stay None.
-    Under `jit` XLA may fuse a rule's products and sums, so that weights differ from those of NumPy by an ulp.
 
     Raises:
         ValueError: update without params; a learning rate for an optimizer; a vector as learning rate.
-        TypeError: neither a rule nor an optimizer; a rule without a learning rate. ImportError: optax is missing.
+        TypeError: neither a rule nor such an optimizer; a rule without a learning rate. ImportError: optax is missing.
 
     Not in TensorFlow.
 
@@ -63,6 +65,8 @@ def from_rule(rule: Any, learning_rate: Any = None, *, replace: bool = False) ->
     ([-0.3999999761581421], 1)
     """
     optax = library()
+    if isinstance(rule, optax.GradientTransformation):
+        raise TypeError("from_rule got a transformation of optax; chain it as it is")
     transformation = _OfRule(rule, learning_rate) if isinstance(rule, Rule) else _OfOptimizer(rule, learning_rate)
 
     def update(grads: Any, state: Any, params: Any = None) -> tuple[Any, Any]:
@@ -94,11 +98,11 @@ class _OfRule:
 
         tree: Any = jax.tree.structure(params)
         rate = self.learning_rate(state.count) if callable(self.learning_rate) else self.learning_rate
-        slots = [tuple(s) for s in zip(*(tree.flatten_up_to(s) for s in state.slots.values()), strict=True)]
-        slots = slots if state.slots else [()] * tree.num_leaves
+        columns = [tree.flatten_up_to(state.slots[name]) for name in self.rule.slots]  # jit sorts the names of a dict
+        slots = list(zip(*columns, strict=True)) if columns else [()] * tree.num_leaves
         before = {"step": state.count, "shared": state.shared, "slots": slots}
         new, after = pure.update(self.rule, rate, before, params, grads, apply.rows)
-        named = {name: tree.unflatten([s[k] for s in after["slots"]]) for k, name in enumerate(state.slots)}
+        named = {name: tree.unflatten([s[k] for s in after["slots"]]) for k, name in enumerate(self.rule.slots)}
         return new, RuleState(after["step"], after["shared"], named)
 
 
