@@ -1,5 +1,6 @@
-"""The three ways to use a rule on a variable."""
+"""The ways to use a rule on a variable."""
 
+import dataclasses
 from typing import Any
 
 import jax
@@ -101,3 +102,33 @@ def test_no_slices_change_nothing(way: Any) -> None:
         w, slots = run(lambda w, s, g: way(MOMENTUM, w, s, g, LR), W, MOMENTUM.init(W), empty)
         np.testing.assert_array_equal(w, W)
         assert not slots[0].any()
+
+
+@given(slices())
+def test_every_row_is_the_dense_gradient(g: gl.IndexedSlices) -> None:
+    start = MOMENTUM.init(W + 1)
+    expected = apply.dense(MOMENTUM, W, start, g.to_dense(), LR)
+    assert ways.ulps(apply.every_row(MOMENTUM, W, start, g, LR), expected) == 0
+
+
+@pytest.mark.parametrize("way", [ways.eager, ways.jit], ids=["eager", "jit"])
+def test_every_row_runs_under_jax(way: ways.Way) -> None:
+    g = gl.IndexedSlices(np.ones((3, 2), np.float32), np.int32([4, 0, 4]), (6, 2))
+    expected = apply.every_row(MOMENTUM, W, MOMENTUM.init(W), g, LR)
+    got = way(lambda w, slots, g: apply.every_row(MOMENTUM, w, slots, g, LR), W, MOMENTUM.init(W), g)
+    assert ways.ulps(got, expected) <= 1
+
+
+def test_a_rule_that_is_not_lazy_moves_every_row() -> None:
+    g = gl.IndexedSlices(np.ones((1, 2), np.float32), np.int32([4]), (6, 2))
+    for rule in (gl.rules.Adam(), gl.rules.Lion()):
+        slots = tuple(np.ones_like(s) for s in rule.init(W))
+        lazy = apply.sparse(rule, W, slots, g, LR)[0]
+        assert (lazy != W).any(axis=1).tolist() == [False] * 4 + [True, False]
+        awake = apply.sparse(dataclasses.replace(rule, lazy=False), W, slots, g, LR)[0]
+        assert (awake != W).any(axis=1).all()
+        np.testing.assert_array_equal(awake[4], lazy[4])
+
+
+def test_rules_without_the_choice_are_lazy() -> None:
+    assert all(getattr(rule(), "lazy", None) is True for rule in RULES.values())

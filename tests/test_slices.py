@@ -75,6 +75,7 @@ def test_bad_slices_are_refused(case: str) -> None:
     [
         (([[1.0]], [3], (3, 1)), r"indices of the slices must be in \[0, 3\), got 3"),
         (([[1.0]], [-1], (3, 1)), "got -1"),
+        (([[1.0]] * 4, [2, 7, -1, 9], (3, 1)), r"indices of the slices must be in \[0, 3\), got 7 at position 1"),
         (([[1.0]], [0], (3, 2)), r"rows of shape \(1,\) do not fit dense_shape \(3, 2\)"),
         (([[1.0]], [0]), "no dense_shape; give one"),
     ],
@@ -82,3 +83,8 @@ def test_bad_slices_are_refused(case: str) -> None:
 def test_what_does_not_fit_cannot_be_made_dense(args: tuple[Any, ...], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         gl.IndexedSlices(*args).to_dense()
+
+
+def test_rows_of_one_element() -> None:
+    shapes = {(2,): True, (2, 1): True, (2, 1, 1): True, (2, 2): False, (2, 3, 1): False, (2, 0): False}
+    assert {shape: gl.IndexedSlices(np.zeros(shape), [0, 1]).one_each for shape in shapes} == shapes
