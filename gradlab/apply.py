@@ -70,8 +70,7 @@ def every_row(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> 
     >>> every_row(Momentum(0.5), np.zeros((2, 1)), (np.ones((2, 1)),), g, 1.0)[0].ravel().tolist()
     [-0.5, -2.5]
     """
-    indices, values = sum_duplicates(_like(w, g.indices), g.values)
-    return rule(w, slots, set_rows(namespace(w).zeros(w.shape, values.dtype), indices, values), lr)
+    return rule(w, slots, whole(w, g), lr)
 
 
 def sparse(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> tuple[Array, Slots]:
@@ -86,6 +85,12 @@ def sparse(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> tup
     [-1.0, -1.0]
     """
     return (rows if rule.lazy else every_row)(rule, w, slots, g, lr)
+
+
+def whole(w: Array, g: IndexedSlices) -> Array:
+    """The slices as a gradient of every row of w: sums in the rows named, 0 in others."""
+    indices, values = sum_duplicates(_like(w, g.indices), g.values)
+    return set_rows(namespace(w).zeros(w.shape, values.dtype), indices, values)
 
 
 def _like(w: Array, indices: Array) -> Array:

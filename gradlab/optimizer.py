@@ -10,19 +10,19 @@ from typing import Any, ClassVar
 import numpy as np
 
 from . import apply, pure, rules
-from ._arrays import Array, is_float, precision
+from ._arrays import Array, is_float
 from .autodiff import Gradient, Loss, check_variables, differentiate, listed, touched_variables
 from .collection import current_collection
 from .errors import DTypeError
 from .gate import GATE_GRAPH, GATE_NONE, GATE_OP, check_gate
 from .hyperparameters import is_plain, scalar
+from .in_place.update import Job, commits
 from .pairs import check_step, checked_pairs
-from .rules._rule import Shared, Slots
+from .rules._rule import Shared
 from .slots import SlotStore
 from .variable import Variable, trainable_variables
 
 Rate = Any  # number, array, variable, or a function without arguments that returns one
-_New = dict[Variable, tuple[Array, Slots]]
 
 
 class Optimizer:
@@ -225,19 +225,13 @@ class Optimizer:
             if rule.start():
                 stack.enter_context(self._store.lock)
             shared = self._shared(rule)
-            new = self._stepped(rule.at(shared), rate, pairs)
-            for v, (w, slots) in new.items():
-                v.assign(w)
-                self._store.store(v, rule, slots, self._labels())
+            now, store = rule.at(shared), self._store
+            for commit in commits(
+                [Job(now, v, g, rate, type(self)._sparse) for g, v in pairs],
+                lambda v: store.cells(v, rule),
+                lambda v, slots: store.store(v, rule, slots, self._labels()),
+            ):
+                commit()
             self._keep_shared(rule.advance(shared))
             if global_step is not None:
                 global_step.assign_add(1)
-
-    def _stepped(self, rule: rules.Rule, rate: Array, pairs: Sequence[tuple[Gradient, Variable]]) -> _New:
-        new: _New = {}
-        for g, v in pairs:
-            w, slots = new[v] if v in new else (v._value, self._store.values(v, rule))
-            with precision(v.dtype):
-                w, slots = pure.stepped(rule, w, slots, g, rate, type(self)._sparse)
-                new[v] = v._fitting(v.constraint(w) if v.constraint else w), slots
-        return new

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from ._arrays import precision
 from .collection import current_collection
+from .in_place.cells import Cell, Fresh
 from .rules import Rule
 from .rules._rule import Shared, Slots
 from .variable import Variable
@@ -41,6 +42,12 @@ class SlotStore:
         with self.lock, precision(v.dtype):
             slots = self._slots.get(v)
             return rule.init(v._value) if slots is None else tuple(slots[name]._value for name in rule.slots)
+
+    def cells(self, v: Variable, rule: Rule) -> tuple[Cell, ...]:
+        """The slot variables of v in the order of the rule, or what stands in for them until the first step worked."""
+        with self.lock, precision(v.dtype):
+            slots = self._slots.get(v)
+            return tuple(map(Fresh, rule.init(v._value)) if slots is None else (slots[name] for name in rule.slots))
 
     def store(self, v: Variable, rule: Rule, values: Slots, labels: Mapping[str, str]) -> None:
         """Keep these values. `labels`: slot name -> last part of the variable's name, in the order of making them."""

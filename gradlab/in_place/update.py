@@ -2,48 +2,106 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from .. import apply
+from .. import apply, pure
 from .._arrays import CACHED, Array, is_jax, is_traced, precision
 from ..autodiff import Gradient
 from ..rules import Rule
+from ..rules._rule import Slots
 from ..slices import IndexedSlices
 from ..variable import Variable
 from . import blocks, donated
-from .cells import Cell, is_ours, spare, swap, taken
+from .cells import Cell, Fresh, is_ours, spare, swap, taken
 
 Commit = Callable[[], None]
 
 
-def prepared(
-    rule: Rule, v: Variable, slots: Sequence[Cell], g: Gradient, lr: Any, sparse: Callable[..., Any]
-) -> Commit | None:
+@dataclass(frozen=True)
+class Job:
+    """One gradient for one variable; `sparse` says how slices meet the rule."""
+
+    rule: Rule
+    v: Variable
+    g: Gradient
+    lr: Any
+    sparse: Callable[..., Any]
+
+
+def commits(
+    jobs: Sequence[Job], cells: Callable[[Variable], Sequence[Cell]], store: Callable[[Variable, Slots], Any]
+) -> list[Commit]:
+    """Do all that may fail in all jobs; what is returned stores the results, and has to be called.
+
+    In place where `prepared` finds a way, else as `pure.stepped`. `cells` gives the slots of a variable, `store` keeps
+    new values of them. The caller holds the locks of the variables.
+    """
+    often, ready = Counter(job.v for job in jobs), []
+    new: dict[Variable, tuple[Array, Slots]] = {}
+    for job in jobs:
+        v = job.v
+        with precision(v.dtype):
+            slots = cells(v)
+            commit = prepared(job, slots) if often[v] == 1 else None
+            if commit is not None:
+                ready.append(partial(_finish, commit, v, slots, store))
+                continue
+            w, old = new[v] if v in new else (v._value, tuple(c._value for c in slots))
+            w, old = pure.stepped(job.rule, w, old, job.g, job.lr, job.sparse)
+            new[v] = v._fitting(v.constraint(w) if v.constraint else w), old
+    return [*ready, *(partial(_assign, v, w, old, store) for v, (w, old) in new.items())]
+
+
+def _finish(commit: Commit, v: Variable, slots: Sequence[Cell], store: Callable[[Variable, Slots], Any]) -> None:
+    commit()
+    if any(isinstance(s, Fresh) for s in slots):
+        store(v, tuple(s._value for s in slots))
+
+
+def _assign(v: Variable, w: Array, slots: Slots, store: Callable[[Variable, Slots], Any]) -> None:
+    v.assign(w)
+    store(v, slots)
+
+
+def prepared(job: Job, slots: Sequence[Cell]) -> Commit | None:
     """What remains to be done when the updates of all variables are certain to work, or None if there is no such way.
 
-    The caller holds the lock of v and keeps `slots` from changing. What is None: a variable with a constraint, a rule
-    or a way to meet slices that moves other rows too, values inside `jit` or on several devices, NumPy with JAX,
-    and small NumPy arrays, for which new memory costs nothing.
+    None are: a variable with a constraint, ways of slices that are not those of `gradlab.apply`, values inside `jit` or
+    on several devices, NumPy with JAX, and NumPy arrays so small that new memory costs nothing.
     """
-    cells, way = (v, *slots), _way(rule, sparse) if isinstance(g, IndexedSlices) else apply.dense
-    parts = [g.values, g.indices] if isinstance(g, IndexedSlices) else [g]
-    if v.constraint is not None or way is None or any(is_traced(x) for x in (v._value, *parts, lr)):
+    v, g, lr = job.v, job.g, job.lr
+    parts = [g.values, g.indices, lr] if isinstance(g, IndexedSlices) else [g, lr]
+    small = not is_jax(v._value) and v._value.size <= CACHED
+    if v.constraint is not None or small or any(is_traced(x) for x in (v._value, *parts)):
         return None
+    rule, way = _way(job)
+    if way is None:
+        return None
+    if way is apply.every_row:
+        g, way = apply.whole(v._value, g), apply.dense
+    cells = (v, *slots)
     if is_jax(v._value):
         usable = donated.is_usable(rule, *(c._value for c in cells))
         return _with_jax(rule, cells, g, lr, way) if usable else None
-    small = v._value.size <= CACHED
-    return None if small or any(is_jax(x) for x in (*parts, lr)) else _with_numpy(rule, cells, g, lr, way)
+    return None if any(is_jax(x) for x in parts) else _with_numpy(rule, cells, g, lr, way)
 
 
-def _way(rule: Rule, sparse: Callable[..., Any]) -> Callable[..., Any] | None:
-    """`apply.rows` or `apply.each`, if the slices meet the rule so."""
-    if sparse is apply.sparse and rule.lazy:
-        return apply.rows
-    return sparse if sparse in (apply.rows, apply.each) else None
+def _way(job: Job) -> tuple[Rule, Callable[..., Any] | None]:
+    """The function of `gradlab.apply` that does the job, and the rule to give it."""
+    rule, way = job.rule, job.sparse
+    if not isinstance(job.g, IndexedSlices):
+        return rule, apply.dense
+    if hasattr(way, "rule_for"):
+        rule, way = way.rule_for(rule, job.g), apply.sparse
+    if way is apply.sparse:
+        way = apply.rows if rule.lazy else apply.every_row
+    return rule, way if way in (apply.rows, apply.each, apply.every_row) else None
 
 
 def _with_numpy(rule: Rule, cells: Sequence[Cell], g: Any, lr: Any, way: Any) -> Commit:

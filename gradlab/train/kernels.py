@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .. import apply
@@ -14,9 +14,18 @@ from ..slices import IndexedSlices
 
 def rounded_as(order: str, one_each: str | None = None) -> Sparse:
     """`apply.sparse` with the rule's `order`; `one_each` is the order where rows have one element."""
+    return _RoundedAs(order, one_each)
 
-    def update(rule: Any, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> tuple[Array, Slots]:
-        alone = one_each is not None and g.one_each
-        return apply.sparse(replace(rule, order=one_each if alone else order), w, slots, g, lr)
 
-    return update
+@dataclass(frozen=True)
+class _RoundedAs:
+    order: str
+    one_each: str | None
+
+    def __call__(self, rule: Any, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> tuple[Array, Slots]:
+        return apply.sparse(self.rule_for(rule, g), w, slots, g, lr)
+
+    def rule_for(self, rule: Any, g: IndexedSlices) -> Any:
+        """The rule whose `apply.sparse` this is."""
+        alone = self.one_each is not None and g.one_each
+        return replace(rule, order=self.one_each if alone else self.order)
