@@ -1,0 +1,116 @@
+"""A rule on a tree of weights as pure functions."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import gradlab as gl
+from gradlab import apply, pure, rules
+
+from . import ways
+
+F = np.float32
+W = {"a": F([[1.0, 2.0], [3.0, 4.0]]), "b": [F([5.0, 6.0]), F(7.0)]}
+G = {"a": F([[0.1, -0.2], [0.0, 0.3]]), "b": [F([1.0, 2.0]), F(-0.5)]}
+MOMENTUM, ADAM = rules.Momentum(0.5), rules.Adam()
+
+
+def test_the_state_has_a_count_the_shared_scalars_and_slots_for_every_leaf() -> None:
+    state = pure.init(ADAM, W)
+    assert sorted(state) == ["shared", "slots", "step"]
+    assert (int(state["step"]), state["step"].dtype) == (0, np.int32)
+    assert state["shared"] == {"beta1_power": F(0.9), "beta2_power": F(0.999)}
+    assert [[s.shape for s in slots] for slots in state["slots"]] == [[(2, 2)] * 2, [(2,)] * 2, [()] * 2]
+
+
+@pytest.mark.parametrize("module", [np, jnp])
+def test_arrays_come_out_as_they_went_in(module: Any) -> None:
+    values, grads = jax.tree.map(module.asarray, (W, G))
+    state = pure.init(ADAM, values)
+    for _ in range(2):
+        values, state = pure.update(ADAM, F(0.1), state, values, grads)
+    leaves = jax.tree.leaves((values, state["slots"], state["shared"]))
+    assert all(isinstance(x, np.ndarray | np.generic) == (module is np) for x in leaves)
+    assert jax.tree.structure(values) == jax.tree.structure(W)
+    assert {x.dtype for x in leaves} == {np.dtype(F)}
+
+
+def test_each_leaf_is_updated_by_the_rule_at_this_step() -> None:
+    values, state = W, pure.init(ADAM, W)
+    w, slots, shared = W["a"], ADAM.init(W["a"]), ADAM.start()
+    for _ in range(3):
+        values, state = pure.update(ADAM, F(0.1), state, values, G)
+        w, slots = ADAM.at(shared)(w, slots, G["a"], F(0.1))
+        shared = ADAM.advance(shared)
+    assert ways.ulps((values["a"], state["slots"][0]), (w, slots)) == 0
+    assert ways.ulps(state["shared"], shared) == 0
+
+
+def test_a_leaf_without_a_gradient_stands_still_and_the_step_counts() -> None:
+    state = pure.init(ADAM, W)
+    values, after = pure.update(ADAM, F(0.1), state, W, {"a": None, "b": [G["b"][0], None]})
+    assert values["a"] is W["a"] and values["b"][1] is W["b"][1]
+    assert (values["b"][0] != W["b"][0]).all()
+    assert int(after["step"]) == 1
+    assert after["shared"]["beta1_power"] == F(0.9) * F(0.9)
+    assert int(pure.update(ADAM, F(0.1), after, values, {"a": None, "b": [None, None]})[1]["step"]) == 2
+
+
+def test_inputs_are_only_read() -> None:
+    state = jax.tree.map(np.asarray, pure.init(MOMENTUM, W))
+    values, state, grads = ways.read_only((W, state, G))
+    pure.update(MOMENTUM, F(0.1), state, values, grads)
+
+
+@pytest.mark.parametrize(("sparse", "expected"), [(apply.rows, [0, -2]), (apply.each, [0, -2.5])])
+def test_slices_meet_the_rule_as_they_are_told_to(sparse: pure.Sparse, expected: list[float]) -> None:
+    w, g = jnp.zeros((2, 1)), gl.IndexedSlices(jnp.ones((2, 1)), jnp.int32([1, 1]), (2, 1))
+    for update in (pure.update, jax.jit(pure.update, static_argnames=("rule", "sparse"))):
+        values, _ = update(MOMENTUM, 1.0, pure.init(MOMENTUM, w), w, g, sparse=sparse)
+        assert values.ravel().tolist() == expected
+
+
+def test_hyperparameters_may_be_traced_and_mapped() -> None:
+    def loss(beta1: jax.Array) -> jax.Array:
+        rule, w = rules.Adam(beta1=beta1), jnp.ones(2)
+        state = pure.init(rule, w)
+        for _ in range(2):
+            w, state = pure.update(rule, 0.1, state, w, jnp.float32([0.5, -2.0]))
+        return w
+
+    betas = jnp.float32([0.5, 0.9])
+    for got, beta in zip(jax.jit(jax.vmap(loss))(betas), betas, strict=True):
+        np.testing.assert_allclose(got, loss(float(beta)), rtol=1e-6)
+
+
+@pytest.mark.parametrize("rule", [MOMENTUM, ADAM, rules.LaProp(), rules.AdagradDA()], ids=lambda r: type(r).__name__)
+def test_it_scans(rule: rules.Rule) -> None:
+    w, grads = jnp.float32([1.0, -2.0]), jnp.float32([[0.5, 1.0], [-1.0, 0.25], [0.5, 0.5]])
+    step = lambda carry, g: (pure.update(rule, 0.1, carry[1], carry[0], g), None)  # noqa: E731
+    scanned = jax.lax.scan(step, (w, pure.init(rule, w)), grads)[0]
+    values, state = w, pure.init(rule, w)
+    for g in grads:
+        values, state = pure.update(rule, 0.1, state, values, g)
+    for a, b in zip(jax.tree.leaves(scanned), jax.tree.leaves((values, state)), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-5)  # XLA fuses products and sums
+
+
+@pytest.mark.parametrize(
+    ("grads", "error", "message"),
+    [
+        ({"a": G["a"][:1], "b": [None, None]}, ValueError, r"shape \(2, 2\) but its gradient has shape \(1, 2\)"),
+        (
+            {"a": gl.IndexedSlices(F([[1.0, 1.0]]), np.array([2])), "b": [None, None]},
+            ValueError,
+            r"must be in \[0, 2\), got 2 at position 0",
+        ),
+        ({"a": G["a"]}, ValueError, "key"),
+        ({"a": "much", "b": [None, None]}, TypeError, "must be numbers"),
+    ],
+)
+def test_what_does_not_fit_is_refused(grads: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        pure.update(MOMENTUM, 0.1, pure.init(MOMENTUM, W), W, grads)
