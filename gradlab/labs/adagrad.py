@@ -23,8 +23,8 @@ SURFACES: dict[str, tuple[str, Callable[[float], Surface]]] = {
     "tumours": ("logistic regression of tumours", logistic_regression),
 }
 PLACES = (
-    ("outside", "outside the root (Keras legacy, PyTorch)"),
-    ("inside", "inside the root (Keras 3, optax)"),
+    ("outside", "outside the root (PyTorch)"),
+    ("inside", "inside the root (Keras 3)"),
     ("none", "nowhere (TensorFlow 1)"),
 )
 SCHEDULES: dict[str, tuple[str, Callable[[float], LearningRateSchedule]]] = {
@@ -114,8 +114,8 @@ class adagrad(Lab):
             Slider("step", "Step", 0, STEPS, 20, scale="integer", play=True),
             Menu("surface", "Loss", [(name, words) for name, (words, _) in SURFACES.items()], start["surface"]),
             Slider("condition", "Condition", 1.0, 100.0, start["condition"], scale="log"),
-            Slider("learning_rate", "Adagrad's learning rate", 0.01, 100.0, start["learning_rate"], scale="log"),
-            Slider("descent_rate", "Gradient descent's rate", 0.001, 10.0, start["descent_rate"], scale="log"),
+            Slider("learning_rate", "Adagrad's rate", 0.01, 100.0, start["learning_rate"], scale="log"),
+            Slider("descent_rate", "Descent's rate", 0.001, 10.0, start["descent_rate"], scale="log"),
             Slider("initial_accumulator", "Initial accumulator", 1e-4, 1e4, start["initial_accumulator"], scale="log"),
             Slider("epsilon", "Epsilon", 1e-8, 1e4, start["epsilon"], scale="log", step=20),
             Menu("epsilon_place", "Epsilon stands", PLACES, start["epsilon_place"]),
