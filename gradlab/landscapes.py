@@ -164,10 +164,10 @@ def race(
     >>> LANDSCAPES["bowl"].distance(path).tolist()
     [[1.0, 1.0], [0.5, 0.0], [0.25, 0.0]]
     """
-    w = np.tile(np.float32(start), (len(rates), 1))
+    w = np.tile(np.asarray(start, np.float32), (len(rates), 1))
     size = np.float32(noise * np.linalg.norm(landscape.gradient(w[0])))
     extra = size * np.random.default_rng(0).standard_normal((steps, 2), np.float32)
-    slots, shared, learning_rate, path = rule.init(w), rule.start(), np.float32(rates)[:, None], [w]
+    slots, shared, learning_rate, path = rule.init(w), rule.start(), np.asarray(rates, np.float32)[:, None], [w]
     with np.errstate(all="ignore"):
         for step in range(steps):
             w, slots = rule.at(shared)(w, slots, landscape.gradient(w) + extra[step], learning_rate)

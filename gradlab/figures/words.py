@@ -115,5 +115,5 @@ class WordsView:
                 x, y, away = self.counts[index], rate[index], _CLEAR if last else 1 / _CLEAR
                 text.set(text=self.words[index], x=x, y=y * away)
                 leaders += [(x, y), (x, y * away), (np.nan, np.nan)]
-        self._names[-1].set_ha("left" if self.counts[word] < _RARE else "center")  # and stay inside the panel
+        self._names[-1].set(ha="left" if self.counts[word] < _RARE else "center")  # and stay inside the panel
         self._leaders.set_data(*np.array(leaders).T)
