@@ -16,7 +16,7 @@ class PowerSign(Rule):
         m = m * beta + g * (1 - beta)
         w = w - (lr * exp(logbase * sign_decay * (sign(g) * sign(m)))) * g
 
-    Shapes: w, g, m (...). Slot: m, from 0. From 8 entries on TensorFlow's exp may differ in the last bit. Source: Bello
+    Shapes: w, g, m (...). Slot: m, from 0. TensorFlow's exp may differ in the last bit. Source: Bello
     et al., "Neural Optimizer Search with Reinforcement Learning" (2017); `ApplyPowerSign`, TensorFlow 2.21 (2026).
 
     >>> import math, numpy as np
