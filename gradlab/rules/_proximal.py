@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from .._arrays import Array, namespace
+import numpy as np
+
+from .._arrays import Array, is_jax, namespace
 
 
 def soft_threshold(x: Array, limit: Array) -> Array:
@@ -16,11 +18,24 @@ def soft_threshold(x: Array, limit: Array) -> Array:
     return xp.sign(x) * xp.maximum(abs(x) - limit, x.dtype.type(0))
 
 
-def shrink(x: Array, l1: Array, l2: Array) -> Array:
-    """The minimum over w of (w - x)² / 2 + l1 |w| + l2 w² / 2.
+def shrink(x: Array, l1: Array, l2: Array, order: str = "dense") -> Array:
+    """The minimum over w of (w - x)² / 2 + l1 |w| + l2 w² / 2; with the order "scalar" the division is `wide`.
 
     >>> import numpy as np
     >>> shrink(np.array([3.0, -0.5]), 1.0, 1.0).tolist()
     [1.0, -0.0]
     """
-    return soft_threshold(x, l1) / (x.dtype.type(1) + l2)
+    numerator, divisor = soft_threshold(x, l1), x.dtype.type(1) + l2
+    if order == "scalar":
+        numerator, divisor = wide(x, numerator)[0], x.dtype.type(1) + wide(x, l2)[0]
+    return namespace(x).asarray(numerator / divisor, x.dtype)
+
+
+def wide(like: Array, *xs: Array) -> tuple[Array, ...]:
+    """`xs` in double precision, in which TensorFlow computes slices of one element; under JAX as they are.
+
+    >>> import numpy as np
+    >>> wide(np.float32([1.0]), np.float32([0.1]))[0].dtype
+    dtype('float64')
+    """
+    return xs if is_jax(like) else tuple(np.asarray(x, np.float64) for x in xs)

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from .._arrays import Array, namespace
-from ._proximal import soft_threshold
+from ._proximal import soft_threshold, wide
 from ._rule import Rule, Shared, Slots, check_choice
 
 
@@ -18,18 +18,18 @@ class AdagradDA(Rule):
 
         s, q = gradient_accumulator + g, gradient_squared_accumulator + g * g
         w = -lr * soft(s, T * l1) / (T * lr * l2 + sqrt(q))         order="dense"
-            -soft(s / T, l1) / (l2 + sqrt(q) / (T * lr))            "sparse", as for slices
+            -soft(s / T, l1) / (l2 + sqrt(q) / (T * lr))            "sparse" and "scalar"
         gradient_accumulator, gradient_squared_accumulator = s, q
 
-    where T is `global_step` and soft(x, limit) = sign(x) * max(|x| - limit, 0). The orders differ in their last bits
-    only.
+    where T is `global_step` and soft(x, limit) = sign(x) * max(|x| - limit, 0). "sparse" is TensorFlow's kernel for
+    slices, "scalar" the one for slices of one element: in double precision but for the root, with g * g not rounded
+    before it is added (not under JAX, nor for float64). The orders differ in their last bits only.
 
     l1 and l2 are `l1_regularization_strength` and `l2_regularization_strength`. Shapes: w, g and both slots (...).
     Slots: gradient_accumulator, from 0; gradient_squared_accumulator, from
     `initial_gradient_squared_accumulator_value`. `global_step` counts from 1, as the count of
     `tf.compat.v1.train.AdagradDAOptimizer` does for a step variable from 0; in float32 it is exact up to 2**24.
-    A gradient of 0 sets a weight too: to 0 before it ever had another. Raises ValueError for an order that is neither.
-    For rows of width 1 TensorFlow computes "sparse" partly in double precision, this rule does not.
+    A gradient of 0 sets a weight too: to 0 before it ever had another. Raises ValueError for another order.
     Source: Duchi, Hazan & Singer, "Adaptive Subgradient Methods for Online Learning and Stochastic Optimization"
     (2011); Xiao, "Dual Averaging Methods for Regularized Stochastic Learning and Online Optimization" (2010);
     `ApplyAdagradDA`, TensorFlow 2.21 (2026), which has a branch for l1 = 0 with the same result.
@@ -44,7 +44,7 @@ class AdagradDA(Rule):
     initial_gradient_squared_accumulator_value: float = 0.1
     l1_regularization_strength: float = 0.0
     l2_regularization_strength: float = 0.0
-    order: Literal["dense", "sparse"] = "dense"
+    order: Literal["dense", "sparse", "scalar"] = "dense"
     global_step: float = 1.0
     slots: ClassVar[dict[str, float | str]] = {
         "gradient_accumulator": 0.0,
@@ -52,7 +52,7 @@ class AdagradDA(Rule):
     }
 
     def __post_init__(self) -> None:
-        check_choice("order", self.order, ("dense", "sparse"))
+        check_choice("order", self.order, ("dense", "sparse", "scalar"))
 
     def start(self) -> Shared:
         return {"global_step": np.float32(self.global_step)}
@@ -61,9 +61,16 @@ class AdagradDA(Rule):
         return {"global_step": shared["global_step"] + np.float32(1)}
 
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
-        total, squared = slots[0] + g, slots[1] + g * g
-        root, steps = namespace(w).sqrt(squared), self.global_step
-        l1, l2 = self.l1_regularization_strength, self.l2_regularization_strength
+        total, squared = slots[0] + g, self._squared(slots[1], g)
+        root = namespace(w).sqrt(squared)
+        steps, l1, l2 = self.global_step, self.l1_regularization_strength, self.l2_regularization_strength
         if self.order == "dense":
             return -lr * soft_threshold(total, steps * l1) / (steps * lr * l2 + root), (total, squared)
-        return -soft_threshold(total / steps, l1) / (l2 + root / (steps * lr)), (total, squared)
+        terms = (total, root, steps, lr, l1, l2)
+        x, root, steps, lr, l1, l2 = wide(w, *terms) if self.order == "scalar" else terms
+        new_w = -soft_threshold(x / steps, l1) / (l2 + root / (steps * lr))
+        return namespace(w).asarray(new_w, w.dtype), (total, squared)
+
+    def _squared(self, accumulator: Array, g: Array) -> Array:
+        a, x = wide(g, accumulator, g) if self.order == "scalar" else (accumulator, g)
+        return namespace(g).asarray(a + x * x, g.dtype)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from .._arrays import Array, namespace
 from ._proximal import shrink
-from ._rule import Rule, Slots
+from ._rule import Rule, Slots, check_choice
 
 
 @dataclass(frozen=True)
@@ -15,13 +15,16 @@ class ProximalAdagrad(Rule):
     """Step as Adagrad does, then shrink towards 0 as the penalties ask, at the rate of each weight.
 
         accumulator = accumulator + g * g
-        e = lr * (1 / sqrt(accumulator))
+        e = lr * (1 / sqrt(accumulator))        order="dense"
+            lr / sqrt(accumulator)              "scalar"
         p = w - g * e
         w = sign(p) * max(|p| - e * l1, 0) / (1 + e * l2)
 
-    l1 and l2 are `l1_regularization_strength` and `l2_regularization_strength`. Shapes: w, g, accumulator (...).
-    Slot: accumulator, from `initial_accumulator_value`; 0 and a gradient of 0 give NaN, as in TensorFlow.
-    For slices of width 1 TensorFlow computes partly in double precision, this rule does not.
+    l1 and l2 are `l1_regularization_strength` and `l2_regularization_strength`. "scalar" is TensorFlow's kernel for
+    slices of one element, with the last division in double precision (not under JAX); only last bits differ.
+
+    Shapes: w, g, accumulator (...). Slot: accumulator, from `initial_accumulator_value`; 0 and a gradient of 0 give
+    NaN, as in TensorFlow. Raises ValueError for an order that is neither.
     TensorFlow estimates 1 / sqrt where it computes 8 entries at once, 1 ulp away from this on the processors we tried.
     Source: Duchi & Singer (2009) for the shrinking, Duchi, Hazan & Singer (2011) for Adagrad;
     `ApplyProximalAdagrad`, TensorFlow 2.21 (2026), which has a branch for l1 = 0 with the same result.
@@ -36,10 +39,15 @@ class ProximalAdagrad(Rule):
     initial_accumulator_value: float = 0.1
     l1_regularization_strength: float = 0.0
     l2_regularization_strength: float = 0.0
+    order: Literal["dense", "scalar"] = "dense"
     slots: ClassVar[dict[str, float | str]] = {"accumulator": "initial_accumulator_value"}
+
+    def __post_init__(self) -> None:
+        check_choice("order", self.order, ("dense", "scalar"))
 
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
         accumulator = slots[0] + g * g
-        rate = lr * (w.dtype.type(1) / namespace(w).sqrt(accumulator))
+        root = namespace(w).sqrt(accumulator)
+        rate = lr / root if self.order == "scalar" else lr * (w.dtype.type(1) / root)
         l1, l2 = rate * self.l1_regularization_strength, rate * self.l2_regularization_strength
-        return shrink(w - g * rate, l1, l2), (accumulator,)
+        return shrink(w - g * rate, l1, l2, self.order), (accumulator,)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from .._arrays import Array
 from ._proximal import shrink
-from ._rule import Rule, Slots
+from ._rule import Rule, Slots, check_choice
 
 
 @dataclass(frozen=True)
@@ -16,8 +17,10 @@ class ProximalGradientDescent(Rule):
         p = w - g * lr
         w = sign(p) * max(|p| - lr * l1, 0) / (1 + lr * l2)
 
-    l1 and l2 are `l1_regularization_strength` and `l2_regularization_strength`. Shapes: w, g (...). No slots.
-    For slices of width 1 TensorFlow computes partly in double precision, this rule does not.
+    l1 and l2 are `l1_regularization_strength` and `l2_regularization_strength`. With the order "scalar" the division is
+    in double precision (not under JAX), as in TensorFlow's kernel for slices of one element; the last bits differ.
+
+    Shapes: w, g (...). No slots. Raises ValueError for an order that is neither.
     Source: Duchi & Singer, "Efficient Learning using Forward-Backward Splitting" (2009);
     `ApplyProximalGradientDescent`, TensorFlow 2.21 (2026), which has a branch for l1 = 0 with the same result.
 
@@ -29,7 +32,11 @@ class ProximalGradientDescent(Rule):
 
     l1_regularization_strength: float = 0.0
     l2_regularization_strength: float = 0.0
+    order: Literal["dense", "scalar"] = "dense"
+
+    def __post_init__(self) -> None:
+        check_choice("order", self.order, ("dense", "scalar"))
 
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
         l1, l2 = lr * self.l1_regularization_strength, lr * self.l2_regularization_strength
-        return shrink(w - g * lr, l1, l2), slots
+        return shrink(w - g * lr, l1, l2, self.order), slots

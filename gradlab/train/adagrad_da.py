@@ -41,7 +41,7 @@ class AdagradDAOptimizer(Optimizer):
     ([-0.25], [16.0])
     """
 
-    _sparse = staticmethod(rounded_as("sparse"))
+    _sparse = staticmethod(rounded_as("sparse", one_each="scalar"))
 
     def __init__(
         self,

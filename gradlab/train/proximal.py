@@ -5,6 +5,7 @@ from __future__ import annotations
 from .. import rules
 from ..optimizer import Optimizer, Rate
 from .checks import check_above_zero
+from .kernels import rounded_as
 
 
 class ProximalGradientDescentOptimizer(Optimizer):
@@ -28,6 +29,8 @@ class ProximalGradientDescentOptimizer(Optimizer):
     >>> v.numpy().tolist()
     [1.5, 0.0]
     """
+
+    _sparse = staticmethod(rounded_as("dense", one_each="scalar"))
 
     def __init__(
         self,
@@ -70,6 +73,8 @@ class ProximalAdagradOptimizer(Optimizer):
     >>> v.numpy().tolist()
     [3.5]
     """
+
+    _sparse = staticmethod(rounded_as("dense", one_each="scalar"))
 
     def __init__(
         self,

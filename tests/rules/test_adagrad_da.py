@@ -1,4 +1,4 @@
-"""Against `tf.compat.v1.train.AdagradDAOptimizer`, dense and slices, and what dual averaging is for."""
+"""Against `tf.compat.v1.train.AdagradDAOptimizer`, dense, slices and slices of one element, and what dual averaging is for."""
 
 import numpy as np
 import pytest
@@ -7,11 +7,9 @@ from gradlab.rules import AdagradDA
 
 from .recorded import check_bits, steps
 
-SLOTS = [
-    ([0.3, -0.7, 1.1], [0.19, 0.59, 1.3100001]),
-    ([-0.099999994, -0.59999996, 1.7], [0.35000002, 0.59999996, 1.6700001]),
-    ([-0.099999994, 0.3, 0.4000001], [0.35000002, 1.4099998, 3.36]),
-]
+SUMS = [[0.3, -0.7, 1.1], [-0.099999994, -0.59999996, 1.7], [-0.099999994, 0.3, 0.4000001]]
+SQUARES = [[0.19, 0.59, 1.3100001], [0.35000002, 0.59999996, 1.6700001], [0.35000002, 1.4099998, 3.36]]
+SQUARES_OF_ONE = [[0.19000001, 0.59, 1.3100001], [0.35000002, 0.59999996, 1.6700001], [0.35000002, 1.41, 3.36]]
 TENSORFLOW = {
     "dense": [
         [-0.0548378, 0.08247532, -0.09016341],
@@ -23,13 +21,18 @@ TENSORFLOW = {
         [0.0, 0.061380066, -0.12009444],
         [0.0, -0.012024683, -0.013206347],
     ],
+    "scalar": [
+        [-0.054837804, 0.08247532, -0.0901634],
+        [0.0, 0.06138007, -0.12009444],
+        [0.0, -0.012024683, -0.013206345],
+    ],
 }
 
 
 @pytest.mark.parametrize("order", TENSORFLOW)
 def test_three_steps_bit_for_bit(order: str) -> None:
-    recorded = [(w, *slots) for w, slots in zip(TENSORFLOW[order], SLOTS, strict=True)]
-    check_bits(AdagradDA(0.1, 0.05, 0.2, order), 0.1, recorded)
+    squares = SQUARES_OF_ONE if order == "scalar" else SQUARES
+    check_bits(AdagradDA(0.1, 0.05, 0.2, order), 0.1, list(zip(TENSORFLOW[order], SUMS, squares, strict=True)))
 
 
 def test_where_a_weight_started_is_forgotten() -> None:
@@ -48,5 +51,5 @@ def test_the_count_starts_where_the_rule_says() -> None:
 
 
 def test_an_unknown_order_is_refused() -> None:
-    with pytest.raises(ValueError, match="order must be one of 'dense', 'sparse'; got 'random'"):
+    with pytest.raises(ValueError, match="order must be one of 'dense', 'sparse', 'scalar'; got 'random'"):
         AdagradDA(order="random")

@@ -1,9 +1,10 @@
 """Closed forms against the minimum of what they minimize."""
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from gradlab.rules._proximal import shrink, soft_threshold
+from gradlab.rules._proximal import shrink, soft_threshold, wide
 
 
 @pytest.mark.parametrize(("l1", "l2"), [(0.0, 0.0), (0.5, 0.0), (0.0, 0.5), (0.5, 2.0)])
@@ -20,5 +21,11 @@ def test_what_is_smaller_than_the_limit_becomes_zero() -> None:
     np.testing.assert_array_equal(soft_threshold(np.float32([-3, -1, 0, 1, 3]), np.float32(1)), [-2, 0, 0, 0, 2])
 
 
-def test_the_dtype_stays() -> None:
-    assert shrink(np.float16([1]), np.float16(0.5), np.float16(0.5)).dtype == np.float16
+@pytest.mark.parametrize("order", ["dense", "scalar"])
+def test_the_dtype_stays(order: str) -> None:
+    assert shrink(np.float16([1]), np.float16(0.5), np.float16(0.5), order).dtype == np.float16
+
+
+def test_numpy_widens_and_jax_does_not() -> None:
+    for like, dtype in ((np.float32(1), np.float64), (jnp.float32(1), np.float32)):
+        assert [x.dtype for x in wide(like, np.float32(2), np.float32(3))] == [dtype, dtype]

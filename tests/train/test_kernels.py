@@ -13,7 +13,14 @@ F = np.float32
 RULES: dict[str, tuple[Any, Any, str, str]] = {  # optimizer, rule, order of slices, order where rows have one element
     "momentum": (gl.train.MomentumOptimizer(0.1, 0.9, use_nesterov=True), gl.rules.Momentum, "sparse", "sparse"),
     "adagrad": (gl.train.AdagradOptimizer(0.1), gl.rules.Adagrad, "reciprocal", "divide"),
-    "dual averaging": (gl.train.AdagradDAOptimizer(0.1, 0), gl.rules.AdagradDA, "sparse", "sparse"),
+    "dual averaging": (gl.train.AdagradDAOptimizer(0.1, 0), gl.rules.AdagradDA, "sparse", "scalar"),
+    "proximal descent": (
+        gl.train.ProximalGradientDescentOptimizer(0.1),
+        gl.rules.ProximalGradientDescent,
+        "dense",
+        "scalar",
+    ),
+    "proximal adagrad": (gl.train.ProximalAdagradOptimizer(0.1), gl.rules.ProximalAdagrad, "dense", "scalar"),
     "adam": (gl.train.AdamOptimizer(0.1), gl.rules.Adam, "sparse", "sparse"),
     "rms": (gl.train.RMSPropOptimizer(0.1), gl.rules.RMSProp, "sparse", "sparse"),
     "centered": (gl.train.RMSPropOptimizer(0.1, centered=True), gl.rules.CenteredRMSProp, "sparse", "sparse"),

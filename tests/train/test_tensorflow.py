@@ -62,8 +62,7 @@ def refused(family: str, dtype: str, sparse: bool) -> bool:
 def tolerance(case: str, dtype: str, shape: tuple[int, ...], sparse: bool) -> float:
     """In units in the last place of the largest number that went in; 0 is equal bits."""
     family, options = CASES[case]
-    alone = sparse and np.prod(shape[1:]) == 1
-    if alone and (family == "AdagradDA" or family.startswith("Proximal")):
+    if family == "AdagradDA" and dtype == "float64" and sparse and np.prod(shape[1:]) == 1:
         return 4.0
     return 4.0 if "learning_rate_power" in options and dtype == "float64" else 0.0
 
