@@ -39,7 +39,7 @@ class DigitsView:
     """
 
     def __init__(self, rows: Sequence[str], columns: Sequence[str]) -> None:
-        self.figure = new_figure(WIDE, 4.6)
+        self.figure = new_figure(WIDE, 4.62)
         # The axes fill the page, so that it is known how large a point is in data coordinates.
         self.figure.set_layout_engine("constrained", w_pad=0, h_pad=0)
         self.axes = self.figure.add_subplot()
@@ -67,14 +67,15 @@ class DigitsView:
         """Fit the page: names beside their rows, or above them."""
         self._break = ",\n" if narrow else ", "
         self._inside = _, _, top, bottom = _BELOW if narrow else _BESIDE
-        rows, columns, above = len(self.rows), len(self.columns), 0.95
-        self.figure.set_size_inches(*((NARROW, 7.0) if narrow else (WIDE, 4.6)))
+        rows, columns, above = len(self.rows), len(self.columns), 1.0
+        # Rows are whole pixels high, so that equal numbers are painted once.
+        self.figure.set_size_inches(*((NARROW, 7.0) if narrow else (WIDE, 4.62)))
         self.axes.set(xlim=(0 if narrow else -0.95, columns), ylim=(rows, -above))
         for r, (name, told) in enumerate(zip(self._names, self._told, strict=True)):
             name.set(x=0.02 if narrow else -0.93, y=r + (0.18 if narrow else 0.33), ha="left")
             edge = {"x": columns - 0.02, "ha": "right"} if narrow else {"x": -0.93, "ha": "left"}
             told.set(y=r + (0.18 if narrow else 0.68), **edge)
-        self._title.set(x=0.02 if narrow else -0.93, y=-0.75)
+        self._title.set(x=0.02 if narrow else -0.93, y=-0.78)
         for c, head in enumerate(self._heads):
             head.set(x=c + 0.5, y=-0.25)
         spans, sizes = (columns - self.axes.get_xlim()[0], rows + above), self.figure.get_size_inches()
