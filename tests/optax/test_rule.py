@@ -214,7 +214,16 @@ def test_numpy_weights_become_jax_ones() -> None:
     assert isinstance(new["w"], jax.Array)
 
 
-@pytest.mark.parametrize("make", [lambda: gl.train.MomentumOptimizer(0.1, 0.9), lambda: gl.train.AdamOptimizer(0.1)])
+OPTIMIZERS = {
+    "train momentum": lambda: gl.train.MomentumOptimizer(0.1, 0.9),
+    "train Adam": lambda: gl.train.AdamOptimizer(0.1),
+    "Keras Adagrad": lambda: gl.keras.Adagrad(
+        gl.schedules.ExponentialDecay(0.1, 2, 0.5), clipnorm=0.5, decay=0.1, semantics="legacy"
+    ),
+}
+
+
+@pytest.mark.parametrize("make", OPTIMIZERS.values(), ids=OPTIMIZERS)
 @pytest.mark.parametrize("jit", [False, True])
 def test_optimizers_bring_their_rate_and_their_state(make: Any, jit: bool) -> None:
     opt, params = make(), flax_like()
