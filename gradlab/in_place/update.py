@@ -150,4 +150,5 @@ def _step(rule: Rule, cells: Sequence[Cell], g: Array, lr: Any) -> None:
 def _scatter(cells: Sequence[Cell], rows: donated.Rows, dtype: Any) -> None:
     with taken(cells) as values, precision(dtype):
         for value, new in zip(values, rows[1], strict=True):
-            value[0] = donated.scatter(value[0], rows[0], new, is_ours(value))
+            donate = is_ours(value)  # before the value is among the arguments
+            value[0] = donated.scatter(value[0], rows[0], new, donate)
