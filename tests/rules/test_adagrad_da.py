@@ -1,4 +1,4 @@
-"""Against `tf.compat.v1.train.AdagradDAOptimizer`, dense, slices and slices of one element, and what dual averaging is for."""
+"""Against `tf.compat.v1.train.AdagradDAOptimizer`: dense, slices, slices of one element; what dual averaging is for."""
 
 import numpy as np
 import pytest
