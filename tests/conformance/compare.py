@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 from . import decode
 
 Match = Callable[[np.ndarray, np.ndarray], np.ndarray]  # (expected, actual) -> which entries agree
+Pair = tuple[np.ndarray, np.ndarray]  # (expected, actual)
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,20 @@ class AnyOf:
 
     alternatives: list[Any]
     own: Any
+
+
+_WATCHING: list[list[Pair]] = []
+
+
+@contextlib.contextmanager
+def watched() -> Iterator[list[Pair]]:
+    """Collects every two arrays that are compared while this is open, but not the outcomes of races."""
+    pairs: list[Pair] = []
+    _WATCHING.append(pairs)
+    try:
+        yield pairs
+    finally:
+        _WATCHING.pop()
 
 
 def differences(expected: Any, actual: Any, mode: str | dict[str, Any], where: str = "") -> list[str]:
@@ -59,7 +75,9 @@ def differences(expected: Any, actual: Any, mode: str | dict[str, Any], where: s
 
 def _any_of(expected: Any, actual: AnyOf, mode: str | dict[str, Any], where: str) -> list[str]:
     found = []
-    if all(differences(expected, choice, mode, where) for choice in actual.alternatives):
+    with watched():
+        none_fits = all(differences(expected, choice, mode, where) for choice in actual.alternatives)
+    if none_fits:
         found.append(f"{where}: {_short(expected)} is none of {len(actual.alternatives)} possible outcomes")
     if all(_encoded(actual.own) != _encoded(choice) for choice in actual.alternatives):
         found.append(f"{where}: gradlab's own {_short(actual.own)} is none of its possible outcomes")
@@ -121,6 +139,8 @@ def _array(expected: dict[str, Any], actual: Any, mode: str | dict[str, Any], wh
 
 
 def _entries(match: Match, want: np.ndarray, got: np.ndarray, where: str) -> list[str]:
+    if _WATCHING:
+        _WATCHING[-1].append((want, got))
     wrong = ~match(want, got)
     if not wrong.any():
         return []

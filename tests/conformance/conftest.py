@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from .report import lines, outcome
+from .summary import lines, outcome
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

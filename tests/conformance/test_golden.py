@@ -12,8 +12,8 @@ import pytest
 
 from . import runner
 from .adapters import clip, ops
-from .report import UNSUPPORTED, golden_directory
 from .scenarios import Scenario, Unsupported, load_directory
+from .summary import UNSUPPORTED, golden_directory
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

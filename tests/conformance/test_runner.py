@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from . import decode, runner
-from .report import golden_directory
 from .scenarios import OWN_GOLDEN, Scenario, Unsupported, load_file
+from .summary import golden_directory
 
 ROOT = Path(__file__).parent.parent.parent
 CLIPS = load_file(OWN_GOLDEN / "clip.json")

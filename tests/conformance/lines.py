@@ -1,0 +1,54 @@
+"""Which line of the report a scenario belongs to."""
+
+from __future__ import annotations
+
+from . import ops
+from .scenarios import Scenario, Unsupported
+
+CLIPS, SCHEDULES, REST = "clip functions", "schedules", "gradients, names, gates"
+RULES = {op.rule: None for op in ops.TRAINING_OPS.values()}
+# Families with a line of their own, by the group that files give them.
+GROUPS = {
+    "clip": CLIPS,
+    "model": "Keras models",
+    "replicas": "Keras replicas",
+    "peers": "other libraries' formulas",
+    "sparsecore_optimizer": "SparseCore updates",
+    "slot_init": "TPU embedding formulas",
+    "derived": "TPU embedding formulas",
+}
+OTHER = "other"
+LINES = [*RULES, "Keras Adagrad", "Keras SGD", SCHEDULES, *dict.fromkeys(GROUPS.values()), REST, OTHER]
+TF1 = {"GradientDescent": "StochasticGradientDescent"}  # elsewhere the optimizer is called as its rule is
+
+
+def line(scenario: Scenario) -> str:
+    """Its line, "other" for families of which the report knows nothing."""
+    if scenario.group in GROUPS:
+        return GROUPS[scenario.group]
+    if "inputs" in scenario.data and "op" in scenario.data["inputs"]:
+        return _rule(scenario.data["inputs"]["op"])
+    for call in scenario.calls:
+        if call.get("do") == "op":
+            return _rule(call["op"])
+        if call.get("do") == "new":
+            return _optimizer(call)
+    return SCHEDULES if scenario.group == "schedule" else REST if scenario.group == "v1" else OTHER
+
+
+def _rule(op: str) -> str:
+    try:
+        return ops.training_op(op).rule
+    except Unsupported:
+        return OTHER
+
+
+def _optimizer(call: dict) -> str:
+    library, _, name = call["class"].partition(".")
+    if library == "keras":
+        return f"Keras {name}" if f"Keras {name}" in LINES else OTHER
+    name = name.removesuffix("Optimizer")
+    if call.get("kwargs", {}).get("centered"):
+        return "CenteredRMSProp"
+    found = TF1.get(name, name)
+    return found if found in RULES else OTHER
