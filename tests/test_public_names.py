@@ -19,6 +19,7 @@ TESTED_ELSEWHERE = {
     "clip/_limits": "clip/test_warnings.py: its warnings and refusals, through the clips that give them",
     "collection": "test_variable.py: a collection is nothing without variables",
     "errors": "the tests of whoever raises them; the line a warning points at is in clip/test_warnings.py",
+    "keras/semantics": "keras/: a table of what is tested there, version by version",
     "live/display_list": "live/test_recorder.py and live/test_pixels.py: what is written is what gets painted",
     "live/fallback": "live/test_figure.py: what a figure shows where nothing runs",
     "live/messages": "live/test_figure.py and live/test_inbox.py: who gets which message, and what is in it",

@@ -57,5 +57,5 @@ def _check_eager(kwargs: Mapping[str, Any], version: Semantics) -> None:
         elif name not in version.clips + version.arguments:
             error = ValueError if version.name == "keras3" or name in _LEGACY_ONLY else TypeError
             raise error(f"{version.name} has no argument {name!r}; it has {', '.join(version.clips)}")
-        elif name == "lr" or (name == "decay" and value is not None):
+        elif name == "lr" or (name == "decay" and value):
             warn(f"{name} has no effect in {version.name}", KerasWarning)

@@ -133,7 +133,7 @@ class Replicas:
         Returns: the optimizer's `iterations`, which count one; N in "keras3" for an optimizer made outside the scope.
 
         Raises ValueError: not one list for each replica, lists that differ, an optimizer of other replicas. TypeError:
-        no aggregation in "keras3". Nothing is changed then.
+        no aggregation in "keras3". RuntimeError: slots in "keras3" for an optimizer made outside. Nothing changes then.
         """
         self._check(optimizer, experimental_aggregate_gradients)
         version, limits = optimizer._version, optimizer._limits
@@ -156,6 +156,8 @@ class Replicas:
             raise TypeError("Keras 3 has no experimental_aggregate_gradients")
         if optimizer._replicas not in (None, self):
             raise ValueError("this optimizer was made in the scope of other replicas")
+        if optimizer._version.name == "keras3" and optimizer._replicas is None and optimizer._rule().slots:
+            raise RuntimeError("Keras 3 cannot make slots for replicas outside their scope; make the optimizer inside")
         if aggregate and optimizer.gradient_aggregator is not None:
             raise NotImplementedError("reduce the gradients yourself and pass experimental_aggregate_gradients=False")
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from .. import schedules
-from .._arrays import Array, quiet
+from .._arrays import Array, as_array, quiet
 from ..collection import current_collection
 from ..errors import KerasWarning, warn
 from .arguments import check_arguments
@@ -52,10 +52,21 @@ class Settings:
                 "learning_rate": kwargs.get("lr", values["learning_rate"]),
                 "decay": self._initial_decay,
             }
+        else:
+            values["learning_rate"] = self._eager_rate(values["learning_rate"])
         self._hyper = {k: Hyperparameter(k, x) for k, x in values.items()}
         self._created = False
         if not self._version.lazy:
             self._create_hyperparameters(f"{self._name}/" if self._version.name == "keras3" else "")
+
+    def _eager_rate(self, rate: Any) -> Any:
+        """The learning rate of a version that makes a float32 variable of it at once."""
+        is_schedule, keras3 = isinstance(rate, schedules.LearningRateSchedule), self._version.name == "keras3"
+        if is_schedule or (keras3 and callable(rate)):
+            return rate
+        if keras3 and not isinstance(rate, float):
+            raise ValueError(f"learning_rate must be a float, a schedule or a function in keras3, got {rate!r}")
+        return as_array(rate() if callable(rate) else rate, "learning_rate").astype(np.float32)[()]
 
     def _create_hyperparameters(self, prefix: str) -> None:
         """Numbers become variables once; what is set later in another's place stays as it is."""

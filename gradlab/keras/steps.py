@@ -35,7 +35,8 @@ class Steps(Settings, Weights):
     ) -> None:
         Weights.__init__(self)
         Settings.__init__(self, name, semantics, strict, hyperparameters, kwargs)
-        self._lock, self._known = threading.RLock(), frozenset[Variable]()
+        self._lock = threading.RLock()
+        self._asked = self._known = frozenset[Variable]()  # the variables of this step, and those of the first
         if not self._version.lazy:
             self._iterations(f"{self._name}/")
             if self._version.name == "keras3" and isinstance(rate := self._hyper["learning_rate"].value, Variable):
@@ -80,9 +81,9 @@ class Steps(Settings, Weights):
         """The eager versions know the variables of their first step only."""
         if self._version.lazy or not variables:
             return
-        self._known = self._known or frozenset(variables)
+        self._asked = frozenset(variables)
         for v in variables:
-            if v not in self._known:
+            if self._known and v not in self._known:
                 error = ValueError if self._version.name == "keras3" else KeyError
                 raise error(f"{v.name} was not among the variables of the first step; make another optimizer for it")
 
@@ -117,6 +118,7 @@ class Steps(Settings, Weights):
                 v.assign(w)
                 self._store_slots(v, slots)
             self.iterations.assign_add(1)
+            self._known = self._known or self._asked
 
     def _updates(self, pairs: Pairs) -> Iterator[tuple[Variable, Array, Slots]]:
         """New values of variables and slots, one update after the other."""

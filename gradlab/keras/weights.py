@@ -50,7 +50,8 @@ class Weights:
                 f"iterations exist already ({self._kept.iterations.name}); set them before they are read and before "
                 "the first step, or assign: opt.iterations.assign(n)"
             )
-        self._kept.weights = [w for w in self._kept.weights if w is not self._kept.iterations] + [variable]
+        others = [w for w in self._kept.weights if w is not self._kept.iterations]
+        self._kept.weights = [*others, variable] if self._version.lazy else [variable, *others]
         self._kept.iterations = variable
 
     def _iterations(self, prefix: str) -> Variable:

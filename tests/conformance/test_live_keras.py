@@ -1,0 +1,137 @@
+"""gradlab's Keras optimizers beside tf_keras (legacy and the rewrite) and Keras 3 on generated settings and gradients.
+
+Legacy is held to equal bits in float32 and float64. The others may differ by rounding: the rewrite and Keras 3 apply
+slices with momentum in an order of their own, and Keras 3 divides Python numbers when it clips by global norm.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradlab as gl
+
+from ..golden.need import need_tensorflow
+from ..golden.tensorflow_values import tensorflow
+from .compare import matcher
+
+pytestmark = pytest.mark.tensorflow
+MODES = {"legacy": "bitwise", "rewrite": "rtol 2e-5", "keras3": "rtol 2e-5"}
+STEPS, CASES = 4, 25
+
+
+@pytest.fixture(scope="module")
+def tf() -> Any:
+    need_tensorflow()
+    return tensorflow()
+
+
+def _library(version: str) -> Any:
+    """The module whose optimizers the version stands for."""
+    if version == "keras3":
+        keras = pytest.importorskip("keras")
+        if keras.backend.backend() != "tensorflow" or not keras.__version__.startswith("3"):
+            pytest.skip("Keras 3 is not on TensorFlow here")
+        return keras.optimizers
+    if importlib.util.find_spec("tf_keras") is None:
+        pytest.skip("tf_keras is not installed: python -m pip install 'gradlab[oracle]'")
+    import tf_keras
+
+    return tf_keras.optimizers.legacy if version == "legacy" else tf_keras.optimizers
+
+
+def _schedules(version: str) -> Any:
+    if version == "keras3":
+        return _library(version).schedules
+    import tf_keras
+
+    return tf_keras.optimizers.schedules
+
+
+def _settings(rng: np.random.Generator, version: str) -> tuple[str, Callable[[Any], Any], dict[str, Any]]:
+    """A class, its learning rate given a module of schedules, and its other arguments."""
+    kwargs: dict[str, Any] = {}
+    name = str(rng.choice(["Adagrad", "SGD"]))
+    if name == "Adagrad":
+        kwargs = {
+            "initial_accumulator_value": float(rng.choice([0.1, 1.0])),
+            "epsilon": float(rng.choice([1e-7, 1e-3, 0.5])),
+        }
+    elif rng.random() < 0.5:
+        kwargs = {"momentum": float(rng.choice([0.9, 0.5])), "nesterov": bool(rng.random() < 0.5)}
+    clip = str(rng.choice(["none", "clipnorm", "clipvalue", "global_clipnorm", "two"]))
+    limit = float(rng.choice([0.5, 1.0, 2.3]))
+    if clip == "two" and version != "keras3":
+        kwargs |= {"clipvalue": limit, "clipnorm": 1.1}
+    elif clip in ("clipnorm", "clipvalue", "global_clipnorm"):
+        kwargs[clip] = limit
+    if version == "legacy" and rng.random() < 0.3:
+        kwargs["decay"] = 0.3
+    rates: list[Callable[[Any], Any]] = [
+        lambda _: 0.1,
+        lambda s: s.ExponentialDecay(0.1, 2, 0.5),
+        lambda s: s.PiecewiseConstantDecay([1, 3], [1.0, 0.5, 0.1]),
+        lambda s: s.InverseTimeDecay(0.2, 3, 0.7),
+    ]
+    return name, rates[int(rng.integers(len(rates)))], kwargs
+
+
+def _gradients(rng: np.random.Generator, dtype: str) -> list[Any]:
+    whole = rng.normal(size=3).astype(dtype)
+    if rng.random() < 0.5:
+        return [whole, rng.normal(size=(4, 2)).astype(dtype)]
+    n = int(rng.integers(1, 5))
+    rows, indices = rng.normal(size=(n, 2)).astype(dtype), rng.integers(0, 4, size=n).astype(np.int32)
+    return [whole, gl.IndexedSlices(rows, indices, (4, 2))]
+
+
+def _in_tensorflow(tf: Any, g: Any) -> Any:
+    if not isinstance(g, gl.IndexedSlices):
+        return tf.constant(g)
+    return tf.IndexedSlices(tf.constant(g.values), tf.constant(g.indices), tf.constant(g.dense_shape))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("version", MODES)
+def test_steps(tf: Any, version: Any, dtype: str) -> None:
+    library, rng = _library(version), np.random.default_rng([7, len(version), len(dtype), dtype == "float64"])
+    for _ in range(CASES):
+        name, rate, kwargs = _settings(rng, version)
+        starts = [rng.normal(size=3).astype(dtype), rng.normal(size=(4, 2)).astype(dtype)]
+        original, theirs = getattr(library, name)(rate(_schedules(version)), **kwargs), [tf.Variable(x) for x in starts]
+        ours, mine = _optimizer(name, rate, version, kwargs), [gl.Variable(x) for x in starts]
+        for _ in range(STEPS):
+            grads = _gradients(rng, dtype)
+            original.apply_gradients(list(zip([_in_tensorflow(tf, g) for g in grads], theirs, strict=True)))
+            _quietly(ours, list(zip(grads, mine, strict=True)))
+        for a, b in zip(theirs, mine, strict=True):
+            assert matcher(MODES[version])(a.numpy(), b.numpy()).all(), (name, kwargs, rate(gl.schedules), a, b.numpy())
+
+
+def _optimizer(name: str, rate: Callable[[Any], Any], version: Any, kwargs: dict[str, Any]) -> Any:
+    return getattr(gl.keras, name)(rate(gl.schedules), semantics=version, **kwargs)
+
+
+def _quietly(optimizer: Any, pairs: list[Any]) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", gl.errors.GradlabWarning)
+        optimizer.apply_gradients(pairs)
+
+
+@pytest.mark.parametrize("cls", ["Adagrad", "SGD"])
+def test_config_and_weights_are_those_of_legacy(tf: Any, cls: str) -> None:
+    original, v = getattr(_library("legacy"), cls)(0.1, clipnorm=1.0), tf.Variable([1.0, 2.0], name="v")
+    original.apply_gradients([(tf.constant([0.5, -1.0]), v)])
+    ours, w = getattr(gl.keras, cls)(0.1, clipnorm=1.0), gl.Variable([1.0, 2.0], name="v")
+    ours.apply_gradients([(np.float32([0.5, -1.0]), w)])
+    assert ours.get_config() == original.get_config()
+    assert [x.name for x in ours.weights] == [x.name for x in original.weights]
+    ours.set_weights(original.get_weights())
+    assert gl.keras.serialize(ours)["module"] == "keras.optimizers.legacy"
+    assert getattr(gl.keras, cls).from_config(original.get_config()).get_config() == original.get_config()
+    assert getattr(_library("legacy"), cls).from_config(ours.get_config()).get_config() == original.get_config()

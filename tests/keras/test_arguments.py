@@ -1,0 +1,72 @@
+"""Which arguments each version takes, and in which order it complains."""
+
+from typing import Any
+
+import pytest
+
+from gradlab.errors import KerasWarning
+from gradlab.keras import SGD, Adagrad
+
+
+@pytest.mark.parametrize(
+    ("version", "kwargs", "error"),
+    [
+        ("legacy", {"foo": 1}, TypeError),
+        ("legacy", {"clipnorm": -1.0}, ValueError),
+        ("legacy", {"clipnorm": "1"}, TypeError),
+        ("legacy", {"clipnorm": -1.0, "foo": 1}, ValueError),  # one after the other
+        ("legacy", {"foo": 1, "clipnorm": -1.0}, TypeError),
+        ("legacy", {"lr": -1.0}, ValueError),
+        ("legacy", {"decay": -0.5}, ValueError),
+        ("legacy", {"decay": None}, TypeError),
+        ("legacy", {"clipnorm": 1.0, "global_clipnorm": 1.0}, ValueError),
+        ("legacy", {"clipvalue": 1.0, "gradient_transformers": [lambda pairs: pairs]}, ValueError),
+        ("tf2.3", {"global_clipnorm": 1.0}, TypeError),
+        ("tf2.3", {"gradient_transformers": []}, TypeError),
+        ("rewrite", {"foo": 1}, TypeError),
+        ("rewrite", {"decay": 0.1}, ValueError),
+        ("rewrite", {"clipnorm": 1.0, "global_clipnorm": 1.0}, ValueError),
+        ("rewrite", {"weight_decay": 0.1}, NotImplementedError),
+        ("keras3", {"foo": 1}, ValueError),
+        ("keras3", {"lr": 0.1}, ValueError),
+        ("keras3", {"clipnorm": 1.0, "clipvalue": 1.0}, ValueError),
+        ("keras3", {"use_ema": True}, NotImplementedError),
+        ("keras2", {}, ValueError),
+    ],
+)
+def test_refused(version: Any, kwargs: dict[str, Any], error: type[Exception]) -> None:
+    with pytest.raises(error):
+        Adagrad(semantics=version, **kwargs)
+
+
+@pytest.mark.parametrize(
+    ("version", "kwargs"),
+    [
+        ("legacy", {"clipnorm": None, "clipvalue": float("nan")}),
+        ("legacy", {"clipvalue": 1.0, "clipnorm": 1.0, "decay": 0.5}),
+        ("tf2.3", {"clipvalue": 1.0, "clipnorm": 1.0, "lr": 0.1}),
+        ("rewrite", {"clipvalue": 1.0, "clipnorm": 1.0, "weight_decay": None}),
+        ("keras3", {"decay": None, "use_ema": False}),
+    ],
+)
+def test_taken(version: Any, kwargs: dict[str, Any]) -> None:
+    SGD(semantics=version, **kwargs)
+
+
+@pytest.mark.parametrize(
+    ("version", "kwargs", "complaint"),
+    [
+        ("legacy", {"lr": 0.1}, "lr is the old name"),
+        ("keras3", {"decay": 0.1}, "decay has no effect in keras3"),
+        ("rewrite", {"lr": 0.1}, "lr has no effect in rewrite"),
+        ("legacy", {"clipnorm": 0.0}, "clipnorm=0 makes every gradient 0"),
+        ("keras3", {"clipvalue": -1.0}, "switches clipping off"),
+    ],
+)
+def test_silent_in_keras_said_here(version: Any, kwargs: dict[str, Any], complaint: str) -> None:
+    with pytest.warns(KerasWarning, match=complaint):
+        SGD(semantics=version, **kwargs)
+
+
+def test_lr_wins_over_learning_rate() -> None:
+    assert SGD(0.5, lr=0.25, semantics="tf2.3").get_config()["learning_rate"] == 0.25

@@ -1,0 +1,107 @@
+"""minimize, get_gradients and get_updates, at once and in a Graph."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradlab as gl
+from gradlab.errors import InvalidArgumentError
+from gradlab.keras import SGD, Adagrad
+
+F = np.float32
+
+
+def _square(*variables: gl.Variable) -> Any:
+    return lambda: sum((v.value * v.value).sum() for v in variables)
+
+
+def test_minimize_takes_lists_in_lists_functions_and_one_variable() -> None:
+    v, w = gl.Variable([1.0, -2.0], name="v"), gl.Variable([[3.0]], name="w")
+    opt = SGD(0.25)
+    assert opt.minimize(_square(v, w), [[v], (w,)]).numpy() == 1
+    assert opt.minimize(_square(v, w), lambda: [v, w], name="step") is opt.iterations
+    opt.minimize(_square(v, w), v)
+    assert (v.numpy().tolist(), w.numpy().tolist()) == ([0.125, -0.25], [[0.75]])
+    assert opt.minimize(_square(v), []) is None
+
+
+def test_variables_may_be_made_by_the_loss() -> None:
+    made: list[gl.Variable] = []
+
+    def loss() -> Any:
+        if not made:
+            made.append(gl.Variable([2.0]))
+        return made[0].value.sum()
+
+    SGD(1.0).minimize(loss, lambda: made)
+    assert made[0].numpy().tolist() == [1.0]
+
+
+def test_grad_loss_comes_before_the_clip() -> None:
+    v = gl.Variable([0.0, 0.0])
+    SGD(1.0, clipvalue=5.0).minimize(lambda: v * F([1, 1]), [v], grad_loss=F([2.0, 10.0]))
+    assert v.numpy().tolist() == [-2.0, -5.0]
+    with pytest.raises(InvalidArgumentError, match="upstream gradient"):
+        SGD(1.0).minimize(lambda: v * F([1, 1]), [v], grad_loss=F([2.0]))
+
+
+@pytest.mark.parametrize(("version", "error"), [("tf2.3", TypeError), ("legacy", ValueError)])
+def test_a_tensor_is_no_loss(version: Any, error: type[Exception]) -> None:
+    with pytest.raises(error, match="loss must be a function"):
+        SGD(semantics=version).minimize(F(1.0), [gl.Variable([1.0])])
+
+
+def test_a_tape_may_bring_the_gradients() -> None:
+    v = gl.Variable([1.0])
+    tape: Any = SimpleNamespace(gradient=lambda loss, variables, grad_loss: [F([loss])])
+    SGD(1.0).minimize(F(4.0), [v], tape=tape)
+    assert v.numpy().tolist() == [-3.0]
+    with pytest.raises(TypeError, match="no argument 'tape'"):
+        SGD(semantics="tf2.3").minimize(F(4.0), [v], tape=tape)
+
+
+def test_what_minimize_refuses() -> None:
+    v, integer = gl.Variable([1.0], name="v"), gl.Variable(np.int32([1]), name="i")
+    opt = Adagrad()
+    for bad, error in ((None, ValueError), ([integer], ValueError), ([F([1.0])], TypeError)):
+        with pytest.raises(error):
+            opt.minimize(_square(v), bad)
+    assert opt.weights == [] and v.numpy().tolist() == [1.0]
+
+
+@pytest.mark.parametrize("version", ["tf2.3", "legacy", "rewrite", "keras3"])
+def test_minimize_clips_in_every_version(version: Any) -> None:
+    v = gl.Variable([0.0, 0.0])
+    SGD(1.0, semantics=version, clipnorm=1.0).minimize(lambda: (v.value * F([3, 4])).sum(), [v])
+    np.testing.assert_allclose(v.numpy(), [-0.6, -0.8], rtol=1e-6)
+
+
+@pytest.mark.parametrize("version", ["tf2.3", "legacy"])
+def test_in_a_graph_steps_are_described_first(version: Any) -> None:
+    with gl.Graph().as_default():
+        v, opt = gl.Variable([2.0], name="v"), Adagrad(0.5, 9.0, semantics=version, clipnorm=4.0)
+        (operation,) = opt.get_updates(_square(v), [v])
+        assert isinstance(operation, gl.Operation) and v.numpy().tolist() == [2.0]
+        assert [w.name for w in opt.weights] == ["Adagrad/iter:0", "Adagrad/v/accumulator:0"]
+        operation.run(), operation.run()
+        assert opt.iterations.numpy() == 2 and v.numpy() == pytest.approx(1.3305, abs=1e-3)
+        applied = SGD(0.5).apply_gradients([(F([1.0]), v)], name="mine")
+        assert applied.name == "mine"
+        before = v.numpy()
+        applied.run()
+        assert (before - v.numpy()).tolist() == [0.5]
+
+
+def test_get_gradients() -> None:
+    v, w = gl.Variable([3.0, 4.0], name="v"), gl.Variable([1.0], name="w")
+    with pytest.raises(ValueError, match="get_gradients is for"):
+        SGD().get_gradients(_square(v), [v])
+    with gl.Graph().as_default():
+        v, w = gl.Variable([1.5, 2.0], name="v"), gl.Variable([1.0], name="w")
+        assert [g.tolist() for g in SGD(clipnorm=1.0).get_gradients(_square(v), [v])] == [[3.0, 4.0]]
+        (clipped,) = SGD(clipnorm=1.0, semantics="tf2.3").get_gradients(_square(v), [v])
+        np.testing.assert_allclose(clipped, [0.6, 0.8], rtol=1e-6)
+        with pytest.raises(ValueError, match="does not depend on w"):
+            SGD().get_gradients(_square(v), [v, w])
