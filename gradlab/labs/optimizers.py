@@ -97,8 +97,8 @@ class optimizers(Lab):
             Menu("second", "Second rule", rules, "Momentum"),
             Menu("third", "Third rule", nobody + rules, "Adagrad"),
             Menu("fourth", "Fourth rule", nobody + rules, "Adam"),
-            Slider("factor", "Learning rate, times the best", 0.01, 100.0, 1.0, scale="log", step=_PER_DECADE),
-            Slider("noise", "Noise in the gradient, of the first one", 0.0, 1.0, 0.0, step=0.05),
+            Slider("factor", "Rate, times the best", 0.01, 100.0, 1.0, scale="log", step=_PER_DECADE),
+            Slider("noise", "Gradient noise", 0.0, 1.0, 0.0, step=0.05),
             Slider("step", "Steps done", 0, STEPS, STEPS, scale="integer", step=2, play=True),
             Slider("x", "Start, first weight", -REACH, REACH, x, step=0.01, hidden=True),
             Slider("y", "Start, second weight", -REACH, REACH, y, step=0.01, hidden=True),
@@ -184,7 +184,8 @@ def _raced(surface: str, name: str, start: tuple[float, float], noise: float) ->
     with np.errstate(all="ignore"):
         above = landscape.value(paths.astype(np.float64)) - landscape.lowest
         losses = above / max(float(above[0, 0]), _FLOOR)
-    return paths, losses, _best(losses, (above <= _heights(surface)).all(axis=0))
+        near = (np.abs(paths) <= 1.25 * REACH).all(axis=2) & (above <= _heights(surface))
+    return paths, losses, _best(losses, near.all(axis=0))
 
 
 def _best(losses: np.ndarray, stays: np.ndarray) -> int:

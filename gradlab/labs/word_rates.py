@@ -79,8 +79,8 @@ class word_rates(Lab):
             "step": shipped().steps,
         },
         "One rate for all": {"rule": "descent", "learning_rate": 0.1, "step": shipped().steps},
-        "A large initial accumulator": {"rule": "adagrad", "initial": 10.0, "learning_rate": 0.3},
-        "Hardly any": {"rule": "adagrad", "initial": 0.01, "learning_rate": 0.3},
+        "Large accumulator": {"rule": "adagrad", "initial": 10.0, "learning_rate": 0.3},
+        "Small accumulator": {"rule": "adagrad", "initial": 0.01, "learning_rate": 0.3},
         "Before the first line": {"rule": "adagrad", "initial": 0.1, "learning_rate": 0.3, "step": 0},
     }
     targets: ClassVar = {
@@ -103,7 +103,7 @@ class word_rates(Lab):
             Slider("initial", "Initial accumulator", 0.01, 10.0, 0.1, scale="log", step=10),
             Slider("learning_rate", "Learning rate", 0.1, 1.0, 0.3, scale="log", step=20),
             Slider("step", "Steps done", 0, text.steps, text.steps, scale="integer", step=_STRIDE, play=True),
-            Menu("word", "Word (times in the text)", words, "lambda"),
+            Menu("word", "Word", words, "lambda"),
         ]
 
     def compute(self, values: dict[str, Any]) -> Rates:

@@ -91,7 +91,7 @@ def test_presets_show_what_their_names_say() -> None:
     traces = {label: lab.compute({**lab.params, **values}) for label, values in lab.presets.items()}
     rare = {label: trace.rare for label, trace in traces.items()}
     assert rare["One rate for all"] == rare["Before the first line"] == 1
-    assert rare["Hardly any"] > rare["Rare words keep their rate"] > 15 > 6 > rare["A large initial accumulator"]
+    assert rare["Small accumulator"] > rare["Rare words keep their rate"] > 15 > 6 > rare["Large accumulator"]
     assert traces["Rare words keep their rate"].right > traces["One rate for all"].right > 0.6
 
 
