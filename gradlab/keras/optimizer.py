@@ -6,9 +6,11 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..autodiff import Gradient, Loss, check_variables, differentiate
+from ..clip import ClipReport, clip_report
 from ..collection import current_collection
+from ..pairs import read_pairs
 from . import functional
-from .clips import clipped, warn_of_no_clipping
+from .clips import clipped, dense, warn_of_no_clipping
 from .replicas import current_replicas
 from .steps import Pairs, Steps
 
@@ -41,6 +43,11 @@ class Optimizer(Steps):
             replicas.
 
         In "tf2.3" it never clips.
+
+        >>> import gradlab as gl
+        >>> v = gl.Variable([1.0], name="v")
+        >>> gl.keras.SGD(0.5, clipvalue=1.0).apply_gradients([([4.0], v)]).numpy().item(), v.numpy().tolist()
+        (1, [0.5])
         """
         if current_replicas() is not None or self._replicas is not None:
             raise RuntimeError("this optimizer steps on all replicas at once: use replicas.apply_gradients(opt, ...)")
@@ -70,6 +77,13 @@ class Optimizer(Steps):
 
         Raises: ValueError or, in "tf2.3", TypeError: the loss is not a function and there is no tape. ValueError:
         var_list is None, no gradients. TypeError: not variables.
+
+        >>> import gradlab as gl
+        >>> v = gl.Variable([1.0, -2.0], name="v")
+        >>> gl.keras.SGD(0.25, semantics="tf2.3", clipvalue=3.0).minimize(lambda: (v * v).sum(), [v]).numpy().item()
+        1
+        >>> v.numpy().tolist()
+        [0.5, -1.25]
         """
 
         def pairs() -> Pairs:
@@ -85,6 +99,12 @@ class Optimizer(Steps):
         """Gradients of a loss, for a `gl.Graph`; "tf2.3" clips them here.
 
         Raises ValueError where a parameter has none; outside a Graph, where Keras finds none at all.
+
+        >>> import gradlab as gl
+        >>> with gl.Graph().as_default():
+        ...     v = gl.Variable([3.0], name="v")
+        ...     gl.keras.SGD(clipnorm=1.0, semantics="tf2.3").get_gradients(lambda: (v * v).sum(), [v])[0].tolist()
+        [1.0]
         """
         if not current_collection().graph:
             raise ValueError("get_gradients is for `with gl.Graph().as_default():`; use gl.gradients(loss, params)")
@@ -96,9 +116,34 @@ class Optimizer(Steps):
         return [g for g, _ in pairs]
 
     def get_updates(self, loss: Loss, params: Any) -> list[Any]:
-        """[the Operation that does one step], for a `gl.Graph`. Raises as `get_gradients`."""
+        """[the Operation that does one step], for a `gl.Graph`. Raises as `get_gradients`.
+
+        >>> import gradlab as gl
+        >>> with gl.Graph().as_default():
+        ...     v = gl.Variable([1.0], name="v")
+        ...     (step,) = gl.keras.SGD(0.25).get_updates(lambda: (v * v).sum(), [v])
+        >>> step.run(), v.numpy().tolist()
+        (None, [0.5])
+        """
         self.get_gradients(loss, params)
         return [self.minimize(loss, params)]
+
+    def clip_report(self, grads_and_vars: Iterable[Any]) -> ClipReport:
+        """What the clip arguments make of gradients, without a step: norms, factor, entries hit, angle, by variable.
+
+        Not in TensorFlow. In "tf2.3" it is what `minimize` does; `apply_gradients` does nothing there.
+
+        >>> import gradlab as gl
+        >>> v, opt = gl.Variable([0.0, 0.0], name="v"), gl.keras.SGD(clipnorm=1.0)
+        >>> report = opt.clip_report([([3.0, 4.0], v)])
+        >>> report.norm_before, round(report.factor, 3), list(report.tensors)
+        (5.0, 0.2, ['v:0'])
+        """
+        pairs = [(self._checked(g, v), v) for g, v in read_pairs(grads_and_vars) if g is not None]
+        after = clipped(pairs, self._limits, self._version)
+        kept = zip(pairs, after, strict=True)
+        before = [(g if type(g) is type(c) else dense(g, v.shape), v) for (g, v), (c, _) in kept]
+        return clip_report(before, after)
 
     def _gradients(self, loss: Any, var_list: Any, grad_loss: Any, tape: Any) -> Pairs:
         if tape is not None and self._version.name == "tf2.3":

@@ -85,6 +85,12 @@ class Settings:
 
         Setting a number assigns the variable, setting a schedule takes its place. In "keras3" and "rewrite" a schedule
         cannot be replaced by a number (TypeError).
+
+        >>> import gradlab as gl
+        >>> opt = gl.keras.SGD(0.5)
+        >>> opt.learning_rate = 0.25
+        >>> opt.learning_rate, opt.lr.numpy().item()
+        (<gradlab.Variable 'learning_rate:0' shape=() dtype=float32>, 0.25)
         """
         return self._read("learning_rate")
 
@@ -171,6 +177,10 @@ class Settings:
 
         The learning rate is a NumPy float32 after the first use (a float in "keras3"), a schedule is a dictionary, a
         function is called. Not TensorFlow's: "semantics" where it is not "legacy", and "strict" where it is set.
+
+        >>> import gradlab as gl
+        >>> gl.keras.Adagrad(0.5, clipnorm=1.0).get_config()["clipnorm"]
+        1.0
         """
         limits = self._limits if self._version.lazy else {**self._version.fixed, **dict.fromkeys(CLIPS), **self._limits}
         config = {"name": self._name, **limits, "learning_rate": self._serialized_rate()}
@@ -201,6 +211,10 @@ class Settings:
 
         Raises TypeError for unknown names. `Adagrad` does not rebuild a schedule in "tf2.3" and "legacy": it warns, and
         the first step is a ValueError there.
+
+        >>> import gradlab as gl
+        >>> gl.keras.SGD.from_config({"lr": 0.5}, semantics="keras3").get_config()["learning_rate"]
+        0.5
         """
         version = semantics(changes.get("semantics", config.get("semantics", "legacy")))
         if "lr" in config:

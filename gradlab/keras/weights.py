@@ -66,7 +66,13 @@ class Weights:
         return list(self._kept.slot_names)
 
     def get_slot(self, var: Variable, slot_name: str) -> Variable:
-        """The slot variable (KeyError if there is none; `tf.compat.v1.train` gives None)."""
+        """The slot variable (KeyError if there is none; `tf.compat.v1.train` gives None).
+
+        >>> import gradlab as gl
+        >>> v, opt = gl.Variable([1.0], name="v"), gl.keras.SGD(0.5, momentum=0.9)
+        >>> opt.apply_gradients([([4.0], v)]).numpy().item(), opt.get_slot(v, "momentum").numpy().tolist()
+        (1, [-2.0])
+        """
         try:
             return self._kept.slots[var][slot_name]
         except KeyError:
@@ -85,6 +91,11 @@ class Weights:
         Args:
             initializer: "zeros", "ones", a function of (shape, dtype), or a value.
             shape: another shape than the variable's (not in TensorFlow 2.3).
+
+        >>> import gradlab as gl
+        >>> slot = gl.keras.SGD().add_slot(gl.Variable([1.0, 2.0], name="v"), "mean", "ones")
+        >>> slot.name, slot.numpy().tolist()
+        ('v/mean:0', [1.0, 1.0])
         """
         return self._add_slot(var, slot_name, _start(initializer, var, shape), "")
 
@@ -107,7 +118,12 @@ class Weights:
         initializer: str | Callable[..., Any] | Any = "zeros",
         trainable: bool | None = None,
     ) -> Variable:
-        """A variable of your own, float32 and trainable by default, which does not join `weights`."""
+        """A variable of your own, float32 and trainable by default, which does not join `weights`.
+
+        >>> import gradlab as gl
+        >>> gl.keras.SGD().add_weight("beta", [2], initializer="ones").numpy().tolist()
+        [1.0, 1.0]
+        """
         value = _initial(initializer, tuple(shape), np.dtype(dtype or np.float32))
         return Variable(value, trainable=trainable is None or trainable, name=name)
 
@@ -129,6 +145,13 @@ class Weights:
 
         Raises ValueError where the number of weights or a shape differs; nothing is changed then. Before the first step
         there is nothing to set but []: make a step with zero gradients first.
+
+        >>> import gradlab as gl
+        >>> opt = gl.keras.SGD()
+        >>> _ = opt.apply_gradients([([0.0], gl.Variable([1.0]))])
+        >>> opt.set_weights([41])
+        >>> opt.iterations.numpy().item()
+        41
         """
         arrays, own = [as_array(w, "a weight") for w in weights], self._kept.weights
         if len(arrays) != len(own):

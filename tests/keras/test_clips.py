@@ -116,3 +116,16 @@ def test_mixed_dtypes_have_no_global_norm() -> None:
     with pytest.raises(gl.errors.InvalidArgumentError, match="must share a dtype"):
         SGD(1.0, global_clipnorm=1.0).apply_gradients([(v.numpy(), v) for v in variables])
     assert [v.numpy().tolist() for v in variables] == [[1.0], [1.0]]
+
+
+def test_a_report_of_what_the_limits_would_do() -> None:
+    v, e = gl.Variable(np.zeros(3, F), name="v"), gl.Variable(np.zeros((2, 1), F), name="e")
+    slices = gl.IndexedSlices(F([[6.0], [6.0]]), [1, 1], (2, 1))
+    for version in ("tf2.3", "legacy"):
+        report = SGD(clipvalue=3.5, semantics=version).clip_report([(G, v), (None, e)])
+        assert (report.norm_before, report.fraction_clipped, list(report.tensors)) == (5.0, 1 / 3, ["v:0"])
+    with pytest.warns(KerasWarning, match="as they stand"):
+        report = SGD(global_clipnorm=1.0, semantics="keras3").clip_report([(G, v), (slices, e)])
+    assert report.tensors["e:0"].norm_before == 12.0
+    assert SGD().clip_report([(G, v)]).factor == 1.0
+    assert v.numpy().tolist() == [0, 0, 0]
