@@ -23,6 +23,7 @@ def test_the_rates_are_those_of_a_training_with_the_librarys_rule() -> None:
     np.testing.assert_array_equal(columns["effective_rate"], expected.rate[100])
     np.testing.assert_array_equal(columns["accumulator"], expected.accumulator[100])
     assert columns["times_in_text"][0] == TEXT.counts.max()
+    assert tuple(columns["word"]) == TEXT.words
 
 
 def test_rates_fall_with_the_root_of_the_frequency() -> None:
@@ -80,6 +81,10 @@ def test_every_dot_goes_by_its_word() -> None:
     assert items is not None
     assert tuple(items.names) == TEXT.words
     np.testing.assert_array_equal(items.values["effective rate"], lab.compute(lab.params).now)
+
+
+def test_the_slider_ends_where_the_lines_end() -> None:
+    assert gl.labs.word_rates().params["step"] == TEXT.steps
 
 
 def test_a_setting_is_trained_once() -> None:
