@@ -111,7 +111,7 @@ SPARSECORE = {
         *("l1_regularization_strength", "l2_regularization_strength", "max_lr_multiplier", "step_counter"),
     ),
 }
-STATIC = {"multiply_linear_by_learning_rate": "multiply_linear_by_lr"}
+STATIC = {"multiply_linear_by_learning_rate": "multiply_linear_by_lr", "use_nesterov": "use_nesterov"}
 
 # tf.tpu.experimental.embedding: the names a checkpoint has for the slots.
 TPU_OPTIMIZERS = {

@@ -130,27 +130,36 @@ def clip_global_norm(name: str, scenario: Scenario) -> list[Any]:
 
 
 def torch_clip_value(name: str, scenario: Scenario) -> list[Any]:
-    return [{"clipped": [gl.clip_by_value(f32([-5.0, "nan", "inf", 0.5]), -1.0, 1.0)]}]
+    """The note is the call: "clip_grad_value_([-5,nan,inf,.5],1)"."""
+    (values, limit) = _told(scenario, r"clip_grad_value_\((\[.*?\]),(.*?)\)")
+    return [{"clipped": [gl.clip_by_value(values, -float(limit), float(limit))]}]
 
 
 def block_rms(name: str, scenario: Scenario) -> list[Any]:
-    return [{"clipped": gl.clip_by_block_rms([f32([3.0, 4.0]), f32([0.1, 0.2])], 1.0)}]
+    """The note is the call: "clip_by_block_rms(1) on [3,4] and [.1,.2]"."""
+    (limit,) = _told(scenario, r"clip_by_block_rms\((.*?)\)")
+    tensors = [_told(scenario, re.escape(text))[0] for text in re.findall(r"\[.*?\]", scenario.data["note"])]
+    return [{"clipped": gl.clip_by_block_rms(tensors, float(limit))}]
 
 
-def agc_matrix(name: str, scenario: Scenario) -> list[Any]:
-    given = scenario.data["input"]
+def agc(name: str, scenario: Scenario) -> list[Any]:
+    """The matrices of the input, unless the note names others, or none for the parameters."""
+    given, note = scenario.data["input"], scenario.data["note"]
+    if "without params" in note:
+        return [{"clipped": gl.adaptive_grad_clip([decode.array(given["grad_matrix"])], [], given["clipping"])}]
     g, w = decode.array(given["grad_matrix"]), decode.array(given["param_matrix"])
+    if "grad [" in note:
+        g, w = _told(scenario, r"grad (\[.*?\]), param (\[.*?\])(?:$|[ ,;:])")
     return [{"clipped": gl.adaptive_grad_clip([g], [w], given["clipping"], given["eps"])}]
 
 
-def agc_zero_param(name: str, scenario: Scenario) -> list[Any]:
-    given = scenario.data["input"]
-    pair = [f32([3.0, 4.0])], [f32([0.0, 0.0])]
-    return [{"clipped": gl.adaptive_grad_clip(*pair, given["clipping"], given["eps"])}]
-
-
-def agc_no_params(name: str, scenario: Scenario) -> list[Any]:
-    return [{"clipped": gl.adaptive_grad_clip([f32([3.0, 4.0])], [], scenario.data["input"]["clipping"])}]
+def _told(scenario: Scenario, pattern: str) -> list[np.ndarray]:
+    """Numbers and lists from the words of the note; the whole match where the pattern has no groups."""
+    found = re.search(pattern, scenario.data["note"])
+    if found is None:
+        raise Unsupported(f"note {scenario.data['note']!r}")
+    words = [re.sub(r"nan|inf", lambda m: f'"{m[0]}"', text) for text in found.groups() or (found[0],)]
+    return [f32(ast.literal_eval(text)) for text in words]
 
 
 def per_example(name: str, scenario: Scenario) -> list[Any]:
@@ -211,11 +220,9 @@ BY_INPUT = {
     ("adagrad", frozenset({"var", "values", "indices"})): sparse_adagrad,
     ("clip_global_norm", frozenset({"tensors", "limit"})): clip_global_norm,
     ("optax", frozenset({"grads", "limit"})): per_example,
+    ("optax", frozenset({"param_matrix", "grad_matrix", "clipping", "eps"})): agc,
 }
 FUNCTIONS = {
     "clip_value": torch_clip_value,
     "block_rms": block_rms,
-    "agc_matrix": agc_matrix,
-    "agc_zero_param": agc_zero_param,
-    "agc_no_params": agc_no_params,
 }
