@@ -73,15 +73,10 @@ class word_rates(Lab):
     label = "Word frequency and learning rate"
     axis = "step"
     presets: ClassVar = {
-        "Rare words keep their rate": {
-            "rule": "adagrad",
-            "initial": 0.1,
-            "learning_rate": 0.3,
-            "step": _END,
-        },
+        "Rare words keep their rate": {"rule": "adagrad", "initial": 0.1, "learning_rate": 0.3, "step": _END},
         "One rate for all": {"rule": "descent", "learning_rate": 0.1, "step": _END},
-        "Large accumulator": {"rule": "adagrad", "initial": 10.0, "learning_rate": 0.3},
-        "Small accumulator": {"rule": "adagrad", "initial": 0.01, "learning_rate": 0.3},
+        "Large accumulator": {"rule": "adagrad", "initial": 10.0, "learning_rate": 0.3, "step": _END},
+        "Small accumulator": {"rule": "adagrad", "initial": 0.01, "learning_rate": 0.3, "step": _END},
         "Before the first line": {"rule": "adagrad", "initial": 0.1, "learning_rate": 0.3, "step": 0},
     }
     targets: ClassVar = {
