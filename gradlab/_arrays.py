@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -108,31 +108,32 @@ def flush(x: Array) -> Array:
     if is_jax(x) or (tiny := _TINY.get(x.dtype)) is None:
         return x
     x = np.asarray(x)
-    if _has_denormals(x):
+    whole = x.size <= CACHED or not x.flags.c_contiguous
+    with watching() as has_denormals:
+        found = any(has_denormals(piece) for piece in ([x] if whole else pieces(x.reshape(-1), CACHED)))
+    if found:
         np.multiply(x, 0, out=x, where=np.abs(x) < tiny)
     return x
 
 
-def flushed(x: Array) -> Array:
-    """The same, but x is not written to: without denormal entries it is x itself."""
-    return flush(x.copy()) if x.dtype in _TINY and _has_denormals(x) else x
+@contextmanager
+def watching() -> Iterator[Callable[[Array], bool]]:
+    """Quiet arithmetic, and a function that tells in one pass whether an array has denormal entries.
 
-
-def _has_denormals(x: Array) -> bool:
-    """Whether some entry is denormal, told in one pass by the processor; the least normal number counts too.
-
-    Times the number below 1, such an entry loses bits, which raises the underflow flag; 0, NaN and others do not.
+    Times the number below 1 such an entry loses bits, which raises the processor's underflow flag; 0 and NaN do not.
+    The least normal number does too, and what is done then leaves it alone.
     """
-    factor = np.nextafter(x.dtype.type(1), x.dtype.type(0))
-    flat = [x] if x.size <= CACHED or not x.flags.c_contiguous else pieces(x.reshape(-1), CACHED)
-    scratch = np.empty(flat[0].shape, x.dtype)
-    try:
-        with np.errstate(under="raise", over="ignore", invalid="ignore"):
-            for piece in flat:
-                np.multiply(piece, factor, out=scratch[: len(piece)] if piece.ndim else scratch)
-    except FloatingPointError:
-        return True
-    return False
+    raised: list[str] = []
+
+    def has_denormals(x: Array) -> bool:
+        if x.dtype not in _TINY:
+            return False
+        raised.clear()
+        np.multiply(x, np.nextafter(x.dtype.type(1), x.dtype.type(0)))
+        return bool(raised)
+
+    with np.errstate(all="ignore", under="call", call=lambda kind, _: raised.append(kind)):
+        yield has_denormals
 
 
 @quiet

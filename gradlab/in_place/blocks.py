@@ -2,34 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 
 from .. import apply
-from .._arrays import CACHED, flushed, quiet
+from .._arrays import CACHED, flush, watching
 from ..rules import Rule
 from ..rules._rule import Slots
 from ..slices import IndexedSlices
 
 Tables = tuple[np.ndarray, Slots]  # weights and slots
+BLOCKS_PER_THREAD = 16  # fewer are done before a thread has started
 
 
-@quiet
 def step(rule: Rule, w: np.ndarray, slots: Slots, g: np.ndarray, lr: Any, out: Tables) -> None:
-    """The bits of `rule(w, slots, g, lr)`, written into `out`, which may be w and slots themselves."""
+    """The bits of `rule(w, slots, g, lr)`, written into `out`, which may be w and slots themselves.
+
+    Large arrays are shared among the cores: NumPy lets other threads work while it computes.
+    """
     if w.ndim == 0:
         new_w, new_slots = rule(w, slots, g, lr)
         _write((new_w, *new_slots), (), (out[0], *out[1]), ())
         return
-    settled, rate = rule._in(w.dtype), np.asarray(lr, w.dtype)
-    targets = (out[0], *out[1])
-    for block in _blocks(w):
-        old = (w[block], *(s[block] for s in slots))
-        new_w, new_slots = settled.step(old[0], old[1:], flushed(np.asarray(g[block], w.dtype)), rate)
-        new = tuple(flushed(np.asarray(x, w.dtype)) for x in (new_w, *new_slots))
-        _write(new, old, targets, block)
+    settled, rate, targets = rule._in(w.dtype), np.asarray(lr, w.dtype), (out[0], *out[1])
+
+    def run(blocks: Sequence[slice]) -> None:
+        with watching() as has_denormals:
+            for block in blocks:
+                old = (w[block], *(s[block] for s in slots))
+                gradient = _flushed(np.asarray(g[block], w.dtype), has_denormals)
+                new_w, new_slots = settled.step(old[0], old[1:], gradient, rate)
+                new = tuple(_flushed(np.asarray(x, w.dtype), has_denormals) for x in (new_w, *new_slots))
+                _write(new, old, targets, block)
+
+    blocks = _blocks(w)
+    shares = min(os.cpu_count() or 1, len(blocks) // BLOCKS_PER_THREAD)
+    if shares < 2:
+        run(blocks)
+        return
+    with ThreadPoolExecutor(shares) as pool:
+        for done in [pool.submit(run, blocks[k::shares]) for k in range(shares)]:
+            done.result()
+
+
+def _flushed(x: np.ndarray, has_denormals: Callable[[np.ndarray], bool]) -> np.ndarray:
+    return flush(x.copy()) if has_denormals(x) else x
 
 
 def _write(new: Slots, old: Slots, targets: Slots, block: Any) -> None:
@@ -39,9 +60,9 @@ def _write(new: Slots, old: Slots, targets: Slots, block: Any) -> None:
         target[block] = x
 
 
-def _blocks(w: np.ndarray) -> Iterator[slice]:
+def _blocks(w: np.ndarray) -> list[slice]:
     rows = max(1, CACHED * w.shape[0] // max(1, w.size))
-    return (slice(start, start + rows) for start in range(0, w.shape[0], rows))
+    return [slice(start, start + rows) for start in range(0, w.shape[0], rows)]
 
 
 def new_rows(

@@ -1,4 +1,4 @@
-"""Print one table of measurements: `python -m tests.benchmarks [clip] [import] [latency] [first] [--who WORD]`."""
+"""Print one table of measurements: `python -m tests.benchmarks [PART ...] [--who WORD]`; all parts by default."""
 
 from __future__ import annotations
 
@@ -6,10 +6,16 @@ import argparse
 import dataclasses
 from collections.abc import Iterator
 
-from . import clip, first, imports, latency, machine, table
+from . import adagrad, clip, first, imports, latency, machine, table
 from .contestants import CONTESTANTS
 
-PARTS = {"clip": clip.rows, "import": imports.rows, "latency": latency.rows, "first": first.rows}
+PARTS = {
+    "clip": clip.rows,
+    "adagrad": adagrad.rows,
+    "import": imports.rows,
+    "latency": latency.rows,
+    "first": first.rows,
+}
 IN_THE_BROWSER = {"latency", "first"}
 
 

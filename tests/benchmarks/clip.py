@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
-import statistics
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-from .table import Row, percentile
+from .race import race
+from .table import Row
 
 TENSORS, NUMBERS, ROUNDS = 200, 10_000_000, 30
 LIMIT = 1.0
@@ -38,17 +37,15 @@ def rows() -> Iterator[Row]:
     import gradlab as gl
 
     tensors = gradients()
-    yield from _race(
-        f"{WHAT}, NumPy",
-        {
-            "gradlab": lambda: gl.clip_by_global_norm(tensors, LIMIT),
-            "plain formula": lambda: plainly(tensors, LIMIT),
-        },
-    )
+    numpy: dict[str, Callable[[], Any]] = {
+        "gradlab": lambda: gl.clip_by_global_norm(tensors, LIMIT),
+        "plain formula": lambda: plainly(tensors, LIMIT),
+    }
+    yield from race(f"{WHAT}, NumPy", numpy, ROUNDS)
     if importlib.util.find_spec("optax") is None:
         yield Row(f"{WHAT}, jit", "optax", note="not measured: optax missing")
         return
-    yield from _race(f"{WHAT}, jit", _jitted(tensors))
+    yield from race(f"{WHAT}, jit", _jitted(tensors), ROUNDS)
 
 
 def _jitted(tensors: list[Any]) -> dict[str, Callable[[], Any]]:
@@ -65,18 +62,3 @@ def _jitted(tensors: list[Any]) -> dict[str, Callable[[], Any]]:
         "gradlab": lambda: jax.block_until_ready(ours(arrays)),
         "optax": lambda: jax.block_until_ready(theirs(arrays)),
     }
-
-
-def _race(what: str, runners: dict[str, Callable[[], Any]]) -> Iterator[Row]:
-    """Run them in turns, A B A B, so that whatever disturbs the machine disturbs both."""
-    times: dict[str, list[float]] = {name: [] for name in runners}
-    for round_ in range(ROUNDS + 3):
-        for name, run in runners.items():
-            start = time.perf_counter()
-            run()
-            if round_ >= 3:  # the first ones compile and warm up
-                times[name].append(1000 * (time.perf_counter() - start))
-    ours = statistics.median(times["gradlab"])
-    for name, found in times.items():
-        median = statistics.median(found)
-        yield Row(what, name, median, percentile(found, 95), median / ours, note=f"{ROUNDS} rounds in turns")

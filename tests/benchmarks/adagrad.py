@@ -1,0 +1,153 @@
+"""Adagrad: dense against memory, optax and the plain formula; sparse against TensorFlow and PyTorch.
+
+The extra `oracle` brings TensorFlow. PyTorch is large and in no extra:
+`pip install torch --index-url https://download.pytorch.org/whl/cpu`.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from .race import race
+from .table import Row
+
+NUMBERS, ROUNDS = 32_000_000, 15
+TABLE, IDS, EXPONENT, SPARSE_ROUNDS = (1_000_000, 64), 65_536, 1.05, 30
+RATE = np.float32(0.1)
+DENSE, SPARSE = "Adagrad, 32 M float32", "Adagrad, 65,536 Zipf ids in a table of 1 M x 64"
+Runner = Callable[[], Any]
+
+
+def rows() -> Iterator[Row]:
+    """Three races."""
+    yield from race(f"{DENSE}, jit", *_dense_jit())
+    yield from race(f"{DENSE}, NumPy", _dense_numpy(), ROUNDS)
+    ids, values = slices()
+    yield from race(f"{SPARSE} ({np.unique(ids).size:,} rows)", *_sparse(ids, values))
+
+
+def _dense_jit() -> tuple[dict[str, Runner], int]:
+    import jax
+    import jax.numpy as jnp
+
+    import gradlab as gl
+
+    numbers = np.random.default_rng(0)
+    g, a, b = (jnp.asarray(numbers.standard_normal(NUMBERS, dtype=np.float32)) for _ in range(3))
+    triad = jax.jit(lambda out, x, y: x + RATE * y, donate_argnums=0, keep_unused=True)
+    v, opt = gl.Variable(jnp.zeros(NUMBERS)), optimizer()
+    runners = {
+        "gradlab": lambda: (opt.apply_gradients([(g, v)]), jax.block_until_ready(v.value))[0],
+        "triad of three arrays (x 5/3 moves as much)": _in_turns(lambda out: triad(out, a, b), jnp.zeros(NUMBERS)),
+    }
+    if importlib.util.find_spec("optax"):
+        import optax
+
+        rule = optax.adagrad(RATE)
+
+        def step(state: Any) -> Any:
+            updates, new = rule.update(g, state[1], state[0])
+            return optax.apply_updates(state[0], updates), new
+
+        w = jnp.zeros(NUMBERS)
+        runners["optax"] = _in_turns(jax.jit(step, donate_argnums=0), (w, rule.init(w)))
+    return runners, ROUNDS
+
+
+def _in_turns(step: Callable[[Any], Any], state: Any) -> Runner:
+    """One step after the other, each on what the last one left."""
+    import jax
+
+    kept = [state]
+
+    def run() -> None:
+        kept[0] = jax.block_until_ready(step(kept[0]))
+
+    return run
+
+
+def _dense_numpy() -> dict[str, Runner]:
+    import gradlab as gl
+
+    g = np.random.default_rng(0).standard_normal(NUMBERS, dtype=np.float32)
+    v, opt = gl.Variable(np.zeros(NUMBERS, np.float32)), optimizer()
+    state = [np.zeros(NUMBERS, np.float32), np.full(NUMBERS, 0.1, np.float32)]
+
+    def plainly() -> None:
+        w, accumulator = state
+        accumulator = accumulator + g * g
+        state[:] = w - RATE * g / (np.sqrt(accumulator) + np.float32(1e-7)), accumulator
+
+    return {"gradlab": lambda: opt.apply_gradients([(g, v)]), "plain formula": plainly}
+
+
+def optimizer() -> Any:
+    """Adagrad in Keras's form, as all of these compute it."""
+    import gradlab as gl
+
+    return gl.train.Optimizer(gl.rules.Adagrad(), float(RATE), False, "Adagrad")
+
+
+def slices() -> tuple[np.ndarray, np.ndarray]:
+    """Ids as often as words are used, spread over the table, and a row of gradients for each."""
+    numbers = np.random.default_rng(0)
+    often = np.arange(1, TABLE[0] + 1) ** -EXPONENT
+    ids = np.searchsorted(np.cumsum(often / often.sum()), numbers.random(IDS)).clip(max=TABLE[0] - 1)
+    values = numbers.standard_normal((IDS, TABLE[1]), dtype=np.float32)
+    return numbers.permutation(TABLE[0])[ids].astype(np.int32), values
+
+
+def _sparse(ids: np.ndarray, values: np.ndarray) -> tuple[dict[str, Runner], int]:
+    import jax
+    import jax.numpy as jnp
+
+    import gradlab as gl
+
+    g, v, opt = (
+        gl.IndexedSlices(jnp.asarray(values), jnp.asarray(ids), TABLE),
+        gl.Variable(jnp.zeros(TABLE)),
+        optimizer(),
+    )
+    runners = {"gradlab": lambda: (opt.apply_gradients([(g, v)]), jax.block_until_ready(v.value))[0]}
+    on_numpy, other = gl.IndexedSlices(values, ids, TABLE), optimizer()
+    w = gl.Variable(np.zeros(TABLE, np.float32))
+    runners["gradlab, NumPy"] = lambda: other.apply_gradients([(on_numpy, w)])
+    if importlib.util.find_spec("tensorflow") and importlib.util.find_spec("tf_keras"):
+        runners["TensorFlow (Keras legacy)"] = _tensorflow(ids, values)
+    if importlib.util.find_spec("torch"):
+        runners["PyTorch"] = _torch(ids, values)
+    return runners, SPARSE_ROUNDS
+
+
+def _tensorflow(ids: np.ndarray, values: np.ndarray) -> Runner:
+    import tensorflow as tf
+    import tf_keras
+
+    v, opt = tf.Variable(tf.zeros(TABLE)), tf_keras.optimizers.legacy.Adagrad(float(RATE))
+    g = tf.IndexedSlices(tf.constant(values), tf.constant(ids), TABLE)
+    opt.apply_gradients([(g, v)])
+
+    @tf.function
+    def step() -> Any:
+        opt.apply_gradients([(g, v)])
+        return opt.iterations
+
+    return step
+
+
+def _torch(ids: np.ndarray, values: np.ndarray) -> Runner:
+    import torch
+
+    w = torch.zeros(TABLE, requires_grad=True)
+    opt = torch.optim.Adagrad([w], float(RATE), initial_accumulator_value=0.1)
+    indices, rows = torch.tensor(ids.astype(np.int64))[None], torch.tensor(values)
+
+    def run() -> None:
+        w.grad = torch.sparse_coo_tensor(indices, rows, TABLE, check_invariants=False)  # not coalesced yet
+        opt.step()
+
+    return run
