@@ -213,7 +213,8 @@ class Optimizer:
             rule = self._rule
             self._keep_shared(self._shared(rule))
             for v in variables:
-                self._store.store(v, rule, self._store.values(v, rule), self._labels())
+                if v not in self._store:
+                    self._store.store(v, rule, self._store.values(v, rule), self._labels())
 
     def _update(self, pairs: Sequence[tuple[Gradient, Variable]], global_step: Variable | None) -> None:
         """All updates, in order, or none: values are stored when the last one has been computed."""

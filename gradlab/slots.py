@@ -25,6 +25,9 @@ class SlotStore:
         self._shared: dict[str, Variable] = {}
         self.lock = threading.RLock()
 
+    def __contains__(self, v: Variable) -> bool:
+        return v in self._slots
+
     def slot(self, v: Variable, name: str) -> Variable | None:
         return self._slots.get(v, {}).get(name)
 

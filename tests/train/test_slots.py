@@ -57,6 +57,15 @@ def test_a_second_optimizer_counts_on(kind: str) -> None:
         assert len(set(everything)) == 2 * len(names)
 
 
+def test_describing_another_update_touches_no_slot() -> None:
+    with gl.Graph().as_default():
+        v, opt = gl.Variable([1.0, 2.0], name="v"), T.MomentumOptimizer(0.1, 0.9)
+        opt.apply_gradients([([1.0, 1.0], v)]).run()
+        before = opt.get_slot(v, "momentum").value
+        opt.apply_gradients([([2.0, 2.0], v)])
+        assert opt.get_slot(v, "momentum").value is before
+
+
 def test_slots_start_as_tensorflows_do() -> None:
     with gl.Graph().as_default():
         v = gl.Variable([1.0, 2.0], name="v")
