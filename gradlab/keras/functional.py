@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def init(optimizer: Steps, values: Any) -> dict[str, Any]:
     """A step count of 0 and the slots of every leaf."""
-    return pure.init(optimizer._rule(), values)
+    return pure.init(optimizer._blank(), values)
 
 
 def update(optimizer: Steps, state: Any, values: Any, grads: Any, axis_name: Any) -> tuple[Any, Any]:

@@ -45,19 +45,18 @@ class Settings:
             check_limit(k, limit, self._version)
         self.gradient_aggregator = kwargs.get("gradient_aggregator")
         self.gradient_transformers = list(kwargs.get("gradient_transformers") or [])
-        values = dict(hyperparameters)
-        if self._version.lazy:
-            values = {
-                **values,
-                "learning_rate": kwargs.get("lr", values["learning_rate"]),
-                "decay": self._initial_decay,
-            }
-        else:
-            values["learning_rate"] = self._eager_rate(values["learning_rate"])
+        values = self._given(hyperparameters, kwargs)
         self._hyper = {k: Hyperparameter(k, x) for k, x in values.items()}
         self._created = False
         if not self._version.lazy:
             self._create_hyperparameters(f"{self._name}/" if self._version.name == "keras3" else "")
+
+    def _given(self, hyperparameters: Mapping[str, Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """The hyperparameters that the version has, in the form it keeps them in."""
+        rate = hyperparameters["learning_rate"]
+        if not self._version.lazy:
+            return {**hyperparameters, "learning_rate": self._eager_rate(rate)}
+        return {**hyperparameters, "learning_rate": kwargs.get("lr", rate), "decay": self._initial_decay}
 
     def _eager_rate(self, rate: Any) -> Any:
         """The learning rate of a version that makes a float32 variable of it at once."""

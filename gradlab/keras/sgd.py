@@ -85,6 +85,9 @@ class SGD(Optimizer):
         number: Any = np.float32(momentum) if type(momentum) in (int, float) else np.asarray(momentum)[()]
         return rules.KerasMomentum(number, bool(self.nesterov))
 
+    def _blank(self) -> rules.Rule:
+        return rules.KerasMomentum() if self._rolls else rules.StochasticGradientDescent()
+
     def _sparse(self) -> pure.Sparse:
         if not self._rolls:
             return apply.each

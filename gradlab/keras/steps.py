@@ -46,6 +46,10 @@ class Steps(Settings, Weights):
         """The rule with the hyperparameters as they are now."""
         raise NotImplementedError(f"{type(self).__name__} must define _rule()")
 
+    def _blank(self) -> rules.Rule:
+        """The rule as far as its slots go; where hyperparameters are functions they are not called for it."""
+        return self._rule()
+
     def _sparse(self) -> pure.Sparse:
         """How IndexedSlices meet the rule."""
         return apply.rows
@@ -116,7 +120,7 @@ class Steps(Settings, Weights):
             for v, w, slots in updates if self._strict else list(updates):
                 self._iterations(f"{self._name}/")
                 v.assign(w)
-                self._store_slots(v, slots)
+                self._store_slots(v, self._blank(), slots)
             self.iterations.assign_add(1)
             self._known = self._known or self._asked
 
@@ -143,16 +147,16 @@ class Steps(Settings, Weights):
                 for name, start in zip(rule.slots, rule.init(v._value), strict=True)
             )
 
-    def _store_slots(self, v: Variable, values: Slots) -> None:
-        for name, value in zip(self._rule().slots, values, strict=True):
+    def _store_slots(self, v: Variable, rule: rules.Rule, values: Slots) -> None:
+        for name, value in zip(rule.slots, values, strict=True):
             self._add_slot(v, name, value, f"{self._name}/").assign(value)
 
     def _create(self, variables: Sequence[Variable]) -> None:
         """Make what is missing, as Keras does before anything else: iterations, hyperparameters, slots."""
         self._iterations(f"{self._name}/")
         self._create_hyperparameters(f"{self._name}/")
-        rule = self._rule()
+        rule = self._blank()
         for v in variables:
             if rule.slots and not is_trainable(v.dtype):
                 raise DTypeError(f"{v.name} is {v.dtype}; only floating-point variables can have slots")
-            self._store_slots(v, self._slot_values(v, rule))
+            self._store_slots(v, rule, self._slot_values(v, rule))

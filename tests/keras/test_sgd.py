@@ -57,6 +57,14 @@ def test_momentum_that_was_0_at_first_stays_without_effect() -> None:
     assert _weights(SGD(0.5, momentum=lambda: 0.5), [F([1.0]), F([1.0])]) == [-1.25]
 
 
+def test_momentum_of_a_function_is_asked_once_for_each_step() -> None:
+    calls: list[int] = []
+    opt = SGD(1.0, momentum=lambda: calls.append(0) or 0.5)  # type: ignore[func-returns-value]
+    for n in (1, 2):
+        opt.apply_gradients([(F([1.0]), gl.Variable([0.0])) for _ in range(3)])
+        assert len(calls) == n
+
+
 def test_config() -> None:
     opt = SGD(0.5, momentum=0.25, nesterov=True)
     assert opt.get_config() == {"name": "SGD", "learning_rate": 0.5, "decay": 0.0, "momentum": 0.25, "nesterov": True}
