@@ -30,6 +30,32 @@ def test_flush_leaves_other_dtypes_alone(x: np.ndarray) -> None:
     assert _arrays.flush(x) is x
 
 
+@given(st.lists(st.integers(0, 2**32 - 1), max_size=40))
+def test_flush_sees_every_denormal_among_any_bits(bits: list[int]) -> None:
+    x = np.array(bits, np.uint32).view(np.float32)
+    size = np.abs(x)
+    denormal = (size > 0) & (size < np.finfo(np.float32).tiny)
+    with _arrays.watching() as has_denormals:
+        assert has_denormals(x) or not denormal.any()
+    expected = np.where(denormal, np.copysign(np.float32(0), x), x)
+    assert _arrays.flush(x.copy()).tobytes() == np.where(np.isnan(x), x, expected).tobytes()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_one_denormal_is_seen_anywhere(dtype: type) -> None:
+    tiny = np.finfo(dtype).tiny
+    clean = np.full(3 * _arrays.CACHED, 2 * tiny, dtype)
+    clean[::3] = 0
+    for denormal in (np.finfo(dtype).smallest_subnormal, tiny - np.finfo(dtype).smallest_subnormal):
+        for place in (0, _arrays.CACHED, -1):
+            x = clean.copy()
+            x[place] = -denormal
+            assert _arrays.flush(x.reshape(3, -1).T)[0, 0] in (0, 2 * tiny)  # in another order
+            assert np.count_nonzero(x) == np.count_nonzero(clean) - (clean[place] != 0)
+    with _arrays.watching() as has_denormals:
+        assert not has_denormals(clean)
+
+
 @pytest.mark.parametrize("size", [0, 1, 7, 128, 8192, 8193, 50_000])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_sum_squares_is_within_one_ulp(size: int, dtype: type) -> None:
