@@ -28,10 +28,10 @@ TESTED_ELSEWHERE = {
     "rules/_rule": "rules/test_every_rule.py",
     "slots": "train/test_slots.py: what the optimizers keep, by name; test_optimizer.py",
     "tape": "test_autodiff.py: the tape is its inner half",
-    "train/adadelta": "train/test_tensorflow.py, train/test_signatures.py and train/test_slots.py, like every optimizer",
+    "train/adadelta": "train/test_tensorflow.py, test_signatures.py and test_slots.py there, like every optimizer",
     "train/adagrad": "the same, and train/test_kernels.py",
     "train/checks": "train/test_signatures.py: what constructors refuse",
-    "train/proximal": "train/test_tensorflow.py, train/test_signatures.py and train/test_slots.py, like every optimizer",
+    "train/proximal": "train/test_tensorflow.py, test_signatures.py and test_slots.py there, like every optimizer",
     "train/rms_prop": "the same, and train/test_kernels.py",
 }
 # Names whose home is Python or gradlab alone, so that no original can be named.
