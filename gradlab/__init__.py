@@ -53,7 +53,19 @@ _HOMES = {
     "slices": "IndexedSlices",
     "variable": "Variable get_global_step get_or_create_global_step trainable_variables",
 }
-_MODULES = tuple("char_rnn datasets errors exercises in_place keras labs optax rules schedules train".split())
+_MODULES = (
+    "char_rnn",
+    "datasets",
+    "errors",
+    "exercises",
+    "in_place",
+    "keras",
+    "labs",
+    "optax",
+    "rules",
+    "schedules",
+    "train",
+)
 _NAMES = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 __all__ = [*sorted(_NAMES), *_MODULES, "__version__"]

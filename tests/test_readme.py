@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
 
 
-TOUR, LAB = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+TOUR, OPTIMIZERS, LAB = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 
 
 def test_the_tour_runs_and_is_short() -> None:
@@ -21,6 +21,15 @@ def test_the_tour_runs_and_is_short() -> None:
         exec(compile(TOUR, "README.md", "exec"), {})
     assert "13.0 [0.23076925 0.30769232]" in printed.getvalue() and "('a',)\n" in printed.getvalue()
     assert len([line for line in TOUR.splitlines() if line.strip()]) <= 32
+
+
+def test_the_optimizers_print_what_their_comments_say() -> None:
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(OPTIMIZERS, "README.md", "exec"), {})
+    lines = printed.getvalue().splitlines()
+    assert lines[0] == "[4.1 1.1 0.1]"
+    assert lines[2:] == ["legacy [-0.6 -0.8]", "keras3 [-1. -1.]"]
 
 
 def test_the_lab_in_30_lines_is_one_and_works(tmp_path: Path) -> None:
