@@ -24,6 +24,8 @@ from . import (
     keras_scenarios,
     op_scenarios,
     oracle,
+    replica_oracle,
+    replica_scenarios,
     step_scenarios,
     train_scenarios,
     v1_scenarios,
@@ -37,8 +39,9 @@ TOPICS = {
     "train": lambda: [*train_scenarios.scenarios(), *step_scenarios.scenarios()],
     "v1": v1_scenarios.scenarios,
     "keras": keras_scenarios.scenarios,
+    "replicas": replica_scenarios.scenarios,
 }
-ORACLES = {"keras": keras_oracle.outputs}
+ORACLES = {"keras": keras_oracle.outputs, "replicas": replica_oracle.outputs}
 # Files in which floats are written once; the two older ones say each as `float.hex` as well.
 PLAIN = ("v1", "keras")
 
