@@ -66,6 +66,10 @@ def test_schedules_and_what_replaces_them() -> None:
     assert _rates(opt, 1) == [1.0]
     opt.learning_rate = STAIRS
     assert _rates(opt, 1) == [0.25]  # its own count goes on
+    number = SGD(1.0)
+    assert isinstance(number.lr, gl.Variable)
+    number.lr = STAIRS
+    assert number.lr is STAIRS
     fixed = SGD(STAIRS, semantics="keras3")
     with pytest.raises(TypeError, match="a number cannot take its place"):
         fixed.learning_rate = 1.0

@@ -33,6 +33,14 @@ def test_only_rows_named_roll_in_legacy_all_rows_in_keras_3() -> None:
     assert _weights(SGD(1.0), [SLICES], (2, 1)) == [-3.0, 0.0]
 
 
+def test_without_momentum_slices_of_one_row_round_one_by_one() -> None:
+    big = gl.Variable(F([[-(2.0**24)]]))
+    SGD(1.0).apply_gradients([(gl.IndexedSlices(F([[1.0], [1.0]]), [0, 0]), big)])
+    assert big.numpy().item() == -(2.0**24)
+    SGD(1.0, momentum=0.5).apply_gradients([(gl.IndexedSlices(F([[1.0], [1.0]]), [0, 0]), big)])
+    assert big.numpy().item() == -(2.0**24) - 2
+
+
 @pytest.mark.parametrize("bad", [-0.1, 1.5])
 def test_momentum_out_of_range(bad: float) -> None:
     with pytest.raises(ValueError, match=r"momentum must be in \[0, 1\]"):

@@ -52,6 +52,16 @@ def test_all_or_nothing(bad: np.ndarray, error: type[Exception]) -> None:
     assert (v.numpy().tolist(), opt.weights) == ([1.0], [])
 
 
+def test_a_constraint_that_raises_leaves_all_as_it_was() -> None:
+    def refuse(w: np.ndarray) -> np.ndarray:
+        raise ArithmeticError
+
+    v, w, opt = gl.Variable([1.0]), gl.Variable([1.0], constraint=refuse), Adagrad()
+    with pytest.raises(ArithmeticError):
+        opt.apply_gradients([(F([1.0]), v), (F([1.0]), w)])
+    assert (v.numpy().tolist(), opt.weights) == ([1.0], [])
+
+
 @pytest.mark.parametrize(("bad", "error"), BAD)
 def test_strict_leaves_done_what_keras_leaves_done(bad: np.ndarray, error: type[Exception]) -> None:
     v, w, opt = gl.Variable([1.0], name="v"), gl.Variable([1.0], name="w"), Adagrad(0.1, 3.0, strict="tf")
@@ -126,6 +136,13 @@ def test_variables_that_come_late(version: Any, error: type[Exception] | None) -
         return
     with pytest.raises(error, match="w:0 was not among the variables of the first step"):
         opt.apply_gradients([(F([1.0]), w)])
+
+
+def test_the_variables_of_the_first_step_stay_known() -> None:
+    v, w, opt = gl.Variable([1.0], name="v"), gl.Variable([1.0], name="w"), SGD(1.0, semantics="keras3")
+    for variables in ((v, w), (v,), (w,)):
+        opt.apply_gradients([(F([1.0]), x) for x in variables])
+    assert (v.numpy().tolist(), w.numpy().tolist()) == ([-1.0], [-1.0])
 
 
 def test_aggregator_and_transformers() -> None:
