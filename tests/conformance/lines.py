@@ -16,6 +16,7 @@ GROUPS = {
     "sparsecore_optimizer": "SparseCore updates",
     "slot_init": "TPU embedding formulas",
     "derived": "TPU embedding formulas",
+    "anchor": "other libraries' formulas",
 }
 OTHER = "other"
 LINES = [*RULES, "Keras Adagrad", "Keras SGD", SCHEDULES, *dict.fromkeys(GROUPS.values()), REST, OTHER]

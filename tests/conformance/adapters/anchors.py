@@ -1,0 +1,90 @@
+"""Sparse updates of other libraries on embedding tables: what the same rule of gradlab makes of the same lookups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import gradlab as gl
+from gradlab import IndexedSlices, apply, tpu
+
+from ..scenarios import Scenario, Unsupported
+from .ops import against, array
+
+POOLING = {"MEAN": "mean", "SUM": "sum"}
+
+
+def accepts(scenario: Scenario) -> bool:
+    return scenario.group == "anchor"
+
+
+def differences(scenario: Scenario) -> list[str]:
+    inputs = scenario.data["inputs"]
+    for start, run in RUNS.items():
+        if scenario.id.startswith(start):
+            return against(
+                scenario, {"after_each_step": run(inputs, len(scenario.data["expected"]["after_each_step"]))}
+            )
+    raise Unsupported(f"anchor {scenario.id!r}")
+
+
+def lion(inputs: dict[str, Any], steps: int) -> list[Any]:
+    hyper, w, found = inputs["hyper"], array(inputs["var"]), []
+    rule = gl.rules.Lion(hyper["b1"], hyper["b2"])
+    slots = rule.init(w)
+    for g in inputs["grads"]:
+        w, slots = apply.dense(rule, w, slots, array(g), hyper["learning_rate"])
+        found.append({"var": w, "mu": slots[0]})
+    return found
+
+
+def sparse_adam(inputs: dict[str, Any], steps: int) -> list[Any]:
+    """PyTorch's bags are means; bias is corrected in double precision, by the step, whichever rows it touches."""
+    (beta1, beta2), w, found = inputs["betas"], array(inputs["table"]), []
+    rule = gl.rules.Adam(beta1, beta2, inputs["eps"], bias_correction=False)
+    slots = rule.init(w)
+    for t in range(1, steps + 1):
+        rate = inputs["lr"] * (1 - beta2**t) ** 0.5 / (1 - beta1**t)
+        w, slots = apply.rows(rule, w, slots, gradient(inputs, "mean"), rate)
+        found.append({"var": w})
+    return found
+
+
+def fbgemm_adagrad(inputs: dict[str, Any], steps: int) -> list[Any]:
+    rule = gl.rules.Adagrad(0.0, inputs["eps"])
+    pooling, w, found = POOLING[inputs["pooling"]], array(inputs["table"]), []
+    slots = rule.init(w)
+    for _ in range(steps):
+        output = pooled(w, inputs, pooling)
+        w, slots = apply.rows(rule, w, slots, gradient(inputs, pooling), inputs["lr"])
+        found.append({"output": output, "var": w, "state": slots[0][None, None]})
+    return found
+
+
+def lookups(inputs: dict[str, Any], pooling: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Sample, id and gain of each lookup."""
+    samples = np.repeat(np.arange(len(inputs["ids"])), [len(ids) for ids in inputs["ids"]])
+    ids = np.array([i for row in inputs["ids"] for i in row], np.int32)
+    return samples, ids, tpu.combiner_gains(samples, None, len(inputs["ids"]), pooling)
+
+
+def gradient(inputs: dict[str, Any], pooling: Any) -> IndexedSlices:
+    samples, ids, gains = lookups(inputs, pooling)
+    return IndexedSlices(gains[:, None] * array(inputs["upstream"])[samples], ids)
+
+
+def pooled(w: np.ndarray, inputs: dict[str, Any], pooling: Any) -> np.ndarray:
+    samples, ids, gains = lookups(inputs, pooling)
+    output = np.zeros((len(inputs["ids"]), w.shape[1]), w.dtype)
+    np.add.at(output, samples, gains[:, None] * w[ids])
+    return output
+
+
+# What the name begins with.
+RUNS: dict[str, Callable[[dict[str, Any], int], list[Any]]] = {
+    "optax/lion": lion,
+    "torch/sparse_adam": sparse_adam,
+    "fbgemm/exact_adagrad": fbgemm_adagrad,
+}
