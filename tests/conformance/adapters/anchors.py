@@ -41,8 +41,11 @@ def lion(inputs: dict[str, Any], steps: int) -> list[Any]:
 
 
 def sparse_adam(inputs: dict[str, Any], steps: int) -> list[Any]:
-    """PyTorch's bags are means; bias is corrected in double precision, by the step, whichever rows it touches."""
-    (beta1, beta2), w, found = inputs["betas"], array(inputs["table"]), []
+    """PyTorch's bags are means; bias is corrected by the step, whichever rows it touches.
+
+    In double precision, for PyTorch subtracts its betas from 1 before it rounds them to float32.
+    """
+    (beta1, beta2), w, found = inputs["betas"], array(inputs["table"]).astype(np.float64), []
     rule = gl.rules.Adam(beta1, beta2, inputs["eps"], bias_correction=False)
     slots = rule.init(w)
     for t in range(1, steps + 1):
