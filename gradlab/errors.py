@@ -35,6 +35,13 @@ class KerasWarning(GradlabWarning):
     """A Keras optimizer does something its user may not expect, in silence in the version it stands for."""
 
 
+class NotPairsError(TypeError, ValueError):
+    """Something else than (gradient, variable) pairs.
+
+    In TensorFlow a TypeError where it cannot be unpacked, a ValueError where it has another length; this is both.
+    """
+
+
 class NotAVariableError(TypeError, NotImplementedError, AttributeError):
     """Something that is not a Variable where one must be updated.
 

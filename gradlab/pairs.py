@@ -9,7 +9,7 @@ import numpy as np
 
 from ._arrays import as_array, is_float
 from .autodiff import Gradient, check_variables
-from .errors import DTypeError, InvalidArgumentError, NotAVariableError
+from .errors import DTypeError, InvalidArgumentError, NotAVariableError, NotPairsError
 from .slices import IndexedSlices
 from .variable import Variable
 
@@ -36,7 +36,7 @@ def read_pairs(grads_and_vars: Any) -> list[tuple[Any, Variable]]:
     pairs = [tuple(pair) if isinstance(pair, tuple | list) else pair for pair in grads_and_vars]
     for pair in pairs:
         if not isinstance(pair, tuple) or len(pair) != 2:
-            raise TypeError(f"grads_and_vars must hold (gradient, variable) pairs, got {type(pair).__name__}")
+            raise NotPairsError(f"grads_and_vars must hold (gradient, variable) pairs, got {type(pair).__name__}")
         if not isinstance(pair[1], Variable):
             raise NotAVariableError(f"can only update a gradlab Variable, got {type(pair[1]).__name__}")
     return pairs

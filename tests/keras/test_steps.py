@@ -86,6 +86,12 @@ def test_not_pairs(given: Any) -> None:
         SGD().apply_gradients(given)
 
 
+@pytest.mark.parametrize("given", [[(1.0,)], [(1.0, 2.0, 3.0)], {"a": 1}])
+def test_pairs_of_another_length_are_a_value_error_too(given: Any) -> None:
+    with pytest.raises(ValueError, match=r"must hold \(gradient, variable\) pairs"):
+        SGD().apply_gradients(given)
+
+
 def test_no_variable() -> None:
     for error in (AttributeError, NotImplementedError, TypeError):
         with pytest.raises(error, match="can only update a gradlab Variable"):

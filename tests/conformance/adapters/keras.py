@@ -242,7 +242,7 @@ class Session:
             x = getattr(self._opt(call), call["name"])
             if isinstance(x, gl.Variable):
                 return {"kind": "Variable", "value": x.numpy()}
-            kind = type(x).__name__
+            kind = "Tensor" if isinstance(x, np.ndarray) else type(x).__name__
             return {"kind": kind} if isinstance(x, gl.schedules.LearningRateSchedule) else {"kind": kind, "value": x}
 
         return attempt(get)
