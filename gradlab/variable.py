@@ -100,7 +100,7 @@ class Variable(NDArrayOperatorsMixin):
             raise InvalidArgumentError(f"{self.name} has shape {self.shape}, got a value of shape {tuple(new.shape)}")
         with precision(self.dtype):
             xp = namespace(self._value)
-            return new.astype(self.dtype) if xp is namespace(new) else xp.asarray(new, self.dtype)
+            return new.astype(self.dtype, copy=False) if xp is namespace(new) else xp.asarray(new, self.dtype)
 
     if not TYPE_CHECKING:
 
