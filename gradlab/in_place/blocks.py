@@ -16,7 +16,8 @@ from ..rules._rule import Slots
 from ..slices import IndexedSlices
 
 Tables = tuple[np.ndarray, Slots]  # weights and slots
-BLOCKS_PER_THREAD = 16  # fewer are done before a thread has started
+BLOCK = 4 * CACHED  # entries: larger than the second-level cache, as each operation costs a call too
+BLOCKS_PER_THREAD = 4  # fewer are done before a thread has started
 
 
 def step(rule: Rule, w: np.ndarray, slots: Slots, g: np.ndarray, lr: Any, out: Tables) -> None:
@@ -61,7 +62,7 @@ def _write(new: Slots, old: Slots, targets: Slots, block: Any) -> None:
 
 
 def _blocks(w: np.ndarray) -> list[slice]:
-    rows = max(1, CACHED * w.shape[0] // max(1, w.size))
+    rows = max(1, BLOCK * w.shape[0] // max(1, w.size))
     return [slice(start, start + rows) for start in range(0, w.shape[0], rows)]
 
 

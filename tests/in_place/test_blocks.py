@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gradlab as gl
-from gradlab._arrays import CACHED
 from gradlab.in_place import blocks
+from gradlab.in_place.blocks import BLOCK
 
 RULE = gl.rules.StochasticGradientDescent()
 
@@ -27,9 +27,9 @@ class Seen(gl.rules.Rule):
 @pytest.mark.parametrize(
     ("shape", "expected"),
     [
-        ((2 * CACHED + 1,), [(CACHED,), (CACHED,), (1,)]),
-        ((CACHED, 2), [(CACHED // 2, 2), (CACHED // 2, 2)]),
-        ((2, 2 * CACHED), [(1, 2 * CACHED), (1, 2 * CACHED)]),  # rows are never cut: a rule may look at a whole one
+        ((2 * BLOCK + 1,), [(BLOCK,), (BLOCK,), (1,)]),
+        ((BLOCK, 2), [(BLOCK // 2, 2), (BLOCK // 2, 2)]),
+        ((2, 2 * BLOCK), [(1, 2 * BLOCK), (1, 2 * BLOCK)]),  # rows are never cut: a rule may look at a whole one
         ((0, 3), []),
     ],
 )
@@ -72,7 +72,7 @@ def test_cores_share_large_arrays_and_the_bits_stay(monkeypatch: pytest.MonkeyPa
     rule, rng = gl.rules.Adagrad(), np.random.default_rng(0)
     w, g = (rng.normal(size=100_001).astype(np.float32) for _ in range(2))
     g[::9] = 1e-41
-    monkeypatch.setattr(blocks, "CACHED", 1000)
+    monkeypatch.setattr(blocks, "BLOCK", 1000)
     monkeypatch.setattr(blocks.os, "cpu_count", lambda: 4)
     expected, (slot,) = rule(w, rule.init(w), g, 0.1)
     new = np.empty_like(w), (np.empty_like(w),)
@@ -91,7 +91,7 @@ class Odd(gl.rules.Rule):
 
 
 def test_what_a_core_raises_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blocks, "CACHED", 100)
+    monkeypatch.setattr(blocks, "BLOCK", 100)
     w, g = np.zeros(100_000), np.zeros(100_000)
     g[-1] = 7
     with pytest.raises(ArithmeticError, match="seven"):

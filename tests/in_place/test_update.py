@@ -10,11 +10,11 @@ import pytest
 
 import gradlab as gl
 from gradlab import apply, pure
-from gradlab._arrays import CACHED
 from gradlab.in_place import update
+from gradlab.in_place.blocks import BLOCK
 
 RNG = np.random.default_rng(5)
-SHAPE = (CACHED // 8, 20)  # several blocks
+SHAPE = (BLOCK // 8, 20)  # several blocks
 LR = np.float32(0.1)
 OPTIMIZERS: dict[str, Any] = {
     "adagrad": lambda: gl.train.AdagradOptimizer(0.1),

@@ -16,7 +16,7 @@ from .. import ways
 RULES = gl.rules.catalogue()
 RNG = np.random.default_rng(11)
 LR = np.float32(0.1)
-SHAPES = [(0,), (1,), (0, 3), (70_000,), (3000, 40), (90_000, 1), (2, 3, 4), (3, 50_000)]  # some are several blocks
+SHAPES = [(0,), (1,), (0, 3), (300_000,), (9000, 40), (290_000, 1), (2, 3, 4), (3, 150_000)]  # some are several blocks
 
 
 def _case(rule: Any, shape: tuple[int, ...], dtype: str = "float32") -> tuple[Any, Any, Any]:
@@ -44,7 +44,7 @@ def _same_bits(a: Any, b: Any) -> None:
 @pytest.mark.parametrize("name", RULES)
 def test_numpy_has_the_bits_of_apply(name: str, dtype: str) -> None:
     rule = RULES[name]()
-    w, slots, g = _case(rule, (3000, 40), dtype)
+    w, slots, g = _case(rule, (9000, 40), dtype)
     expected = apply.dense(rule, w, slots, g, LR)
     _same_bits(in_place.dense(rule, *_copied((w, slots)), g, LR), expected)
     sparse = _slices(w.shape, dtype)
