@@ -20,6 +20,8 @@ from pathlib import Path
 
 import numpy as np
 
+import gradlab as gl
+
 from . import compare, runner
 from .adapters import clip, ops
 from .lines import LINES, line
@@ -105,7 +107,7 @@ def table(scenarios: Iterable[Scenario], jit: bool = True) -> list[str]:
 
 def _run(differences: Callable[[], list[str]], row: Row, tally: Tally) -> bool:
     """Count one run; False where nobody can run it."""
-    with compare.watched() as pairs:
+    with compare.watched() as pairs, gl.variable_collection():
         try:
             found = differences()
         except Unsupported:
@@ -130,7 +132,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--golden", metavar="DIR", type=Path, default=OWN_GOLDEN, help="run the files in DIR")
     parser.add_argument("--no-jit", action="store_true", help="leave JAX out")
     options = parser.parse_args(arguments)
-    logging.getLogger("gradlab").setLevel(logging.ERROR)
+    logging.getLogger("gradlab").addHandler(logging.NullHandler())  # what it says is compared, not printed
     print("\n".join(table(load_directory(options.golden), jit=not options.no_jit)))
     return 0
 

@@ -51,7 +51,7 @@ def sparse_adam(inputs: dict[str, Any], steps: int) -> list[Any]:
     for t in range(1, steps + 1):
         rate = inputs["lr"] * (1 - beta2**t) ** 0.5 / (1 - beta1**t)
         w, slots = apply.rows(rule, w, slots, gradient(inputs, "mean"), rate)
-        found.append({"var": w})
+        found.append({"var": w.astype(np.float32)})
     return found
 
 
