@@ -88,15 +88,25 @@ def zero_is_no_limit(limit: Array) -> Array:
     return namespace(limit).where(limit > 0, limit, limit.dtype.type(np.inf))
 
 
+def is_moving(x: Any) -> bool:
+    """True for a field that is a NumPy number or an array, traced or not: one that may be another at each step."""
+    return hasattr(x, "dtype") and x.dtype.kind in "iufV"  # V is bfloat16
+
+
 def _is_number(x: Any) -> bool:
     if isinstance(x, bool):
         return False
-    return isinstance(x, int | float | np.number) or (hasattr(x, "dtype") and x.dtype.kind in "fV")
+    return isinstance(x, int | float | np.number) or is_moving(x)
 
 
 def rounded(x: Any, dtype: Any) -> Any:
     """A number of a rule as a scalar of `dtype`."""
     return x.astype(dtype) if is_jax(x) else np.asarray(x, dtype)[()]
+
+
+def float32(x: Any) -> Any:
+    """A number that all weights share, whatever their dtype; it may be traced."""
+    return rounded(x, np.float32)
 
 
 def _settle(xp: Any, x: Array, dtype: Any) -> Array:

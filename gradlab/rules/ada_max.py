@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from .._arrays import Array, namespace
-from ._rule import Rule, Shared, Slots
+from ._mean import decaying_mean
+from ._rule import Rule, Shared, Slots, float32
 
 
 @dataclass(frozen=True)
@@ -38,14 +37,14 @@ class AdaMax(Rule):
     slots: ClassVar[dict[str, float | str]] = {"m": 0.0, "v": 0.0}
 
     def start(self) -> Shared:
-        return {"beta1_power": np.float32(self.beta1)}
+        return {"beta1_power": float32(self.beta1)}
 
     def advance(self, shared: Shared) -> Shared:
-        return {"beta1_power": shared["beta1_power"] * np.float32(self.beta1)}
+        return {"beta1_power": shared["beta1_power"] * float32(self.beta1)}
 
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
         (m, v), xp, one = slots, namespace(w), w.dtype.type(1)
-        m = m + (g - m) * (one - self.beta1)
+        m = decaying_mean(m, g, self.beta1, "dense")
         decayed, size = self.beta2 * v, abs(g)
         v = xp.where(size > decayed, size, decayed)  # a gradient of NaN does not count, as in TensorFlow
         return w - lr / (one - self.beta1_power) * (m / (v + self.epsilon)), (m, v)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from .._arrays import Array, namespace
+from ._mean import decaying_mean
 from ._rule import Rule, Slots
 
 
@@ -38,7 +39,7 @@ class Adadelta(Rule):
 
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
         one, sqrt = w.dtype.type(1), namespace(w).sqrt
-        accum = slots[0] * self.rho + g * g * (one - self.rho)
+        accum = decaying_mean(slots[0], g * g, self.rho, "sparse")
         update = sqrt(slots[1] + self.epsilon) * (one / sqrt(accum + self.epsilon)) * g
-        accum_update = slots[1] * self.rho + update * update * (one - self.rho)
+        accum_update = decaying_mean(slots[1], update * update, self.rho, "sparse")
         return w - update * lr, (accum, accum_update)

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-import numpy as np
-
 from .._arrays import Array, namespace
 from ._proximal import soft_threshold, wide
-from ._rule import Rule, Shared, Slots, check_choice
+from ._rule import Rule, Shared, Slots, check_choice, float32
 
 
 @dataclass(frozen=True)
@@ -55,10 +53,10 @@ class AdagradDA(Rule):
         check_choice("order", self.order, ("dense", "sparse", "scalar"))
 
     def start(self) -> Shared:
-        return {"global_step": np.float32(self.global_step)}
+        return {"global_step": float32(self.global_step)}
 
     def advance(self, shared: Shared) -> Shared:
-        return {"global_step": shared["global_step"] + np.float32(1)}
+        return {"global_step": shared["global_step"] + float32(1)}
 
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
         total, squared = slots[0] + g, self._squared(slots[1], g)

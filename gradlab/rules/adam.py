@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-import numpy as np
-
 from .._arrays import Array, namespace
 from ._mean import ORDERS, Order, decaying_mean
-from ._rule import Rule, Shared, Slots, check_choice, rounded
+from ._rule import Rule, Shared, Slots, check_choice, float32
 
 
 @dataclass(frozen=True)
@@ -58,7 +56,7 @@ class Adam(Rule):
     def start(self) -> Shared:
         if not self.bias_correction:
             return {}
-        return {"beta1_power": rounded(self.beta1, np.float32), "beta2_power": rounded(self.beta2, np.float32)}
+        return {"beta1_power": float32(self.beta1), "beta2_power": float32(self.beta2)}
 
     def advance(self, shared: Shared) -> Shared:
         return {name: shared[name] * beta for name, beta in self.start().items()}

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from .._arrays import Array, namespace
+from ._mean import decaying_mean
 from ._rule import Rule, Slots
 
 
@@ -32,5 +33,5 @@ class AddSign(Rule):
 
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
         xp = namespace(w)
-        m = slots[0] * self.beta + g * (w.dtype.type(1) - self.beta)
+        m = decaying_mean(slots[0], g, self.beta, "sparse")
         return w - (lr * (self.alpha + self.sign_decay * (xp.sign(g) * xp.sign(m)))) * g, (m,)

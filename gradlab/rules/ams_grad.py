@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from .._arrays import Array, namespace
-from ._rule import Rule, Shared, Slots
+from ._mean import decaying_mean
+from ._rule import Rule, Shared, Slots, float32
 
 
 @dataclass(frozen=True)
@@ -40,18 +39,15 @@ class AMSGrad(Rule):
     slots: ClassVar[dict[str, float | str]] = {"m": 0.0, "v": 0.0, "vhat": 0.0}
 
     def start(self) -> Shared:
-        return {"beta1_power": np.float32(self.beta1), "beta2_power": np.float32(self.beta2)}
+        return {"beta1_power": float32(self.beta1), "beta2_power": float32(self.beta2)}
 
     def advance(self, shared: Shared) -> Shared:
-        return {
-            "beta1_power": shared["beta1_power"] * np.float32(self.beta1),
-            "beta2_power": shared["beta2_power"] * np.float32(self.beta2),
-        }
+        return {name: shared[name] * beta for name, beta in self.start().items()}
 
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
         (m, v, vhat), xp, one = slots, namespace(w), w.dtype.type(1)
         rate = lr * xp.sqrt(one - self.beta2_power) / (one - self.beta1_power)
-        m = m + (g - m) * (one - self.beta1)
-        v = v + (g * g - v) * (one - self.beta2)
+        m = decaying_mean(m, g, self.beta1, "dense")
+        v = decaying_mean(v, g * g, self.beta2, "dense")
         vhat = xp.where(v > vhat, v, vhat)  # NaN does not count, as in TensorFlow
         return w - (m * rate) / (xp.sqrt(vhat) + self.epsilon), (m, v, vhat)

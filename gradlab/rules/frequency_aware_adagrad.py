@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from .._arrays import Array, namespace
-from ._rule import Rule, Shared, Slots
+from ._rule import Rule, Shared, Slots, float32
 
 
 @dataclass(frozen=True)
@@ -47,10 +45,10 @@ class FrequencyAwareAdagrad(Rule):
     slots: ClassVar[dict[str, float | str]] = {"accumulators": "initial_accumulator_value", "counters": 0.0}
 
     def start(self) -> Shared:
-        return {"step_counter": np.float32(self.step_counter)}
+        return {"step_counter": float32(self.step_counter)}
 
     def advance(self, shared: Shared) -> Shared:
-        return {"step_counter": shared["step_counter"] + np.float32(1)}
+        return {"step_counter": shared["step_counter"] + float32(1)}
 
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
         xp, one = namespace(w), w.dtype.type(1)

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from .._arrays import Array, namespace
 from ._mean import decaying_mean
-from ._rule import Rule, Shared, Slots, rounded
+from ._rule import Rule, Shared, Slots, float32
 
 
 @dataclass(frozen=True)
@@ -42,10 +40,10 @@ class LaProp(Rule):
     slots: ClassVar[dict[str, float | str]] = {"mu": 0.0, "nu": 0.0}
 
     def start(self) -> Shared:
-        return {"beta2_power": rounded(self.beta2, np.float32)}
+        return {"beta2_power": float32(self.beta2)}
 
     def advance(self, shared: Shared) -> Shared:
-        return {"beta2_power": shared["beta2_power"] * rounded(self.beta2, np.float32)}
+        return {"beta2_power": shared["beta2_power"] * float32(self.beta2)}
 
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
         (mu, nu), xp, one = slots, namespace(w), w.dtype.type(1)

@@ -149,6 +149,22 @@ def check_compiles_once(case: Case) -> None:
     assert len(traced) == 1
 
 
+def check_traced_fields(case: Case) -> None:
+    """Every number of a rule may be traced, so that a sweep over it is one compiled call; integers are numbers too."""
+    w = jnp.asarray(case.w)
+    numbers = {f.name: getattr(case.rule, f.name) for f in dataclasses.fields(case.rule)}
+    numbers = {name: x for name, x in numbers.items() if type(x) is float}
+
+    def step(numbers: Any) -> Any:
+        rule = case.rule.at(numbers)
+        shared = rule.start()
+        return *rule.at(shared)(w, rule.init(w), case.g, case.lr), rule.advance(shared)
+
+    for kind in (jnp.float32, jnp.int32):
+        traced = jax.eval_shape(step, {name: kind(x) for name, x in numbers.items()})
+        assert {x.dtype for x in jax.tree.leaves(traced)} == {w.dtype}
+
+
 def check_value(rule: Rule) -> None:
     """A rule is a value: equal, hashable, and not to be changed."""
     again = type(rule)(**{f.name: getattr(rule, f.name) for f in dataclasses.fields(rule)})

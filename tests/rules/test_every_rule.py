@@ -100,6 +100,11 @@ def test_the_second_call_does_not_compile_again(case: Case) -> None:
 
 
 @every_case
+def test_every_number_may_be_traced(case: Case) -> None:
+    properties.check_traced_fields(case)
+
+
+@every_case
 def test_a_rule_is_a_value(case: Case) -> None:
     properties.check_value(case.rule)
 
