@@ -48,7 +48,7 @@ class Optimizer:
     @property
     def _rule(self) -> rules.Rule:
         """The rule with its hyperparameters as they are now."""
-        return replace(self._fixed, **{field: scalar(x, field) for field, x in self._fields.items()})
+        return replace(self._fixed, **{field: _number(x, field) for field, x in self._fields.items()})
 
     def get_name(self) -> str:
         return self._name
@@ -189,8 +189,7 @@ class Optimizer:
 
     def _rate(self) -> Array:
         """The learning rate of one step; a function is called once for all variables."""
-        rate = scalar(self._learning_rate, "learning_rate")
-        return np.float32(rate) if type(rate) is float else rate
+        return _number(self._learning_rate, "learning_rate")
 
     def _rule_at(self, rate: Array) -> rules.Rule:
         """The rule of a step at this learning rate."""
@@ -236,3 +235,9 @@ class Optimizer:
             self._keep_shared(rule.advance(shared))
             if global_step is not None:
                 global_step.assign_add(1)
+
+
+def _number(x: Rate, name: str) -> Any:
+    """A hyperparameter as a scalar array, so that a compiled step takes its next value too."""
+    x = scalar(x, name)
+    return np.float32(x) if type(x) is float else x

@@ -108,6 +108,17 @@ def test_update_keeps_the_type_of_the_state_and_compiles_once(name: str) -> None
     assert (len(traced), int(state["step"])) == (1, 3)
 
 
+def test_hyperparameters_that_change_need_no_new_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    numbers, traced, step = iter(np.linspace(0.1, 0.9, 50).tolist()), [], gl.rules.Momentum.step
+    monkeypatch.setattr(gl.rules.Momentum, "step", lambda *args: (traced.append(1), step(*args))[1])
+    v, opt = gl.Variable(jnp.ones(3)), gl.train.MomentumOptimizer(lambda: next(numbers), lambda: next(numbers))
+    counts = []
+    for _ in range(4):
+        opt.apply_gradients([(jnp.ones(3), v)])
+        counts.append(len(traced))
+    assert 0 < counts[1] == counts[3]
+
+
 @every_optimizer
 def test_it_runs_in_scan_and_vmap(name: str) -> None:
     opt, w = OPTIMIZERS[name](), jnp.asarray(W["b"])
