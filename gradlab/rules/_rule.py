@@ -21,7 +21,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from .._arrays import Array, flush, is_jax, namespace, quiet
+from .._arrays import Array, flush, is_jax, is_traced, namespace, quiet
+from ..errors import InvalidArgumentError
 
 Slots = tuple[Array, ...]
 Shared = dict[str, Array]  # float32 scalars by field name
@@ -61,15 +62,27 @@ class Rule:
 
     @quiet
     def __call__(self, w: Array, slots: Slots, g: Array, lr: Any) -> tuple[Array, Slots]:
-        """`step` with every dtype settled: what goes in as the dtype of w comes out so, whatever g and lr are."""
-        xp, dtype = namespace(w, g, lr), w.dtype
+        """`step` with every dtype settled: what goes in as the dtype of w comes out so, whatever g and lr are.
+
+        The library of w is that of the results too, unless something else is traced. Raises ValueError where slots are
+        missing or the gradient has another shape than w.
+        """
+        self._check(w, slots, g)
+        xp, dtype = namespace(w, *(x for x in (g, lr) if is_traced(x))), w.dtype
         new_w, new_slots = self._in(dtype).step(w, slots, flush(xp.array(g, dtype)), xp.asarray(lr, dtype))
         return _settle(xp, new_w, dtype), tuple(_settle(xp, s, dtype) for s in new_slots)
 
+    def _check(self, w: Array, slots: Slots, g: Any) -> None:
+        if len(slots) != len(self.slots):
+            names = ", ".join(self.slots) or "none"
+            raise ValueError(f"{type(self).__name__} has the slots {names}; got {len(slots)}. rule.init(w) makes them")
+        if np.shape(g) != np.shape(w):
+            raise InvalidArgumentError(f"the weights have shape {np.shape(w)} but their gradient {np.shape(g)}")
+
     def get_config(self) -> dict[str, Any]:
-        """The hyperparameters by name; `rules.from_config` makes the rule again."""
+        """The hyperparameters by name, NumPy numbers as Python's; `rules.from_config` makes the rule again."""
         fields = ((f.name, getattr(self, f.name)) for f in dataclasses.fields(self))
-        return {"rule": type(self).__name__, **dict(fields)}
+        return {"rule": type(self).__name__, **{name: x.item() if is_moving(x) else x for name, x in fields}}
 
     def _in(self, dtype: Any) -> Self:
         """The rule with its numbers rounded to `dtype`, as the originals round theirs: 1 - 0.999 depends on it."""

@@ -1,5 +1,6 @@
 """What the contract of `step` promises, for every rule of the catalogue and every choice of its fields."""
 
+import dataclasses
 from typing import Any
 
 import jax.numpy as jnp
@@ -152,3 +153,30 @@ def test_a_hyperparameter_may_be_traced() -> None:
     swept = jax.vmap(first)(jnp.asarray(values))
     for momentum, got in zip(values, swept, strict=True):
         np.testing.assert_allclose(got, first(momentum), rtol=2e-6)
+
+
+def test_missing_slots_and_gradients_of_another_shape_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"Adagrad has the slots accumulator; got 0. rule.init\(w\) makes them"):
+        gl.rules.Adagrad()(W, (), W, 0.1)
+    with pytest.raises(ValueError, match="StochasticGradientDescent has the slots none; got 1"):
+        gl.rules.StochasticGradientDescent()(W, (W,), W, 0.1)
+    with pytest.raises(
+        gl.errors.InvalidArgumentError, match=r"the weights have shape \(8, 3\) but their gradient \(3,\)"
+    ):
+        gl.rules.StochasticGradientDescent()(W, (), W[0], 0.1)
+
+
+def test_numpy_weights_stay_numpy_beside_jax_gradients() -> None:
+    w = W.astype(np.float64)
+    (got, (slot,)), (expected, _) = (
+        gl.rules.Adagrad()(w, gl.rules.Adagrad().init(w), g, lr)
+        for g, lr in ((jnp.asarray(W), jnp.float32(0.5)), (W, np.float32(0.5)))
+    )
+    assert isinstance(got, np.ndarray) and isinstance(slot, np.ndarray)
+    np.testing.assert_array_equal(got, expected)
+
+
+def test_a_config_holds_numbers_of_python() -> None:
+    rule = gl.rules.Adagrad(np.float32(0.1), jnp.float32(0.5))
+    properties.check_config(dataclasses.replace(rule, epsilon=0.5))
+    assert rule.get_config()["epsilon"] == 0.5

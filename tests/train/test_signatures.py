@@ -82,6 +82,14 @@ def test_arguments_that_tensorflow_refuses(name: str, arguments: dict[str, Any],
         getattr(gl.train, name)(**{"learning_rate": 0.1, **needed, **arguments})
 
 
+@pytest.mark.parametrize("number", [None, "0.1", [0.1]])
+def test_what_is_no_number_is_named(number: Any) -> None:
+    with pytest.raises(TypeError, match="initial_accumulator_value must be a number, got "):
+        gl.train.AdagradOptimizer(0.1, number)
+    with pytest.raises(TypeError, match="l1_regularization_strength must be a number, got "):
+        gl.train.FtrlOptimizer(0.1, l1_regularization_strength=number)
+
+
 @pytest.mark.parametrize("step", [0.5, "0", None, np.zeros(2, np.int32)])
 def test_the_step_of_dual_averaging_must_be_an_integer(step: Any) -> None:
     with pytest.raises(TypeError):
