@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import apply
 from .._arrays import CACHED, flush, watching
+from ..pure import Sparse
 from ..rules import Rule
 from ..rules._rule import Slots
 from ..slices import IndexedSlices
@@ -67,13 +68,13 @@ def _blocks(w: np.ndarray) -> list[slice]:
 
 
 def new_rows(
-    rule: Rule, w: np.ndarray, slots: Slots, g: IndexedSlices, lr: Any, each: bool
+    rule: Rule, w: np.ndarray, slots: Slots, g: IndexedSlices, lr: Any, way: Sparse
 ) -> tuple[np.ndarray, Slots]:
     """The distinct rows named, and what stands in them after the step, in w and every slot. Nothing is written to."""
     named, place = distinct(np.asarray(g.indices), w.shape[0])
     old, values = tuple(x[named] for x in (w, *slots)), np.asarray(g.values)
-    if each:
-        new_w, new_slots = apply.each(rule, old[0], old[1:], IndexedSlices(values, place), lr)
+    if way is not apply.rows:
+        new_w, new_slots = way(rule, old[0], old[1:], IndexedSlices(values, place), lr)
         return named, (new_w, *new_slots)
     sums = np.zeros(old[0].shape, values.dtype)
     np.add.at(sums, place, values)

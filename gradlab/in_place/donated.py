@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import apply
 from .._arrays import Array, namespace, set_rows, take_rows
+from ..pure import Sparse
 from ..rules import Rule
 from ..rules._rule import Slots
 from ..slices import IndexedSlices
@@ -31,12 +32,12 @@ def check_dense(rule: Rule, w: Array, slots: Slots, g: Array, lr: Any) -> None:
     _programs().dense.eval_shape(still, moving, w, slots, g, lr)
 
 
-def new_rows(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any, each: bool) -> Rows:
+def new_rows(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any, way: Sparse) -> Rows:
     """First program: the distinct rows named, and what stands in them after the step. It only reads the tables."""
     named, place = distinct(np.asarray(g.indices), w.shape[0])
     named = _padded(named, w.shape[0])
     still, moving = _split(rule)
-    return named, _programs().new_rows(still, each, moving, w, slots, named, place.astype(np.int32), g.values, lr)
+    return named, _programs().new_rows(still, way, moving, w, slots, named, place.astype(np.int32), g.values, lr)
 
 
 def scattered(rows: Rows, w: Array, slots: Slots, donate: bool) -> tuple[Array, Slots]:
@@ -87,7 +88,7 @@ def _dense(still: Rule, moving: dict[str, Array], w: Array, slots: Slots, g: Arr
 
 def _new_rows(
     still: Rule,
-    each: bool,
+    way: Sparse,
     moving: dict[str, Array],
     w: Array,
     slots: Slots,
@@ -97,8 +98,8 @@ def _new_rows(
     lr: Array,
 ) -> tuple[Array, ...]:
     rule, old, old_slots = still.at(moving), take_rows(w, named), tuple(take_rows(s, named) for s in slots)
-    if each:
-        new, new_slots = apply.each(rule, old, old_slots, IndexedSlices(values, place), lr)
+    if way is not apply.rows:
+        new, new_slots = way(rule, old, old_slots, IndexedSlices(values, place), lr)
     else:
         sums = namespace(old).zeros(old.shape, values.dtype).at[place].add(values)
         new, new_slots = rule(old, old_slots, sums, lr)

@@ -21,28 +21,37 @@ from . import blocks, donated
 from .cells import Cell, Fresh, is_ours, spare, swap, taken
 
 Commit = Callable[[], None]
+Look = Callable[[Slots, Any, Slots], None]  # the slots as they are, which of their rows change, what will stand there
+
+
+def unseen(slots: Slots, rows: Any, new: Slots) -> None:
+    """Does not look."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """One gradient for one variable; `sparse` says how slices meet the rule."""
+    """One gradient for one variable; `sparse` says how slices meet the rule.
+
+    `look` is shown new NumPy slots before anything is stored, and may raise.
+    """
 
     rule: Rule
     v: Variable
     g: Gradient
     lr: Any
     sparse: Callable[..., Any]
+    look: Look = unseen
 
 
 def commits(
     jobs: Sequence[Job], cells: Callable[[Variable], Sequence[Cell]], store: Callable[[Variable, Slots], Any]
 ) -> list[Commit]:
-    """Do all that may fail in all jobs; what is returned stores the results, and has to be called.
+    """Do all that may fail in all jobs; what is returned, one per variable, stores the results and has to be called.
 
     In place where `prepared` finds a way, else as `pure.stepped`. `cells` gives the slots of a variable, `store` keeps
     new values of them. The caller holds the locks of the variables.
     """
-    often, ready = Counter(job.v for job in jobs), []
+    often, ready = Counter(job.v for job in jobs), dict[Variable, Commit]()
     new: dict[Variable, tuple[Array, Slots]] = {}
     for job in jobs:
         v = job.v
@@ -50,12 +59,15 @@ def commits(
             slots = cells(v)
             commit = prepared(job, slots) if often[v] == 1 else None
             if commit is not None:
-                ready.append(partial(_finish, commit, v, slots, store))
+                ready[v] = partial(_finish, commit, v, slots, store)
                 continue
             w, old = new[v] if v in new else (v._value, tuple(c._value for c in slots))
-            w, old = pure.stepped(job.rule, w, old, job.g, job.lr, job.sparse)
-            new[v] = v._fitting(v.constraint(w) if v.constraint else w), old
-    return [*ready, *(partial(_assign, v, w, old, store) for v, (w, old) in new.items())]
+            w, after = pure.stepped(job.rule, w, old, job.g, job.lr, job.sparse)
+            if not any(is_jax(x) for x in after):
+                job.look(old, ..., after)
+            new[v] = v._fitting(v.constraint(w) if v.constraint else w), after
+            ready[v] = partial(_assign, v, *new[v], store)
+    return list(ready.values())
 
 
 def _finish(commit: Commit, v: Variable, slots: Sequence[Cell], store: Callable[[Variable, Slots], Any]) -> None:
@@ -72,13 +84,15 @@ def _assign(v: Variable, w: Array, slots: Slots, store: Callable[[Variable, Slot
 def prepared(job: Job, slots: Sequence[Cell]) -> Commit | None:
     """What remains to be done when the updates of all variables are certain to work, or None if there is no such way.
 
-    None are: a variable with a constraint, ways of slices that are not those of `gradlab.apply`, values inside `jit` or
-    on several devices, NumPy with JAX, and NumPy arrays so small that new memory costs nothing.
+    None are: a variable with a constraint, slots of another shape or dtype, ways of slices that `_way` does not know,
+    values inside `jit` or on several devices, NumPy with JAX, and NumPy arrays so small that new memory costs nothing.
     """
     v, g, lr = job.v, job.g, job.lr
     parts = [g.values, g.indices, lr] if isinstance(g, IndexedSlices) else [g, lr]
     small = not is_jax(v._value) and v._value.size <= CACHED
     if v.constraint is not None or small or any(is_traced(x) for x in (v._value, *parts)):
+        return None
+    if any((tuple(c._value.shape), c._value.dtype) != (v.shape, v.dtype) for c in slots):
         return None
     rule, way = _way(job)
     if way is None:
@@ -89,11 +103,14 @@ def prepared(job: Job, slots: Sequence[Cell]) -> Commit | None:
     if is_jax(v._value):
         usable = donated.is_usable(rule, *(c._value for c in cells))
         return _with_jax(rule, cells, g, lr, way) if usable else None
-    return None if any(is_jax(x) for x in parts) else _with_numpy(rule, cells, g, lr, way)
+    return None if any(is_jax(x) for x in parts) else _with_numpy(rule, cells, g, lr, way, job.look)
 
 
 def _way(job: Job) -> tuple[Rule, Callable[..., Any] | None]:
-    """The function of `gradlab.apply` that does the job, and the rule to give it."""
+    """The function of `gradlab.apply` that does the job, and the rule to give it.
+
+    Or another that says of itself that it is `row_local`: given the rows named alone it does the same with them.
+    """
     rule, way = job.rule, job.sparse
     if not isinstance(job.g, IndexedSlices):
         return rule, apply.dense
@@ -101,16 +118,19 @@ def _way(job: Job) -> tuple[Rule, Callable[..., Any] | None]:
         rule, way = way.rule_for(rule, job.g), apply.sparse
     if way is apply.sparse:
         way = apply.rows if rule.lazy else apply.every_row
-    return rule, way if way in (apply.rows, apply.each, apply.every_row) else None
+    known = way in (apply.rows, apply.each, apply.every_row) or getattr(way, "row_local", False)
+    return rule, way if known else None
 
 
-def _with_numpy(rule: Rule, cells: Sequence[Cell], g: Any, lr: Any, way: Any) -> Commit:
+def _with_numpy(rule: Rule, cells: Sequence[Cell], g: Any, lr: Any, way: Any, look: Look) -> Commit:
     w, slots = cells[0]._value, tuple(c._value for c in cells[1:])
     if way is not apply.dense:
-        named, new = blocks.new_rows(rule, w, slots, g, lr, way is apply.each)
+        named, new = blocks.new_rows(rule, w, slots, g, lr, way)
+        look(slots, named, new[1:])
         return lambda: _write_rows(cells, named, new)
     targets = [spare(c) for c in cells]
     blocks.step(rule, w, slots, g, lr, (targets[0], tuple(targets[1:])))
+    look(slots, ..., tuple(targets[1:]))
 
     def commit() -> None:
         for cell, target in zip(cells, targets, strict=True):
@@ -135,7 +155,7 @@ def _with_jax(rule: Rule, cells: Sequence[Cell], g: Any, lr: Any, way: Any) -> C
     if way is apply.dense:
         donated.check_dense(rule, w, slots, g, lr)
         return lambda: _step(rule, cells, g, lr)
-    rows = donated.new_rows(rule, w, slots, g, lr, way is apply.each)
+    rows = donated.new_rows(rule, w, slots, g, lr, way)
     return lambda: _scatter(cells, rows, dtype)
 
 

@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from .. import apply
 from .._arrays import Array, is_jax, is_traced
 from ..pairs import check_shape
+from ..pure import Sparse
 from ..rules import Rule
 from ..rules._rule import Slots
 from ..slices import IndexedSlices
@@ -37,8 +39,8 @@ def dense(rule: Rule, w: Array, slots: Slots, g: Array, lr: Any) -> tuple[Array,
 def rows(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> tuple[Array, Slots]:
     """The rows named move, each once, by the sum of its slices: `apply.rows` that uses up `w` and `slots`.
 
-    Raises: as `dense`, and ValueError for an index outside the table; nothing has changed then, whatever raises. Not in
-    TensorFlow.
+    Raises: as `dense`, and ValueError for an index outside the table; nothing has changed then, whatever raises.
+    Not in TensorFlow.
 
     >>> import numpy as np
     >>> from gradlab.rules import StochasticGradientDescent
@@ -46,7 +48,7 @@ def rows(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> tuple
     >>> rows(StochasticGradientDescent(), w, (), g, 1.0)[0] is w, w.ravel().tolist()
     (True, [0.0, -2.0, 0.0])
     """
-    return _rows(rule, w, slots, g, lr, each=False)
+    return _rows(rule, w, slots, g, lr, apply.rows)
 
 
 def each(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> tuple[Array, Slots]:
@@ -60,14 +62,14 @@ def each(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> tuple
     >>> each(Momentum(0.5), w, (np.zeros((2, 1)),), g, 1.0)[0].ravel().tolist()
     [0.0, -2.5]
     """
-    return _rows(rule, w, slots, g, lr, each=True)
+    return _rows(rule, w, slots, g, lr, apply.each)
 
 
-def _rows(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any, each: bool) -> tuple[Array, Slots]:
+def _rows(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any, way: Sparse) -> tuple[Array, Slots]:
     _check(w, slots, g, lr)
     if is_jax(w):
-        return donated.scattered(donated.new_rows(rule, w, slots, g, lr, each), w, slots, donate=True)
-    named, new = blocks.new_rows(rule, w, slots, g, lr, each)
+        return donated.scattered(donated.new_rows(rule, w, slots, g, lr, way), w, slots, donate=True)
+    named, new = blocks.new_rows(rule, w, slots, g, lr, way)
     for table, x in zip((w, *slots), new, strict=True):
         table[named] = x
     return w, slots

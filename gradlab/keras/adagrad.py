@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 
 from .. import apply, pure, rules
-from .._arrays import Array, is_jax, namespace, take_rows
+from .._arrays import Array, namespace, take_rows
 from ..autodiff import Gradient
 from ..errors import KerasWarning, warn
+from ..in_place.update import Look
 from ..rules._rule import Slots
 from ..slices import IndexedSlices
 from ..variable import Variable
@@ -94,21 +96,13 @@ class Adagrad(Optimizer):
     def _sparse(self) -> pure.Sparse:
         return apply.rows if self._version.sums_duplicates else unsummed
 
-    def _look(self, v: Variable, g: Gradient, old: Slots, new: Slots) -> None:
+    def _look(self, v: Variable, g: Gradient) -> Look:
         if not self._version.sums_duplicates and has_duplicates(g):
             warn(
                 f"Keras 3 does not sum slices of one row: the accumulator of {v.name} gets the sum of their squares",
                 KerasWarning,
             )
-        if is_jax(new[0]) or not _any_infinite(new[0]):
-            return
-        frozen = int(np.count_nonzero(np.isinf(new[0]) & ~np.isinf(old[0])))
-        if frozen:
-            warn(
-                f"{frozen} entries of the accumulator of {v.name} became infinite: the square of a gradient overflows "
-                f"{v.dtype}. These weights will never move again",
-                KerasWarning,
-            )
+        return partial(_warn_of_frozen, v)
 
     def set_weights(self, weights: Any) -> None:
         """As of `Optimizer`; a list one too short gets an iteration count of 0 in front, as old files need it.
@@ -136,6 +130,18 @@ class Adagrad(Optimizer):
         return super().from_config(config, custom_objects, **changes)
 
 
+def _warn_of_frozen(v: Variable, slots: Slots, rows: Any, new: Slots) -> None:
+    if not _any_infinite(new[0]):
+        return
+    frozen = int(np.count_nonzero(np.isinf(new[0]) & ~np.isinf(slots[0][rows])))
+    if frozen:
+        warn(
+            f"{frozen} entries of the accumulator of {v.name} became infinite: the square of a gradient overflows "
+            f"{v.dtype}. These weights will never move again",
+            KerasWarning,
+        )
+
+
 def _any_infinite(x: Array) -> bool:
     """One quick pass for the usual case; a sum that overflows or is NaN takes a closer look."""
     with np.errstate(all="ignore"):
@@ -159,3 +165,6 @@ def unsummed(rule: rules.Adagrad, w: Array, slots: Slots, g: IndexedSlices, lr: 
     accumulator, _ = apply.each(_SCATTER, slots[0], (), g.with_values(g.values * g.values), -1.0)
     steps = rule.scaled(g.values, lr, take_rows(accumulator, g.indices))
     return apply.each(_SCATTER, w, (), g.with_values(steps), 1.0)[0], (accumulator,)
+
+
+unsummed.row_local = True  # type: ignore[attr-defined]  # so large tables are updated in place

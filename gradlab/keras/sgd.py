@@ -7,11 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import apply, pure, rules
-from .._arrays import Array
-from ..rules._rule import Slots
-from ..slices import IndexedSlices
 from ..variable import Variable as Variable
-from .clips import dense
 from .hyperparameters import Hyperparameter
 from .optimizer import Optimizer
 from .semantics import Name
@@ -62,7 +58,8 @@ class SGD(Optimizer):
         super().__init__(name, semantics, strict, {"learning_rate": learning_rate}, kwargs)
         if isinstance(momentum, int | float) and not 0 <= momentum <= 1:
             raise ValueError(f"momentum must be in [0, 1], got {momentum!r}")
-        rolls = callable(momentum) or hasattr(momentum, "dtype") or momentum > 0
+        is_tensor = hasattr(momentum, "dtype") and not isinstance(momentum, np.generic)  # those come from configs
+        rolls = callable(momentum) or is_tensor or momentum > 0
         self._rolls = rolls or version.name == "rewrite"  # which keeps the slot in any case
         self._momentum = Hyperparameter("momentum", momentum)
         if version.lazy:
@@ -91,17 +88,7 @@ class SGD(Optimizer):
     def _sparse(self) -> pure.Sparse:
         if not self._rolls:
             return apply.each
-        return apply.rows if self._version.lazy else whole
+        return apply.rows if self._version.lazy else apply.every_row
 
     def _own_config(self) -> dict[str, Any]:
         return {"momentum": self._momentum.number(), "nesterov": self.nesterov}
-
-
-def whole(rule: rules.Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> tuple[Array, Slots]:
-    """Slices as the dense gradient that they stand for: rows without a slice move too, by their momentum.
-
-    >>> g = IndexedSlices(np.ones((1, 1)), np.array([1]), (2, 1))
-    >>> whole(rules.KerasMomentum(0.5), np.zeros((2, 1)), (np.ones((2, 1)),), g, 1.0)[0].tolist()
-    [[0.5], [-0.5]]
-    """
-    return apply.dense(rule, w, slots, dense(g, tuple(w.shape)), lr)

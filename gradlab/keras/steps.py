@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 
 from .. import apply, pure, rules
-from .._arrays import Array, as_array, precision
+from .._arrays import as_array, precision
 from ..autodiff import Gradient
 from ..collection import current_collection
 from ..errors import DTypeError, KerasWarning, warn
+from ..in_place.cells import Cell, Fresh
+from ..in_place.update import Job, Look, commits, unseen
 from ..pairs import checked_gradient, read_pairs
 from ..rules._rule import Slots
 from ..variable import Variable
@@ -54,8 +56,9 @@ class Steps(Settings, Weights):
         """How IndexedSlices meet the rule."""
         return apply.rows
 
-    def _look(self, v: Variable, g: Gradient, old: Slots, new: Slots) -> None:
-        """Warn of what an update has done to slots, if there is something to warn of."""
+    def _look(self, v: Variable, g: Gradient) -> Look:
+        """Warn of what is wrong with a gradient; what is returned warns of what the gradient does to slots."""
+        return unseen
 
     def _apply(self, grads_and_vars: Iterable[Any], name: str | None, clip: bool, aggregate: bool = True) -> Any:
         pairs = self._filled(grads_and_vars)
@@ -111,43 +114,39 @@ class Steps(Settings, Weights):
             stack.enter_context(self._lock)
             for v in sorted(set(variables), key=id):  # one order for all threads
                 stack.enter_context(v._lock)
-            self._create_hyperparameters(f"{self._name}/")
             if self._strict:
                 self._create(variables)
             else:
+                self._create_hyperparameters(f"{self._name}/")
                 pairs = [(self._checked(g, v), v) for g, v in pairs]
-            updates = self._updates(self._transformed(pairs, clip, aggregate))
-            for v, w, slots in updates if self._strict else list(updates):
-                self._iterations(f"{self._name}/")
-                v.assign(w)
-                self._store_slots(v, self._blank(), slots)
+            rule, jobs = self._blank(), self._jobs(self._transformed(pairs, clip, aggregate))
+            batches: Iterable[list[Job]] = ([job] for job in jobs) if self._strict else [list(jobs)]
+            for batch in batches:
+                for commit in commits(batch, lambda v: self._cells(v, rule), lambda v, new: self._store(v, rule, new)):
+                    self._iterations(f"{self._name}/")
+                    commit()
             self.iterations.assign_add(1)
             self._known = self._known or self._asked
 
-    def _updates(self, pairs: Pairs) -> Iterator[tuple[Variable, Array, Slots]]:
-        """New values of variables and slots, one update after the other."""
+    def _jobs(self, pairs: Pairs) -> Iterator[Job]:
+        """What is to be done for each pair."""
         step = np.int64(0) if self._kept.iterations is None else self._kept.iterations.value
         rates = {dtype: self._rate(np.asarray(step), dtype) for dtype in dict.fromkeys(v.dtype for _, v in pairs)}
         rule, sparse = self._rule(), self._sparse()
-        new: dict[Variable, tuple[Array, Slots]] = {}
         for gradient, v in pairs:
             g = self._checked(gradient, v)
-            w, before = new[v] if v in new else (v._value, self._slot_values(v, rule))
-            with precision(v.dtype):
-                w, after = pure.stepped(rule, w, before, g, rates[v.dtype], sparse)
-                new[v] = v._fitting(v.constraint(w) if v.constraint else w), after
-            self._look(v, g, before, after)
-            yield v, *new[v]
+            yield Job(rule, v, g, rates[v.dtype], sparse, self._look(v, g))
 
-    def _slot_values(self, v: Variable, rule: rules.Rule) -> Slots:
+    def _cells(self, v: Variable, rule: rules.Rule) -> tuple[Cell, ...]:
+        """The slot variables of v in the order of the rule, and what stands in for those that do not exist yet."""
         kept = self._kept.slots.get(v, {})
+        if rule.slots.keys() <= kept.keys():
+            return tuple(kept[name] for name in rule.slots)
         with precision(v.dtype):
-            return tuple(
-                kept[name]._value if name in kept else start
-                for name, start in zip(rule.slots, rule.init(v._value), strict=True)
-            )
+            starts = dict(zip(rule.slots, map(Fresh, rule.init(v._value)), strict=True))
+        return tuple(kept.get(name, start) for name, start in starts.items())
 
-    def _store_slots(self, v: Variable, rule: rules.Rule, values: Slots) -> None:
+    def _store(self, v: Variable, rule: rules.Rule, values: Slots) -> None:
         for name, value in zip(rule.slots, values, strict=True):
             self._add_slot(v, name, value, f"{self._name}/").assign(value)
 
@@ -159,4 +158,5 @@ class Steps(Settings, Weights):
         for v in variables:
             if rule.slots and not is_trainable(v.dtype):
                 raise DTypeError(f"{v.name} is {v.dtype}; only floating-point variables can have slots")
-            self._store_slots(v, rule, self._slot_values(v, rule))
+            for name, cell in zip(rule.slots, self._cells(v, rule), strict=True):
+                self._add_slot(v, name, cell._value, f"{self._name}/")

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gradlab as gl
+from gradlab import apply
 from gradlab.in_place import blocks
 from gradlab.in_place.blocks import BLOCK
 
@@ -55,17 +56,17 @@ def test_distinct_is_unique_in_another_order(ids: list[int], rows: int) -> None:
     np.testing.assert_array_equal(named[place], indices)
 
 
-@pytest.mark.parametrize("each", [False, True])
-def test_new_rows_write_nothing(each: bool) -> None:
+@pytest.mark.parametrize("way", [apply.rows, apply.each])
+def test_new_rows_write_nothing(way: Any) -> None:
     w, slot = np.ones((5, 2)), np.ones((5, 2))
     for x in (w, slot):
         x.flags.writeable = False
     g = gl.IndexedSlices(np.ones((3, 2)), np.array([4, 1, 4]), (5, 2))
-    named, (new_w, new_slot) = blocks.new_rows(gl.rules.Momentum(0.5), w, (slot,), g, 1.0, each)
+    named, (new_w, new_slot) = blocks.new_rows(gl.rules.Momentum(0.5), w, (slot,), g, 1.0, way)
     at = named.tolist().index(4)
     assert sorted(named.tolist()) == [1, 4]
-    assert new_slot[at].tolist() == ([1.75] * 2 if each else [2.5] * 2)
-    assert new_w[at].tolist() == ([1 - 1.5 - 1.75] * 2 if each else [-1.5] * 2)
+    assert new_slot[at].tolist() == ([1.75] * 2 if way is apply.each else [2.5] * 2)
+    assert new_w[at].tolist() == ([1 - 1.5 - 1.75] * 2 if way is apply.each else [-1.5] * 2)
 
 
 def test_cores_share_large_arrays_and_the_bits_stay(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import gradlab as gl
+from gradlab import apply
 from gradlab.in_place import donated
 
 ROWS, WIDTH = 4096, 8
@@ -32,7 +33,7 @@ def _programs() -> dict[str, str]:
     p, (still, moving) = donated._programs(), donated._split(RULE)
     g, named, place = _slices(), np.arange(24, dtype=np.int32), np.zeros(40, np.int32)
     lowered = {
-        "reads": p.new_rows.lower(still, False, moving, w, slots, named, place, g.values, LR),
+        "reads": p.new_rows.lower(still, apply.rows, moving, w, slots, named, place, g.values, LR),
         "writes": p.scatter_donated.lower(w, named, jnp.ones((24, WIDTH))),
     }
     return {name: program.compile().as_text() for name, program in lowered.items()}
@@ -61,7 +62,7 @@ def test_tables_stay_where_they_are() -> None:
     w, slots = _state()
     places = [x.unsafe_buffer_pointer() for x in (w, *slots)]
     for distinct in (20, 30, 20):
-        rows = donated.new_rows(RULE, w, slots, _slices(distinct), LR, each=False)
+        rows = donated.new_rows(RULE, w, slots, _slices(distinct), LR, apply.rows)
         w, slots = donated.scattered(rows, w, slots, donate=True)
         assert [x.unsafe_buffer_pointer() for x in (w, *slots)] == places
 
