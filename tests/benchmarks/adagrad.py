@@ -126,25 +126,28 @@ def slices() -> tuple[np.ndarray, np.ndarray]:
 
 
 def _sparse(ids: np.ndarray, values: np.ndarray) -> dict[str, Runner]:
-    import jax
+    """The measure is an optimizer of `gl.train`; `gl.keras` repeats the one of TensorFlow that is here."""
     import jax.numpy as jnp
 
     import gradlab as gl
 
-    g, v, opt = (
-        gl.IndexedSlices(jnp.asarray(values), jnp.asarray(ids), TABLE),
-        gl.Variable(jnp.zeros(TABLE)),
-        optimizer(),
-    )
-    runners = {"gradlab": lambda: (opt.apply_gradients([(g, v)]), jax.block_until_ready(v.value))[0]}
-    on_numpy, other = gl.IndexedSlices(values, ids, TABLE), optimizer()
-    w = gl.Variable(np.zeros(TABLE, np.float32))
-    runners["gradlab, NumPy"] = lambda: other.apply_gradients([(on_numpy, w)])
+    jax_slices = gl.IndexedSlices(jnp.asarray(values), jnp.asarray(ids), TABLE)
+    numpy_slices = gl.IndexedSlices(values, ids, TABLE)
+    runners = {}
+    for who, make in {"gradlab": optimizer, "gradlab.keras": lambda: gl.keras.Adagrad(float(RATE))}.items():
+        runners[who] = _ours(make(), gl.Variable(jnp.zeros(TABLE)), jax_slices)
+        runners[f"{who}, NumPy"] = _ours(make(), gl.Variable(np.zeros(TABLE, np.float32)), numpy_slices)
     if _is_installed("tf_keras"):
         runners["TensorFlow (Keras legacy)"] = _tensorflow(ids, values)
     if _is_installed("torch"):
         runners["PyTorch"] = _torch(ids, values)
     return runners
+
+
+def _ours(opt: Any, v: Any, g: Any) -> Runner:
+    import jax
+
+    return lambda: (opt.apply_gradients([(g, v)]), jax.block_until_ready(v.value))[0]
 
 
 def _tensorflow(ids: np.ndarray, values: np.ndarray) -> Runner:
