@@ -11,10 +11,11 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from ._arrays import Array
+from ._arrays import Array, as_array
+from .errors import InvalidArgumentError
 from .leaves import named_leaves
 from .measure import BINS, measure
-from .what_if import Summary, WhatIf, summarise, what_if
+from .what_if import EMPTY, Summary, WhatIf, summarise, what_if
 
 _VERSION = 1
 _RESERVED = {"norm", "largest", "nonfinite", "histogram", "seen", "header"}
@@ -34,7 +35,8 @@ class Recorder:
     the traced step, and `rec = rec.absorb(state)` at the end; no callback leaves the device.
 
     Raises:
-        ValueError: steps < 1; a later step has other tensors; nothing recorded yet.
+        ValueError: steps < 1; a later step has other tensors; nothing recorded yet; a scalar that is a vector.
+        TypeError: a scalar that is no number.
 
     Not in TensorFlow.
 
@@ -106,6 +108,9 @@ class Recorder:
             raise ValueError("there is no gradient to record: every entry is None, or the tree is empty")
         if taken := sorted(_RESERVED & set(scalars)):
             raise ValueError(f"{', '.join(taken)} cannot be the name of a scalar; call it something else")
+        for name, x in scalars.items():
+            if shape := tuple(as_array(x, name).shape):
+                raise InvalidArgumentError(f"{name} must be one number for each step, got shape {shape}; give its mean")
         if not self.names:
             self.names, self.sizes = names, sizes
             shape = (self.capacity, len(names))
@@ -132,7 +137,7 @@ class Recorder:
     def __getitem__(self, column: str) -> np.ndarray:
         """A column over the recorded steps: "norm", "largest", "nonfinite", "histogram", or a scalar such as "loss"."""
         if not self._data:
-            raise ValueError("nothing is recorded yet; call record(grads), or keep what absorb(state) returns")
+            raise ValueError(EMPTY)
         if column not in self._data:
             raise KeyError(f"no column {column!r}; there are {', '.join(self._data)}")
         return self._data[column][: len(self)]

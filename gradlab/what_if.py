@@ -14,6 +14,11 @@ from .measure import LOWEST
 
 OVERFLOW = float(np.sqrt(np.finfo(np.float32).max))  # from here on the squares that float32 clips sum are infinite
 
+EMPTY = (
+    "nothing is recorded yet; call record(grads). After a traced run keep what absorb returns, a new recorder: "
+    "rec = rec.absorb(state)"
+)
+
 if TYPE_CHECKING:
     from .record import Recorder
 
@@ -66,6 +71,8 @@ def what_if(rec: Recorder, limits: Mapping[str, float]) -> WhatIf:
         raise ValueError(
             f"give exactly one of clip_norm, clip_value, clip_global_norm; got {', '.join(limits) or 'none'}"
         )
+    if len(rec) == 0:
+        raise ValueError(EMPTY)
     ((kind, limit),) = limits.items()
     if not limit > 0 or not np.isfinite(limit):
         raise ValueError(f"{kind} must be positive and finite, got {limit!r}")
@@ -169,7 +176,7 @@ def summarise(rec: Recorder, percentile: float) -> Summary:
     if not 0 < percentile < 100:
         raise ValueError(f"percentile must be between 0 and 100, got {percentile!r}")
     if len(rec) == 0:
-        raise ValueError("nothing is recorded yet; call record(grads) first")
+        raise ValueError(EMPTY)
     norms = rec.global_norm.astype(np.float64)
     finite = norms[np.isfinite(norms) & (norms > 0)]
     if finite.size == 0:

@@ -97,10 +97,37 @@ def test_a_scalar_may_not_take_the_name_of_a_column() -> None:
     assert len(rec) == 1
 
 
+@pytest.mark.parametrize(
+    ("loss", "error", "message"),
+    [
+        (np.float32([1, 2]), ValueError, r"loss must be one number for each step, got shape \(2,\)"),
+        ("low", TypeError, "loss must be numbers, got 'low'"),
+        (None, ValueError, "loss is None"),
+    ],
+)
+def test_a_scalar_is_one_number(loss: Any, error: type[Exception], message: str) -> None:
+    rec = gl.Recorder(3)
+    for record in (rec.record, rec.init):
+        with pytest.raises(error, match=message):
+            record([np.ones(2)], loss=loss)
+    assert (rec.names, len(rec)) == ((), 0)
+
+
 def test_an_empty_recorder_says_so() -> None:
-    for ask in (lambda r: r.global_norm, lambda r: r.what_if(clip_norm=1.0), lambda r: r["loss"]):
+    for ask in (lambda r: r.global_norm, lambda r: r.what_if(clip_norm=1.0), lambda r: r["loss"], gl.Recorder.summary):
         with pytest.raises(ValueError, match="nothing is recorded yet"):
             ask(gl.Recorder(2))
+
+
+@pytest.mark.parametrize("kind", ["clip_norm", "clip_value", "clip_global_norm"])
+def test_a_recorder_whose_records_went_into_another_says_so(kind: str) -> None:
+    rec = gl.Recorder(2)
+    state = rec.update(rec.init([np.ones(2)]), [np.ones(2)])
+    rec.absorb(state)
+    with pytest.raises(ValueError, match=r"nothing is recorded yet.*rec = rec.absorb\(state\)"):
+        rec.what_if(**{kind: 1.0})  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"rec = rec.absorb\(state\)"):
+        rec.summary()
 
 
 def test_a_recorder_says_what_it_holds_and_what_it_could_not_keep() -> None:
