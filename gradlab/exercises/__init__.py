@@ -60,6 +60,8 @@ def check(name: str, answer: Any) -> Feedback:
     False
     """
     if name not in _EXERCISES:
+        if name in _PREDICTIONS:
+            raise ValueError(f"{name!r} is a prediction: use predict({name!r})")
         raise ValueError(f"no exercise {name!r}; there are {', '.join(_EXERCISES)}")
     return _EXERCISES[name](answer)
 
@@ -81,5 +83,7 @@ def predict(name: str, **guess: Any) -> Prediction:
     Predict the number of spikes: Drag the line to your guess, then press Reveal.
     """
     if name not in _PREDICTIONS:
+        if name in _EXERCISES:
+            raise ValueError(f"{name!r} is an exercise: use check({name!r}, answer)")
         raise ValueError(f"no prediction {name!r}; there are {', '.join(_PREDICTIONS)}")
     return _PREDICTIONS[name](**guess)

@@ -30,9 +30,10 @@ def choice(answer: object, options: dict[str, tuple[bool, str]]) -> Feedback:
     """Feedback for one of several letters; None means that nobody has answered yet."""
     if answer is None:
         return Feedback(False, f"Write your guess first: one of {', '.join(map(repr, options))}.")
-    if not isinstance(answer, str) or answer.strip().lower() not in options:
+    letter = answer.strip(" ()").lower() if isinstance(answer, str) else ""
+    if letter not in options:
         return Feedback(False, f"The answers are {', '.join(map(repr, options))}; got {answer!r}.")
-    return Feedback(*options[answer.strip().lower()])
+    return Feedback(*options[letter])
 
 
 def no_function(answer: object) -> str:
@@ -132,4 +133,7 @@ def _shown(value: Any) -> str:
     """A number, an array or a list of arrays, rounded, as one would write it."""
     if isinstance(value, list):
         return f"[{', '.join(map(_shown, value))}]"
-    return f"{value:g}" if isinstance(value, float) else str(np.round(np.asarray(value, np.float64), 4).tolist())
+    if isinstance(value, float):
+        return f"{value:g}"
+    array = np.asarray(value)
+    return str((array if array.dtype.kind in "iu" else np.round(array.astype(np.float64), 4)).tolist())

@@ -32,11 +32,11 @@ def first_step(answer: Any) -> Feedback:
 
 
 def zero_epsilon(answer: Any) -> Feedback:
-    """What does Keras make of epsilon=0?"""
+    """What does Keras, up to TensorFlow 2.10, make of epsilon=0?"""
     return choice(
         answer,
         {
-            "a": (False, "The other libraries do. In Keras the argument passes through `epsilon or default` first."),
+            "a": (False, "Keras from 2.11 on keeps it, as others do. Here it passes through `epsilon or default`."),
             "b": (True, "0 is falsy, so it becomes the default, 1e-7. gl.keras does the same, and says so."),
             "c": (False, "It is accepted without a word. So what is it replaced by?"),
         },
@@ -92,6 +92,7 @@ step = Coded(
             "That adds the size of the gradient. It is the square that is added.",
         ),
         (lambda w, a, g, lr: [w - lr * g / np.sqrt(a + g * g), a], "The step is right; the accumulator forgot it."),
+        (lambda w, a, g, lr: _right_step(w, a, g, lr)[::-1], "The weights come first, then the accumulator."),
     ),
     otherwise=lambda got, w, accumulator, g, lr: (
         f"The new accumulator is {(accumulator + g * g).tolist()}; divide lr * g by the root of it."
@@ -146,6 +147,8 @@ sparse = Coded(
     mistakes=(
         (lambda w, a, i, v, lr: [w, a], "Nothing moved. Only the rows in `indices` do."),
         (_dense, "That is gradient descent. Divide by the root of the new accumulator."),
+        (lambda *case: [_dense(*case)[0], case[1]], "That is gradient descent. Where is the accumulator?"),
+        (lambda *case: _sparse(rows, *case)[::-1], "The weights come first, then the accumulator."),
         (
             _last_wins,
             "A row that is named twice got only its last value: w[indices] -= ... writes it once. np.add.at adds all.",

@@ -134,6 +134,9 @@ class Prediction(Lab):
         unit = " percentage points" if self.y.unit == "%" else f" {self.y.unit}".rstrip()
         gaps = np.abs(guess - result)
         most = int(gaps.argmax())
+        if self.y.unit == "times":  # a ratio is off by a ratio
+            (off,) = guess / result
+            return f"{max(off, 1 / off):.3g} times too {'large' if off > 1 else 'small'}" if off != 1 else "right"
         if not self.x:
             return f"{gaps[0]:.3g}{unit} off"
         return f"on average {gaps.mean():.3g}{unit} off, most at {self._places()[most]} ({gaps[most]:.3g})"

@@ -26,7 +26,7 @@ def sparse(w: Any, accumulator: Any, indices: Any, values: Any, lr: float) -> tu
     ("name", "answer"),
     [
         ("adagrad.first_step", "b"),
-        ("adagrad.zero_epsilon", "B"),
+        ("adagrad.zero_epsilon", "(B)"),
         ("adagrad.frozen", "c"),
         ("adagrad.step", step),
         ("adagrad.sparse", sparse),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab.exercises import check, clipping
+from gradlab.exercises import check, clipping, predict
 
 
 def by_norm(t: np.ndarray, limit: float) -> np.ndarray:
@@ -82,5 +82,9 @@ def test_a_hint_is_not_the_solution() -> None:
 
 
 def test_an_unknown_exercise_lists_the_others() -> None:
+    with pytest.raises(ValueError, match=r"'adagrad.rate' is a prediction: use predict\('adagrad.rate'\)"):
+        check("adagrad.rate", lambda: None)
+    with pytest.raises(ValueError, match=r"'clipping.below' is an exercise: use check\('clipping.below', answer\)"):
+        predict("clipping.below")
     with pytest.raises(ValueError, match=r"no exercise 'x'; there are clipping.direction"):
         check("x", 1)

@@ -79,7 +79,8 @@ def test_the_words_state_the_distance_in_the_unit_of_the_axis(name: str) -> None
     _, _, first, result, _ = prediction.compute(prediction.params)
     words = prediction.description
     unit = "percentage points" if prediction.y.unit == "%" else prediction.y.unit
-    assert f"{np.abs(first - result).mean():.3g} {unit} off" in words.summary
+    off = f"{np.abs(first - result).mean():.3g} {unit} off"
+    assert (f"{max(first / result, result / first)[0]:.3g} times too" if unit == "times" else off) in words.summary
     assert all("guess " in value and "result " in value for _, value in words.table)
     assert words.alt.startswith(prediction.question)
     assert len(words.table) == len(prediction.params)
