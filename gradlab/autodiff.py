@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -59,6 +59,8 @@ def gradients(
     aggregation_method: int | None = None,
     stop_gradients: Any = None,
     unconnected_gradients: str = "none",
+    *,
+    strict: Literal["tf"] | None = None,
 ) -> list[Gradient]:
     """Derivatives of the sum of ys with respect to each x.
 
@@ -72,13 +74,14 @@ def gradients(
             another, so nothing changes; inside a loss use `jax.lax.stop_gradient`.
         unconnected_gradients: "none" gives None for an x that no y depends on, "zero" gives zeros.
         name, colocate_gradients_with_ops, gate_gradients, aggregation_method: accepted and without effect, because
-            values are computed at once and in one place.
+            values are computed at once and in one place. An unknown aggregation_method is refused.
+        strict: "tf" refuses to work outside a `Graph` (RuntimeError), as TensorFlow does.
 
     Returns: a list parallel to xs: arrays (NumPy for NumPy variables), IndexedSlices for rows read by `gather`, None.
 
     Raises:
         TypeError: a y is not callable or not floating point, an x is not a variable, a loss uses numpy on a variable.
-        ValueError: grad_ys does not fit.
+        ValueError: grad_ys does not fit, or is of another dtype (a TypeError as well).
 
     Threads may call it on the same variables at once. Source: `tf.gradients`, TensorFlow 2.21 (2026).
 
@@ -88,6 +91,9 @@ def gradients(
     """
     if unconnected_gradients not in ("none", "zero"):
         raise ValueError(f'unconnected_gradients must be "none" or "zero", got {unconnected_gradients!r}')
+    if strict == "tf" and not current_collection().graph:
+        raise RuntimeError('gradients works inside a Graph only with strict="tf"; leave strict out')
+    check_aggregation(aggregation_method, strict=True)
     losses, variables = listed(ys), check_variables(listed(xs), "xs")
     check_variables(listed(stop_gradients or []), "stop_gradients")
     upstream = [None] * len(losses) if grad_ys is None else listed(grad_ys)
@@ -97,6 +103,12 @@ def gradients(
     if unconnected_gradients == "zero":
         return [_zeros(v) if g is None else g for v, g in zip(variables, found, strict=True)]
     return found
+
+
+def check_aggregation(method: int | None, strict: bool) -> None:
+    """ValueError for an unknown `tf.AggregationMethod`, which eager TensorFlow ignores."""
+    if strict and method not in (None, 0, 1, 2):
+        raise ValueError(f"aggregation_method must be None, 0, 1 or 2, got {method!r}")
 
 
 def _zeros(v: Variable) -> Array:
@@ -185,6 +197,8 @@ def _checked_upstream(u: Any, y: Array) -> Array:
         raise InvalidArgumentError(
             f"an upstream gradient has shape {tuple(array.shape)}, its loss has shape {tuple(y.shape)}"
         )
+    if hasattr(u, "dtype") and array.dtype != y.dtype:
+        raise DTypeError(f"an upstream gradient is {array.dtype}, its loss is {y.dtype}; cast one of them")
     return jnp.asarray(array, y.dtype)
 
 

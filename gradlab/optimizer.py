@@ -11,7 +11,7 @@ import numpy as np
 
 from . import apply, pure, rules
 from ._arrays import Array, is_float
-from .autodiff import Gradient, Loss, check_variables, differentiate, listed, touched_variables
+from .autodiff import Gradient, Loss, check_aggregation, check_variables, differentiate, listed, touched_variables
 from .collection import current_collection
 from .errors import DTypeError
 from .gate import GATE_GRAPH, GATE_NONE, GATE_OP, check_gate
@@ -80,12 +80,12 @@ class Optimizer:
             loss: function without arguments that computes with jax.numpy on variables; a vector is summed.
             var_list: variables, or one; None means the trainable ones the loss reads (in a Graph: all trainable ones).
             gate_gradients: has an effect in a Graph only; see `GateRace`. The values are the same for all gates.
-            aggregation_method, colocate_gradients_with_ops: accepted; no effect on values.
+            aggregation_method, colocate_gradients_with_ops: no effect on values.
             grad_loss: upstream gradient, of the loss's shape.
 
         Raises:
-            RuntimeError or TypeError: the loss is not callable. ValueError: no variables, integer variables, bad gate
-            in a Graph.
+            RuntimeError or TypeError: the loss is not callable. ValueError: no variables, integer ones only; in a
+            Graph an unknown gate or aggregation method. Integer variables beside others have no gradient: None.
         """
         if not callable(loss):
             raise RuntimeError(
@@ -93,6 +93,7 @@ class Optimizer:
             )
         graph = current_collection().graph
         check_gate(gate_gradients, strict=graph)
+        check_aggregation(aggregation_method, strict=graph)
         if var_list is None and not graph:
             pairs = touched_variables(loss, grad_loss)
             if not pairs:
@@ -103,9 +104,9 @@ class Optimizer:
         variables = trainable_variables() if var_list is None else check_variables(listed(var_list), "var_list")
         if not variables:
             raise ValueError("no variables to optimize: var_list is empty")
-        for v in variables:
-            if not is_float(v.dtype):
-                raise DTypeError(f"{v.name} is {v.dtype}; only floating-point variables have gradients")
+        if not any(is_float(v.dtype) for v in variables):
+            v = variables[0]
+            raise DTypeError(f"{v.name} is {v.dtype}; only floating-point variables have gradients")
         return list(zip(differentiate([loss], variables, [grad_loss])[0], variables, strict=True))
 
     def apply_gradients(self, grads_and_vars: Any, global_step: Variable | None = None, name: str | None = None) -> Any:

@@ -161,6 +161,9 @@ BAD: dict[str, tuple[Any, type[Exception], str]] = {
         r"shape \(\), its loss has .*\(2,\)",
     ),
     "grad_ys length": (lambda v: gl.gradients(lambda: v, v, [1.0, 2.0]), ValueError, "1 ys, 2 grad_ys"),
+    "grad_ys dtype": (lambda v: gl.gradients(lambda: v, v, [np.float64([1, 1])]), TypeError, "is float64, its loss is"),
+    "aggregation": (lambda v: gl.gradients(lambda: v, v, aggregation_method=7), ValueError, "0, 1 or 2, got 7"),
+    "outside a graph": (lambda v: gl.gradients(lambda: v, v, strict="tf"), RuntimeError, "inside a Graph only"),
     "unconnected": (lambda v: gl.gradients(lambda: v, v, unconnected_gradients="0"), ValueError, "must be .*got '0'"),
     "an error of the loss": (lambda v: gl.gradients(lambda: v.value.nothing, v), AttributeError, "nothing"),
 }
@@ -186,3 +189,15 @@ def test_a_gather_inside_jit_beside_one_outside_is_added_to_it() -> None:
 
     (g,) = gl.gradients(loss, [e])
     assert g.tolist() == [[2.0, 2.0], [5.0, 5.0], [0.0, 0.0]]
+
+
+def test_an_optimizer_in_a_graph_refuses_unknown_aggregation_and_skips_integers() -> None:
+    with gl.Graph().as_default():
+        v, count = gl.Variable([1.0], name="v"), gl.Variable([3], name="count")
+        opt = gl.train.GradientDescentOptimizer(0.5)
+        with pytest.raises(ValueError, match="aggregation_method must be None, 0, 1 or 2, got 7"):
+            opt.minimize(lambda: v * v, aggregation_method=7)
+        pairs = opt.compute_gradients(lambda: v * v)
+        assert [(g, x) for g, x in pairs if g is None] == [(None, count)]
+        opt.minimize(lambda: v * v).run()
+    assert (v.numpy().tolist(), count.numpy().tolist()) == ([0.0], [3])

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._arrays import Array, as_array, flush, namespace, quiet, scaled, sum_squares
-from ..errors import DTypeError, MissingDTypeError
+from ..errors import DTypeError, InvalidArgumentError, MissingDTypeError
 from ..slices import IndexedSlices
 from ._limits import Semantics, check_limit, check_norm, is_old, need_float, operand
 
@@ -82,7 +82,8 @@ def clip_by_global_norm(
     Returns: (list of clipped tensors, the norm before clipping).
 
     Raises:
-        TypeError: t_list is not a list, clip_norm has another dtype. InvalidArgumentError: integers or several dtypes.
+        TypeError: t_list is not a list, clip_norm has another dtype. InvalidArgumentError: integers or several dtypes,
+            a clip_norm that is no scalar and does not fit.
         AttributeError: use_norm is a bare Python number.
 
     A norm that is not finite, which one entry or one overflowing square is enough for, makes every entry NaN, as does
@@ -104,13 +105,27 @@ def clip_by_global_norm(
     limit = operand(clip_norm, norm, "clip_norm", error=TypeError)
     xp = namespace(norm, limit)
     one = norm.dtype.type(1)
-    scale = limit * xp.minimum(flush(xp.asarray(one / norm)), flush(xp.asarray(one / limit)))
+    shrink, most = flush(xp.asarray(one / norm)), flush(xp.asarray(one / limit))
+    scale = limit * xp.where(most < shrink, most, shrink)  # a tie has the derivative of the norm, as in TensorFlow
     scale = scale + (norm - norm)
+    _check_fits(arrays, tuple(scale.shape))
     results = iter(scaled(arrays, scale))
     return [
         None if t is None else t.with_values(next(results)) if isinstance(t, IndexedSlices) else next(results)
         for t in t_list
     ], norm
+
+
+def _check_fits(arrays: list[Array], shape: tuple[int, ...]) -> None:
+    """Refuse a limit with axes that meets a tensor it cannot be multiplied with."""
+    for a in arrays if shape else ():
+        try:
+            np.broadcast_shapes(tuple(a.shape), shape)
+        except ValueError:
+            raise InvalidArgumentError(
+                f"clip_norm makes a factor of shape {shape}, which does not fit a tensor of shape {tuple(a.shape)}; "
+                "give a scalar"
+            ) from None
 
 
 def _believed(use_norm: Any, arrays: list[Array], cast: bool) -> Array:

@@ -51,7 +51,8 @@ def clip_by_norm(
         positive = squares > 0
         norm = xp.where(positive, xp.sqrt(xp.where(positive, squares, 1)), squares)  # two wheres: derivative 1 at t = 0
         check_norm(norm, [t], "clip_by_norm gives 0 for finite entries and NaN for the others")
-        return flush(xp.asarray(flush(t * limit) / xp.maximum(norm, limit), dtype=t.dtype))
+        larger = xp.where(limit > norm, limit, norm)  # a tie has the derivative of the norm, as in TensorFlow
+        return flush(xp.asarray(flush(t * limit) / larger, dtype=t.dtype))
 
     return on_values(clip, t)
 
@@ -106,6 +107,7 @@ def clip_by_average_norm(
     one = np.float32(1)
     norm = xp.sqrt(sum_squares(t))
     check_norm(norm, [t], "clip_by_average_norm gives 0 for finite entries and NaN for the others")
-    factor = xp.minimum(np.float32(t.size) * flush(xp.asarray(one / norm)), flush(xp.asarray(one / limit)))
+    factor, most = np.float32(t.size) * flush(xp.asarray(one / norm)), flush(xp.asarray(one / limit))
+    factor = xp.where(most < factor, most, factor)  # a tie has the derivative of the norm, as in TensorFlow
     product = t * flush(limit * factor) if mode == "graph" else flush(t * limit) * factor
     return flush(xp.asarray(product))

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import Array, broadcasts_into, is_float, namespace, quiet
+from .._arrays import Array, broadcasts_into, flush, is_float, namespace, quiet
+from ..errors import DTypeError
 from ._limits import Semantics, check_bounds, is_old, on_values, operand
 
 
@@ -25,7 +26,8 @@ def clip_by_value(
 
     Raises:
         ValueError: t is None; a bound would make the result larger than t.
-        TypeError: float bounds for an integer t. InvalidArgumentError: a bound of another dtype or of no fitting shape.
+        TypeError: float bounds for an integer t. InvalidArgumentError: complex t, a bound of another dtype or of no
+            fitting shape.
 
     The derivative is 1 inside and on the bounds, 0 outside. Source: `tf.clip_by_value`, TensorFlow 2.21 (2026).
 
@@ -35,6 +37,8 @@ def clip_by_value(
     ignore_nan = is_old(semantics)
 
     def clip(t: Array) -> Array:
+        if t.dtype.kind == "c":
+            raise DTypeError(f"clip_by_value needs real numbers, got {t.dtype}; clip real and imaginary parts apart")
         low, high = (
             operand(b, t, n) for b, n in ((clip_value_min, "clip_value_min"), (clip_value_max, "clip_value_max"))
         )
@@ -43,7 +47,7 @@ def clip_by_value(
         check_bounds(t, clip_value_min, clip_value_max)
         xp = namespace(t, low, high)
         below = xp.where(t > high, high, t)  # `where` keeps NaN and -0.0 as they are, and has TensorFlow's derivative
-        result = xp.where(below < low, low, below)
+        result = flush(xp.where(below < low, low, below))
         if ignore_nan or not is_float(t.dtype):
             return result
         return xp.where(xp.isnan(low) | xp.isnan(high), xp.asarray(np.nan, t.dtype), result)

@@ -92,7 +92,10 @@ class Optimizer(Steps):
         collection = current_collection()
         if not collection.graph:
             return self._apply(pairs(), name, clip=True)
-        self._create([v for _, v in self._filled(pairs())])
+        filled = self._filled(pairs())
+        self._create([v for _, v in filled])
+        if not filled and self._version.lazy:
+            return None
         return collection.finish(lambda: self._step(self._filled(pairs()), clip=True), name or self._name)
 
     def get_gradients(self, loss: Loss, params: Any) -> list[Gradient]:

@@ -114,3 +114,16 @@ def test_results_of_one_call_do_not_overlap() -> None:
 def test_the_derivative_is_nan_at_zero_as_in_tensorflow() -> None:
     g = jax.grad(lambda t: gl.clip_by_global_norm([t], 1.0)[0][0].sum())(jnp.zeros(2))
     assert np.isnan(g).all()
+
+
+def test_exactly_at_the_limit_the_derivative_is_that_of_a_clip() -> None:
+    at, above = jnp.float32([3.0, 4.0]), jnp.float32([3.0, 4.0]) * (1 + 1e-5)
+    derivative = jax.grad(lambda t: gl.clip_by_global_norm([t], 5.0)[0][0][0])
+    np.testing.assert_allclose(derivative(at), derivative(above), rtol=1e-4)
+
+
+def test_a_limit_that_does_not_fit_a_tensor_is_refused() -> None:
+    t, limits = np.float32([3.0, 4.0, 0.0]), np.float32([1.0, 2.0])
+    with pytest.raises(gl.errors.InvalidArgumentError, match=r"shape \(2,\), which does not fit .* \(3,\)"):
+        gl.clip_by_global_norm([t], limits)
+    assert gl.clip_by_global_norm([t[:2]], limits)[0][0].shape == (2,)

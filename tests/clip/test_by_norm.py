@@ -97,3 +97,11 @@ def test_versions_of_tensorflow_differ_in_axes_and_dtypes() -> None:
     t = np.array([[3.0, 4.0]])
     np.testing.assert_array_equal(gl.clip_by_norm(t, 1.0, axes=[1, 1], semantics="tf2.3"), [[0.6, 0.8]])
     np.testing.assert_array_equal(gl.clip_by_norm(t, np.float32(1.0)), [[0.6, 0.8]])
+
+
+@pytest.mark.parametrize("clip", [gl.clip_by_norm, lambda t, c: gl.clip_by_average_norm(t, c / 2)])
+def test_exactly_at_the_limit_the_derivative_is_that_of_a_clip(clip: object) -> None:
+    """TensorFlow gives a tie of its maximum to the norm; half of it would be JAX's answer."""
+    at, above = jnp.float32([3.0, 4.0]), jnp.float32([3.0, 4.0]) * (1 + 1e-5)
+    derivative = jax.grad(lambda t: clip(t, 5.0)[0])
+    np.testing.assert_allclose(derivative(at), derivative(above), rtol=1e-4)

@@ -58,3 +58,14 @@ def test_integers_stay_integers(dtype: str) -> None:
 def test_the_derivative_is_one_inside_and_on_the_bounds() -> None:
     t = jnp.array([-2.0, -1.0, 0.0, 1.0, 2.0])
     assert jax.grad(lambda t: gl.clip_by_value(t, -1.0, 1.0).sum())(t).tolist() == [0, 1, 1, 1, 0]
+
+
+def test_denormal_entries_become_0_as_in_tensorflow() -> None:
+    tiny = np.float32([1e-40, -1e-42, 1.0])
+    assert gl.clip_by_value(tiny, -2.0, 2.0).tolist() == [0.0, 0.0, 1.0]
+    assert tiny[0] > 0  # what was given stays
+
+
+def test_complex_numbers_are_refused() -> None:
+    with pytest.raises(gl.errors.InvalidArgumentError, match="real numbers, got complex64"):
+        gl.clip_by_value(np.complex64([1 + 2j]), -1.0, 1.0)

@@ -105,3 +105,10 @@ def test_get_gradients() -> None:
         np.testing.assert_allclose(clipped, [0.6, 0.8], rtol=1e-6)
         with pytest.raises(ValueError, match="does not depend on w"):
             SGD().get_gradients(_square(v), [v, w])
+
+
+def test_no_variables_in_a_graph_are_no_step() -> None:
+    with gl.Graph().as_default():
+        opt = SGD(0.5)
+        assert opt.minimize(lambda: 1.0, []) is None
+    assert opt.iterations.numpy() == 0

@@ -81,3 +81,13 @@ def test_config() -> None:
     again = SGD.from_config(SGD(schedule).get_config()).learning_rate
     assert (type(again), again.get_config()) == (type(schedule), schedule.get_config())
     assert SGD(momentum=0.5, semantics="rewrite").momentum == 0.5
+
+
+def test_a_momentum_of_0_out_of_a_config_makes_no_slot() -> None:
+    """After a step a config holds NumPy scalars."""
+    v, opt = gl.Variable([1.0], name="v"), SGD(0.5)
+    opt.apply_gradients([(F([1.0]), v)])
+    again = SGD.from_config(opt.get_config())
+    again.apply_gradients([(F([1.0]), v)])
+    assert isinstance(opt.get_config()["momentum"], F)
+    assert again.get_slot_names() == []

@@ -180,3 +180,10 @@ def test_threads_lose_no_step() -> None:
     for t in work:
         t.join()
     assert (v.numpy().tolist(), opt.iterations.numpy()) == ([-200.0], 200)
+
+
+def test_strict_makes_the_count_before_it_reads_a_rate_that_is_none() -> None:
+    opt, v = Adagrad(None, strict="tf"), gl.Variable([1.0], name="v")
+    with pytest.raises(TypeError, match="learning_rate"):
+        opt.apply_gradients([(F([1.0]), v)])
+    assert [w.name for w in opt.weights] == ["Adagrad/iter:0"]

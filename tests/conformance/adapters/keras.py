@@ -15,7 +15,7 @@ import numpy as np
 
 import gradlab as gl
 
-from .. import decode
+from .. import compare, decode
 from ..runner import all_semantics, attempt, replay
 from ..scenarios import Scenario, Unsupported
 from . import schedule
@@ -25,6 +25,7 @@ from .train import variable
 CLASSES = {"keras.Adagrad": gl.keras.Adagrad, "keras.SGD": gl.keras.SGD}
 VERSIONS = {"tf2.3": "tf2.3", "tf2.21": "legacy"}
 OWN_KEYS = ("semantics", "strict")
+TENSOR = compare.AnyOf(["Tensor", "EagerTensor"], "Tensor")  # what the class of a tensor is called in either mode
 
 
 def accepts(scenario: Scenario) -> bool:
@@ -242,7 +243,7 @@ class Session:
             x = getattr(self._opt(call), call["name"])
             if isinstance(x, gl.Variable):
                 return {"kind": "Variable", "value": x.numpy()}
-            kind = "Tensor" if isinstance(x, np.ndarray) else type(x).__name__
+            kind = TENSOR if isinstance(x, np.ndarray) else type(x).__name__
             return {"kind": kind} if isinstance(x, gl.schedules.LearningRateSchedule) else {"kind": kind, "value": x}
 
         return attempt(get)

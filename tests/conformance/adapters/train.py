@@ -81,14 +81,14 @@ class Session:
     # --- arguments ---------------------------------------------------------------------------------------------
 
     def _opt(self, call: dict[str, Any]) -> Any:
-        return self.optimizers[call.get("opt", "opt")]
+        return self.optimizers.get(call.get("opt", "opt"))
 
     def _vars(self, names: list[str] | None) -> list[Any] | None:
         return None if names is None else [self.variables[n] for n in names]
 
     def _loss(self, call: dict[str, Any]) -> Any:
         f = decode.loss(call["loss"], self.variables)
-        return f() if call.get("tensor_loss") else f
+        return f() if call.get("tensor_loss") and self.mode == "eager" else f  # in a graph every loss is a tensor
 
     def _kwargs(self, call: dict[str, Any]) -> dict[str, Any]:
         named = {"global_step": self.variables.get, "aggregation_method": AGGREGATION.get}
@@ -128,9 +128,13 @@ class Session:
 
     def do_apply_gradients(self, call: dict[str, Any]) -> Any:
         opt, kwargs = self._opt(call), self._kwargs(call)
-        pairs = [(decode.value(g), self._variable(v)) for g, v in call["grads"]]
-        given = iter(pairs) if call.get("iterator") else pairs
-        return attempt(lambda: self._done(opt.apply_gradients(given, **kwargs), call))
+
+        def apply() -> dict[str, Any]:
+            pairs = [(decode.value(g), self._variable(v)) for g, v in call["grads"]]
+            given = iter(pairs) if call.get("iterator") else pairs
+            return self._done(opt.apply_gradients(given, **kwargs), call)
+
+        return attempt(apply)
 
     def _done(self, operation: Any, call: dict[str, Any]) -> dict[str, Any]:
         if operation is None:
@@ -176,6 +180,8 @@ class Session:
 
     def do_state(self, call: dict[str, Any]) -> Any:
         opt = self._opt(call)
+        if opt is None:
+            return {"vars": self._values(self.variables)}
         slots = {name: self._slots(opt, v) for name, v in self.variables.items()}
         state = {"vars": self._values(self.variables), "slots": {name: s for name, s in slots.items() if s}}
         if not self.races:
@@ -220,6 +226,7 @@ class Session:
         ys = [decode.loss(y, self.variables) for y in call["ys"]]
         accepted = inspect.signature(gl.gradients).parameters
         kwargs = {k: v for k, v in self._kwargs(call).items() if k in accepted or k not in GRAPH_ONLY}
+        kwargs["strict"] = "tf"
         if "stop_gradients" in call:
             kwargs["stop_gradients"] = self._vars(call["stop_gradients"])
         return attempt(lambda: {"grads": list(gl.gradients(ys, self._vars(call["xs"]), **kwargs))})
