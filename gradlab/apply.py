@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from ._arrays import Array, namespace, occurrence, repeat, set_rows, sum_duplicates, take_rows
+import numpy as np
+
+from ._arrays import Array, is_traced, namespace, occurrence, repeat, set_rows, sum_duplicates, take_rows
 from .rules import Rule
 from .rules._rule import Slots
 from .slices import IndexedSlices
@@ -30,7 +33,8 @@ def rows(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> tuple
     >>> rows(StochasticGradientDescent(), np.zeros((3, 1)), (), g, 1.0)[0].ravel().tolist()
     [0.0, -2.0, 0.0]
     """
-    indices, values = sum_duplicates(_like(w, g.indices), g.values)
+    w, slots, g = of_one_library(w, slots, g, lr)
+    indices, values = sum_duplicates(g.indices, g.values)
     return _update(rule, w, slots, indices, indices, values, lr)
 
 
@@ -47,18 +51,31 @@ def each(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> tuple
     >>> each(rule, w, rule.init(w), g, 1.0)[0].ravel().tolist()
     [0.0, -2.5]
     """
-    indices = _like(w, g.indices)
-    if indices.shape[0] == 0:
+    w, slots, g = of_one_library(w, slots, g, lr)
+    if g.indices.shape[0] == 0:
         return w, slots
-    rank, outside, xp = occurrence(indices), w.shape[0], namespace(w, indices)
+    rank, outside, xp = occurrence(g.indices), w.shape[0], namespace(w)
+    if xp is np:
+        turns = np.split(np.argsort(rank, kind="stable"), np.bincount(rank).cumsum()[:-1])
+        return _in_turns(rule, w, slots, g, lr, turns)
 
     def turn(k: Any, state: tuple[Array, Slots]) -> tuple[Array, Slots]:
-        if xp.__name__ == "numpy":
-            now = rank == k
-            return _update(rule, *state, indices[now], indices[now], g.values[now], lr)
-        return _update(rule, *state, indices, xp.where(rank == k, indices, outside), g.values, lr)
+        return _update(rule, *state, g.indices, xp.where(rank == k, g.indices, outside), g.values, lr)
 
     return repeat(rank.max() + 1, turn, (w, slots))
+
+
+def _in_turns(
+    rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any, turns: Sequence[Array]
+) -> tuple[Array, Slots]:
+    """One update for each set of slices, none of which holds a row twice: what all of them cost is what slices cost."""
+    tables = [x.copy() for x in (w, *slots)]
+    for now in turns:
+        named = g.indices[now]
+        new_w, new_slots = rule(tables[0][named], tuple(s[named] for s in tables[1:]), g.values[now], lr)
+        for table, new in zip(tables, (new_w, *new_slots), strict=True):
+            table[named] = new
+    return tables[0], tuple(tables[1:])
 
 
 def every_row(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> tuple[Array, Slots]:
@@ -89,12 +106,21 @@ def sparse(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> tup
 
 def whole(w: Array, g: IndexedSlices) -> Array:
     """The slices as a gradient of every row of w: sums in the rows named, 0 in others."""
-    indices, values = sum_duplicates(_like(w, g.indices), g.values)
+    w, _, g = of_one_library(w, (), g)
+    indices, values = sum_duplicates(g.indices, g.values)
     return set_rows(namespace(w).zeros(w.shape, values.dtype), indices, values)
 
 
-def _like(w: Array, indices: Array) -> Array:
-    return namespace(w, indices).asarray(indices)
+def of_one_library(w: Array, slots: Slots, g: IndexedSlices, lr: Any = None) -> tuple[Array, Slots, IndexedSlices]:
+    """All of them in the library of w, or in JAX's where something else is traced.
+
+    >>> import jax.numpy as jnp
+    >>> type(of_one_library(np.ones((2, 1)), (), IndexedSlices(jnp.ones((1, 1)), jnp.array([1])))[2].values).__name__
+    'ndarray'
+    """
+    xp = namespace(w, *(x for x in (*slots, g.values, g.indices, lr) if is_traced(x)))
+    slices = IndexedSlices(xp.asarray(g.values), xp.asarray(g.indices), g.dense_shape)
+    return xp.asarray(w), tuple(xp.asarray(s) for s in slots), slices
 
 
 def _update(rule: Rule, w: Array, slots: Slots, source: Array, target: Array, g: Array, lr: Any) -> tuple[Array, Slots]:

@@ -132,3 +132,33 @@ def test_a_rule_that_is_not_lazy_moves_every_row() -> None:
 
 def test_rules_without_the_choice_are_lazy() -> None:
     assert all(getattr(rule(), "lazy", None) is True for rule in RULES.values())
+
+
+@pytest.mark.parametrize("way", [apply.rows, apply.each, apply.every_row])
+def test_numpy_weights_take_slices_of_jax_and_stay_numpy(way: Any) -> None:
+    values, ids = np.ones((3, 2), np.float32), np.array([1, 4, 1], np.int32)
+    on_jax = gl.IndexedSlices(jax.numpy.asarray(values), jax.numpy.asarray(ids), (6, 2))
+    w, (m,) = way(MOMENTUM, W, MOMENTUM.init(W), on_jax, LR)
+    expected, (slot,) = way(MOMENTUM, W, MOMENTUM.init(W), gl.IndexedSlices(values, ids, (6, 2)), LR)
+    assert isinstance(w, np.ndarray) and isinstance(m, np.ndarray)
+    np.testing.assert_array_equal(w, expected)
+    np.testing.assert_array_equal(m, slot)
+
+
+@pytest.mark.parametrize("way", [apply.rows, apply.each, apply.every_row])
+def test_numpy_weights_may_be_constants_of_a_traced_step(way: Any) -> None:
+    g = gl.IndexedSlices(np.ones((3, 2), np.float32), np.array([1, 4, 1], np.int32), (6, 2))
+    expected = way(SGD, W, (), g, LR)[0]
+    np.testing.assert_allclose(jax.jit(lambda g: way(SGD, W, (), g, LR)[0])(g), expected, rtol=1e-6)
+    np.testing.assert_allclose(jax.jit(lambda lr: way(SGD, W, (), g, lr)[0])(LR), expected, rtol=1e-6)
+
+
+def test_each_hands_every_slice_to_the_rule_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However often one row comes, the work grows with the slices only."""
+    rows, step = [], gl.rules.StochasticGradientDescent.step
+    monkeypatch.setattr(
+        gl.rules.StochasticGradientDescent, "step", lambda *args: (rows.append(len(args[1])), step(*args))[1]
+    )
+    ids = np.array([0] * 40 + [1, 2, 3, 4, 5], np.int32)
+    apply.each(SGD, W, (), gl.IndexedSlices(np.ones((45, 2), np.float32), ids, (6, 2)), LR)
+    assert (len(rows), sum(rows)) == (40, 45)

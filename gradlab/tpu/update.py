@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from .. import apply
-from .._arrays import Array, namespace, set_rows, sum_duplicates, take_rows
+from .._arrays import Array, set_rows, sum_duplicates, take_rows
 from ..autodiff import Gradient
 from ..clip import clip_by_value
+from ..pairs import check_shape
 from ..rules import Rule
 from ..rules._rule import Slots
 from ..slices import IndexedSlices
@@ -34,7 +35,7 @@ def update(
             move are not clipped either.
 
     Raises:
-        ValueError: a lower limit above its upper one.
+        ValueError: a lower limit above its upper one. InvalidArgumentError: rows or an index that do not fit w.
 
     That the sum is clipped, and not each gradient, follows from TensorFlow's refusal to clip without accumulation; it
     has not been seen on hardware. Source: `optimization_parameters.proto`, TensorFlow 2.21 (2026).
@@ -47,10 +48,12 @@ def update(
     """
     check_limits("gradient_limits", gradient_limits)
     check_limits("weight_limits", weight_limits)
+    check_shape(g, tuple(w.shape), "the table")
     if not isinstance(g, IndexedSlices):
         w, slots = apply.dense(rule, w, slots, _clipped(g, gradient_limits), lr)
         return _clipped(w, weight_limits), slots
-    indices, sums = sum_duplicates(namespace(w, g.indices).asarray(g.indices), g.values)
+    w, slots, g = apply.of_one_library(w, slots, g, lr)
+    indices, sums = sum_duplicates(g.indices, g.values)
     w, slots = apply.rows(rule, w, slots, IndexedSlices(_clipped(sums, gradient_limits), indices, g.dense_shape), lr)
     return set_rows(w, indices, _clipped(take_rows(w, indices), weight_limits)), slots
 

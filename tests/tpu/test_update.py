@@ -57,3 +57,9 @@ def test_limits_that_cross_are_refused(name: str) -> None:
     limits: Any = {name: (1.0, -1.0)}
     with pytest.raises(ValueError, match=rf"{name} must be \(lower, upper\), got 1.0 above -1.0"):
         update(StochasticGradientDescent(), W, (), W, 0.1, **limits)
+
+
+@pytest.mark.parametrize("ids", [[0, 3], [0, -1]])
+def test_a_row_outside_the_table_is_refused(ids: Any) -> None:
+    with pytest.raises(ValueError, match=rf"indices of the table must be in \[0, 3\), got {ids[1]} at position 1"):
+        update(StochasticGradientDescent(), W, (), slices([[1.0, 2.0], [3.0, 4.0]], ids), 0.1)
