@@ -108,14 +108,25 @@ def test_update_keeps_the_type_of_the_state_and_compiles_once(name: str) -> None
     assert (len(traced), int(state["step"])) == (1, 3)
 
 
-def test_hyperparameters_that_change_need_no_new_program(monkeypatch: pytest.MonkeyPatch) -> None:
-    numbers, traced, step = iter(np.linspace(0.1, 0.9, 50).tolist()), [], gl.rules.Momentum.step
-    monkeypatch.setattr(gl.rules.Momentum, "step", lambda *args: (traced.append(1), step(*args))[1])
-    v, opt = gl.Variable(jnp.ones(3)), gl.train.MomentumOptimizer(lambda: next(numbers), lambda: next(numbers))
-    counts = []
-    for _ in range(4):
-        opt.apply_gradients([(jnp.ones(3), v)])
-        counts.append(len(traced))
+def _changing_momentum() -> Any:
+    numbers = iter(np.linspace(0.1, 0.9, 50).tolist())
+    return gl.train.MomentumOptimizer(lambda: next(numbers), lambda: next(numbers))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [_changing_momentum, lambda: gl.train.AdagradDAOptimizer(0.1, gl.get_or_create_global_step())],
+    ids=["functions", "step count"],
+)
+def test_hyperparameters_that_change_need_no_new_program(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    with gl.variable_collection():
+        v, opt, traced, counts = gl.Variable(jnp.ones(3)), make(), [], []
+        kind = type(opt._fixed)
+        step = kind.step
+        monkeypatch.setattr(kind, "step", lambda *args: (traced.append(1), step(*args))[1])
+        for _ in range(4):
+            opt.apply_gradients([(jnp.ones(3), v)], global_step=gl.get_or_create_global_step())
+            counts.append(len(traced))
     assert 0 < counts[1] == counts[3]
 
 

@@ -13,7 +13,7 @@ from .. import apply
 from .._arrays import Array, namespace, set_rows, take_rows
 from ..pure import Sparse
 from ..rules import Rule
-from ..rules._rule import Slots
+from ..rules._rule import Slots, is_moving
 from ..slices import IndexedSlices
 from .blocks import distinct
 
@@ -78,7 +78,7 @@ def _programs() -> SimpleNamespace:
 def _split(rule: Rule) -> tuple[Rule, dict[str, Any]]:
     """The rule, and the fields that are arrays or NumPy numbers: new values of those need no new program."""
     fields = {f.name: getattr(rule, f.name) for f in dataclasses.fields(rule)}
-    moving = {name: x for name, x in fields.items() if hasattr(x, "dtype") and x.dtype.kind in "fV"}
+    moving = {name: x for name, x in fields.items() if is_moving(x)}
     return dataclasses.replace(rule, **dict.fromkeys(moving, 0.0)), moving
 
 
