@@ -86,16 +86,22 @@ def test_presets_show_what_their_names_say() -> None:
     assert clipped.rates.accumulator[-1, 1] < ravine.rates.accumulator[-1, 1] / 100
 
 
+TUMOURS = {"surface": "tumours", "condition": 20.0}
+
+
 @pytest.mark.parametrize(
     ("target", "short_of", "settings"),
     [
-        ("bottom_40", {"learning_rate": 0.7}, {"learning_rate": 1.0}),
+        ("bottom_15", {"learning_rate": 1.0}, {"learning_rate": 1.0, "clip": 10.0}),
+        ("bottom_15", {"learning_rate": 2.0}, {"learning_rate": 0.8, "clip": 10.0, "initial_accumulator": 0.001}),
+        ("bottom_15", {"clip": 10.0, "learning_rate": 1.0, "start_1": 1.0}, {"clip": 10.0, "learning_rate": 1.0}),
+        ("descent_wins", TUMOURS | {"descent_rate": 0.6}, TUMOURS | {"descent_rate": 1.0}),
         ("descent_wins", {"learning_rate": 0.1}, {"condition": 10.0, "descent_rate": 0.18}),
-        ("become_descent", {"epsilon": 10.0}, {"epsilon": 1e4}),
+        ("become_descent", {"epsilon": 1000.0, "learning_rate": 45.0}, {"epsilon": 1e4}),
         ("become_descent", {"clip": 0.1}, {"clip": 0.1, "initial_accumulator": 100.0}),
     ],
 )
-def test_targets_can_be_reached(target: str, short_of: dict[str, float], settings: dict[str, float]) -> None:
+def test_targets_can_be_reached(target: str, short_of: dict[str, Any], settings: dict[str, Any]) -> None:
     lab = gl.labs.adagrad(target=target)
     for values, end in ((short_of, "not yet."), (settings, "reached.")):
         lab.set(**lab.presets["Ravine"])

@@ -127,6 +127,15 @@ def test_words_are_whole_sentences_with_a_number_and_repeat_exactly(make: Any) -
 
 
 @every_lab
+def test_no_target_is_reached_by_a_preset_alone(make: Any) -> None:
+    lab = make()
+    for label, values in {"as it opens": {}, **lab.presets}.items():
+        trace = lab.compute({**lab.params, **values})
+        reached = [name for name, target in lab.targets.items() if target.measure(trace)[0]]
+        assert not reached, label
+
+
+@every_lab
 def test_presets_are_three_to_five_allowed_settings(make: Any) -> None:
     lab = make()
     assert 3 <= len(lab.presets) <= 5

@@ -69,7 +69,7 @@ def test_a_step_is_a_part_of_the_whole_race() -> None:
 def test_words_name_the_racers_lowest_first() -> None:
     lab = gl.labs.optimizers(fourth=NOBODY, factor=100.0)
     summary = lab.description.summary
-    assert summary.startswith("After 160 steps: Adagrad 0 of the loss at the start")
+    assert summary.startswith("After 160 steps: Adagrad below 1e-12 of the loss at the start")
     assert summary.endswith("Momentum without a number.")
     table = dict(lab.description.table)
     assert table["first rule"].startswith("Gradient descent, learning rate ")
@@ -113,13 +113,17 @@ def test_presets_show_what_their_names_say() -> None:
 
 
 VALLEY = {"surface": "rosenbrock", "first": "FrequencyAwareAdagrad", "x": -1.2, "y": 1.0, "step": 100}
+BENT = {"surface": "beale", "x": -0.38, "y": -1.21}
 
 
 @pytest.mark.parametrize(
     ("target", "reached", "missed"),
     [
-        ("descent_wins", {"surface": "bowl"}, {"noise": 0.5}),
-        ("descent_wins", {"surface": "bowl"}, {"first": "Momentum"}),
+        ("descent_wins", BENT, {"noise": 0.5}),
+        ("descent_wins", BENT, {"first": "Momentum"}),
+        ("descent_wins", BENT, {"surface": "bowl"}),
+        ("descent_wins", BENT, {"factor": 0.1}),
+        ("descent_wins", BENT, {"step": 20}),
         ("valley", VALLEY, {"x": 0.5}),
         ("valley", VALLEY, {"step": 98}),
         ("valley", VALLEY, {"first": "Adagrad"}),
@@ -132,3 +136,13 @@ def test_targets_can_be_reached_and_missed(target: str, reached: dict[str, objec
     assert lab.description.goal.endswith("reached."), lab.description.goal
     lab.set(**missed)
     assert lab.description.goal.endswith("not yet.")
+
+
+def test_the_goal_says_whose_loss_is_which() -> None:
+    goal = gl.labs.optimizers(target="descent_wins", surface="bowl", step=80).description.goal
+    assert ". Gradient descent below 1e-12, Adam 3" in goal
+    assert goal.endswith(" of the loss at the start now, on another surface, after 80 steps: not yet.")
+    assert (
+        "Gradient descent without a number, Adam "
+        in gl.labs.optimizers(target="descent_wins", factor=100.0).description.goal
+    )

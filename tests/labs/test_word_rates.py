@@ -96,14 +96,15 @@ def test_presets_show_what_their_names_say() -> None:
     traces = {label: lab.compute({**lab.params, **values}) for label, values in lab.presets.items()}
     rare = {label: trace.rare for label, trace in traces.items()}
     assert rare["One rate for all"] == rare["Before the first line"] == 1
-    assert rare["Small accumulator"] > rare["Rare words keep their rate"] > 15 > 6 > rare["Large accumulator"]
+    assert rare["Small accumulator"] > rare["Rare words keep their rate"] > 15 > 7 > rare["Large accumulator"]
     assert traces["Rare words keep their rate"].right > traces["One rate for all"].right > 0.6
 
 
 @pytest.mark.parametrize(
     ("target", "reached", "missed"),
     [
-        ("rare_24", {"initial": 0.01}, {"rule": "descent"}),
+        ("rare_26", {"initial": 0.01, "learning_rate": 1.0}, {"learning_rate": 0.3}),
+        ("rare_26", {"initial": 0.01, "learning_rate": 1.0}, {"rule": "descent"}),
         ("level", {"initial": 10.0}, {"rule": "descent"}),
         ("level", {"initial": 10.0}, {"initial": 10.0, "step": 32}),
     ],
@@ -115,3 +116,8 @@ def test_targets_can_be_reached_and_missed(target: str, reached: dict[str, objec
     assert lab.description.goal.endswith("reached.")
     lab.set(**missed)
     assert lab.description.goal.endswith("not yet.")
+
+
+def test_a_word_seen_once_is_not_seen_1_times() -> None:
+    step = next(s for s in range(257) if gl.labs.word_rates(step=s).description.table[3][1].startswith("1 of "))
+    assert gl.labs.word_rates(step=step).description.summary.startswith("“lambda”, seen once, moves at ")
