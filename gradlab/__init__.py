@@ -75,7 +75,9 @@ def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return importlib.import_module(f".{name}", __name__)
     if name not in _NAMES:
-        raise AttributeError(f"module 'gradlab' has no attribute {name!r}")
+        from ._suggest import did_you_mean
+
+        raise AttributeError(f"module 'gradlab' has no attribute {name!r}; {did_you_mean(name, __all__)}")
     value = globals()[name] = getattr(importlib.import_module(f".{_NAMES[name]}", __name__), name)
     return value
 

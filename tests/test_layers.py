@@ -12,7 +12,10 @@ PACKAGE = Path(__file__).parent.parent / "gradlab"
 
 # row: (modules, third-party libraries)
 LAYERS = {
-    "arrays": ("errors _eigen _arrays slices leaves", "numpy"),  # JAX only from sys.modules, if the caller brought it
+    "arrays": (
+        "errors _suggest _eigen _arrays slices leaves",
+        "numpy",
+    ),  # JAX only from sys.modules, if the caller brought it
     "maths": ("clip rules schedules", "numpy"),
     "state": (
         "collection variable tape autodiff graph gate pairs hyperparameters apply pure slots in_place optimizer train "

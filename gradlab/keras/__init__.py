@@ -1,5 +1,8 @@
 """Keras's optimizers, with the Keras that is meant named: TensorFlow 2.3's, legacy, the rewrite of 2.11, or Keras 3."""
 
+import typing
+
+from .._suggest import suggesting as _suggesting
 from .adagrad import Adagrad as Adagrad
 from .backend import epsilon as epsilon
 from .backend import set_epsilon as set_epsilon
@@ -10,3 +13,6 @@ from .semantics import SEMANTICS as SEMANTICS
 from .serialization import deserialize as deserialize
 from .serialization import serialize as serialize
 from .sgd import SGD as SGD
+
+if not typing.TYPE_CHECKING:  # type checkers find unknown names themselves
+    __getattr__ = _suggesting(__name__)

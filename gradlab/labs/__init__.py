@@ -1,5 +1,8 @@
 """The labs: each shows itself in a notebook, and draws, saves and describes itself without one."""
 
+import typing
+
+from .._suggest import suggesting as _suggesting
 from ._lab import Lab as Lab
 from ._lab import Target as Target
 from ._link import opened as _opened
@@ -23,6 +26,9 @@ _CATALOGUE: tuple[type[Lab], ...] = (
     word_rates,
     optimizers,
 )
+
+if not typing.TYPE_CHECKING:  # type checkers find unknown names themselves
+    __getattr__ = _suggesting(__name__)
 
 
 def catalogue() -> dict[str, type[Lab]]:

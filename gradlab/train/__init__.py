@@ -1,5 +1,8 @@
 """tf.train's optimizers, thin shells around rules, in order of increasing complexity."""
 
+import typing
+
+from .._suggest import suggesting as _suggesting
 from ..gate import GATE_GRAPH as GATE_GRAPH
 from ..gate import GATE_NONE as GATE_NONE
 from ..gate import GATE_OP as GATE_OP
@@ -15,3 +18,6 @@ from .ftrl import FtrlOptimizer as FtrlOptimizer
 from .proximal import ProximalAdagradOptimizer as ProximalAdagradOptimizer
 from .proximal import ProximalGradientDescentOptimizer as ProximalGradientDescentOptimizer
 from .rms_prop import RMSPropOptimizer as RMSPropOptimizer
+
+if not typing.TYPE_CHECKING:  # type checkers find unknown names themselves
+    __getattr__ = _suggesting(__name__)
