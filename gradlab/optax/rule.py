@@ -65,6 +65,8 @@ def from_rule(rule: Any, learning_rate: Any = None, *, replace: bool = False) ->
     ([-0.3999999761581421], 1)
     """
     optax = library()
+    if isinstance(rule, type):
+        raise TypeError(f"from_rule got the class {rule.__name__}; give one of it: {rule.__name__}(...)")
     if isinstance(rule, optax.GradientTransformation):
         raise TypeError("from_rule got a transformation of optax; chain it as it is")
     transformation = _OfRule(rule, learning_rate) if isinstance(rule, Rule) else _OfOptimizer(rule, learning_rate)
