@@ -81,14 +81,18 @@ class Adagrad(Optimizer):
         super().__init__(name, semantics, strict, {"learning_rate": learning_rate}, kwargs)
         if lazy and epsilon == 0:
             warn(
-                f"epsilon 0 is replaced by {default_epsilon()} in {semantics}; give a tiny number instead", KerasWarning
+                f"gl.keras.Adagrad(semantics={semantics!r}) replaces epsilon 0 by {default_epsilon()}, as Keras does; "
+                "give a tiny number instead",
+                KerasWarning,
             )
         self._initial_accumulator_value = initial_accumulator_value
         self.epsilon = (epsilon or default_epsilon()) if lazy else epsilon
 
     def _rule(self) -> rules.Adagrad:
         if self.epsilon is None:
-            raise ValueError(f"epsilon is None, which {self._version.name} has no default for; give a number")
+            raise ValueError(
+                f"epsilon is None, for which semantics={self._version.name!r} has no default; give a number"
+            )
         start = self._initial_accumulator_value
         start = float(np.float32(start)) if self._version.name == "keras3" else start  # for every dtype
         return rules.Adagrad(start, self.epsilon, self._version.epsilon_place)

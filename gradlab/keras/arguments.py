@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from inspect import signature
 from typing import Any
 
+from .._suggest import did_you_mean
 from ..errors import KerasWarning, warn
 from .semantics import CLIPS, Semantics
 
 _LEGACY_ONLY = ("decay", "gradient_aggregator", "gradient_transformers")
 
 
-def check_arguments(kwargs: Mapping[str, Any], version: Semantics, in_scope: bool) -> None:
+def check_arguments(kwargs: Mapping[str, Any], version: Semantics, in_scope: bool, owner: type) -> None:
     """Refuse what the version refuses: unknown names, negative numbers, limits that exclude one another.
 
+    `owner` is the class of the optimizer.
+
     >>> from .semantics import semantics
-    >>> check_arguments({"clipnorm": 1.0, "clipvalue": 1.0}, semantics("legacy"), in_scope=False)
-    >>> check_arguments({"clipnorm": 1.0, "clipvalue": 1.0}, semantics("keras3"), in_scope=False)
+    >>> from .sgd import SGD
+    >>> check_arguments({"clipnorm": 1.0, "clipvalue": 1.0}, semantics("legacy"), False, SGD)
+    >>> check_arguments({"clipnorm": 1.0, "clipvalue": 1.0}, semantics("keras3"), False, SGD)
     Traceback (most recent call last):
-    ValueError: keras3 takes clipnorm or clipvalue, not both; got 1.0 and 1.0
+    ValueError: gl.keras.SGD(semantics='keras3') takes clipnorm or clipvalue, not both; got 1.0 and 1.0
     """
-    (_check_lazy if version.lazy else _check_eager)(kwargs, version)
+    said = f"gl.keras.{owner.__name__}(semantics={version.name!r})"
+    (_check_lazy if version.lazy else _check_eager)(kwargs, version, said, owner)
     for first, second in version.excluding:
         a, b = kwargs.get(first), kwargs.get(second)
         if a is not None and b is not None:
-            raise ValueError(f"{version.name} takes {first} or {second}, not both; got {a} and {b}")
+            raise ValueError(f"{said} takes {first} or {second}, not both; got {a} and {b}")
     limits = [name for name in CLIPS if kwargs.get(name) is not None]
     if limits and in_scope and version.name == "tf2.3":
         raise ValueError(
@@ -34,13 +40,29 @@ def check_arguments(kwargs: Mapping[str, Any], version: Semantics, in_scope: boo
         raise ValueError(f"{limits[0]} cannot be set beside gradient_transformers; clip in one of these instead")
 
 
-def _check_lazy(kwargs: Mapping[str, Any], version: Semantics) -> None:
+def check_number(name: str, value: Any) -> None:
+    """Refuse what cannot be compared with a number (TypeError, as in Keras)."""
+    try:
+        value < 0  # noqa: B015
+    except TypeError:
+        raise TypeError(f"{name} must be a number, got {value!r}") from None
+
+
+def _unknown(name: str, said: str, owner: type, others: Sequence[str]) -> str:
+    allowed = [*(p for p in signature(owner).parameters if p != "kwargs"), *others]
+    listed = f" It takes {', '.join(allowed)}" if (near := did_you_mean(name, allowed)).startswith("did") else ""
+    return f"{said} has no argument {name!r}; {near}{listed}"
+
+
+def _check_lazy(kwargs: Mapping[str, Any], version: Semantics, said: str, owner: type) -> None:
     allowed = version.clips + version.arguments
     for name, value in kwargs.items():
         if name not in allowed:
-            raise TypeError(f"{version.name} has no argument {name!r}; it has {', '.join(allowed)}")
+            raise TypeError(_unknown(name, said, owner, allowed))
         if name.startswith("gradient_"):
             continue
+        if value is not None:
+            check_number(name, value)
         if value is not None and value < 0:
             raise ValueError(f"{name} must be >= 0, got {value!r}")
         if name == "lr" and version.name == "legacy":
@@ -49,13 +71,13 @@ def _check_lazy(kwargs: Mapping[str, Any], version: Semantics) -> None:
         raise TypeError("decay must be a number >= 0, got None; leave it out instead")
 
 
-def _check_eager(kwargs: Mapping[str, Any], version: Semantics) -> None:
+def _check_eager(kwargs: Mapping[str, Any], version: Semantics, said: str, owner: type) -> None:
     for name, value in kwargs.items():
         if name in version.fixed:
             if value != version.fixed[name]:
                 raise NotImplementedError(f"gradlab's optimizers have no {name}; leave it at {version.fixed[name]!r}")
         elif name not in version.clips + version.arguments:
             error = ValueError if version.name == "keras3" or name in _LEGACY_ONLY else TypeError
-            raise error(f"{version.name} has no argument {name!r}; it has {', '.join(version.clips)}")
+            raise error(_unknown(name, said, owner, version.clips + version.arguments))
         elif name == "lr" or (name == "decay" and value):
             warn(f"{name} has no effect in {version.name}", KerasWarning)

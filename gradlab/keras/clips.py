@@ -12,6 +12,7 @@ from ..autodiff import Gradient
 from ..clip import clip_by_global_norm, clip_by_norm, clip_by_value
 from ..errors import KerasWarning, warn
 from ..slices import IndexedSlices
+from .arguments import check_number
 from .semantics import Semantics
 
 Limits = Mapping[str, Any]  # clip argument -> number; those that are not set are left out
@@ -70,9 +71,10 @@ _CLIPS: dict[str, Callable[[list[Gradient], Any, Semantics], list[Gradient]]] = 
 
 
 def check_limit(name: str, limit: Any, version: Semantics) -> None:
-    """Warn of a limit that the version reads in its own way."""
+    """Refuse a limit that is no number, warn of one that the version reads in its own way."""
     if limit is None:
         return
+    check_number(name, limit)
     if name not in version.clips:
         warn(f"{name} has no effect: {version.name} has no such argument", KerasWarning)
     elif version.zero_switches_off and not limit > 0:

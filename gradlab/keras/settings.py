@@ -37,7 +37,7 @@ class Settings:
             raise ValueError(f'strict must be None or "tf", got {strict!r}')
         self._version: Semantics = semantics(version)
         self._strict, self._replicas = strict == "tf", current_replicas()
-        check_arguments(kwargs, self._version, self._replicas is not None)
+        check_arguments(kwargs, self._version, self._replicas is not None, type(self))
         self._name = name or current_collection().unique_name(type(self).__name__.lower())
         self._initial_decay = kwargs.get("decay", 0.0) if self._version.lazy else 0.0
         self._limits = {k: kwargs[k] for k in CLIPS if kwargs.get(k) is not None}

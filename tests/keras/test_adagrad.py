@@ -63,12 +63,12 @@ def test_arguments_of_its_own() -> None:
         Adagrad(initial_accumulator_value=None)  # type: ignore[arg-type]
     assert Adagrad(initial_accumulator_value=-1.0, semantics="keras3").get_config()["initial_accumulator_value"] == -1
     v = gl.Variable([1.0])
-    with pytest.raises(ValueError, match="epsilon is None, which keras3 has no default for"):
+    with pytest.raises(ValueError, match="epsilon is None, for which semantics='keras3' has no default"):
         Adagrad(epsilon=None, semantics="keras3").apply_gradients([(F([1.0]), v)])
 
 
 def test_epsilon_0_is_replaced_where_keras_does_so_and_said() -> None:
-    with pytest.warns(KerasWarning, match="epsilon 0 is replaced by 1e-07 in legacy"):
+    with pytest.warns(KerasWarning, match=r"gl.keras.Adagrad\(semantics='legacy'\) replaces epsilon 0 by 1e-07"):
         assert Adagrad(epsilon=0.0).epsilon == 1e-7
     assert Adagrad(epsilon=None).epsilon == 1e-7
     opt = Adagrad(1.0, 0.0, epsilon=0.0, semantics="keras3")

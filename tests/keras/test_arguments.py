@@ -1,5 +1,6 @@
 """Which arguments each version takes, and in which order it complains."""
 
+import re
 from typing import Any
 
 import pytest
@@ -37,6 +38,32 @@ from gradlab.keras import SGD, Adagrad
 def test_refused(version: Any, kwargs: dict[str, Any], error: type[Exception]) -> None:
     with pytest.raises(error):
         Adagrad(semantics=version, **kwargs)
+
+
+@pytest.mark.parametrize(
+    ("version", "kwargs", "message"),
+    [
+        ("legacy", {"clip_norm": 1.0}, "gl.keras.Adagrad(semantics='legacy') has no argument 'clip_norm'; did you mean "
+            "clipnorm? It takes learning_rate, initial_accumulator_value, epsilon, name, semantics, strict, "),
+        ("keras3", {"learning_rte": 1.0}, "Adagrad(semantics='keras3') has no argument 'learning_rte'; did you mean "
+            "learning_rate?"),
+        ("tf2.3", {"foo": 1.0}, "Adagrad(semantics='tf2.3') has no argument 'foo'; there are learning_rate, "),
+        ("rewrite", {"clipnorm": 1.0, "global_clipnorm": 1.0}, "gl.keras.Adagrad(semantics='rewrite') takes clipnorm "),
+        *[(version, {"clipnorm": "1"}, "clipnorm must be a number, got '1'")
+            for version in ("tf2.3", "legacy", "rewrite", "keras3")],
+        ("legacy", {"decay": [1]}, "decay must be a number, got [1]"),
+    ],
+)  # fmt: skip
+def test_the_message_says_what_is_allowed(version: Any, kwargs: dict[str, Any], message: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=re.escape(message)):
+        Adagrad(semantics=version, **kwargs)
+
+
+def test_a_limit_that_is_set_later_must_be_a_number() -> None:
+    opt = Adagrad(clipnorm=1.0)
+    with pytest.raises(TypeError, match="clipnorm must be a number, got '1'"):
+        opt.clipnorm = "1"
+    assert opt.clipnorm == 1.0
 
 
 @pytest.mark.parametrize(
