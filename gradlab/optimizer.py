@@ -15,7 +15,7 @@ from .autodiff import Gradient, Loss, check_aggregation, check_variables, differ
 from .collection import current_collection
 from .errors import DTypeError
 from .gate import GATE_GRAPH, GATE_NONE, GATE_OP, check_gate
-from .hyperparameters import is_plain, scalar
+from .hyperparameters import check_functions, described, is_plain, scalar
 from .in_place.update import Job, commits
 from .pairs import check_step, checked_pairs
 from .rules._rule import Shared
@@ -40,10 +40,15 @@ class Optimizer:
     def __init__(self, rule: rules.Rule, learning_rate: Rate, use_locking: bool, name: str, **fields: Any) -> None:
         if not name:
             raise ValueError(f"name must be a non-empty string, got {name!r}")
+        check_functions(learning_rate=learning_rate, **fields)
         fixed = {field: x for field, x in fields.items() if is_plain(x)}
         self._fixed = replace(rule, **{field: scalar(x, field) for field, x in fixed.items()})
         self._fields = {field: x for field, x in fields.items() if field not in fixed}  # asked anew at every step
         self._learning_rate, self._name, self._store = learning_rate, name, SlotStore()
+
+    def __repr__(self) -> str:
+        rule = {k: x for k, x in self._fixed.get_config().items() if k != "rule"}
+        return described(self, self._name, **{"learning_rate": self._learning_rate, **rule, **self._fields})
 
     @property
     def _rule(self) -> rules.Rule:

@@ -267,3 +267,19 @@ def test_the_pure_form_refuses_what_does_not_fit(gradient: Any, message: str) ->
     opt, w = gl.train.GradientDescentOptimizer(0.1), [np.zeros(2, np.float32)]
     with pytest.raises(ValueError, match=message):
         opt.update(opt.init(w), w, [gradient])
+
+
+def test_an_optimizer_shows_its_name_and_its_hyperparameters() -> None:
+    adam = repr(gl.train.AdamOptimizer(beta2=0.99, name="mine"))
+    assert adam.startswith("AdamOptimizer('mine', learning_rate=0.001, beta1=0.9, beta2=0.99, epsilon=1e-08, ")
+    assert "e+" not in adam and ", lazy=False" in adam
+    rate, momentum = gl.Variable(0.5, name="rate"), lambda: 1 / 0
+    shown = repr(gl.train.MomentumOptimizer(rate, momentum))
+    assert f"learning_rate={rate!r}, momentum={momentum!r}, use_nesterov=False" in shown
+
+
+@every_optimizer
+def test_every_optimizer_has_a_repr(name: str) -> None:
+    opt = OPTIMIZERS[name]()
+    assert repr(opt).startswith(f"{type(opt).__name__}({opt.get_name()!r}, learning_rate=0.1")
+    assert " at 0x" not in repr(opt)

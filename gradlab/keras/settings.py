@@ -11,6 +11,8 @@ from .. import schedules
 from .._arrays import Array, as_array, quiet
 from ..collection import current_collection
 from ..errors import KerasWarning, warn
+from ..hyperparameters import described
+from ..variable import Variable
 from .arguments import check_arguments
 from .clips import check_limit
 from .hyperparameters import Hyperparameter
@@ -50,6 +52,13 @@ class Settings:
         self._created = False
         if not self._version.lazy:
             self._create_hyperparameters(f"{self._name}/" if self._version.name == "keras3" else "")
+
+    def __repr__(self) -> str:
+        """Makes no variables, as `get_config` would."""
+        rate = self._hyper["learning_rate"].value
+        rate = rate.numpy().item() if isinstance(rate, Variable) else rate
+        version = self._version.name
+        return described(self, self._name, learning_rate=rate, **self._own_config(), **self._limits, semantics=version)
 
     def _given(self, hyperparameters: Mapping[str, Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """The hyperparameters that the version has, in the form it keeps them in."""

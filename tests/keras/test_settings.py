@@ -54,3 +54,16 @@ def test_schedules_are_written_as_each_version_writes_them() -> None:
 def test_unknown_attributes() -> None:
     with pytest.raises(AttributeError):
         Adagrad().momentum  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_an_optimizer_shows_what_it_was_told_and_makes_nothing_for_it() -> None:
+    opt = Adagrad(0.1, clipnorm=2.0, epsilon=1e-8)
+    shown = (
+        "Adagrad('Adagrad', learning_rate=0.1, initial_accumulator_value=0.1, epsilon=1e-08, clipnorm=2.0, "
+        "semantics='legacy')"
+    )
+    assert repr(opt) == shown
+    assert opt.weights == [] and not opt._created
+    assert opt.learning_rate is not None and repr(opt) == shown
+    function = lambda: 1 / 0  # noqa: E731
+    assert repr(SGD(function, semantics="keras3")).startswith(f"SGD('SGD', learning_rate={function!r}, momentum=0.0, ")
