@@ -204,6 +204,11 @@ def set_rows(x: Array, indices: Array, rows: Array) -> Array:
     return x
 
 
+def add_rows(x: Array, indices: Array, rows: Array) -> Array:
+    """A copy of a JAX array with `rows` added at `indices`, those of one index one after another."""
+    return x.at[indices].add(rows, mode="drop")
+
+
 def sum_duplicates(indices: Array, rows: Array) -> tuple[Array, Array]:
     """Distinct indices and, for each, the sum of its rows added one after another in the order given.
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import Array, is_traced, namespace, occurrence, repeat, set_rows, sum_duplicates, take_rows
+from ._arrays import Array, add_rows, is_traced, namespace, occurrence, repeat, set_rows, sum_duplicates, take_rows
 from .rules import Rule
 from .rules._rule import Slots
 from .slices import IndexedSlices
@@ -54,7 +54,10 @@ def each(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> tuple
     w, slots, g = of_one_library(w, slots, g, lr)
     if g.indices.shape[0] == 0:
         return w, slots
-    rank, outside, xp = occurrence(g.indices), w.shape[0], namespace(w)
+    xp = namespace(w)
+    if rule.adds and xp is not np:  # turns would cost as often the slices as the most frequent row comes
+        return add_rows(w, g.indices, rule(xp.zeros(g.values.shape, w.dtype), (), g.values, lr)[0]), slots
+    rank, outside = occurrence(g.indices), w.shape[0]
     if xp is np:
         turns = np.split(np.argsort(rank, kind="stable"), np.bincount(rank).cumsum()[:-1])
         return _in_turns(rule, w, slots, g, lr, turns)

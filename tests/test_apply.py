@@ -162,3 +162,21 @@ def test_each_hands_every_slice_to_the_rule_once(monkeypatch: pytest.MonkeyPatch
     ids = np.array([0] * 40 + [1, 2, 3, 4, 5], np.int32)
     apply.each(SGD, W, (), gl.IndexedSlices(np.ones((45, 2), np.float32), ids, (6, 2)), LR)
     assert (len(rows), sum(rows)) == (40, 45)
+
+
+def test_each_of_a_rule_that_only_adds_is_one_operation_of_jax() -> None:
+    ids = np.array([0] * 40 + [1, 2, 3, 4, 5], np.int32)
+    g = gl.IndexedSlices(np.random.default_rng(0).normal(size=(45, 2)).astype(np.float32), ids, (6, 2))
+    program = jax.jit(lambda w, g: apply.each(SGD, w, (), g, LR)[0])
+    assert "while" not in str(jax.make_jaxpr(program)(W, g))
+    np.testing.assert_allclose(program(W, g), apply.each(SGD, W, (), g, LR)[0], rtol=1e-5, atol=1e-6)
+
+
+def test_a_step_of_its_own_is_not_taken_for_one_that_only_adds() -> None:
+    class Decayed(gl.rules.StochasticGradientDescent):
+        def step(self, w: Any, slots: Any, g: Any, lr: Any) -> Any:
+            return w - lr * (g + w), slots
+
+    g = gl.IndexedSlices(np.ones((2, 2), np.float32), np.array([1, 1], np.int32), (6, 2))
+    got = apply.each(Decayed(), jax.numpy.asarray(W), (), g, LR)[0]
+    np.testing.assert_allclose(got, _one_by_one(Decayed(), W, (), g)[0], rtol=1e-6)

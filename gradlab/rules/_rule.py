@@ -38,6 +38,14 @@ class Rule:
     slots: ClassVar[Mapping[str, float | str]] = {}
     lazy = True  # rows without a gradient stand still; a field of rules that can also move them, by a gradient of 0
 
+    adds: ClassVar[bool] = False  # a step adds something to w that knows neither w nor a slot
+
+    def __init_subclass__(cls) -> None:
+        """Another `step` has to say anew whether it only adds."""
+        super().__init_subclass__()
+        if "step" in vars(cls) and "adds" not in vars(cls):
+            cls.adds = False
+
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
         """New weights and slots. All arguments, and all fields that are numbers, have the dtype of w."""
         raise NotImplementedError(f"{type(self).__name__} must define step(w, slots, g, lr)")

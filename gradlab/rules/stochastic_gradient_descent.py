@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from .._arrays import Array
 from ._rule import Rule, Slots
@@ -21,6 +22,8 @@ class StochasticGradientDescent(Rule):
     >>> StochasticGradientDescent()(np.array([1.0, 2.0]), (), np.array([4.0, -4.0]), 0.25)[0].tolist()
     [0.0, 3.0]
     """
+
+    adds: ClassVar[bool] = True
 
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
         return w - g * lr, slots
