@@ -154,7 +154,7 @@ def test_an_index_outside_leaves_other_tables_alone() -> None:
 def test_entries_that_freeze_are_said_once_and_before_anything_is_stored(sparse: bool) -> None:
     v, opt = gl.Variable(_dense(), name="v"), Adagrad()
     opt.apply_gradients([(_dense(), v)])
-    g = _slices(rows=[3, 9, 3]) if sparse else _dense()
+    g = _slices(rows=RNG.permutation(SHAPE[0])[:500]) if sparse else _dense()
     (g.values if sparse else g)[:2, 5] = 1e20
     before = _state(opt, v)
     with pytest.raises(KerasWarning, match="2 entries of the accumulator of v:0 became infinite"):
