@@ -82,7 +82,7 @@ class Replicas:
 
     def values(self, variable: Variable) -> list[Array]:
         """The value on each replica; the first is the variable's own."""
-        return [v.value for v in self._copies.get(variable, [variable] * self.n)]
+        return [v.value for v in (variable, *self._copies.get(variable, [variable] * (self.n - 1)))]
 
     def assign(self, variable: Variable, value: Any) -> None:
         """The same value on all replicas."""
@@ -195,9 +195,10 @@ class Replicas:
     def _copied(self, variable: Variable) -> list[Variable]:
         if variable not in self._copies:
             value, name = variable._value, variable.name.removesuffix(":0")
-            own = [Variable(value, False, f"{name}/replica_{k}", None, variable.constraint) for k in range(1, self.n)]
-            self._copies[variable] = [variable, *own]
-        return self._copies[variable]
+            self._copies[variable] = [
+                Variable(value, False, f"{name}/replica_{k}", None, variable.constraint) for k in range(1, self.n)
+            ]
+        return [variable, *self._copies[variable]]
 
     def _check_number(self, lists: Sequence[Any], what: str) -> None:
         if len(lists) != self.n:

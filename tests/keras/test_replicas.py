@@ -1,5 +1,7 @@
 """Simulated replicas: sums, clips before and after them, drift, and what each version refuses."""
 
+import gc
+import weakref
 from typing import Any
 
 import numpy as np
@@ -142,3 +144,12 @@ def test_an_aggregator_of_ones_own_has_nothing_to_reach() -> None:
     opt = SGD(1.0, gradient_aggregator=lambda pairs: pairs)
     with pytest.raises(NotImplementedError, match="reduce the gradients yourself"):
         two.apply_gradients(opt, [[(A, v)], [(B, v)]])
+
+
+def test_a_variable_that_nobody_else_holds_is_gone() -> None:
+    two, v = replicas(2), gl.Variable([1.0])
+    two.apply_gradients(gl.keras.SGD(0.1), [[([1.0], v)]] * 2)
+    kept = weakref.ref(v)
+    del v
+    gc.collect()
+    assert kept() is None
