@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -36,26 +36,75 @@ def update(
 ) -> tuple[Any, Any]:
     """(new values, new state). `grads` is a tree like `values` of arrays, IndexedSlices or None, which moves nothing.
 
+    Raises TypeError for what is no state, ValueError for trees and shapes that differ; the weight is named by its path.
+
     >>> import jax.numpy as jnp
     >>> rule, w = rules.Momentum(0.9), {"a": jnp.ones(2), "b": jnp.ones(2)}
     >>> w, state = update(rule, 0.5, init(rule, w), w, {"a": jnp.ones(2), "b": None})
     >>> w["a"].tolist(), w["b"].tolist(), int(state["step"])
     ([0.5, 0.5], [1.0, 1.0], 1)
     """
-    import jax
-
-    tree: Any
-    leaves, tree = jax.tree.flatten(values)
+    tree, leaves = matched(state, values, grads)
     now, new, slots = rule.at(state["shared"]), [], []
-    for w, s, g in zip(leaves, state["slots"], tree.flatten_up_to(grads), strict=True):
+    for w, g, s in zip(*leaves, state["slots"], strict=True):
         if g is not None:
-            w, g = as_array(w), g if isinstance(g, IndexedSlices) else as_array(g, "a gradient")
-            check_shape(g, tuple(w.shape), "a weight")
             w, s = stepped(now, w, s, g, rate, sparse)
         new.append(w)
         slots.append(s)
     state = {"step": state["step"] + 1, "shared": rule.advance(state["shared"]), "slots": slots}
-    return jax.tree.unflatten(tree, new), state
+    return tree.unflatten(new), state
+
+
+def matched(state: Any, values: Any, grads: Any) -> tuple[Any, tuple[list[Array], list[Gradient | None]]]:
+    """The tree of the values, and its leaves with their gradients as arrays; TypeError or ValueError if they differ."""
+    import jax
+
+    if not isinstance(state, Mapping) or not {"step", "shared", "slots"} <= state.keys():
+        raise TypeError(
+            f"the state must come from init(values), got {type(state).__name__}; the order is "
+            "update(state, values, gradients), not optax's"
+        )
+    tree: Any
+    found, tree = jax.tree_util.tree_flatten_with_path(values)
+    if len(found) != len(state["slots"]):
+        raise ValueError(
+            f"the state is that of {len(state['slots'])} weights, the values are {len(found)}; call init(values)"
+        )
+    try:
+        given = tree.flatten_up_to(grads)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{_difference(values, grads)}: {error}") from error
+    pairs = [_fitting(w, g, _name(path)) for (path, w), g in zip(found, given, strict=True)]
+    return tree, ([w for w, _ in pairs], [g for _, g in pairs])
+
+
+def _fitting(w: Any, g: Any, name: str) -> tuple[Array, Gradient | None]:
+    if g is None:
+        return w, None
+    w, g = as_array(w, name), g if isinstance(g, IndexedSlices) else as_array(g, f"the gradient of {name}")
+    check_shape(g, tuple(w.shape), name)
+    return w, g
+
+
+def _name(path: Any) -> str:
+    """The way to a leaf of a tree, "layer/w"."""
+    import jax
+
+    return jax.tree_util.keystr(path, simple=True, separator="/") or "the weight"
+
+
+def _difference(values: Any, grads: Any) -> str:
+    """What is the matter with two trees that are not alike."""
+    import jax
+
+    def names(tree: Any) -> set[str]:
+        ends = lambda x: x is None or isinstance(x, IndexedSlices)  # noqa: E731
+        return {_name(path) for path, _ in jax.tree_util.tree_flatten_with_path(tree, is_leaf=ends)[0]}
+
+    missing, extra = sorted(names(values) - names(grads)), sorted(names(grads) - names(values))
+    said = "the gradients must be a tree like the values, with None where there is none"
+    said += f"; there is nothing for {', '.join(missing)}" if missing else ""
+    return said + (f"; there is no weight {', '.join(extra)}" if extra else "")
 
 
 def stepped(rule: rules.Rule, w: Array, slots: Slots, g: Gradient, rate: Any, sparse: Sparse) -> tuple[Array, Slots]:

@@ -101,16 +101,33 @@ def test_it_scans(rule: rules.Rule) -> None:
 @pytest.mark.parametrize(
     ("grads", "error", "message"),
     [
-        ({"a": G["a"][:1], "b": [None, None]}, ValueError, r"shape \(2, 2\) but its gradient has shape \(1, 2\)"),
+        ({"a": G["a"][:1], "b": [None, None]}, ValueError, r"a has shape \(2, 2\) but its gradient has shape \(1, 2\)"),
+        ({"a": None, "b": [None, G["a"]]}, ValueError, r"b/1 has shape \(\) but its gradient has shape \(2, 2\)"),
         (
             {"a": gl.IndexedSlices(F([[1.0, 1.0]]), np.array([2])), "b": [None, None]},
             ValueError,
-            r"must be in \[0, 2\), got 2 at position 0",
+            r"indices of a must be in \[0, 2\), got 2 at position 0",
         ),
-        ({"a": G["a"]}, ValueError, "key"),
-        ({"a": "much", "b": [None, None]}, TypeError, "must be numbers"),
+        ({"a": G["a"]}, ValueError, "a tree like the values.*; there is nothing for b/0, b/1: .*key"),
+        ({"a": None, "c": 1.0, "b": [None, None]}, ValueError, "; there is no weight c: "),
+        ({"a": None, "b": (None, None)}, ValueError, "a tree like the values, with None where there is none: "),
+        ({"a": "much", "b": [None, None]}, TypeError, "the gradient of a must be numbers"),
     ],
 )
 def test_what_does_not_fit_is_refused(grads: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         pure.update(MOMENTUM, 0.1, pure.init(MOMENTUM, W), W, grads)
+
+
+@pytest.mark.parametrize("optimizer", [gl.train.MomentumOptimizer(0.1, 0.9), gl.keras.SGD(0.1)])
+def test_the_order_of_optax_and_a_state_of_other_weights_are_refused(optimizer: Any) -> None:
+    state = optimizer.init(W)
+    for wrong in (G, [G], None):
+        with pytest.raises(TypeError, match=r"must come from init\(values\).* update\(state, values, gradients\)"):
+            optimizer.update(wrong, state, W)
+    with pytest.raises(ValueError, match="the state is that of 3 weights, the values are 1"):
+        optimizer.update(state, W["a"], G["a"])
+    with pytest.raises(ValueError, match="there is nothing for b/0, b/1"):
+        optimizer.update(state, W, {"a": G["a"]})
+    with pytest.raises(ValueError, match=r"the weight has shape \(2, 2\) but its gradient has shape \(2,\)"):
+        optimizer.update(optimizer.init(W["a"]), W["a"], F([1.0, 2.0]))

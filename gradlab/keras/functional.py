@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .. import pure
-from .._arrays import as_array, precision
+from .._arrays import precision
 from ..autodiff import Gradient
-from ..pairs import check_shape
 from ..slices import IndexedSlices
 from .clips import Pair, clipped, warn_of_no_clipping
 
@@ -22,12 +21,7 @@ def init(optimizer: Steps, values: Any) -> dict[str, Any]:
 
 def update(optimizer: Steps, state: Any, values: Any, grads: Any, axis_name: Any) -> tuple[Any, Any]:
     """One step of a whole tree; see `Optimizer.update`."""
-    import jax
-
-    tree: Any
-    leaves, tree = jax.tree.flatten(values)
-    weights = [as_array(w) for w in leaves]
-    given = [None if g is None else _checked(g, w) for g, w in zip(tree.flatten_up_to(grads), weights, strict=True)]
+    tree, (weights, given) = pure.matched(state, values, grads)
     found = iter(
         _processed(optimizer, [(g, w) for g, w in zip(given, weights, strict=True) if g is not None], axis_name)
     )
@@ -39,13 +33,7 @@ def update(optimizer: Steps, state: Any, values: Any, grads: Any, axis_name: Any
                 w, s = pure.stepped(rule, w, s, next(found)[0], rate, sparse)
         new.append(w)
         slots.append(s)
-    return jax.tree.unflatten(tree, new), {**state, "step": state["step"] + 1, "slots": slots}
-
-
-def _checked(g: Any, w: Any) -> Gradient:
-    g = g if isinstance(g, IndexedSlices) else as_array(g, "a gradient")
-    check_shape(g, tuple(w.shape), "a weight")
-    return g
+    return tree.unflatten(new), {**state, "step": state["step"] + 1, "slots": slots}
 
 
 def _processed(optimizer: Steps, pairs: list[Pair], axis_name: Any) -> list[Pair]:
