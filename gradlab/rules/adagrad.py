@@ -15,7 +15,7 @@ from ._rule import Rule, Slots, check_choice
 class Adagrad(Rule):
     """Step by the gradient over the root of the sum of its squares so far.
 
-        accumulator = accumulator + g * g
+        accumulator = accumulator + g * g      as it was where update_slots is False
         root = sqrt(accumulator)               epsilon_place="none"
                sqrt(accumulator) + epsilon     "outside"
                sqrt(accumulator + epsilon)     "inside"
@@ -43,6 +43,7 @@ class Adagrad(Rule):
     epsilon: float = 1e-7
     epsilon_place: Literal["none", "outside", "inside"] = "outside"
     order: Literal["divide", "reciprocal", "scale_first"] = "divide"
+    update_slots: bool = True
     slots: ClassVar[dict[str, float | str]] = {"accumulator": "initial_accumulator_value"}
 
     def __post_init__(self) -> None:
@@ -50,7 +51,7 @@ class Adagrad(Rule):
         check_choice("order", self.order, ("divide", "reciprocal", "scale_first"))
 
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
-        accumulator = slots[0] + g * g
+        accumulator = slots[0] + g * g if self.update_slots else slots[0].copy()
         return w - self.scaled(g, lr, accumulator), (accumulator,)
 
     def root(self, accumulator: Array) -> Array:

@@ -51,6 +51,7 @@ BETAS = {name: name for name in ("beta1", "beta2", "epsilon", "beta1_power", "be
 MEAN_SQUARES = {"rho": "rho", "momentum": "momentum", "epsilon": "epsilon"}
 FTRL = {name: name for name in ("lr_power", "l1", "l2", "multiply_linear_by_lr")}
 SHRUNK = {**FTRL, "l2_shrinkage": "l2_shrinkage"}
+STILL = {"update_slots": "update_slots"}
 TF1_ADAGRAD = {"epsilon": 0.0, "epsilon_place": "none", "order": "reciprocal"}
 LATE = {"order": "sparse"}  # the rounding of TensorFlow's kernels for slices
 
@@ -58,8 +59,8 @@ LATE = {"order": "sparse"}  # the rounding of TensorFlow's kernels for slices
 TRAINING_OPS = {
     "GradientDescent": Op("StochasticGradientDescent", rate="alpha"),
     "ProximalGradientDescent": Op("ProximalGradientDescent", (), PROXIMAL, rate="alpha"),
-    "Adagrad": Op("Adagrad", ("accum",), fixed=TF1_ADAGRAD),
-    "AdagradV2": Op("Adagrad", ("accum",), {"epsilon": "epsilon"}),
+    "Adagrad": Op("Adagrad", ("accum",), STILL, fixed=TF1_ADAGRAD),
+    "AdagradV2": Op("Adagrad", ("accum",), {**STILL, "epsilon": "epsilon"}),
     "AdagradDA": Op(
         "AdagradDA",
         ("gradient_accumulator", "gradient_squared_accumulator"),

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from gradlab import IndexedSlices, apply
 from gradlab.rules.adagrad import LIBRARIES, Adagrad
 
 F = np.float32
@@ -40,3 +41,13 @@ def test_only_optax_survives_an_accumulator_of_zero_without_epsilon() -> None:
 def test_an_unknown_word_is_refused(field: str, word: str) -> None:
     with pytest.raises(ValueError, match=f"{field} must be one of .*; got '{word}'"):
         Adagrad(**{field: word})
+
+
+def test_an_accumulator_that_is_not_updated_stays_the_divisor() -> None:
+    rule, w = Adagrad(initial_accumulator_value=4.0, epsilon_place="none", update_slots=False), np.array([[1.0], [1.0]])
+    slots = rule.init(w)
+    for _ in range(2):
+        w, slots = apply.dense(rule, w, slots, np.array([[2.0], [0.0]]), 0.5)
+    assert (w.tolist(), slots[0].tolist()) == ([[0.0], [1.0]], [[4.0], [4.0]])
+    w, slots = apply.rows(rule, w, slots, IndexedSlices(np.array([[2.0]]), np.array([1]), (2, 1)), 0.5)
+    assert (w.tolist(), slots[0].tolist()) == ([[0.0], [0.5]], [[4.0], [4.0]])

@@ -11,6 +11,7 @@ import gradlab as gl
 from gradlab import IndexedSlices, apply, tpu
 
 from ..ops import TRAINING_OPS
+from ..runner import attempt
 from ..scenarios import Scenario, Unsupported
 from .ops import against
 
@@ -23,7 +24,7 @@ def differences(scenario: Scenario) -> list[str]:
     inputs = scenario.data["inputs"]
     for names, run in RUNS.items():
         if inputs.keys() == set(names.split()):
-            return against(scenario, run(inputs))
+            return against(scenario, attempt(lambda run=run: run(inputs)))
     raise Unsupported(f"a formula of {sorted(inputs)}")
 
 

@@ -195,8 +195,13 @@ def _constructor(scenario: Scenario) -> tuple[str, list[Any], dict[str, Any]]:
             raise Unsupported(f"Keras 3 {name!r}")
         return BY_NAME[name]
     call: Any = ast.parse(written[0], mode="eval").body
-    kwargs = {k.arg: ast.literal_eval(k.value) for k in call.keywords}
-    return call.func.id, [ast.literal_eval(a) for a in call.args], kwargs
+    kwargs = {k.arg: _literal(k.value) for k in call.keywords}
+    return call.func.id, [_literal(a) for a in call.args], kwargs
+
+
+def _literal(node: ast.expr) -> Any:
+    """A literal; inf and nan are numbers."""
+    return decode.number(node.id) if isinstance(node, ast.Name) else ast.literal_eval(node)
 
 
 def keras() -> Any:

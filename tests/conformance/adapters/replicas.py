@@ -26,6 +26,10 @@ def differences(scenario: Scenario) -> list[str]:
     given = scenario.data["input"]
     if unknown := [k for k in given if k not in ("opt", "grads", "pre") and "scope" not in k and "outside" not in k]:
         raise Unsupported(f"input {sorted(unknown)}")
+    if unknown := given["opt"].keys() - {"class", "kwargs"}:
+        raise Unsupported(f"optimizer with {sorted(unknown)}")
+    if unknown := {key for call in scenario.calls for key in call} - {"do", "experimental_aggregate_gradients"}:
+        raise Unsupported(f"a step with {sorted(unknown)}")
     if given["opt"]["class"] not in CLASSES or given.get("pre", "mean") not in ("sum", "mean"):
         raise Unsupported(f"optimizer {given['opt']['class']!r}, pre {given.get('pre')!r}")
     found = []
