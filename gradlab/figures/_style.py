@@ -45,11 +45,18 @@ class _LogTicks(LogLocator):
         return super().tick_values(vmin, vmax)
 
 
-def log_ticks(axis: Any) -> None:
-    """Few ticks with plain numbers on a log axis, however closely one looks."""
+def log_ticks(axis: Any, lowest: float = 0.0, highest: float = math.inf) -> None:
+    """Few ticks with plain numbers on a log axis, however closely one looks; what is beyond the ends stands there."""
     axis.set_major_locator(_LogTicks())
     axis.set_minor_locator(NullLocator())
-    axis.set_major_formatter(lambda value, _: _plain(value))
+
+    def words(value: float, _: int | None = None) -> str:
+        beyond = (
+            r"$\leq$ " if value <= 1.001 * lowest else r"$\geq$ " if value >= highest / 1.001 else ""
+        )  # ticks are rounded
+        return beyond + _plain(value)
+
+    axis.set_major_formatter(words)
 
 
 def _plain(value: float) -> str:

@@ -16,6 +16,7 @@ REACH = (5.0, 3.0)  # the plane shows weights from -REACH to REACH
 FAR = 1e4  # nothing is drawn beyond
 _ADAGRAD: dict[str, Any] = {"color": BLUE, "ls": "-", "marker": "o", "ms": 3.4, "mew": 0, "lw": 1.4}
 _DESCENT: dict[str, Any] = {"color": ORANGE, "ls": "--", "marker": "^", "ms": 4.0, "mew": 0, "lw": 1.2}
+_FIRST: dict[str, Any] = {"color": BLUE, "ls": "-", "lw": 1.4}
 _SECOND: dict[str, Any] = {"color": BLUE, "ls": ":", "lw": 2.2}
 _EPSILON: dict[str, Any] = {"color": GREEN, "ls": "-.", "lw": 1.4}
 _START: dict[str, Any] = {"color": BLACK, "ls": "none", "marker": "s", "ms": 8, "mfc": "none", "mew": 1.5}
@@ -82,7 +83,14 @@ class AdagradView:
             axes.set_subplotspec(place)
         for legend in self.figure.legends:
             legend.remove()
-        self.figure.legend(loc="outside lower left", ncols=2 if narrow else 6, fontsize=9, frameon=False)
+        self.figure.legend(
+            loc="outside lower left",
+            ncols=2 if narrow else 7,
+            columnspacing=1.1,
+            handletextpad=0.5,
+            fontsize=9,
+            frameon=False,
+        )
 
     def _still(self, steps: int) -> None:
         tidy(
@@ -93,13 +101,13 @@ class AdagradView:
         tidy(self.rate, "Effective learning rate", "step", "")
         self.plane.set(xlim=(-REACH[0], REACH[0]), ylim=(-REACH[1], REACH[1]))
         self.loss.set(xlim=(-2, steps + 2))
-        scales = ((self.loss, 1e-6, 1e3), (self.accumulator, 1e-4, 1e6), (self.rate, 1e-4, 1e2))
+        scales = ((self.loss, 1e-6, 1e3), (self.accumulator, 1e-4, 1e9), (self.rate, 1e-4, 1e2))
         for axes, low, high in scales:
             axes.set(yscale="log", ylim=(low, high))
             log_ticks(axes.yaxis)
         for label, looks in (
-            ("Adagrad", _ADAGRAD), ("gradient descent", _DESCENT), ("second weight", _SECOND),
-            ("limit by epsilon", _EPSILON), ("start", _START), ("bottom", _BOTTOM),
+            ("Adagrad", _ADAGRAD), ("gradient descent", _DESCENT), ("first weight", _FIRST),
+            ("second weight", _SECOND), ("limit by epsilon", _EPSILON), ("start", _START), ("bottom", _BOTTOM),
         ):  # fmt: skip
             self.plane.plot([], [], label=label, **looks)
 
@@ -125,6 +133,7 @@ class AdagradView:
                 ("adagrad", "o", 8, BLUE, (self.plane, self.loss, self.accumulator, self.rate)),
             )
         }
+        self._here["descent"][-1].set_zorder(3)  # its corners show the dots below it, which would hide all of it
 
     def draw(self, step: int, ground: Ground, adagrad: Walk, descent: Walk, rates: Rates) -> None:
         """Set the moving artists: everything over all steps, the paths in the plane up to `step`."""

@@ -75,7 +75,7 @@ class DigitsView:
             name.set(x=0.02 if narrow else -0.93, y=r + (0.18 if narrow else 0.33), ha="left")
             edge = {"x": columns - 0.02, "ha": "right"} if narrow else {"x": -0.93, "ha": "left"}
             told.set(y=r + (0.18 if narrow else 0.68), **edge)
-        self._title.set(x=0.02 if narrow else -0.93, y=-0.78)
+        self._title.set(x=0.02 if narrow else -0.93, y=-0.72 if narrow else -0.78)  # in up to three lines
         for c, head in enumerate(self._heads):
             head.set(x=c + 0.5, y=-0.25)
         spans, sizes = (columns - self.axes.get_xlim()[0], rows + above), self.figure.get_size_inches()

@@ -91,8 +91,8 @@ class RaceView:
         for axes in (self.loss, self.rates):
             axes.set(yscale="log", ylim=(LOWEST / 2, HIGHEST))
             axes.yaxis.set_minor_locator(NullLocator())
-        for axis in (self.loss.yaxis, self.rates.yaxis, self.rates.xaxis):
-            log_ticks(axis)
+            log_ticks(axes.yaxis, LOWEST, HIGHEST)
+        log_ticks(self.rates.xaxis)
         self._key.set_axis_off()
         looks: dict[str, Any] = {"va": "center", "fontsize": 9.5, "color": BLACK}
         self._marks = [

@@ -195,7 +195,7 @@ class adagrad(Lab):
                 ("effective rates", effective),
                 ("learning rates", f"Adagrad {plain(settings['learning_rate'])}, gradient descent "
                  f"{plain(settings['descent_rate'])}, {SCHEDULES[settings['schedule']][0]}"),
-                ("epsilon", f"{plain(settings['epsilon'])}, {dict(PLACES)[settings['epsilon_place']]}"),
+                ("epsilon", f"{settings['epsilon']:g}, {dict(PLACES)[settings['epsilon_place']]}"),
                 ("gradients clipped", dict(CLIPS)[settings["clip"]]),
             ),
         )  # fmt: skip

@@ -41,7 +41,7 @@ CASES = {
 
 
 class Parted(NamedTuple):
-    """Gradients of the step (3,), the weights of every library (3,), None where it refuses, and the one compared with.
+    """Gradients of the step (3,), the weights of every library (3,), None where it refuses, and which to compare with.
 
     `rules` has the settings that each library really uses.
     """
@@ -51,7 +51,18 @@ class Parted(NamedTuple):
     gradient: np.ndarray
     weights: dict[str, np.ndarray | None]
     rules: dict[str, Adagrad]
-    reference: str
+    wanted: str
+
+    @property
+    def reference(self) -> str:
+        """The library compared with: the wanted one, or the first one if that refuses."""
+        others = (name for name, w in self.weights.items() if w is not None)
+        return self.wanted if self.weights[self.wanted] is not None else next(others)
+
+    @property
+    def instead(self) -> str:
+        """Why it is not the wanted one."""
+        return "" if self.reference == self.wanted else f"{self.wanted} refuses accumulator 0"
 
 
 class adagrad_libraries(Lab):
@@ -87,10 +98,8 @@ class adagrad_libraries(Lab):
     def compute(self, values: dict[str, Any]) -> Parted:
         case, step = values["case"], values["step"]
         weights = {name: None if path is None else path[step] for name, path in _paths(case).items()}
-        wanted = values["reference"]
-        reference = wanted if weights[wanted] is not None else next(n for n, w in weights.items() if w is not None)
         gradient = _gradients(case)[step - 1] if step else np.full(3, np.nan, CASES[case].dtype)
-        return Parted(case, step, gradient, weights, _rules(case), reference)
+        return Parted(case, step, gradient, weights, _rules(case), values["reference"])
 
     def make_view(self) -> DigitsView:
         return DigitsView(["gradient", *LIBRARIES], ["first weight", "second weight", "third weight"])
@@ -103,12 +112,13 @@ class adagrad_libraries(Lab):
             cells.append(_cells(trace, name))
             told.append(_settings(rule))
         steps = f"{trace.step} step{'s' * (trace.step != 1)}"
-        view.draw(f"Weights after {steps}, digit by digit beside {trace.reference}", told, cells)
+        beside = f"digit by digit beside {trace.reference}{f', as {trace.instead}' * bool(trace.instead)}"
+        view.draw(f"Weights after {steps}, {beside}", told, cells)
 
     def describe(self, trace: Parted) -> Description:
         others = [name for name in trace.weights if name != trace.reference]
         said = ", ".join(_said(trace, name) for name in others)
-        compared = f"first digit that differs from {trace.reference}"
+        compared = f"first digit that differs from {trace.reference}{f' ({trace.instead})' * bool(trace.instead)}"
         return Description(
             alt=f"Five libraries with Adagrad after step {trace.step}, {CASES[trace.case].words}; {compared}: {said}.",
             summary=f"Step {trace.step}, {compared}: {said}.",
@@ -120,8 +130,13 @@ class adagrad_libraries(Lab):
         )
 
     def columns(self, trace: Parted) -> dict[str, np.ndarray]:
-        missing = np.full(3, np.nan)
-        return {"gradient": trace.gradient} | {n: missing if w is None else w for n, w in trace.weights.items()}
+        missing, gradients = np.full((STEPS + 1, 3), np.nan), _gradients(trace.case)
+        paths = {name: missing if path is None else path for name, path in _paths(trace.case).items()}
+        return {
+            "step": np.repeat(np.arange(STEPS + 1), 3), "weight": np.tile([1, 2, 3], STEPS + 1),
+            "gradient": np.concatenate([missing[0], gradients.ravel()]),
+            **{name.replace(" ", "_"): path.ravel() for name, path in paths.items()},
+        }  # fmt: skip
 
 
 def _rules(case: str) -> dict[str, Adagrad]:

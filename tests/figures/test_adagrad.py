@@ -61,3 +61,11 @@ def test_contours_lie_where_the_loss_is_the_same_and_follow_the_ground() -> None
     view.draw(2, ground(1.0), walk(10, 0.1), walk(10, 0.1), rates)
     assert view._rings.get_path() is not first
     assert list(view._bottom.get_xdata()) == [1.0]
+
+
+def test_the_triangle_is_drawn_over_the_dots_that_lie_on_it() -> None:
+    view = drawn(4, walk(10, 0.2))
+    triangle, dots = view._here["descent"][-1], view._here["adagrad"][-1]
+    assert triangle.axes is dots.axes is view.rate
+    assert triangle.get_zorder() > dots.get_zorder()
+    assert triangle.get_markersize() > dots.get_markersize()

@@ -66,3 +66,11 @@ def test_the_start_and_the_minima_are_marked() -> None:
     view.draw("saddle", START, [racer(), None, None, None])
     assert view._start.get_xydata().tolist() == [[-1, 1]]
     assert view._minima.get_xydata().tolist() == [[0.5, -1], [0.5, 1]]
+
+
+def test_the_axes_say_that_losses_beyond_stand_at_their_ends() -> None:
+    view = drawn(racer())
+    for axis in (view.loss.yaxis, view.rates.yaxis):
+        write = axis.get_major_formatter()
+        assert [write(tick) for tick in (LOWEST, 1e-6, HIGHEST)] == [r"$\leq$ $10^{-8}$", "$10^{-6}$", r"$\geq$ 100"]
+    assert view.rates.xaxis.get_major_formatter()(1e-8) == "$10^{-8}$"

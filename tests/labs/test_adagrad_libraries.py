@@ -8,7 +8,7 @@ import optax
 import pytest
 
 import gradlab as gl
-from gradlab.labs.adagrad_libraries import CASES, RATE, _differs, _digits, _gradients, _paths, _rules
+from gradlab.labs.adagrad_libraries import CASES, RATE, STEPS, _differs, _digits, _gradients, _paths, _rules
 from gradlab.rules.adagrad import LIBRARIES
 
 from ..golden.need import need_tensorflow
@@ -108,7 +108,10 @@ def test_the_words_the_marks_and_the_numbers_say_the_same(case: str) -> None:
 def test_a_library_that_refuses_cannot_be_compared_with() -> None:
     lab = gl.labs.adagrad_libraries(case="zero", reference="TensorFlow 1")
     assert lab.compute(lab.params).reference == "Keras legacy"
-    assert "differs from Keras legacy: TensorFlow 1 ValueError," in lab.description.summary
+    assert (
+        "differs from Keras legacy (TensorFlow 1 refuses accumulator 0): TensorFlow 1 ValueError,"
+        in lab.description.summary
+    )
 
 
 def test_each_case_gives_what_it_says() -> None:
@@ -138,3 +141,26 @@ def test_presets_show_what_their_names_say() -> None:
     assert said["NaN from nothing"].count("NaN") == 2
     frozen = [path[5:, 0] for path in _paths("huge").values() if path is not None]
     assert all((path == path[0]).all() for path in frozen) and len(frozen) == 5
+
+
+def test_a_stand_in_is_named_in_the_picture_too() -> None:
+    for case, title in (
+        ("zero", "beside Keras legacy, as TensorFlow 1 refuses accumulator 0"),
+        ("matched", "TensorFlow 1"),
+    ):
+        lab = gl.labs.adagrad_libraries(case=case, reference="TensorFlow 1")
+        view = lab.make_view()
+        lab.draw(view, lab.compute(lab.params))
+        assert view._title.get_text().endswith(title)
+
+
+def test_columns_hold_every_step_and_weight() -> None:
+    lab = gl.labs.adagrad_libraries(case="zero", step=3)
+    columns = lab.columns(lab.compute(lab.params))
+    assert {len(column) for column in columns.values()} == {(STEPS + 1) * 3}
+    assert not any(" " in name for name in columns)
+    here = (columns["step"] == 3) & (columns["weight"] == 2)
+    shown = lab.compute(lab.params)
+    assert columns["gradient"][here] == shown.gradient[1]
+    assert columns["Keras_legacy"][here] == shown.weights["Keras legacy"][1]
+    assert np.isnan(columns["TensorFlow_1"]).all()
