@@ -65,7 +65,9 @@ class Lab:
 
     def __init__(self, target: str | None = None, **initial: Any) -> None:
         if target is not None and target not in self.targets:
-            raise ValueError(f"{self.label} has no target {target!r}; it has {', '.join(self.targets) or 'none'}")
+            raise ValueError(
+                f"{_link.named(self)} has no target {target!r}; it has {', '.join(self.targets) or 'none'}"
+            )
         self.target = target
         self._controls = by_name(self.make_controls())
         self._initial = {name: c.value for name, c in self._controls.items() if not isinstance(c, Button)}
@@ -209,7 +211,7 @@ class Lab:
         return words if self.target is None else replace(words, goal=self.targets[self.target].said(trace))
 
     def _checked(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        return checked(self._controls, params, self.label)
+        return checked(self._controls, params, _link.named(self))
 
     def __repr__(self) -> str:
         return f"{self.label}: {self.description.summary}"

@@ -24,8 +24,13 @@ def code(lab: Lab) -> str:
     defaults = {c.name: c.value for c in lab.make_controls() if not isinstance(c, Button)}
     moved = [f"{name}={value!r}" for name, value in lab.params.items() if value != defaults[name]]
     target = [f"target={lab.target!r}"] * (lab.target is not None)
+    return f"{named(lab)}({', '.join([lab.source] * bool(lab.source) + moved + target)})"
+
+
+def named(lab: Lab) -> str:
+    """How Python code calls the lab."""
     home = "gl.labs." if type(lab).__module__.startswith("gradlab.labs.") else ""
-    return f"{home}{type(lab).__name__}({', '.join([lab.source] * bool(lab.source) + moved + target)})"
+    return f"{home}{type(lab).__name__}"
 
 
 def write(lab: Lab) -> str:

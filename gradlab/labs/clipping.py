@@ -53,6 +53,9 @@ class clipping(Lab):
             returns; the shipped recording by default.
         **initial: limit, method, run.
 
+    Raises:
+        ValueError: nothing is recorded yet. TypeError: a recording given as `run`, which takes a name.
+
     >>> lab = clipping(limit=1.0, run="0.3")
     >>> lab.params["limit"], lab.description.summary
     (1.0, 'Limit 1 on the global norm fires on 8.0 % of 300 steps; median turn 0.0 degrees.')
@@ -76,6 +79,8 @@ class clipping(Lab):
     }
 
     def __init__(self, recording: Recording = None, **initial: Any) -> None:
+        if isinstance(initial.get("run"), Path | Recorder | dict):
+            raise TypeError("run is the name of a run; your own Recorder goes first: gl.labs.clipping(rec)")
         self.own = recording is not None  # it cannot be recorded afresh
         if self.own:
             self.source = repr(str(recording)) if isinstance(recording, str | Path) else "recording"
@@ -83,6 +88,9 @@ class clipping(Lab):
             recording = Recorder.load(recording)
         self.trained = not isinstance(recording, Recorder)  # by gradlab.char_rnn, so that the loss has a unit
         self.recording = {None: recording} if isinstance(recording, Recorder) else recording or char_rnn.shipped()
+        if empty := [name for name, rec in self.runs.items() if not len(rec)]:
+            whose = f" in the run {empty[0]!r}" * (len(self.runs) > 1)
+            raise ValueError(f"nothing is recorded yet{whose}: call rec.record(grads, loss=loss) in every step first")
         super().__init__(**initial)
         known = self.presets.items() if self.trained else ()
         self.presets = {label: values for label, values in known if values["run"] in self.runs}  # type: ignore[misc]

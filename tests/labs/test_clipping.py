@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab import char_rnn
+from gradlab import Recorder, char_rnn
 
 
 @pytest.mark.parametrize(
@@ -170,3 +170,17 @@ def test_a_step_is_one_item_in_every_panel() -> None:
     run = char_rnn.shipped()[0.3]
     np.testing.assert_array_equal(items.places[view.loss][1], run["loss"])
     np.testing.assert_allclose(items.places[view.norm][1], run.global_norm)
+
+
+def test_a_recorder_goes_first() -> None:
+    for run in (Recorder(), {None: Recorder()}):
+        with pytest.raises(TypeError, match=r"your own Recorder goes first: gl\.labs\.clipping\(rec\)"):
+            gl.labs.clipping(run=run)
+
+
+def test_an_empty_recorder_is_refused_by_name() -> None:
+    with pytest.raises(ValueError, match=r"nothing is recorded yet: call rec\.record"):
+        gl.labs.clipping(Recorder(steps=3))
+    runs = char_rnn.shipped()
+    with pytest.raises(ValueError, match=r"nothing is recorded yet in the run '0\.7'"):
+        gl.labs.clipping({**runs, 0.7: Recorder()})
