@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from .labs import Lab
 
 
+LONG = 10  # options of a menu that are listed once
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; the exit status is 2 for a command that cannot be carried out."""
     given = list(sys.argv[1:] if arguments is None else arguments)
@@ -68,10 +71,13 @@ def _list(_options: argparse.Namespace, _extra: Sequence[str]) -> None:
     print("Labs (gradlab run NAME --set KEY=VALUE):")
     for name, make in _catalogue().items():
         print(f"  {name}: {_first_line(make)}")
-        controls = _settable(make())
+        lab = make()
+        controls = _settable(lab)
         width = max(map(len, controls), default=0)
         for key, control in controls.items():
-            print(f"      {key:{width}}  {_range(control)}")
+            print(f"      {key:{width}}  {_as_before(control, controls) or _range(control)}")
+        if lab.presets:
+            print(f"      presets, one press in a notebook: {'; '.join(lab.presets)}")
     print("Notebooks (gradlab lab):")
     for name, title in _jupyter.titles():
         print(f"  {name}: {title}")
@@ -152,6 +158,19 @@ def _range(control: Any) -> str:
     if kind == "range":
         return f"two {number}s LOW~HIGH from {ends}"
     return f"a {number} from {ends}" if control.scale == "integer" else ends
+
+
+def _as_before(control: Any, controls: dict[str, Any]) -> str:
+    """What a menu with a long list takes, by the name of the first one with the same list; empty if there is none."""
+    if control.spec()["kind"] != "menu" or len(values := control.values()) < LONG:
+        return ""
+    for name, other in controls.items():
+        if other is control:
+            break
+        if other.spec()["kind"] == "menu" and len(known := other.values()) >= LONG and set(known) <= set(values):
+            more = [str(value) for value in values if value not in known]
+            return f"one of {', '.join([*more, ''])}or as {name}" if more else f"as {name}"
+    return ""
 
 
 def _print(description: Any) -> None:

@@ -10,7 +10,7 @@ import sys
 import types
 import zipfile
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -112,6 +112,7 @@ def every_control(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
         """Has them all."""
 
         label = "Everything"
+        presets: ClassVar = {"Fast": {"rate": 1.0}, "Slow, but sure": {"rate": 0.1}}
 
         def make_controls(self) -> list[Any]:
             return [
@@ -120,6 +121,9 @@ def every_control(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
                 Range("span", "Span", 0, 300, (10, 50), scale="integer", unit="steps"),
                 Toggle("ahead", "Look ahead", False),
                 Menu("mode", "Mode", ((1, "one"), (None, "nothing")), 1),
+                Menu("letter", "Letter", tuple("abcdefghijklm"), "a"),
+                Menu("second", "Second letter", tuple("abcdefghijklm"), "a"),
+                Menu("third", "Third letter", tuple("-abcdefghijklm"), "a"),
                 Button("press", "Press", lambda: None),
             ]
 
@@ -138,18 +142,25 @@ def test_list_says_what_every_control_takes(every_control: Any, capsys: pytest.C
     assert command.main(["list"]) == 0
     assert capsys.readouterr().out.partition("Notebooks")[0].splitlines()[1:] == [
         "  everything: Has them all.",
-        "      rate   0 to 1 1/s",
-        "      steps  a whole number from 1 to 9",
-        "      span   two whole numbers LOW~HIGH from 0 to 300 steps",
-        "      ahead  true or false",
-        "      mode   one of 1, None",
+        "      rate    0 to 1 1/s",
+        "      steps   a whole number from 1 to 9",
+        "      span    two whole numbers LOW~HIGH from 0 to 300 steps",
+        "      ahead   true or false",
+        "      mode    one of 1, None",
+        "      letter  one of a, b, c, d, e, f, g, h, i, j, k, l, m",
+        "      second  as letter",
+        "      third   one of -, or as letter",
+        "      presets, one press in a notebook: Fast; Slow, but sure",
     ]
 
 
 def test_set_reads_every_control(every_control: list[dict[str, Any]], capsys: pytest.CaptureFixture[str]) -> None:
     settings = ["rate=0.25", "steps=7", "span=5~20", "ahead=true", "mode=nothing"]
     assert command.main(["run", "everything", *(part for text in settings for part in ("--set", text))]) == 0
-    assert every_control == [{"rate": 0.25, "steps": 7, "span": (5, 20), "ahead": True, "mode": None}]
+    assert every_control == [
+        {"rate": 0.25, "steps": 7, "span": (5, 20), "ahead": True, "mode": None}
+        | dict.fromkeys(("letter", "second", "third"), "a")
+    ]
 
 
 @pytest.mark.parametrize("text", ["steps=2.5", "span=5", "span=20~5", "ahead=maybe", "mode=two", "rate="])
