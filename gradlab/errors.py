@@ -35,6 +35,10 @@ class KerasWarning(GradlabWarning):
     """A Keras optimizer does something its user may not expect, in silence in the version it stands for."""
 
 
+class SlicesWarning(GradlabWarning):
+    """IndexedSlices say that they belong to a tensor of another shape than the one they meet; the latter counts."""
+
+
 class NotPairsError(TypeError, ValueError):
     """Something else than (gradient, variable) pairs.
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ._arrays import as_array, is_float
 from .autodiff import Gradient, check_variables
-from .errors import DTypeError, InvalidArgumentError, NotAVariableError, NotPairsError
+from .errors import DTypeError, InvalidArgumentError, NotAVariableError, NotPairsError, SlicesWarning, warn
 from .slices import IndexedSlices
 from .variable import Variable
 
@@ -62,7 +62,10 @@ def checked_gradient(
 
 
 def check_shape(g: Gradient, shape: tuple[int, ...], name: str) -> None:
-    """Refuse a gradient that does not fit weights of this shape; nothing is broadcast."""
+    """Refuse a gradient that does not fit weights of this shape; nothing is broadcast.
+
+    Warns of a `dense_shape` that is another one, which TensorFlow does not look at.
+    """
     if not isinstance(g, IndexedSlices):
         if tuple(g.shape) != shape:
             raise InvalidArgumentError(f"{name} has shape {shape} but its gradient has shape {tuple(g.shape)}")
@@ -70,3 +73,9 @@ def check_shape(g: Gradient, shape: tuple[int, ...], name: str) -> None:
     if tuple(g.values.shape[1:]) != shape[1:] or not shape:
         raise InvalidArgumentError(f"{name} has shape {shape} but its slices have rows of shape {g.values.shape[1:]}")
     g.check_rows(shape[0], name)
+    if g.dense_shape not in (None, shape):
+        warn(
+            f"{name} has shape {shape} but its slices say dense_shape {g.dense_shape}, which is not looked at; are "
+            "they meant for another weight?",
+            SlicesWarning,
+        )

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab.errors import DTypeError, InvalidArgumentError, NotAVariableError
+from gradlab.errors import DTypeError, InvalidArgumentError, NotAVariableError, SlicesWarning
 from gradlab.train import GradientDescentOptimizer, MomentumOptimizer
 
 ONES = np.ones(2, np.float32)
@@ -162,3 +162,21 @@ def test_lists_and_iterators_are_converted() -> None:
     v = gl.Variable([1.0, 2.0])
     GradientDescentOptimizer(1.0).apply_gradients(iter([[[1.0, 1.0], v]]))
     assert v.numpy().tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("make", [GradientDescentOptimizer, gl.keras.SGD, lambda rate: gl.keras.Adagrad(1.0)])
+def test_slices_of_a_table_of_another_shape_are_taken_with_a_warning(make: Any) -> None:
+    table = gl.Variable(np.zeros((3, 2), np.float32), name="table")
+    with pytest.warns(
+        SlicesWarning, match=r"table:0 has shape \(3, 2\) but its slices say dense_shape \(9, 2\)"
+    ) as seen:
+        make(1.0).apply_gradients([(gl.IndexedSlices(np.ones((1, 2), np.float32), [1], (9, 2)), table)])
+    assert (table.numpy()[1] < 0).all() and (table.numpy()[[0, 2]] == 0).all()
+    assert {w.filename for w in seen} == {__file__}
+
+
+@pytest.mark.parametrize("dense_shape", [(3, 2), [3, 2], None])
+def test_slices_of_the_same_table_are_taken_in_silence(dense_shape: Any) -> None:
+    table = gl.Variable(np.zeros((3, 2), np.float32))
+    gl.keras.SGD(1.0).apply_gradients([(gl.IndexedSlices(np.ones((1, 2), np.float32), [1], dense_shape), table)])
+    assert table.numpy()[1].tolist() == [-1, -1]
