@@ -163,6 +163,7 @@ def dtypes() -> list[Json]:
     """Every float dtype, with values whose squares lose bits."""
     wide = [clip("clip.dtype.float64", _norm_clips(t([0.1, -0.2, 0.3], "float64"), 0.1, average=False))]
     wide.append(clip("clip.dtype.float64_overflow", _norm_clips(t([1e200, 1.0], "float64"), 1.0, average=False)))
+    wide.append(clip("clip.dtype.denormal", [call("clip_by_value", t([1e-40, -1e-42, 1.0]), -2.0, 2.0)]))
     halves = product(HALF, {"small": [3.0, 4.0], "large": [300.0, 400.0], "odd": [0.1, -0.7]}.items())
     return wide + [
         clip(f"clip.dtype.{d}.{name}", _norm_clips(t(x, d), 1.0, average=False), compare=HALF[d])
@@ -172,7 +173,7 @@ def dtypes() -> list[Json]:
 
 def gradients() -> list[Json]:
     """Gradients through the clips; automatic differentiation of other libraries may round differently."""
-    points = [t([3.0, 4.0]), t([0.3, 0.4]), t([0.0, 0.0])]
+    points = [t([3.0, 4.0]), t([0.3, 0.4]), t([0.0, 0.0]), t([0.0, 1.0])]  # the last is at the limit
     kinds = {"clip_by_norm": [1.0], "clip_by_global_norm": [1.0], "clip_by_value": [-1.0, 3.0]}
     return [
         clip(f"clip.grad.{fn}", [do("grad_of", fn=fn, x=x, args=args) for x in points], compare="rtol 1e-6")

@@ -105,7 +105,14 @@ def configs() -> list[Json]:
         ),
         adagrad("keras.config.sgd", [make("SGD"), get, make("SGD", momentum=0.5, nesterov=True, name="Mine"), get]),
         adagrad("keras.config.schedule", [decaying, get]),
+        adagrad("keras.config.sgd_after_a_step", _again(), vars=V),
     ]
+
+
+def _again() -> list[Json]:
+    """After a step the config holds NumPy scalars: a momentum of 0 must still make no slot."""
+    again = do("from_config", **{"class": "keras.SGD", "from": "opt", "opt": "b"})
+    return [make("SGD"), step(GRADS[0]), again, step(GRADS[1], opt="b"), do("state", opt="b")]
 
 
 def rates() -> list[Json]:

@@ -32,7 +32,7 @@ OPS: dict[str, tuple[dict[str, float], Variants]] = {
         {},
         {"l1": {"alpha": 0.1, "l1": 0.05, "l2": 0.1}, "no_l1": {"alpha": 0.1, "l1": 0.0, "l2": 0.1}},
     ),
-    "Adagrad": ({"accum": 0.1}, {"plain": {"lr": 0.1}}),
+    "Adagrad": ({"accum": 0.1}, {"plain": {"lr": 0.1}, "still": {"lr": 0.1, "update_slots": False}}),
     "AdagradV2": ({"accum": 0.1}, {"small": {"lr": 0.1, "epsilon": 1e-7}, "large": {"lr": 0.1, "epsilon": 0.5}}),
     "AdagradDA": (
         {"gradient_accumulator": 0.0, "gradient_squared_accumulator": 0.1},
