@@ -47,7 +47,7 @@ class Optimizer:
         self._learning_rate, self._name, self._store = learning_rate, name, SlotStore()
 
     def __repr__(self) -> str:
-        rule = {k: x for k, x in self._fixed.get_config().items() if k != "rule"}
+        rule = {k: x for k, x in self._fixed.get_config().items() if k not in ("rule", *self._fixed.start())}
         return described(self, self._name, **{"learning_rate": self._learning_rate, **rule, **self._fields})
 
     @property
