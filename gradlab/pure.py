@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from . import apply, rules
-from ._arrays import Array, as_array, namespace
+from ._arrays import Array, as_array, namespace, precision
 from .autodiff import Gradient
 from .pairs import check_shape
 from .rules._rule import Slots
 from .slices import IndexedSlices
 
+Pair = tuple[Gradient, Any]  # gradient, weights
 Sparse = Callable[..., tuple[Array, Slots]]  # how IndexedSlices meet the rule: `apply.rows`, `apply.each`
 
 
@@ -28,13 +30,27 @@ def init(rule: rules.Rule, values: Any) -> dict[str, Any]:
 
     leaves = [as_array(w) for w in jax.tree.leaves(values)]
     shared = {name: namespace(*leaves).asarray(x) for name, x in rule.start().items()}  # NumPy's bits with NumPy's
-    return {"step": jax.numpy.zeros((), np.int32), "shared": shared, "slots": [rule.init(w) for w in leaves]}
+    return {"step": jax.numpy.zeros((), np.int32), "shared": shared, "slots": [_slots(rule, w) for w in leaves]}
+
+
+def _slots(rule: rules.Rule, w: Array) -> Slots:
+    with precision(w.dtype):
+        return rule.init(w)
 
 
 def update(
-    rule: rules.Rule, rate: Array, state: Any, values: Any, grads: Any, sparse: Sparse = apply.rows
+    rule: rules.Rule,
+    rate: Any,
+    state: Any,
+    values: Any,
+    grads: Any,
+    sparse: Sparse = apply.rows,
+    process: Callable[[list[Pair]], list[Pair]] = list,
 ) -> tuple[Any, Any]:
     """(new values, new state). `grads` is a tree like `values` of arrays, IndexedSlices or None, which moves nothing.
+
+    `rate` is a number, or a function from a dtype to the number for weights of it. `process` is given the gradients
+    there are, each with its weights, and returns what takes their place.
 
     Raises TypeError for what is no state, ValueError for trees and shapes that differ; the weight is named by its path.
 
@@ -44,18 +60,19 @@ def update(
     >>> w["a"].tolist(), w["b"].tolist(), int(state["step"])
     ([0.5, 0.5], [1.0, 1.0], 1)
     """
-    tree, leaves = matched(state, values, grads)
-    now, new, slots = rule.at(state["shared"]), [], []
-    for w, g, s in zip(*leaves, state["slots"], strict=True):
-        if g is not None:
-            w, s = stepped(now, w, s, g, rate, sparse)
-        new.append(w)
-        slots.append(s)
-    state = {"step": state["step"] + 1, "shared": rule.advance(state["shared"]), "slots": slots}
+    tree, (weights, given) = _matched(state, values, grads)
+    moving = [k for k, g in enumerate(given) if g is not None]
+    pairs = process([(given[k], weights[k]) for k in moving])
+    now, new, slots = rule.at(state["shared"]), list(weights), list(state["slots"])
+    rates = cache(rate) if callable(rate) else lambda _: rate
+    for k, (g, _) in zip(moving, pairs, strict=True):
+        with precision(dtype := weights[k].dtype):
+            new[k], slots[k] = stepped(now, weights[k], slots[k], g, rates(dtype), sparse)
+    state = {**state, "step": state["step"] + 1, "shared": rule.advance(state["shared"]), "slots": slots}
     return tree.unflatten(new), state
 
 
-def matched(state: Any, values: Any, grads: Any) -> tuple[Any, tuple[list[Array], list[Gradient | None]]]:
+def _matched(state: Any, values: Any, grads: Any) -> tuple[Any, tuple[list[Array], list[Gradient | None]]]:
     """The tree of the values, and its leaves with their gradients as arrays; TypeError or ValueError if they differ."""
     import jax
 

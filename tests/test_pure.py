@@ -73,6 +73,32 @@ def test_slices_meet_the_rule_as_they_are_told_to(sparse: pure.Sparse, expected:
         assert values.ravel().tolist() == expected
 
 
+def test_the_rate_may_be_a_function_of_the_dtype_and_gradients_may_be_processed() -> None:
+    values, asked, seen = {"a": F([1.0, 1.0]), "b": np.float64([1.0]), "c": F([1.0]), "d": F([1.0])}, [], []
+
+    def rate(dtype: Any) -> Any:
+        asked.append(dtype)
+        return 0.5 if dtype == F else 0.25
+
+    def doubled(pairs: list[pure.Pair]) -> list[pure.Pair]:
+        seen.extend(w for _, w in pairs)
+        return [(2 * g, w) for g, w in pairs]
+
+    rule, grads = rules.StochasticGradientDescent(), {"a": F([1.0, 2.0]), "b": np.ones(1), "c": None, "d": F([1.0])}
+    new, _ = pure.update(rule, rate, pure.init(rule, values), values, grads, process=doubled)
+    assert [new[k].tolist() for k in values] == [[0, -1], [0.5], [1], [0]]
+    assert asked == [F, np.float64]  # once, as a function may give another number at every call
+    assert all(w is values[k] for w, k in zip(seen, "abd", strict=True))
+
+
+def test_float64_of_jax_stays_float64() -> None:
+    with jax.enable_x64(True):
+        w, g = jnp.float64([1.0]), jnp.float64([1 / 3])
+    state = pure.init(MOMENTUM, w)
+    new, after = pure.update(MOMENTUM, np.float64(0.1), state, w, g)
+    assert (new.dtype, after["slots"][0][0].dtype, float(new[0])) == (np.float64, np.float64, 1 - 0.1 / 3)
+
+
 def test_hyperparameters_may_be_traced_and_mapped() -> None:
     def loss(beta1: jax.Array) -> jax.Array:
         rule, w = rules.Adam(beta1=beta1), jnp.ones(2)

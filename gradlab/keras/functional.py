@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .. import pure
-from .._arrays import precision
 from ..autodiff import Gradient
 from ..slices import IndexedSlices
 from .clips import Pair, clipped, warn_of_no_clipping
@@ -21,19 +20,15 @@ def init(optimizer: Steps, values: Any) -> dict[str, Any]:
 
 def update(optimizer: Steps, state: Any, values: Any, grads: Any, axis_name: Any) -> tuple[Any, Any]:
     """One step of a whole tree; see `Optimizer.update`."""
-    tree, (weights, given) = pure.matched(state, values, grads)
-    found = iter(
-        _processed(optimizer, [(g, w) for g, w in zip(given, weights, strict=True) if g is not None], axis_name)
+    return pure.update(
+        optimizer._rule(),
+        lambda dtype: optimizer._rate(state["step"], dtype),
+        state,
+        values,
+        grads,
+        optimizer._sparse(),
+        lambda pairs: _processed(optimizer, pairs, axis_name),
     )
-    rule, sparse, new, slots = optimizer._rule(), optimizer._sparse(), [], []
-    for w, s, before in zip(weights, state["slots"], given, strict=True):
-        if before is not None:
-            with precision(w.dtype):
-                rate = optimizer._rate(state["step"], w.dtype)
-                w, s = pure.stepped(rule, w, s, next(found)[0], rate, sparse)
-        new.append(w)
-        slots.append(s)
-    return tree.unflatten(new), {**state, "step": state["step"] + 1, "slots": slots}
 
 
 def _processed(optimizer: Steps, pairs: list[Pair], axis_name: Any) -> list[Pair]:

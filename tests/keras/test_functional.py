@@ -10,6 +10,7 @@ import pytest
 from jax.sharding import AxisType, PartitionSpec
 
 import gradlab as gl
+from gradlab import pure
 from gradlab.errors import KerasWarning
 from gradlab.keras import SGD, Adagrad, replicas
 
@@ -33,13 +34,13 @@ MAKE: dict[str, Any] = {
 @pytest.mark.parametrize("version", ["legacy", "rewrite"])
 def test_the_pure_form_has_the_same_bits_and_jit_rounds_only(name: str, version: str) -> None:
     stateful, variables = MAKE[name](version), {k: gl.Variable(w, name=k) for k, w in W.items()}
-    pure, jitted = MAKE[name](version), MAKE[name](version)
+    twin, jitted = MAKE[name](version), MAKE[name](version)
     compiled = jax.jit(jitted.update)
-    values, state = W, pure.init(W)
+    values, state = W, twin.init(W)
     traced, traced_state = jax.tree.map(jnp.asarray, W), jitted.init(jax.tree.map(jnp.asarray, W))
     for grads in STEPS:
         stateful.apply_gradients([(grads[k], v) for k, v in variables.items()])
-        values, state = pure.update(state, values, grads)
+        values, state = twin.update(state, values, grads)
         traced, traced_state = compiled(traced_state, traced, jax.tree.map(jnp.asarray, grads))
     for k, v in variables.items():
         assert values[k].tolist() == v.numpy().tolist()
@@ -107,6 +108,22 @@ def test_tf_2_3_refuses_limits_on_a_mesh_and_ignores_them_elsewhere() -> None:
         jax.vmap(lambda g: opt.update(opt.init(w), w, g, axis_name="data")[0], axis_name="data")(jnp.ones((2, 2)))
     with pytest.warns(KerasWarning, match="does nothing here"):
         assert opt.update(opt.init(w), w, jnp.array([3.0, 4.0]))[0].tolist() == [-3.0, -4.0]
+
+
+def test_what_all_weights_share_advances() -> None:
+    rule = gl.rules.Adam()
+
+    class Adam(Adagrad):
+        def _rule(self) -> Any:
+            return rule
+
+    opt = Adam(0.1)
+    (values, state), (expected, other) = (W, opt.init(W)), (W, pure.init(rule, W))
+    for grads in (STEPS[0], STEPS[2]):
+        values, state = opt.update(state, values, grads)
+        expected, other = pure.update(rule, F(0.1), other, expected, grads)
+    assert {k: w.tolist() for k, w in values.items()} == {k: w.tolist() for k, w in expected.items()}
+    assert state["shared"] == other["shared"] != opt.init(W)["shared"]
 
 
 def test_shapes_are_checked() -> None:
