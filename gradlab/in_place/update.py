@@ -20,7 +20,7 @@ from ..variable import Variable
 from . import blocks, donated
 from .cells import Cell, Fresh, is_ours, spare, swap, taken
 
-Commit = Callable[[], None]
+Commit = Callable[[], Any]
 Look = Callable[[Slots, Any, Slots], None]  # the slots as they are, which of their rows change, what will stand there
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import itertools
 import operator
 import weakref
 from collections.abc import Iterator, Sequence
@@ -164,10 +165,10 @@ class Replicas:
     def _step(self, optimizer: Steps, lists: Sequence[Pairs], clip: bool) -> None:
         views = self._views(optimizer)
         local = [[(g, self._copied(v)[k]) for g, v in pairs] for k, pairs in enumerate(lists)]
-        if not optimizer._strict:  # all replicas before the first one steps
-            local = [[(view._checked(g, v), v) for g, v in pairs] for view, pairs in zip(views, local, strict=True)]
-        for view, pairs in zip(views, local, strict=True):
-            view._step(pairs, clip, aggregate=False)
+        with optimizer._locked([pair for pairs in local for pair in pairs]):
+            every = [view._commits(pairs, clip, aggregate=False) for view, pairs in zip(views, local, strict=True)]
+            for commit in itertools.chain.from_iterable(every):  # after the last replica has computed
+                commit()
         if optimizer._version.name == "keras3" and optimizer._replicas is None:
             for view in views:
                 view.iterations.assign_add(self.n - 1)

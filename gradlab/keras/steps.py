@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from ..autodiff import Gradient
 from ..collection import current_collection
 from ..errors import DTypeError, KerasWarning, warn
 from ..in_place.cells import Cell, Fresh
-from ..in_place.update import Job, Look, commits, unseen
+from ..in_place.update import Commit, Job, Look, commits, unseen
 from ..pairs import checked_gradient, read_pairs
 from ..rules._rule import Slots
 from ..variable import Variable
@@ -109,24 +110,38 @@ class Steps(Settings, Weights):
 
     def _step(self, pairs: Pairs, clip: bool, aggregate: bool = True) -> None:
         """All updates, then one more iteration; nothing is stored before all is computed, unless strict."""
-        variables = [v for _, v in pairs]
+        with self._locked(pairs):
+            for commit in self._commits(pairs, clip, aggregate):
+                commit()
+
+    @contextmanager
+    def _locked(self, pairs: Pairs) -> Iterator[None]:
+        """No other thread steps with this optimizer, or changes these variables."""
         with ExitStack() as stack:
             stack.enter_context(self._lock)
-            for v in sorted(set(variables), key=id):  # one order for all threads
+            for v in sorted({v for _, v in pairs}, key=id):  # one order for all threads
                 stack.enter_context(v._lock)
-            if self._strict:
-                self._create(variables)
-            else:
-                self._create_hyperparameters(f"{self._name}/")
-                pairs = [(self._checked(g, v), v) for g, v in pairs]
-            rule, jobs = self._blank(), self._jobs(self._transformed(pairs, clip, aggregate))
-            batches: Iterable[list[Job]] = ([job] for job in jobs) if self._strict else [list(jobs)]
-            for batch in batches:
-                for commit in commits(batch, lambda v: self._cells(v, rule), lambda v, new: self._store(v, rule, new)):
-                    self._iterations(f"{self._name}/")
-                    commit()
-            self.iterations.assign_add(1)
-            self._known = self._known or self._asked
+            yield
+
+    def _commits(self, pairs: Pairs, clip: bool, aggregate: bool) -> Iterable[Commit]:
+        """What stores the results, the iteration last: all that may fail is done now, or in between if strict."""
+        if self._strict:
+            self._create([v for _, v in pairs])
+        else:
+            self._create_hyperparameters(f"{self._name}/")
+            pairs = [(self._checked(g, v), v) for g, v in pairs]
+        rule, jobs = self._blank(), self._jobs(self._transformed(pairs, clip, aggregate))
+        batches: Iterable[list[Job]] = ([job] for job in jobs) if self._strict else [list(jobs)]
+        updates = (
+            commits(batch, lambda v: self._cells(v, rule), lambda v, new: self._store(v, rule, new))
+            for batch in batches
+        )
+        stored = chain.from_iterable(updates if self._strict else list(updates))
+        return chain([lambda: self._iterations(f"{self._name}/")], stored, [self._count])
+
+    def _count(self) -> None:
+        self.iterations.assign_add(1)
+        self._known = self._known or self._asked
 
     def _jobs(self, pairs: Pairs) -> Iterator[Job]:
         """What is to be done for each pair."""

@@ -139,6 +139,27 @@ def test_what_is_refused_changes_nothing() -> None:
     assert (v.numpy().tolist(), opt.weights) == ([0, 0, 0], [])
 
 
+@pytest.mark.parametrize("size", [3, 40_000])  # new arrays, and arrays in place
+@pytest.mark.parametrize("bad", [0, 1, 2])
+def test_a_replica_that_raises_leaves_all_as_they_were(bad: int, size: int) -> None:
+    turns = iter(range(3))
+
+    def constraint(w: Any) -> Any:
+        if next(turns) == bad:
+            raise ArithmeticError
+        return w
+
+    three = replicas(3)
+    opt = _made(three, "legacy", momentum=0.5)
+    v, w = gl.Variable(np.zeros(size, F), name="v"), gl.Variable(A, name="w", constraint=constraint)
+    with pytest.raises(ArithmeticError):
+        three.apply_gradients(opt, [[(np.ones(size, F), v), (A, w)]] * 3)
+    assert [(x.any(), y.tolist()) for x, y in zip(three.values(v), three.values(w), strict=True)] == [
+        (False, A.tolist())
+    ] * 3
+    assert (opt.weights, [kept.weights for kept in three._kept[opt]]) == ([], [[], []])
+
+
 def test_an_aggregator_of_ones_own_has_nothing_to_reach() -> None:
     two, v = replicas(2), gl.Variable(np.zeros(3, F))
     opt = SGD(1.0, gradient_aggregator=lambda pairs: pairs)
