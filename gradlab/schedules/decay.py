@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,31 @@ from ._schedule import FieldSchedule, Rate, check_rate, check_steps, precise, se
 
 
 @dataclass(frozen=True, eq=False)
-class ExponentialDecay(FieldSchedule):
+class _Decay(FieldSchedule):
+    """A rate that depends on the progress p = step / decay_steps, or its floor with staircase."""
+
+    initial_learning_rate: Rate
+    decay_steps: Any
+    decay_rate: Any
+    staircase: bool = False
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        check_rate(self.initial_learning_rate)
+        check_steps(self.decay_steps, "decay_steps")
+
+    @quiet
+    def __call__(self, step: Any) -> Array:
+        xp, rate, step, cast = settled(self.initial_learning_rate, step)
+        p = step / cast(self.decay_steps)
+        return flush(self._decayed(rate, xp.floor(p) if self.staircase else p, cast))[()]
+
+    def _decayed(self, rate: Array, p: Array, cast: Callable[[Any], Array]) -> Array:
+        raise NotImplementedError(f"{type(self).__name__} must define _decayed(rate, p, cast)")
+
+
+@dataclass(frozen=True, eq=False)
+class ExponentialDecay(_Decay):
     """Multiply the rate by decay_rate every decay_steps.
 
         rate = initial_learning_rate * decay_rate ** p,  p = step / decay_steps, or its floor with staircase
@@ -33,26 +57,12 @@ class ExponentialDecay(FieldSchedule):
     0.5 0.25 0.125 0.0625
     """
 
-    initial_learning_rate: Rate
-    decay_steps: Any
-    decay_rate: Any
-    staircase: bool = False
-    name: str | None = None
-
-    def __post_init__(self) -> None:
-        check_rate(self.initial_learning_rate)
-        check_steps(self.decay_steps, "decay_steps")
-
-    @quiet
-    def __call__(self, step: Any) -> Array:
-        xp, rate, step, cast = settled(self.initial_learning_rate, step)
-        p = step / cast(self.decay_steps)
-        p = xp.floor(p) if self.staircase else p
-        return flush(rate * precise(operator.pow, cast(self.decay_rate), p))[()]
+    def _decayed(self, rate: Array, p: Array, cast: Callable[[Any], Array]) -> Array:
+        return rate * precise(operator.pow, cast(self.decay_rate), p)
 
 
 @dataclass(frozen=True, eq=False)
-class InverseTimeDecay(FieldSchedule):
+class InverseTimeDecay(_Decay):
     """Divide the rate by a number that grows with time.
 
         rate = initial_learning_rate / (1 + decay_rate * p),  p = step / decay_steps, or its floor with staircase
@@ -65,22 +75,8 @@ class InverseTimeDecay(FieldSchedule):
     1.0 0.33333334 0.14285715
     """
 
-    initial_learning_rate: Rate
-    decay_steps: Any
-    decay_rate: Any
-    staircase: bool = False
-    name: str | None = None
-
-    def __post_init__(self) -> None:
-        check_rate(self.initial_learning_rate)
-        check_steps(self.decay_steps, "decay_steps")
-
-    @quiet
-    def __call__(self, step: Any) -> Array:
-        xp, rate, step, cast = settled(self.initial_learning_rate, step)
-        p = step / cast(self.decay_steps)
-        p = xp.floor(p) if self.staircase else p
-        return flush(rate / (cast(1) + cast(self.decay_rate) * p))[()]
+    def _decayed(self, rate: Array, p: Array, cast: Callable[[Any], Array]) -> Array:
+        return rate / (cast(1) + cast(self.decay_rate) * p)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,5 +1,7 @@
 """Powers, quotients, polynomials and pieces: TensorFlow 2.21's numbers and the corners of each formula."""
 
+from typing import Any
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -26,6 +28,17 @@ def test_stairs_change_at_multiples_only() -> None:
     assert stairs(steps).tolist() == smooth(steps // 3 * 3).tolist()
     stairs = InverseTimeDecay(0.1, 3, 0.7, staircase=True)
     assert stairs(steps).tolist() == InverseTimeDecay(0.1, 3, 0.7)(steps // 3 * 3).tolist()
+
+
+@pytest.mark.parametrize("kind", [ExponentialDecay, InverseTimeDecay])
+def test_both_take_the_same_arguments_and_refuse_the_same(kind: Any) -> None:
+    config = {"initial_learning_rate": 0.5, "decay_steps": 2, "decay_rate": 0.25, "staircase": True, "name": "n"}
+    assert kind(*config.values()).get_config() == config
+    assert repr(kind(0.5, 2, 0.25)).startswith(f"{kind.__name__}(initial_learning_rate=0.5, decay_steps=2,")
+    with pytest.raises(ValueError, match="decay_steps must be > 0, got 0"):
+        kind(0.5, 0, 0.25)
+    with pytest.raises(ValueError, match=r"must be a scalar, got shape \(2,\)"):
+        kind([0.5, 0.5], 2, 0.25)
 
 
 def test_inverse_time_gives_tensorflow_s_bits() -> None:
