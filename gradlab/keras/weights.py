@@ -117,8 +117,12 @@ class Weights:
         dtype: Any = None,
         initializer: str | Callable[..., Any] | Any = "zeros",
         trainable: bool | None = None,
+        synchronization: Any = None,
+        aggregation: Any = None,
     ) -> Variable:
         """A variable of your own, float32 and trainable by default, which does not join `weights`.
+
+        `synchronization` and `aggregation` are there for TensorFlow's signature and have no effect.
 
         >>> import gradlab as gl
         >>> gl.keras.SGD().add_weight("beta", [2], initializer="ones").numpy().tolist()
@@ -133,7 +137,7 @@ class Weights:
         return list(self._kept.weights)
 
     def variables(self) -> list[Variable]:
-        """The same as `weights`."""
+        """The same as `weights`. A method, as up to Keras 2; Keras 3's `variables` is a property."""
         return self.weights
 
     def get_weights(self) -> list[np.ndarray]:

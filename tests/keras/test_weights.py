@@ -88,6 +88,8 @@ def test_a_weight_of_your_own_does_not_join() -> None:
     w = opt.add_weight("beta", [2], initializer="ones")
     assert (w.name, w.dtype, w.trainable, w.numpy().tolist(), opt.weights) == ("beta:0", F, True, [1, 1], [])
     assert opt.add_weight("n", (), dtype=np.int64, trainable=False).dtype == np.int64
+    same = opt.add_weight("beta", [2], None, "ones", None, "on_read", aggregation="mean")  # no effect
+    assert (same.dtype, same.trainable, same.numpy().tolist()) == (F, True, [1, 1])
 
 
 def test_set_weights() -> None:
