@@ -47,6 +47,8 @@ class Adagrad(Optimizer):
     IndexedSlices: slices of one row are summed first, other rows keep weights and accumulator; in "keras3" the
     accumulator gets the sum of their squares instead (a warning says so). Shapes: w, g, accumulator (...); dtypes
     float16, bfloat16, float32, float64, complex64. Which limits clip, when, and in which order: `gl.keras.SEMANTICS`.
+    An accumulator that overflows freezes its weight; of that a warning tells, for NumPy arrays only: a look at JAX's
+    would wait for the device at every step.
 
     Raises ValueError for negative arguments and for limits that exclude each other, TypeError for unknown ones.
     Source: `tf.keras.optimizers.Adagrad`, TensorFlow 2.3 (2020), tf_keras 2.21 and Keras 3.15 (2026); Duchi, Hazan &

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -88,6 +89,13 @@ def test_an_entry_that_freezes_is_said_once_it_does() -> None:
     before = v.numpy()
     opt.apply_gradients([(F([1.0, 1.0]), v)])  # frozen already: no second warning
     assert v.numpy()[0] == before[0] == 1.0 and v.numpy()[1] < before[1]
+
+
+@pytest.mark.parametrize("size", [2, 40_000])
+def test_of_what_freezes_on_a_device_nothing_is_said(size: int) -> None:
+    v, opt = gl.Variable(jnp.ones(size), name="v"), Adagrad(0.5)
+    opt.apply_gradients([(jnp.full(size, 1e20), v)])
+    assert np.isinf(opt.get_slot(v, "accumulator").numpy()).all() and v.numpy().tolist() == [1.0] * size
 
 
 def test_weights_one_too_few_get_a_count_of_0_in_front() -> None:
