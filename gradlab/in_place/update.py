@@ -141,7 +141,8 @@ def _with_numpy(rule: Rule, cells: Sequence[Cell], g: Any, lr: Any, way: Any, lo
 
 def _write_rows(cells: Sequence[Cell], named: np.ndarray, new: Sequence[np.ndarray]) -> None:
     with taken(cells) as values:
-        for value in values:
+        for cell, value in zip(cells, values, strict=True):
+            cell._spare = None  # only dense steps need one
             if not is_ours(value):
                 value[0] = value[0].copy()
         for value, x in zip(values, new, strict=True):
