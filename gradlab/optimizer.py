@@ -31,7 +31,8 @@ class Optimizer:
     Outside a `gl.Graph` updates happen at once and return None, as in TensorFlow's eager mode. Numbers given as
     hyperparameters become float32 first, TensorFlow's way, so a float64 variable sees 0.1 as 0.10000000149.
 
-    Differs from TensorFlow: a call that raises changes nothing, not even the variables ahead of the bad one.
+    Differs from TensorFlow: a call that raises changes nothing, not even the variables ahead of the bad one. There is
+    no `strict="tf"` as in `gl.keras`, as TensorFlow promises no order for the updates of one `Session.run`.
     """
 
     GATE_NONE, GATE_OP, GATE_GRAPH = GATE_NONE, GATE_OP, GATE_GRAPH
@@ -119,8 +120,7 @@ class Optimizer:
 
         Args:
             grads_and_vars: iterable of (array, IndexedSlices, list or None, variable); None is skipped.
-            global_step: integer variable, or None.
-            name: name of the Operation in a Graph; the optimizer's name by default.
+            global_step: integer variable, or None. name: of the Operation in a Graph; by default the optimizer's.
 
         Returns: None; in a Graph an Operation to run.
 
