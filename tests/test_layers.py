@@ -19,7 +19,8 @@ LAYERS = {
     "maths": ("clip rules schedules", "numpy"),
     "state": (
         "collection variable tape autodiff graph gate pairs hyperparameters apply pure slots in_place optimizer train "
-        "keras optax measure what_if record char_rnn datasets recordings surfaces landscapes word_topics tpu",
+        "keras optax measure what_if record char_rnn datasets recordings surfaces logistic_regression word_topics "
+        "tpu",
         "numpy jax",
     ),
     "pictures": ("figures", "numpy matplotlib"),

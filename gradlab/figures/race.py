@@ -13,7 +13,7 @@ from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 from matplotlib.ticker import NullLocator
 
-from ..landscapes import LANDSCAPES, REACH
+from ..surfaces import REACH, SURFACES
 from ._style import BLACK, BLUE, GREEN, NARROW, ORANGE, OTHER, WIDE, log_ticks, moving_line, new_figure, tidy
 
 # One look for each place at the start: colour, dash and marker.
@@ -114,10 +114,10 @@ class RaceView:
         text: dict[str, Any] = {"va": "center", "fontsize": 9.5, "color": BLACK, "animated": True}
         self._names = [self._key.text(0, 0, "", **text) for _ in LOOKS]
 
-    def draw(self, landscape: str, start: np.ndarray, racers: Sequence[Racer | None]) -> None:
-        """Set the moving artists: the landscape by name, the start (2,), and who races in each place, if anybody."""
-        self._contours.set_path(contours(landscape))
-        self._minima.set_data(*np.array(LANDSCAPES[landscape].minima).T)
+    def draw(self, surface: str, start: np.ndarray, racers: Sequence[Racer | None]) -> None:
+        """Set the moving artists: the surface by name, the start (2,), and who races in each place, if anybody."""
+        self._contours.set_path(contours(surface))
+        self._minima.set_data(*np.array(SURFACES[surface].minima).T)
         self._start.set_data([start[0]], [start[1]])
         for k, racer in enumerate(racers):
             moving = (self._paths[k], self._losses[k], self._by_rate[k], *self._heads[k], self._samples[k])
@@ -149,11 +149,11 @@ def _shown(loss: np.ndarray) -> np.ndarray:
 
 
 @functools.cache
-def contours(landscape: str) -> Path:
+def contours(surface: str) -> Path:
     """Lines of equal loss, between which lie equal parts of the square."""
     side = np.linspace(-REACH, REACH, 81)
     plane = np.stack(np.meshgrid(side, side), axis=-1)
-    loss = LANDSCAPES[landscape].value(plane)
+    loss = SURFACES[surface].loss(plane)
     levels = np.quantile(loss, (0.01, 0.04, 0.1, 0.18, 0.28, 0.4, 0.53, 0.67, 0.82, 0.94))
     lines = Figure().add_subplot().contour(side, side, loss, levels=np.unique(levels))
     return Path.make_compound_path(*lines.get_paths())

@@ -10,9 +10,10 @@ import numpy as np
 
 from ..figures.adagrad import REACH, AdagradView, Ground, Rates, Walk
 from ..live import Description, Drag, Items, Menu, Slider
+from ..logistic_regression import logistic_regression
 from ..rules import Adagrad, Rule, StochasticGradientDescent
 from ..schedules import CosineDecay, ExponentialDecay, InverseTimeDecay, LearningRateSchedule
-from ..surfaces import Surface, bowl, logistic_regression, walk
+from ..surfaces import Surface, bowl, walk
 from ._lab import Control, Lab, Target, plain
 
 STEPS = 60
@@ -216,7 +217,7 @@ class adagrad(Lab):
 def _ground(surface: str, condition: float) -> Ground:
     x, y = REACH[0] * np.linspace(-1, 1, 41), REACH[1] * np.linspace(-1, 1, 41) ** 3  # closer where it is narrow
     ground = SURFACES[surface][1](condition)
-    return Ground(x, y, ground.above(np.stack(np.meshgrid(x, y), axis=-1)), ground.bottom)
+    return Ground(x, y, ground.above(np.stack(np.meshgrid(x, y), axis=-1)), ground.minima[0])
 
 
 @lru_cache(64)

@@ -8,9 +8,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ..figures.race import Racer, RaceView
-from ..landscapes import LANDSCAPES, REACH, race
 from ..live import Description, Drag, Menu, Slider
 from ..rules import catalogue
+from ..surfaces import REACH, SURFACES, walk
 from ._lab import Control, Lab, Target, plain
 
 STEPS, _PER_DECADE = 160, 6
@@ -25,7 +25,7 @@ NOBODY = "none"
 class Race(NamedTuple):
     """Who is where after `step` steps; None for a place without a rule."""
 
-    landscape: str
+    surface: str
     start: np.ndarray
     step: int
     noise: float
@@ -39,7 +39,7 @@ class Race(NamedTuple):
 
     def distance(self, racer: Racer) -> float:
         """How far a racer is from the nearest minimum."""
-        return float(LANDSCAPES[self.landscape].distance(racer.path[-1].astype(np.float64)))
+        return float(SURFACES[self.surface].distance(racer.path[-1].astype(np.float64)))
 
 
 def _descent_wins(trace: Race) -> tuple[bool, str]:
@@ -48,7 +48,7 @@ def _descent_wins(trace: Race) -> tuple[bool, str]:
     if plain_one is None or adam is None:
         return False, "They do not both race now"
     as_asked = {
-        "on another surface": trace.landscape in ("rosenbrock", "beale"),
+        "on another surface": trace.surface in ("rosenbrock", "beale"),
         "with noise": trace.noise == 0,
         "not at the best rates": trace.factor == 1,
         f"after {trace.step} steps": trace.step == STEPS,
@@ -60,9 +60,9 @@ def _descent_wins(trace: Race) -> tuple[bool, str]:
 
 def _valley_floor(trace: Race) -> tuple[bool, str]:
     near = min((trace.distance(racer) for racer in trace.order), default=np.inf)
-    there = trace.landscape == "rosenbrock" and trace.start[0] < 0 and trace.step == 100
+    there = trace.surface == "rosenbrock" and trace.start[0] < 0 and trace.step == 100
     now = f"The nearest is {plain(near)} away after {trace.step} steps now"
-    return there and near < 0.1, now if trace.landscape == "rosenbrock" else "This is another surface now"
+    return there and near < 0.1, now if trace.surface == "rosenbrock" else "This is another surface now"
 
 
 class optimizers(Lab):
@@ -97,10 +97,10 @@ class optimizers(Lab):
     }
 
     def make_controls(self) -> list[Control]:
-        surfaces = [(name, landscape.title) for name, landscape in LANDSCAPES.items()]
+        surfaces = [(name, surface.title) for name, surface in SURFACES.items()]
         rules = [(name, _title(name)) for name in catalogue() if name not in _NO_DESCENT]
         nobody = [(NOBODY, "nobody")]
-        x, y = LANDSCAPES["ravine"].start
+        x, y = SURFACES["ravine"].start
         return [
             Menu("surface", "Surface", surfaces, "ravine"),
             Menu("first", "First rule", rules, "StochasticGradientDescent"),
@@ -126,23 +126,23 @@ class optimizers(Lab):
         return RaceView(STEPS, RATES)
 
     def draw(self, view: RaceView, trace: Race) -> None:
-        view.draw(trace.landscape, trace.start, trace.racers)
+        view.draw(trace.surface, trace.start, trace.racers)
 
     def drags(self, view: RaceView) -> list[Drag]:
         return [Drag(view.plane, x="x", y="y", label="drag the start")]
 
     def describe(self, trace: Race) -> Description:
-        landscape, steps = LANDSCAPES[trace.landscape], f"{trace.step} step{'s' * (trace.step != 1)}"
+        surface, steps = SURFACES[trace.surface], f"{trace.step} step{'s' * (trace.step != 1)}"
         shares = [f"{racer.title} {_share(racer.loss[-1])}" for racer in trace.order]
         first, *others = shares
         said = ", ".join([f"{first} of the loss at the start", *others])
         start = f"({trace.start[0]:.3g}, {trace.start[1]:.3g})"
         racers = [(place, racer) for place, racer in zip(PLACES, trace.racers, strict=True) if racer is not None]
         return Description(
-            alt=f"{_ascii(landscape.title)}: after {steps} from {start} the losses are, above the lowest one, {said}.",
+            alt=f"{_ascii(surface.title)}: after {steps} from {start} the losses are, above the lowest one, {said}.",
             summary=f"After {steps}: {said}.",
             table=(
-                ("surface", f"{landscape.title}: {landscape.formula}"),
+                ("surface", f"{surface.title}: {surface.formula}"),
                 ("steps done", f"{trace.step} of {STEPS}"),
                 ("start", start),
                 ("noise", f"{trace.noise:.0%} of the first gradient"),
@@ -161,7 +161,7 @@ class optimizers(Lab):
 
 def _preset(surface: str, *names: str, **more: Any) -> dict[str, Any]:
     """Rules on a surface from its own start, at their best rates."""
-    (x, y), last = LANDSCAPES[surface].start, {"factor": 1.0, "noise": 0.0, "step": STEPS}
+    (x, y), last = SURFACES[surface].start, {"factor": 1.0, "noise": 0.0, "step": STEPS}
     return {"surface": surface, **dict(zip(PLACES, names, strict=True)), "x": x, "y": y, **last, **more}
 
 
@@ -189,10 +189,10 @@ def _racer(surface: str, name: str, start: tuple[float, float], noise: float, fa
 @functools.lru_cache(maxsize=128)
 def _raced(surface: str, name: str, start: tuple[float, float], noise: float) -> tuple[np.ndarray, np.ndarray, int]:
     """Paths (steps + 1, rates, 2), losses (steps + 1, rates) as shares of the first, and which rate is the best."""
-    landscape = LANDSCAPES[surface]
-    paths = race(landscape, catalogue()[name](), start, RATES, STEPS, noise)
+    ground, rates = SURFACES[surface], np.tile(RATES, (STEPS, 1))
+    paths, _ = walk(ground, catalogue()[name](), start, rates, noise=noise)
     with np.errstate(all="ignore"):
-        above = landscape.value(paths.astype(np.float64)) - landscape.lowest
+        above = ground.above(paths)
         losses = above / max(float(above[0, 0]), _FLOOR)
         near = (np.abs(paths) <= 1.25 * REACH).all(axis=2) & (above <= _heights(surface))
     return paths, losses, _best(losses, near.all(axis=0))
@@ -209,8 +209,8 @@ def _best(losses: np.ndarray, stays: np.ndarray) -> int:
 def _heights(surface: str) -> float:
     """What nine tenths of the square are below, counted from the lowest loss."""
     side = np.linspace(-REACH, REACH, 41)
-    losses = LANDSCAPES[surface].value(np.stack(np.meshgrid(side, side), axis=-1))
-    return float(np.quantile(losses, 0.9)) - LANDSCAPES[surface].lowest
+    above = SURFACES[surface].above(np.stack(np.meshgrid(side, side), axis=-1))
+    return float(np.quantile(above, 0.9))
 
 
 def _share(loss: float) -> str:

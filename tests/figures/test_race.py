@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gradlab.figures.race import HIGHEST, LOOKS, LOWEST, Racer, RaceView, contours
-from gradlab.landscapes import LANDSCAPES, REACH
+from gradlab.surfaces import REACH, SURFACES
 
 RATES = [0.01, 0.1, 1.0]
 START = np.array([-1.0, 1.0])
@@ -50,14 +50,14 @@ def test_a_path_that_runs_away_stays_drawable() -> None:
     assert np.isnan([x[2], y[2]]).all()
 
 
-@pytest.mark.parametrize("name", LANDSCAPES)
+@pytest.mark.parametrize("name", SURFACES)
 def test_contours_are_lines_of_equal_loss_inside_the_square(name: str) -> None:
     lines = contours(name)
     points = lines.vertices[(lines.codes == lines.MOVETO) | (lines.codes == lines.LINETO)]
     assert len(points) > 100
     assert (np.abs(points) <= REACH).all()
     assert len(points) < 4000  # each picture of a reel holds them
-    levels = np.log(LANDSCAPES[name].value(points) - LANDSCAPES[name].lowest + 1e-3)
+    levels = np.log(SURFACES[name].above(points) + 1e-3)
     assert len(np.unique(levels.round(0))) <= 12
 
 

@@ -5,7 +5,7 @@ import pytest
 
 import gradlab as gl
 from gradlab.labs.optimizers import _NO_DESCENT, NOBODY, PLACES, RATES, STEPS, Race, _best
-from gradlab.landscapes import LANDSCAPES, REACH, race
+from gradlab.surfaces import REACH, SURFACES, walk
 
 
 def raced(**params: object) -> Race:
@@ -18,8 +18,8 @@ def test_every_rule_that_descends_can_race_and_gets_lower_somewhere(name: str) -
     trace = raced(first=name, second=name, surface="bowl")
     first = trace.racers[0]
     assert first is not None
-    alone = race(LANDSCAPES["bowl"], gl.rules.catalogue()[name](), trace.start, [first.rate], STEPS)
-    np.testing.assert_array_equal(first.path, alone[:, 0])
+    alone, _ = walk(SURFACES["bowl"], gl.rules.catalogue()[name](), trace.start, np.full(STEPS, first.rate))
+    np.testing.assert_array_equal(first.path, alone)
     assert first.loss[-1] < 0.05 * first.loss[0] == 0.05
     assert (np.abs(first.path) < 2 * REACH).all()
 
@@ -52,9 +52,9 @@ def test_losses_at_every_rate_are_those_of_their_own_races() -> None:
     trace = raced(step=40)
     racer = trace.racers[3]
     assert racer is not None and racer.title == "Adam"
-    landscape, k = LANDSCAPES["ravine"], 20
-    path = race(landscape, gl.rules.Adam(), trace.start, [RATES[k]], 40)[:, 0].astype(np.float64)
-    share = landscape.value(path[-1]) / landscape.value(path[0])
+    surface, k = SURFACES["ravine"], 20
+    path, _ = walk(surface, gl.rules.Adam(), trace.start, np.full(40, RATES[k]))
+    share = surface.above(path[-1]) / surface.above(path[0])
     assert racer.by_rate[k] == pytest.approx(share)
     assert racer.loss[-1] == racer.by_rate[RATES.index(racer.rate)]
 
