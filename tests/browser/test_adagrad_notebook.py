@@ -76,9 +76,10 @@ def test_a_word_is_traced_by_menu(notebook: Notebook) -> None:
 def test_a_target_says_when_it_is_reached(notebook: Notebook) -> None:
     lab = shown(notebook, WALK)
     goal = lab.group.locator(".gl-goal")
-    for rate, word in ((0.6, "not yet"), (2.0, "reached")):
-        notebook.evaluate(f"{lab.object}.set(surface='bowl', condition=40.0, learning_rate={rate})")
-        until(lambda word=word: word in goal.inner_text(), saying=f"the target is {word} at rate {rate}")
+    bowl = "surface='bowl', condition=40.0, start_1=-4.0, start_2=2.0, learning_rate=1.0"
+    for clip, word in ((None, "not yet"), (10.0, "reached")):
+        notebook.evaluate(f"{lab.object}.set({bowl}, clip={clip})")
+        until(lambda word=word: word in goal.inner_text(), saying=f"the target is {word} with the clip {clip}")
 
 
 def test_nothing_failed_and_nothing_left_the_machine(notebook: Notebook) -> None:
