@@ -116,9 +116,7 @@ def bowl(condition: float = 30.0, bottom: Point = (0.0, 0.0)) -> Surface:
     [1.0, 10.0]
     """
     (x0, y0), steep = bottom, np.float64(condition)  # not rounded to the dtype of the weights
-    return _surface(
-        lambda x, y: _quadratic(x - x0, y - y0, steep), lambda x, y: (x - x0, steep * (y - y0)), (bottom,)
-    )  # fmt: skip
+    return _surface(lambda x, y: _quadratic(x - x0, y - y0, steep), lambda x, y: (x - x0, steep * (y - y0)), (bottom,))
 
 
 # Where the simple ones are lowest: not at 0, to which some rules are drawn whatever the loss.
