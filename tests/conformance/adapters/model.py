@@ -12,7 +12,7 @@ import gradlab as gl
 from .. import compare
 from ..runner import all_semantics, attempt
 from ..scenarios import Scenario, Unsupported
-from .keras import VERSIONS
+from .keras_session import VERSIONS
 
 PATHS = ("fit", "custom_train_step")
 CLIPS = ("none", "clipnorm", "clipvalue", "global_clipnorm")
