@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import copy
-import functools
 import itertools
-import operator
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Literal
 
-from .._arrays import Array, namespace
-from ..autodiff import Gradient, Loss, check_variables, differentiate, listed
-from ..pairs import checked_gradient, read_pairs
-from ..slices import IndexedSlices
+from .._arrays import Array
+from ..autodiff import Loss, check_variables, differentiate, listed
+from ..pairs import read_pairs
 from ..variable import Variable
 from .clips import Limits, clipped, warn_of_no_clipping
+from .reduction import divided, summed
 from .semantics import Semantics
-from .weights import is_trainable
 
 if TYPE_CHECKING:
     from .steps import Pairs, Steps
@@ -114,8 +111,8 @@ class Replicas:
         if how not in ("sum", "mean"):
             raise ValueError(f'how must be "sum" or "mean", got {how!r}')
         self._check_number(per_replica, "lists of pairs")
-        total = self._sum([read_pairs(pairs) for pairs in per_replica])
-        return [[(_divided(g, self.n) if how == "mean" else g, v) for g, v in total]] * self.n
+        total = summed([read_pairs(pairs) for pairs in per_replica])
+        return [[(divided(g, self.n) if how == "mean" else g, v) for g, v in total]] * self.n
 
     def apply_gradients(
         self,
@@ -148,7 +145,7 @@ class Replicas:
         else:
             if clip and version.clips_each_replica:
                 lists, clip = [_clipped_of(pairs, limits, version) for pairs in lists], False
-            filled = [optimizer._filled(self._sum(lists))] * self.n
+            filled = [optimizer._filled(summed(lists))] * self.n
         self._step(optimizer, filled, clip)
         return optimizer.iterations
 
@@ -205,36 +202,11 @@ class Replicas:
         if len(lists) != self.n:
             raise ValueError(f"there are {self.n} replicas, got {len(lists)} {what}")
 
-    def _sum(self, lists: Sequence[Pairs]) -> Pairs:
-        if any([v for _, v in pairs] != [v for _, v in lists[0]] for pairs in lists):
-            raise ValueError("all replicas must give gradients for the same variables in the same order")
-        return [(_summed([pairs[k][0] for pairs in lists], v), v) for k, (_, v) in enumerate(lists[0])]
-
 
 def _clipped_of(pairs: Pairs, limits: Limits, version: Semantics) -> Pairs:
     """Clip the gradients there are; None keeps its place."""
     found = iter(clipped([(g, v) for g, v in pairs if g is not None], limits, version))
     return [(g, v) if g is None else next(found) for g, v in pairs]
-
-
-def _summed(grads: Sequence[Gradient], v: Variable) -> Gradient:
-    missing = [g is None for g in grads]
-    sparse = [isinstance(g, IndexedSlices) for g in grads]
-    if all(missing):
-        return None
-    if any(missing) or len(set(sparse)) > 1:
-        raise ValueError(f"{v.name}: either all replicas give a dense gradient, or all slices, or all None")
-    if sparse[0]:
-        values, indices = ([getattr(g, name) for g in grads] for name in ("values", "indices"))
-        xp = namespace(*values)
-        return IndexedSlices(xp.concatenate(values), xp.concatenate(indices), grads[0].dense_shape)
-    return functools.reduce(operator.add, (checked_gradient(g, v, is_trainable) for g in grads))
-
-
-def _divided(g: Gradient, n: int) -> Gradient:
-    if isinstance(g, IndexedSlices):
-        return g.with_values(_divided(g.values, n))
-    return None if g is None else g / g.dtype.type(n)
 
 
 def replicas(n: int) -> Replicas:
