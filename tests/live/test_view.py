@@ -105,16 +105,6 @@ def test_a_status_goes_when_a_state_comes_back_that_was_here_before(page: object
     assert wire.readout() == "limit 1"
 
 
-def test_a_number_is_not_broken_at_the_minus_of_its_exponent(wire: Wire) -> None:
-    wire.live.say("2.7e-08")
-    wire.reply()
-    box = wire.page.locator(".gl-readout")
-    box.evaluate("(words) => { words.style.overflowWrap = 'normal'; words.style.width = '3.5em'; }")
-    assert box.evaluate(
-        "(words) => words.getClientRects()[0].height < 2 * parseFloat(getComputedStyle(words).fontSize)"
-    )
-
-
 def test_the_picture_fits_a_narrow_page(wire: Wire) -> None:
     wire.page.set_viewport_size({"width": 390, "height": 844})
     wire.page.wait_for_function("window.sent.length")

@@ -21,9 +21,6 @@ function newAnnouncer(node) {
   };
 }
 
-// A word joiner behind the minus of an exponent, or a browser breaks the line there: 2.7e-|08.
-const unbroken = (text) => text.replace(/(\de-)(?=\d)/g, "$1\u2060");
-
 function rowsInto(table, rows) {
   while (table.rows.length > rows.length) table.deleteRow(-1);
   rows.forEach(([name, value], i) => {
@@ -55,18 +52,17 @@ export function addWords(root, canvas) {
   const goal = element("p", "gl-goal", root);
   const aloud = newAnnouncer(element("p", "gl-said", root, { "aria-live": "polite" }));
   const showValues = valuesTable(root);
-  const parts = { note: "", summary: "", item: "" }, shown = { text: "", aim: "" };
+  const parts = { note: "", summary: "", item: "" };
   goal.hidden = true;
 
   function tell(text, aim, error = false) {
-    if (shown.text !== text || shown.aim !== aim) aloud.say(text, aim);
-    if (shown.text !== text) readout.textContent = unbroken(text);
-    if (shown.aim !== aim) goal.textContent = unbroken(aim);
-    Object.assign(shown, { text, aim });
+    if (readout.textContent !== text || goal.textContent !== aim) aloud.say(text, aim);
+    if (readout.textContent !== text) readout.textContent = text;
+    if (goal.textContent !== aim) goal.textContent = aim;
     goal.hidden = !aim;
     readout.classList.toggle("gl-error", error);
   }
-  function show(changes, aim = shown.aim) {
+  function show(changes, aim = goal.textContent) {
     Object.assign(parts, changes);
     const state = [parts.summary, parts.item].filter(Boolean).join(" · ");
     tell([parts.note, state].filter(Boolean).join(" "), aim);
@@ -79,7 +75,7 @@ export function addWords(root, canvas) {
       else show({}, aim ?? "");
       showValues(table);
     },
-    status: (text, error) => tell(text, shown.aim, error),
+    status: (text, error) => tell(text, goal.textContent, error),
     item: (item) => show({ item }),
     note: (note) => show({ note }),
     dropNote() { parts.note = ""; }, // it goes when the next state is shown
