@@ -17,6 +17,7 @@ import pytest
 import gradlab as gl
 
 from .browser import server
+from .conformance import summary
 
 TOOLS = {"tensorflow": ("TensorFlow", "install gradlab[oracle]"), "browser": ("browser", "no Chromium found")}
 ELSEWHERE = "unsupported: "  # golden scenarios have a summary of their own
@@ -24,6 +25,10 @@ ELSEWHERE = "unsupported: "  # golden scenarios have a summary of their own
 # No database: it would put a folder beside the project's own.
 hypothesis.settings.register_profile("gradlab", derandomize=True, deadline=None, database=None, max_examples=50)
 hypothesis.settings.load_profile("gradlab")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(summary)
 
 
 @pytest.fixture(autouse=True)

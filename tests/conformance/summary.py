@@ -1,4 +1,8 @@
-"""Where the golden files are, and what the test reports say about their scenarios."""
+"""Where the golden files are, the outcome "unsupported", and the lines that sum up what became of their scenarios.
+
+`tests/conftest.py` registers this module with pytest: of several processes the first one collects nothing, and would
+not read a conftest.py of this folder.
+"""
 
 from __future__ import annotations
 
@@ -49,3 +53,14 @@ def tally(stats: dict[str, list[Any]]) -> dict[str, dict[str, dict[str, list[str
             if report.when == "call" or result != "passed":
                 counts[file][result if result in OUTCOMES else "unsupported"][group].append(name)
     return counts
+
+
+def pytest_report_teststatus(report: pytest.TestReport | pytest.CollectReport) -> Any:
+    if isinstance(report, pytest.TestReport) and outcome(report) == "unsupported":
+        return "unsupported", "U", "UNSUPPORTED"
+    return None
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    for line in lines(terminalreporter.stats):
+        terminalreporter.write_line(line)

@@ -40,7 +40,7 @@ HYPER: dict[str, st.SearchStrategy[Any]] = {
     **dict.fromkeys(("lr", "epsilon", "alpha", "logbase"), rates),
     **dict.fromkeys(("rho", "momentum", "beta", "beta1", "beta2", "sign_decay", "l1", "l2", "l2_shrinkage"), shares),
     **dict.fromkeys(("beta1_power", "beta2_power"), shares.map(lambda x: x * 0.9)),
-    **dict.fromkeys(("use_nesterov", "multiply_linear_by_lr"), st.booleans()),
+    **dict.fromkeys(("use_nesterov", "multiply_linear_by_lr", "update_slots"), st.booleans()),
     "lr_power": st.just(-0.5),
     "global_step": st.integers(1, 1000),
 }
