@@ -1,7 +1,7 @@
 """Adagrad: dense against memory, optax and the plain formula; sparse against TensorFlow and PyTorch.
 
 The extra `oracle` brings TensorFlow. PyTorch is large and in no extra:
-`pip install torch --index-url https://download.pytorch.org/whl/cpu`.
+`python -m pip install torch`.
 """
 
 from __future__ import annotations
