@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from .._arrays import Array, as_array, flush, is_float, namespace
+from .._arrays import Array, as_array, flush, is_float, namespace, quiet
 from ..errors import InvalidArgumentError
 
 Rate = Any  # number or scalar array
@@ -51,6 +51,25 @@ class FieldSchedule(LearningRateSchedule):
 
     def get_config(self) -> dict[str, Any]:
         return {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}  # type: ignore[arg-type]
+
+
+class Decay(FieldSchedule):
+    """A schedule that starts at initial_learning_rate, in whose dtype all is computed; subclasses bring `formula`."""
+
+    initial_learning_rate: Rate
+    _period: ClassVar[str] = "decay_steps"  # the field that steps are divided by
+
+    def __post_init__(self) -> None:
+        check_rate(self.initial_learning_rate)
+        check_steps(getattr(self, self._period), self._period)
+
+    @quiet
+    def __call__(self, step: Any) -> Array:
+        return flush(self.formula(*settled(self.initial_learning_rate, step)))[()]
+
+    def formula(self, xp: Any, rate: Array, step: Array, cast: Callable[[Any], Array]) -> Array:
+        """The rate at a step, from what `settled` gives."""
+        raise NotImplementedError(f"{type(self).__name__} must define formula(xp, rate, step, cast)")
 
 
 def settled(rate: Rate, step: Any) -> tuple[Any, Array, Array, Callable[[Any], Array]]:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
-from .._arrays import Array, flush, quiet
-from ._schedule import FieldSchedule, Rate, check_rate, check_steps, precise, settled
+from .._arrays import Array
+from ._schedule import Decay, Rate, precise
 
 
 @dataclass(frozen=True, eq=False)
-class CosineDecay(FieldSchedule):
+class CosineDecay(Decay):
     """Lead the rate down half a cosine, after a linear warmup if asked for.
 
         rate = top * ((1 - alpha) * (1 + cos(pi * s / decay_steps)) / 2 + alpha)
@@ -41,13 +42,7 @@ class CosineDecay(FieldSchedule):
     warmup_target: Any = None
     warmup_steps: Any = 0
 
-    def __post_init__(self) -> None:
-        check_rate(self.initial_learning_rate)
-        check_steps(self.decay_steps, "decay_steps")
-
-    @quiet
-    def __call__(self, step: Any) -> Array:
-        xp, rate, step, cast = settled(self.initial_learning_rate, step)
+    def formula(self, xp: Any, rate: Array, step: Array, cast: Callable[[Any], Array]) -> Array:
         steps = cast(self.decay_steps)
 
         def decayed(top: Array, step: Array) -> Array:
@@ -56,15 +51,15 @@ class CosineDecay(FieldSchedule):
             return top * (xp.asarray(1 - self.alpha, rate.dtype) * cosine + xp.asarray(self.alpha, rate.dtype))
 
         if self.warmup_target is None:
-            return flush(decayed(rate, xp.minimum(step, steps)))[()]
+            return decayed(rate, xp.minimum(step, steps))
         target, warmup = cast(self.warmup_target), cast(self.warmup_steps)
         step = xp.minimum(step, steps + warmup)
         warming = (target - rate) * (step / warmup) + rate
-        return flush(xp.where(step < warmup, warming, decayed(target, step - warmup)))[()]
+        return xp.where(step < warmup, warming, decayed(target, step - warmup))
 
 
 @dataclass(frozen=True, eq=False)
-class CosineDecayRestarts(FieldSchedule):
+class CosineDecayRestarts(Decay):
     """Lead the rate down half a cosine, again and again: t_mul times as long and from m_mul times as high.
 
         rate = initial_learning_rate * ((1 - alpha) * m_mul ** i * (1 + cos(pi * f)) / 2 + alpha)
@@ -93,14 +88,9 @@ class CosineDecayRestarts(FieldSchedule):
     m_mul: Any = 1.0
     alpha: Any = 0.0
     name: str | None = None
+    _period: ClassVar[str] = "first_decay_steps"
 
-    def __post_init__(self) -> None:
-        check_rate(self.initial_learning_rate)
-        check_steps(self.first_decay_steps, "first_decay_steps")
-
-    @quiet
-    def __call__(self, step: Any) -> Array:
-        xp, rate, step, cast = settled(self.initial_learning_rate, step)
+    def formula(self, xp: Any, rate: Array, step: Array, cast: Callable[[Any], Array]) -> Array:
         one, t_mul, m_mul, alpha = cast(1), cast(self.t_mul), cast(self.m_mul), cast(self.alpha)
         done = step / cast(self.first_decay_steps)
         longer = xp.floor(precise(xp.log, one - done * (one - t_mul)) / precise(xp.log, t_mul))
@@ -110,4 +100,4 @@ class CosineDecayRestarts(FieldSchedule):
         fraction = (done - before) / length
         height = cast(0.5) * precise(operator.pow, m_mul, restarts)
         cosine = height * (one + precise(xp.cos, xp.asarray(math.pi, rate.dtype) * fraction))
-        return flush(rate * ((one - alpha) * cosine + alpha))[()]
+        return rate * ((one - alpha) * cosine + alpha)

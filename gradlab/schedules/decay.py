@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import Array, as_array, flush, namespace, quiet
-from ._schedule import FieldSchedule, Rate, check_rate, check_steps, precise, settled
+from .._arrays import Array, as_array, namespace, quiet
+from ._schedule import Decay, FieldSchedule, Rate, precise
 
 
 @dataclass(frozen=True, eq=False)
-class _Decay(FieldSchedule):
+class _Progress(Decay):
     """A rate that depends on the progress p = step / decay_steps, or its floor with staircase."""
 
     initial_learning_rate: Rate
@@ -23,22 +23,16 @@ class _Decay(FieldSchedule):
     staircase: bool = False
     name: str | None = None
 
-    def __post_init__(self) -> None:
-        check_rate(self.initial_learning_rate)
-        check_steps(self.decay_steps, "decay_steps")
-
-    @quiet
-    def __call__(self, step: Any) -> Array:
-        xp, rate, step, cast = settled(self.initial_learning_rate, step)
+    def formula(self, xp: Any, rate: Array, step: Array, cast: Callable[[Any], Array]) -> Array:
         p = step / cast(self.decay_steps)
-        return flush(self._decayed(rate, xp.floor(p) if self.staircase else p, cast))[()]
+        return self._decayed(rate, xp.floor(p) if self.staircase else p, cast)
 
     def _decayed(self, rate: Array, p: Array, cast: Callable[[Any], Array]) -> Array:
         raise NotImplementedError(f"{type(self).__name__} must define _decayed(rate, p, cast)")
 
 
 @dataclass(frozen=True, eq=False)
-class ExponentialDecay(_Decay):
+class ExponentialDecay(_Progress):
     """Multiply the rate by decay_rate every decay_steps.
 
         rate = initial_learning_rate * decay_rate ** p,  p = step / decay_steps, or its floor with staircase
@@ -62,7 +56,7 @@ class ExponentialDecay(_Decay):
 
 
 @dataclass(frozen=True, eq=False)
-class InverseTimeDecay(_Decay):
+class InverseTimeDecay(_Progress):
     """Divide the rate by a number that grows with time.
 
         rate = initial_learning_rate / (1 + decay_rate * p),  p = step / decay_steps, or its floor with staircase
@@ -80,7 +74,7 @@ class InverseTimeDecay(_Decay):
 
 
 @dataclass(frozen=True, eq=False)
-class PolynomialDecay(FieldSchedule):
+class PolynomialDecay(Decay):
     """Lead the rate to end_learning_rate along a polynomial.
 
         rate = (initial_learning_rate - end_learning_rate) * (1 - s / d) ** power + end_learning_rate
@@ -107,19 +101,13 @@ class PolynomialDecay(FieldSchedule):
     cycle: bool = False
     name: str | None = None
 
-    def __post_init__(self) -> None:
-        check_rate(self.initial_learning_rate)
-        check_steps(self.decay_steps, "decay_steps")
-
-    @quiet
-    def __call__(self, step: Any) -> Array:
-        xp, rate, step, cast = settled(self.initial_learning_rate, step)
+    def formula(self, xp: Any, rate: Array, step: Array, cast: Callable[[Any], Array]) -> Array:
         end, steps, one = cast(self.end_learning_rate), cast(self.decay_steps), cast(1)
         if self.cycle:
             steps = steps * xp.where(step == 0, one, xp.ceil(step / steps))
         else:
             step = xp.minimum(step, steps)
-        return flush((rate - end) * precise(operator.pow, one - step / steps, cast(self.power)) + end)[()]
+        return (rate - end) * precise(operator.pow, one - step / steps, cast(self.power)) + end
 
 
 @dataclass(frozen=True, eq=False)
