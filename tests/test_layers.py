@@ -16,7 +16,7 @@ LAYERS = {
         "errors _suggest _eigen _arrays slices leaves",
         "numpy",
     ),  # JAX only from sys.modules, if the caller brought it
-    "maths": ("clip rules schedules", "numpy"),
+    "maths": ("clip rules schedules staleness", "numpy"),
     "state": (
         "collection variable tape autodiff graph gate pairs hyperparameters apply pure slots in_place optimizer train "
         "keras optax measure what_if record char_rnn datasets recordings surfaces logistic_regression word_topics "
