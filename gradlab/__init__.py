@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from . import rules as rules
     from . import schedules as schedules
     from . import train as train
+    from . import workers as workers
     from .autodiff import gather as gather
     from .autodiff import gradients as gradients
     from .clip import ClipReport as ClipReport
@@ -65,6 +66,7 @@ _MODULES = (
     "rules",
     "schedules",
     "train",
+    "workers",
 )
 _NAMES = {name: home for home, names in _HOMES.items() for name in names.split()}
 

@@ -62,13 +62,40 @@ def _cancer_file() -> Any:
     return files("gradlab.recordings") / "breast_cancer.npz"
 
 
-def main(path: str) -> None:
-    """Write the file behind `breast_cancer` from scikit-learn's breast_cancer.csv, where malignant is 0."""
-    with open(path, newline="", encoding="utf-8") as file:
+@cache
+def digits() -> tuple[np.ndarray, np.ndarray]:
+    """Handwritten digits, 8 by 8 pixels.
+
+    Returns: (images, labels): float32 (1797, 64) from 0 to 1, rows of pixels from the top; int64 (1797,), 0 to 9. The
+    arrays are read-only.
+
+    Not in TensorFlow. Source: Alpaydin & Kaynak, "Optical Recognition of Handwritten Digits", UCI Machine Learning
+    Repository (1998), CC BY 4.0; its test set, as in `sklearn.datasets.load_digits`.
+
+    >>> images, labels = digits()
+    >>> images.shape, labels[:5].tolist(), float(images.max())
+    ((1797, 64), [0, 1, 2, 3, 4], 1.0)
+    """
+    with np.load(str(_digits_file())) as shipped:
+        images, labels = shipped["images"].astype(np.float32) / np.float32(16), shipped["labels"].astype(np.int64)
+    for array in (images, labels):
+        array.flags.writeable = False
+    return images, labels
+
+
+def _digits_file() -> Any:
+    return files("gradlab.recordings") / "digits.npz"
+
+
+def main(cancer: str, digits: str) -> None:
+    """Write the files behind `breast_cancer` and `digits` from scikit-learn's .csv files; there malignant is 0."""
+    with open(cancer, newline="", encoding="utf-8") as file:
         _, *rows = csv.reader(file)
     table = np.array(rows, np.float32)
     np.savez_compressed(str(_cancer_file()), features=table[:, : len(_CANCER_FEATURES)], malignant=table[:, -1] == 0)
+    table = np.loadtxt(digits, np.uint8, delimiter=",")
+    np.savez_compressed(str(_digits_file()), images=table[:, :64], labels=table[:, 64])
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

@@ -53,6 +53,10 @@ class NotAVariableError(TypeError, NotImplementedError, AttributeError):
     """
 
 
+class DeadlockError(RuntimeError):
+    """Nobody alive can bring about what is waited for; TensorFlow waits for ever."""
+
+
 def warn(message: str, category: type[GradlabWarning]) -> None:
     """Warn at the line that called into gradlab, however deep in it the trouble shows."""
     depth, frame = 1, sys._getframe(0)

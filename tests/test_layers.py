@@ -23,6 +23,7 @@ LAYERS = {
         "tpu",
         "numpy jax",
     ),
+    "time": ("workers", "numpy jax ray"),
     "pictures": ("figures", "numpy matplotlib"),
     "hands": ("live labs exercises", "numpy matplotlib PIL anywidget ipywidgets traitlets IPython imageio_ffmpeg"),
     "command": ("_connection _jupyter __main__", "jupyterlab jupyter_server ipykernel"),

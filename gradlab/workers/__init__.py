@@ -1,0 +1,53 @@
+"""Asynchronous training: one experiment, several engines, and traces that repeat bit for bit.
+
+Workers are generators of moves, the server is a state machine without locks or clocks, and an engine only decides who
+speaks next.
+
+>>> import gradlab as gl
+>>> e = gl.workers.Experiment(gl.workers.Bowl(), workers=3, staleness=1, gradients=30)
+>>> gl.workers.run(e)
+<gradlab.workers.Trace of 30 gradients, 19 accepted, 19 updates, 3 workers, simulated, last move 'update'>
+"""
+
+import importlib
+from collections.abc import Callable
+
+from .experiment import Experiment as Experiment
+from .ledger import CHECK as CHECK
+from .ledger import JOIN as JOIN
+from .ledger import LEAVE as LEAVE
+from .ledger import MOVES as MOVES
+from .ledger import POLICIES as POLICIES
+from .ledger import READ as READ
+from .ledger import RECORD as RECORD
+from .ledger import UPDATE as UPDATE
+from .ledger import Ledger as Ledger
+from .ledger import Round as Round
+from .problems import Bowl as Bowl
+from .problems import Digits as Digits
+from .problems import FromLoss as FromLoss
+from .problems import Problem as Problem
+from .replay import loss_curve as loss_curve
+from .replay import replay as replay
+from .server import Server as Server
+from .speeds import Crash as Crash
+from .speeds import Speeds as Speeds
+from .trace import Trace as Trace
+
+Engine = Callable[[Experiment], Trace]
+# Each is a module with a function `run(experiment) -> Trace`; more are loaded late, for they bring libraries.
+ENGINES = {"simulated": "simulated"}
+
+
+def run(experiment: Experiment, engine: str | Engine = "simulated") -> Trace:
+    """Run an experiment on one of `ENGINES`, or on a function from experiment to trace.
+
+    >>> run(Experiment(Bowl(), workers=1, gradients=5)).updates
+    5
+    """
+    if callable(engine):
+        return engine(experiment)
+    if engine not in ENGINES:
+        raise ValueError(f"engine must be one of {', '.join(ENGINES)} or a function, got {engine!r}")
+    trace: Trace = importlib.import_module(f".{ENGINES[engine]}", __name__).run(experiment)
+    return trace

@@ -1,0 +1,121 @@
+"""What is run: a problem, an optimizer, workers and how fast they are, and what becomes of stale gradients."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from .. import rules
+from .._arrays import Array
+from ..errors import InvalidArgumentError
+from . import problems
+from .ledger import POLICIES
+from .problems import Problem
+from .speeds import Crash, Speeds
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Asynchronous training of one problem by several workers. Every engine runs the same experiment.
+
+    Args:
+        problem: what is trained: `Bowl`, `Digits`, `FromLoss`, or an object with their three methods.
+        optimizer, learning_rate: a rule of `gl.rules` and its rate.
+        workers, speeds: how many, and how long they take.
+        policy, staleness: what becomes of stale gradients, s = step now - step noted with the read:
+            "apply" takes all (Hogwild-like, Recht et al. 2011); "drop" accepts s <= staleness only
+            (`DropStaleGradientOptimizer`); "wait" lets nobody get more than `staleness` gradients ahead of the slowest
+            (stale-synchronous, Ho et al. 2013); "damp" divides the gradient by 1 + s (after Zhang et al. 2016);
+            "compensate" adds strength * g * g * (w_now - w_read) (DC-ASGD, Zheng et al. 2017); "backup" takes the
+            mean of the first `aggregate` gradients of a step and drops the rest (Chen et al. 2016).
+        gradients: the run ends when so many have been handed in, accepted or not.
+        atomic: check and update are one piece. In TensorFlow they are not, and two workers may both pass.
+        step_first: a worker notes the step with the weights it reads. In TensorFlow it may do so after its forward
+            pass, and its gradient is staler than it says.
+        seed: of speeds and batches; batch n of worker k is drawn by `default_rng([seed, k, n])`.
+        weights: to start from, instead of the problem's own.
+
+    Raises: ValueError or TypeError for what does not fit; the message lists what does.
+
+    >>> Experiment(problems.Bowl(), workers=2, policy="hope")
+    Traceback (most recent call last):
+    gradlab.errors.InvalidArgumentError: policy must be one of apply, drop, wait, damp, compensate, backup; got 'hope'
+    """
+
+    problem: Problem
+    optimizer: rules.Rule = rules.StochasticGradientDescent()  # noqa: RUF009  # frozen
+    learning_rate: float = 0.1
+    workers: int = 4
+    speeds: Speeds = Speeds()  # noqa: RUF009  # frozen
+    policy: str = "drop"
+    staleness: int = 0
+    aggregate: int = 1
+    strength: float = 0.04
+    gradients: int = 200
+    atomic: bool = True
+    step_first: bool = True
+    seed: int = 0
+    weights: Mapping[str, Array] | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.policy not in POLICIES:
+            raise InvalidArgumentError(f"policy must be one of {', '.join(POLICIES)}; got {self.policy!r}")
+        if not isinstance(self.optimizer, rules.Rule):
+            raise TypeError(f"optimizer must be a rule of gl.rules, got {type(self.optimizer).__name__}")
+        for name, least in (("workers", 1), ("gradients", 0), ("aggregate", 1)):
+            if isinstance(x := getattr(self, name), bool) or not isinstance(x, int | np.integer) or x < least:
+                raise InvalidArgumentError(f"{name} must be a whole number of at least {least}, got {x!r}")
+        if self.policy == "backup" and self.aggregate > self.workers:
+            raise InvalidArgumentError(f"{self.workers} workers cannot hand in {self.aggregate} gradients of one step")
+        if self.policy == "wait" and self.staleness < 0:
+            raise InvalidArgumentError(f'with policy "wait" staleness must be at least 0, got {self.staleness}')
+        who = {*self.speeds.slow, *(crash.worker for crash in self.speeds.crashes)}
+        if not who <= set(range(self.workers)):
+            raise InvalidArgumentError(f"speeds name workers {sorted(who)}; there are 0 to {self.workers - 1}")
+
+    def start(self) -> dict[str, Array]:
+        """The weights before the first update."""
+        return dict(self.problem.start() if self.weights is None else self.weights)
+
+    def gradient(self, weights: Mapping[str, Array], worker: int, number: int) -> dict[str, Array]:
+        """Gradient `number` of a worker at these weights: the same bits on whatever engine."""
+        return self.problem.gradient(weights, np.random.default_rng([self.seed, worker, number]))
+
+    def ticks(self) -> np.ndarray:
+        """int64 (workers, gradients): how long each gradient takes, as far as a run can need it."""
+        return self.speeds.ticks(self.seed, self.workers, self.gradients + len(self.speeds.crashes) + 1)
+
+    def to_json(self) -> str:
+        """Everything but the weights to start from; null for a problem of your own."""
+        config = {name: getattr(self, name) for name in _PLAIN}
+        config |= {"problem": problems.get_config(self.problem), "optimizer": self.optimizer.get_config()}
+        speeds = asdict(self.speeds)
+        speeds["slow"] = sorted(self.speeds.slow.items())
+        return json.dumps(config | {"speeds": speeds})
+
+    @classmethod
+    def from_json(cls, text: str, problem: Problem | None = None) -> Experiment:
+        """The experiment that `to_json` wrote; a problem of your own has to be given again."""
+        config: dict[str, Any] = json.loads(text)
+        written, speeds = config.pop("problem"), config.pop("speeds")
+        if problem is None and written is None:
+            raise ValueError("the problem of this experiment is not one that ships: give it as problem=")
+        crashes = tuple(Crash(**crash) for crash in speeds.pop("crashes"))
+        slow = {int(k): factor for k, factor in speeds.pop("slow")}
+        config["speeds"] = Speeds(**speeds, slow=slow, crashes=crashes)
+        config["optimizer"] = rules.from_config(config["optimizer"])
+        return cls(problem=problem or problems.from_config(written), **config)
+
+    def with_(self, **changes: Any) -> Experiment:
+        """The same experiment with some fields changed, checked anew."""
+        return replace(self, **changes)
+
+
+_PLAIN = (
+    "learning_rate", "workers", "policy", "staleness", "aggregate", "strength", "gradients", "atomic", "step_first",
+    "seed",
+)  # fmt: skip

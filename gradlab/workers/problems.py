@@ -1,0 +1,173 @@
+"""What workers train: weights to start from, the gradient of a batch, and the loss that is watched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from typing import Any, Protocol
+
+import numpy as np
+
+from .. import datasets
+from .._arrays import Array
+
+Weights = Mapping[str, Array]
+
+
+class Problem(Protocol):
+    """What an experiment needs of a training run; any object with these three methods will do."""
+
+    def start(self) -> dict[str, Array]:
+        """The weights before the first update, by name."""
+
+    def gradient(self, weights: Weights, rng: np.random.Generator) -> dict[str, Array]:
+        """The gradient of the batch that this generator draws; the same generator state gives the same bits."""
+
+    def loss(self, weights: Weights) -> float:
+        """What to watch: the loss over all data, or a part that stays the same."""
+
+
+@dataclass(frozen=True)
+class Bowl:
+    """A quadratic loss of two weights, with noise in its gradients.
+
+        loss = (w1**2 + condition * w2**2) / 2,  gradient = (w1, condition * w2) + noise * z
+
+    >>> float(Bowl(condition=4.0).loss({"w": np.float32([1.0, 1.0])}))
+    2.5
+    """
+
+    condition: float = 10.0
+    noise: float = 0.0
+    first: float = 1.0
+    second: float = 1.0
+
+    def start(self) -> dict[str, Array]:
+        return {"w": np.array([self.first, self.second], np.float32)}
+
+    def gradient(self, weights: Weights, rng: np.random.Generator) -> dict[str, Array]:
+        steepness = np.array([1.0, self.condition], np.float32)
+        noise = np.float32(self.noise) * rng.standard_normal(2, np.float32) if self.noise else np.float32(0)
+        return {"w": steepness * weights["w"] + noise}
+
+    def loss(self, weights: Weights) -> float:
+        return float(np.array([1.0, self.condition]) @ np.asarray(weights["w"], np.float64) ** 2 / 2)
+
+
+@dataclass(frozen=True)
+class Digits:
+    """Tell handwritten digits apart: softmax regression, or a network of ReLU layers if `hidden` names their widths.
+
+    `loss` is the cross-entropy over the held-out 297 images, `accuracy` the share of them that is told right.
+
+    >>> digits = Digits()
+    >>> round(digits.loss(digits.start()), 3), round(digits.accuracy(digits.start()), 2)
+    (2.303, 0.09)
+    """
+
+    hidden: tuple[int, ...] = ()
+    batch: int = 32
+    seed: int = 0
+
+    def start(self) -> dict[str, Array]:
+        rng, widths = np.random.default_rng(self.seed), (64, *self.hidden, 10)
+        weights: dict[str, Array] = {}
+        for k, (rows, columns) in enumerate(pairwise(widths)):
+            scale = np.sqrt(2 / rows) if k < len(self.hidden) else 0.0 if not self.hidden else np.sqrt(1 / rows)
+            weights[f"w{k}"] = np.float32(scale) * rng.standard_normal((rows, columns), np.float32)
+            weights[f"b{k}"] = np.zeros(columns, np.float32)
+        return weights
+
+    def gradient(self, weights: Weights, rng: np.random.Generator) -> dict[str, Array]:
+        images, labels = _split()[:2]
+        chosen = rng.integers(len(images), size=self.batch)
+        x, label = images[chosen], labels[chosen]
+        layers = self._layers(weights, x)
+        wrong = _softmax(layers[-1])
+        wrong[np.arange(len(label)), label] -= 1
+        wrong /= np.float32(len(label))
+        found = {}
+        for k in reversed(range(len(self.hidden) + 1)):
+            found[f"w{k}"], found[f"b{k}"] = layers[k].T @ wrong, wrong.sum(axis=0)
+            wrong = (wrong @ weights[f"w{k}"].T) * (layers[k] > 0)
+        return {name: found[name] for name in weights}
+
+    def loss(self, weights: Weights) -> float:
+        _, _, images, labels = _split()
+        logits = self._layers(weights, images)[-1].astype(np.float64)
+        logits -= logits.max(axis=1, keepdims=True)
+        return float((np.log(np.exp(logits).sum(axis=1)) - logits[np.arange(len(labels)), labels]).mean())
+
+    def accuracy(self, weights: Weights) -> float:
+        """The share of the held-out images that is told right."""
+        _, _, images, labels = _split()
+        return float((self._layers(weights, images)[-1].argmax(axis=1) == labels).mean())
+
+    def _layers(self, weights: Weights, x: Array) -> list[Array]:
+        """The input, every hidden layer, and the logits."""
+        layers = [x]
+        for k in range(len(self.hidden) + 1):
+            x = x @ weights[f"w{k}"] + weights[f"b{k}"]
+            layers.append(np.maximum(x, 0) if k < len(self.hidden) else x)
+            x = layers[-1]
+        return layers
+
+
+@dataclass(frozen=True)
+class FromLoss:
+    """A run of your own: a loss written with jax.numpy, differentiated by JAX.
+
+    Args:
+        loss_of: function (weights, batch) -> scalar. weights: the ones to start from, by name.
+        draw: function (rng) -> batch. watch: the batch whose loss is watched.
+
+    >>> import jax.numpy as jnp
+    >>> line = FromLoss(lambda w, x: ((w["a"] * x - 2 * x) ** 2).mean(), {"a": np.float32(0.0)},
+    ...                 lambda rng: rng.standard_normal(8, np.float32), np.float32([1.0]))
+    >>> line.loss(line.start()), sorted(line.gradient(line.start(), np.random.default_rng(0)))
+    (4.0, ['a'])
+    """
+
+    loss_of: Callable[[Any, Any], Any]
+    weights: Weights
+    draw: Callable[[np.random.Generator], Any]
+    watch: Any
+
+    def start(self) -> dict[str, Array]:
+        return {name: np.asarray(w) for name, w in self.weights.items()}
+
+    def gradient(self, weights: Weights, rng: np.random.Generator) -> dict[str, Array]:
+        import jax
+
+        found = jax.grad(self.loss_of)(dict(weights), self.draw(rng))
+        return {name: np.asarray(g) for name, g in found.items()}
+
+    def loss(self, weights: Weights) -> float:
+        return float(self.loss_of(dict(weights), self.watch))
+
+
+PROBLEMS: dict[str, Any] = {"Bowl": Bowl, "Digits": Digits}
+
+
+def get_config(problem: Any) -> dict[str, Any] | None:
+    """A problem that ships as plain values; None for others, which have to be given again."""
+    name = type(problem).__name__
+    return {"problem": name, **asdict(problem)} if type(problem) is PROBLEMS.get(name) else None
+
+
+def from_config(config: Mapping[str, Any]) -> Problem:
+    """The problem that `get_config` wrote."""
+    fields = {k: tuple(x) if isinstance(x, list) else x for k, x in config.items() if k != "problem"}
+    return PROBLEMS[config["problem"]](**fields)
+
+
+def _softmax(logits: Array) -> Array:
+    e = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return e / e.sum(axis=1, keepdims=True)
+
+
+def _split() -> tuple[Array, Array, Array, Array]:
+    """Images and labels to train on, then those held out."""
+    images, labels = datasets.digits()
+    return images[:1500], labels[:1500], images[1500:], labels[1500:]

@@ -1,0 +1,119 @@
+"""What a run leaves behind: plain named arrays, from which the run can be repeated bit for bit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .._arrays import Array
+from .experiment import Experiment
+from .ledger import MOVES, Round
+from .problems import Problem
+
+
+@dataclass(frozen=True)
+class Trace:
+    """One run, whichever engine ran it.
+
+    Fields:
+        experiment, engine, unit: what was run, by whom, and what its times are in ("ticks" or "microseconds").
+        moves: int32 (m, 2), (move, worker) in the order in which the server saw them; `MOVES` names them.
+        times: int64 (m,), the time of each.
+        rounds: what became of each gradient, in the order of their updates: int64 arrays (n,) by the names of `Round`.
+        weights: after the last update.
+
+    Derived arrays (n,): `accepted`, `staleness` (recorded: step at the check minus step noted), `true_staleness` (step
+    at the update, or at the check if dropped, minus step of the weights that were read).
+    """
+
+    experiment: Experiment
+    engine: str
+    unit: str
+    moves: np.ndarray
+    times: np.ndarray
+    rounds: Mapping[str, np.ndarray]
+    weights: Mapping[str, Array] = field(repr=False)
+
+    @classmethod
+    def of(
+        cls, experiment: Experiment, engine: str, unit: str, log: Sequence[tuple[int, int, int]],
+        rounds: Sequence[Round], weights: Mapping[str, Array],
+    ) -> Trace:  # fmt: skip
+        """From a log of (move, worker, time) and the rounds of its ledger."""
+        table = np.array(log, np.int64).reshape(-1, 3)
+        columns = np.array(rounds, np.int64).reshape(-1, len(Round._fields)).T
+        named = dict(zip(Round._fields, columns, strict=True))
+        return cls(experiment, engine, unit, table[:, :2].astype(np.int32), table[:, 2], named, dict(weights))
+
+    def __len__(self) -> int:
+        """How many gradients were handed in."""
+        return len(self.rounds["worker"])
+
+    @property
+    def accepted(self) -> np.ndarray:
+        return self.rounds["applied_to"] >= 0
+
+    @property
+    def staleness(self) -> np.ndarray:
+        return self.rounds["checked"] - self.rounds["recorded"]
+
+    @property
+    def true_staleness(self) -> np.ndarray:
+        r = self.rounds
+        return np.where(self.accepted, r["applied_to"], r["checked"]) - r["read"]
+
+    @property
+    def updates(self) -> int:
+        """How often the weights moved."""
+        return int(self.rounds["moved"].sum())
+
+    def by_worker(self) -> dict[str, np.ndarray]:
+        """Per worker (workers,): gradients `handed_in` and `accepted`, and the mean true `staleness` of the first."""
+        count = lambda x: np.bincount(self.rounds["worker"], x, self.experiment.workers)  # noqa: E731
+        handed_in = count(np.ones(len(self)))
+        with np.errstate(invalid="ignore"):
+            staleness = count(self.true_staleness.astype(float)) / handed_in
+        return {
+            "handed_in": handed_in.astype(int), "accepted": count(self.accepted.astype(float)).astype(int),
+            "staleness": staleness,
+        }  # fmt: skip
+
+    def save(self, path: str | Path) -> None:
+        """Write an .npz without pickle; a problem of your own is not written and has to be given to `load`."""
+        start = self.experiment.weights or {}
+        arrays: dict[str, Any] = {
+            "experiment": np.array(self.experiment.to_json()), "engine": np.array(self.engine),
+            "unit": np.array(self.unit), "moves": self.moves, "times": self.times,
+            **{f"round.{k}": x for k, x in self.rounds.items()}, **{f"weight.{k}": x for k, x in self.weights.items()},
+            **{f"start.{k}": x for k, x in start.items()},
+        }  # fmt: skip
+        with open(path, "wb") as file:
+            np.savez_compressed(file, **arrays)
+
+    @classmethod
+    def load(cls, path: str | Path, problem: Problem | None = None) -> Trace:
+        """Read what `save` wrote.
+
+        Raises: ValueError: not such a file, or the problem is not one that ships and was not given.
+        """
+        with np.load(path, allow_pickle=False) as file:
+            if "experiment" not in file:
+                raise ValueError(f"{path} is no saved trace: it holds {', '.join(file.files[:5])}")
+            part = lambda kind: {k.partition(".")[2]: file[k] for k in file.files if k.startswith(kind)}  # noqa: E731
+            start = part("start.")
+            experiment = Experiment.from_json(str(file["experiment"]), problem).with_(weights=start or None)
+            return cls(
+                experiment, str(file["engine"]), str(file["unit"]), file["moves"], file["times"], part("round."),
+                part("weight."),
+            )  # fmt: skip
+
+    def __repr__(self) -> str:
+        last = f", last move {MOVES[self.moves[-1, 0]]!r}" if len(self.moves) else ""
+        return (
+            f"<gradlab.workers.Trace of {len(self)} gradients, {int(self.accepted.sum())} accepted, "
+            f"{self.updates} updates, {self.experiment.workers} workers, {self.engine}{last}>"
+        )
