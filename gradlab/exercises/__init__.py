@@ -6,7 +6,18 @@ A question is an entry of `_EXERCISES`, a guess to draw before one looks is one 
 from collections.abc import Callable
 from typing import Any
 
-from . import adagrad, adagrad_guesses, clipping, clipping_guesses, three_steps, three_steps_guesses
+from . import (
+    accumulator_guesses,
+    accumulators,
+    adagrad,
+    adagrad_guesses,
+    clipping,
+    clipping_guesses,
+    staleness,
+    staleness_guesses,
+    three_steps,
+    three_steps_guesses,
+)
 from ._feedback import Feedback as Feedback
 from .prediction import Prediction as Prediction
 
@@ -29,6 +40,16 @@ _EXERCISES: dict[str, Callable[[Any], Feedback]] = {
     "adagrad.frozen": adagrad.frozen,
     "adagrad.step": adagrad.step,
     "adagrad.sparse": adagrad.sparse,
+    "staleness.third": staleness.third,
+    "staleness.both_pass": staleness.both_pass,
+    "staleness.noted_late": staleness.noted_late,
+    "staleness.accept": staleness.accept,
+    "staleness.compensate": staleness.compensate,
+    "accumulators.divisor": accumulators.divisor,
+    "accumulators.forgotten": accumulators.forgotten,
+    "accumulators.sparse_rows": accumulators.sparse_rows,
+    "accumulators.mean": accumulators.mean,
+    "accumulators.row_mean": accumulators.row_mean,
 }
 
 _PREDICTIONS: dict[str, type[Prediction]] = {
@@ -40,6 +61,9 @@ _PREDICTIONS: dict[str, type[Prediction]] = {
         three_steps_guesses.Coast,
         adagrad_guesses.Rate,
         adagrad_guesses.Ratio,
+        staleness_guesses.Accepted,
+        staleness_guesses.Straggler,
+        accumulator_guesses.Collect,
     )
 }
 

@@ -1,0 +1,144 @@
+"""Questions of the notebook on accumulators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._feedback import Coded, Feedback, choice
+
+
+def divisor(answer: Any) -> Feedback:
+    """Five gradients are there and two are asked for: the mean of which?"""
+    return choice(
+        answer,
+        {
+            "a": (False, "Nothing is kept apart: the accumulator holds one sum and a count."),
+            "b": (False, "Which two would be the newest? The accumulator holds one sum and a count."),
+            "c": (
+                True,
+                "The sum of all five, divided by five. num_required says when a take may go on, not how many it takes.",
+            ),
+        },
+    )
+
+
+def forgotten(answer: Any) -> Feedback:
+    """What happens to whoever never passes a local_step?"""
+    return choice(
+        answer,
+        {
+            "a": (False, "It is for the first round. What is the accumulator's step after the first take?"),
+            "b": (False, "No error: a stale gradient is dropped without a word."),
+            "c": (
+                True,
+                "local_step stays 0, the accumulator's step is 1 after the first take, and 0 < 1: everything is "
+                "dropped, in silence, and the next take waits for ever.",
+            ),
+        },
+    )
+
+
+def sparse_rows(answer: Any) -> Feedback:
+    """Rows {0: 2, 1: 4} and {1: 8, 3: 6}: what is the mean of row 3?"""
+    return choice(
+        answer,
+        {
+            "a": (False, "That is the mean over gradients, which a dense accumulator would give."),
+            "b": (True, "One gradient holds row 3, so it is divided by 1. Row 1 is in both: (4 + 8) / 2."),
+            "c": (False, "Row 3 is in one of them. What is each row divided by?"),
+        },
+    )
+
+
+def _mean_case(grads: list[list[float]], steps: list[int], step: int) -> dict[str, Any]:
+    return {"grads": [np.array(g, np.float32) for g in grads], "local_steps": steps, "step": step}
+
+
+def _mean_of(kept: list[np.ndarray]) -> np.ndarray:
+    return sum(kept[1:], kept[0]) / len(kept)
+
+
+mean = Coded(
+    cases=[
+        _mean_case([[2.0, 4.0], [4.0, 0.0]], [0, 0], 0),
+        _mean_case([[1.0], [10.0], [3.0], [8.0]], [1, 0, 2, 1], 1),
+        _mean_case([[5.0], [1.0], [2.0]], [-1, 7, -3], -1),
+    ],
+    right=lambda grads, steps, step: _mean_of([g for g, s in zip(grads, steps, strict=True) if s >= step]),
+    mistakes=(
+        (lambda grads, steps, step: _mean_of(grads), "Stale gradients are in it. Which local steps are too low?"),
+        (
+            lambda grads, steps, step: sum(g for g, s in zip(grads, steps, strict=True) if s >= step),
+            "That is the sum. What is it divided by?",
+        ),
+        (
+            lambda grads, steps, step: sum(g for g, s in zip(grads, steps, strict=True) if s >= step) / len(grads),
+            "The sum is divided by how many were kept, not by how many came.",
+        ),
+        (
+            lambda grads, steps, step: _mean_of([g for g, s in zip(grads, steps, strict=True) if s == step]),
+            "A local step above the accumulator's is kept as well: only lower ones are dropped.",
+        ),
+        (
+            lambda grads, steps, step: _mean_of([g for g, s in zip(grads, steps, strict=True) if s <= step]),
+            "The other way round: those are the old ones.",
+        ),
+    ),
+    otherwise=lambda got, grads, local_steps, step: (
+        f"Kept are those with a local step of {step} or more; divide their sum by how many they are."
+    ),
+    done="It agrees on 3 cases, with steps from the past and from the future.",
+)
+
+
+def _rows(indices: list[list[int]], values: list[list[float]], rows: int) -> dict[str, Any]:
+    return {
+        "indices": [np.array(i) for i in indices], "values": [np.array(v, np.float32) for v in values], "rows": rows,
+    }  # fmt: skip
+
+
+def _sums(indices: list[np.ndarray], values: list[np.ndarray], rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Sum and count of every row."""
+    total, count = np.zeros(rows, np.float32), np.zeros(rows)
+    for i, v in zip(indices, values, strict=True):
+        np.add.at(total, i, v)
+        count[np.unique(i)] += 1
+    return total, count
+
+
+def _by_rows(indices: Any, values: Any, rows: int) -> np.ndarray:
+    total, count = _sums(indices, values, rows)
+    return total / np.maximum(count, 1)
+
+
+def _last_wins(indices: Any, values: Any, rows: int) -> np.ndarray:
+    found = np.zeros(rows)
+    for i, v in zip(indices, values, strict=True):
+        found[i] = v
+    return found
+
+
+row_mean = Coded(
+    cases=[
+        _rows([[0, 1], [1, 3]], [[2.0, 4.0], [8.0, 6.0]], 4),
+        _rows([[2], [2], [0, 2]], [[3.0], [6.0], [5.0, 9.0]], 3),
+        _rows([[1], []], [[7.0], []], 3),
+    ],
+    right=_by_rows,
+    mistakes=(
+        (lambda i, v, rows: np.zeros(rows), "Nothing is added."),
+        (lambda i, v, rows: _sums(i, v, rows)[0], "Those are the sums. What is each row divided by?"),
+        (
+            lambda i, v, rows: _sums(i, v, rows)[0] / len(i),
+            "That divides every row by the number of gradients, as a dense accumulator does. Here each row counts for "
+            "itself.",
+        ),
+        (_last_wins, "A row that comes again is overwritten. Add it."),
+    ),
+    otherwise=lambda got, indices, values, rows: (
+        "For every row: the sum of its values, divided by the number of gradients that hold it; 0 where none does."
+    ),
+    done="It agrees with TensorFlow's SparseConditionalAccumulator on 3 cases, an empty gradient among them.",
+)

@@ -1,0 +1,123 @@
+"""Questions of the notebook on stale gradients."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..staleness import compensated, damping, is_fresh
+from ._feedback import Coded, Feedback, choice
+
+
+def third(answer: Any) -> Feedback:
+    """Three workers read at step 0; the limit is 0. What staleness does the third one show?"""
+    return choice(
+        answer,
+        {
+            "a": (False, "It was 0 when it read. Meanwhile the first worker's gradient has been applied."),
+            "b": (
+                True,
+                "The first update brings the step to 1. The second gradient is dropped, and a drop moves nothing, "
+                "the step neither: the third is as stale as the second.",
+            ),
+            "c": (False, "It would be if both gradients before it had been applied. Was the second one?"),
+        },
+    )
+
+
+def both_pass(answer: Any) -> Feedback:
+    """Check and update apart, limit 0, two workers that read at step 0: how many gradients are applied?"""
+    return choice(
+        answer,
+        {
+            "a": (False, "If the check and the update were one piece. Here somebody may come between them."),
+            "b": (
+                True,
+                "If both check before either updates, both pass; if one is done before the other checks, one is "
+                "dropped. Nobody did anything wrong, and two runs differ.",
+            ),
+            "c": (False, "If they come at the same moment. What if the first is done long before?"),
+        },
+    )
+
+
+def noted_late(answer: Any) -> Feedback:
+    """The step is noted after the forward pass. What may the recorded staleness be, beside the true one?"""
+    return choice(
+        answer,
+        {
+            "a": (
+                True,
+                "The weights are read first, an update comes, the step is noted after it: the weights are one update "
+                "older than the note says. The check believes the note.",
+            ),
+            "b": (False, "For that the step would have to be noted first, and the weights read after an update."),
+            "c": (False, "Only if nobody updates between the read and the note."),
+        },
+    )  # fmt: skip
+
+
+def _steps(now: int, noted: list[int], limit: int) -> dict[str, Any]:
+    return {"global_step": now, "local_steps": np.array(noted), "limit": limit}
+
+
+accept = Coded(
+    cases=[_steps(8, [8, 7, 6, 5, 3, 11], 2), _steps(4, [4, 3, 9], 0)],
+    right=lambda now, noted, limit: is_fresh(now - noted, limit),
+    mistakes=(
+        (lambda now, noted, limit: noted == noted, "That accepts everything."),
+        (lambda now, noted, limit: noted != noted, "That accepts nothing."),
+        (
+            lambda now, noted, limit: now - noted < limit,
+            "A gradient exactly as stale as the limit is still accepted: with limit 0 the fresh ones are.",
+        ),
+        (lambda now, noted, limit: now - noted > limit, "The other way round: that says which ones to drop."),
+        (
+            lambda now, noted, limit: abs(now - noted) <= limit,
+            "A step that went back, after a checkpoint was restored for one, gives a negative staleness: accepted.",
+        ),
+    ),
+    otherwise=lambda got, global_step, local_steps, limit: (
+        f"The staleness is {(global_step - local_steps).tolist()}; it must not exceed {limit}."
+    ),
+    done="It agrees on 9 gradients, two from before the step was moved back among them.",
+)
+
+
+def _case(g: list[float], now: list[float], read: list[float], strength: float) -> dict[str, Any]:
+    return {
+        "g": np.array(g, np.float32), "w_now": np.array(now, np.float32), "w_read": np.array(read, np.float32),
+        "strength": strength,
+    }  # fmt: skip
+
+
+compensate = Coded(
+    cases=[
+        _case([2.0, -1.0], [1.0, 1.0], [0.5, 2.0], 0.5),
+        _case([3.0, 4.0], [1.0, -1.0], [1.0, -1.0], 1.0),
+        _case([-2.0, 0.5], [0.0, 3.0], [1.0, 1.0], 0.25),
+    ],
+    right=compensated,
+    mistakes=(
+        (lambda g, now, read, strength: g, "That is the stale gradient as it came."),
+        (
+            lambda g, now, read, strength: g + strength * g * g * (read - now),
+            "That corrects for a way in the wrong direction: the weights went from w_read to w_now.",
+        ),
+        (
+            lambda g, now, read, strength: g + strength * np.abs(g) * (now - read),
+            "The slope of the gradient is guessed to be strength * g * g, not the gradient's size.",
+        ),
+        (lambda g, now, read, strength: strength * g * g * (now - read), "That is the correction alone. Add it to g."),
+        (
+            lambda g, now, read, strength: g + strength * (g @ g) * (now - read),
+            "Every weight has a slope of its own: g * g is entry by entry, not a sum.",
+        ),
+        (lambda g, now, read, strength: g * damping(1), "That damps. Compensation looks at where the weights went."),
+    ),
+    otherwise=lambda got, g, w_now, w_read, strength: (
+        f"The weights went by {(w_now - w_read).tolist()}; the slope is guessed to be {(strength * g * g).tolist()}."
+    ),
+    done="It agrees on 3 cases. Where the weights have not moved, the gradient stays as it is.",
+)

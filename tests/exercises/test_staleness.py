@@ -1,0 +1,94 @@
+"""Right answers are right, wrong ones get the hint that names the mistake; what the answers claim is so."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradlab as gl
+from gradlab.exercises import check, staleness
+from gradlab.workers import Bowl, Experiment, Server
+
+
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [
+        ("staleness.third", "b"),
+        ("staleness.both_pass", "(B)"),
+        ("staleness.noted_late", "a"),
+        ("staleness.accept", lambda now, noted, limit: now - noted <= limit),
+        ("staleness.compensate", lambda g, now, read, strength: g * (1 + strength * g * (now - read))),
+    ],
+)
+def test_right_answers(name: str, answer: Any) -> None:
+    assert check(name, answer).right, check(name, answer)
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "hint"),
+    [
+        ("staleness.third", "a", "Meanwhile the first worker's"),
+        ("staleness.both_pass", "c", "What if the first is done"),
+        ("staleness.noted_late", None, "Write your guess first"),
+        ("staleness.accept", lambda now, noted, limit: noted == 6, "must not exceed 2"),
+        ("staleness.compensate", lambda g, now, read, strength: g * 2, "The weights went by"),
+        ("staleness.compensate", 3, "Pass the function itself"),
+    ],
+)
+def test_wrong_answers_get_their_hint(name: str, answer: Any, hint: str) -> None:
+    feedback = check(name, answer)
+    assert not feedback
+    assert hint in feedback.text, feedback
+
+
+@pytest.mark.parametrize("exercise", [staleness.accept, staleness.compensate], ids=["accept", "compensate"])
+def test_every_mistake_is_noticed_and_called_by_its_name(exercise: Any) -> None:
+    assert len(exercise.mistakes) >= 3
+    for mistake, hint in exercise.mistakes:
+        assert exercise(mistake).text.endswith(hint)
+
+
+def server(**fields: Any) -> Server:
+    return Server(Experiment(Bowl(), **{"workers": 3, "staleness": 0, **fields}))
+
+
+G = {"w": np.ones(2, np.float32)}
+
+
+def test_the_third_of_three_workers_is_one_step_stale() -> None:
+    asked = server()
+    for worker in range(3):
+        asked.fetch(worker)
+    assert [asked.push(worker, G) for worker in range(3)] == [True, False, False]
+    last = asked.ledger.rounds[-1]
+    assert last.checked - last.recorded == 1
+
+
+def test_two_workers_pass_or_one_does() -> None:
+    for first, applied in (((0, 1), 2), ((0, 0), 1)):
+        asked = server()
+        asked.fetch(0), asked.fetch(1)
+        asked.check(first[0], G)
+        if first == (0, 0):
+            asked.update(0)
+            asked.check(1, G)
+        else:
+            asked.check(1, G)
+            asked.update(0)
+        asked.update(1)
+        assert asked.step == applied
+
+
+def test_a_step_noted_late_hides_an_update() -> None:
+    asked = server()
+    asked.read(1)
+    asked.fetch(0)
+    asked.push(0, G)
+    asked.record(1)
+    assert asked.push(1, G)
+    last = asked.ledger.rounds[-1]
+    assert (last.checked - last.recorded, last.checked - last.read) == (0, 1)
+
+
+def test_the_names_are_listed() -> None:
+    assert {"staleness.accept", "accumulators.mean"} <= set(gl.exercises.names())
