@@ -33,6 +33,7 @@ TESTED_ELSEWHERE = {
     "train/checks": "train/test_signatures.py: what constructors refuse",
     "train/proximal": "train/test_tensorflow.py, test_signatures.py and test_slots.py there, like every optimizer",
     "train/rms_prop": "the same, and train/test_kernels.py",
+    "workers/checks": "workers/test_experiment.py and test_speeds.py: what they refuse",
 }
 # Names whose home is Python or gradlab alone, so that no original can be named.
 OWN = "Not in TensorFlow"

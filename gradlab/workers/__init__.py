@@ -11,6 +11,7 @@ speaks next.
 
 import importlib
 from collections.abc import Callable
+from typing import Any
 
 from .experiment import Experiment as Experiment
 from .ledger import CHECK as CHECK
@@ -34,20 +35,24 @@ from .speeds import Crash as Crash
 from .speeds import Speeds as Speeds
 from .trace import Trace as Trace
 
-Engine = Callable[[Experiment], Trace]
-# Each is a module with a function `run(experiment) -> Trace`; more are loaded late, for they bring libraries.
+Engine = Callable[..., Trace]
+# Each is a module with a function `run(experiment, **options) -> Trace`, loaded late, for some bring libraries.
 ENGINES = {"simulated": "simulated"}
 
 
-def run(experiment: Experiment, engine: str | Engine = "simulated") -> Trace:
-    """Run an experiment on one of `ENGINES`, or on a function from experiment to trace.
+def run(experiment: Experiment, engine: str | Engine = "simulated", **options: Any) -> Trace:
+    """Run an experiment on one of `ENGINES`, or on a function (experiment, **options) -> Trace.
+
+    Options go to the engine: `run(experiment, "threads", tick=1e-4)`. Not in TensorFlow.
+
+    Raises: ValueError: no such engine.
 
     >>> run(Experiment(Bowl(), workers=1, gradients=5)).updates
     5
     """
     if callable(engine):
-        return engine(experiment)
+        return engine(experiment, **options)
     if engine not in ENGINES:
         raise ValueError(f"engine must be one of {', '.join(ENGINES)} or a function, got {engine!r}")
-    trace: Trace = importlib.import_module(f".{ENGINES[engine]}", __name__).run(experiment)
+    trace: Trace = importlib.import_module(f".{ENGINES[engine]}", __name__).run(experiment, **options)
     return trace

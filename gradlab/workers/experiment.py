@@ -13,6 +13,7 @@ from .. import rules
 from .._arrays import Array
 from ..errors import InvalidArgumentError
 from . import problems
+from .checks import finite, flag, whole
 from .ledger import POLICIES
 from .problems import Problem
 from .speeds import Crash, Speeds
@@ -32,12 +33,18 @@ class Experiment:
             (stale-synchronous, Ho et al. 2013); "damp" divides the gradient by 1 + s (after Zhang et al. 2016);
             "compensate" adds strength * g * g * (w_now - w_read) (DC-ASGD, Zheng et al. 2017); "backup" takes the
             mean of the first `aggregate` gradients of a step and drops the rest (Chen et al. 2016).
+        mean_square_decay: with it "compensate" divides its strength by the root of a running mean of g * g (DC-ASGD-a
+            there); None keeps the strength as it is.
         gradients: the run ends when so many have been handed in, accepted or not.
         atomic: check and update are one piece. In TensorFlow they are not, and two workers may both pass.
         step_first: a worker notes the step with the weights it reads. In TensorFlow it may do so after its forward
             pass, and its gradient is staler than it says.
         seed: of speeds and batches; batch n of worker k is drawn by `default_rng([seed, k, n])`.
         weights: to start from, instead of the problem's own.
+
+    Not in TensorFlow. Source: Recht, Re, Wright & Niu, "Hogwild!" (2011); Ho et al., "More Effective Distributed ML via
+    a Stale Synchronous Parallel Parameter Server" (2013); Chen et al., "Revisiting Distributed Synchronous SGD" (2016);
+    and those named in `gl.staleness`.
 
     Raises: ValueError or TypeError for what does not fit; the message lists what does.
 
@@ -55,6 +62,7 @@ class Experiment:
     staleness: int = 0
     aggregate: int = 1
     strength: float = 0.04
+    mean_square_decay: float | None = None
     gradients: int = 200
     atomic: bool = True
     step_first: bool = True
@@ -64,11 +72,14 @@ class Experiment:
     def __post_init__(self) -> None:
         if self.policy not in POLICIES:
             raise InvalidArgumentError(f"policy must be one of {', '.join(POLICIES)}; got {self.policy!r}")
+        for name in ("start", "gradient", "loss"):
+            if not callable(getattr(self.problem, name, None)):
+                raise TypeError(f"a problem has methods start, gradient and loss; {self.problem!r} lacks {name}")
         if not isinstance(self.optimizer, rules.Rule):
             raise TypeError(f"optimizer must be a rule of gl.rules, got {type(self.optimizer).__name__}")
-        for name, least in (("workers", 1), ("gradients", 0), ("aggregate", 1)):
-            if isinstance(x := getattr(self, name), bool) or not isinstance(x, int | np.integer) or x < least:
-                raise InvalidArgumentError(f"{name} must be a whole number of at least {least}, got {x!r}")
+        if not isinstance(self.speeds, Speeds):
+            raise TypeError(f"speeds must be Speeds(...), got {type(self.speeds).__name__}")
+        self._check_numbers()
         if self.policy == "backup" and self.aggregate > self.workers:
             raise InvalidArgumentError(f"{self.workers} workers cannot hand in {self.aggregate} gradients of one step")
         if self.policy == "wait" and self.staleness < 0:
@@ -76,6 +87,19 @@ class Experiment:
         who = {*self.speeds.slow, *(crash.worker for crash in self.speeds.crashes)}
         if not who <= set(range(self.workers)):
             raise InvalidArgumentError(f"speeds name workers {sorted(who)}; there are 0 to {self.workers - 1}")
+
+    def _check_numbers(self) -> None:
+        whole("staleness", self.staleness)
+        for name, least in (("workers", 1), ("aggregate", 1), ("gradients", 0), ("seed", 0)):
+            whole(name, getattr(self, name), least)
+        for name in ("learning_rate", "strength"):
+            finite(name, getattr(self, name))
+        if self.mean_square_decay is not None:
+            finite("mean_square_decay", self.mean_square_decay, 0)
+            if self.mean_square_decay > 1:
+                raise InvalidArgumentError(f"mean_square_decay is from 0 to 1, got {self.mean_square_decay!r}")
+        for name in ("atomic", "step_first"):
+            flag(name, getattr(self, name))
 
     def start(self) -> dict[str, Array]:
         """The weights before the first update."""
@@ -85,9 +109,10 @@ class Experiment:
         """Gradient `number` of a worker at these weights: the same bits on whatever engine."""
         return self.problem.gradient(weights, np.random.default_rng([self.seed, worker, number]))
 
-    def ticks(self) -> np.ndarray:
-        """int64 (workers, gradients): how long each gradient takes, as far as a run can need it."""
-        return self.speeds.ticks(self.seed, self.workers, self.gradients + len(self.speeds.crashes) + 1)
+    def ticks(self, count: int | None = None) -> np.ndarray:
+        """int64 (workers, count): how long each gradient takes; by default as many as one worker can need."""
+        most = self.gradients + len(self.speeds.crashes) + 1
+        return self.speeds.ticks(self.seed, self.workers, most if count is None else count)
 
     def to_json(self) -> str:
         """Everything but the weights to start from; null for a problem of your own."""
@@ -116,6 +141,6 @@ class Experiment:
 
 
 _PLAIN = (
-    "learning_rate", "workers", "policy", "staleness", "aggregate", "strength", "gradients", "atomic", "step_first",
-    "seed",
+    "learning_rate", "workers", "policy", "staleness", "aggregate", "strength", "mean_square_decay", "gradients",
+    "atomic", "step_first", "seed",
 )  # fmt: skip
