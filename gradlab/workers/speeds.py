@@ -74,13 +74,20 @@ class Speeds:
 
     def ticks(self, seed: int, workers: int, count: int) -> np.ndarray:
         """int64 (workers, count): how long gradient n of worker k takes."""
-        drawn = np.empty((workers, count), np.int64)
-        for k in range(workers):
-            rng = np.random.default_rng([seed, k])
-            with np.errstate(over="ignore"):
-                ticks = self.mean * self.slow.get(k, 1.0) * np.exp(self.spread * rng.standard_normal(count))
-                if self.stall:
-                    stalls = rng.spawn(1)[0].random(count) < self.stall
-                    ticks = np.where(stalls, ticks * self.stall_factor, ticks)
-            drawn[k] = np.clip(np.rint(ticks), 1, LONGEST)
-        return drawn
+        return self.ticks_from(*draws(seed, workers, count, stalls=self.stall > 0))
+
+    def ticks_from(self, z: np.ndarray, u: np.ndarray | None) -> np.ndarray:
+        """The same from what `draws` drew."""
+        median = np.array([[self.mean * self.slow.get(k, 1.0)] for k in range(len(z))])
+        with np.errstate(over="ignore"):
+            ticks = median * np.exp(self.spread * z)
+            if self.stall and u is not None:
+                ticks = np.where(u < self.stall, ticks * self.stall_factor, ticks)
+        return np.clip(np.rint(ticks), 1, LONGEST).astype(np.int64)
+
+
+def draws(seed: int, workers: int, count: int, stalls: bool) -> tuple[np.ndarray, np.ndarray | None]:
+    """float64 (workers, count): z, standard normal; and u, uniform from 0 to 1, if `stalls`: it stalls if u < stall."""
+    rngs = [np.random.default_rng([seed, k]) for k in range(workers)]
+    z = np.array([rng.standard_normal(count) for rng in rngs])
+    return z, np.array([rng.spawn(1)[0].random(count) for rng in rngs]) if stalls else None
