@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from . import schedules as schedules
     from . import train as train
     from . import workers as workers
+    from .accumulator import ConditionalAccumulator as ConditionalAccumulator
+    from .accumulator import SparseConditionalAccumulator as SparseConditionalAccumulator
     from .autodiff import gather as gather
     from .autodiff import gradients as gradients
     from .clip import ClipReport as ClipReport
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "clip": "ClipReport adaptive_grad_clip clip_by_average_norm clip_by_block_rms clip_by_global_norm clip_by_norm "
     "clip_by_value clip_report global_norm per_example_clip",
+    "accumulator": "ConditionalAccumulator SparseConditionalAccumulator",
     "autodiff": "gather gradients",
     "collection": "variable_collection",
     "graph": "Graph Operation",

@@ -15,6 +15,25 @@ class DTypeError(InvalidArgumentError, TypeError):
     """
 
 
+class NotFoundError(LookupError):
+    """Something that is gone, or that was never there (TensorFlow's class of the same name)."""
+
+
+class UnsupportedDTypeError(DTypeError, NotFoundError):
+    """A dtype without a kernel.
+
+    TensorFlow raises NotFoundError for it when eager, InvalidArgumentError or TypeError in a graph; this is all three.
+    """
+
+
+class DeadlineExceededError(TimeoutError):
+    """What was waited for did not happen in time (TensorFlow's class of the same name)."""
+
+
+class CancelledError(RuntimeError):
+    """A wait that somebody else ended (TensorFlow's class of the same name)."""
+
+
 class MissingDTypeError(TypeError, AttributeError):
     """A bare Python number where an array that carries its dtype is needed (AttributeError in TensorFlow)."""
 
@@ -39,10 +58,21 @@ class SlicesWarning(GradlabWarning):
     """IndexedSlices say that they belong to a tensor of another shape than the one they meet; the latter counts."""
 
 
+class StalenessWarning(GradlabWarning):
+    """The staleness of a gradient is not what it seems: its steps were read from two variables."""
+
+
 class NotPairsError(TypeError, ValueError):
     """Something else than (gradient, variable) pairs.
 
     In TensorFlow a TypeError where it cannot be unpacked, a ValueError where it has another length; this is both.
+    """
+
+
+class NotAGradientError(TypeError, ValueError):
+    """Something else than an array, IndexedSlices or None where a gradient must be.
+
+    In TensorFlow 1 a ValueError from SyncReplicasOptimizer, a TypeError from the others; this is both.
     """
 
 
@@ -55,6 +85,13 @@ class NotAVariableError(TypeError, NotImplementedError, AttributeError):
 
 class DeadlockError(RuntimeError):
     """Nobody alive can bring about what is waited for; TensorFlow waits for ever."""
+
+
+class MissingStepError(RuntimeError, AttributeError):
+    """Nothing to measure the age of a gradient from: no global step, or none was noted for this worker.
+
+    An AttributeError in TensorFlow; this is both.
+    """
 
 
 def warn(message: str, category: type[GradlabWarning]) -> None:

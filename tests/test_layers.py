@@ -1,6 +1,7 @@
 """Who may import whom: a module imports from its row and the rows above, and only the libraries its row names."""
 
 import ast
+import functools
 import graphlib
 import sys
 from collections.abc import Iterator
@@ -20,7 +21,7 @@ LAYERS = {
     "state": (
         "collection variable tape autodiff graph gate pairs hyperparameters apply pure slots in_place optimizer train "
         "keras optax measure what_if record char_rnn datasets recordings surfaces logistic_regression word_topics "
-        "tpu",
+        "tpu accumulator",
         "numpy jax",
     ),
     "time": ("workers", "numpy jax ray"),
@@ -31,6 +32,7 @@ LAYERS = {
 ROW = {module: k for k, (modules, _) in enumerate(LAYERS.values()) for module in modules.split()}
 LIBRARIES = {module: set(allowed.split()) for modules, allowed in LAYERS.values() for module in modules.split()}
 LIBRARIES["optax"].add("optax")  # the one module that speaks its language
+LIBRARIES["accumulator"].add("ml_dtypes")  # which teaches NumPy the name bfloat16
 TOP = "__init__"  # the public names and the version; it loads everything else late
 
 
@@ -71,6 +73,7 @@ def violations(module: str, names: list[str]) -> list[str]:
     return found
 
 
+@functools.cache
 def _files() -> dict[Path, list[str]]:
     files = [p for p in sorted(PACKAGE.rglob("*.py")) if p != PACKAGE / "__init__.py"]
     return {p: list(imports(p.read_text("utf-8"), p.relative_to(PACKAGE.parent).parent.parts)) for p in files}

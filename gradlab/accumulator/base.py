@@ -1,0 +1,155 @@
+"""What dense and sparse accumulators share: steps, takers, views, and which object is which."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+import numpy as np
+
+from ..collection import current_collection
+from ..errors import InvalidArgumentError
+from . import sharing
+from .arguments import Shape, read_count, read_dtype, read_name, read_reduction, read_shape, read_step
+from .deadlock import Producer
+from .kernel import Kernel, Taker
+from .machine import Peek, Sum, Waiter, Waiting
+
+
+class ConditionalAccumulatorBase:
+    """A sum of gradients that are fresh enough, and a queue of those who want their mean.
+
+    A gradient is kept iff `local_step >= global_step`. A take waits for `count >= num_required`, returns the mean (or
+    sum) of all that are there, empties the accumulator and increments its global step.
+    `ConditionalAccumulator` and `SparseConditionalAccumulator` say how gradients are added.
+    """
+
+    _KIND = ""  # of the sum, and the name of TensorFlow's op
+
+    def __init__(
+        self,
+        dtype: Any,
+        shape: Any,
+        shared_name: str | None,
+        name: str | None,
+        reduction_type: str | None,
+        strict: str | None,
+        sum_dtype: Any,
+        **more: Any,
+    ) -> None:
+        if strict not in (None, "tf"):
+            raise ValueError(f'strict must be None or "tf", got {strict!r}')
+        self._strict = strict == "tf"
+        self.dtype: np.dtype[Any] = read_dtype(dtype, self._strict)
+        self._shape = read_shape(shape)
+        reduction, shared_name = read_reduction(reduction_type), read_name(shared_name, "shared_name")
+        wide = self.dtype if sum_dtype is None else read_dtype(sum_dtype, self._strict)
+        collection = current_collection()
+        self._in_graph = collection.graph
+        self.name = self._named(read_name(name, "name") or self._KIND)
+        signature = (self._KIND, self.dtype.name, self._shape, reduction, wide.name, *more.values())
+
+        def make() -> Kernel:
+            total = self._make_sum(reduction == "MEAN", wide, **more)
+            return Kernel(shared_name or self.name or self._KIND, self.dtype, total, self._strict, signature)
+
+        as_eager = self._strict and not collection.graph
+        key = (self._KIND, shared_name) if shared_name else (signature if as_eager else None)
+        self._kernel = make() if key is None else sharing.shared(collection, key, make, keep=self._strict)
+        if key is not None and not self._strict:
+            sharing.check_same(self._kernel, signature, shared_name)
+        if as_eager:  # TensorFlow destroys what all of them use with the first that is deleted
+            weakref.finalize(self, setattr, self._kernel, "destroyed", True).atexit = False
+
+    def _named(self, name: str) -> str:
+        """The last part of the name of TensorFlow's node; in TensorFlow without a graph there is no node."""
+        if self._in_graph:
+            name = current_collection().unique_name(name)
+        elif self._strict:
+            return ""
+        return name.rpartition("/")[2]
+
+    def _make_sum(self, is_mean: bool, sum_dtype: np.dtype[Any], **more: Any) -> Sum:
+        raise NotImplementedError
+
+    @property
+    def accumulator_ref(self) -> Kernel:
+        """The accumulator itself, as `gl.raw_ops` take it; its methods skip what is checked before an op runs."""
+        return self._kernel
+
+    @property
+    def global_step(self) -> int:
+        """What local steps are compared with. Not in TensorFlow, which never shows it."""
+        return self._kernel.step
+
+    def set_global_step(self, new_global_step: Any, name: str | None = None) -> None:
+        """global_step = new_global_step, any number; gradients already counted stay, and no taker is served."""
+        self._kernel.set_global_step(self._read_step(new_global_step, "new_global_step"))
+
+    def num_accumulated(self, name: str | None = None) -> int:
+        """How many gradients are counted since the last take."""
+        return self._kernel.num_accumulated()
+
+    def take_grad(self, num_required: int, name: str | None = None, *, timeout: float | None = None) -> Any:
+        """Wait until at least `num_required` gradients are there; return their mean (or sum) and start a new round.
+
+        Takers are served in order of arrival, one per round. The divisor is the number of gradients there are.
+
+        Raises:
+            DeadlineExceededError: `timeout` seconds have passed. Nothing is consumed then, nor in these cases:
+            CancelledError: the accumulator was closed, or `cancel` ended the wait.
+            DeadlockError: there is no timeout, and nothing alive can bring what is missing.
+            InvalidArgumentError: `num_required` is below 1 or no scalar; TypeError: it is no integer.
+        """
+        return self._kernel.take(self._read_count(num_required), timeout=timeout)
+
+    def try_take(self, num_required: int) -> Any:
+        """What `take_grad` returns if it need not wait, else None: too few gradients, or somebody waits already."""
+        return self._kernel.try_take(self._read_count(num_required))
+
+    def request(self, num_required: int, name: str | None = None) -> Taker:
+        """Join the queue without waiting. The taker has `done`, `result(timeout)`, `cancel()` and `position`."""
+        return self._kernel.request(self._read_count(num_required))
+
+    def cancel(self, taker: Waiter) -> bool:
+        """End the wait of a taker with CancelledError; it consumes nothing. False if it was done already."""
+        return self._kernel.cancel(taker)
+
+    def peek(self) -> Peek:
+        """What is inside, as copies: step, count, sum, and the value a take would return now."""
+        return self._kernel.peek()
+
+    def why_waiting(self) -> list[Waiting]:
+        """For each taker, the next first: what it needs, what is there, and what was dropped since it came and why."""
+        return self._kernel.why()
+
+    def producing(self) -> Producer:
+        """`with accumulator.producing():` declares that this thread brings gradients until the block ends.
+
+        Once anybody has declared this and all who did are gone, takes that would wait raise DeadlockError. Call it
+        before a thread starts to promise for it; the promise becomes that of the thread that enters the block.
+        """
+        return self._kernel.producing()
+
+    def close(self) -> None:
+        """End all waits with CancelledError; only looking is possible then."""
+        self._kernel.close()
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def _read_step(self, step: Any, what: str) -> Any:
+        read = step if type(step) is int else read_step(step, what)
+        if self._in_graph and not isinstance(read, int):
+            raise InvalidArgumentError(f"{what} must be a scalar, got shape {read.shape}")
+        return read
+
+    def _read_count(self, num_required: Any) -> Any:
+        return num_required if type(num_required) is int else read_count(num_required)
+
+    def __repr__(self) -> str:
+        shape: Shape = self._shape
+        return f"<gradlab.{type(self).__name__} {self.name!r} dtype={self.dtype} shape={shape}>"

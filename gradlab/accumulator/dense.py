@@ -1,0 +1,100 @@
+"""The sum of dense gradients, in one buffer that belongs to it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._arrays import Array, flush, is_jax, namespace, precision, quiet
+from ..errors import InvalidArgumentError
+from ..in_place.cells import is_ours
+from .arguments import Shape, is_compatible, shown
+
+_LARGE = 1 << 20  # bytes from which getting a new buffer costs more than looking whether the old one is free
+
+
+class DenseSum:
+    """Added one by one in order of arrival, rounded after each; NumPy in place. The mean is one division.
+
+    `sum_dtype` is what it is added in. With `flushes` denormal numbers count as 0, as TensorFlow's kernels see them.
+    """
+
+    def __init__(
+        self, dtype: np.dtype[Any], shape: Shape, is_mean: bool, sum_dtype: np.dtype[Any], flushes: bool
+    ) -> None:
+        self._dtype, self._shape, self._is_mean = dtype, shape, is_mean
+        self._sum_dtype, self._flushes = sum_dtype, flushes
+        self._total: Array = None
+        self._spare: Array = None  # what was handed out last: a buffer once its taker has let go of it
+
+    def add(self, gradient: Array, first: bool) -> None:
+        """The first of a round fixes the shape for the others."""
+        if first:
+            self._check_declared(gradient.shape)
+            self._total = self._copied(gradient)
+            return
+        total = self._total
+        if gradient.shape != total.shape:
+            self._check_declared(gradient.shape)
+            raise InvalidArgumentError(
+                f"the gradients counted so far have shape {total.shape}, got one of shape {gradient.shape}"
+            )
+        if self._flushes:
+            total, gradient = flush(total), _flushed(gradient)
+        if isinstance(total, np.ndarray) and isinstance(gradient, np.ndarray):
+            with np.errstate(all="ignore"):
+                np.add(total, gradient, out=total)
+        else:
+            with precision(self._sum_dtype):
+                total = namespace(total, gradient).asarray(total) + gradient.astype(self._sum_dtype)
+        self._total = flush(total) if self._flushes else total
+
+    def take(self, count: int) -> Array:
+        """The sum leaves with its buffer; the next round starts in another."""
+        value, self._total = self._reduced(self._total, count, in_place=True), None
+        self._spare = value if isinstance(value, np.ndarray) and value.nbytes >= _LARGE else None
+        return value
+
+    def peek(self, count: int) -> tuple[Array, Array]:
+        """Sum and mean so far."""
+        total = self._total if is_jax(self._total) else self._total.copy()
+        return total, self._reduced(self._total, count, in_place=False)
+
+    @quiet
+    def _reduced(self, total: Array, count: int, in_place: bool) -> Array:
+        if self._is_mean:
+            with precision(self._sum_dtype):
+                total = flush(total) if self._flushes and in_place else total
+                divisor = self._sum_dtype.type(count)
+                if is_jax(total):
+                    total = total / namespace(total).asarray(divisor)
+                else:
+                    total = np.divide(total, divisor, out=total if in_place else np.empty_like(total))
+                    total = flush(total) if self._flushes else total
+        elif not in_place and not is_jax(total):
+            total = total.copy()
+        with precision(self._dtype):
+            return total.astype(self._dtype, copy=False) if self._sum_dtype != self._dtype else total
+
+    def _copied(self, gradient: Array) -> Array:
+        """The gradient's numbers in memory that nobody else has: its owner may write over it, or donate it."""
+        if is_jax(gradient):
+            with precision(self._sum_dtype):
+                return namespace(gradient).array(gradient, self._sum_dtype, copy=True)
+        kept, self._spare = [self._spare], None
+        if kept[0] is None or kept[0].shape != gradient.shape or not is_ours(kept):
+            return np.array(gradient, self._sum_dtype, order="C")
+        kept[0].flags.writeable = True
+        np.copyto(kept[0], gradient)
+        return kept[0]
+
+    def _check_declared(self, shape: tuple[int, ...]) -> None:
+        if not is_compatible(shape, self._shape):
+            raise InvalidArgumentError(
+                f"the accumulator has shape {shown(self._shape)}, got a gradient of shape {shape}"
+            )
+
+
+def _flushed(gradient: Array) -> Array:
+    return gradient if is_jax(gradient) else flush(gradient.copy())

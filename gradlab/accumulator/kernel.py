@@ -1,0 +1,239 @@
+"""The accumulator behind its lock: what TensorFlow's kernels check, and the waiting."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from ..errors import CancelledError, DeadlineExceededError, DeadlockError, InvalidArgumentError, NotFoundError
+from .arguments import read_count, read_dtype, read_step
+from .deadlock import Producer, Wait
+from .machine import Machine, Peek, Receipt, Sum, Waiter, Waiting
+
+
+class Taker(Waiter):
+    """A place in the queue of an accumulator. `done` once it has a value or an error; both stay."""
+
+    def __init__(self, kernel: Kernel, needs: int) -> None:
+        super().__init__(needs)
+        self._kernel, self._settled = kernel, threading.Condition(kernel._lock)
+
+    def settle(self, value: Any = None, error: Exception | None = None) -> None:
+        super().settle(value, error)
+        self._settled.notify_all()
+
+    @property
+    def position(self) -> int | None:
+        """1 for the next to be served; None when done."""
+        return self._kernel._position(self)
+
+    def result(self, timeout: float | None = None) -> Any:
+        """The value, waiting for it at most `timeout` seconds.
+
+        Raises: DeadlineExceededError (it stays in the queue), CancelledError, DeadlockError (as `take_grad`).
+        """
+        return self._kernel._result(self, timeout)
+
+    def cancel(self) -> bool:
+        """Leave the queue and consume nothing; False if it was done already."""
+        return self._kernel.cancel(self)
+
+    def __repr__(self) -> str:
+        return f"<gradlab Taker needs={self.needs} done={self.done}>"
+
+
+class Kernel:
+    """One accumulator. Several Python objects may refer to it.
+
+    Its methods check what TensorFlow checks when an op runs, and nothing that Python checks before. A scalar that is
+    none raises; with `strict` one number in a vector is used all the same before it raises, as in TensorFlow. What
+    kills TensorFlow's process is an InvalidArgumentError here and changes nothing.
+    """
+
+    def __init__(
+        self, name: str, dtype: np.dtype[Any], total: Sum, strict: bool, signature: tuple[Any, ...] = ()
+    ) -> None:
+        self.name, self.dtype, self.signature, self._strict = name, dtype, signature, strict
+        self._lock = threading.Lock()
+        self._machine = Machine(total)
+        self._producers: set[Producer] = set()
+        self._ended = self._had_producers = False
+        self.destroyed = False  # a plain flag: it is set while garbage is collected, which may be under the lock
+
+    def apply(self, gradient: Any, local_step: Any = 0) -> Receipt:
+        """`gradient` is an array or a SparseGradient of this dtype; `local_step` a scalar."""
+        if gradient.dtype != self.dtype:
+            raise InvalidArgumentError(f"{self.name} has dtype {self.dtype}, got a gradient of dtype {gradient.dtype}")
+        step, flaw = (local_step, None) if type(local_step) is int else self._scalar(local_step, "local_step")
+        with self._lock:
+            if self._ended or self.destroyed:
+                raise self._unusable()
+            receipt = self._machine.apply(gradient, step)
+        if flaw:
+            raise flaw
+        return receipt
+
+    def set_global_step(self, new_global_step: Any) -> None:
+        """Any number, lower ones too; what is counted stays, and no taker is served."""
+        step, flaw = self._scalar(new_global_step, "new_global_step")
+        with self._usable() as machine:
+            machine.step = step
+        if flaw:
+            raise flaw
+
+    def take(self, num_required: Any, dtype: Any = None, timeout: float | None = None) -> Any:
+        """Wait for `num_required` gradients. Who leaves for another reason consumes nothing."""
+        _check_timeout(timeout)
+        taker = self._taker(num_required, dtype)
+        with self._usable() as machine:
+            machine.request(taker)
+            try:
+                self._wait(taker, timeout)
+            finally:
+                machine.cancel(taker)
+        return _outcome(taker)
+
+    def try_take(self, num_required: Any) -> Any:
+        """The value, or None."""
+        taker = self._taker(num_required)
+        with self._usable() as machine:
+            machine.request(taker)
+            machine.cancel(taker)
+        return taker.value
+
+    def request(self, num_required: Any) -> Taker:
+        """Queue up without waiting."""
+        taker = self._taker(num_required)
+        with self._usable() as machine:
+            machine.request(taker)
+        return taker
+
+    def cancel(self, taker: Waiter) -> bool:
+        """False if it was done already."""
+        with self._lock:
+            return self._machine.cancel(taker, CancelledError(f"a take from {self.name} was cancelled"))
+
+    def num_accumulated(self) -> int:
+        """How many gradients are counted."""
+        with self._readable() as machine:
+            return machine.count
+
+    @property
+    def step(self) -> int:
+        """What local steps are compared with."""
+        with self._readable() as machine:
+            return machine.step
+
+    def peek(self) -> Peek:
+        """What is inside, as copies."""
+        with self._readable() as machine:
+            return machine.peek()
+
+    def why(self) -> list[Waiting]:
+        """One record for each taker."""
+        with self._readable() as machine:
+            return machine.why()
+
+    def close(self) -> None:
+        """End all waits with CancelledError; what is inside can still be looked at."""
+        with self._lock:
+            self._ended = True
+            self._machine.close(CancelledError(f"{self.name} was closed while a take waited; nothing is lost by that"))
+
+    def producing(self) -> Producer:
+        """A promise of the calling thread."""
+        producer = Producer(self._without)
+        with self._lock:
+            self._producers.add(producer)
+            self._had_producers = True
+        return producer
+
+    def _without(self, producer: Producer) -> None:
+        with self._lock:
+            self._producers.discard(producer)
+            for taker in self._machine.takers:
+                if isinstance(taker, Taker):
+                    taker._settled.notify_all()  # whoever waits may look again
+
+    def _taker(self, num_required: Any, dtype: Any = None) -> Taker:
+        if dtype is not None and read_dtype(dtype, strict=False) != self.dtype:
+            raise InvalidArgumentError(f"{self.name} has dtype {self.dtype}, a take asks for {dtype}")
+        count = read_count(num_required)
+        if not isinstance(count, int):
+            raise InvalidArgumentError(f"num_required must be a scalar, got shape {count.shape}")
+        return Taker(self, count)
+
+    def _scalar(self, value: Any, what: str) -> tuple[int, InvalidArgumentError | None]:
+        step = read_step(value, what)
+        if isinstance(step, int):
+            return step, None
+        flaw = InvalidArgumentError(f"{what} must be a scalar, got shape {step.shape}")
+        if self._strict and step.size == 1:
+            return int(step.reshape(())), flaw
+        raise flaw
+
+    @contextmanager
+    def _usable(self) -> Iterator[Machine]:
+        with self._readable() as machine:
+            if self._ended:
+                raise self._unusable()
+            yield machine
+
+    @contextmanager
+    def _readable(self) -> Iterator[Machine]:
+        with self._lock:
+            if self.destroyed:
+                raise self._unusable()
+            yield self._machine
+
+    def _unusable(self) -> Exception:
+        if self._ended:
+            return RuntimeError(f"{self.name} is closed; make a new accumulator")
+        return NotFoundError(
+            f'{self.name} was deleted: with strict="tf" accumulators without a name are one object, '
+            "and it goes with the first of them; give each a shared_name"
+        )
+
+    def _position(self, taker: Waiter) -> int | None:
+        with self._lock:
+            return None if taker.done else self._machine.takers.index(taker) + 1
+
+    def _result(self, taker: Taker, timeout: float | None) -> Any:
+        _check_timeout(timeout)
+        with self._lock:
+            self._wait(taker, timeout)
+        return _outcome(taker)
+
+    def _wait(self, taker: Taker, timeout: float | None) -> None:
+        """Under the lock, until it is done. In slices without a limit, to look around and to be interrupted."""
+        if taker.done:
+            return
+        if timeout is not None:
+            if not taker._settled.wait_for(lambda: taker.done, min(timeout, threading.TIMEOUT_MAX)):
+                raise DeadlineExceededError(f"take from {self.name} after {timeout} s: {self._reason(taker)}")
+            return
+        with Wait(lambda: taker.done) as wait:
+            while not taker.done:
+                if wait.is_hopeless():
+                    raise DeadlockError(f"nothing alive can end this wait for {self.name}: {self._reason(taker)}")
+                if self._had_producers and not any(p.is_alive for p in self._producers):
+                    raise DeadlockError(f"all producers of {self.name} are gone: {self._reason(taker)}")
+                taker._settled.wait(wait.pause)
+
+    def _reason(self, taker: Taker) -> str:
+        return next(waiting.text for waiting in self._machine.why() if waiting.taker is taker)
+
+
+def _outcome(taker: Waiter) -> Any:
+    if taker.error is not None:
+        raise type(taker.error)(*taker.error.args)
+    return taker.value
+
+
+def _check_timeout(timeout: float | None) -> None:
+    if timeout is not None and not timeout >= 0:
+        raise ValueError(f"timeout must be None or a number of seconds of at least 0, got {timeout!r}")

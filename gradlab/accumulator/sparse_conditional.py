@@ -1,0 +1,105 @@
+"""SparseConditionalAccumulator: gradients of some rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._arrays import Array, as_array
+from ..errors import DTypeError
+from ..slices import IndexedSlices
+from .arguments import read_array
+from .base import ConditionalAccumulatorBase
+from .machine import Receipt
+from .sparse import SparseGradient, SparseSum
+
+
+class SparseConditionalAccumulator(ConditionalAccumulatorBase):
+    """The mean of sparse gradients that are fresh enough: kept iff `local_step >= global_step`.
+
+        apply: row[i] += values[k] for i = indices[k]; count[i] += 1
+        take:  row[i] / count[i]  (mean="row", TensorFlow's)   or   row[i] / number of gradients  (mean="gradient")
+
+    Args:
+        dtype, shared_name, name, reduction_type, strict, sum_dtype: as for ConditionalAccumulator.
+        shape: of the whole tensor; None and () mean unknown.
+        mean: "row" divides each row by the number of gradients that contained it, "gradient" by the number of all, as
+            the dense accumulator does.
+
+    `strict="tf"` merges rows as TensorFlow does, which believes that indices are sorted and distinct, and lets negative
+    ones and a grad_shape that contradicts the rows pass. Otherwise rows of one index are summed first and count once,
+    and what contradicts is refused. Source: `tf.compat.v1.SparseConditionalAccumulator`, TensorFlow 2.21 (2026).
+
+    >>> acc = SparseConditionalAccumulator("float32", shape=(4, 1))
+    >>> acc.apply_grad([0, 1], [[2.0], [4.0]]), acc.apply_grad([1, 3], [[8.0], [6.0]]).count
+    (Receipt(kept=True, local_step=0, step=0, count=1, served=None), 2)
+    >>> acc.peek().row_counts.tolist()
+    [1, 2, 1]
+    >>> mean = acc.take_grad(2)
+    >>> mean.indices.tolist(), mean.values.ravel().tolist(), mean.shape.tolist()
+    ([0, 1, 3], [2.0, 6.0, 6.0], [4, 1])
+    """
+
+    _KIND = "sparse_conditional_accumulator"
+
+    def __init__(
+        self,
+        dtype: Any,
+        shape: Any = None,
+        shared_name: str | None = None,
+        name: str | None = "sparse_conditional_accumulator",
+        reduction_type: str | None = "MEAN",
+        *,
+        mean: str = "row",
+        strict: str | None = None,
+        sum_dtype: Any = None,
+    ) -> None:
+        if mean not in ("row", "gradient"):
+            raise ValueError(f'mean must be "row" or "gradient", got {mean!r}')
+        super().__init__(dtype, shape, shared_name, name, reduction_type, strict, sum_dtype, mean=mean)
+
+    def _make_sum(self, is_mean: bool, sum_dtype: np.dtype[Any], **more: Any) -> SparseSum:
+        return SparseSum(self.dtype, self._shape, is_mean, sum_dtype, more["mean"] == "row", self._strict)
+
+    def apply_grad(
+        self, grad_indices: Any, grad_values: Any, grad_shape: Any = None, local_step: Any = 0, name: str | None = None
+    ) -> Receipt:
+        """Add rows if `local_step >= global_step`, else drop them without looking at them.
+
+        Args:
+            grad_indices: (n,) integers.
+            grad_values: (n, ...) rows of this dtype; lists and NumPy arrays are cast (not with `strict`).
+            grad_shape: of the whole tensor, if known.
+            local_step: the global step that the gradient was computed at.
+
+        Raises:
+            InvalidArgumentError: parts that do not fit each other, the shape, or the rows counted so far.
+            DTypeError: indices that are not integers, rows of another dtype. ValueError: None.
+        """
+        values = as_array(grad_values, "grad_values") if self._strict else self._cast(grad_values)
+        shape = None if grad_shape is None else _integers(grad_shape, "grad_shape", self._strict)
+        gradient = SparseGradient(_integers(grad_indices, "grad_indices", self._strict), values, shape)
+        return self._kernel.apply(gradient, self._read_step(local_step, "local_step"))
+
+    def apply_indexed_slices_grad(self, grad: IndexedSlices, local_step: Any = 0, name: str | None = None) -> Receipt:
+        """`apply_grad` of the parts of IndexedSlices; anything without them is an AttributeError."""
+        return self.apply_grad(grad.indices, grad.values, grad.dense_shape, local_step)
+
+    def take_indexed_slices_grad(
+        self, num_required: int, name: str | None = None, *, timeout: float | None = None
+    ) -> IndexedSlices:
+        """`take_grad` as IndexedSlices; their dense_shape begins with -1 where the accumulator has no first size."""
+        taken = self.take_grad(num_required, name, timeout=timeout)
+        return IndexedSlices(taken.values, taken.indices, tuple(taken.shape.tolist()))
+
+    def _cast(self, values: Any) -> Array:
+        return read_array(values, self.dtype, "grad_values")
+
+
+def _integers(x: Any, what: str, strict: bool) -> Any:
+    """int64; TensorFlow cuts off what is behind the point."""
+    array = np.asarray(as_array(x, what))
+    if array.size and array.dtype.kind not in ("biuf" if strict else "iu"):
+        raise DTypeError(f"{what} must be integers, got {array.dtype}")
+    return array.astype(np.int64)
