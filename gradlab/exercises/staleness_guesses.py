@@ -12,9 +12,9 @@ from .prediction import Prediction
 
 def _accepted(experiment: Experiment, worker: int | None = None) -> float:
     """The percentage of gradients that are accepted, of all workers or of one."""
-    _, rounds = decide(experiment)
-    chosen = [r.accepted for r in rounds if worker in (None, r.worker)]
-    return 100 * sum(chosen) / len(chosen)
+    trace = decide(experiment)
+    chosen = trace.accepted if worker is None else trace.accepted[trace.rounds["worker"] == worker]
+    return 100 * float(chosen.mean())
 
 
 class Accepted(Prediction):
