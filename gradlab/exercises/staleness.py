@@ -94,7 +94,7 @@ def _case(g: list[float], now: list[float], read: list[float], strength: float) 
 
 compensate = Coded(
     cases=[
-        _case([2.0, -1.0], [1.0, 1.0], [0.5, 2.0], 0.5),
+        _case([2.0, -1.0], [1.0, 1.0], [0.5, 2.0], 0.4),
         _case([3.0, 4.0], [1.0, -1.0], [1.0, -1.0], 1.0),
         _case([-2.0, 0.5], [0.0, 3.0], [1.0, 1.0], 0.25),
     ],
