@@ -51,13 +51,18 @@ class Collection:
         """What an update does once it is described: here it happens at once and returns None."""
         run()
 
+    def fetch(self, run: Callable[[], Any], name: str) -> Any:
+        """The same for an update that has something to return: here that."""
+        return run()
+
 
 _current: ContextVar[Collection] = ContextVar("gradlab_collection")
 _outermost = Collection()
 
 
-def current_collection() -> Collection:
-    return _current.get(_outermost)
+def current_collection(otherwise: Collection | None = None) -> Collection:
+    """The collection of this thread; where it has none, which is how threads start, `otherwise` or the outermost."""
+    return _current.get(_outermost if otherwise is None else otherwise)
 
 
 @contextmanager

@@ -14,10 +14,10 @@ class Operation:
 
     Args:
         name: unique in its graph.
-        run: does the update; may be called again for the next step.
+        run: does the update; may be called again for the next step. Most return None.
     """
 
-    def __init__(self, name: str, run: Callable[[], None]) -> None:
+    def __init__(self, name: str, run: Callable[[], Any]) -> None:
         self.name, self.run = name, run
 
     def __repr__(self) -> str:
@@ -55,6 +55,9 @@ class Graph(Collection):
         self._operations.append(operation)
         return operation
 
+    def fetch(self, run: Callable[[], Any], name: str) -> Operation:
+        return Operation(self.unique_name(name), run)
+
     def get_collection(self, name: str) -> list[Any]:
         """ "train_op", "trainable_variables" or "variables"; another name is an empty list, as in TensorFlow."""
         everything = list(self)
@@ -64,3 +67,11 @@ class Graph(Collection):
             "variables": everything,
         }
         return collections.get(name, [])
+
+
+class AtOnce(Collection):
+    """Stands for a Graph while one of its operations runs: what is described inside is done at once."""
+
+    def __init__(self, graph: Collection) -> None:
+        super().__init__()
+        self.global_step = graph.global_step
