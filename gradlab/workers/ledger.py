@@ -78,15 +78,18 @@ class Ledger:
         self.fresh[worker] = fresh
         return fresh
 
+    def completes(self, worker: int) -> bool:
+        """Whether the worker's update will raise the step."""
+        return self.fresh[worker] and self.gathered + 1 >= self.aggregate
+
     def update(self, worker: int, time: int = 0) -> bool:
         """Settle the worker's gradient as its check decided; True if the step goes up."""
-        number, fresh, step = self.clock[worker], self.fresh[worker], self.step
+        number, fresh, step, moved = self.clock[worker], self.fresh[worker], self.step, self.completes(worker)
         self.clock[worker] = number + 1
-        moved = False
-        if fresh:
+        if moved:
+            self.step, self.gathered = step + 1, 0
+        elif fresh:
             self.gathered += 1
-            if moved := self.gathered >= self.aggregate:
-                self.step, self.gathered = step + 1, 0
         else:
             self.dropped += 1
         self.rounds.append(

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from .. import datasets
-from .._arrays import Array
+from .._arrays import Array, precision
 
 Weights = Mapping[str, Array]
 
@@ -140,11 +140,13 @@ class FromLoss:
     def gradient(self, weights: Weights, rng: np.random.Generator) -> dict[str, Array]:
         import jax
 
-        found = jax.grad(self.loss_of)(dict(weights), self.draw(rng))
+        with precision(widest(weights)):
+            found = jax.grad(self.loss_of)(dict(weights), self.draw(rng))
         return {name: np.asarray(g) for name, g in found.items()}
 
     def loss(self, weights: Weights) -> float:
-        return float(self.loss_of(dict(weights), self.watch))
+        with precision(widest(weights)):
+            return float(self.loss_of(dict(weights), self.watch))
 
 
 PROBLEMS: dict[str, Any] = {"Bowl": Bowl, "Digits": Digits}
@@ -160,6 +162,11 @@ def from_config(config: Mapping[str, Any]) -> Problem:
     """The problem that `get_config` wrote."""
     fields = {k: tuple(x) if isinstance(x, list) else x for k, x in config.items() if k != "problem"}
     return PROBLEMS[config["problem"]](**fields)
+
+
+def widest(weights: Weights) -> Any:
+    """The dtype that takes most room; float64 needs `precision`."""
+    return max((np.dtype(w.dtype) for w in weights.values()), key=lambda dtype: dtype.itemsize, default=np.float32)
 
 
 def _softmax(logits: Array) -> Array:

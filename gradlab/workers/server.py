@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
 from .. import apply
-from .._arrays import Array, precision
-from ..staleness import compensated, damping
+from .._arrays import Array, as_array, namespace, precision
+from ..errors import InvalidArgumentError
+from ..staleness import compensated, compensated_adaptively, damping
 from .experiment import Experiment
-from .ledger import CHECK, JOIN, LEAVE, READ, RECORD, UPDATE, Ledger
+from .ledger import CHECK, JOIN, LEAVE, MOVES, READ, RECORD, UPDATE, Ledger
+from .problems import widest
 
 Weights = dict[str, Array]
+Gradient = Mapping[str, Array]
 
 
 class Server:
     """Weights, slots and the ledger; what workers ask of it, in one order, decides everything.
 
-    Arrays are replaced, never written to: what a worker has read stays as it was.
+    Arrays are replaced, never written to: what a worker has read stays as it was. A call that raises leaves all as it
+    was. Not in TensorFlow.
+
+    Raises: ValueError: a gradient that does not fit the weights, a worker that is not there, a check before the first
+    read, an update before its check.
 
     >>> from gradlab.workers import Bowl
     >>> server = Server(Experiment(Bowl(), workers=2, staleness=0))
@@ -31,14 +37,17 @@ class Server:
 
     def __init__(self, experiment: Experiment) -> None:
         e = self.experiment = experiment
+        self._adapts = e.policy == "compensate" and e.mean_square_decay is not None
         self.ledger = Ledger(e.workers, e.policy, e.staleness, e.aggregate)
         self.weights: Weights = e.start()
         self._rate = np.float32(e.learning_rate)
-        self._slots = {name: e.optimizer.init(w) for name, w in self.weights.items()}
+        with precision(widest(self.weights)):
+            self._slots = {name: e.optimizer.init(w) for name, w in self.weights.items()}
+            self._mean_square = {name: namespace(w).zeros_like(w) for name, w in self.weights.items() if self._adapts}
         self._shared = e.optimizer.start()
         self._held: list[Weights | None] = [None] * e.workers
-        self._given: list[Mapping[str, Array]] = [{}] * e.workers
-        self._gathered: list[Mapping[str, Array]] = []
+        self._given: list[Gradient | None] = [None] * e.workers
+        self._gathered: tuple[Gradient, ...] = ()
 
     @property
     def step(self) -> int:
@@ -48,51 +57,54 @@ class Server:
         """One that goes its own way from here."""
         new = copy.copy(self)
         new.ledger = self.ledger.copy()
-        new._held, new._given, new._gathered = list(self._held), list(self._given), list(self._gathered)
+        new._held, new._given = list(self._held), list(self._given)
         return new
 
     def read(self, worker: int, time: int = 0) -> Weights:
         """The weights as they are now."""
+        self._check_worker(worker)
         self.ledger.read(worker, time)
         self._held[worker] = self.weights
         return self.weights
 
     def record(self, worker: int, time: int = 0) -> int:
         """The step as it is now: by it the staleness of the worker's next gradient is measured."""
+        self._check_worker(worker)
         self.ledger.record(worker, time)
         return self.step
 
-    def check(self, worker: int, gradient: Mapping[str, Array], time: int = 0) -> bool:
+    def check(self, worker: int, gradient: Gradient, time: int = 0) -> bool:
         """Take a gradient in and say whether it is fresh; nothing changes before `update`."""
-        self._given[worker] = self._checked(gradient)
+        self.held(worker)
+        self._given[worker] = self._fitting(gradient)
         return self.ledger.check(worker, time)
 
     def update(self, worker: int, time: int = 0) -> bool:
         """Apply the worker's gradient if its check passed; True if the step went up."""
-        gradient = self._processed(worker)
-        fresh = self.ledger.fresh[worker]
-        moved = self.ledger.update(worker, time)
-        self._given[worker] = {}
-        if fresh:
-            self._gathered.append(gradient)
-        if moved:
-            self._apply(_mean(self._gathered))
-            self._gathered = []
-        return moved
+        self._check_worker(worker)
+        given = self._given[worker]
+        if given is None:
+            raise InvalidArgumentError(f"worker {worker} has no gradient that was checked and not yet updated with")
+        if self.ledger.fresh[worker]:
+            with precision(widest(self.weights)):
+                self._take(worker, given)
+        self._given[worker] = None
+        return self.ledger.update(worker, time)
 
     def fetch(self, worker: int, time: int = 0) -> Weights:
         """`record` and `read` in one piece."""
         self.record(worker, time)
         return self.read(worker, time)
 
-    def push(self, worker: int, gradient: Mapping[str, Array], time: int = 0) -> bool:
+    def push(self, worker: int, gradient: Gradient, time: int = 0) -> bool:
         """`check` and `update` in one piece; whether the gradient was accepted."""
         accepted = self.check(worker, gradient, time)
         self.update(worker, time)
         return accepted
 
-    def handle(self, move: int, worker: int, time: int, gradient: Mapping[str, Array] | None = None) -> None:
+    def handle(self, move: int, worker: int, time: int, gradient: Gradient | None = None) -> None:
         """One move of a log; a check needs its gradient."""
+        self._check_worker(worker)
         if move == CHECK:
             self.check(worker, gradient or {}, time)
         elif move == READ:
@@ -106,45 +118,65 @@ class Server:
         elif move == JOIN:
             self.ledger.join(worker, time)
         else:
-            raise ValueError(f"move must be 0 to {JOIN}, got {move!r}")
+            raise InvalidArgumentError(f"move must be 0 to {JOIN}, for {', '.join(MOVES)}; got {move!r}")
 
     def held(self, worker: int) -> Weights:
         """The weights the worker read last."""
+        self._check_worker(worker)
         weights = self._held[worker]
         if weights is None:
-            raise ValueError(f"worker {worker} has not read any weights yet")
+            raise InvalidArgumentError(f"worker {worker} has not read any weights yet")
         return weights
 
-    def _checked(self, gradient: Mapping[str, Array]) -> Mapping[str, Array]:
-        if gradient.keys() != self.weights.keys():
-            raise ValueError(f"the gradient is of {sorted(gradient)}, the weights are {sorted(self.weights)}")
-        for name, g in gradient.items():
-            if np.shape(g) != self.weights[name].shape:
-                shape = self.weights[name].shape
-                raise ValueError(f"the gradient of {name} has shape {np.shape(g)}, the weight has {shape}")
-        return gradient
+    def _check_worker(self, worker: int) -> None:
+        if not 0 <= worker < len(self._held):
+            raise InvalidArgumentError(f"there is no worker {worker}; there are 0 to {len(self._held) - 1}")
 
-    def _processed(self, worker: int) -> Mapping[str, Array]:
-        """The worker's gradient as the policy changes it."""
-        e, given = self.experiment, self._given[worker]
+    def _fitting(self, gradient: Gradient) -> Gradient:
+        if gradient.keys() != self.weights.keys():
+            raise InvalidArgumentError(f"the gradient is of {sorted(gradient)}, the weights are {sorted(self.weights)}")
+        found = {name: as_array(g, f"the gradient of {name}") for name, g in gradient.items()}
+        for name, g in found.items():
+            if g.shape != (shape := self.weights[name].shape):
+                raise InvalidArgumentError(f"the gradient of {name} has shape {g.shape}, the weight has {shape}")
+        return found
+
+    def _take(self, worker: int, given: Gradient) -> None:
+        processed, mean_square = self._processed(worker, given)
+        gathered = (*self._gathered, processed)
+        if self.ledger.completes(worker):
+            self._apply(_mean(gathered))
+            gathered = ()
+        self._gathered, self._mean_square = gathered, mean_square
+
+    def _processed(self, worker: int, given: Gradient) -> tuple[Gradient, Weights]:
+        """The worker's gradient as the policy changes it, and the running mean square after it."""
+        e, mean_square = self.experiment, self._mean_square
         if e.policy == "damp":
             factor = damping(self.ledger.checked[worker] - self.ledger.recorded[worker])
-            return {name: (g * g.dtype.type(factor)) for name, g in given.items()}
-        if e.policy == "compensate":
-            held = self.held(worker)
-            return {name: compensated(g, self.weights[name], held[name], e.strength) for name, g in given.items()}
-        return given
+            return {name: g * g.dtype.type(factor) for name, g in given.items()}, mean_square
+        if e.policy != "compensate":
+            return given, mean_square
+        held, found, squares = self.held(worker), {}, {}
+        for name, g in given.items():
+            w, read = self.weights[name], held[name]
+            if e.mean_square_decay is None:
+                found[name] = compensated(g, w, read, e.strength)
+            else:
+                found[name], squares[name] = compensated_adaptively(
+                    g, w, read, mean_square[name], e.strength, e.mean_square_decay
+                )
+        return found, squares
 
-    def _apply(self, gradient: Mapping[str, Array]) -> None:
+    def _apply(self, gradient: Gradient) -> None:
         now, new, slots = self.experiment.optimizer.at(self._shared), {}, {}
         for name, w in self.weights.items():
-            with precision(w.dtype):
-                new[name], slots[name] = apply.dense(now, w, self._slots[name], gradient[name], self._rate)
-        self.weights, self._slots = new, slots
-        self._shared = now.advance(self._shared)
+            new[name], slots[name] = apply.dense(now, w, self._slots[name], gradient[name], self._rate)
+        shared = now.advance(self._shared)
+        self.weights, self._slots, self._shared = new, slots, shared
 
 
-def _mean(gradients: list[Mapping[str, Any]]) -> Mapping[str, Any]:
+def _mean(gradients: tuple[Gradient, ...]) -> Gradient:
     """Their mean, summed in the order in which they came, as a ConditionalAccumulator does."""
     if len(gradients) == 1:
         return gradients[0]

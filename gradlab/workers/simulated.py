@@ -23,7 +23,7 @@ def run(experiment: Experiment) -> Trace:
 
     >>> from gradlab.workers import Bowl
     >>> run(Experiment(Bowl(), workers=2, gradients=4)).rounds["worker"].tolist()
-    [0, 1, 0, 1]
+    [1, 0, 1, 0]
     """
     trace = decide(experiment)
     return dataclasses.replace(trace, weights=replay(experiment, trace))
