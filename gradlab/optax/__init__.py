@@ -1,4 +1,4 @@
-"""Rules, optimizers, clips and the recorder as optax gradient transformations.
+"""Rules, optimizers, clips, the drop of stale gradients and the recorder as optax gradient transformations.
 
 Needs optax: `pip install "gradlab[optax]"`. It is imported when one of these functions is called, not before.
 """
@@ -14,3 +14,5 @@ from .recording import record as record
 from .rule import Replacement as Replacement
 from .rule import RuleState as RuleState
 from .rule import from_rule as from_rule
+from .stale import StaleState as StaleState
+from .stale import drop_stale as drop_stale
