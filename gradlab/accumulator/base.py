@@ -142,7 +142,7 @@ class ConditionalAccumulatorBase:
         self.close()
 
     def _read_step(self, step: Any, what: str) -> Any:
-        read = step if type(step) is int else read_step(step, what)
+        read = read_step(step, what)
         if self._in_graph and not isinstance(read, int):
             raise InvalidArgumentError(f"{what} must be a scalar, got shape {read.shape}")
         return read

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,9 @@ class DenseSum:
     ) -> None:
         self._dtype, self._shape, self._is_mean = dtype, shape, is_mean
         self._sum_dtype, self._flushes = sum_dtype, flushes
+        # Where NumPy is silent about overflow; entering it costs a tenth of what np.errstate costs.
+        self._quietly = contextvars.Context()
+        self._quietly.run(np.seterr, all="ignore")
         self._total: Array = None
         self._spare: Array = None  # what was handed out last: a buffer once its taker has let go of it
 
@@ -43,8 +47,7 @@ class DenseSum:
         if self._flushes:
             total, gradient = flush(total), _flushed(gradient)
         if isinstance(total, np.ndarray) and isinstance(gradient, np.ndarray):
-            with np.errstate(all="ignore"):
-                np.add(total, gradient, out=total)
+            self._quietly.run(np.add, total, gradient, total)
         else:
             with precision(self._sum_dtype):
                 total = namespace(total, gradient).asarray(total) + gradient.astype(self._sum_dtype)

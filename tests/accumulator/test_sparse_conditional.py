@@ -1,0 +1,36 @@
+"""The sparse class: slices in and out, what is read as what."""
+
+import numpy as np
+
+import gradlab as gl
+
+
+def test_slices_in_and_out() -> None:
+    acc = gl.SparseConditionalAccumulator("float32", (4, 1))
+    acc.apply_indexed_slices_grad(gl.IndexedSlices(np.float32([[1], [2]]), [0, 2], (4, 1)))
+    acc.apply_indexed_slices_grad(gl.IndexedSlices(np.float32([[4]]), [2]))
+    mean = acc.take_indexed_slices_grad(2)
+    assert isinstance(mean, gl.IndexedSlices)
+    assert mean.to_dense().ravel().tolist() == [1, 0, 3, 0]
+
+
+def test_drops_as_the_dense_one() -> None:
+    acc = gl.SparseConditionalAccumulator("float32")
+    acc.set_global_step(2)
+    assert [bool(acc.apply_grad([0], [[1.0]], local_step=step)) for step in (1, 2, 9)] == [False, True, True]
+    assert acc.take_grad(1).values.tolist() == [[1]]
+    assert acc.global_step == 3
+
+
+def test_strict_cuts_indices_and_believes_what_is_inconsistent() -> None:
+    acc = gl.SparseConditionalAccumulator("float32", strict="tf")
+    acc.apply_grad([1.9], [[1.0, 5.0]], [7, 99])
+    acc.apply_grad([-4], [[1.0, 5.0]])
+    acc.apply_grad([100], [[1.0, 5.0]], [7, 2])
+    assert acc.take_grad(3).indices.tolist() == [-4, 1, 100]
+
+
+def test_indices_of_32_bits() -> None:
+    acc = gl.SparseConditionalAccumulator("float32")
+    acc.apply_grad(np.int32([1]), [[1.0]])
+    assert acc.take_grad(1).indices.dtype == np.int64
