@@ -31,13 +31,14 @@ from .problems import Problem as Problem
 from .replay import loss_curve as loss_curve
 from .replay import replay as replay
 from .server import Server as Server
+from .simulation import Simulation as Simulation
 from .speeds import Crash as Crash
 from .speeds import Speeds as Speeds
 from .trace import Trace as Trace
 
 Engine = Callable[..., Trace]
 # Each is a module with a function `run(experiment, **options) -> Trace`, loaded late, for some bring libraries.
-ENGINES = {"simulated": "simulated"}
+ENGINES = {"simulated": "simulated", "threads": "threads"}
 
 
 def run(experiment: Experiment, engine: str | Engine = "simulated", **options: Any) -> Trace:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
+from ..errors import DeadlockError
 from ..staleness import is_fresh
 
 # What a worker asks of the server, in the order of a round.
@@ -111,3 +113,11 @@ class Ledger:
         self.clock[worker] = max(self.clock[worker], min(others, default=0))
         self.alive.add(worker)
         self.read_at[worker] = -1
+
+    def deadlock(self, waiting: Iterable[int]) -> DeadlockError:
+        """The error to raise where only these are left, and none of them may read."""
+        return DeadlockError(
+            f"no worker can go on after {len(self.rounds)} gradients: waiting are "
+            f"{', '.join(map(str, sorted(waiting))) or 'nobody'}, alive are {sorted(self.alive)}; {self.gathered} of "
+            f"{self.aggregate} gradients of step {self.step} are there"
+        )

@@ -7,7 +7,6 @@ import heapq
 
 import numpy as np
 
-from ..errors import DeadlockError
 from ..staleness import is_fresh
 from .experiment import Experiment
 from .ledger import CHECK, JOIN, LEAVE, READ, RECORD, UPDATE, Ledger
@@ -68,7 +67,7 @@ def one_by_one(experiment: Experiment) -> Trace:
             for other in sorted(k for k in blocked if ledger.may_read(k)):
                 heapq.heappush(due, (now, other, blocked.pop(other)))
     if len(ledger.rounds) < e.gradients:
-        raise DeadlockError(why(ledger, blocked))
+        raise ledger.deadlock(blocked)
     return Trace.of(e, "simulated", "ticks", log, ledger.rounds, {})
 
 
@@ -131,12 +130,3 @@ def _moves(workers: int, who: np.ndarray, ended: np.ndarray) -> tuple[np.ndarray
     worker = np.r_[np.repeat(everybody, 2), np.repeat(who, 4)][:-2]
     times = np.r_[np.zeros(2 * workers, np.int64), np.repeat(ended, 4)][:-2]
     return np.stack([move, worker], axis=1).astype(np.int32), times
-
-
-def why(ledger: Ledger, blocked: dict[int, Piece]) -> str:
-    """What a deadlock says."""
-    waiting = ", ".join(map(str, sorted(blocked))) or "nobody"
-    return (
-        f"no worker can go on after {len(ledger.rounds)} gradients: waiting are {waiting}, alive are "
-        f"{sorted(ledger.alive)}; {ledger.gathered} of {ledger.aggregate} gradients of step {ledger.step} are there"
-    )

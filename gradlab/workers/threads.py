@@ -1,0 +1,138 @@
+"""Real threads that really wait: the operating system decides who speaks next, one lock that one is heard at a time."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+
+from .checks import finite
+from .experiment import Experiment
+from .ledger import CHECK, LEAVE, READ
+from .server import Gradient, Server
+from .trace import Trace
+from .worker import Piece, worker
+
+
+def run(experiment: Experiment, tick: float = 1e-5) -> Trace:
+    """The trace of an experiment whose workers are threads; times are microseconds. `replay` repeats it bit for bit.
+
+    A worker that crashes is a thread that ends, and another takes its place later on. What a problem raises in a thread
+    is raised here, and so is KeyboardInterrupt; no thread is left either way.
+
+    Args:
+        tick: seconds that one tick of `Speeds` lasts. A gradient that takes longer to compute lasts longer.
+
+    Not in TensorFlow.
+
+    Raises: DeadlockError: everybody who is left waits for somebody who is not.
+
+    >>> from gradlab.workers import Bowl
+    >>> trace = run(Experiment(Bowl(), workers=3, gradients=30, policy="wait"))
+    >>> trace.engine, len(trace), int(trace.accepted.sum())
+    ('threads', 30, 30)
+    """
+    finite("tick", tick, 0)
+    return _Run(experiment, tick).trace()
+
+
+class _Run:
+    """What the threads of one run share; all but `over` and `threads` is touched under `turn` only."""
+
+    def __init__(self, experiment: Experiment, tick: float) -> None:
+        self.experiment, self.tick = experiment, tick
+        self.server, self.log = Server(experiment), list[tuple[int, int, int]]()
+        self.turn = threading.Condition()
+        self.living, self.waiting = set(range(experiment.workers)), set[int]()
+        self.failure: BaseException | None = None
+        self.over = threading.Event()
+        self.threads: list[threading.Thread] = []
+        self.began = time.perf_counter()
+
+    def trace(self) -> Trace:
+        e = self.experiment
+        try:
+            if e.gradients == 0:
+                self.stop()
+            for k, ticks in enumerate(e.ticks().tolist()):
+                self.start(k, worker(e, k, ticks))
+            self.join()
+        finally:
+            self.stop()
+            self.join()
+        if self.failure is not None:
+            raise self.failure
+        return Trace.of(e, "threads", "microseconds", self.log, self.server.ledger.rounds, self.server.weights)
+
+    def start(self, k: int, life: Iterator[Piece]) -> None:
+        """A thread for what is left of a worker's life."""
+        thread = threading.Thread(target=self.live, args=(k, life), name=f"gradlab worker {k}", daemon=True)
+        self.threads.append(thread)
+        thread.start()
+
+    def join(self) -> None:
+        """Wait for all threads; one that dies has added its successor by then."""
+        for thread in self.threads:
+            if thread.ident is not None:
+                thread.join()
+
+    def stop(self, failure: BaseException | None = None) -> None:
+        """End the run for everybody; the first failure counts."""
+        with self.turn:
+            if not self.over.is_set():
+                self.failure = failure
+            self.over.set()
+            self.turn.notify_all()
+
+    def live(self, k: int, life: Iterator[Piece]) -> None:
+        """What a thread does."""
+        try:
+            for piece in life:
+                if not self.work(k, piece):
+                    return
+                if LEAVE in piece.moves:
+                    self.start(k, life)
+                    return
+            with self.turn:
+                self.living.discard(k)
+                self.look_for_deadlock()
+        except BaseException as failure:  # it is raised where `run` was called
+            self.stop(failure)
+
+    def work(self, k: int, piece: Piece) -> bool:
+        """Compute, wait until it is time and the worker's turn, and make the moves; False once the run is over."""
+        until = time.perf_counter() + piece.ticks * self.tick
+        gradient = self.gradient(k) if CHECK in piece.moves else None
+        if self.over.wait(max(0.0, until - time.perf_counter())):
+            return False
+        with self.turn:
+            if piece.moves[0] == READ:
+                self.wait_to_read(k)
+            if self.over.is_set():
+                return False
+            now = int((time.perf_counter() - self.began) * 1e6)
+            for move in piece.moves:
+                self.server.handle(move, k, now, gradient if move == CHECK else None)
+                self.log.append((move, k, now))
+            if len(self.server.ledger.rounds) >= self.experiment.gradients:
+                self.stop()
+            self.turn.notify_all()
+        return True
+
+    def gradient(self, k: int) -> Gradient:
+        """Of the weights that the worker holds; nobody else touches what is read here."""
+        return self.experiment.gradient(self.server.held(k), k, self.server.ledger.clock[k])
+
+    def wait_to_read(self, k: int) -> None:
+        ledger = self.server.ledger
+        if not ledger.may_read(k):
+            self.waiting.add(k)
+            self.look_for_deadlock()
+            self.turn.wait_for(lambda: self.over.is_set() or ledger.may_read(k))
+            self.waiting.discard(k)
+
+    def look_for_deadlock(self) -> None:
+        """End the run if all who live wait, and none of them has been let go on meanwhile."""
+        ledger = self.server.ledger
+        if self.living == self.waiting and not any(ledger.may_read(k) for k in self.waiting):
+            self.stop(ledger.deadlock(self.waiting))
