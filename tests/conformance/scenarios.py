@@ -63,14 +63,23 @@ def _entries(content: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]
 
 def _family(family: str, part: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """`family.scenarios`, and its other lists (observations told in words), so that none of them goes unmentioned."""
+    by_id = {s["id"]: s for s in part["scenarios"]}
     for s in part["scenarios"]:
         yield family, s["id"], s
     for kind, entries in part.items():
         if kind == "scenarios" or not isinstance(entries, list):
             continue
         for k, entry in enumerate(entries):
+            if "scenario" in entry:  # said about another scenario, which may not be in the file
+                entry = {**entry, "named": by_id.get(entry["scenario"])}
             name = entry.get("id", f"{kind}.{k}")
             inner = entry.get("observations")
-            many = enumerate(inner) if inner else [(None, entry)]
+            many = enumerate(_told(entry)) if inner else [(None, entry)]
             for i, observation in many:
                 yield f"{family}.{kind}", name if i is None else f"{name}.{i}", observation
+
+
+def _told(entry: dict[str, Any]) -> list[dict[str, Any]]:
+    """The observations of a group, each with its title and those before it, which it goes on from."""
+    told = entry["observations"]
+    return [{**o, "title": entry.get("title", ""), "earlier": told[:i]} for i, o in enumerate(told)]

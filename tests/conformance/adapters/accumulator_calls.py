@@ -1,0 +1,93 @@
+"""The calls of an accumulator's scenario: arguments read, and handed to a method or, where they were fed, to a kernel.
+
+A fed argument is one whose shape TensorFlow's Python does not know, so that only the kernel checks it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import gradlab as gl
+
+from .. import decode
+
+Call = dict[str, Any]
+FED = ("dynamic", "fed", "local_step_fed", "num_required_fed")
+FIELDS = {
+    *("op", "note", "notes", "taker", "timeout_ms", "ms", "times", "threads", "grads", "num_required"),
+    *("grad", "grad_dtype", "grad_shape_if_empty", "local_step", "local_step_defaulted", "new_global_step"),
+    *("indices", "indices_dtype", "values", "values_dtype", "values_shape_if_empty", "grad_shape", *FED),
+}
+
+
+def array(x: Any, dtype: np.dtype, shape: list[int] | None) -> np.ndarray:
+    with np.errstate(over="ignore"):
+        found = np.asarray(decode.numbers(x), np.float64).astype(dtype)
+    return found if shape is None else found.reshape(shape)
+
+
+def local_step(call: Call) -> dict[str, Any]:
+    """Nothing where the call left it to its default."""
+    given = "local_step" in call and not call.get("local_step_defaulted")
+    return {"local_step": decode.numbers(call["local_step"])} if given else {}
+
+
+def gradient(call: Call, dtype: np.dtype) -> np.ndarray:
+    given = decode.dtype(call["grad_dtype"]) if "grad_dtype" in call else dtype
+    return array(call["grad"], given, call.get("grad_shape_if_empty"))
+
+
+def rows(call: Call, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray, Any]:
+    """Indices, values and shape of a sparse gradient."""
+    given = decode.dtype(call["values_dtype"]) if "values_dtype" in call else dtype
+    values = array(call["values"], given, call.get("values_shape_if_empty"))
+    indices = np.asarray(call["indices"], call.get("indices_dtype", np.int64))
+    return indices, values, call.get("grad_shape")
+
+
+def apply_dense(acc: Any, call: Call, dtype: np.dtype) -> Any:
+    grad, step = gradient(call, dtype), local_step(call)
+    if not any(call.get(k) for k in FED):
+        return acc.apply_grad(grad, **step)
+    step = {"local_step": np.asarray(step.get("local_step", 0), np.int64)}
+    return gl.raw_ops.ResourceAccumulatorApplyGradient(handle=acc.accumulator_ref, gradient=grad, **step)
+
+
+def apply_sparse(acc: Any, call: Call, dtype: np.dtype) -> Any:
+    indices, values, shape = rows(call, dtype)
+    step = local_step(call)
+    if call["op"].endswith("indexed_slices_grad"):
+        return acc.apply_indexed_slices_grad(gl.IndexedSlices(values, indices, shape), **step)
+    if not any(call.get(k) for k in FED):
+        return acc.apply_grad(indices, values, shape, **step)
+    return gl.raw_ops.SparseAccumulatorApplyGradient(
+        handle=acc.accumulator_ref,
+        local_step=np.asarray(step.get("local_step", 0), np.int64),
+        gradient_indices=indices.astype(np.int64),
+        gradient_values=values,
+        gradient_shape=np.asarray([] if shape is None else shape, np.int64),
+        has_known_shape=shape is not None,
+    )
+
+
+def take(acc: Any, call: Call, timeout: float | None) -> Any:
+    """A method's take; a fed number that is none goes to the kernel, which refuses it without waiting."""
+    required = decode.numbers(call["num_required"])
+    if call.get("num_required_fed") or call.get("fed"):
+        sparse = isinstance(acc, gl.SparseConditionalAccumulator)
+        kernel = gl.raw_ops.SparseAccumulatorTakeGradient if sparse else gl.raw_ops.ResourceAccumulatorTakeGradient
+        if np.ndim(required):
+            return kernel(handle=acc.accumulator_ref, num_required=np.asarray(required, np.int32), dtype=acc.dtype)
+    slices = call["op"].endswith("indexed_slices_grad")
+    return (acc.take_indexed_slices_grad if slices else acc.take_grad)(required, timeout=timeout)
+
+
+def set_global_step(acc: Any, call: Call) -> None:
+    step = decode.numbers(call["new_global_step"])
+    if not call.get("fed"):
+        acc.set_global_step(step)
+    else:
+        kernel = gl.raw_ops.ResourceAccumulatorSetGlobalStep
+        kernel(handle=acc.accumulator_ref, new_global_step=np.asarray(step, np.int64))
