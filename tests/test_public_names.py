@@ -14,6 +14,8 @@ PACKAGE = TESTS.parent / "gradlab"
 
 # Modules without a test file of their own, and what tests them instead. An __init__ holds names only.
 TESTED_ELSEWHERE = {
+    "accumulator/base": "accumulator/: what dense and sparse accumulators share",
+    "accumulator/conditional": "accumulator/test_dense.py and everything else there",
     "_connection": "browser/: every page there is served through it",
     "_jupyter": "test_main.py and browser/test_command.py: what the command does",
     "clip/_limits": "clip/test_warnings.py: its warnings and refusals, through the clips that give them",
@@ -26,6 +28,10 @@ TESTED_ELSEWHERE = {
     "live/lettering": "live/test_recorder.py and live/test_pixels.py",
     "pairs": "test_bad_input.py: apply_gradients with everything it refuses",
     "rules/_rule": "rules/test_every_rule.py",
+    "sync/checks": "sync/test_optimizer.py: what is refused",
+    "sync/exchange": "sync/test_optimizer.py, where nobody waits, and sync/test_chief.py, where all do",
+    "sync/rounds": "the same",
+    "sync/why": "sync/test_chief.py: what those who wait are told",
     "slots": "train/test_slots.py: what the optimizers keep, by name; test_optimizer.py",
     "tape": "test_autodiff.py: the tape is its inner half",
     "train/adadelta": "train/test_tensorflow.py, test_signatures.py and test_slots.py there, like every optimizer",

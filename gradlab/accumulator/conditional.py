@@ -80,9 +80,7 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
             grad = self._densified(grad)
         gradient = read_array(grad, self.dtype, "grad")
         if gradient.shape != self._shape and not is_compatible(gradient.shape, self._shape):
-            raise InvalidArgumentError(
-                f"{self.name or 'grad'} must have shape {shown(self._shape)}, got {gradient.shape}"
-            )
+            raise InvalidArgumentError(f"grad must have shape {shown(self._shape)}, got {gradient.shape}")
         return self._kernel.apply(gradient, self._read_step(local_step, "local_step"))
 
     def take_grad(self, num_required: int, name: str | None = None, *, timeout: float | None = None) -> Array:
