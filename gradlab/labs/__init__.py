@@ -14,6 +14,7 @@ from .clip_libraries import clip_libraries as clip_libraries
 from .clipping import clipping as clipping
 from .gate_race import gate_race as gate_race
 from .optimizers import optimizers as optimizers
+from .staleness import staleness as staleness
 from .word_rates import word_rates as word_rates
 
 _CATALOGUE: tuple[type[Lab], ...] = (
@@ -25,6 +26,7 @@ _CATALOGUE: tuple[type[Lab], ...] = (
     adagrad_libraries,
     word_rates,
     optimizers,
+    staleness,
 )
 
 if not typing.TYPE_CHECKING:  # type checkers find unknown names themselves

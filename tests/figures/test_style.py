@@ -9,7 +9,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import PathPatch
 from matplotlib.text import Text
 
-from gradlab.figures import _style, digits, libraries
+from gradlab.figures import _lanes, _style, digits, libraries
 from gradlab.live.theme import Palette
 
 from .views import STATES, Shown
@@ -23,7 +23,10 @@ EYES = {
     "tritan": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
 }
 # What texts stand on where it is not the page.
-PAPERS = {"libraries": [*libraries.LOOKS.values()], "five adagrads": [*digits.LOOKS.values()]}
+PAPERS = {
+    "libraries": [*libraries.LOOKS.values()], "five adagrads": [*digits.LOOKS.values()],
+    "staleness": ["white", _lanes.PALE_BLUE],
+}  # fmt: skip
 THEMES = {"light": lambda rgb: tuple(rgb[:3]), "dark": lambda rgb: Palette(_style.DARK).dark(rgb[:3])}
 
 

@@ -42,6 +42,9 @@ STATES: dict[str, Callable[[], Any]] = {
     "race, long names": lambda: labs.optimizers(
         surface="himmelblau", first="ProximalGradientDescent", third="FrequencyAwareAdagrad", factor=0.01
     ),
+    "staleness": lambda: labs.staleness(),
+    "staleness, races": lambda: labs.staleness(workers=8, step_first=False, atomic=False),
+    "staleness, waiting": lambda: labs.staleness(policy="wait", threshold=0, now=700),
     "curve guessed": lambda: exercises.predict("clipping.share"),
     "curve revealed": lambda: revealed("clipping.turn", guess_1=20.0),
     "number guessed": lambda: exercises.predict("clipping.spikes"),

@@ -1,0 +1,216 @@
+"""What several workers do at the same time: a lane each, how stale their gradients are, and what comes of them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib.gridspec import GridSpec
+
+from ._bars import bars, hatching
+from ._counts import Ages, Workers
+from ._key import Key
+from ._lanes import (
+    ACCEPTED,
+    DROPPED,
+    IN_HAND,
+    LIMIT,
+    MOST_WORKERS,
+    QUIET,
+    RECORDED,
+    TOP,
+    UPDATE,
+    WAITS,
+    LaneNames,
+    patch,
+    sides,
+    text,
+)  # fmt: skip
+from ._style import BLACK, BLUE, FAINT, GREEN, NARROW, WIDE, moving_line, new_figure, tidy
+
+_WIDE_WINDOW, _NARROW_WINDOW, _TICK = 1200, 600, 200  # ticks shown at a time; between two numbers of the axis
+_PIXEL = 2.15  # ticks in a pixel of either page
+_LETTER, _BOLD, _PAD = 7.5, 9.0, 6.0  # width of a letter in a bar, and what stays free beside it, in pixels
+_NAMED = 14  # gradients of one worker that can carry numbers
+
+
+class Lanes(NamedTuple):
+    """Gradients up to a time `now`, in the order in which they were settled, those in hand last. Arrays are (n,).
+
+    Fields:
+        workers, now: how many; ticks.
+        worker, began, ended: ticks of the read, and of the update or the drop; `ended` is `now` for those in hand.
+        read: step of the weights that were read. recorded, true: staleness; -1 for those in hand.
+        accepted: whether it was. updates (u,): when the weights moved. waits (w, 3): worker, from, to.
+        limit: the largest staleness that is accepted; None if all are.
+        handed_in, accepted_of, starving (workers,): what became of each worker's gradients.
+    """
+
+    workers: int
+    now: int
+    worker: np.ndarray
+    began: np.ndarray
+    ended: np.ndarray
+    read: np.ndarray
+    recorded: np.ndarray
+    true: np.ndarray
+    accepted: np.ndarray
+    updates: np.ndarray
+    waits: np.ndarray
+    limit: int | None
+    handed_in: np.ndarray
+    accepted_of: np.ndarray
+    starving: np.ndarray
+
+    @property
+    def settled(self) -> np.ndarray:
+        """Whether the gradient was handed in."""
+        return self.recorded >= 0
+
+
+class TimelineView:
+    """A lane for each worker with a bar for each gradient; what was accepted of each; the distribution of staleness.
+
+    In a bar stand the version of the weights that was read and how many updates came since: so many of the thin lines
+    cross the bar. Accepted bars are filled, dropped ones hatched.
+    """
+
+    def __init__(self) -> None:
+        self.figure = new_figure(WIDE, 6.2)
+        self.lanes, self.workers, self.ages, key = (self.figure.add_subplot() for _ in range(4))
+        self._lanes, self._workers, self._ages = _Lanes(self.lanes), Workers(self.workers), Ages(self.ages)
+        self._key = Key(key, (
+            (ACCEPTED, "accepted"), (DROPPED | {"hatch": "//"}, "dropped"), (IN_HAND, "being computed"),
+            (WAITS, "worker waits"), (UPDATE, "update of the weights"),
+            ({"s": "v3", "color": QUIET}, "version of the weights read"),
+            ({"s": "2", "color": BLACK, "weight": "bold"}, "staleness; 5≠2: 5, recorded as 2"),
+            (RECORDED, "staleness as recorded"), (LIMIT, "the most that is accepted"),
+        ))  # fmt: skip
+        self.arrange(narrow=False)
+
+    def arrange(self, narrow: bool) -> None:
+        """Fit the page: what was accepted beside the lanes, or everything in one column and half the time at once."""
+        self._lanes.show(_NARROW_WINDOW if narrow else _WIDE_WINDOW)
+        if narrow:
+            self.figure.set_size_inches(NARROW, 11.4)
+            grid = GridSpec(4, 1, self.figure, height_ratios=(3.4, 2.6, 1.4, 2.0))
+            places = [grid[k] for k in range(4)]
+        else:
+            self.figure.set_size_inches(WIDE, 6.2)
+            grid = GridSpec(2, 1, self.figure, height_ratios=(2.4, 1))
+            above, below = (
+                grid[k].subgridspec(1, 2, width_ratios=widths) for k, widths in enumerate(((3.3, 1), (1, 1.5)))
+            )
+            places = [above[0], above[1], below[0], below[1]]
+        for axes, place in zip((self.lanes, self.workers, self.ages, self._key.axes), places, strict=True):
+            axes.set_subplotspec(place)
+        self._key.arrange(1 if narrow else 2, 3.3 if narrow else 4.8)
+
+    def draw(self, lanes: Lanes) -> None:
+        """Set the moving artists."""
+        self._lanes.draw(lanes)
+        self._workers.draw(lanes.handed_in, lanes.accepted_of, lanes.starving)
+        done = lanes.settled
+        self._ages.draw(lanes.true[done], lanes.recorded[done], lanes.accepted[done], lanes.limit)
+
+    def places(self, lanes: Lanes) -> tuple[np.ndarray, np.ndarray]:
+        """Where the gradients lie in the Axes `lanes`: the middles of their bars."""
+        start = self._lanes.start(lanes.now)
+        return (lanes.began + lanes.ended) / 2 - start, np.mean(sides(lanes.worker, lanes.workers), axis=0)
+
+
+class _Lanes:
+    """Bars over time. The window ends at `now` once the run is longer than it."""
+
+    def __init__(self, axes: Any) -> None:
+        self.axes = tidy(axes, "What each worker does", "time (ticks; a gradient takes about 100)", "worker")
+        axes.set_xticks([])
+        axes.xaxis.labelpad = 19
+        self._lines = moving_line(axes, color=BLUE, alpha=0.35, lw=0.7, zorder=2.2)
+        self._bars = {name: patch(axes, looks) for name, looks in _LOOKS.items()}
+        self._hatching = moving_line(axes, color=FAINT, lw=0.9, zorder=2.5)
+        self._waits = moving_line(axes, zorder=2.5, **WAITS)
+        self._updates = moving_line(axes, zorder=3, **UPDATE)
+        self._now = moving_line(axes, color=GREEN, lw=1.6, zorder=3)
+        self._window = _WIDE_WINDOW
+        self._version = text(axes, x=1, y=1.01, ha="right", va="bottom", transform=axes.transAxes, fontsize=9)
+        self._reads = [text(axes, va="bottom", color=QUIET, clip_on=True) for _ in range(_NAMED * MOST_WORKERS)]
+        self._ages = [text(axes, va="top", ha="right", weight="bold", clip_on=True) for _ in self._reads]
+        self._names = LaneNames(axes)
+        foot: dict[str, Any] = {"y": -0.02, "va": "top", "ha": "center", "transform": axes.get_xaxis_transform()}
+        self._times = [text(axes, **foot) for _ in range(1 + _WIDE_WINDOW // _TICK)]
+
+    def draw(self, lanes: Lanes) -> None:
+        start = self.start(lanes.now)
+        began, ended = lanes.began - start, lanes.ended - start
+        low, high = sides(lanes.worker, lanes.workers)
+        for name, some in zip(_LOOKS, (lanes.settled & lanes.accepted, _dropped(lanes), ~lanes.settled), strict=True):
+            self._bars[name].set_path(bars(began[some], ended[some], low[some], high[some]))
+        lost = _dropped(lanes) & (ended > 0)
+        self._hatching.set_data(*hatching(began[lost], ended[lost], low[lost], high[lost], 50, 18).T)
+        updates = lanes.updates[lanes.updates >= start] - start
+        self._updates.set_data(updates, np.full(len(updates), TOP / 2))
+        self._lines.set_data(*_uprights(updates))
+        self._now.set_data([lanes.now - start] * 2, [0, 1])
+        self._draw_waits(lanes, start)
+        self._draw_times(start)
+        self._version.set_text(f"version {len(lanes.updates)} now")
+        self._write(lanes, began, ended)
+        self._names.draw(lanes.workers)
+
+    def show(self, window: int) -> None:
+        """Show so many ticks at a time."""
+        self._window = window
+        self.axes.set_xlim(0, window)
+
+    def start(self, now: int) -> int:
+        """The tick at the left edge."""
+        return max(0, now - self._window)
+
+    def _draw_waits(self, lanes: Lanes, start: int) -> None:
+        worker, since, until = lanes.waits.T
+        middle, nothing = np.mean(sides(worker, lanes.workers), axis=0), np.full(len(worker), np.nan)
+        self._waits.set_data(
+            np.stack([since - start, until - start, nothing], axis=1).ravel(),
+            np.stack([middle, middle, nothing], axis=1).ravel(),
+        )
+
+    def _draw_times(self, start: int) -> None:
+        first, last = self.axes.get_xlim()  # a part of the window, if somebody looks closer
+        ticks = range(-(-start // _TICK) * _TICK, start + _WIDE_WINDOW + 1, _TICK)
+        for words in self._times:
+            words.set_visible(False)
+        for words, tick in zip(self._times, ticks, strict=False):
+            at = tick - start
+            words.set(x=at, text=f"{tick}", visible=first <= at <= last, ha="right" if at > 0.98 * last else "center")
+
+    def _write(self, lanes: Lanes, began: np.ndarray, ended: np.ndarray) -> None:
+        """Version and staleness into the bars that are wide enough."""
+        low, high = sides(lanes.worker, lanes.workers)
+        room, pad, middle = (ended - began.clip(0)) / _PIXEL - _PAD, _PAD / 2 * _PIXEL, (low + high) / 2
+        for words in (*self._reads, *self._ages):
+            words.set_visible(False)
+        for k, read, age in zip(np.flatnonzero(ended > 0)[-len(self._reads) :], self._reads, self._ages, strict=False):
+            version, said = f"v{lanes.read[k]}", _age(lanes.recorded[k], lanes.true[k])
+            if began[k] >= 0 and len(version) * _LETTER <= room[k]:
+                read.set(x=began[k] + pad, y=middle[k], text=version, visible=True)
+            if said and len(said) * _BOLD <= room[k]:
+                age.set(x=ended[k] - pad, y=middle[k], text=said, visible=True)
+
+
+_LOOKS = {"accepted": ACCEPTED, "dropped": DROPPED, "in hand": IN_HAND}
+
+
+def _dropped(lanes: Lanes) -> np.ndarray:
+    return lanes.settled & ~lanes.accepted
+
+
+def _uprights(at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Lines through all lanes."""
+    x = np.repeat(at.astype(float), 3)
+    x[2::3] = np.nan
+    return x, np.tile([TOP, 1, np.nan], len(at))
+
+
+def _age(recorded: int, true: int) -> str:
+    return "" if recorded < 0 else f"{true}" if true == recorded else f"{true}≠{recorded}"

@@ -1,0 +1,86 @@
+"""The timeline: bars where gradients are, numbers where there is room, marks beyond colour, half of it when narrow."""
+
+import numpy as np
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+from gradlab.figures.timeline import Lanes, TimelineView
+
+LANES = Lanes(
+    workers=2, now=1000, worker=np.array([0, 1, 1, 0]), began=np.array([0, 0, 700, 300]),
+    ended=np.array([300, 700, 760, 1000]), read=np.array([0, 0, 2, 1]), recorded=np.array([0, 1, 0, -1]),
+    true=np.array([0, 1, 3, -1]), accepted=np.array([True, False, True, True]), updates=np.array([300, 760]),
+    waits=np.array([[1, 760, 1000]]), limit=0, handed_in=np.array([1, 2]), accepted_of=np.array([1, 0]),
+    starving=np.array([False, True]),
+)  # fmt: skip
+
+
+def drawn(lanes: Lanes = LANES, narrow: bool = False) -> TimelineView:
+    view = TimelineView()
+    view.arrange(narrow)
+    FigureCanvasAgg(view.figure).draw()
+    view.draw(lanes)
+    return view
+
+
+def spans(path: object) -> list[tuple[float, float]]:
+    """Left and right of every bar of a path."""
+    x = path.vertices[:, 0].reshape(-1, 5) if len(path.vertices) > 1 else np.empty((0, 5))  # type: ignore[attr-defined]
+    return [(side.min(), side.max()) for side in x]
+
+
+def written(texts: list) -> list[str]:  # type: ignore[type-arg]
+    return [text.get_text() for text in texts if text.get_visible()]
+
+
+def test_every_gradient_is_a_bar_that_says_what_became_of_it() -> None:
+    timeline = drawn()._lanes
+    found = {name: spans(bar.get_path()) for name, bar in timeline._bars.items()}
+    assert found == {"accepted": [(0, 300), (700, 760)], "dropped": [(0, 700)], "in hand": [(300, 1000)]}
+    hatch = timeline._hatching.get_xdata()
+    assert np.nanmin(hatch) >= 0 and np.nanmax(hatch) <= 700 and len(hatch) > 20
+    assert timeline._waits.get_xdata()[:2].tolist() == [760, 1000]
+    assert timeline._updates.get_xdata().tolist() == [300, 760]
+    assert timeline._version.get_text() == "version 2 now"
+
+
+def test_bars_carry_the_version_read_and_the_staleness() -> None:
+    timeline = drawn()._lanes
+    assert written(timeline._reads) == ["v0", "v0", "v2", "v1"]
+    assert written(timeline._ages) == ["0", "1"]  # 3≠0 would not fit
+    wider = drawn(LANES._replace(ended=np.array([300, 700, 790, 1000])))._lanes
+    assert written(wider._ages) == ["0", "1", "3≠0"]
+    tight = drawn(LANES._replace(ended=np.array([300, 700, 730, 1000])))._lanes
+    assert (written(tight._reads), written(tight._ages)) == (["v0", "v0", "v1"], ["0", "1"])
+
+
+def test_a_narrow_page_shows_the_last_half() -> None:
+    timeline = drawn(narrow=True)._lanes
+    assert timeline.axes.get_xlim() == (0, 600)
+    assert spans(timeline._bars["accepted"].get_path()) == [(-400, -100), (300, 360)]
+    assert [(t.get_position()[0], t.get_text()) for t in timeline._times if t.get_visible()] == [
+        (0, "400"), (200, "600"), (400, "800"), (600, "1000")
+    ]  # fmt: skip
+    assert written(timeline._reads) == ["v2"]
+    early = LANES._replace(now=500, ended=np.minimum(LANES.ended, 500))
+    assert drawn(early, narrow=True)._lanes.start(500) == 0
+
+
+def test_items_lie_in_the_middle_of_their_bars() -> None:
+    x, y = drawn().places(LANES)
+    assert x.tolist() == [150, 350, 730, 650]
+    assert y[0] == y[3] < y[1] == y[2]
+
+
+def test_who_starves_is_told_in_words() -> None:
+    counts = written(drawn()._workers._counts)
+    assert counts == ["1 of 1", "0 of 2\n✗ starves"]
+
+
+def test_shares_of_all_ages_are_stacked_and_what_was_recorded_is_marked() -> None:
+    ages = drawn()._ages
+    assert spans(ages._taken.get_path()) == pytest.approx(np.array([(-0.4, 0.4), (2.6, 3.4)]))
+    assert spans(ages._lost.get_path()) == pytest.approx(np.array([(0.6, 1.4)]))
+    assert ages._recorded.get_xydata() == pytest.approx(np.array([(0, 2 / 3), (1, 1 / 3)]))
+    assert ages._limit.get_xdata() == [0.5, 0.5]
+    assert drawn(LANES._replace(limit=None))._ages._limit.get_xdata() == []

@@ -1,0 +1,132 @@
+"""The lab of stale gradients: what is seen is the engine's run, at every time, and every policy does what it says."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import gradlab as gl
+from gradlab.labs.staleness import END, POLICIES, Moment, experiment, starving
+from gradlab.workers import UPDATE
+
+SETTINGS = {"workers": 4, "straggler": 3.0, "spread": 0.2, "step_first": True, "atomic": True}
+
+
+def seen(**params: object) -> Moment:
+    lab = gl.labs.staleness(**params)
+    return lab.compute(lab.params)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_what_is_seen_is_the_run_of_the_engine(policy: str) -> None:
+    lanes = seen(policy=policy, **SETTINGS).lanes
+    trace = gl.workers.run(experiment(policy, 3, **SETTINGS))  # type: ignore[arg-type]
+    n = int(lanes.settled.sum())
+    assert n == np.searchsorted(trace.times[trace.moves[:, 0] == UPDATE], END, side="right")
+    np.testing.assert_array_equal(lanes.worker[:n], trace.rounds["worker"][:n])
+    np.testing.assert_array_equal(lanes.true[:n], trace.true_staleness[:n])
+    np.testing.assert_array_equal(lanes.recorded[:n], trace.staleness[:n])
+    np.testing.assert_array_equal(lanes.accepted[:n], trace.accepted[:n])
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize(("step_first", "atomic"), [*itertools.product((True, False), repeat=2)])
+def test_true_staleness_is_the_number_of_update_lines_that_cross_the_bar(
+    policy: str, step_first: bool, atomic: bool
+) -> None:
+    lanes = seen(policy=policy, step_first=step_first, atomic=atomic, spread=0.5).lanes
+    for k in np.flatnonzero(lanes.settled):
+        inside = ((lanes.began[k] < lanes.updates) & (lanes.updates < lanes.ended[k])).sum()
+        touching = ((lanes.began[k] <= lanes.updates) & (lanes.updates <= lanes.ended[k])).sum()
+        if atomic or lanes.accepted[k]:
+            assert inside <= lanes.true[k] <= touching
+
+
+def test_staleness_is_recorded_wrong_by_either_race_and_by_nothing_else() -> None:
+    for step_first, atomic in itertools.product((True, False), repeat=2):
+        lanes = seen(workers=8, straggler=1.0, step_first=step_first, atomic=atomic).lanes
+        wrong = (lanes.true != lanes.recorded)[lanes.settled]
+        assert wrong.any() == (not (step_first and atomic))
+        assert (lanes.true >= lanes.recorded)[lanes.settled].all()
+
+
+def test_every_policy_keeps_its_promise() -> None:
+    drop = seen(policy="drop", threshold=2, **SETTINGS).lanes
+    np.testing.assert_array_equal(drop.accepted, drop.accepted & ((drop.recorded <= 2) | ~drop.settled))
+    assert not seen(policy="apply", **SETTINGS).lanes.starving.any()
+    wait = seen(policy="wait", threshold=1, **SETTINGS).lanes
+    assert np.ptp(wait.handed_in) <= 2 and len(wait.waits)
+    backup = seen(policy="backup", **SETTINGS).lanes
+    assert backup.accepted_of[3] == 0 and backup.starving[3] and len(backup.waits)
+    assert (backup.true[backup.settled & backup.accepted] == 0).all()
+
+
+def test_bars_and_waits_of_a_worker_follow_each_other_without_a_hole() -> None:
+    for policy, now in itertools.product(POLICIES, (0, 20, 640, END)):
+        lanes = seen(policy=policy, spread=0.5, straggler=5.0, workers=8, now=now, threshold=0).lanes
+        for k in range(8):
+            mine = lanes.worker == k
+            spans = [*zip(lanes.began[mine], lanes.ended[mine], strict=True)]
+            spans += [(since, until) for worker, since, until in lanes.waits.tolist() if worker == k]
+            edges = np.array(sorted(spans)).reshape(-1, 2)
+            assert np.array_equal(edges[1:, 0], edges[:-1, 1])
+            assert (edges[[0, -1], [0, 1]] == (0, now)).all() if now else not len(edges)
+            assert (~lanes.settled[mine]).sum() <= 1
+
+
+def test_a_later_time_adds_and_changes_nothing_before() -> None:
+    early, late = (seen(now=now).lanes for now in (400, 800))
+    n = int(early.settled.sum())
+    for name in ("worker", "began", "ended", "read", "recorded", "true", "accepted"):
+        np.testing.assert_array_equal(getattr(early, name)[:n], getattr(late, name)[:n])
+
+
+@pytest.mark.parametrize(
+    ("handed_in", "accepted", "starves"), [(0, 0, False), (1, 0, False), (2, 0, True), (4, 1, False), (5, 1, True)]
+)
+def test_starving_is_to_be_hardly_ever_accepted(handed_in: int, accepted: int, starves: bool) -> None:
+    assert starving(np.array([handed_in]), np.array([accepted])).tolist() == [starves]
+
+
+def test_words_say_who_starves_and_what_is_recorded_wrong() -> None:
+    words = gl.labs.staleness(**SETTINGS).description
+    assert words.summary.endswith("Starving: worker 4.")
+    table = dict(words.table)
+    assert table["worker 4"] == "0 of 3 (starves)"
+    assert table["accepted up to"] == "staleness 3"
+    assert dict(gl.labs.staleness(policy="apply").description.table)["accepted up to"] == "any staleness"
+    wrong = gl.labs.staleness(step_first=False).description.summary
+    assert "of another age than recorded" in wrong
+    assert gl.labs.staleness(now=0).description.summary.startswith("0 of 0 gradients accepted")
+
+
+def test_presets_show_what_their_names_say() -> None:
+    lab = gl.labs.staleness()
+    traces = {label: lab.compute({**lab.params, **values}) for label, values in lab.presets.items()}
+    assert traces["Everybody at one speed"].lanes.accepted[: len(traces["Everybody at one speed"].ages())].all()
+    assert traces["A straggler starves"].lanes.starving.tolist() == [False] * 3 + [True]
+    assert len(traces["All wait for it"].lanes.waits)
+    assert traces["One in reserve"].lanes.starving[3]
+    lanes = traces["Older than it says"].lanes
+    assert lanes.true[lanes.accepted & lanes.settled].max() > 3
+
+
+@pytest.mark.parametrize(
+    ("target", "reached", "missed"),
+    [
+        ("all_fed", {"policy": "wait", "threshold": 0, "workers": 6}, {"threshold": 5}),
+        ("all_fed", {"policy": "wait", "threshold": 0, "workers": 6}, {"workers": 5}),
+        ("all_fed", {"policy": "wait", "threshold": 0, "workers": 6}, {"straggler": 2.0}),
+        ("all_fed", {"policy": "wait", "threshold": 0, "workers": 6}, {"now": 600}),
+        ("let_through", {"workers": 8, "threshold": 0, "atomic": False}, {"atomic": True}),
+        ("let_through", {"workers": 8, "threshold": 0, "atomic": False}, {"step_first": False}),
+        ("let_through", {"workers": 8, "threshold": 0, "atomic": False}, {"policy": "apply"}),
+    ],
+)
+def test_targets_can_be_reached_and_missed(target: str, reached: dict[str, object], missed: dict[str, object]) -> None:
+    lab = gl.labs.staleness(target=target)
+    assert lab.description.goal.endswith("not yet.")
+    lab.set(**reached)
+    assert lab.description.goal.endswith("reached."), lab.description.goal
+    lab.set(**missed)
+    assert lab.description.goal.endswith("not yet.")
