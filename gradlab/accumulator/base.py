@@ -5,15 +5,13 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
-import numpy as np
-
 from ..collection import current_collection
 from ..errors import InvalidArgumentError
-from . import sharing
-from .arguments import Shape, read_count, read_dtype, read_name, read_reduction, read_shape, read_step
+from .arguments import read_count, read_name, read_step
 from .deadlock import Producer
 from .kernel import Kernel, Taker
-from .machine import Peek, Sum, Waiter, Waiting
+from .machine import Peek, Waiter, Waiting
+from .spec import Spec, kernel_for
 
 
 class ConditionalAccumulatorBase:
@@ -24,7 +22,7 @@ class ConditionalAccumulatorBase:
     `ConditionalAccumulator` and `SparseConditionalAccumulator` say how gradients are added.
     """
 
-    _KIND = ""  # of the sum, and the name of TensorFlow's op
+    _KIND = ""  # what it adds up, and the name of TensorFlow's node
 
     def __init__(
         self,
@@ -35,30 +33,15 @@ class ConditionalAccumulatorBase:
         reduction_type: str | None,
         strict: str | None,
         sum_dtype: Any,
-        **more: Any,
+        mean: str = "row",
     ) -> None:
-        if strict not in (None, "tf"):
-            raise ValueError(f'strict must be None or "tf", got {strict!r}')
-        self._strict = strict == "tf"
-        self.dtype: np.dtype[Any] = read_dtype(dtype, self._strict)
-        self._shape = read_shape(shape)
-        reduction, shared_name = read_reduction(reduction_type), read_name(shared_name, "shared_name")
-        wide = self.dtype if sum_dtype is None else read_dtype(sum_dtype, self._strict)
-        collection = current_collection()
-        self._in_graph = collection.graph
-        self.name = self._named(read_name(name, "name") or self._KIND)
-        signature = (self._KIND, self.dtype.name, self._shape, reduction, wide.name, *more.values())
-
-        def make() -> Kernel:
-            total = self._make_sum(reduction == "MEAN", wide, **more)
-            return Kernel(shared_name or self.name or self._KIND, self.dtype, total, self._strict, signature)
-
-        as_eager = self._strict and not collection.graph
-        key = (self._KIND, shared_name) if shared_name else (signature if as_eager else None)
-        self._kernel = make() if key is None else sharing.shared(collection, key, make, keep=self._strict)
-        if key is not None and not self._strict:
-            sharing.check_same(self._kernel, signature, shared_name)
-        if as_eager:  # TensorFlow destroys what all of them use with the first that is deleted
+        spec = Spec.read(self._KIND, dtype, shape, reduction_type, strict, sum_dtype, mean)
+        shared_name, name = read_name(shared_name, "shared_name"), read_name(name, "name") or self._KIND
+        self.dtype, self._shape, self._strict = spec.dtype, spec.shape, spec.strict
+        self._in_graph = current_collection().graph
+        self.name = self._named(name)
+        self._kernel = kernel_for(spec, shared_name, self.name)
+        if spec.strict and not self._in_graph:  # TensorFlow destroys it for all with the first object that is deleted
             weakref.finalize(self, setattr, self._kernel, "destroyed", True).atexit = False
 
     def _named(self, name: str) -> str:
@@ -68,9 +51,6 @@ class ConditionalAccumulatorBase:
         elif self._strict:
             return ""
         return name.rpartition("/")[2]
-
-    def _make_sum(self, is_mean: bool, sum_dtype: np.dtype[Any], **more: Any) -> Sum:
-        raise NotImplementedError
 
     @property
     def accumulator_ref(self) -> Kernel:
@@ -151,5 +131,4 @@ class ConditionalAccumulatorBase:
         return num_required if type(num_required) is int else read_count(num_required)
 
     def __repr__(self) -> str:
-        shape: Shape = self._shape
-        return f"<gradlab.{type(self).__name__} {self.name!r} dtype={self.dtype} shape={shape}>"
+        return f"<gradlab.{type(self).__name__} {self.name!r} dtype={self.dtype} shape={self._shape}>"

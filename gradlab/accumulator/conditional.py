@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from .._arrays import Array
 from ..errors import DTypeError, InvalidArgumentError
 from ..slices import IndexedSlices
 from .arguments import is_compatible, read_array, shown
 from .base import ConditionalAccumulatorBase
-from .dense import DenseSum
 from .machine import Receipt
+from .spec import DENSE
 
 
 class ConditionalAccumulator(ConditionalAccumulatorBase):
@@ -47,7 +45,7 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
     (False, '0 < 1', None)
     """
 
-    _KIND = "conditional_accumulator"
+    _KIND = DENSE
 
     def __init__(
         self,
@@ -61,9 +59,6 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
         sum_dtype: Any = None,
     ) -> None:
         super().__init__(dtype, shape, shared_name, name, reduction_type, strict, sum_dtype)
-
-    def _make_sum(self, is_mean: bool, sum_dtype: np.dtype[Any], **more: Any) -> DenseSum:
-        return DenseSum(self.dtype, self._shape, is_mean, sum_dtype, self._strict)
 
     def apply_grad(self, grad: Any, local_step: Any = 0, name: str | None = None) -> Receipt:
         """Add a gradient if `local_step >= global_step`, else drop it; the receipt says which, and why.

@@ -5,14 +5,15 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from ..errors import CancelledError, DeadlineExceededError, DeadlockError, InvalidArgumentError, NotFoundError
 from .arguments import read_count, read_dtype, read_step
 from .deadlock import Producer, Wait
-from .machine import Machine, Peek, Receipt, Sum, Waiter, Waiting
+from .machine import Machine, Peek, Receipt, Waiter, Waiting
+
+if TYPE_CHECKING:
+    from .spec import Spec
 
 
 class Taker(Waiter):
@@ -54,12 +55,11 @@ class Kernel:
     kills TensorFlow's process is an InvalidArgumentError here and changes nothing.
     """
 
-    def __init__(
-        self, name: str, dtype: np.dtype[Any], total: Sum, strict: bool, signature: tuple[Any, ...] = ()
-    ) -> None:
-        self.name, self.dtype, self.signature, self._strict = name, dtype, signature, strict
+    def __init__(self, name: str, spec: Spec) -> None:
+        self.name, self.spec = name, spec
+        self.dtype, self._strict = spec.dtype, spec.strict
         self._lock = threading.Lock()
-        self._machine = Machine(total)
+        self._machine = Machine(spec.new_sum())
         self._producers: set[Producer] = set()
         self._ended = self._had_producers = False
         self.destroyed = False  # a plain flag: it is set while garbage is collected, which may be under the lock

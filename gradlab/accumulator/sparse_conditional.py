@@ -12,7 +12,8 @@ from ..slices import IndexedSlices
 from .arguments import read_array
 from .base import ConditionalAccumulatorBase
 from .machine import Receipt
-from .sparse import SparseGradient, SparseSum
+from .sparse import SparseGradient
+from .spec import SPARSE
 
 
 class SparseConditionalAccumulator(ConditionalAccumulatorBase):
@@ -41,7 +42,7 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
     ([0, 1, 3], [2.0, 6.0, 6.0], [4, 1])
     """
 
-    _KIND = "sparse_conditional_accumulator"
+    _KIND = SPARSE
 
     def __init__(
         self,
@@ -55,12 +56,7 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
         strict: str | None = None,
         sum_dtype: Any = None,
     ) -> None:
-        if mean not in ("row", "gradient"):
-            raise ValueError(f'mean must be "row" or "gradient", got {mean!r}')
-        super().__init__(dtype, shape, shared_name, name, reduction_type, strict, sum_dtype, mean=mean)
-
-    def _make_sum(self, is_mean: bool, sum_dtype: np.dtype[Any], **more: Any) -> SparseSum:
-        return SparseSum(self.dtype, self._shape, is_mean, sum_dtype, more["mean"] == "row", self._strict)
+        super().__init__(dtype, shape, shared_name, name, reduction_type, strict, sum_dtype, mean)
 
     def apply_grad(
         self, grad_indices: Any, grad_values: Any, grad_shape: Any = None, local_step: Any = 0, name: str | None = None
