@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .experiment import Experiment as Experiment
+from .explore import explore as explore
 from .ledger import CHECK as CHECK
 from .ledger import JOIN as JOIN
 from .ledger import LEAVE as LEAVE
@@ -24,6 +25,8 @@ from .ledger import RECORD as RECORD
 from .ledger import UPDATE as UPDATE
 from .ledger import Ledger as Ledger
 from .ledger import Round as Round
+from .outcomes import Outcome as Outcome
+from .outcomes import Outcomes as Outcomes
 from .problems import Bowl as Bowl
 from .problems import Digits as Digits
 from .problems import FromLoss as FromLoss

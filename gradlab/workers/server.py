@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 
 import numpy as np
 
@@ -127,6 +127,17 @@ class Server:
         if weights is None:
             raise InvalidArgumentError(f"worker {worker} has not read any weights yet")
         return weights
+
+    def given(self, worker: int) -> Gradient | None:
+        """The worker's gradient that was checked and waits for its update."""
+        self._check_worker(worker)
+        return self._given[worker]
+
+    def fingerprint(self) -> Hashable:
+        """Equal for servers whose arrays are equal bit for bit, apart from what workers hold and have given."""
+        slots = {f"{name} {k}": slot for name, slots in self._slots.items() for k, slot in enumerate(slots)}
+        parts = (self.weights, slots, self._shared, self._mean_square, *self._gathered)
+        return tuple(tuple(np.asarray(x).tobytes() for x in part.values()) for part in parts)
 
     def _check_worker(self, worker: int) -> None:
         if not 0 <= worker < len(self._held):

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from .._arrays import Array
+from .._arrays import Array, is_jax, precision
+from ..errors import InvalidArgumentError
 from .experiment import Experiment
 from .ledger import MOVES, Round
 from .problems import Problem
@@ -84,15 +85,20 @@ class Trace:
 
     def save(self, path: str | Path) -> None:
         """Write an .npz without pickle; a problem of your own is not written and has to be given to `load`."""
-        start = self.experiment.weights or {}
-        arrays: dict[str, Any] = {
-            "experiment": np.array(self.experiment.to_json()), "engine": np.array(self.engine),
-            "unit": np.array(self.unit), "moves": self.moves, "times": self.times,
-            **{f"round.{k}": x for k, x in self.rounds.items()}, **{f"weight.{k}": x for k, x in self.weights.items()},
-            **{f"start.{k}": x for k, x in start.items()},
-        }  # fmt: skip
+        named = {f"weight.{k}": x for k, x in self.weights.items()}
+        named |= {f"start.{k}": x for k, x in (self.experiment.weights or {}).items()}
+        arrays = {name: np.asarray(x) for name, x in named.items()}
+        if objects := sorted(name for name, x in arrays.items() if x.dtype.hasobject):
+            raise TypeError(f"a trace holds arrays of numbers; these hold Python objects: {', '.join(objects)}")
+        kinds = {name: (x.dtype.name, is_jax(named[name])) for name, x in arrays.items()}
+        plain = {k: x.view(f"u{x.itemsize}") if x.dtype.kind == "V" else x for k, x in arrays.items()}  # V: bfloat16
+        head = {"experiment": self.experiment.to_json(), "engine": self.engine, "unit": self.unit, "kinds": kinds}
+        rounds = {f"round.{k}": x for k, x in self.rounds.items()}
         with open(path, "wb") as file:
-            np.savez_compressed(file, **arrays)
+            np.savez_compressed(
+                file, allow_pickle=False, head=np.array(json.dumps(head)), moves=self.moves, times=self.times,
+                **rounds, **plain,
+            )  # fmt: skip
 
     @classmethod
     def load(cls, path: str | Path, problem: Problem | None = None) -> Trace:
@@ -100,16 +106,22 @@ class Trace:
 
         Raises: ValueError: not such a file, or the problem is not one that ships and was not given.
         """
-        with np.load(path, allow_pickle=False) as file:
-            if "experiment" not in file:
-                raise ValueError(f"{path} is no saved trace: it holds {', '.join(file.files[:5])}")
-            part = lambda kind: {k.partition(".")[2]: file[k] for k in file.files if k.startswith(kind)}  # noqa: E731
-            start = part("start.")
-            experiment = Experiment.from_json(str(file["experiment"]), problem).with_(weights=start or None)
-            return cls(
-                experiment, str(file["engine"]), str(file["unit"]), file["moves"], file["times"], part("round."),
-                part("weight."),
-            )  # fmt: skip
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                stored = {name: file[name] for name in file.files}
+            if missing := {"head", "moves", "times", *(f"round.{k}" for k in Round._fields)} - stored.keys():
+                raise KeyError(f"it lacks {', '.join(sorted(missing))}")
+            head = json.loads(str(stored.pop("head")))
+            arrays = {k: _as_kind(x, *head["kinds"].get(k, (x.dtype.name, False))) for k, x in stored.items()}
+        except OSError:
+            raise
+        except Exception as error:  # a file that was cut off or changed fails in many ways
+            raise InvalidArgumentError(f"{path} is no saved trace, or it is damaged: {error}") from error
+        part = lambda kind: {k.removeprefix(kind): x for k, x in arrays.items() if k.startswith(kind)}  # noqa: E731
+        experiment = Experiment.from_json(head["experiment"], problem).with_(weights=part("start.") or None)
+        return cls(
+            experiment, head["engine"], head["unit"], arrays["moves"], arrays["times"], part("round."), part("weight."),
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         last = f", last move {MOVES[self.moves[-1, 0]]!r}" if len(self.moves) else ""
@@ -117,3 +129,13 @@ class Trace:
             f"<gradlab.workers.Trace of {len(self)} gradients, {int(self.accepted.sum())} accepted, "
             f"{self.updates} updates, {self.experiment.workers} workers, {self.engine}{last}>"
         )
+
+
+def _as_kind(x: np.ndarray, dtype: str, jax: bool) -> Array:
+    """An array as it was before it was stored."""
+    if not jax:
+        return x.view(dtype)
+    import jax.numpy as jnp
+
+    with precision(x.dtype):
+        return jnp.asarray(x.view(dtype))
