@@ -81,15 +81,15 @@ def _any_of(expected: Any, actual: AnyOf, mode: str | dict[str, Any], where: str
         none_fits = all(differences(expected, choice, mode, where) for choice in actual.alternatives)
     if none_fits:
         found.append(f"{where}: {_short(expected)} is none of {len(actual.alternatives)} possible outcomes")
-    if all(_encoded(actual.own) != _encoded(choice) for choice in actual.alternatives):
+    if all(encoded(actual.own) != encoded(choice) for choice in actual.alternatives):
         found.append(f"{where}: gradlab's own {_short(actual.own)} is none of its possible outcomes")
     return found
 
 
-def _encoded(x: Any) -> Any:
+def encoded(x: Any) -> Any:
     """Nested values with arrays as bytes, so that == means equal bits."""
     if isinstance(x, dict):
-        return {k: _encoded(v) for k, v in x.items()}
+        return {k: encoded(v) for k, v in x.items()}
     return np.asarray(x).tobytes() if hasattr(x, "dtype") else x
 
 
