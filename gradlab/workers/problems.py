@@ -13,6 +13,7 @@ from .. import datasets
 from .._arrays import Array, precision
 
 Weights = Mapping[str, Array]
+_TERMS = 128  # that BLAS adds in the same order whatever its number of threads
 
 
 class Problem(Protocol):
@@ -89,8 +90,8 @@ class Digits:
         wrong /= np.float32(len(label))
         found = {}
         for k in reversed(range(len(self.hidden) + 1)):
-            found[f"w{k}"], found[f"b{k}"] = layers[k].T @ wrong, wrong.sum(axis=0)
-            wrong = (wrong @ weights[f"w{k}"].T) * (layers[k] > 0)
+            found[f"w{k}"], found[f"b{k}"] = _product(layers[k].T, wrong), wrong.sum(axis=0)
+            wrong = _product(wrong, weights[f"w{k}"].T) * (layers[k] > 0)
         return {name: found[name] for name in weights}
 
     def loss(self, weights: Weights) -> float:
@@ -108,7 +109,7 @@ class Digits:
         """The input, every hidden layer, and the logits."""
         layers = [x]
         for k in range(len(self.hidden) + 1):
-            x = x @ weights[f"w{k}"] + weights[f"b{k}"]
+            x = _product(x, weights[f"w{k}"]) + weights[f"b{k}"]
             layers.append(np.maximum(x, 0) if k < len(self.hidden) else x)
             x = layers[-1]
         return layers
@@ -167,6 +168,14 @@ def from_config(config: Mapping[str, Any]) -> Problem:
 def widest(weights: Weights) -> Any:
     """The dtype that takes most room; float64 needs `precision`."""
     return max((np.dtype(w.dtype) for w in weights.values()), key=lambda dtype: dtype.itemsize, default=np.float32)
+
+
+def _product(a: Array, b: Array) -> Array:
+    """a @ b with the same bits in every process: BLAS groups longer sums by its number of threads."""
+    total = a[:, :_TERMS] @ b[:_TERMS]
+    for k in range(_TERMS, a.shape[1], _TERMS):
+        total += a[:, k : k + _TERMS] @ b[k : k + _TERMS]
+    return total
 
 
 def _softmax(logits: Array) -> Array:
