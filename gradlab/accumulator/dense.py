@@ -30,7 +30,7 @@ class DenseSum:
         self._quietly = contextvars.Context()
         self._quietly.run(np.seterr, all="ignore")
         self._total: Array = None
-        self._spare: Array = None  # what was handed out last: a buffer once its taker has let go of it
+        self._spare: Array = None  # the buffer handed out last, of use once its taker has let go of it
 
     def add(self, gradient: Array, first: bool) -> None:
         """The first of a round fixes the shape for the others."""
@@ -50,13 +50,15 @@ class DenseSum:
             self._quietly.run(np.add, total, gradient, total)
         else:
             with precision(self._sum_dtype):
-                total = namespace(total, gradient).asarray(total) + gradient.astype(self._sum_dtype)
+                same = gradient.dtype == self._sum_dtype
+                total = namespace(total, gradient).add(total, gradient if same else gradient.astype(self._sum_dtype))
         self._total = flush(total) if self._flushes else total
 
     def take(self, count: int) -> Array:
         """The sum leaves with its buffer; the next round starts in another."""
-        value, self._total = self._reduced(self._total, count, in_place=True), None
-        self._spare = value if isinstance(value, np.ndarray) and value.nbytes >= _LARGE else None
+        total = self._total
+        value = self._reduced(total, count, in_place=True)
+        self._total, self._spare = None, None if is_jax(total) or total.nbytes < _LARGE else total
         return value
 
     def peek(self, count: int) -> tuple[Array, Array]:

@@ -145,6 +145,16 @@ def test_a_large_buffer_comes_back_once_its_taker_has_let_go() -> None:
     assert acc.take_grad(1).ctypes.data == place
 
 
+def test_a_wide_buffer_stays_wide() -> None:
+    acc = gl.ConditionalAccumulator("float16", sum_dtype="float32", reduction_type="SUM")
+    g = np.full(1 << 19, 2048, np.float16)
+    for round_ in range(2):
+        acc.apply_grad(g, round_)
+        acc.apply_grad(g / np.float16(2048), round_)
+        assert acc.peek().sum[0] == 2049
+        assert acc.take_grad(2).dtype == np.float16
+
+
 def test_a_donated_gradient_is_not_missed() -> None:
     acc = gl.ConditionalAccumulator("float32")
     g = jnp.ones(4)

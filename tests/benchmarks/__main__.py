@@ -6,12 +6,13 @@ import argparse
 import dataclasses
 from collections.abc import Iterator
 
-from . import adagrad, clip, first, imports, latency, machine, table
+from . import accumulators, adagrad, clip, first, imports, latency, machine, table
 from .contestants import CONTESTANTS
 
 PARTS = {
     "clip": clip.rows,
     "adagrad": adagrad.rows,
+    "accumulators": accumulators.rows,
     "import": imports.rows,
     "latency": latency.rows,
     "first": first.rows,
