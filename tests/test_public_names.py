@@ -29,6 +29,7 @@ TESTED_ELSEWHERE = {
     "pairs": "test_bad_input.py: apply_gradients with everything it refuses",
     "rules/_rule": "rules/test_every_rule.py",
     "sync/checks": "sync/test_optimizer.py: what is refused",
+    "sync/crew": "sync/test_chief.py: workers that come and go",
     "sync/exchange": "sync/test_optimizer.py, where nobody waits, and sync/test_chief.py, where all do",
     "sync/rounds": "the same",
     "sync/why": "sync/test_chief.py: what those who wait are told",

@@ -9,6 +9,7 @@ from ..gate import GATE_OP as GATE_OP
 from ..gate import GateRace as GateRace
 from ..optimizer import Optimizer as Optimizer
 from ..stale import DropStaleGradientOptimizer as DropStaleGradientOptimizer
+from ..sync import SyncReplicasOptimizer as SyncReplicasOptimizer
 from .adadelta import AdadeltaOptimizer as AdadeltaOptimizer
 from .adagrad import AdagradOptimizer as AdagradOptimizer
 from .adagrad_da import AdagradDAOptimizer as AdagradDAOptimizer

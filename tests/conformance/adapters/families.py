@@ -1,5 +1,23 @@
 """One module per family of scenarios; the first that accepts a scenario runs it."""
 
-from . import accumulator, anchors, clip, derived, drop_stale, gate, keras, model, ops, peers, replicas, schedule, train
+from . import (
+    accumulator,
+    anchors,
+    clip,
+    derived,
+    drop_stale,
+    gate,
+    keras,
+    model,
+    ops,
+    peers,
+    replicas,
+    schedule,
+    sync_replicas,
+    train,
+)
 
-ADAPTERS = (accumulator, clip, gate, keras, model, replicas, train, schedule, ops, derived, peers, anchors, drop_stale)
+ADAPTERS = (
+    *(accumulator, clip, gate, keras, model, replicas, train, schedule, ops, derived, peers, anchors, drop_stale),
+    sync_replicas,
+)

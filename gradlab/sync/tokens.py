@@ -1,0 +1,105 @@
+"""The token queue: steps that workers wait for. No lock, no clock: everything that decides who gets which is here."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+Worker = Any  # what a worker is known by: any hashable value, by default the thread it runs in
+
+
+class Queued:
+    """Somebody in a queue: `done` once served, `ended` says why if it never will be."""
+
+    def __init__(self) -> None:
+        self.ended: str | None = None
+
+    @property
+    def done(self) -> bool:
+        raise NotImplementedError
+
+    @property
+    def is_over(self) -> bool:
+        return self.done or self.ended is not None
+
+
+class TokenTaker(Queued):
+    """A worker in the queue for a token; `token` is None until it is served."""
+
+    def __init__(self, worker: Worker) -> None:
+        super().__init__()
+        self.worker = worker
+        self.token: int | None = None
+        self.is_patient = False  # waits without a limit
+
+    @property
+    def done(self) -> bool:
+        return self.token is not None
+
+    def __repr__(self) -> str:
+        return f"<{self.worker} has token {self.token}>" if self.done else f"<{self.worker} waits for a token>"
+
+
+class TokenQueue:
+    """Tokens in the order in which they were put in, workers in the order in which they asked.
+
+    Tokens and waiting workers are never both there. `served(worker, token)` is called for each token that is given.
+
+    >>> queue = TokenQueue(lambda worker, token: print(worker, "gets", token))
+    >>> first, second = queue.request("w0"), queue.request("w1")
+    >>> queue.put(4, 3)
+    w0 gets 4
+    w1 gets 4
+    >>> queue.tokens, queue.try_take("w2"), queue.try_take("w2")
+    w2 gets 4
+    ((4,), 4, None)
+    """
+
+    def __init__(self, served: Callable[[Worker, int], None]) -> None:
+        self._served = served
+        self._tokens: deque[int] = deque()
+        self._takers: deque[TokenTaker] = deque()
+
+    @property
+    def tokens(self) -> tuple[int, ...]:
+        return tuple(self._tokens)
+
+    @property
+    def takers(self) -> tuple[TokenTaker, ...]:
+        """Who waits, in the order of being served."""
+        return tuple(self._takers)
+
+    def put(self, token: int, number: int) -> None:
+        """Put in `number` equal tokens; those who wait are served first."""
+        self._tokens.extend([token] * number)
+        self._serve()
+
+    def request(self, worker: Worker) -> TokenTaker:
+        """Join the queue; served at once if a token is there."""
+        taker = TokenTaker(worker)
+        self._takers.append(taker)
+        self._serve()
+        return taker
+
+    def try_take(self, worker: Worker) -> int | None:
+        """A token, or None if there is none."""
+        taker = self.request(worker)
+        if not taker.done:
+            self.cancel(taker)
+        return taker.token
+
+    def cancel(self, taker: TokenTaker) -> None:
+        """Leave the queue. A token that was given already goes back to where it was, for the next one."""
+        if taker in self._takers:
+            self._takers.remove(taker)
+        elif taker.token is not None:
+            self._tokens.appendleft(taker.token)
+            taker.token = None
+            self._serve()
+
+    def _serve(self) -> None:
+        while self._tokens and self._takers:
+            taker = self._takers.popleft()
+            taker.token = self._tokens.popleft()
+            self._served(taker.worker, taker.token)
