@@ -90,8 +90,8 @@ class Trace:
         arrays = {name: np.asarray(x) for name, x in named.items()}
         if objects := sorted(name for name, x in arrays.items() if x.dtype.hasobject):
             raise TypeError(f"a trace holds arrays of numbers; these hold Python objects: {', '.join(objects)}")
-        kinds = {name: (x.dtype.name, is_jax(named[name])) for name, x in arrays.items()}
-        plain = {k: x.view(f"u{x.itemsize}") if x.dtype.kind == "V" else x for k, x in arrays.items()}  # V: bfloat16
+        kinds = {name: (_kind(x.dtype), is_jax(named[name])) for name, x in arrays.items()}
+        plain = {k: x.view(f"u{x.itemsize}") if x.dtype.kind == "V" else x for k, x in arrays.items()}
         head = {"experiment": self.experiment.to_json(), "engine": self.engine, "unit": self.unit, "kinds": kinds}
         rounds = {f"round.{k}": x for k, x in self.rounds.items()}
         with open(path, "wb") as file:
@@ -112,7 +112,7 @@ class Trace:
             if missing := {"head", "moves", "times", *(f"round.{k}" for k in Round._fields)} - stored.keys():
                 raise KeyError(f"it lacks {', '.join(sorted(missing))}")
             head = json.loads(str(stored.pop("head")))
-            arrays = {k: _as_kind(x, *head["kinds"].get(k, (x.dtype.name, False))) for k, x in stored.items()}
+            arrays = {k: _as_kind(x, *head["kinds"].get(k, (x.dtype.str, False))) for k, x in stored.items()}
         except OSError:
             raise
         except Exception as error:  # a file that was cut off or changed fails in many ways
@@ -129,6 +129,11 @@ class Trace:
             f"<gradlab.workers.Trace of {len(self)} gradients, {int(self.accepted.sum())} accepted, "
             f"{self.updates} updates, {self.experiment.workers} workers, {self.engine}{last}>"
         )
+
+
+def _kind(dtype: np.dtype) -> str:
+    """With its byte order; bfloat16 and its kin have only their names."""
+    return dtype.name if dtype.kind == "V" else dtype.str
 
 
 def _as_kind(x: np.ndarray, dtype: str, jax: bool) -> Array:

@@ -1,0 +1,45 @@
+"""Experiments of every kind, for Hypothesis and for tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+import gradlab as gl
+from gradlab.workers import Bowl, Crash, Experiment, Speeds
+
+# One of each policy, in a shape in which it has something to do.
+POLICIES: dict[str, dict[str, Any]] = {
+    "apply": {"policy": "apply"},
+    "drop": {"policy": "drop", "staleness": 1},
+    "wait": {"policy": "wait", "staleness": 1},
+    "damp": {"policy": "damp"},
+    "compensate": {"policy": "compensate", "strength": 0.5},
+    "compensate, adaptive": {"policy": "compensate", "strength": 0.5, "mean_square_decay": 0.9},
+    "backup": {"policy": "backup", "aggregate": 2},
+}
+
+
+def speeds(workers: int, crashes: bool) -> st.SearchStrategy[Speeds]:
+    """Slow, even, erratic; ties are likely, and everybody who dies comes back."""
+    who = st.integers(0, workers - 1)
+    crash = st.builds(Crash, who, st.integers(0, 4), st.integers(0, 30))
+    return st.builds(
+        Speeds, mean=st.sampled_from([1, 2, 5, 100]), spread=st.sampled_from([0.0, 0.3, 1.5]),
+        slow=st.dictionaries(who, st.sampled_from([0.5, 3, 20]), max_size=2), stall=st.sampled_from([0.0, 0.2]),
+        crashes=st.lists(crash, max_size=3).map(tuple) if crashes else st.just(()), gap=st.integers(0, 6),
+    )  # fmt: skip
+
+
+@st.composite
+def experiments(draw: st.DrawFn, policy: str | None = None, plain: bool = False) -> Experiment:
+    """With any policy or the one named; `plain`: no races and no crashes."""
+    workers = draw(st.integers(1, 6))
+    policy = policy or draw(st.sampled_from(gl.workers.POLICIES))
+    return Experiment(
+        Bowl(condition=3.0, noise=0.2), gl.rules.Momentum(0.5), 0.05, workers=workers, policy=policy,
+        staleness=draw(st.integers(0 if policy == "wait" else -1, 4)), aggregate=draw(st.integers(1, workers)),
+        gradients=draw(st.integers(0, 40)), seed=draw(st.integers(0, 5)), speeds=draw(speeds(workers, not plain)),
+        atomic=plain or draw(st.booleans()), step_first=plain or draw(st.booleans()),
+    )  # fmt: skip

@@ -1,0 +1,67 @@
+"""How long workers take: what is drawn, and what is refused."""
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gradlab.workers import Crash, Speeds
+from gradlab.workers.speeds import LONGEST
+
+
+def test_without_spread_everybody_takes_the_mean_and_a_straggler_its_factor() -> None:
+    ticks = Speeds(mean=10, spread=0.0, slow={1: 2.5}).ticks(seed=0, workers=3, count=2)
+    assert ticks.tolist() == [[10, 10], [25, 25], [10, 10]] and ticks.dtype == np.int64
+
+
+def test_the_formula_of_the_docstring() -> None:
+    z = np.random.default_rng([7, 2]).standard_normal(50)
+    expected = np.maximum(1, np.round(20 * 3 * np.exp(0.5 * z)))
+    np.testing.assert_array_equal(Speeds(20, 0.5, {2: 3}).ticks(seed=7, workers=3, count=50)[2], expected)
+
+
+@pytest.mark.parametrize("stall", [0.0, 0.3])
+def test_what_a_worker_draws_depends_on_nobody_and_not_on_how_much_is_drawn(stall: float) -> None:
+    speeds = Speeds(stall=stall)
+    many = speeds.ticks(seed=1, workers=5, count=100)
+    np.testing.assert_array_equal(speeds.ticks(seed=1, workers=2, count=30), many[:2, :30])
+    assert (speeds.ticks(seed=2, workers=5, count=100) != many).any(axis=1).all()
+
+
+def test_stalls_come_as_often_as_asked_and_take_the_factor() -> None:
+    even = Speeds(mean=10, spread=0.0, stall=0.25, stall_factor=7).ticks(seed=0, workers=4, count=2000)
+    assert set(np.unique(even)) == {10, 70}
+    assert (even == 70).mean() == pytest.approx(0.25, abs=0.02)
+
+
+def test_no_gradient_takes_less_than_a_tick_or_more_than_fits() -> None:
+    wild = Speeds(mean=1, spread=1000.0).ticks(seed=0, workers=2, count=100)
+    assert wild.min() == 1 and wild.max() == LONGEST
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"mean": 0}, ValueError, "mean must be a whole number of at least 1, got 0"),
+        ({"mean": 1.5}, ValueError, "mean must be a whole number of at least 1, got 1.5"),
+        ({"mean": True}, ValueError, "mean must be a whole number of at least 1, got True"),
+        ({"gap": -1}, ValueError, "gap must be a whole number of at least 0, got -1"),
+        ({"spread": -0.1}, ValueError, "spread must be finite and at least 0, got -0.1"),
+        ({"spread": float("nan")}, ValueError, "spread must be finite and at least 0, got nan"),
+        ({"spread": "wide"}, TypeError, "spread must be a number, got 'wide'"),
+        ({"stall": 1.5}, ValueError, "stall is a chance from 0 to 1, got 1.5"),
+        ({"stall_factor": float("inf")}, ValueError, "stall_factor must be finite and at least 0, got inf"),
+        ({"slow": {0: -1}}, ValueError, "slow[0] must be finite and at least 0, got -1"),
+        ({"slow": {-1: 2}}, ValueError, "a worker in slow must be a whole number of at least 0, got -1"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(given: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=f"^{re.escape(message)}$"):
+        Speeds(**given)
+
+
+@pytest.mark.parametrize("given", [(-1, 0), (0, -1), (0, 0, -5), (0, 0.5), ("a", 0)])
+def test_crashes_are_of_whole_numbers(given: tuple[Any, ...]) -> None:
+    with pytest.raises(ValueError, match="of a crash must be a whole number of at least 0, got"):
+        Crash(*given)
