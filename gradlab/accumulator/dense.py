@@ -44,43 +44,46 @@ class DenseSum:
             raise InvalidArgumentError(
                 f"the gradients counted so far have shape {total.shape}, got one of shape {gradient.shape}"
             )
-        if self._flushes:
-            total, gradient = flush(total), _flushed(gradient)
+        if self._flushes and not is_jax(gradient):
+            gradient = flush(gradient.copy())
+        self._total = self._flushed(self._added(self._flushed(total), gradient))
+
+    def _added(self, total: Array, gradient: Array) -> Array:
         if isinstance(total, np.ndarray) and isinstance(gradient, np.ndarray):
-            self._quietly.run(np.add, total, gradient, total)
-        else:
-            with precision(self._sum_dtype):
-                same = gradient.dtype == self._sum_dtype
-                total = namespace(total, gradient).add(total, gradient if same else gradient.astype(self._sum_dtype))
-        self._total = flush(total) if self._flushes else total
+            return self._quietly.run(np.add, total, gradient, total)
+        with precision(self._sum_dtype):
+            same = gradient.dtype == self._sum_dtype
+            return namespace(total, gradient).add(total, gradient if same else gradient.astype(self._sum_dtype))
 
     def take(self, count: int) -> Array:
         """The sum leaves with its buffer; the next round starts in another."""
         total = self._total
-        value = self._reduced(total, count, in_place=True)
+        value = self._reduced(total, count)
         self._total, self._spare = None, None if is_jax(total) or total.nbytes < _LARGE else total
         return value
 
     def peek(self, count: int) -> tuple[Array, Array]:
         """Sum and mean so far."""
-        total = self._total if is_jax(self._total) else self._total.copy()
-        return total, self._reduced(self._total, count, in_place=False)
+        total = self._total
+        return (
+            (total, self._reduced(total, count))
+            if is_jax(total)
+            else (total.copy(), self._reduced(total.copy(), count))
+        )
 
     @quiet
-    def _reduced(self, total: Array, count: int, in_place: bool) -> Array:
-        if self._is_mean:
-            with precision(self._sum_dtype):
-                total = flush(total) if self._flushes and in_place else total
-                divisor = self._sum_dtype.type(count)
-                if is_jax(total):
-                    total = total / namespace(total).asarray(divisor)
-                else:
-                    total = np.divide(total, divisor, out=total if in_place else np.empty_like(total))
-                    total = flush(total) if self._flushes else total
-        elif not in_place and not is_jax(total):
-            total = total.copy()
-        with precision(self._dtype):
-            return total.astype(self._dtype, copy=False) if self._sum_dtype != self._dtype else total
+    def _reduced(self, total: Array, count: int) -> Array:
+        """The mean, or the sum as it is, in the accumulator's dtype; NumPy's is written over the sum."""
+        with precision(self._sum_dtype), precision(self._dtype):
+            if self._is_mean:
+                total = self._flushed(self._divided(self._flushed(total), self._sum_dtype.type(count)))
+            return total if self._sum_dtype == self._dtype else total.astype(self._dtype)
+
+    def _divided(self, total: Array, divisor: Any) -> Array:
+        return total / namespace(total).asarray(divisor) if is_jax(total) else np.divide(total, divisor, out=total)
+
+    def _flushed(self, x: Array) -> Array:
+        return flush(x) if self._flushes else x
 
     def _copied(self, gradient: Array) -> Array:
         """The gradient's numbers in memory that nobody else has: its owner may write over it, or donate it."""
@@ -99,7 +102,3 @@ class DenseSum:
             raise InvalidArgumentError(
                 f"the accumulator has shape {shown(self._shape)}, got a gradient of shape {shape}"
             )
-
-
-def _flushed(gradient: Array) -> Array:
-    return gradient if is_jax(gradient) else flush(gradient.copy())

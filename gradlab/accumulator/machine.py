@@ -117,6 +117,8 @@ class Machine:
         """Take it out of the queue, where it consumes nothing, and look at the next; False if it was done already."""
         if taker.done:
             return False
+        if taker not in self.takers:
+            raise ValueError("this taker waits for another accumulator")
         self.takers.remove(taker)
         taker.settle(error=error or CancelledError("the take was cancelled"))
         self._serve()

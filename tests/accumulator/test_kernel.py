@@ -96,6 +96,13 @@ def test_one_that_needs_less_waits_behind_one_that_needs_more_until_that_gives_u
     assert not first.cancel()
 
 
+def test_the_taker_of_another_accumulator() -> None:
+    taker = scalar().request(1)
+    with pytest.raises(ValueError, match="waits for another accumulator"):
+        scalar().cancel(taker)
+    assert not taker.done
+
+
 def test_who_gives_up_consumes_nothing() -> None:
     acc = scalar()
     acc.apply_grad(1.0)

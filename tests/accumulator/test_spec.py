@@ -34,7 +34,9 @@ def test_one_shared_name_is_one_accumulator_in_its_collection(strict: str | None
 )
 def test_the_same_name_for_something_else(other: dict) -> None:
     a = ACC("float32", [1], "x")
-    with pytest.raises(InvalidArgumentError, match="shared_name 'x' belongs to a MEAN of float32, shape .*, this is a"):
+    with pytest.raises(
+        InvalidArgumentError, match=r"shared_name 'x' belongs to a MEAN of float32, shape .*, this is a"
+    ):
         ACC(**{"dtype": "float32", "shape": [1], "shared_name": "x", **other})
     del a
     gc.collect()
