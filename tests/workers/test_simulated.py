@@ -1,0 +1,191 @@
+"""Virtual time: a run by hand, two ways to the same decisions, and what holds for every experiment."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+import gradlab as gl
+from gradlab.errors import DeadlockError
+from gradlab.workers import CHECK, JOIN, LEAVE, MOVES, READ, RECORD, UPDATE, Bowl, Crash, Experiment, Speeds, Trace
+from gradlab.workers.simulated import all_at_once, decide, one_by_one
+
+from .experiments import experiments
+
+EVEN = Speeds(mean=10, spread=0.0, gap=2)
+
+
+def rounds(e: Experiment, *names: str) -> list[tuple[int, ...]]:
+    table = decide(e).rounds
+    return list(zip(*(table[name].tolist() for name in names), strict=True))
+
+
+def test_three_even_workers_by_hand() -> None:
+    e = Experiment(Bowl(), workers=3, gradients=6, speeds=EVEN, staleness=0)
+    assert rounds(e, "worker", "number", "began", "ended", "read", "applied_to") == [
+        (0, 0, 0, 10, 0, 0), (1, 0, 0, 10, 0, -1), (2, 0, 0, 10, 0, -1),  # ties: the lower worker is first
+        (0, 1, 10, 20, 1, 1), (1, 1, 10, 20, 1, -1), (2, 1, 10, 20, 1, -1),
+    ]  # fmt: skip
+
+
+def test_workers_in_lock_step_lose_nothing_from_a_limit_of_one_less_than_they_are() -> None:
+    e = Experiment(Bowl(), workers=4, gradients=40, speeds=EVEN)
+    assert [int(decide(e.with_(staleness=s)).accepted.sum()) for s in (0, 1, 2, 3)] == [10, 20, 30, 40]
+
+
+def test_a_worker_that_is_always_late_starves() -> None:
+    e = Experiment(Bowl(), workers=3, gradients=300, speeds=Speeds(slow={2: 5.0}), staleness=2)
+    assert decide(e).by_worker()["accepted"][2] == 0
+
+
+def test_the_first_race_two_pass_at_step_0() -> None:
+    e = Experiment(Bowl(), workers=2, gradients=2, speeds=EVEN, staleness=0, atomic=False)
+    trace = decide(e)
+    assert trace.accepted.all() and trace.staleness.tolist() == [0, 0] and trace.true_staleness.tolist() == [0, 1]
+    assert decide(e.with_(atomic=True)).accepted.tolist() == [True, False]
+
+
+def test_the_second_race_the_step_is_noted_after_the_forward_pass() -> None:
+    late = Speeds(mean=10, spread=0.0, slow={1: 1.5}, gap=12)
+    e = Experiment(Bowl(), workers=2, gradients=2, speeds=late, staleness=0, step_first=False)
+    trace = decide(e)
+    assert trace.rounds["worker"].tolist() == [0, 1] and trace.accepted.all()
+    assert (trace.staleness[1], trace.true_staleness[1]) == (0, 1)
+    assert decide(e.with_(step_first=True)).accepted.tolist() == [True, False]
+
+
+def test_waiting_keeps_the_fast_within_reach_of_the_slow() -> None:
+    e = Experiment(Bowl(), workers=2, gradients=8, policy="wait", staleness=1, speeds=Speeds(10, 0.0, slow={1: 3}))
+    assert rounds(e, "worker", "began", "ended") == [
+        (0, 0, 10), (0, 10, 20), (1, 0, 30), (0, 30, 40), (1, 30, 60), (0, 60, 70), (1, 60, 90), (0, 90, 100),
+    ]  # fmt: skip
+
+
+def test_the_mean_of_the_fastest_two_of_three() -> None:
+    e = Experiment(Bowl(), workers=3, gradients=6, policy="backup", aggregate=2, speeds=Speeds(10, 0.0, slow={2: 1.5}))
+    assert rounds(e, "worker", "ended", "read", "applied_to", "moved") == [
+        (0, 10, 0, 0, 0), (1, 10, 0, 0, 1), (2, 15, 0, -1, 0), (0, 20, 1, 1, 0), (1, 20, 1, 1, 1), (0, 30, 2, 2, 0),
+    ]  # fmt: skip
+
+
+def test_a_crash_and_a_return() -> None:
+    e = Experiment(Bowl(), workers=2, gradients=3, speeds=Speeds(10, 0.0, crashes=(Crash(1, 0, after=3),)))
+    trace = decide(e)
+    moves = [(MOVES[m], k, t) for (m, k), t in zip(trace.moves.tolist(), trace.times.tolist(), strict=True)]
+    assert [x for x in moves if x[1] == 1] == [
+        ("read", 1, 0), ("record", 1, 0), ("leave", 1, 5), ("join", 1, 8), ("read", 1, 8), ("record", 1, 8),
+        ("check", 1, 18), ("update", 1, 18), ("read", 1, 18), ("record", 1, 18),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("settings", "crashes", "message"),
+    [
+        (
+            {"policy": "backup", "aggregate": 2},
+            (Crash(0, 1),),
+            "waiting are 1, alive are [1]; 1 of 2 gradients of step 1",
+        ),
+        ({}, (Crash(0, 0), Crash(1, 0)), "after 0 gradients: waiting are nobody, alive are []"),
+    ],
+)
+def test_a_deadlock_is_an_error(settings: dict[str, Any], crashes: tuple[Crash, ...], message: str) -> None:
+    e = Experiment(Bowl(), workers=2, speeds=Speeds(10, 0.0, crashes=crashes), **settings)
+    with pytest.raises(DeadlockError) as caught:
+        decide(e)
+    assert message in str(caught.value)
+
+
+def same(a: Trace, b: Trace) -> None:
+    for x, y in ((a.moves, b.moves), (a.times, b.times), *((a.rounds[n], b.rounds[n]) for n in a.rounds | b.rounds)):
+        np.testing.assert_array_equal(x, y, strict=True)
+
+
+@pytest.mark.parametrize("policy", ["drop", "apply", "damp", "compensate"])
+def test_all_at_once_is_one_by_one(policy: str) -> None:
+    @given(experiments(policy, plain=True))
+    def check(e: Experiment) -> None:
+        same(all_at_once(e), one_by_one(e))
+
+    check()
+
+
+def test_all_at_once_is_one_by_one_where_one_worker_does_nearly_all() -> None:
+    e = Experiment(Bowl(), workers=5, gradients=3000, staleness=2, speeds=Speeds(slow={k: 1000 for k in range(4)}))
+    same(all_at_once(e), one_by_one(e))
+
+
+@given(experiments())
+def test_the_books_balance(e: Experiment) -> None:
+    trace = decide(e)
+    r, accepted = trace.rounds, trace.accepted
+    by_worker = trace.by_worker()
+    assert len(trace) == e.gradients == by_worker["handed_in"].sum()
+    assert by_worker["accepted"].sum() == accepted.sum() == len(trace) - (r["applied_to"] == -1).sum()
+    # No update is lost and none is made twice: the step goes up by 1 at each, and each gradient comes once.
+    steps = np.cumsum(r["moved"]) - r["moved"]
+    np.testing.assert_array_equal(r["applied_to"][accepted], steps[accepted])
+    assert len({*zip(r["worker"].tolist(), r["number"].tolist(), strict=True)}) == len(trace)
+    assert (trace.true_staleness >= trace.staleness).all() and (trace.staleness >= 0).all()
+    assert (np.diff(trace.times) >= 0).all() and (r["ended"] >= r["began"]).all()
+    if e.atomic and e.step_first:
+        np.testing.assert_array_equal(trace.true_staleness, trace.staleness)
+
+
+@given(experiments("drop"))
+def test_drop_accepts_what_is_fresh_and_nothing_else(e: Experiment) -> None:
+    trace = decide(e)
+    np.testing.assert_array_equal(trace.accepted, trace.staleness <= e.staleness)
+
+
+@given(experiments("wait"))
+def test_wait_drops_nothing_and_nobody_runs_away(e: Experiment) -> None:
+    e = e.with_(speeds=Speeds(e.speeds.mean, e.speeds.spread, e.speeds.slow))
+    trace = decide(e)
+    assert trace.accepted.all()
+    clocks = np.cumsum(trace.rounds["worker"][:, None] == np.arange(e.workers), axis=0)
+    assert len(trace) == 0 or np.ptp(clocks, axis=1).max() <= e.staleness + 1
+
+
+@given(experiments("backup"))
+def test_backup_takes_exactly_so_many_gradients_for_each_update(e: Experiment) -> None:
+    trace = decide(e)
+    taken = np.bincount(trace.rounds["applied_to"][trace.accepted], minlength=trace.updates)
+    assert (taken[: trace.updates] == e.aggregate).all() and (taken[trace.updates :] < e.aggregate).all()
+    assert (trace.staleness[~trace.accepted] > 0).all()
+    if e.atomic:
+        assert (trace.staleness[trace.accepted] == 0).all()
+
+
+@given(experiments())
+def test_every_worker_makes_its_moves_in_order(e: Experiment) -> None:
+    moves = decide(e).moves
+    after = {
+        None: {READ},
+        READ: {RECORD, LEAVE},
+        RECORD: {CHECK, LEAVE},
+        CHECK: {UPDATE},
+        UPDATE: {READ},
+        LEAVE: {JOIN},
+    }
+    after[JOIN] = {READ}
+    for k in range(e.workers):
+        last = None
+        for move in moves[moves[:, 1] == k, 0].tolist():
+            assert move in after[last]
+            last = move
+
+
+@given(experiments())
+def test_a_run_does_not_vary(e: Experiment) -> None:
+    a, b = gl.workers.run(e), gl.workers.run(e)
+    same(a, b)
+    np.testing.assert_array_equal(a.weights["w"], b.weights["w"])
+
+
+def test_an_engine_is_a_name_or_a_function() -> None:
+    e = Experiment(Bowl(), gradients=3)
+    assert gl.workers.run(e, lambda experiment, word: (experiment, word), word="so") == (e, "so")
+    with pytest.raises(ValueError, match=r"engine must be one of simulated, threads.* or a function, got 'steam'"):
+        gl.workers.run(e, "steam")
