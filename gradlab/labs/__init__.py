@@ -7,14 +7,17 @@ from ._lab import Lab as Lab
 from ._lab import Target as Target
 from ._link import opened as _opened
 from ._link import read as _read
+from .accumulators import accumulators as accumulators
 from .adagrad import adagrad as adagrad
 from .adagrad_libraries import adagrad_libraries as adagrad_libraries
+from .backup_workers import backup_workers as backup_workers
 from .clip_arrows import clip_arrows as clip_arrows
 from .clip_libraries import clip_libraries as clip_libraries
 from .clipping import clipping as clipping
 from .gate_race import gate_race as gate_race
 from .optimizers import optimizers as optimizers
 from .staleness import staleness as staleness
+from .staleness_models import staleness_models as staleness_models
 from .word_rates import word_rates as word_rates
 
 _CATALOGUE: tuple[type[Lab], ...] = (
@@ -27,6 +30,9 @@ _CATALOGUE: tuple[type[Lab], ...] = (
     word_rates,
     optimizers,
     staleness,
+    staleness_models,
+    accumulators,
+    backup_workers,
 )
 
 if not typing.TYPE_CHECKING:  # type checkers find unknown names themselves

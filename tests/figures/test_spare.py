@@ -1,0 +1,26 @@
+"""The picture of spare workers: the chosen number is marked where it belongs."""
+
+import numpy as np
+
+from gradlab.figures.spare import SpareView
+
+COLLECT, TIMES = np.array([80.0, 90.0, 200.0]), np.array([200, 400])
+NEEDED = np.array([[4000.0, np.inf], [200.0, 400.0], [300.0, 400.0]])
+
+
+def drawn(k: int) -> SpareView:
+    view = SpareView(COLLECT, NEEDED, TIMES, 0.9)
+    view.draw(k, np.array([50.0, 90.0]), np.array([40.0, 80.0]))
+    return view
+
+
+def test_the_chosen_number_is_marked_in_both_panels() -> None:
+    view = drawn(2)
+    assert view._here[0].get_xydata().tolist() == [[2, 90]]
+    assert view._here[1].get_xydata().tolist() == [[2, 0.3]]
+    assert view._chosen.get_xydata().tolist() == [[0.2, 50], [0.4, 90]]
+    assert view._all.get_ydata().tolist() == [40, 80]
+
+
+def test_never_is_at_the_top() -> None:
+    assert list(drawn(1)._here[1].get_ydata()) == [0.4]
