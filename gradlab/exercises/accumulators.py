@@ -95,7 +95,7 @@ mean = Coded(
 
 def _rows(indices: list[list[int]], values: list[list[float]], rows: int) -> dict[str, Any]:
     return {
-        "indices": [np.array(i) for i in indices], "values": [np.array(v, np.float32) for v in values], "rows": rows,
+        "indices": [np.array(i, int) for i in indices], "values": [np.array(v, np.float32) for v in values], "rows": rows,
     }  # fmt: skip
 
 
