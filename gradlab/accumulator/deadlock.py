@@ -10,8 +10,9 @@ from typing import Any
 
 # Libraries whose own threads may call into Python although nobody sees them before they do.
 _FOREIGN = ("ray", "grpc")
-# Threads of these only serve the notebook or the debugger.
+# Threads of these only serve the notebook or the debugger; but in a subshell, cells and widgets run.
 _SERVANTS = {"IPython", "ipykernel", "zmq", "tornado", "tqdm", "debugpy", "pydevd", "_pydevd_bundle"}
+_SUBSHELL = "ipykernel.subshell"
 _waits: dict[int, Wait] = {}
 
 
@@ -95,7 +96,7 @@ def _is_servant(frame: FrameType) -> bool:
         if _module(step) != "threading":
             outermost = _module(step)
         step = step.f_back
-    return outermost.partition(".")[0] in _SERVANTS
+    return outermost != _SUBSHELL and outermost.partition(".")[0] in _SERVANTS
 
 
 def _module(frame: FrameType) -> Any:

@@ -160,10 +160,13 @@ def test_who_counts_as_waiting_for_ever() -> None:
         until(lambda: deadlock._waits_for_ever(sys._current_frames()[idle.ident]))
 
 
-def test_a_thread_of_the_notebook_is_a_servant() -> None:
-    space: dict[str, Any] = {"__name__": "ipykernel.iostream", "bell": threading.Event()}
+@pytest.mark.parametrize(
+    ("module", "servant"), [("ipykernel.iostream", True), ("ipykernel.subshell", False), ("__main__", False)]
+)
+def test_threads_of_the_notebook_are_servants_but_for_those_that_run_cells(module: str, servant: bool) -> None:
+    space: dict[str, Any] = {"__name__": module, "bell": threading.Event()}
     exec("def run():\n    bell.wait(30)", space)
-    assert frame_of(space["run"], space["bell"].set) == (False, True)
+    assert frame_of(space["run"], space["bell"].set) == (False, servant)
 
 
 def test_in_doubt_nothing_is_hopeless(monkeypatch: pytest.MonkeyPatch) -> None:
