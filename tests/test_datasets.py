@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gradlab import datasets
-from gradlab.datasets import breast_cancer, python_docs
+from gradlab.datasets import breast_cancer, digits, python_docs
 
 
 def test_the_text_of_pythons_documentation_comes_back() -> None:
@@ -32,24 +32,37 @@ def test_the_tumours_are_those_that_scikit_learn_ships() -> None:
     assert features.sum(axis=0, dtype=np.float64)[:3] == pytest.approx([8038.429, 10975.81, 52330.38], rel=1e-6)
 
 
-def test_the_file_of_tumours_is_small_and_written_by_the_module(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert datasets._cancer_file().stat().st_size < 20_000
+def test_the_digits_are_those_that_scikit_learn_ships() -> None:
+    images, labels = digits()
+    assert images.shape == (1797, 64) and images.dtype == np.float32 and labels.dtype == np.int64
+    # Images per class, as in scikit-learn's tests; the first row of its .csv; 17 shades of grey.
+    assert np.bincount(labels).tolist() == [178, 182, 177, 183, 181, 182, 181, 179, 174, 180]
+    assert (images[0, :16] * 16).tolist() == [0, 0, 5, 13, 9, 1, 0, 0, 0, 0, 13, 15, 10, 15, 5, 0]
+    assert set(np.unique(images * 16)) == set(range(17))
+    assert images.sum(dtype=np.float64) * 16 == 561_718
+
+
+def test_the_files_are_small_and_written_by_the_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert datasets._cancer_file().stat().st_size < 20_000 and datasets._digits_file().stat().st_size < 60_000
     features, malignant, _ = breast_cancer()
     numbers = zip(features.tolist(), (~malignant).astype(int).tolist(), strict=True)
     rows = ["569,30,malignant,benign", *(f"{','.join(map(repr, row))}{',0' * 20},{benign}" for row, benign in numbers)]
     (tmp_path / "breast_cancer.csv").write_text("\n".join(rows), encoding="utf-8")
-    monkeypatch.setattr(datasets, "_cancer_file", lambda: tmp_path / "again.npz")
-    datasets.main(str(tmp_path / "breast_cancer.csv"))
-    breast_cancer.cache_clear()
-    again = breast_cancer()
-    breast_cancer.cache_clear()
-    np.testing.assert_array_equal(again[0], features)
-    np.testing.assert_array_equal(again[1], malignant)
+    images, labels = digits()
+    rows = [",".join(map(str, (*(image * 16).astype(int), label))) for image, label in zip(images, labels, strict=True)]
+    (tmp_path / "digits.csv").write_text("\n".join(rows), encoding="utf-8")
+    monkeypatch.setattr(datasets, "_cancer_file", lambda: tmp_path / "cancer.npz")
+    monkeypatch.setattr(datasets, "_digits_file", lambda: tmp_path / "digits.npz")
+    datasets.main(str(tmp_path / "breast_cancer.csv"), str(tmp_path / "digits.csv"))
+    for dataset, arrays in ((breast_cancer, (features, malignant)), (digits, (images, labels))):
+        dataset.cache_clear()
+        again = dataset()
+        dataset.cache_clear()
+        for found, expected in zip(again, arrays, strict=False):
+            np.testing.assert_array_equal(found, expected, strict=True)
 
 
 def test_nobody_can_change_what_others_will_read() -> None:
-    for array in breast_cancer()[:2]:
+    for array in (*breast_cancer()[:2], *digits()):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1

@@ -107,11 +107,14 @@ class Trace:
         Raises: ValueError: not such a file, or the problem is not one that ships and was not given.
         """
         try:
-            with np.load(path, allow_pickle=False) as file:
+            with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
                 stored = {name: file[name] for name in file.files}
-            if missing := {"head", "moves", "times", *(f"round.{k}" for k in Round._fields)} - stored.keys():
-                raise KeyError(f"it lacks {', '.join(sorted(missing))}")
+            if "head" not in stored:
+                raise ValueError(f"it holds {', '.join(stored) or 'nothing'}")
             head = json.loads(str(stored.pop("head")))
+            needed = {"moves", "times", *(f"round.{k}" for k in Round._fields), *head["kinds"]}
+            if stored.keys() != needed:
+                raise ValueError(f"it lacks or has too much: {', '.join(sorted(stored.keys() ^ needed))}")
             arrays = {k: _as_kind(x, *head["kinds"].get(k, (x.dtype.str, False))) for k, x in stored.items()}
         except OSError:
             raise

@@ -1,0 +1,116 @@
+"""Gradients are those that JAX finds; the digits get learned; a run of your own is one function."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import gradlab as gl
+from gradlab import datasets
+from gradlab._arrays import precision
+from gradlab.workers import Bowl, Digits, Experiment, FromLoss, Problem, problems, run
+
+
+def digits_loss(weights: dict[str, jax.Array], images: np.ndarray, labels: np.ndarray) -> jax.Array:
+    x = images
+    for k in range(layers := len(weights) // 2):
+        x = x @ weights[f"w{k}"] + weights[f"b{k}"]
+        x = jax.nn.relu(x) if k < layers - 1 else x
+    return -jax.nn.log_softmax(x)[jnp.arange(len(labels)), labels].mean()
+
+
+@pytest.mark.parametrize("hidden", [(), (7,), (150, 6)])
+def test_digits_against_jax(hidden: tuple[int, ...]) -> None:
+    digits = Digits(hidden, batch=16)
+    rng = np.random.default_rng(1)
+    weights = {k: w + np.float32(0.1) * rng.standard_normal(w.shape, np.float32) for k, w in digits.start().items()}
+    images, labels = datasets.digits()
+    chosen = np.random.default_rng(5).integers(1500, size=16)
+    expected = jax.grad(digits_loss)(weights, images[chosen], labels[chosen])
+    found = digits.gradient(weights, np.random.default_rng(5))
+    assert list(found) == list(weights)
+    for name, g in found.items():
+        assert g.dtype == np.float32
+        np.testing.assert_allclose(g, expected[name], atol=2e-6)
+    assert digits.loss(weights) == pytest.approx(float(digits_loss(weights, images[1500:], labels[1500:])), rel=1e-5)
+
+
+def test_bowl_against_jax() -> None:
+    bowl = Bowl(condition=3.0)
+    w = {"w": np.float32([0.5, -2.0])}
+    loss = lambda w: (w["w"][0] ** 2 + 3 * w["w"][1] ** 2) / 2  # noqa: E731
+    np.testing.assert_allclose(bowl.gradient(w, np.random.default_rng(0))["w"], jax.grad(loss)(w)["w"])
+    assert bowl.loss(w) == pytest.approx(float(loss(w)))
+    z = np.random.default_rng(0).standard_normal(2, np.float32)
+    noisy = Bowl(condition=3.0, noise=0.5).gradient(w, np.random.default_rng(0))["w"]
+    np.testing.assert_allclose(noisy, np.float32([0.5, -6.0]) + np.float32(0.5) * z)
+
+
+def test_the_accuracy_is_the_share_told_right() -> None:
+    digits = Digits()
+    _, labels = datasets.digits()
+    always = {"w0": np.zeros((64, 10), np.float32), "b0": np.eye(10, dtype=np.float32)[3]}
+    assert digits.accuracy(always) == pytest.approx((labels[1500:] == 3).mean())
+
+
+@pytest.mark.parametrize("engine", ["simulated", "threads"])
+def test_workers_learn_the_digits_together(engine: str) -> None:
+    digits = Digits(hidden=(32,))
+    trace = run(Experiment(digits, learning_rate=0.2, workers=4, gradients=1500, staleness=8), engine, **_fast(engine))
+    assert digits.accuracy(trace.weights) > 0.85
+    assert digits.loss(trace.weights) < 0.5 < 2 < digits.loss(digits.start())
+
+
+def _fast(engine: str) -> dict[str, float]:
+    return {"tick": 1e-6} if engine == "threads" else {}
+
+
+def test_a_run_of_your_own() -> None:
+    inputs = np.random.default_rng(0).standard_normal((200, 3), np.float32)
+    targets = inputs @ np.float32([1.0, -2.0, 0.5]) + 0.25
+
+    def loss(w: dict[str, jax.Array], batch: np.ndarray) -> jax.Array:
+        return jnp.mean((inputs[batch] @ w["slope"] + w["offset"] - targets[batch]) ** 2)
+
+    own = FromLoss(
+        loss, {"slope": np.zeros(3, np.float32), "offset": np.float32(0)}, lambda rng: rng.integers(200, size=20),
+        np.arange(200),
+    )  # fmt: skip
+    g = own.gradient(own.start(), np.random.default_rng(3))
+    expected = jax.grad(loss)(own.start(), np.random.default_rng(3).integers(200, size=20))
+    for name in g:
+        np.testing.assert_array_equal(g[name], expected[name])
+        assert isinstance(g[name], np.ndarray)
+    trace = run(Experiment(own, gl.rules.Momentum(0.5), 0.05, workers=3, gradients=300, staleness=4))
+    np.testing.assert_allclose(trace.weights["slope"], [1.0, -2.0, 0.5], atol=0.01)
+    assert own.loss(trace.weights) < 1e-3
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_losses_of_your_own_keep_the_dtype(dtype: type) -> None:
+    own = FromLoss(lambda w, x: (w["a"] * x).sum(), {"a": dtype(1)}, lambda rng: dtype(1) / 3, dtype(1) / 3)
+    assert own.gradient(own.start(), np.random.default_rng(0))["a"] == dtype(1) / 3
+    assert own.loss(own.start()) == float(dtype(1) / 3)
+    with precision(dtype):
+        assert own.gradient({"a": jnp.asarray(1, dtype)}, np.random.default_rng(0))["a"].dtype == dtype
+
+
+def test_any_object_with_the_three_methods_will_do() -> None:
+    class Parabola:
+        def start(self) -> problems.Weights:
+            return {"w": np.float32([3.0])}
+
+        def gradient(self, weights: problems.Weights, rng: np.random.Generator) -> problems.Weights:
+            return {"w": weights["w"]}
+
+        def loss(self, weights: problems.Weights) -> float:
+            return float(weights["w"][0] ** 2 / 2)
+
+    own: Problem = Parabola()  # type: ignore[assignment]
+    assert own.loss(run(Experiment(own, workers=2, gradients=60)).weights) < 0.01
+    assert problems.get_config(own) is None
+
+
+def test_those_that_ship_can_be_written() -> None:
+    for problem in (Bowl(2.0, 0.5), Digits((4, 3), 8, 1)):
+        assert problems.from_config(problems.get_config(problem) or {}) == problem

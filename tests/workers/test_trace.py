@@ -1,0 +1,150 @@
+"""What a run leaves behind: derived numbers, and files that come back whole or not at all."""
+
+import contextlib
+import pickle
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import jax.numpy as jnp
+import ml_dtypes
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import gradlab as gl
+from gradlab._arrays import is_jax
+from gradlab.errors import InvalidArgumentError
+from gradlab.workers import Bowl, Crash, Experiment, FromLoss, Round, Speeds, Trace, replay, run
+
+OWN = FromLoss(lambda w, x: (w["a"] - x) ** 2, {"a": np.float32(1)}, lambda rng: np.float32(rng.random()), 0.5)
+
+
+def hand_made() -> Trace:
+    e = Experiment(Bowl(), workers=3, gradients=4)
+    rounds = [
+        Round(worker=0, number=0, began=0, ended=5, read=0, recorded=0, checked=0, applied_to=0, moved=True),
+        Round(worker=1, number=0, began=0, ended=6, read=0, recorded=0, checked=1, applied_to=-1, moved=False),
+        Round(worker=0, number=1, began=5, ended=7, read=0, recorded=1, checked=1, applied_to=2, moved=True),
+        Round(worker=1, number=1, began=6, ended=8, read=1, recorded=1, checked=2, applied_to=2, moved=True),
+    ]
+    return Trace.of(e, "hand", "ticks", [(0, 0, 0), (3, 0, 5)], rounds, {})
+
+
+def test_derived_numbers_by_hand() -> None:
+    trace = hand_made()
+    assert len(trace) == 4 and trace.updates == 3
+    assert trace.accepted.tolist() == [True, False, True, True]
+    assert trace.staleness.tolist() == [0, 1, 0, 1]
+    assert trace.true_staleness.tolist() == [0, 1, 2, 1]
+    found = trace.by_worker()
+    assert found["handed_in"].tolist() == [2, 2, 0] and found["accepted"].tolist() == [2, 1, 0]
+    np.testing.assert_array_equal(found["staleness"], [1, 1, np.nan])
+    assert repr(trace).startswith("<gradlab.workers.Trace of 4 gradients, 3 accepted, 3 updates, 3 workers, hand, last")
+
+
+def test_of_nothing() -> None:
+    trace = run(Experiment(Bowl(), gradients=0))
+    assert (len(trace), trace.updates, trace.moves.shape, trace.by_worker()["handed_in"].sum()) == (0, 0, (0, 2), 0)
+    assert trace.weights["w"].tolist() == [1, 1] and "last move" not in repr(trace)
+
+
+def assert_same(a: Trace, b: Trace) -> None:
+    assert (a.experiment, a.engine, a.unit) == (b.experiment, b.engine, b.unit)
+    for x, y in ((a.moves, b.moves), (a.times, b.times)):
+        np.testing.assert_array_equal(x, y, strict=True)
+    for x, y in ((a.rounds, b.rounds), (a.weights, b.weights)):
+        assert list(x) == list(y)
+        for name in x:
+            assert (x[name].dtype, is_jax(x[name])) == (y[name].dtype, is_jax(y[name]))
+            assert np.asarray(x[name]).tobytes() == np.asarray(y[name]).tobytes()
+
+
+@pytest.mark.parametrize("engine", ["simulated", "threads"])
+def test_saved_and_loaded_it_is_the_same_and_repeats(engine: str, tmp_path: Path) -> None:
+    crashes = Speeds(slow={1: 2.5}, crashes=(Crash(0, 1, 7), Crash(2, 3, 20)))
+    trace = run(Experiment(Bowl(noise=0.1), gl.rules.Adam(), workers=3, gradients=30, speeds=crashes), engine)
+    trace.save(tmp_path / "run.npz")
+    again = Trace.load(tmp_path / "run.npz")
+    assert_same(trace, again)
+    assert replay(again.experiment, again)["w"].tobytes() == trace.weights["w"].tobytes()
+
+
+@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16, np.float32, np.float64], ids=lambda d: d.__name__)
+@pytest.mark.parametrize("library", [np, jnp], ids=["numpy", "jax"])
+def test_weights_come_back_in_their_dtype_and_library(library: Any, dtype: Any, tmp_path: Path) -> None:
+    with gl._arrays.precision(dtype):
+        start = {"w": library.asarray([1.0, 0.5], dtype), "b": library.asarray([0.1, 2.0], dtype)}
+    e = Experiment(FromLoss(lambda w, x: (w["w"] * w["b"]).sum(), {}, lambda rng: 0, 0), gradients=0, weights=start)
+    trace = Trace.of(e, "hand", "ticks", [], [], start)
+    trace.save(tmp_path / "run.npz")
+    again = Trace.load(tmp_path / "run.npz", e.problem)
+    assert_same(trace, again)
+    assert_same(trace, Trace.of(again.experiment, "hand", "ticks", [], [], again.experiment.start()))
+
+
+def test_a_problem_of_your_own_has_to_be_given(tmp_path: Path) -> None:
+    trace = run(Experiment(OWN, workers=2, gradients=6))
+    trace.save(str(tmp_path / "run.npz"))
+    with pytest.raises(ValueError, match="the problem of this experiment is not one that ships: give it as problem="):
+        Trace.load(tmp_path / "run.npz")
+    assert_same(trace, Trace.load(tmp_path / "run.npz", OWN))
+
+
+def test_nothing_in_the_file_is_pickled(tmp_path: Path) -> None:
+    run(Experiment(Bowl(), gradients=6)).save(tmp_path / "run.npz")
+    with zipfile.ZipFile(tmp_path / "run.npz") as file:
+        for name in file.namelist():
+            assert b"'|O'" not in file.read(name)[:128]
+    trace = Trace.of(Experiment(Bowl(), gradients=0), "hand", "ticks", [], [], {"w": np.array([{}], object)})
+    with pytest.raises(TypeError, match=r"arrays of numbers; these hold Python objects: weight\.w"):
+        trace.save(tmp_path / "object.npz")
+    assert not (tmp_path / "object.npz").exists()
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    path = tmp_path_factory.mktemp("saved") / "run.npz"
+    run(Experiment(Bowl(), gradients=6)).save(path)
+    return path.read_bytes()
+
+
+def loads_whole_or_refuses(data: bytes, path: Path) -> None:
+    path.write_bytes(data)
+    with contextlib.suppress(InvalidArgumentError):
+        assert_same(Trace.load(path), run(Experiment(Bowl(), gradients=6)))
+
+
+@given(share=st.floats(0, 1))
+def test_a_file_that_was_cut_off(saved: bytes, share: float, tmp_path_factory: pytest.TempPathFactory) -> None:
+    loads_whole_or_refuses(saved[: int(share * (len(saved) - 1))], tmp_path_factory.mktemp("cut") / "run.npz")
+
+
+@given(place=st.floats(0, 1, exclude_max=True), by=st.integers(1, 255))
+def test_a_file_that_was_changed(saved: bytes, place: float, by: int, tmp_path_factory: pytest.TempPathFactory) -> None:
+    at = int(place * len(saved))
+    changed = saved[:at] + bytes([saved[at] ^ by]) + saved[at + 1 :]
+    loads_whole_or_refuses(changed, tmp_path_factory.mktemp("changed") / "run.npz")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"a text", pickle.dumps({"a": 1}), b"\x93NUMPY", b"PK\x05\x06" + bytes(18)],
+    ids=["empty", "text", "pickle", "npy", "zip"],
+)
+def test_other_files(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "other.npz").write_bytes(content)
+    with pytest.raises(ValueError, match=r"other\.npz is no saved trace, or it is damaged"):
+        Trace.load(tmp_path / "other.npz")
+
+
+def test_another_npz(tmp_path: Path) -> None:
+    np.savez(tmp_path / "other.npz", a=np.ones(2))
+    with pytest.raises(ValueError, match="is no saved trace, or it is damaged: it holds a"):
+        Trace.load(tmp_path / "other.npz")
+
+
+def test_no_file(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        Trace.load(tmp_path / "none.npz")
