@@ -22,7 +22,7 @@ from .wrapper import Wrapper, check_optimizer
 
 Pairs = list[tuple[Gradient, Variable]]
 SUMMARY_TAG = "Gradient_staleness_percentage"
-COUNT = "stale_counter/AssignAdd"  # the operation whose value a Graph hands out
+COUNT = "AssignAdd"  # the operation whose value a Graph hands out
 
 
 class DropStaleGradientOptimizer(Wrapper):
@@ -38,8 +38,8 @@ class DropStaleGradientOptimizer(Wrapper):
 
     Args:
         opt: the optimizer that computes and updates; another wrapper works too, and both add to one counter.
-        staleness: the largest s that is kept: an integer or a bool; or a scalar array or Variable of the dtype of the
-            global step, read at each update.
+        staleness: the largest s that is kept: an integer or a bool; a JAX scalar or a Variable, which is read at each
+            update, must be of the dtype of the global step.
         use_locking: no effect. name: not empty; what `get_name` returns.
         atomic: check and update are one piece for all wrappers of one global step. If False, two workers may both
             pass the check before either updates, and `check` and `update` can be called apart to see it happen.
@@ -49,7 +49,8 @@ class DropStaleGradientOptimizer(Wrapper):
             `apply_gradients` is allowed; `variables()` is empty; `opt` and `staleness` are not looked at before use.
 
     Raises:
-        TypeError: `opt` is no optimizer, `staleness` is no integer or of another dtype than the global step.
+        TypeError: `opt` is no optimizer, `staleness` is no integer or of another dtype than the global step, or the
+            step noted is.
         ValueError: `staleness` is None or no scalar, `name` is empty, there is no `global_step` or no gradient.
         MissingStepError: no global step when the gradient is computed; `apply_gradients` before `compute_gradients`.
 

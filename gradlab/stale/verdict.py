@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from .._arrays import as_array
+from .._arrays import as_array, is_jax
 from ..collection import Collection
 from ..errors import DTypeError, InvalidArgumentError, MissingStepError, StalenessWarning, warn
 from ..pairs import check_step
@@ -44,6 +42,10 @@ class Verdict:
 def compared(noted: Noted, global_step: Variable, staleness: Any) -> Verdict:
     """The verdict on a gradient whose step was noted, at the value that `global_step` has now."""
     (local_step, read), step = noted, int(global_step)
+    if read.dtype != global_step.dtype:
+        raise DTypeError(
+            f"the gradient's step, {read.name}, is {read.dtype}, but {global_step.name} is {global_step.dtype}"
+        )
     if read is not global_step:
         warn(
             f"the gradient's step was read from {read.name}, the step now from {global_step.name}: their difference "
@@ -55,9 +57,10 @@ def compared(noted: Noted, global_step: Variable, staleness: Any) -> Verdict:
 
 
 def limit_of(staleness: Any, dtype: Any = None) -> int:
-    """The largest staleness that is kept. What is no Python integer must be of `dtype`, where that is known.
+    """The largest staleness that is kept. A JAX array or a Variable must be of `dtype`, where that is known.
 
-    >>> limit_of(True), limit_of(np.int64(-2), np.int64)
+    >>> import numpy as np
+    >>> limit_of(True), limit_of(np.int32(-2), np.int64)
     (1, -2)
     """
     if staleness is None:
@@ -65,7 +68,8 @@ def limit_of(staleness: Any, dtype: Any = None) -> int:
     if isinstance(staleness, int):
         return int(staleness)
     limit = as_array(staleness, "staleness")
-    if not np.issubdtype(limit.dtype, np.integer) or dtype not in (None, limit.dtype):
+    converted = not is_jax(limit) and not isinstance(staleness, Variable)
+    if limit.dtype.kind not in "iub" or not (converted or dtype in (None, limit.dtype)):
         raise DTypeError(f"staleness must be an integer, or {dtype or 'int64'} as the global step, got {limit.dtype}")
     if limit.shape != ():
         raise InvalidArgumentError(f"staleness must be a scalar, got shape {tuple(limit.shape)}")

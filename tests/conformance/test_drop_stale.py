@@ -133,6 +133,9 @@ TYPE, VALUE, ATTRIBUTE = (
         ("minimize(loss) without global_step", VALUE),
         ("a second apply_gradients in the same graph", VALUE),
         ("minimize(loss, global_step) run 2 times", {"out": {"returned": [0.0, 0.0], "v": [1.5, 1.75]}}),
+        ("another variable at 3 as global_step", {"out": {"returned": 1.0, "other": 3, "graph_global_step": 0}}),
+        ("another variable at 0 as global_step", {"out": {"returned": 0.0, "other": 1, "v": [1.0, 1.5]}}),
+        ("Adam's beta powers and their names", {"out": ["cond/beta1_power", "cond/beta2_power"]}),
         ("a wrapper in a wrapper", {"out": {"returned": 0.0, "one_counter": True, "global_step": 1}}),
     ],
 )
@@ -146,6 +149,7 @@ def test_what_an_observation_may_not_tell() -> None:
     for do, told in (
         ("it rains", {"out": 1}),
         ("staleness=1", {"luck": 1}),
+        ("another variable", {"out": 1}),
         ("a wrapper in a wrapper", {"out": {"luck": 1}}),
     ):
         with pytest.raises(Unsupported):

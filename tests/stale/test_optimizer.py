@@ -6,6 +6,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from hypothesis import given
@@ -117,12 +118,12 @@ def test_slices_and_missing_gradients_go_through() -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
-@pytest.mark.parametrize("form", ["int", "scalar", "array", "variable", "bool"])
+@pytest.mark.parametrize("form", ["int", "scalar", "array", "small", "variable", "bool", "np.bool"])
 def test_forms_of_the_threshold(dtype: Any, form: str) -> None:
     step = gl.Variable(dtype(0), trainable=False, name="global_step")
     current_collection().global_step = step
-    make = {"int": int, "bool": bool, "scalar": dtype, "array": lambda n: np.array(n, dtype), "variable": gl.Variable}
-    limit = make[form](dtype(1) if form == "variable" else 1)
+    forms = {"int": 1, "bool": True, "np.bool": np.bool_(True), "scalar": dtype(1), "array": np.array(1, dtype)}
+    limit = {**forms, "small": np.int8(1), "variable": gl.Variable(dtype(1), trainable=False)}[form]
     run = Run(limit)
     for worker in "abc":
         run.compute(worker)
@@ -345,9 +346,9 @@ def test_threads_are_workers_of_their_own() -> None:
         (0.5, TypeError, "staleness must be an integer, or int64 as the global step, got float32"),
         (None, ValueError, "staleness is None; give an integer"),
         ("1", TypeError, "staleness must be numbers, got '1'"),
-        (np.int32(1), TypeError, "staleness must be an integer, or int64 as the global step, got int32"),
-        (np.bool_(True), TypeError, "staleness must be an integer, or int64 as the global step, got bool"),
-        ([0, 1], ValueError, "staleness must be"),
+        (np.float32(1), TypeError, "staleness must be an integer, or int64 as the global step, got float32"),
+        (jnp.int32(1), TypeError, "staleness must be an integer, or int64 as the global step, got int32"),
+        ([0, 1], ValueError, r"staleness must be a scalar, got shape \(2,\)"),
         (np.zeros(2, np.int64), ValueError, r"staleness must be a scalar, got shape \(2,\)"),
     ],
 )
@@ -416,6 +417,14 @@ def test_steps_of_two_variables_are_compared_with_a_warning() -> None:
     with pytest.warns(StalenessWarning, match="read from global_step:0, the step now from other:0"):
         counter = run.opt.apply_gradients(run.pairs[None], other)
     assert (float(counter), int(run.step), int(other)) == (1.0, 0, 3)
+
+
+def test_steps_of_two_dtypes_are_not_compared() -> None:
+    run = Run(2)
+    other = gl.Variable(np.int32(0), trainable=False, name="other")
+    run.compute()
+    with pytest.raises(TypeError, match="step, global_step:0, is int64, but other:0 is int32"):
+        run.opt.apply_gradients(run.pairs[None], other)
 
 
 def test_strict_is_tensorflows() -> None:

@@ -43,7 +43,7 @@ def mode(hint: str) -> str:
 
 
 def threshold(setup: dict[str, Any]) -> Any:
-    """The staleness: an integer, or a scalar of the integer type that the file names beside it."""
+    """The staleness: an integer, or a tensor of the integer type that the file names beside it."""
     if isinstance(setup["staleness"], bool):
         return setup["staleness"]
     given = {k: v for k, v in setup.items() if k.startswith("staleness")}
@@ -53,7 +53,12 @@ def threshold(setup: dict[str, Any]) -> Any:
         raise Unsupported(f"threshold {given}")
     dtype = re.search(r"int(32|64)", told)
     as_tensor = dtype or ("tensor" in told and "False" not in told)
-    return np.dtype(dtype[0] if dtype else "int64").type(number[0]) if as_tensor else int(number[0])
+    return tensor(int(number[0]), dtype[0] if dtype else "int64") if as_tensor else int(number[0])
+
+
+def tensor(n: int, dtype: str) -> gl.Variable:
+    """An integer that keeps its type, which a NumPy scalar does not in the original."""
+    return gl.Variable(np.dtype(dtype).type(n), trainable=False, name="staleness")
 
 
 def inner_optimizer(setup: dict[str, Any]) -> Any:
@@ -117,3 +122,27 @@ def global_step(setup: dict[str, Any]) -> gl.Variable:
     step = gl.Variable(np.dtype(setup["global_step_dtype"]).type(0), trainable=False, name="global_step")
     current_collection().global_step = step
     return step
+
+
+class Stage:
+    """The problem of the observations: v = [0, 1] goes down sum((v - 2)²) at the rate 1/4, and u = 5 stands by."""
+
+    def __init__(self) -> None:
+        self.v, self.u = gl.Variable([0.0, 1.0], name="v"), gl.Variable(5.0, name="u")
+        self.step = gl.get_or_create_global_step()
+
+    def loss(self) -> Any:
+        return ((self.v.value - 2.0) ** 2).sum()
+
+    def wrapped(self, staleness: Any = 0, inner: Any = None, **given: Any) -> Any:
+        inner = gl.train.GradientDescentOptimizer(0.25) if inner is None else inner
+        return gl.train.DropStaleGradientOptimizer(inner, staleness, **{"strict": "tf", **given})
+
+    def applied(self, opt: Any, pairs: Any = None) -> Any:
+        """An update that is described."""
+        computed = opt.compute_gradients(self.loss, [self.v])
+        return opt.apply_gradients(computed if pairs is None else pairs, self.step)
+
+    def told(self, returned: Any, **more: Any) -> dict[str, Any]:
+        state = {"v": self.v.numpy(), "u": float(self.u), "global_step": int(self.step)}
+        return {"returned": returned, **state, **more}

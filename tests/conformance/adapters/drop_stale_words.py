@@ -1,7 +1,6 @@
 """What was observed of DropStaleGradientOptimizer, told in words: patterns, and what to do for each.
 
-All go by strict="tf" in a Graph, on the problem of the original's test: v = [0, 1] goes down sum((v - 2)²) at the rate
-1/4, and u = 5 stands by.
+All go by strict="tf" in a Graph.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from gradlab.collection import current_collection
 from .. import compare
 from ..runner import attempt
 from ..scenarios import Scenario, Unsupported
-from .drop_stale_problem import OPTIMIZERS
+from .drop_stale_problem import OPTIMIZERS, Stage, tensor
 
 TENSOR = "SymbolicTensor"  # the original's class of what has a value when it is run; an Operation has none
 DEFAULTS = {"momentum": {"momentum": 0.9}}
@@ -52,30 +51,6 @@ def _compared(data: dict[str, Any], got: Any) -> list[str]:
     return compare.differences(want, got, "bitwise", data["do"])
 
 
-class Stage:
-    """The problem, and an optimizer for it."""
-
-    def __init__(self) -> None:
-        self.v, self.u = gl.Variable([0.0, 1.0], name="v"), gl.Variable(5.0, name="u")
-        self.step = gl.get_or_create_global_step()
-
-    def loss(self) -> Any:
-        return ((self.v.value - 2.0) ** 2).sum()
-
-    def wrapped(self, staleness: Any = 0, inner: Any = None, **given: Any) -> Any:
-        inner = gl.train.GradientDescentOptimizer(0.25) if inner is None else inner
-        return gl.train.DropStaleGradientOptimizer(inner, staleness, **{"strict": "tf", **given})
-
-    def applied(self, opt: Any, pairs: Any = None) -> Any:
-        """An update that is described."""
-        computed = opt.compute_gradients(self.loss, [self.v])
-        return opt.apply_gradients(computed if pairs is None else pairs, self.step)
-
-    def told(self, returned: Any, **more: Any) -> dict[str, Any]:
-        state = {"v": self.v.numpy(), "u": float(self.u), "global_step": int(self.step)}
-        return {"returned": returned, **state, **more}
-
-
 def before_compute(stage: Stage, _: re.Match[str]) -> None:
     stage.wrapped().apply_gradients([(np.ones(2, np.float32), stage.v)], stage.step)
 
@@ -104,7 +79,7 @@ def threshold_tensor(stage: Stage, found: re.Match[str]) -> str:
     if current and np.dtype(current[0].split()[0]) != stage.step.dtype:
         stage.step = gl.Variable(np.int32(0), trainable=False, name="global_step_int32")
         current_collection().global_step = stage.step
-    stage.applied(stage.wrapped(np.dtype(found["dtype"]).type(1)))
+    stage.applied(stage.wrapped(tensor(1, found["dtype"])))
     return "built"
 
 
@@ -222,6 +197,18 @@ def powers_of_beta(stage: Stage, _: re.Match[str]) -> list[str]:
     return [f"cond/{v.name.removesuffix(':0')}" for v in inner.variables() if "power" in v.name]
 
 
+def another_step(stage: Stage, found: re.Match[str]) -> dict[str, Any]:
+    """The step now is read from another variable than the gradient's step was."""
+    start = re.search(r"-?\b\d+\b", found.string)
+    if start is None:
+        raise Unsupported("another step variable without its value")
+    other = gl.Variable(np.int64(start[0]), trainable=False, name="other")
+    opt = stage.wrapped()
+    returned = opt.apply_gradients(opt.compute_gradients(stage.loss, [stage.v]), other).run()
+    graphs, given = ("graph_global_step", "graph_step"), ("other", "other_step", "argument", "given_step")
+    return stage.told(float(returned), **dict.fromkeys(graphs, int(stage.step)), **dict.fromkeys(given, int(other)))
+
+
 # The first pattern that is found decides.
 TALES: dict[str, Callable[[Stage, re.Match[str]], Any]] = {
     r"introspection: (?P<inner>\w+) wrapped": introspection,
@@ -239,6 +226,7 @@ TALES: dict[str, Callable[[Stage, re.Match[str]], Any]] = {
     r"not an optimizer|validates nothing": no_optimizer,
     r"name ?= ?(None|['\"]{2})": without_name,
     r"second apply_gradients|apply_gradients (called )?twice": second_apply,
+    r"(different|another|other|two) (global )?(step )?variables?": another_step,
     r"wrapper in a wrapper|wrapp\w+ (of|around|inside) a(nother)? wrapp\w+|nested wrapper": in_each_other,
     r"beta\w* powers?.*name|names? of .*beta\w* power": powers_of_beta,
 }
