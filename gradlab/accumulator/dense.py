@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextvars
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -52,8 +54,7 @@ class DenseSum:
         if isinstance(total, np.ndarray) and isinstance(gradient, np.ndarray):
             return self._quietly.run(np.add, total, gradient, total)
         with precision(self._sum_dtype):
-            same = gradient.dtype == self._sum_dtype
-            return namespace(total, gradient).add(total, gradient if same else gradient.astype(self._sum_dtype))
+            return _adding()(total if is_jax(total) else namespace(gradient).array(total), gradient)
 
     def take(self, count: int) -> Array:
         """The sum leaves with its buffer; the next round starts in another."""
@@ -64,12 +65,7 @@ class DenseSum:
 
     def peek(self, count: int) -> tuple[Array, Array]:
         """Sum and mean so far."""
-        total = self._total
-        return (
-            (total, self._reduced(total, count))
-            if is_jax(total)
-            else (total.copy(), self._reduced(total.copy(), count))
-        )
+        return self._total.copy(), self._reduced(self._total.copy(), count)
 
     @quiet
     def _reduced(self, total: Array, count: int) -> Array:
@@ -102,3 +98,11 @@ class DenseSum:
             raise InvalidArgumentError(
                 f"the accumulator has shape {shown(self._shape)}, got a gradient of shape {shape}"
             )
+
+
+@cache
+def _adding() -> Callable[[Array, Array], Array]:
+    """The sum in the buffer it has: getting another from the system costs more than the addition."""
+    import jax
+
+    return jax.jit(lambda total, gradient: total + gradient.astype(total.dtype), donate_argnums=0)

@@ -13,8 +13,12 @@ def union(a: np.ndarray, b: np.ndarray) -> Places:
     >>> [x.tolist() for x in union(np.array([1, 3]), np.array([2, 3]))]
     [[1, 2, 3], [0, 2], [1, 2]]
     """
-    indices = np.union1d(a, b)
-    return indices, np.searchsorted(indices, a), np.searchsorted(indices, b)
+    place = np.searchsorted(a, b)
+    known = place < a.size
+    known[known] = a[place[known]] == b[known]
+    new = b[~known]
+    to_a = np.arange(a.size) + np.searchsorted(new, a)
+    return np.insert(a, place[~known], new), to_a, place + np.cumsum(~known) - ~known
 
 
 def walk(a: np.ndarray, b: np.ndarray) -> Places:

@@ -96,23 +96,18 @@ class SparseSum:
             return sum_duplicates(indices, rows)
 
     def _merged(self, rows: Array, to_a: np.ndarray, to_b: np.ndarray) -> Array:
-        """Rows that only one side has are copied, rows of both are added."""
-        old, size = self._rows, max(to_a.max(initial=-1), to_b.max(initial=-1)) + 1
-        xp, places = namespace(old, rows), np.empty(size, np.int64)
-        places[to_b] = np.arange(to_b.size) + to_a.size
-        places[to_a] = np.arange(to_a.size)
+        """Rows that only one side has are copied, rows of both are added; in place if there is no new index."""
+        size = max(to_a.max(initial=-1), to_b.max(initial=-1)) + 1
+        xp, known = namespace(self._rows, rows), np.zeros(size, bool)
+        known[to_a] = True
+        both = np.flatnonzero(known[to_b])
         with precision(self._sum_dtype), np.errstate(all="ignore"):
-            merged = xp.concatenate([xp.asarray(old), xp.asarray(rows)])[places]
-            known = np.zeros(size, bool)
-            known[to_a] = True
-            in_both = np.flatnonzero(known[to_b])
-            if in_both.size:
-                common = to_b[in_both]
-                total = self._flushed(self._flushed(merged[common]) + self._flushed(rows[in_both]))
-                if xp is not np:
-                    return merged.at[common].set(total)
-                merged[common] = total
-        return merged
+            merged = xp.asarray(self._rows)
+            if size > self._indices.size:
+                merged = xp.empty((size, *rows.shape[1:]), self._sum_dtype)
+                merged = _written(_written(merged, to_b, rows), to_a, self._rows)
+            places = to_b[both]
+            return _written(merged, places, self._flushed(self._flushed(merged[places]) + self._flushed(rows[both])))
 
     def _flushed(self, x: Array) -> Array:
         """TensorFlow's kernels take denormal numbers for 0."""
@@ -159,3 +154,11 @@ class SparseSum:
         inner = shape[1 : len(self._shape)] if self._strict else shape[1:]
         if not is_compatible(inner, self._shape[1:]):
             raise InvalidArgumentError(f"rows of shape {shape[1:]} do not fit the shape {shown(self._shape)}")
+
+
+def _written(x: Array, places: np.ndarray, rows: Array) -> Array:
+    """`x` with these rows: NumPy's x itself."""
+    if is_jax(x):
+        return x.at[places].set(rows)
+    x[places] = rows
+    return x
