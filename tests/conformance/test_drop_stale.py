@@ -132,6 +132,7 @@ TYPE, VALUE, ATTRIBUTE = (
         ("no global step in the graph", ATTRIBUTE),
         ("minimize(loss) without global_step", VALUE),
         ("a second apply_gradients in the same graph", VALUE),
+        ("apply_gradients a second time with variable reuse", {"out": {"returned": 0.0, "stale_counter": 0.0}}),
         ("minimize(loss, global_step) run 2 times", {"out": {"returned": [0.0, 0.0], "v": [1.5, 1.75]}}),
         ("another variable at 3 as global_step", {"out": {"returned": 1.0, "other": 3, "graph_global_step": 0}}),
         ("another variable at 0 as global_step", {"out": {"returned": 0.0, "other": 1, "v": [1.0, 1.5]}}),

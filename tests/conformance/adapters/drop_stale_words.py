@@ -176,18 +176,21 @@ def without_name(stage: Stage, found: re.Match[str]) -> None:
     stage.wrapped(name=None if found[1] == "None" else "")
 
 
-def second_apply(stage: Stage, _: re.Match[str]) -> None:
-    opt = stage.wrapped()
-    stage.applied(opt)
-    stage.applied(opt)
+def second_apply(stage: Stage, found: re.Match[str]) -> dict[str, Any]:
+    """Refused, unless variables are reused: then both updates count into one counter."""
+    reused = re.search(r"(?<!without )(?<!without variable )reuse", found.string, re.IGNORECASE)
+    opt = stage.wrapped(strict=None if reused else "tf")
+    returned = [stage.applied(opt) for _ in range(2)][-1].run()
+    return stage.told(float(returned), stale_counter=float(opt.stale_counter))
 
 
 def in_each_other(stage: Stage, _: re.Match[str]) -> dict[str, Any]:
     inner = stage.wrapped()
     opt = stage.wrapped(inner=inner)
-    returned = [stage.applied(opt).run()]
+    returned = stage.applied(opt).run()
     counters = [v for v in current_collection() if "stale_counter" in v.name]
-    return stage.told(float(returned[0]), stale_counters=len(counters), one_counter=len(counters) == 1)
+    more = {"stale_counters": len(counters), "one_counter": len(counters) == 1}
+    return stage.told(float(returned), stale_counter=float(opt.stale_counter), **more)
 
 
 def powers_of_beta(stage: Stage, _: re.Match[str]) -> list[str]:
@@ -199,10 +202,11 @@ def powers_of_beta(stage: Stage, _: re.Match[str]) -> list[str]:
 
 def another_step(stage: Stage, found: re.Match[str]) -> dict[str, Any]:
     """The step now is read from another variable than the gradient's step was."""
-    start = re.search(r"-?\b\d+\b", found.string)
+    words = r"(?:argument|given|passed|different|other|another)\D*?(-?\d+)"
+    start = re.search(words, found.string) or re.search(r"(-?\d+)", found.string)
     if start is None:
         raise Unsupported("another step variable without its value")
-    other = gl.Variable(np.int64(start[0]), trainable=False, name="other")
+    other = gl.Variable(np.int64(start[1]), trainable=False, name="other")
     opt = stage.wrapped()
     returned = opt.apply_gradients(opt.compute_gradients(stage.loss, [stage.v]), other).run()
     graphs, given = ("graph_global_step", "graph_step"), ("other", "other_step", "argument", "given_step")
@@ -213,11 +217,12 @@ def another_step(stage: Stage, found: re.Match[str]) -> dict[str, Any]:
 TALES: dict[str, Callable[[Stage, re.Match[str]], Any]] = {
     r"introspection: (?P<inner>\w+) wrapped": introspection,
     r"apply_gradients before (any )?compute_gradients": before_compute,
-    r"(no|without a) global step (variable )?in the graph|graph without a global step": no_global_step_at_all,
+    r"\b(no|without (a|any|the)) global step\b|global step (is |was )?(missing|never)": no_global_step_at_all,
     r"(minimize|apply_gradients)\S* without (a )?global_step|apply_gradients\(.*global_step=None": no_global_step_given,
     r"staleness (given )?as an? (?P<dtype>u?int\d+) (tensor|constant)": threshold_tensor,
     r"staleness ?= ?(?P<value>None|True|False|-?[\d.]+|'[^']*'|\"[^\"]*\")(?! tensor)": threshold,
-    r"empty grads_and_vars|empty list of (pairs|gradients)|(only|all) (gradients )?None": nothing_to_apply,
+    r"empty grads_and_vars|empty list of": nothing_to_apply,
+    r"(only|all|nothing but) (gradients )?(are )?None": nothing_to_apply,
     r"one gradient (is )?None": one_without_gradient,
     r"minimize\(loss, ?global_step\)( run (?P<times>\d+) times)?": minimized,
     r"must the step be read before the gradient": order_of_reads,
@@ -225,8 +230,8 @@ TALES: dict[str, Callable[[Stage, re.Match[str]], Any]] = {
     r"callable loss": callable_loss,
     r"not an optimizer|validates nothing": no_optimizer,
     r"name ?= ?(None|['\"]{2})": without_name,
-    r"second apply_gradients|apply_gradients (called )?twice": second_apply,
+    r"second apply_gradients|apply_gradients.*\b(twice|second)|two apply_gradients": second_apply,
     r"(different|another|other|two) (global )?(step )?variables?": another_step,
-    r"wrapper in a wrapper|wrapp\w+ (of|around|inside) a(nother)? wrapp\w+|nested wrapper": in_each_other,
+    r"wrapp\w+ (in|of|around|inside) a(nother)? wrapp\w+|nested|DropStale\w+\(DropStale": in_each_other,
     r"beta\w* powers?.*name|names? of .*beta\w* power": powers_of_beta,
 }
