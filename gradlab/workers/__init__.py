@@ -13,6 +13,8 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
+from .diagram import Diagram as Diagram
+from .diagram import sweep as sweep
 from .experiment import Experiment as Experiment
 from .explore import explore as explore
 from .ledger import CHECK as CHECK
