@@ -18,6 +18,7 @@ from .gate_race import gate_race as gate_race
 from .optimizers import optimizers as optimizers
 from .staleness import staleness as staleness
 from .staleness_models import staleness_models as staleness_models
+from .staleness_policies import staleness_policies as staleness_policies
 from .word_rates import word_rates as word_rates
 
 _CATALOGUE: tuple[type[Lab], ...] = (
@@ -30,6 +31,7 @@ _CATALOGUE: tuple[type[Lab], ...] = (
     word_rates,
     optimizers,
     staleness,
+    staleness_policies,
     staleness_models,
     accumulators,
     backup_workers,

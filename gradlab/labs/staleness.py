@@ -217,8 +217,9 @@ def experiment(
     """What these settings mean; "backup" needs all workers but one."""
     speeds = Speeds(spread=spread, slow={workers - 1: straggler}, gap=_GAP)
     return Experiment(
-        Bowl(), workers=workers, speeds=speeds, policy=policy, staleness=threshold, gradients=_EACH * workers,
-        aggregate=max(1, workers - 1) if policy == "backup" else 1, step_first=step_first, atomic=atomic,
+        Bowl(), learning_rate=1e-3, workers=workers, speeds=speeds, policy=policy, staleness=threshold,
+        gradients=_EACH * workers, aggregate=max(1, workers - 1) if policy == "backup" else 1, step_first=step_first,
+        atomic=atomic,
     )  # fmt: skip
 
 

@@ -50,6 +50,8 @@ STATES: dict[str, Callable[[], Any]] = {
     "accumulator, just taken": lambda: labs.accumulators(event=32, needs=2, pause=10, reduction="SUM"),
     "accumulator, forgotten step": lambda: labs.accumulators(event=32, notes="never"),
     "spare workers": lambda: labs.backup_workers(aggregate=12),
+    "policies": lambda: labs.staleness_policies(),
+    "policies, lost": lambda: labs.staleness_policies(learning_rate=3.0, momentum=0.9),
     "curve guessed": lambda: exercises.predict("clipping.share"),
     "curve revealed": lambda: revealed("clipping.turn", guess_1=20.0),
     "number guessed": lambda: exercises.predict("clipping.spikes"),
