@@ -16,6 +16,7 @@ from .clip_libraries import clip_libraries as clip_libraries
 from .clipping import clipping as clipping
 from .gate_race import gate_race as gate_race
 from .optimizers import optimizers as optimizers
+from .sparse_accumulators import sparse_accumulators as sparse_accumulators
 from .staleness import staleness as staleness
 from .staleness_models import staleness_models as staleness_models
 from .staleness_policies import staleness_policies as staleness_policies
@@ -34,6 +35,7 @@ _CATALOGUE: tuple[type[Lab], ...] = (
     staleness_policies,
     staleness_models,
     accumulators,
+    sparse_accumulators,
     backup_workers,
 )
 

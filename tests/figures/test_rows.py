@@ -1,0 +1,36 @@
+"""The picture of rows: a box for each row of each gradient, a line for each row that comes out."""
+
+import numpy as np
+
+from gradlab.figures.rows import Rows, RowsView
+
+ROWS = Rows(
+    [((0, 1, 1), (2.0, 4.0, 1.5)), ((1,), (3.0,))], np.array([0, 1]), np.array([2.0, 8.5]), np.array([1, 2]),
+    np.array([2.0, 4.25]), np.array([1.0, 4.25]),
+)  # fmt: skip
+
+
+def drawn(rows: Rows) -> RowsView:
+    view = RowsView()
+    view.draw(rows)
+    return view
+
+
+def test_every_row_of_a_gradient_is_a_box_with_its_values() -> None:
+    view = drawn(ROWS)
+    assert [t.get_text() for t in view._values if t.get_visible()] == ["2", "4 + 1.5", "3"]
+    assert len(view._earlier.get_path().vertices) == 10
+    assert len(view._latest.get_path().vertices) == 5
+
+
+def test_both_means_stand_on_the_line_of_their_row() -> None:
+    view = drawn(ROWS)
+    assert view._by_row.get_xydata().tolist() == [[2, 0], [4.25, 1]]
+    assert view._by_gradient.get_xydata().tolist() == [[1, 0], [4.25, 1]]
+    assert [t.get_text() for t in view._rows if t.get_visible()] == ["row 0: 2 from 1 of 2", "row 1: 8.5 from 2 of 2"]
+
+
+def test_nothing_is_said_to_be_nothing() -> None:
+    view = drawn(Rows([], *[np.zeros(0)] * 5))
+    assert view._nothing.get_text() == "nothing is in it"
+    assert not any(t.get_visible() for t in (*view._values, *view._rows))
