@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -15,6 +17,7 @@ from hypothesis import strategies as st
 import gradlab as gl
 from gradlab.collection import current_collection
 from gradlab.errors import MissingStepError, StalenessWarning
+from gradlab.stale.workers import turn
 from gradlab.train import DropStaleGradientOptimizer
 
 from .models import START, Event, Run, model, schedules
@@ -209,6 +212,26 @@ def test_an_operation_run_again_finds_its_gradient_stale() -> None:
         assert [float(op.run()) for _ in range(3)] == [0.0, 1.0, 2.0]
 
 
+def test_jax_variables_stay_on_jax() -> None:
+    v, step = gl.Variable(jnp.float32([8.0])), gl.get_or_create_global_step()
+    opt = DropStaleGradientOptimizer(gl.train.MomentumOptimizer(0.25, 0.9), 0)
+    pairs = opt.compute_gradients(lambda: (v.value**2).sum(), [v])
+    assert [float(opt.apply_gradients(pairs, step)) for _ in range(2)] == [0.0, 1.0]
+    assert isinstance(v.value, jax.Array)
+    assert v.numpy().tolist() == [4.0]
+
+
+def test_the_arguments_are_tensorflows_and_more() -> None:
+    parameters = list(inspect.signature(DropStaleGradientOptimizer).parameters.values())
+    assert [(p.name, p.default) for p in parameters[:4]] == [
+        ("opt", inspect.Parameter.empty),
+        ("staleness", inspect.Parameter.empty),
+        ("use_locking", False),
+        ("name", "DropStaleGradient"),
+    ]
+    assert all(p.kind is p.KEYWORD_ONLY for p in parameters[4:])
+
+
 # The two races, forced and prevented.
 
 
@@ -317,7 +340,8 @@ def test_wrappers_of_one_step_take_turns() -> None:
     pairs = other.compute_gradients(run.loss, worker="b")
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(run.apply, "a")
-        assert inner.reached.acquire(timeout=TIMEOUT)  # the first holds the turn
+        assert inner.reached.acquire(timeout=TIMEOUT)  # the first is at its update, and the turn is not free
+        assert not turn(run.step).acquire(blocking=False)
         second = pool.submit(other.apply_gradients, pairs, run.step, worker="b")
         inner.may.set()
         assert float(first.result(TIMEOUT)) == 0.0
