@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from . import keras as keras
     from . import labs as labs
     from . import optax as optax
+    from . import raw_ops as raw_ops
     from . import rules as rules
     from . import schedules as schedules
     from . import train as train
@@ -66,6 +67,7 @@ _MODULES = (
     "keras",
     "labs",
     "optax",
+    "raw_ops",
     "rules",
     "schedules",
     "train",

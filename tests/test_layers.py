@@ -21,7 +21,7 @@ LAYERS = {
     "state": (
         "collection variable tape autodiff graph gate pairs hyperparameters apply pure slots in_place optimizer train "
         "keras optax measure what_if record char_rnn datasets recordings surfaces logistic_regression word_topics "
-        "tpu accumulator stale sync",
+        "tpu accumulator stale sync raw_ops",
         "numpy jax",
     ),
     "time": ("workers", "numpy jax ray"),

@@ -27,6 +27,9 @@ TESTED_ELSEWHERE = {
     "live/messages": "live/test_figure.py and live/test_inbox.py: who gets which message, and what is in it",
     "live/lettering": "live/test_recorder.py and live/test_pixels.py",
     "pairs": "test_bad_input.py: apply_gradients with everything it refuses",
+    "raw_ops/handles": "raw_ops/test_accumulators.py: what ops refuse",
+    "raw_ops/resource_accumulators": "raw_ops/test_accumulators.py: all ops of the family",
+    "raw_ops/sparse_accumulators": "the same",
     "rules/_rule": "rules/test_every_rule.py",
     "sync/checks": "sync/test_optimizer.py: what is refused",
     "sync/crew": "sync/test_chief.py: workers that come and go",
@@ -40,11 +43,13 @@ TESTED_ELSEWHERE = {
     "train/checks": "train/test_signatures.py: what constructors refuse",
     "train/proximal": "train/test_tensorflow.py, test_signatures.py and test_slots.py there, like every optimizer",
     "train/rms_prop": "the same, and train/test_kernels.py",
+    "workers/ray_actors": "workers/test_on_ray.py: the processes whose runs it watches and ends",
+    "workers/ray_session": "workers/test_on_ray.py: its fixture starts one and sees that nothing is left",
     "workers/checks": "workers/test_experiment.py and test_speeds.py: what they refuse",
 }
 # Names whose home is Python or gradlab alone, so that no original can be named.
 OWN = "Not in TensorFlow"
-MODULES = [gl.train, gl.in_place, gl.keras, gl.rules, gl.schedules, gl.optax]
+MODULES = [gl.train, gl.in_place, gl.keras, gl.rules, gl.schedules, gl.optax, gl.raw_ops]
 
 
 def _type_checking_names() -> dict[str, str]:
