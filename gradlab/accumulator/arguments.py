@@ -76,10 +76,7 @@ def read_step(step: Any, what: str) -> Any:
         if not _INT64.min <= step <= _INT64.max:
             raise InvalidArgumentError(f"{what} must fit into 64 bits, got {step}")
         return step
-    array = as_array(step, what)
-    if is_traced(array):
-        raise TypeError(f"{what} is being computed by jit or grad; an accumulator works outside of them")
-    array = np.asarray(array)
+    array = np.asarray(read_any(step, what))
     _check_real(array, what)
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         raise InvalidArgumentError(f"{what} must be finite, got {step!r}")
@@ -107,9 +104,7 @@ def read_array(x: Any, dtype: np.dtype[Any], what: str) -> Array:
     """`x` in this dtype: numbers, lists and NumPy arrays are cast, other arrays must have it."""
     if type(x) is np.ndarray and x.dtype == dtype:
         return x
-    array = np.asarray(x) if isinstance(x, int | float | list | tuple) else as_array(x, what)
-    if is_traced(array):
-        raise TypeError(f"{what} is being computed by jit or grad; apply it outside of them")
+    array = np.asarray(x) if isinstance(x, int | float | list | tuple) else read_any(x, what)
     if array.dtype == dtype:
         return array if is_jax(array) else np.asarray(array)
     if not isinstance(x, int | float | list | tuple | np.ndarray | np.generic):
@@ -117,6 +112,14 @@ def read_array(x: Any, dtype: np.dtype[Any], what: str) -> Array:
     _check_real(array, what)
     with np.errstate(all="ignore"):
         return np.asarray(array).astype(dtype)
+
+
+def read_any(x: Any, what: str) -> Array:
+    """An array in the dtype it has, or TensorFlow gives it."""
+    array = as_array(x, what)
+    if is_traced(array):
+        raise TypeError(f"{what} is being computed by jit or grad; an accumulator works outside of them")
+    return array
 
 
 def _check_real(array: Array, what: str) -> None:

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import Array, as_array
 from ..errors import DTypeError
 from ..slices import IndexedSlices
-from .arguments import read_array
+from .arguments import read_any, read_array
 from .base import ConditionalAccumulatorBase
 from .machine import Receipt
 from .sparse import SparseGradient
@@ -73,7 +72,8 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
             InvalidArgumentError: parts that do not fit each other, the shape, or the rows counted so far.
             DTypeError: indices that are not integers, rows of another dtype. ValueError: None.
         """
-        values = as_array(grad_values, "grad_values") if self._strict else self._cast(grad_values)
+        what = "grad_values"
+        values = read_any(grad_values, what) if self._strict else read_array(grad_values, self.dtype, what)
         shape = None if grad_shape is None else _integers(grad_shape, "grad_shape", self._strict)
         gradient = SparseGradient(_integers(grad_indices, "grad_indices", self._strict), values, shape)
         return self._kernel.apply(gradient, self._read_step(local_step, "local_step"))
@@ -89,13 +89,10 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
         taken = self.take_grad(num_required, name, timeout=timeout)
         return IndexedSlices(taken.values, taken.indices, tuple(taken.shape.tolist()))
 
-    def _cast(self, values: Any) -> Array:
-        return read_array(values, self.dtype, "grad_values")
-
 
 def _integers(x: Any, what: str, strict: bool) -> Any:
     """int64; TensorFlow cuts off what is behind the point."""
-    array = np.asarray(as_array(x, what))
+    array = np.asarray(read_any(x, what))
     if array.size and array.dtype.kind not in ("biuf" if strict else "iu"):
         raise DTypeError(f"{what} must be integers, got {array.dtype}")
     return array.astype(np.int64)

@@ -125,6 +125,8 @@ SPARSE: list[tuple[Callable[[Any], Any], type[Exception], str]] = [
     (lambda a: a.apply_grad([0], [["a", "b"]]), InvalidArgumentError, "grad_values|dtype"),
     (lambda a: a.apply_grad([0], [[1.0, 2.0]], None, [0, 0]), InvalidArgumentError, "local_step must be a scalar"),
     (lambda a: a.apply_indexed_slices_grad(3), AttributeError, "indices"),
+    (lambda a: jax.jit(lambda v: a.apply_grad([0], v))(jnp.ones((1, 2))), TypeError, "grad_values is being computed"),
+    (lambda a: jax.jit(lambda i: a.apply_grad(i, [[1.0, 2.0]]))(jnp.ones(1, int)), TypeError, "grad_indices is being"),
 ]
 
 

@@ -210,7 +210,7 @@ class Round:
         kind = self.random.choice([gl.ConditionalAccumulator, gl.SparseConditionalAccumulator])
         self.acc = kind("float64", (1,), reduction_type="SUM")
         self.sparse = kind is gl.SparseConditionalAccumulator
-        self.takers: list[Any] = []  # all there were, also those that nobody waits for any more
+        self.takers: dict[threading.Thread, Any] = {}  # all there were, also those that nobody waits for any more
         self.kept = self.taken = 0
         self.lock = threading.Lock()
 
@@ -231,8 +231,7 @@ class Round:
     def hold(self, needs: int) -> None:
         """Wait for ever, to be killed, cancelled, served, or ended by closing."""
         with contextlib.suppress(RuntimeError, Killed):
-            taker = self.acc.request(needs)
-            self.takers.append(taker)
+            taker = self.takers[threading.current_thread()] = self.acc.request(needs)
             taker.result()
 
     def time_out(self, needs: int, timeout: float) -> None:
@@ -254,7 +253,8 @@ class Round:
                 self.start(self.time_out, needs(), chance.choice([0.0, 0.001, 0.01]))
                 self.start(self.look, needs())
             for victim in chance.sample(holders, 2):
-                kill(victim) if chance.random() < 0.5 else [t.cancel() for t in list(self.takers)[:1]]
+                until(lambda victim=victim: victim in self.takers)
+                kill(victim) if chance.random() < 0.5 else self.takers[victim].cancel()
             if chance.random() < 0.5:
                 for producer in producers:
                     producer.join(PATIENCE)
@@ -273,7 +273,7 @@ def test_nothing_is_lost_and_nothing_double_however_takers_end(threads: Any) -> 
         round_.run()
         for thread in mine:
             thread.join(PATIENCE)
-        for taker in round_.takers:
+        for taker in round_.takers.values():
             if taker.value is not None:
                 round_.count(taker.value)
         assert round_.taken + round_.acc.num_accumulated() == round_.kept, f"round {seed}"
