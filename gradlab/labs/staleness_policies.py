@@ -55,7 +55,7 @@ class staleness_policies(Lab):
     """Tell digits apart with eight workers under six policies for stale gradients: the loss over updates and over time.
 
     All six see the same workers, speeds and batches, and each of them hands in 200 gradients. "backup" takes the mean
-    of the first seven.
+    of the first seven, and "compensate" adapts its strength to the size of the gradients.
 
     Controls: `staleness` (the most that "drop" accepts, and how far "wait" lets workers get ahead), `straggler` (how
     many times slower the last worker is), `learning_rate` (log scale) and `momentum`.
@@ -151,7 +151,7 @@ def _trained(
     experiment = Experiment(
         Digits(), optimizer=Momentum(momentum), learning_rate=learning_rate, workers=WORKERS, policy=policy,
         speeds=Speeds(mean=_TIME, slow={WORKERS - 1: straggler}), staleness=staleness, gradients=GRADIENTS,
-        aggregate=WORKERS - 1 if policy == "backup" else 1,
+        aggregate=WORKERS - 1 if policy == "backup" else 1, strength=1.0, mean_square_decay=0.95,
     )  # fmt: skip
     trace = decide(experiment)
     with np.errstate(all="ignore"):  # some of these runs are lost

@@ -18,7 +18,8 @@ def test_every_curve_ends_where_the_engine_ends(policy: str) -> None:
     trace = seen(staleness=3, straggler=2.0, learning_rate=0.3, momentum=0.6)
     e = Experiment(
         Digits(), optimizer=gl.rules.Momentum(0.6), learning_rate=0.3, workers=WORKERS, policy=policy, staleness=3,
-        speeds=Speeds(slow={7: 2.0}), gradients=GRADIENTS, aggregate=7 if policy == "backup" else 1,
+        speeds=Speeds(slow={7: 2.0}), gradients=GRADIENTS, aggregate=7 if policy == "backup" else 1, strength=1.0,
+        mean_square_decay=0.95,
     )  # fmt: skip
     one, curve = run(e), trace.curves[policy]
     last = one.updates - one.updates % (1 if policy == "backup" else 4)
