@@ -43,8 +43,9 @@ def explore(experiment: Experiment, rounds: int = 1, limit: int = 100_000) -> Ou
     lives = [list(worker(e, k, [e.speeds.mean] * rounds)) for k in range(e.workers)]
     if (count := _interleavings(lives)) > limit:
         most = "up to " if e.policy in ("wait", "backup") else ""
+        size = f"{count:,}" if count < 10**15 else f"about 10^{math.log10(count):.0f}"
         raise InvalidArgumentError(
-            f"{e.workers} workers with {rounds} gradients each have {most}{count:,} interleavings; the limit is "
+            f"{e.workers} workers with {rounds} gradients each have {most}{size} interleavings; the limit is "
             f"{limit:,}. Take fewer workers or rounds, or give a larger limit"
         )
     start = _State(lives, Server(e), (0,) * e.workers, History((0,) * e.workers))

@@ -1,0 +1,181 @@
+"""All interleavings: counted by formulas and by walking each one, and the races that TensorFlow has."""
+
+import itertools
+import math
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import gradlab as gl
+from gradlab.workers import READ, Bowl, Crash, Experiment, Outcomes, Server, Speeds, Trace, explore, replay
+from gradlab.workers.replay import step
+from gradlab.workers.worker import worker
+
+from .experiments import POLICIES
+
+
+def every_way(e: Experiment, rounds: int) -> list[tuple[Server, bool]]:
+    """Each interleaving walked by itself: the server at its end, and whether somebody is left waiting."""
+    lives = [[piece.moves for piece in worker(e, k, [100] * rounds)] for k in range(e.workers)]
+    found: list[tuple[Server, bool]] = []
+
+    def walk(server: Server, places: list[int]) -> None:
+        left = [k for k in range(e.workers) if places[k] < len(lives[k])]
+        able = [k for k in left if lives[k][places[k]][0] != READ or server.ledger.may_read(k)]
+        for k in able:
+            after = server.copy()
+            for move in lives[k][places[k]]:
+                step(after, move, k, 0)
+            walk(after, [place + (j == k) for j, place in enumerate(places)])
+        if not able:
+            found.append((server, bool(left)))
+
+    walk(Server(e), [0] * e.workers)
+    return found
+
+
+@settings(max_examples=25)
+@given(
+    st.sampled_from(list(POLICIES.values())), st.booleans(), st.booleans(), st.sampled_from([(2, 1), (2, 2), (3, 1)]),
+    st.sampled_from([(), (Crash(0, 0, 5),), (Crash(1, 0),)]),
+)  # fmt: skip
+def test_counting_states_is_walking_every_way(
+    policy: dict[str, Any], atomic: bool, step_first: bool, size: tuple[int, int], crashes: tuple[Crash, ...]
+) -> None:
+    workers, rounds = size
+    e = Experiment(
+        Bowl(noise=0.3), workers=workers, atomic=atomic, step_first=step_first, speeds=Speeds(crashes=crashes), **policy
+    )
+    if workers * rounds > 2 and not step_first:
+        e = e.with_(atomic=True)  # else there are too many to walk
+    ways = every_way(e, rounds)
+    found = explore(e, rounds)
+    assert found.interleavings == len(ways)
+    assert Counter({o.weights["w"].tobytes(): o.interleavings for o in found.outcomes}) == Counter(
+        server.weights["w"].tobytes() for server, _ in ways
+    )
+    ends = [[r for r in server.ledger.rounds if r.accepted] for server, _ in ways]
+    assert found.accepted == Counter(map(len, ends))
+    assert found.understated == sum(any(r.applied_to - r.read > r.checked - r.recorded for r in end) for end in ends)
+    limit = {"drop": e.staleness, "backup": 0}.get(e.policy, math.inf)
+    assert found.too_stale == sum(any(r.applied_to - r.read > limit for r in end) for end in ends)
+    assert found.stuck == sum(stuck for _, stuck in ways)
+    assert found.starved == tuple(sum(all(r.worker != k for r in end) for end in ends) for k in range(workers))
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+@pytest.mark.parametrize("atomic", [True, False])
+@pytest.mark.parametrize("step_first", [True, False])
+def test_the_number_is_the_multinomial_one(workers: int, atomic: bool, step_first: bool) -> None:
+    pieces = 4 - atomic - step_first
+    e = Experiment(Bowl(), workers=workers, atomic=atomic, step_first=step_first)
+    expected = math.factorial(pieces * workers) // math.factorial(pieces) ** workers
+    assert explore(e).interleavings == expected
+
+
+def by_accepted(found: Outcomes) -> list[tuple[int, Trace]]:
+    return [(int(o.example.accepted.sum()), o.example) for o in found.outcomes]
+
+
+def test_two_pass_with_limit_0_only_if_check_and_update_are_apart() -> None:
+    e = Experiment(Bowl(), workers=2, staleness=0)
+    assert explore(e).too_stale == 0
+    apart = explore(e.with_(atomic=False))
+    # Both read at step 0 and check before either updates: 2 orders of each of the three.
+    assert apart.too_stale == 12 and apart.accepted == {1: 6, 2: 14}
+    both = [t for n, t in by_accepted(apart) if n == 2 and t.rounds["read"].tolist() == [0, 0]]
+    assert both and both[0].staleness.tolist() == [0, 0] and both[0].true_staleness.tolist() == [0, 1]
+
+
+def test_a_gradient_of_old_weights_passes_only_if_the_step_is_noted_later() -> None:
+    e = Experiment(Bowl(), workers=2, staleness=0)
+    assert explore(e).understated == 0
+    late = explore(e.with_(step_first=False))
+    assert late.understated == late.too_stale == 6
+    (seen, *_) = [t for _, t in by_accepted(late) if (t.true_staleness > t.staleness).any()]
+    assert seen.accepted.all() and seen.staleness.tolist() == [0, 0] and seen.true_staleness.tolist() == [0, 1]
+
+
+def test_somebody_may_starve_at_limit_0_and_nobody_from_a_limit_of_all_others() -> None:
+    e = Experiment(Bowl(), workers=2, staleness=0)
+    # Worker 0's updates fall between the reads and checks of worker 1; its reads have 2 and 3 places to be at.
+    assert explore(e, rounds=2).starved == (6, 6)
+    assert explore(e.with_(staleness=2), rounds=2).starved == (0, 0)
+
+
+def test_sums_depend_on_their_order() -> None:
+    class Fixed(Bowl):
+        def gradient(self, weights: Any, rng: np.random.Generator) -> Any:
+            return {"w": rng.standard_normal(2, np.float32)}
+
+    e = Experiment(Fixed(), gl.rules.StochasticGradientDescent(), workers=3, policy="apply")
+    found = explore(e)
+    (group,) = found.order_dependent
+    assert set(map(id, group)) == set(map(id, found.outcomes)) and len(group) > 1
+    low, high = found.ranges["w"]
+    assert (high > low).any() and np.allclose(low, high, rtol=1e-6)
+
+
+def test_three_of_them_mean_the_same_in_every_order_if_they_are_exact() -> None:
+    class Whole(Bowl):
+        def gradient(self, weights: Any, rng: np.random.Generator) -> Any:
+            return {"w": rng.integers(0, 8, 2).astype(np.float32)}
+
+    e = Experiment(Whole(), learning_rate=0.5, workers=3, policy="apply")
+    assert len(explore(e)) == 1 and explore(e).order_dependent == ()
+
+
+@pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
+def test_every_example_repeats(policy: dict[str, Any]) -> None:
+    e = Experiment(Bowl(noise=0.3), gl.rules.Adam(), workers=2, atomic=False, **policy)
+    found = explore(e)
+    weights = [o.weights["w"] for o in found.outcomes]
+    assert len({w.tobytes() for w in weights}) == len(found)
+    for outcome in found.outcomes:
+        assert replay(outcome.example.experiment, outcome.example)["w"].tobytes() == outcome.weights["w"].tobytes()
+        assert outcome.example.weights["w"].tobytes() == outcome.weights["w"].tobytes()
+    low, high = found.ranges["w"]
+    np.testing.assert_array_equal(low, np.min(weights, axis=0))
+    np.testing.assert_array_equal(high, np.max(weights, axis=0))
+    counts = [o.interleavings for o in found.outcomes]
+    assert counts == sorted(counts, reverse=True)
+
+
+def test_who_cannot_go_on_is_stuck() -> None:
+    e = Experiment(Bowl(), workers=2, policy="backup", aggregate=2, speeds=Speeds(crashes=(Crash(1, 0),)))
+    found = explore(e, rounds=2)
+    assert found.stuck == found.interleavings and "stuck in" in repr(found)
+    assert explore(e.with_(aggregate=1), rounds=2).stuck == 0
+
+
+def test_speeds_do_not_matter() -> None:
+    e = Experiment(Bowl(), workers=2, step_first=False)
+    fast = e.with_(speeds=Speeds(mean=1, gap=0))
+    for a, b in itertools.pairwise([explore(e), explore(fast)]):
+        assert (a.accepted, a.understated, len(a)) == (b.accepted, b.understated, len(b))
+
+
+@pytest.mark.parametrize(
+    ("settings", "rounds", "message"),
+    [
+        ({"workers": 4}, 2, "4 workers with 2 gradients each have 63,063,000 interleavings; the limit is 100,000"),
+        ({"workers": 3, "policy": "wait"}, 3, "have up to 17,153,136 interleavings"),
+        ({"workers": 50}, 50, r"50 workers with 50 gradients each have about 10\^\d+ interleavings"),
+    ],
+)
+def test_what_is_too_large_is_refused_with_its_size(settings: dict[str, Any], rounds: int, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        explore(Experiment(Bowl(), **settings), rounds)
+
+
+def test_the_limit_can_be_moved() -> None:
+    e = Experiment(Bowl(), workers=4, atomic=False)
+    with pytest.raises(ValueError, match="have 369,600 interleavings; the limit is 100,000"):
+        explore(e)
+    assert explore(e, limit=400_000).interleavings == 369_600
+    with pytest.raises(ValueError, match="rounds must be a whole number of at least 1, got 0"):
+        explore(e, 0)
