@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-HEAVY = {"jax", "matplotlib", "ipywidgets", "anywidget", "optax"}
+HEAVY = {"jax", "matplotlib", "ipywidgets", "anywidget", "optax", "ray"}
 CLIPS = """
 import numpy as np, gradlab as gl
 g = np.ones(3, np.float32)
@@ -30,7 +30,13 @@ def loaded(code: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "code", ["import gradlab", "import gradlab.clip, gradlab.rules, gradlab.schedules, gradlab.optax", CLIPS, APPLY]
+    "code",
+    [
+        "import gradlab",
+        "import gradlab.clip, gradlab.rules, gradlab.schedules, gradlab.optax, gradlab.workers.on_ray",
+        CLIPS,
+        APPLY,
+    ],
 )
 def test_numpy_users_load_numpy_only(code: str) -> None:
     assert loaded(code) == set()

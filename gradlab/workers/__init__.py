@@ -43,7 +43,7 @@ from .trace import Trace as Trace
 
 Engine = Callable[..., Trace]
 # Each is a module with a function `run(experiment, **options) -> Trace`, loaded late, for some bring libraries.
-ENGINES = {"simulated": "simulated", "threads": "threads"}
+ENGINES = {"simulated": "simulated", "threads": "threads", "ray": "on_ray"}
 
 
 def run(experiment: Experiment, engine: str | Engine = "simulated", **options: Any) -> Trace:

@@ -1,0 +1,134 @@
+"""A server that answers each request once and outlives its process: all it does is in its log before it is answered."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from .._arrays import Array
+from .experiment import Experiment
+from .ledger import CHECK, READ
+from .log import Log
+from .server import Server, Weights
+from .trace import Trace
+
+
+class Answer(NamedTuple):
+    """What the server says to a request.
+
+    granted: the moves were made; otherwise the worker has to wait, or the run is over.
+    number: of the worker's next gradient. made: moves made so far, by all. done: enough gradients were handed in.
+    """
+
+    granted: bool
+    number: int
+    made: int
+    done: bool
+
+
+class Durable:
+    """A `Server` behind requests that are numbered per worker, so that asking twice does nothing twice.
+
+    Args:
+        path: of its log; one that is there already is read, and the state is that of the server that wrote it, bit for
+            bit. None: no log.
+        sync: see `Log`.
+
+    Raises: ValueError: the log is of another experiment, or a request has the wrong number.
+
+    Source: Ongaro & Ousterhout, "In Search of an Understandable Consensus Algorithm" (2014), section 8, on requests
+    that are numbered; Mohan et al., "ARIES" (1992), on logs. Not in TensorFlow, whose parameter servers begin anew from
+    their last checkpoint.
+
+    >>> from gradlab.workers import Bowl, RECORD
+    >>> server = Durable(Experiment(Bowl(), workers=1))
+    >>> server.ask(0, 1, (READ, RECORD)), server.ask(0, 1, (READ, RECORD)).made
+    (Answer(granted=True, number=0, made=2, done=False), 2)
+    """
+
+    def __init__(self, experiment: Experiment, path: str | Path | None = None, sync: bool = True) -> None:
+        self.experiment, self.server = experiment, Server(experiment)
+        self.moves: list[tuple[int, int, int]] = []  # move, worker, time
+        self.serials = [0] * experiment.workers  # the last request of each
+        self._answers: list[Answer | None] = [None] * experiment.workers
+        self._began = time.time_ns()
+        self._log = None if path is None else Log(path, sync)
+        if self._log is not None:
+            try:
+                self._recover(self._log)
+            except BaseException:
+                self._log.close()
+                raise
+
+    @property
+    def done(self) -> bool:
+        return len(self.server.ledger.rounds) >= self.experiment.gradients
+
+    def ask(
+        self, worker: int, serial: int, moves: tuple[int, ...], gradient: Mapping[str, Array] | None = None
+    ) -> Answer:
+        """Make the moves of a worker in one piece, unless request `serial` has been answered before.
+
+        A read that the policy does not allow yet is not granted and has to be asked for again.
+        """
+        if serial == self.serials[worker] and (answer := self._answers[worker]) is not None:
+            return answer
+        if serial != self.serials[worker] + 1:
+            raise ValueError(f"worker {worker} asks for request {serial} after {self.serials[worker]}")
+        if self.done or (moves[0] == READ and not self.server.ledger.may_read(worker)):
+            return self._answer(worker, granted=False)
+        now = max((time.time_ns() - self._began) // 1000, self.moves[-1][2] if self.moves else 0)
+        answer = self._make(worker, serial, moves, now, gradient)
+        if self._log is not None:
+            self._log.append({"worker": worker, "serial": serial, "moves": moves, "time": now}, gradient)
+        return answer
+
+    def held(self, worker: int) -> Weights:
+        """The weights the worker read last."""
+        return self.server.held(worker)
+
+    def trace(self, engine: str) -> Trace:
+        """All that has been done so far; times in microseconds."""
+        server = self.server
+        return Trace.of(self.experiment, engine, "microseconds", self.moves, server.ledger.rounds, server.weights)
+
+    def close(self) -> None:
+        """Let go of the log."""
+        if self._log is not None:
+            self._log.close()
+
+    def _make(
+        self, worker: int, serial: int, moves: tuple[int, ...], now: int, gradient: Mapping[str, Array] | None
+    ) -> Answer:
+        for move in moves:
+            self.server.handle(move, worker, now, gradient if move == CHECK else None)
+        self.moves += [(move, worker, now) for move in moves]
+        self.serials[worker] = serial
+        self._answers[worker] = answer = self._answer(worker, granted=True)
+        return answer
+
+    def _answer(self, worker: int, granted: bool) -> Answer:
+        return Answer(granted, self.server.ledger.clock[worker], len(self.moves), self.done)
+
+    def _recover(self, log: Log) -> None:
+        records = iter(log)
+        head, start = next(records, (None, {}))
+        config = self.experiment.to_json()
+        if head is None:
+            return log.append({"experiment": config, "began": self._began}, self.server.weights)
+        if head["experiment"] != config or not _same(start, self.server.weights):
+            raise ValueError(f"{log.path} is the log of another experiment: {head['experiment']}; give another path")
+        self._began = head["began"]
+        for fields, gradient in records:
+            self._make(fields["worker"], fields["serial"], tuple(fields["moves"]), fields["time"], gradient)
+        return None
+
+
+def _same(a: Mapping[str, Array], b: Mapping[str, Array]) -> bool:
+    """The same bits under the same names."""
+    bits = lambda x: (np.asarray(x).dtype, np.shape(x), np.asarray(x).tobytes())  # noqa: E731
+    return a.keys() == b.keys() and all(bits(a[k]) == bits(b[k]) for k in a)

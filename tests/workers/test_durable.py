@@ -1,0 +1,198 @@
+"""The server that outlives its process: recovered bit for bit from any prefix of its log, and nothing done twice."""
+
+from contextlib import closing
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import gradlab as gl
+from gradlab.workers import CHECK, POLICIES, READ, Crash, Digits, Experiment, Speeds, durable, run
+from gradlab.workers.durable import Durable
+
+Request = tuple[int, int, tuple[int, ...]]  # worker, serial, moves
+
+
+@pytest.fixture(autouse=True)
+def no_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(durable.time, "time_ns", lambda: 0)
+
+
+def experiment(policy: str = "drop", **changes: Any) -> Experiment:
+    e = Experiment(
+        Digits(hidden=(3,), batch=4), gl.rules.Adam(), 0.01, workers=3, policy=policy, staleness=1, aggregate=2,
+        gradients=12, mean_square_decay=0.9, speeds=Speeds(crashes=(Crash(1, 2, 50), Crash(2, 3))),
+    )  # fmt: skip
+    return e.with_(**changes)
+
+
+def requests(e: Experiment) -> list[Request]:
+    """What the workers of a simulated run ask for."""
+    trace, serials, found = run(e), [0] * e.workers, []
+    rows = zip(trace.moves.tolist(), trace.times.tolist(), strict=True)
+    for (worker, _), piece in groupby(rows, lambda row: (row[0][1], row[1])):
+        serials[worker] += 1
+        found.append((worker, serials[worker], tuple(move for (move, _), _ in piece)))
+    return found
+
+
+def ask(server: Durable, request: Request) -> durable.Answer:
+    worker, _, moves = request
+    number = server.server.ledger.clock[worker]
+    gradient = server.experiment.gradient(server.held(worker), worker, number) if CHECK in moves else None
+    return server.ask(*request, gradient)
+
+
+def bits(x: Any) -> Any:
+    """All that an object holds, to compare to the last bit."""
+    if isinstance(x, np.ndarray):
+        return x.dtype.str, x.shape, x.tobytes()
+    if isinstance(x, dict):
+        return {k: bits(y) for k, y in x.items()}
+    if isinstance(x, list | tuple | set):
+        return [bits(y) for y in x]
+    if type(x).__module__.startswith("gradlab.workers") and not isinstance(x, Experiment | Digits):
+        return {k: bits(y) for k, y in vars(x).items() if k != "_log"}
+    return x
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_the_moves_of_the_simulated_engine_give_its_weights(tmp_path: Path, policy: str) -> None:
+    e, path = experiment(policy), tmp_path / "log"
+    server = Durable(e, path, sync=False)
+    for request in requests(e):
+        assert ask(server, request).granted
+    assert server.done
+    trace = run(e)
+    assert bits(server.trace("x").weights) == bits(trace.weights)
+    assert (server.trace("x").moves == trace.moves).all()
+    before = bits(server)
+    server.close()
+    with closing(Durable(e, path)) as again:
+        assert bits(again) == before
+
+
+@pytest.mark.parametrize("atomic", [True, False])
+def test_truncated_at_every_byte_the_log_gives_a_state_that_was(tmp_path: Path, atomic: bool) -> None:
+    e = experiment(atomic=atomic, step_first=atomic, problem=gl.workers.Bowl(), gradients=5)
+    server = Durable(e, tmp_path / "log", sync=False)
+    states, sizes = [bits(server)], [(tmp_path / "log").stat().st_size]
+    for request in requests(e):
+        ask(server, request)
+        states.append(bits(server))
+        sizes.append((tmp_path / "log").stat().st_size)
+    data = (tmp_path / "log").read_bytes()
+    assert sizes[-1] == len(data)
+    for cut in range(len(data) + 1):
+        (tmp_path / "cut").write_bytes(data[:cut])
+        with closing(Durable(e, tmp_path / "cut", sync=False)) as again:
+            assert bits(again) == states[max(0, sum(size <= cut for size in sizes) - 1)]
+    server.close()
+
+
+@given(st.lists(st.sampled_from(["next", "next", "next", "again", "die", "die unheard"]), max_size=60))
+def test_whatever_dies_and_is_asked_again_nothing_is_lost_or_done_twice(
+    tmp_path_factory: pytest.TempPathFactory, fates: list[str]
+) -> None:
+    e, path = experiment("backup", problem=gl.workers.Bowl()), tmp_path_factory.mktemp("run") / "log"
+    server, twin, todo = Durable(e, path, sync=False), Durable(e), requests(e)
+    last: dict[int, Request] = {}
+    for fate in [*fates, *["next"] * len(todo)]:
+        if fate == "die":
+            server.close()
+            server = Durable(e, path, sync=False)
+        elif fate == "again":
+            for request in last.values():
+                assert server.ask(*request)[:2] == twin.ask(*request)[:2]
+        elif todo:
+            request = todo.pop(0)
+            last[request[0]] = request
+            assert (heard := ask(twin, request)) == ask(server, request)
+            if fate == "die unheard":
+                server.close()
+                server = Durable(e, path, sync=False)
+                assert server.ask(*request) == heard
+    assert bits(server) == bits(twin)
+    assert len(server.server.ledger.rounds) == e.gradients
+    server.close()
+
+
+def test_who_has_to_wait_asks_again_under_the_same_number(tmp_path: Path) -> None:
+    e = experiment("wait", staleness=0, workers=2, speeds=Speeds())
+    server = Durable(e, tmp_path / "log")
+    for request in [(0, 1, (READ, 1)), (0, 2, (CHECK, 3))]:
+        assert ask(server, request).granted
+    size = (tmp_path / "log").stat().st_size
+    assert server.ask(0, 3, (READ, 1)) == durable.Answer(granted=False, number=1, made=4, done=False)
+    assert (tmp_path / "log").stat().st_size == size
+    for request in [(1, 1, (READ, 1)), (1, 2, (CHECK, 3)), (0, 3, (READ, 1))]:
+        assert ask(server, request).granted
+    server.close()
+
+
+def test_after_the_last_gradient_nothing_is_granted_but_what_was() -> None:
+    e = experiment(workers=1, gradients=1, aggregate=1, speeds=Speeds())
+    server = Durable(e)
+    assert not ask(server, (0, 1, (READ, 1))).done
+    last = ask(server, (0, 2, (CHECK, 3)))
+    assert last.granted and last.done
+    assert server.ask(0, 2, (CHECK, 3)) == last
+    assert server.ask(0, 3, (READ, 1)) == durable.Answer(granted=False, number=1, made=4, done=True)
+
+
+def test_a_request_out_of_turn_and_a_gradient_that_does_not_fit_change_nothing(tmp_path: Path) -> None:
+    server = Durable(experiment(), tmp_path / "log")
+    ask(server, (0, 1, (READ, 1)))
+    before = bits(server), (tmp_path / "log").read_bytes()
+    with pytest.raises(ValueError, match="worker 0 asks for request 3 after 1"):
+        server.ask(0, 3, (CHECK, 3), {})
+    with pytest.raises(ValueError, match="the gradient is of"):
+        server.ask(0, 2, (CHECK, 3), {"x": np.float32([1])})
+    assert (bits(server), (tmp_path / "log").read_bytes()) == before
+    server.close()
+
+
+@pytest.mark.parametrize(
+    "other", [experiment("apply"), experiment(weights=Digits(hidden=(3,), seed=1).start())], ids=["policy", "weights"]
+)
+def test_the_log_of_another_experiment_is_refused(tmp_path: Path, other: Experiment) -> None:
+    Durable(experiment(), tmp_path / "log").close()
+    with pytest.raises(ValueError, match="is the log of another experiment"):
+        Durable(other, tmp_path / "log")
+
+
+def test_gradients_of_jax_are_recovered_as_they_came(tmp_path: Path) -> None:
+    line = gl.workers.FromLoss(
+        lambda w, x: ((w["a"] * x) ** 2).mean(), {"a": jnp.float32(1 / 3)}, np.random.Generator.random, 1.0
+    )
+    e = Experiment(line, gl.rules.Adam(), workers=1, gradients=3)
+    server = Durable(e, tmp_path / "log")
+    for request in requests(e):
+        ask(server, request)
+    weights = server.server.weights
+    server.close()
+    with closing(Durable(e, tmp_path / "log")) as server:
+        again = server.server.weights
+    assert type(again["a"]) is type(weights["a"])
+    assert bits(again) == bits(weights)
+
+
+def test_time_goes_on_after_a_restart_and_never_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    e, now = experiment(workers=1, aggregate=1, speeds=Speeds()), 5_000_000
+    monkeypatch.setattr(durable.time, "time_ns", lambda: now)
+    server = Durable(e, tmp_path / "log")
+    now += 7_000
+    ask(server, (0, 1, (READ, 1)))
+    server.close()
+    now += 2_000
+    server = Durable(e, tmp_path / "log")
+    ask(server, (0, 2, (CHECK, 3)))
+    now -= 8_000
+    ask(server, (0, 3, (READ, 1)))
+    assert server.trace("x").times.tolist() == [7, 7, 9, 9, 9, 9]
+    server.close()

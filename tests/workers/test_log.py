@@ -1,0 +1,166 @@
+"""The log: what was appended is read again, what is torn at its end is dropped, what is damaged is not believed."""
+
+import os
+import threading
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from gradlab._arrays import is_jax, precision
+from gradlab.workers import log as module
+from gradlab.workers.log import MAGIC, Log, pack, unpack
+
+RECORDS: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    ({"experiment": "e"}, {"w": np.float32([1.5, -2.0]), "b": np.zeros((0, 3))}),
+    ({"worker": 0, "moves": [2, 3], "time": 17}, {"w": np.float32([np.nan, -0.0])}),
+    ({"worker": 1, "note": "ü\n"}, {}),
+    ({"worker": 0}, {"w": np.float32(3.0)}),
+]
+
+
+def written(path: Path, records: list[Any] = RECORDS) -> list[int]:
+    """How long the file is after each record, and before the first."""
+    sizes = []
+    with Log(path, sync=False) as log:
+        sizes.append(path.stat().st_size)
+        for record in records:
+            log.append(*record)
+            sizes.append(path.stat().st_size)
+    return sizes
+
+
+def bits(records: Any) -> list[Any]:
+    return [(f, {k: (x.dtype, x.shape, np.asarray(x).tobytes()) for k, x in a.items()}) for f, a in records]
+
+
+@pytest.mark.parametrize("sync", [True, False])
+def test_what_is_appended_is_read_again(tmp_path: Path, sync: bool) -> None:
+    with Log(tmp_path / "log", sync) as log:
+        for k, record in enumerate(RECORDS):
+            log.append(*record)
+            assert bits(log) == bits(RECORDS[: k + 1])
+    with Log(tmp_path / "log", sync) as log:
+        assert bits(log) == bits(RECORDS)
+
+
+@pytest.mark.parametrize(
+    "x",
+    [
+        np.arange(6, dtype=">f4").reshape(2, 3),
+        np.asfortranarray(np.arange(6.0).reshape(2, 3)),
+        np.float16([1, 2]),
+        np.int64(7),
+        np.array([True]),
+        np.complex64([1j]),
+        np.asarray(jnp.array([1, 2.5], jnp.bfloat16)),
+    ],
+    ids=str,
+)
+def test_arrays_of_any_type_come_back_with_their_bits(x: np.ndarray) -> None:
+    _, arrays = unpack(pack({}, {"x": x}))
+    assert arrays["x"].dtype == x.dtype and arrays["x"].shape == x.shape
+    assert arrays["x"].tobytes() == x.tobytes()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16", "float16"])
+def test_jax_arrays_come_back_as_such(dtype: str) -> None:
+    with precision(np.float64):
+        x = jnp.array([1 / 3, 2], dtype)
+    (_, arrays) = unpack(pack({}, {"x": x, "y": [1, 2.5]}))
+    assert is_jax(arrays["x"]) and arrays["x"].dtype == dtype
+    assert np.asarray(arrays["x"]).tobytes() == np.asarray(jax.device_get(x)).tobytes()
+    assert arrays["y"].dtype == np.float32  # as the server reads lists
+
+
+@pytest.mark.parametrize(
+    ("fields", "arrays"), [({}, {"x": np.array([None, 2])}), ({"when": {1, 2}}, {}), ({"who": Path()}, {})]
+)
+def test_nothing_is_pickled(tmp_path: Path, fields: dict[str, Any], arrays: dict[str, Any]) -> None:
+    with Log(tmp_path / "log") as log:
+        with pytest.raises(TypeError, match=r"Python objects|not JSON serializable"):
+            log.append(fields, arrays)
+        assert list(log) == []
+
+
+def test_truncated_at_every_byte_a_log_holds_a_prefix_and_goes_on(tmp_path: Path) -> None:
+    sizes = written(tmp_path / "whole")
+    data = (tmp_path / "whole").read_bytes()
+    for cut in range(len(data) + 1):
+        (tmp_path / "cut").write_bytes(data[:cut])
+        whole = sum(size <= cut for size in sizes[1:])
+        with Log(tmp_path / "cut", sync=False) as log:
+            assert bits(log) == bits(RECORDS[:whole])
+            log.append(*RECORDS[-1])
+            assert bits(log) == bits([*RECORDS[:whole], RECORDS[-1]])
+
+
+def test_with_any_byte_changed_a_log_holds_a_prefix_or_is_refused(tmp_path: Path) -> None:
+    sizes = written(tmp_path / "whole")
+    data = (tmp_path / "whole").read_bytes()
+    prefixes = [bits(RECORDS[:k]) for k in range(len(RECORDS))]
+    refused = 0
+    for at in range(len(data)):
+        changed = bytearray(data)
+        changed[at] ^= 0x10
+        (tmp_path / "changed").write_bytes(changed)
+        try:
+            with Log(tmp_path / "changed", sync=False) as log:
+                assert bits(log) in prefixes
+        except ValueError:
+            refused += 1
+    assert refused > sizes[-2] // 2
+
+
+def test_other_files_are_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "notes").write_bytes(b"not a log")
+    with pytest.raises(ValueError, match="is no gradlab log: it begins with b'not a log'"):
+        Log(tmp_path / "notes")
+    assert (tmp_path / "notes").read_bytes() == b"not a log"
+    with pytest.raises(FileNotFoundError):
+        Log(tmp_path / "nowhere" / "log")
+
+
+def test_two_cannot_write_one_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_PATIENCE", 0.05)
+    with Log(tmp_path / "log"), pytest.raises(TimeoutError, match="another run writes to"):
+        Log(tmp_path / "log")
+
+
+def test_who_comes_next_waits_until_the_log_is_let_go(tmp_path: Path) -> None:
+    first, read = Log(tmp_path / "log"), list[Any]()
+
+    def follow() -> None:
+        with Log(tmp_path / "log") as log:
+            read.extend(log)
+
+    thread = threading.Thread(target=follow)
+    thread.start()
+    first.append(*RECORDS[0])
+    first.close()
+    thread.join(30)
+    assert bits(read) == bits(RECORDS[:1])
+
+
+def test_what_cannot_be_written_is_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    log = Log(tmp_path / "log")
+    log.append(*RECORDS[0])
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        with pytest.raises(OSError, match="No space left"):
+            log.append(*RECORDS[1])
+    with pytest.raises(ValueError, match="closed"):
+        log.append(*RECORDS[1])
+    with Log(tmp_path / "log") as again:
+        assert bits(again) == bits(RECORDS[:1])
+
+
+def test_a_new_log_begins_with_its_name(tmp_path: Path) -> None:
+    assert written(tmp_path / "log", [])[0] == len(MAGIC)
+    assert (tmp_path / "log").read_bytes() == MAGIC

@@ -1,0 +1,243 @@
+"""Real processes: what they do replays bit for bit, whoever of them dies, and nothing is lost or done twice.
+
+Ray runs once for all tests here, its processes take a second each to start, and so each run does as much as it can.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradlab as gl
+from gradlab._arrays import Array
+from gradlab.workers import JOIN, LEAVE, UPDATE, Bowl, Crash, Digits, Experiment, Speeds, Trace, on_ray, replay, run
+from gradlab.workers.durable import Durable
+from gradlab.workers.log import Log
+from gradlab.workers.ray_actors import ServerActor, WorkerActor
+from gradlab.workers.ray_session import connected
+
+
+@pytest.fixture(scope="module")
+def ray(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A Ray of our own, where the folder for temporary files is too deep for sockets."""
+    deep = tmp_path_factory.mktemp("deep") / ("x" * 120)
+    deep.mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TMPDIR", str(deep))
+        patch.delenv("RAY_ADDRESS", raising=False)
+        with connected() as ray:
+            # The classes below are known here only.
+            ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])
+            socket = Path(ray.nodes()[0]["ObjectStoreSocketName"])
+            assert socket.exists()
+            yield ray
+    assert not ray.is_initialized()
+    assert not socket.parent.exists()
+
+
+def same(a: Mapping[str, Array], b: Mapping[str, Array]) -> bool:
+    return a.keys() == b.keys() and all(a[k].tobytes() == b[k].tobytes() for k in a)
+
+
+def check(trace: Trace) -> None:
+    """What holds for every run: it repeats, each gradient was handed in once, and each update counts."""
+    e = trace.experiment
+    assert trace.engine == "ray" and len(trace) == e.gradients
+    assert same(replay(e, trace), trace.weights)
+    assert len(set(zip(trace.rounds["worker"].tolist(), trace.rounds["number"].tolist(), strict=True))) == len(trace)
+    assert (trace.moves[:, 0] == UPDATE).sum() == len(trace)
+    assert (np.diff(trace.times) >= 0).all()
+
+
+# Long sums are those that BLAS may group as it likes: Ray gives its processes another number of threads.
+RUNS = {
+    "wait, long sums": Experiment(
+        Digits(hidden=(300,), batch=1500), gl.rules.Adam(), 0.01, workers=2, policy="wait", gradients=8
+    ),
+    "drop, two races, crashes": Experiment(
+        Digits(), gl.rules.Momentum(), workers=2, atomic=False, step_first=False, gradients=30,
+        speeds=Speeds(slow={1: 3}, crashes=(Crash(0, 2, after=100), Crash(1, 4))),
+    ),
+    "backup": Experiment(Bowl(noise=1.0), workers=3, policy="backup", aggregate=2, gradients=20),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_run_replays_bit_for_bit(ray: Any, name: str) -> None:
+    e = RUNS[name]
+    trace = run(e, "ray", timeout=300)
+    check(trace)
+    if e.policy == "wait":
+        assert trace.true_staleness.max() <= 2  # nobody is ahead of the other, so one update comes between at most
+        assert abs(np.diff(trace.by_worker()["handed_in"])).max() <= 1
+    left = sorted((move, k) for move, k in trace.moves.tolist() if move in (LEAVE, JOIN))
+    assert left == ([(LEAVE, 0), (LEAVE, 1), (JOIN, 0)] if e.speeds.crashes else [])
+    assert ray.is_initialized()
+
+
+POINTS = ("before 0 4", "after 1 6", "after 0 9")  # worker and request
+
+
+class DyingServer(ServerActor):
+    """Ends its process right before it does something, or right after; each once."""
+
+    def open(self, experiment: Experiment, path: Path | None, sync: bool) -> list[int]:
+        assert path is not None
+        self.folder = path.parent
+        return super().open(experiment, path, sync)
+
+    def ask(self, worker: int, serial: int, moves: tuple[int, ...], gradient: Any = None) -> Any:
+        self.die_once(f"before {worker} {serial}")
+        answer = super().ask(worker, serial, moves, gradient)
+        self.die_once(f"after {worker} {serial}")
+        return answer
+
+    def die_once(self, point: str) -> None:
+        if point in POINTS and not (self.folder / point).exists():
+            (self.folder / point).touch()
+            os._exit(1)
+
+
+class DyingWorker(WorkerActor):
+    """Ends its process in the middle of some gradients."""
+
+    def gradient(self, weights: Any, worker: int, number: int, seconds: float) -> Any:
+        if (worker, number) in ((0, 3), (1, 5)):
+            os._exit(1)
+        return super().gradient(weights, worker, number, seconds)
+
+
+class Fragile(on_ray.Driver):
+    server_class, worker_class = DyingServer, DyingWorker
+
+
+class Cruel(on_ray.Driver):
+    """Kills the server, then a worker, then the server, whatever they are at."""
+
+    seed = 0
+
+    def _next(self) -> None:
+        if not hasattr(self, "when"):
+            self.rng, self.events = np.random.default_rng(self.seed), 0
+            self.when = sorted(self.rng.choice(np.arange(20, 140), 3, replace=False).tolist())
+        self.events += 1
+        if self.events in (self.when[0], self.when[2]):
+            self.server.kill()
+        if self.events == self.when[1]:
+            self._bury(int(self.rng.integers(self.experiment.workers)))
+        super()._next()
+
+
+class Mortal(on_ray.Driver):
+    """Is interrupted."""
+
+    def _next(self) -> None:
+        super()._next()
+        if self.made > 15:
+            raise KeyboardInterrupt
+
+
+def check_log(driver: on_ray.Driver, trace: Trace) -> None:
+    """The replayed log is the state that survived; no request is in it twice, and none is missing that was answered."""
+    assert driver.log is not None
+    with closing(Durable(driver.experiment, driver.log)) as again:
+        recovered = again.trace("ray")
+    assert same(recovered.weights, trace.weights)
+    assert (recovered.moves == trace.moves).all() and (recovered.times == trace.times).all()
+    assert all((recovered.rounds[k] == x).all() for k, x in trace.rounds.items())
+    with Log(driver.log) as log:
+        requests = [(fields["worker"], fields["serial"]) for fields, _ in log if "serial" in fields]
+    for k, answered in enumerate(driver.serials):
+        serials = [serial for worker, serial in requests if worker == k]
+        assert serials == list(range(1, len(serials) + 1)) and answered <= len(serials)
+
+
+def test_no_update_is_lost_where_processes_end_at_the_worst_of_times(ray: Any, tmp_path: Path) -> None:
+    e = Experiment(
+        Digits(hidden=(8,)), gl.rules.Adam(), 0.01, workers=2, policy="backup", aggregate=2, gradients=30, seed=1
+    )
+    driver = Fragile(ray, e, log=tmp_path / "run.log", timeout=300)
+    trace = driver.run()
+    check(trace)
+    check_log(driver, trace)
+    assert {p.name for p in tmp_path.iterdir()} == {"run.log", *POINTS}
+    assert sorted(k for move, k in trace.moves.tolist() if move == LEAVE) == [0, 1]
+    assert trace.accepted.all() and trace.updates == 15
+
+
+@pytest.mark.parametrize("seed", [0])
+def test_no_update_is_lost_whoever_is_killed_when(ray: Any, tmp_path: Path, seed: int) -> None:
+    e = Experiment(Digits(), gl.rules.Momentum(), workers=3, staleness=2, gradients=100)
+    driver = Cruel(ray, e, log=tmp_path / "run.log", sync=False, timeout=300)
+    driver.seed = seed
+    trace = driver.run()
+    check(trace)
+    check_log(driver, trace)
+
+
+def test_an_interrupted_run_goes_on_from_its_log(ray: Any, tmp_path: Path) -> None:
+    e, path = Experiment(Bowl(), workers=2, policy="apply", gradients=20), tmp_path / "run.log"
+    with pytest.raises(KeyboardInterrupt):
+        Mortal(ray, e, log=path, timeout=300).run()
+    with closing(Durable(e, path)) as server:
+        before = server.trace("ray")
+    assert 0 < len(before) < 20
+    trace = run(e, "ray", log=path, timeout=300)
+    check(trace)
+    assert (trace.moves[: len(before.moves)] == before.moves).all()
+    assert sorted(k for move, k in trace.moves.tolist() if move == LEAVE) == [0, 1]
+
+
+def test_a_server_without_a_log_takes_the_run_with_it(ray: Any) -> None:
+    with pytest.raises(RuntimeError, match="the server died, and its state with it; give log=path"):
+        Cruel(ray, Experiment(Bowl(), workers=1), timeout=300).run()
+
+
+def test_nobody_left_is_said_and_not_waited_for(ray: Any) -> None:
+    e = Experiment(Bowl(), workers=1, speeds=Speeds(crashes=(Crash(0, 1),)))
+    with pytest.raises(gl.errors.DeadlockError, match=r"no worker can go on after 1 gradients: .* alive are \[\]"):
+        run(e, "ray", timeout=300)
+
+
+def test_what_a_problem_raises_is_raised(ray: Any) -> None:
+    def uphill(w: Any, x: Any) -> Any:
+        raise ArithmeticError("uphill")
+
+    problem = gl.workers.FromLoss(uphill, {"a": np.float32(1)}, np.random.Generator.random, 1.0)
+    with pytest.raises(ArithmeticError, match="uphill"):
+        run(Experiment(problem, workers=1), "ray", timeout=300)
+
+
+def test_a_run_that_takes_too_long_is_ended(ray: Any) -> None:
+    with pytest.raises(TimeoutError, match="the run was not over in time: 0 moves were made"):
+        run(Experiment(Bowl(), workers=1), "ray", timeout=0.0)
+
+
+def test_a_cluster_is_reached_by_its_address(ray: Any, tmp_path: Path) -> None:
+    address = ray.get_runtime_context().gcs_address
+    code = f"""
+import gradlab as gl
+e = gl.workers.Experiment(gl.workers.Bowl(), workers=1, gradients=5)
+trace = gl.workers.run(e, "ray", address={address!r}, timeout=300)
+trace.save({str(tmp_path / "trace.npz")!r})
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stderr
+    check(Trace.load(tmp_path / "trace.npz"))
+
+
+def test_an_address_beside_another_ray_is_refused(ray: Any) -> None:
+    with pytest.raises(ValueError, match="Ray is connected already, so address="):
+        run(Experiment(Bowl()), "ray", address="1.2.3.4:6379")
+
+
+def test_without_ray_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(ImportError, match=r'pip install "gradlab\[ray\]"'):
+        run(Experiment(Bowl()), "ray")
