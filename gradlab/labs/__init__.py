@@ -19,6 +19,7 @@ from .optimizers import optimizers as optimizers
 from .sparse_accumulators import sparse_accumulators as sparse_accumulators
 from .staleness import staleness as staleness
 from .staleness_models import staleness_models as staleness_models
+from .staleness_phases import staleness_phases as staleness_phases
 from .staleness_policies import staleness_policies as staleness_policies
 from .word_rates import word_rates as word_rates
 
@@ -32,6 +33,7 @@ _CATALOGUE: tuple[type[Lab], ...] = (
     word_rates,
     optimizers,
     staleness,
+    staleness_phases,
     staleness_policies,
     staleness_models,
     accumulators,
