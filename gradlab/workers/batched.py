@@ -43,11 +43,10 @@ class State(NamedTuple):
     accepted: Array | None  # gradients of a worker; None if all are
     length: Array | None  # of the gradient in hand, or the next one while it waits; None if nobody ever waits
     step: Array
-    gathered: Array  # gradients toward the next step
+    gathered: Array  # gradients for the next step
     age: Array  # sum of the staleness of all gradients
     oldest: Array
-    now: Array  # of the last event
-    latest: Array  # of all events so far: the same, unless a time has overflowed
+    latest: Array  # event so far: the last one, unless a time has overflowed
 
 
 class Outcome(NamedTuple):
@@ -99,7 +98,7 @@ def _run(ticks: Array, row: Array, workers: Array, limit: Array, aggregate: Arra
     c = Setting(ticks.reshape(-1), first, k < workers, k, size.bit_length() - 1, limit[None], aggregate, policy)
     s = jax.lax.fori_loop(0, count - 1, lambda _, s: _event(c, s), _begin(c), unroll=UNROLL)
     longest = ticks.max(axis=(1, 2))[row] << c.bits
-    time, handed_in = s.now >> c.bits, jnp.where(c.there, s.clock, 0)
+    time, handed_in = s.latest >> c.bits, jnp.where(c.there, s.clock, 0)
     return Outcome(
         handed_in, handed_in if s.accepted is None else s.accepted, s.step, s.age, s.oldest, time,
         _waited(c, s, ticks, row, workers * time), workers * time, s.latest > NEVER - longest,
@@ -114,7 +113,7 @@ def _begin(c: Setting) -> State:
     return State(
         jnp.where(c.there, length + c.k, NEVER), jnp.where(c.there, 0, NEVER), zero,
         zero if c.policy in ("drop", "backup") else None, length if c.policy in ("wait", "backup") else None, none,
-        none, none, none, now, now,
+        none, none, none, now,
     )  # fmt: skip
 
 
@@ -133,7 +132,7 @@ def _event(c: Setting, s: State) -> State:
     tick = c.flat.at[_of(mine, c.first + clock)].get(mode="promise_in_bounds") << c.bits
     due, read, length = _go_on(c, s, mine, now, clock, step, tick)
     oldest, latest = jnp.maximum(s.oldest, stale), jnp.maximum(s.latest, now)
-    return State(due, clock, read, accepted, length, step, gathered, s.age + stale, oldest, now, latest)
+    return State(due, clock, read, accepted, length, step, gathered, s.age + stale, oldest, latest)
 
 
 def _of(mine: Array, x: Array) -> Array:
@@ -165,6 +164,6 @@ def _waited(c: Setting, s: State, ticks: Array, row: Array, all_time: Array) -> 
     if s.length is None:
         return jnp.zeros_like(all_time)
     done = jnp.cumsum(ticks, axis=-1, dtype=jnp.int32)[row[None, None], c.k, s.clock - 1]
-    in_hand = (s.now >> c.bits) - ((s.due - s.length) >> c.bits)
+    in_hand = (s.latest >> c.bits) - ((s.due - s.length) >> c.bits)
     busy = jnp.where(s.clock > 0, done, 0) + jnp.where(s.due == NEVER, 0, in_hand)
     return all_time - jnp.where(c.there, busy, 0).sum(axis=0, keepdims=True, dtype=jnp.int32)

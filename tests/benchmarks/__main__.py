@@ -6,7 +6,7 @@ import argparse
 import dataclasses
 from collections.abc import Iterator
 
-from . import accumulators, adagrad, clip, first, imports, latency, machine, table
+from . import accumulators, adagrad, clip, first, imports, latency, machine, sweep, table
 from .contestants import CONTESTANTS
 
 PARTS = {
@@ -16,6 +16,7 @@ PARTS = {
     "import": imports.rows,
     "latency": latency.rows,
     "first": first.rows,
+    "sweep": sweep.rows,
 }
 IN_THE_BROWSER = {"latency", "first"}
 

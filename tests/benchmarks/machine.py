@@ -20,6 +20,7 @@ PACKAGES = (
     "ipympl",
     "plotly",
     "playwright",
+    "simpy",
 )
 
 
