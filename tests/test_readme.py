@@ -12,7 +12,8 @@ ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
 
 
-TOUR, OPTIMIZERS, LAB = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+# The last is run where Ray runs: workers/test_on_ray.py.
+TOUR, OPTIMIZERS, LAB, CLUSTER = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 
 
 def test_the_tour_runs_and_is_short() -> None:

@@ -22,6 +22,8 @@ from gradlab.workers.log import Log
 from gradlab.workers.ray_actors import ServerActor, WorkerActor
 from gradlab.workers.ray_session import connected
 
+from ..test_readme import CLUSTER
+
 
 @pytest.fixture(scope="module")
 def ray(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
@@ -64,7 +66,6 @@ RUNS = {
         Digits(), gl.rules.Momentum(), workers=2, atomic=False, step_first=False, gradients=30,
         speeds=Speeds(slow={1: 3}, crashes=(Crash(0, 2, after=100), Crash(1, 4))),
     ),
-    "backup": Experiment(Bowl(noise=1.0), workers=3, policy="backup", aggregate=2, gradients=20),
 }  # fmt: skip
 
 
@@ -230,6 +231,17 @@ trace.save({str(tmp_path / "trace.npz")!r})
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stderr
     check(Trace.load(tmp_path / "trace.npz"))
+
+
+def test_the_readme_prints_what_it_should(
+    ray: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    exec(compile(CLUSTER, "README.md", "exec"), {})
+    first, second = [line for line in capsys.readouterr().out.splitlines() if "raylet" not in line]
+    assert "Trace of 300 gradients" in first and "3 workers, ray" in first
+    assert second == "True True"
+    assert (tmp_path / "run.log").exists()
 
 
 def test_an_address_beside_another_ray_is_refused(ray: Any) -> None:
