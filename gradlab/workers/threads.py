@@ -13,6 +13,8 @@ from .server import Gradient, Server
 from .trace import Trace
 from .worker import Piece, worker
 
+_LISTEN = 0.1  # seconds: a thread that waits without end may not hear of Ctrl-C
+
 
 def run(experiment: Experiment, tick: float = 1e-5) -> Trace:
     """The trace of an experiment whose workers are threads; times are microseconds. `replay` repeats it bit for bit.
@@ -73,8 +75,8 @@ class _Run:
     def join(self) -> None:
         """Wait for all threads; one that dies has added its successor by then."""
         for thread in self.threads:
-            if thread.ident is not None:
-                thread.join()
+            while thread.is_alive():
+                thread.join(_LISTEN)
 
     def stop(self, failure: BaseException | None = None) -> None:
         """End the run for everybody; the first failure counts."""
