@@ -387,6 +387,14 @@ def test_thresholds_that_are_refused(limit: Any, error: type, message: str, stri
         use()
 
 
+def test_a_graph_refuses_a_threshold_before_anything_runs() -> None:
+    with gl.Graph().as_default():
+        run = Run(jnp.int32(1))
+        run.compute()
+        with pytest.raises(TypeError, match="staleness must be an integer, or int64"):
+            run.opt.apply_gradients(run.pairs[None], run.step)
+
+
 @pytest.mark.parametrize("opt", ["not an optimizer", None, gl.train.AdamOptimizer])
 def test_what_is_no_optimizer(opt: Any) -> None:
     with pytest.raises(TypeError, match="opt must be an optimizer such as"):
@@ -441,6 +449,7 @@ def test_steps_of_two_variables_are_compared_with_a_warning() -> None:
     with pytest.warns(StalenessWarning, match="read from global_step:0, the step now from other:0"):
         counter = run.opt.apply_gradients(run.pairs[None], other)
     assert (float(counter), int(run.step), int(other)) == (1.0, 0, 3)
+    assert list(run.opt.summaries().values()) == [0.25]  # by the step of the update
 
 
 def test_steps_of_two_dtypes_are_not_compared() -> None:
