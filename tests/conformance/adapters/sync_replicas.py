@@ -19,36 +19,40 @@ from ..runner import attempt
 from ..scenarios import Scenario, Unsupported
 from . import sync_replicas_words
 
-INNER: dict[str, Callable[..., Any]] = {
-    "sgd": gl.train.GradientDescentOptimizer,
-    "momentum": gl.train.MomentumOptimizer,
-    "adagrad": gl.train.AdagradOptimizer,
-    "adam": gl.train.AdamOptimizer,
-    "rmsprop": gl.train.RMSPropOptimizer,
-}
-EXACT = ("sgd", "momentum")  # the others are as in their own golden files
+EXACT = ("sgd", "gradientdescent", "momentum")  # the others are as in their own golden files
 SETUP = {
     *("workers", "replicas_to_aggregate", "total_num_replicas", "num_init_tokens", "inner_optimizer", "inner_args"),
     *("gradient_kind", "accumulator_class", "tokens_per_step", "variable_init"),
 }
-ASKED = {"event", "worker", "gradient"}  # the rest of an event is what was seen after it
+ASKED = {"event", "worker", "gradient", "do"}  # the rest of an event is what was seen after it
 
 
 def accepts(scenario: Scenario) -> bool:
-    return scenario.group.partition(".")[0] == "sync_replicas"
+    return scenario.group.partition(".")[0] in ("sync_replicas", "sync")
 
 
 def differences(scenario: Scenario) -> list[str]:
-    if "events" not in scenario.data:
+    """Of events, of calls and what was seen after each, or of a sentence."""
+    data = scenario.data
+    if "events" in data:
+        return _differences(data["setup"], data["events"])
+    if "setup" not in data:
         return sync_replicas_words.differences(scenario)
-    setup = scenario.data["setup"]
+    found = []
+    for seen in data["expected"].values():
+        told = [{**call, **after, "event": call["do"]} for call, after in zip(data["calls"], seen, strict=True)]
+        found += _differences(data["setup"], told)
+    return found
+
+
+def _differences(setup: dict[str, Any], events: list[dict[str, Any]]) -> list[str]:
     if unknown := setup.keys() - SETUP:
         raise Unsupported(f"setup with {sorted(unknown)}")
-    if setup["inner_optimizer"] not in INNER or setup["gradient_kind"] not in ("dense", "sparse"):
-        raise Unsupported(f"{setup['inner_optimizer']}, {setup['gradient_kind']} gradients")
-    played, mode = Played(setup), "bitwise" if setup["inner_optimizer"] in EXACT else "rtol 1e-6"
+    if setup["gradient_kind"] not in ("dense", "sparse"):
+        raise Unsupported(f"{setup['gradient_kind']} gradients")
+    played, mode = Played(setup), "bitwise" if setup["inner_optimizer"].lower() in EXACT else "rtol 1e-6"
     found = played.check_setup()
-    for k, event in enumerate(scenario.data["events"]):
+    for k, event in enumerate(events):
         seen = played.play(event)
         want = {"finished": [], "sync_finished": None} | {key: x for key, x in event.items() if key not in ASKED}
         if unknown := want.keys() - seen.keys():
@@ -75,7 +79,7 @@ class Played:
         self.step = gl.get_or_create_global_step()
         self.v = gl.Variable(np.array(decode.numbers(setup["variable_init"]), np.float32), name="v")
         self.opt = gl.train.SyncReplicasOptimizer(
-            INNER[setup["inner_optimizer"]](**setup["inner_args"]),
+            sync_replicas_words.class_of(setup["inner_optimizer"])(**setup["inner_args"]),
             setup["replicas_to_aggregate"],
             setup["total_num_replicas"],
         )

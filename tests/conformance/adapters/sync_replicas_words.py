@@ -14,19 +14,26 @@ from .. import compare
 from ..runner import attempt
 from ..scenarios import Scenario, Unsupported
 
-INNER: dict[str, Callable[[], Any]] = {
-    "sgd": lambda: gl.train.GradientDescentOptimizer(1.0),
-    "gradientdescent": lambda: gl.train.GradientDescentOptimizer(1.0),
-    "momentum": lambda: gl.train.MomentumOptimizer(1.0, 0.9),
-    "adagrad": lambda: gl.train.AdagradOptimizer(1.0),
-    "adam": lambda: gl.train.AdamOptimizer(1.0),
-    "rmsprop": lambda: gl.train.RMSPropOptimizer(1.0),
-    "ftrl": lambda: gl.train.FtrlOptimizer(1.0),
-    "adadelta": lambda: gl.train.AdadeltaOptimizer(1.0),
+CLASSES: dict[str, type[gl.train.Optimizer]] = {
+    "sgd": gl.train.GradientDescentOptimizer,
+    "gradientdescent": gl.train.GradientDescentOptimizer,
+    "momentum": gl.train.MomentumOptimizer,
+    "adagrad": gl.train.AdagradOptimizer,
+    "adam": gl.train.AdamOptimizer,
+    "rmsprop": gl.train.RMSPropOptimizer,
+    "ftrl": gl.train.FtrlOptimizer,
+    "adadelta": gl.train.AdadeltaOptimizer,
 }
 # TensorFlow keeps a worker's local step in a variable of its own.
 LOCAL_STEP = "sync_rep_local_step"
 SUCCESS = ("ok", "built", "constructed", "created", "an op", "an operation", "no error")
+
+
+def class_of(name: str) -> Callable[..., Any]:
+    """The inner optimizer of this name, in any case."""
+    if name.lower() not in CLASSES:
+        raise Unsupported(f"inner optimizer {name!r}")
+    return CLASSES[name.lower()]
 
 
 def differences(scenario: Scenario) -> list[str]:
@@ -63,9 +70,8 @@ def made(words: str) -> gl.train.SyncReplicasOptimizer:
         needs = int(given[1])
     if given := re.search(r"total\w*\s*=?\s*(\d+)", words):
         workers = int(given[1])
-    if inner not in INNER:
-        raise Unsupported(f"inner optimizer {inner!r}")
-    return gl.train.SyncReplicasOptimizer(INNER[inner](), needs, workers)
+    given = {"momentum": (1.0, 0.9)}.get(inner, (1.0,))
+    return gl.train.SyncReplicasOptimizer(class_of(inner)(*given), needs, workers)
 
 
 def variable(name: str = "v") -> gl.Variable:
@@ -135,5 +141,8 @@ WORDS: list[tuple[str, Callable[[str, re.Match[str]], Any]]] = [
     (r"sparse|IndexedSlices|embedding", lambda w, _: seen(built(w, SLICES))),
     (r"two variables", lambda w, _: seen(built(w, [1.0, 1.0], [1.0, 1.0]))),
     (r"introspection|default", lambda w, _: seen(built(w))),
-    (r"name\s*=\s*(?:None|''|\"\")", lambda w, _: gl.train.SyncReplicasOptimizer(INNER["sgd"](), 2, name="")),
+    (
+        r"name\s*=\s*(?:None|''|\"\")",
+        lambda w, _: gl.train.SyncReplicasOptimizer(gl.train.GradientDescentOptimizer(1.0), 2, name=""),
+    ),
 ]
