@@ -148,7 +148,12 @@ class _Grid:
         """int64 (speeds, workers, gradients + 1), with workers up to a power of two, of whom the last are idle."""
         e, most = self._experiment, int(self.workers.max())
         combinations = list(product(*(self._values[name] for name in self._speeds)))
-        ticks = np.ones((len(combinations), 1 << (most - 1).bit_length(), e.gradients + 1), np.int64)
+        shape = len(combinations), 1 << (most - 1).bit_length(), e.gradients + 1
+        if math.prod(shape) > _LARGEST:
+            raise OverflowError(
+                f"{' x '.join(map(str, shape))} speeds, workers and gradients are over {_LARGEST} ticks"
+            )
+        ticks = np.ones(shape, np.int64)
         for row, combination in zip(ticks, combinations, strict=True):
             changes = dict(zip(self._speeds, combination, strict=True))
             seed = changes.pop("seed", e.seed)
@@ -201,7 +206,7 @@ def _refuse(experiment: Experiment, values: Mapping[str, list[Any]]) -> None:
     fewest = {name: x[0] for name, x in values.items()} | {"workers": min(values.get("workers", [e.workers]))}
     for name, x in values.items():
         for value in x:
-            changes = fewest | ({name: value} if name != "workers" else {})
+            changes = fewest | {name: value}
             speeds = {k: changes.pop(k) for k in _OF_SPEEDS if k in changes and k != "seed"}
             e.with_(**changes, speeds=replace(e.speeds, **speeds))
 

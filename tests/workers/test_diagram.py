@@ -170,6 +170,7 @@ def test_times_beyond_32_bits_are_refused_before_and_during_the_run() -> None:
         ({"slow": {0: 2.0}}, TypeError, "slow is an axis: give a list"),
         ({"spread": []}, ValueError, "spread is an axis without values"),
         ({"workers": [2, 0]}, ValueError, "workers must be a whole number of at least 1, got 0"),
+        ({"workers": [2, 2.5]}, ValueError, "workers must be a whole number"),
         ({"staleness": [0.5]}, ValueError, "staleness must be a whole number"),
         ({"slow": [{3: 2.0}], "workers": [4, 3]}, ValueError, "speeds name workers"),
         ({"spread": [0.1, -1.0]}, ValueError, "spread must be finite"),
@@ -179,6 +180,11 @@ def test_times_beyond_32_bits_are_refused_before_and_during_the_run() -> None:
 def test_refuses(axes: dict[str, Any], error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words.replace("?", r"\?")):
         sweep(Experiment(Bowl(), workers=4), **axes)
+
+
+def test_refuses_more_ticks_than_32_bits_can_number() -> None:
+    with pytest.raises(OverflowError, match="2 x 4 x 1000000001 speeds, workers and gradients"):
+        sweep(Experiment(Bowl(), gradients=10**9), seed=[0, 1], workers=[3])
 
 
 def test_refuses_more_of_one_step_than_there_are_workers() -> None:
