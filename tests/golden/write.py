@@ -19,6 +19,8 @@ from typing import Any
 import numpy as np
 
 from . import (
+    accumulator_oracle,
+    accumulator_scenarios,
     clip_scenarios,
     keras_oracle,
     keras_scenarios,
@@ -42,9 +44,15 @@ TOPICS = {
     "v1": v1_scenarios.scenarios,
     "keras": keras_scenarios.scenarios,
     "replicas": replica_scenarios.scenarios,
+    "accumulators": accumulator_scenarios.scenarios,
     "sync": sync_scenarios.scenarios,
 }
-ORACLES = {"keras": keras_oracle.outputs, "replicas": replica_oracle.outputs, "sync": sync_oracle.outputs}
+ORACLES = {
+    "keras": keras_oracle.outputs,
+    "replicas": replica_oracle.outputs,
+    "accumulators": accumulator_oracle.outputs,
+    "sync": sync_oracle.outputs,
+}
 # Files in which floats are written once; the two older ones say each as `float.hex` as well.
 PLAIN = ("v1", "keras")
 
@@ -92,9 +100,10 @@ def changes(committed: Json, fresh: Json) -> Iterator[str]:
             yield f"{name}: the scenario itself was changed; write the files anew"
             continue
         for k, (call, a, b) in enumerate(zip(new[name]["calls"], was, now, strict=True)):
-            racing = new[name].get("nondeterministic") and call["do"] == "state"
+            verb = call.get("do") or call["op"]
+            racing = new[name].get("nondeterministic") and verb == "state"
             if a != b and not racing:
-                yield f"{name} call {k} ({call['do']}):\n    file {_compact(a)}\n    now  {_compact(b)}"
+                yield f"{name} call {k} ({verb}):\n    file {_compact(a)}\n    now  {_compact(b)}"
 
 
 def _asked(scenario: Json) -> Json:
