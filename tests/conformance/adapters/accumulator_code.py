@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import functools
 import re
 from typing import Any
 
@@ -53,15 +54,17 @@ class World:
         with self.graph.as_default() if self.make.mode == "graph" else contextlib.nullcontext():
             value = None
             for node, remark in statements(text):
-                value = self._statement(node, remark)
+                try:
+                    value = self._statement(node, remark)
+                except NameError as unknown:
+                    raise Unsupported(f"observation {text!r}: {unknown}") from unknown
             return value
 
     def _statement(self, node: ast.stmt, remark: str) -> Any:
         if found := re.search(r"\b(float16|float32|float64|bfloat16)\b accumulator", remark):
             self.make.dtype = decode.dtype(found[1])
         if {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} & set(METHODS):
-            acc = self.it()
-            self.names.update({m: getattr(acc, m) for m in METHODS if hasattr(acc, m)})
+            self.names.update({m: functools.partial(_call, self.it(), m) for m in METHODS})
         space = {"__builtins__": {}}
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id in PARAMETERS:
             return self.make.dense(**{node.targets[0].id: _value(node.value, {**space, **self.names})})
@@ -72,6 +75,10 @@ class World:
         return None
 
 
+def _call(acc: Any, method: str, *given: Any, **named: Any) -> Any:
+    return getattr(acc, method)(*given, **named)
+
+
 def _value(node: ast.expr, space: dict[str, Any]) -> Any:
     return eval(compile(ast.Expression(node), "observation", "eval"), space)
 
@@ -79,31 +86,54 @@ def _value(node: ast.expr, space: dict[str, Any]) -> Any:
 def statements(text: str) -> list[tuple[ast.stmt, str]]:
     """Each with the words behind it, which say what is meant or nothing."""
     text = FETCH.sub("", re.sub(r"\.\.+", "...", text.strip()))
-    for attempt in (text.split(";"), BETWEEN.split(text)):
-        found = [parsed(part) for part in attempt]
-        if all(found):
-            return found
+    for whole in (True, False):
+        for parts in (text.split(";"), _split(text)):
+            found = [parsed(part.strip(), whole) for part in parts]
+            if all(found):
+                return [statement for statement in found if statement]
     raise Unsupported(f"observation {text!r}")
 
 
-def parsed(part: str) -> tuple[ast.stmt, str] | None:
-    """The longest beginning that is one statement, or what is behind a colon."""
-    text = part.strip()
+def _split(text: str) -> list[str]:
+    """At what is between statements and not inside brackets."""
+    starts, parts = 0, []
+    for match in BETWEEN.finditer(text):
+        before = text[: match.start()]
+        if sum(map(before.count, "([{")) == sum(map(before.count, ")]}")):
+            parts.append(text[starts : match.start()])
+            starts = match.end()
+    return [*parts, text[starts:]]
+
+
+def parsed(text: str, whole: bool) -> tuple[ast.stmt, str] | None:
+    """The one statement that this is, or that it begins with or has behind a colon."""
     words = REMARK.sub("", text).split(" ")
     for end in range(len(words), 0, -1):
         code = " ".join(words[:end])
-        try:
-            tree = ast.parse(code)
-        except SyntaxError:
-            continue
-        rest = text[len(code) :]
-        if len(tree.body) == 1 and _is_plain(tree) and not BETWEEN.match(rest):
-            return tree.body[0], rest
-    return parsed(text[lead.end() :]) if (lead := LEAD.match(text)) else None
+        node = _statement(code)
+        if node is not None:
+            return node, text[len(code) :]
+        if whole:
+            return None
+    lead = LEAD.match(text)
+    return parsed(text[lead.end() :], whole) if lead else None
 
 
-def _is_plain(tree: ast.Module) -> bool:
-    nodes = list(ast.walk(tree))
-    bare = isinstance(tree.body[0], ast.Expr) and isinstance(tree.body[0].value, ast.Constant | ast.BinOp)
+def _statement(code: str) -> ast.stmt | None:
+    try:
+        (node,) = ast.parse(code).body
+    except (SyntaxError, ValueError):
+        return None
+    return node if _is_plain(node) else None
+
+
+def _is_plain(node: ast.stmt) -> bool:
+    """Only what observations need; words alone are none, and `a = f(), g()` is two statements."""
+    nodes = list(ast.walk(node))
+    if not all(isinstance(n, ALLOWED) for n in nodes):
+        return False
+    if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and isinstance(node.value, ast.Tuple):
+        return False
+    says = any(isinstance(n, ast.Call | ast.Attribute | ast.Assign | ast.Delete | ast.Compare) for n in nodes)
     private = any(isinstance(n, ast.Attribute) and n.attr.startswith("_") for n in nodes)
-    return all(isinstance(n, ALLOWED) for n in nodes) and not private and not bare
+    return (says or isinstance(nodes[1], ast.Name)) and not private

@@ -191,6 +191,6 @@ TALES: dict[re.Pattern[str], Tale] = {
         r"@tf.function: apply x, apply x\+1, take 2; called with ([\d.]+)": in_a_function,
         r"set_global_step\((-?\d+)\), called again with ([\d.]+)": function_again,
         r"(?:eager|graph).*SIGINT": interrupted,
-        r"\b[tT]ape\b|tf\.gradients|differentia": no_gradient,
+        r"[tT]ape\b|tf\.gradients|differentia": no_gradient,
     }.items()
 }

@@ -67,6 +67,6 @@ def same(want: Any, got: Any, where: str) -> list[str]:
         got = got.name
     if want == "constructed" and hasattr(got, "num_accumulated"):
         return []
-    if hasattr(got, "dtype") or (isinstance(want, list | int | float) and isinstance(got, int | float)):
+    if hasattr(got, "dtype") or (isinstance(want, list | int | float) and isinstance(got, tuple | int | float)):
         return value(want, np.asarray(got), where)
     return [] if want == got else [f"{where}: {got!r}, expected {want!r}"]
