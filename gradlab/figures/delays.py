@@ -51,8 +51,7 @@ class DelaysView:
         grid = GridSpec(6, 1, self.figure, height_ratios=heights * 2) if narrow else GridSpec(
             3, 2, self.figure, height_ratios=heights)  # fmt: skip
         for k, group in enumerate(zip(self.curves, self._keys, self.needed, strict=True)):
-            for row, panel in enumerate(group):
-                axes = panel.axes if isinstance(panel, Key) else panel
+            for row, axes in enumerate((group[0], group[1].axes, group[2])):
                 axes.set_subplotspec(grid[3 * k + row, 0] if narrow else grid[row, k])
             group[1].arrange(1 if narrow else 2, 2.8 if narrow else 3.9)
 

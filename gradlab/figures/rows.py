@@ -24,14 +24,14 @@ _LEFT = {"ha": "left", "va": "center"}
 class Rows(NamedTuple):
     """What an accumulator of rows holds after some gradients.
 
-    Fields: given: (indices, values) of every gradient so far; index, total, count, by_row, by_gradient (n,): the rows
+    Fields: given: (indices, values) of every gradient so far; row, total, held_by, by_row, by_gradient (n,): the rows
     as a take would return them, their sums, in how many gradients they are, and both means.
     """
 
     given: Sequence[tuple[Sequence[int], Sequence[float]]]
-    index: np.ndarray
+    row: np.ndarray
     total: np.ndarray
-    count: np.ndarray  # type: ignore[assignment]  # not tuple.count
+    held_by: np.ndarray
     by_row: np.ndarray
     by_gradient: np.ndarray
 
@@ -98,7 +98,7 @@ class RowsView:
         self._draw_taken(rows)
 
     def _draw_taken(self, rows: Rows) -> None:
-        lines = np.arange(len(rows.index))
+        lines = np.arange(len(rows.row))
         self._by_row.set_data(rows.by_row, lines)
         self._by_gradient.set_data(rows.by_gradient, lines)
         joined = np.stack([rows.by_gradient, rows.by_row, np.full(len(lines), np.nan)], axis=1)
@@ -106,8 +106,8 @@ class RowsView:
         for k, words in enumerate(self._rows):
             words.set_visible(k < len(lines))
             if k < len(lines):
-                sum_of = f"{rows.total[k]:g} from {rows.count[k]} of {len(rows.given)}"
-                words.set(y=k, text=f"row {rows.index[k]}: {sum_of}")
+                sum_of = f"{rows.total[k]:g} from {rows.held_by[k]} of {len(rows.given)}"
+                words.set(y=k, text=f"row {rows.row[k]}: {sum_of}")
         self._nothing.set_text("" if len(lines) else "nothing is in it")
 
 

@@ -21,6 +21,8 @@ from .staleness import staleness as staleness
 from .staleness_models import staleness_models as staleness_models
 from .staleness_phases import staleness_phases as staleness_phases
 from .staleness_policies import staleness_policies as staleness_policies
+from .staleness_races import staleness_races as staleness_races
+from .sync_replicas import sync_replicas as sync_replicas
 from .word_rates import word_rates as word_rates
 
 _CATALOGUE: tuple[type[Lab], ...] = (
@@ -35,9 +37,11 @@ _CATALOGUE: tuple[type[Lab], ...] = (
     staleness,
     staleness_phases,
     staleness_policies,
+    staleness_races,
     staleness_models,
     accumulators,
     sparse_accumulators,
+    sync_replicas,
     backup_workers,
 )
 

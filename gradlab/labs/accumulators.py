@@ -34,7 +34,8 @@ class Filling(NamedTuple):
 
     @property
     def so_far(self) -> Arrivals:
-        return Arrivals(*(column[: self.done] for column in self.arrivals))
+        columns: Any = (column[: self.done] for column in self.arrivals)
+        return Arrivals(*columns)
 
     @property
     def kept(self) -> int:
@@ -128,12 +129,10 @@ def _last(trace: Filling) -> str:
     if not trace.done:
         return "Nothing has come yet."
     past = trace.so_far
-    worker, local, step, kept, count, served = (
-        column[-1] for column in (past.worker, past.local_step, past.step, past.kept, past.count, past.served)
-    )
-    text = f"Gradient {trace.done}, worker {worker + 1}, local step {local} against {step}: "
-    text += "kept" if kept else "dropped"
-    return text + (f"; {served} gets the {trace.reduction.lower()} of {count}." if served else ".")
+    text = f"Gradient {trace.done}, worker {past.worker[-1] + 1}, local step {past.local_step[-1]} against "
+    text += f"{past.step[-1]}: {'kept' if past.kept[-1] else 'dropped'}"
+    served = past.served[-1]
+    return text + (f"; {served} gets the {trace.reduction.lower()} of {past.count[-1]}." if served else ".")
 
 
 def _entry(now: Inside, k: int) -> str:

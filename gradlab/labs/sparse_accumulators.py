@@ -91,12 +91,12 @@ class sparse_accumulators(Lab):
 
     def describe(self, trace: Taken) -> Description:
         r = trace.rows
-        means = [f"row {i}: {plain(a)} or {plain(b)}" for i, a, b in zip(r.index, r.by_row, r.by_gradient, strict=True)]
+        means = [f"row {i}: {plain(a)} or {plain(b)}" for i, a, b in zip(r.row, r.by_row, r.by_gradient, strict=True)]
         said = "; ".join(means) or "nothing"
         return Description(
             alt=f"{len(r.given)} sparse gradients, {CASES[trace.case][0]}, {MERGES[trace.merge]}. Mean over the "
             f"gradients that hold a row, and over all gradients: {said}.",
-            summary=f"{len(r.given)} gradients, {len(r.index)} rows. {said[:1].upper()}{said[1:]}.",
+            summary=f"{len(r.given)} gradients, {len(r.row)} rows. {said[:1].upper()}{said[1:]}.",
             table=(
                 ("gradients so far", str(len(r.given))),
                 *(

@@ -14,10 +14,10 @@ def shown(**params: object) -> Taken:
 
 def test_a_row_is_divided_by_the_gradients_that_hold_it_or_by_all() -> None:
     rows = shown(case="two", event=2).rows
-    assert rows.index.tolist() == [0, 1, 3]
+    assert rows.row.tolist() == [0, 1, 3]
     assert rows.by_row.tolist() == [2, 6, 6]
     assert rows.by_gradient.tolist() == [1, 6, 3]
-    assert rows.count.tolist() == [1, 2, 1]
+    assert rows.held_by.tolist() == [1, 2, 1]
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -26,14 +26,14 @@ def test_the_mean_over_all_gradients_is_that_of_a_dense_accumulator(case: str) -
     for indices, values in trace.rows.given:
         dense.apply_grad(gl.IndexedSlices(np.float32(values), np.array(indices, int), (8,)).to_dense())
     expected = dense.take_grad(len(trace.rows.given))
-    np.testing.assert_allclose(trace.rows.by_gradient, expected[trace.rows.index], rtol=1e-6)
-    assert not np.delete(expected, trace.rows.index).any()
+    np.testing.assert_allclose(trace.rows.by_gradient, expected[trace.rows.row], rtol=1e-6)
+    assert not np.delete(expected, trace.rows.row).any()
 
 
 def test_tensorflow_keeps_rows_apart_that_it_does_not_find() -> None:
-    assert shown(case="twice", merge="tf", event=1).rows.index.tolist() == [1, 1, 4]
-    assert shown(case="unsorted", merge="tf", event=2).rows.index.tolist().count(0) == 2
-    assert shown(case="unsorted", event=2).rows.index.tolist() == [0, 3]
+    assert shown(case="twice", merge="tf", event=1).rows.row.tolist() == [1, 1, 4]
+    assert shown(case="unsorted", merge="tf", event=2).rows.row.tolist().count(0) == 2
+    assert shown(case="unsorted", event=2).rows.row.tolist() == [0, 3]
 
 
 def test_an_empty_gradient_counts() -> None:
@@ -45,7 +45,7 @@ def test_an_empty_gradient_counts() -> None:
 def test_before_the_first_there_is_nothing() -> None:
     lab = gl.labs.sparse_accumulators(event=0)
     assert lab.description.summary == "0 gradients, 0 rows. Nothing."
-    assert lab.columns(lab.compute(lab.params))["index"].size == 0
+    assert lab.columns(lab.compute(lab.params))["row"].size == 0
 
 
 def test_the_target_can_be_reached() -> None:

@@ -1,0 +1,52 @@
+"""The lab of tokens shows TensorFlow's traps: rounds that are not synchronous, and means of more than was asked for."""
+
+import numpy as np
+
+import gradlab as gl
+from gradlab.labs.sync_replicas import MOMENTS, Synced
+
+
+def shown(**params: object) -> Synced:
+    lab = gl.labs.sync_replicas(**params)
+    return lab.compute(lab.params)
+
+
+def test_without_spare_workers_and_start_tokens_all_rounds_are_in_step() -> None:
+    trace = shown(workers=3, aggregate=3, start_tokens=0, straggler=2.0, event=MOMENTS)
+    assert trace.rounds.kept[trace.rounds.pushed].all()
+    assert set(trace.rounds.updates[:, 1]) == {3}
+
+
+def test_a_spare_worker_is_dropped_and_goes_on() -> None:
+    rounds = shown(workers=3, aggregate=2, start_tokens=0, straggler=2.0, event=MOMENTS).rounds
+    assert rounds.accepted[0] < rounds.handed_in[0]
+    assert len(rounds.updates) > 8
+
+
+def test_start_tokens_let_a_fast_worker_fill_a_round() -> None:
+    rounds = shown(workers=2, aggregate=2, start_tokens=2, straggler=3.0, event=4).rounds
+    assert rounds.worker[rounds.kept & rounds.pushed].tolist()[:2] == [1, 1]
+    assert len(rounds.updates) == 1
+    lab = gl.labs.sync_replicas(workers=2, aggregate=2, start_tokens=2, straggler=3.0)
+    assert lab.targets["fast_fills"].measure(lab.compute({**lab.params, "event": 5}))[0]
+
+
+def test_a_slow_chief_takes_the_mean_of_more() -> None:
+    trace = shown(workers=4, aggregate=2, start_tokens=0, chief=50, event=MOMENTS)
+    assert trace.rounds.updates[:, 1].max() == 4
+    assert gl.labs.sync_replicas.targets["more"].measure(trace)[0]
+
+
+def test_too_few_tokens_end_it_and_the_words_say_so() -> None:
+    lab = gl.labs.sync_replicas(workers=2, aggregate=3, start_tokens=0, event=MOMENTS)
+    trace = lab.compute(lab.params)
+    assert trace.done == 2
+    assert "Nobody can go on." in lab.description.summary
+    assert dict(lab.description.table)["waiting for a token"] == "1, 2"
+
+
+def test_columns_are_those_of_the_gradients() -> None:
+    lab = gl.labs.sync_replicas(event=7)
+    columns = lab.columns(lab.compute(lab.params))
+    assert len({len(column) for column in columns.values()}) == 1
+    assert int(np.sum(columns["pushed"])) == 5  # and two updates
