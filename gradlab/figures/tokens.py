@@ -72,7 +72,7 @@ class TokensView:
             places = [grid[k] for k in range(4)]
         else:
             self.figure.set_size_inches(WIDE, 6.2)
-            grid = GridSpec(3, 2, self.figure, height_ratios=(1.7, 1, 0.3), width_ratios=(1.2, 1))
+            grid = GridSpec(3, 2, self.figure, height_ratios=(1.7, 1, 0.35), width_ratios=(1.2, 1))
             places = [grid[0, :], grid[1, 0], grid[1, 1], grid[2, :]]
         for axes, place in zip((self.lanes, self.queue, self._workers.axes, self._key.axes), places, strict=True):
             axes.set_subplotspec(place)
