@@ -13,8 +13,9 @@ GROUPS = {
     "model": "Keras models",
     "replicas": "Keras replicas",
     "accumulator": "conditional accumulators",
-    "accumulator.observations": "conditional accumulators",
+    "drop_stale": "DropStaleGradientOptimizer",
     "sync": "SyncReplicasOptimizer",
+    "sync_replicas": "SyncReplicasOptimizer",
     "peers": "other libraries' formulas",
     "sparsecore_optimizer": "SparseCore updates",
     "slot_init": "TPU embedding formulas",
@@ -28,8 +29,9 @@ TF1 = {"GradientDescent": "StochasticGradientDescent"}  # elsewhere the optimize
 
 def line(scenario: Scenario) -> str:
     """Its line, "other" for families of which the report knows nothing."""
-    if scenario.group in GROUPS:
-        return GROUPS[scenario.group]
+    family = scenario.group.partition(".")[0]
+    if family in GROUPS:
+        return GROUPS[family]
     if "inputs" in scenario.data and "op" in scenario.data["inputs"]:
         return _rule(scenario.data["inputs"]["op"])
     for call in scenario.calls:

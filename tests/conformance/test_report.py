@@ -46,6 +46,8 @@ def test_every_scenario_of_our_own_has_a_line_and_there_are_few() -> None:
         ({"group": "v1", "calls": [{"do": "gradients"}]}, "gradients, names, gates"),
         ({"group": "training_op_sparse", "inputs": {"op": "ResourceSparseApplyFtrlV2"}}, "Ftrl"),
         ({"group": "training_op_dense", "inputs": {"op": "ResourceApplyMystery"}}, "other"),
+        ({"group": "accumulator.process_aborts"}, "conditional accumulators"),
+        ({"group": "drop_stale.observations"}, "DropStaleGradientOptimizer"),
         ({"group": "weather"}, "other"),
     ],
 )
