@@ -6,7 +6,7 @@ import argparse
 import dataclasses
 from collections.abc import Iterator
 
-from . import accumulators, adagrad, clip, first, imports, latency, machine, sweep, table
+from . import accumulators, adagrad, clip, first, imports, latency, machine, sweep, table, workers
 from .contestants import CONTESTANTS
 
 PARTS = {
@@ -17,6 +17,7 @@ PARTS = {
     "latency": latency.rows,
     "first": first.rows,
     "sweep": sweep.rows,
+    "workers": workers.rows,
 }
 IN_THE_BROWSER = {"latency", "first"}
 
