@@ -138,8 +138,8 @@ class _Moves:
             words.set(x=event.worker + 0.2, y=row, text=event.words, color=BLACK if happened else QUIET)
         self._draw_lives(schedule, rows, columns)
         self._draw_pieces(schedule)
-        for words, (row, said) in zip(self._versions, schedule.versions, strict=False):
-            words.set(x=self._workers + 0.06, y=max(row, 0.1), text=said, visible=row <= done)
+        for words, (made, said) in zip(self._versions, schedule.versions, strict=False):
+            words.set(x=self._workers + 0.06, y=max(made, 0.1), text=said, visible=made <= done)
         for words in self._versions[len(schedule.versions) :]:
             words.set_visible(False)
 

@@ -207,9 +207,9 @@ def _played(schedule: str, threshold: int, atomic: bool, step_first: bool) -> Pl
     )
     server, log, events, versions = Server(e), list[tuple[int, int, int]](), list[Event](), [(0, _weight(e.start()))]
     pieces = [list(worker(e, k, [1])) for k in range(WORKERS)]
-    for number, letter in SCHEDULES[schedule][1].split():
-        k = int(number) - 1
-        if not pieces[k] or pieces[k][0].moves[0] != _LETTERS[letter]:
+    for wish in SCHEDULES[schedule][1].split():
+        k = int(wish[0]) - 1
+        if not pieces[k] or pieces[k][0].moves[0] != _LETTERS[wish[1]]:
             continue  # it came along with an earlier one
         for n, move in enumerate(pieces[k].pop(0).moves):
             before = server.step
