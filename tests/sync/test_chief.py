@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import signal
 import subprocess
 import sys
@@ -296,6 +297,37 @@ def test_nothing_is_lost_while_workers_give_up_at_random() -> None:
     assert crew.errors == {} and len(t.pushed) + len(given_up) == 160
     assert len(t.pushed) + len(t.opt.tokens) == 4 * len(t.opt.updates), "a token is lost, or there twice"
     assert t.v.numpy().item() == pytest.approx(t.replayed(), rel=1e-5)
+
+
+class Killed(BaseException):
+    """Raised in a thread by another one."""
+
+
+def test_nothing_is_lost_when_threads_that_wait_are_killed() -> None:
+    t = Training(2, 4)
+    killed: list[str] = []
+
+    def mortal(name: str) -> None:
+        for _ in range(40):
+            try:
+                t.train(name, timeout=PATIENCE)
+            except Killed:
+                killed.append(name)
+
+    with t.opt.chief(num_tokens=0), Crew() as crew:
+        for k in range(4):
+            crew.start(f"w{k}", mortal, f"w{k}")
+        idents = {thread.name: thread.ident for thread in crew.threads}
+        for _ in range(20):
+            with t.opt._changed:
+                while not t.opt._tokens.takers and any(thread.is_alive() for thread in crew.threads):
+                    t.opt._changed.wait(0.1)
+                for taker in t.opt._tokens.takers[:1]:
+                    ident, error = ctypes.c_ulong(idents[taker.worker]), ctypes.py_object(Killed)
+                    ctypes.pythonapi.PyThreadState_SetAsyncExc(ident, error)
+        t.opt.put_tokens(160)  # whoever died pushed, but took none: let the others end
+    assert crew.errors == {} and len(t.pushed) + len(killed) == 160 and killed
+    assert len(t.pushed) + len(t.opt.tokens) == 160 + 4 * len(t.opt.updates)
 
 
 ALONE = """
