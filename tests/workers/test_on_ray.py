@@ -30,8 +30,11 @@ def ray(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A Ray of our own, where the folder for temporary files is too deep for sockets."""
     deep = tmp_path_factory.mktemp("deep") / ("x" * 120)
     deep.mkdir()
+    # Each of Ray's processes imports jsonschema, which builds a grammar of URIs for a second if this is installed.
+    (deep / "rfc3987_syntax.py").write_text("raise ImportError")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TMPDIR", str(deep))
+        patch.setenv("PYTHONPATH", os.pathsep.join([str(deep), *filter(None, [os.environ.get("PYTHONPATH")])]))
         patch.delenv("RAY_ADDRESS", raising=False)
         with connected() as ray:
             # The classes below are known here only.
@@ -114,6 +117,15 @@ class DyingWorker(WorkerActor):
         return super().gradient(weights, worker, number, seconds)
 
 
+class HopelessWorker(WorkerActor):
+    def gradient(self, weights: Any, worker: int, number: int, seconds: float) -> Any:
+        os._exit(1)
+
+
+class Hopeless(on_ray.Driver):
+    worker_class = HopelessWorker
+
+
 class Fragile(on_ray.Driver):
     server_class, worker_class = DyingServer, DyingWorker
 
@@ -172,7 +184,7 @@ def test_no_update_is_lost_where_processes_end_at_the_worst_of_times(ray: Any, t
     assert trace.accepted.all() and trace.updates == 15
 
 
-@pytest.mark.parametrize("seed", [0])
+@pytest.mark.parametrize("seed", range(2))
 def test_no_update_is_lost_whoever_is_killed_when(ray: Any, tmp_path: Path, seed: int) -> None:
     e = Experiment(Digits(), gl.rules.Momentum(), workers=3, staleness=2, gradients=100)
     driver = Cruel(ray, e, log=tmp_path / "run.log", sync=False, timeout=300)
@@ -198,6 +210,21 @@ def test_an_interrupted_run_goes_on_from_its_log(ray: Any, tmp_path: Path) -> No
 def test_a_server_without_a_log_takes_the_run_with_it(ray: Any) -> None:
     with pytest.raises(RuntimeError, match="the server died, and its state with it; give log=path"):
         Cruel(ray, Experiment(Bowl(), workers=1), timeout=300).run()
+
+
+def test_a_log_that_lacks_what_was_answered_is_noticed(ray: Any, tmp_path: Path) -> None:
+    driver = Mortal(ray, Experiment(Bowl(), workers=1), log=tmp_path / "run.log", timeout=300)
+    with pytest.raises(KeyboardInterrupt):
+        driver.run()
+    (tmp_path / "run.log").unlink()
+    with pytest.raises(RuntimeError, match=r"run.log lacks what the server had answered: is it on a disk that all"):
+        driver.server.reopen(OSError(), driver.serials, timeout=300)
+    driver.server.kill()
+
+
+def test_a_worker_that_dies_again_and_again_is_given_up(ray: Any) -> None:
+    with pytest.raises(RuntimeError, match="worker 0 died 5 times in a row without a gradient"):
+        Hopeless(ray, Experiment(Bowl(), workers=1), timeout=300).run()
 
 
 def test_nobody_left_is_said_and_not_waited_for(ray: Any) -> None:
