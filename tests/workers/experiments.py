@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from hypothesis import strategies as st
 
 import gradlab as gl
-from gradlab.workers import Bowl, Crash, Experiment, Speeds
+from gradlab.workers import Bowl, Crash, Experiment, Speeds, Trace
 
 # One of each policy, in a shape in which it has something to do.
 POLICIES: dict[str, dict[str, Any]] = {
@@ -43,3 +44,9 @@ def experiments(draw: st.DrawFn, policy: str | None = None, plain: bool = False)
         gradients=draw(st.integers(0, 40)), seed=draw(st.integers(0, 5)), speeds=draw(speeds(workers, not plain)),
         atomic=plain or draw(st.booleans()), step_first=plain or draw(st.booleans()),
     )  # fmt: skip
+
+
+def same(a: Trace, b: Trace) -> None:
+    """The same moves, times and rounds."""
+    for x, y in ((a.moves, b.moves), (a.times, b.times), *((a.rounds[n], b.rounds[n]) for n in a.rounds | b.rounds)):
+        np.testing.assert_array_equal(x, y, strict=True)

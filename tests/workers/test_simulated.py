@@ -1,4 +1,4 @@
-"""Virtual time: a run by hand, two ways to the same decisions, and what holds for every experiment."""
+"""Virtual time: runs by hand, and what holds for every experiment."""
 
 from typing import Any
 
@@ -8,10 +8,10 @@ from hypothesis import given
 
 import gradlab as gl
 from gradlab.errors import DeadlockError
-from gradlab.workers import CHECK, JOIN, LEAVE, MOVES, READ, RECORD, UPDATE, Bowl, Crash, Experiment, Speeds, Trace
-from gradlab.workers.simulated import all_at_once, decide, one_by_one
+from gradlab.workers import CHECK, JOIN, LEAVE, MOVES, READ, RECORD, UPDATE, Bowl, Crash, Experiment, Speeds
+from gradlab.workers.simulated import decide
 
-from .experiments import experiments
+from .experiments import experiments, same
 
 EVEN = Speeds(mean=10, spread=0.0, gap=2)
 
@@ -95,25 +95,6 @@ def test_a_deadlock_is_an_error(settings: dict[str, Any], crashes: tuple[Crash, 
     with pytest.raises(DeadlockError) as caught:
         decide(e)
     assert message in str(caught.value)
-
-
-def same(a: Trace, b: Trace) -> None:
-    for x, y in ((a.moves, b.moves), (a.times, b.times), *((a.rounds[n], b.rounds[n]) for n in a.rounds | b.rounds)):
-        np.testing.assert_array_equal(x, y, strict=True)
-
-
-@pytest.mark.parametrize("policy", ["drop", "apply", "damp", "compensate"])
-def test_all_at_once_is_one_by_one(policy: str) -> None:
-    @given(experiments(policy, plain=True))
-    def check(e: Experiment) -> None:
-        same(all_at_once(e), one_by_one(e))
-
-    check()
-
-
-def test_all_at_once_is_one_by_one_where_one_worker_does_nearly_all() -> None:
-    e = Experiment(Bowl(), workers=5, gradients=3000, staleness=2, speeds=Speeds(slow={k: 1000 for k in range(4)}))
-    same(all_at_once(e), one_by_one(e))
 
 
 @given(experiments())

@@ -1,0 +1,38 @@
+"""What is decided at once is what is decided one by one."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+
+from gradlab.workers import POLICIES, Bowl, Crash, Experiment, Speeds
+from gradlab.workers.plain import decide_plain, is_plain
+from gradlab.workers.simulated import one_by_one
+
+from .experiments import experiments, same
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_it_is_the_same_log_and_the_same_rounds(policy: str) -> None:
+    @settings(max_examples=100)
+    @given(experiments(policy, plain=True))
+    def check(e: Experiment) -> None:
+        same(decide_plain(e), one_by_one(e))
+
+    check()
+
+
+@pytest.mark.parametrize(
+    "settings_", [{}, {"staleness": 2}, {"policy": "wait", "staleness": 3}, {"policy": "backup", "aggregate": 3}]
+)
+@pytest.mark.parametrize("slow", [{}, {0: 1000.0, 1: 1000.0, 2: 1000.0}, {4: 0.01}])
+def test_long_runs_too(settings_: dict[str, Any], slow: dict[int, float]) -> None:
+    e = Experiment(Bowl(), workers=5, gradients=3000, speeds=Speeds(slow=slow, stall=0.1), **settings_)
+    same(decide_plain(e), one_by_one(e))
+
+
+def test_races_and_crashes_are_not_plain() -> None:
+    e = Experiment(Bowl())
+    assert is_plain(e)
+    assert not is_plain(e.with_(atomic=False)) and not is_plain(e.with_(step_first=False))
+    assert not is_plain(e.with_(speeds=Speeds(crashes=(Crash(0, 0, 0),))))
