@@ -18,19 +18,16 @@ from .table import Row
 
 GRADIENTS, WORKERS, ROUNDS = 200_000, 16, 7
 OTHERS: dict[str, dict[str, Any]] = {
-    '"wait"': {"policy": "wait", "staleness": 4},
+    '"wait"': {"policy": "wait"},
     '"backup"': {"policy": "backup", "aggregate": 12},
-    "both races": {"atomic": False, "step_first": False},
+    '"drop" with both races': {"atomic": False, "step_first": False, "gradients": GRADIENTS // 10},
 }
 
 
 def rows() -> Iterator[Row]:
-    """The plain case, which is decided at once, beside its peer; then those that are decided one by one."""
+    """Plain runs, the first beside its peer; then one with races, which is decided move by move."""
     e = Experiment(Bowl(), workers=WORKERS, gradients=GRADIENTS, staleness=4)
-    runners: dict[str, Callable[[], Any]] = {
-        "gradlab": lambda: simulated.decide(e),
-        "gradlab, one by one": lambda: simulated.one_by_one(e),
-    }
+    runners: dict[str, Callable[[], Any]] = {"gradlab": lambda: simulated.decide(e)}
     if importlib.util.find_spec("simpy") is not None:
         ticks = e.ticks(GRADIENTS // WORKERS + 1000).tolist()
         updates = simulated.decide(e).updates
@@ -38,16 +35,22 @@ def rows() -> Iterator[Row]:
         runners["SimPy, processes"] = lambda: _processes(e, ticks)
     else:
         yield Row("simulated run", "SimPy", note="not installed")
-    yield from _with_events(race(f'{WORKERS} workers, {GRADIENTS:,} gradients, "drop"', runners, ROUNDS))
+    yield from _with_events(race(_what(e, '"drop"'), runners, ROUNDS), e)
     for name, settings in OTHERS.items():
         other = e.with_(**settings)
-        yield from _with_events(race(f"the same, {name}", {"gradlab": lambda e=other: simulated.decide(e)}, 3))
+        yield from _with_events(
+            race(_what(other, name), {"gradlab": lambda e=other: simulated.decide(e)}, ROUNDS), other
+        )
 
 
-def _with_events(found: Iterator[Row]) -> Iterator[Row]:
+def _what(e: Experiment, name: str) -> str:
+    return f"{e.workers} workers, {e.gradients:,} gradients, {name}"
+
+
+def _with_events(found: Iterator[Row], e: Experiment) -> Iterator[Row]:
     for row in found:
         assert row.median is not None
-        yield dataclasses.replace(row, note=f"{GRADIENTS / row.median / 1000:.2f} M events/s; {row.note}")
+        yield dataclasses.replace(row, note=f"{e.gradients / row.median / 1000:.2f} M events/s; {row.note}")
 
 
 def _processes(e: Experiment, ticks: list[list[int]]) -> int:
