@@ -16,7 +16,12 @@ POLICIES = ("apply", "drop", "wait", "damp", "compensate", "backup")
 
 
 class Round(NamedTuple):
-    """What became of one gradient. Steps count updates; times are the engine's."""
+    """What became of one gradient. Steps count updates; times are the engine's. Not in TensorFlow.
+
+    >>> r = Round(0, 0, began=0, ended=9, read=4, recorded=4, checked=5, applied_to=6, moved=True)
+    >>> r.accepted, r.checked - r.recorded, r.applied_to - r.read  # staleness as it was seen, and as it was
+    (True, 1, 2)
+    """
 
     worker: int
     number: int  # of this worker's gradients, from 0
@@ -41,6 +46,17 @@ class Ledger:
     - "backup" accepts gradients of the current step only; the step goes up once `aggregate` of them are there, and who
       has handed one in waits for that.
     - "apply", "damp" and "compensate" accept all.
+
+    Not in TensorFlow; "drop" is `DropStaleGradientOptimizer`'s rule.
+
+    >>> ledger = Ledger(workers=2, policy="drop", staleness=0, aggregate=1)
+    >>> for worker in (0, 1):
+    ...     ledger.read(worker)
+    ...     ledger.record(worker)
+    >>> for worker in (0, 1):
+    ...     print(ledger.check(worker), ledger.update(worker), ledger.step)
+    True True 1
+    False False 1
     """
 
     def __init__(self, workers: int, policy: str, staleness: int, aggregate: int) -> None:

@@ -48,7 +48,14 @@ class End(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """Final weights, the number of interleavings that lead to them, and a trace of one of those."""
+    """Final weights, the number of interleavings that lead to them, and a trace of one of those. Not in TensorFlow.
+
+    >>> from gradlab.workers import Bowl
+    >>> from gradlab.workers.explore import explore
+    >>> first = explore(Experiment(Bowl(condition=1.0), learning_rate=0.5, workers=2)).outcomes[0]
+    >>> first.weights["w"].tolist(), first.interleavings, len(first.example)
+    ([0.5, 0.5], 4, 2)
+    """
 
     weights: Mapping[str, Array]
     interleavings: int

@@ -17,7 +17,18 @@ _TERMS = 128  # that BLAS adds in the same order whatever its number of threads
 
 
 class Problem(Protocol):
-    """What an experiment needs of a training run; any object with these three methods will do."""
+    """What an experiment needs of a training run; any object with these three methods will do. Not in TensorFlow.
+
+    >>> class Parabola:
+    ...     def start(self):
+    ...         return {"w": np.float32([3.0])}
+    ...     def gradient(self, weights, rng):
+    ...         return {"w": weights["w"]}
+    ...     def loss(self, weights):
+    ...         return float(weights["w"][0] ** 2 / 2)
+    >>> Parabola().loss(Parabola().start())
+    4.5
+    """
 
     def start(self) -> dict[str, Array]:
         """The weights before the first update, by name."""
@@ -34,6 +45,8 @@ class Bowl:
     """A quadratic loss of two weights, with noise in its gradients.
 
         loss = (w1**2 + condition * w2**2) / 2,  gradient = (w1, condition * w2) + noise * z
+
+    z is standard normal; weights "w", float32 (2,), start at (first, second). Not in TensorFlow.
 
     >>> float(Bowl(condition=4.0).loss({"w": np.float32([1.0, 1.0])}))
     2.5
@@ -60,7 +73,8 @@ class Bowl:
 class Digits:
     """Tell handwritten digits apart: softmax regression, or a network of ReLU layers if `hidden` names their widths.
 
-    `loss` is the cross-entropy over the held-out 297 images, `accuracy` the share of them that is told right.
+    `loss` is the cross-entropy over the held-out 297 images, `accuracy` the share of them that is told right. Weights
+    are float32, "w0", "b0" and so on. Not in TensorFlow. Source: `gl.datasets.digits` says where they are from.
 
     >>> digits = Digits()
     >>> round(digits.loss(digits.start()), 3), round(digits.accuracy(digits.start()), 2)
@@ -122,6 +136,8 @@ class FromLoss:
     Args:
         loss_of: function (weights, batch) -> scalar. weights: the ones to start from, by name.
         draw: function (rng) -> batch. watch: the batch whose loss is watched.
+
+    Not in TensorFlow.
 
     >>> import jax.numpy as jnp
     >>> line = FromLoss(lambda w, x: ((w["a"] * x - 2 * x) ** 2).mean(), {"a": np.float32(0.0)},

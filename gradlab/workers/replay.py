@@ -22,9 +22,11 @@ def replay(experiment: Experiment, trace: Trace, watch: Watch | None = None) -> 
         experiment: that of the trace, or another one with as many workers: "the same schedule, another optimizer".
         watch: called after every update with (step, time, weights).
 
+    What is accepted is decided anew, by the experiment given. Nobody waits: who came when is the trace's.
+
     Returns: the final weights, bit for bit those of the engine if the experiment is the trace's own.
 
-    Raises: ValueError: a move of a worker that is not there, or a policy that decides otherwise cannot go on.
+    Raises: ValueError: a move of a worker that is not there. Not in TensorFlow.
 
     >>> from gradlab.workers import Bowl, run
     >>> e = Experiment(Bowl(), gradients=20)
@@ -52,6 +54,11 @@ def step(server: Server, move: int, worker: int, time: int, watch: Watch | None 
 
 def loss_curve(trace: Trace, experiment: Experiment | None = None, every: int = 1) -> dict[str, np.ndarray]:
     """The watched loss over a run: arrays `step`, `time`, `loss`, at the start and after every `every`-th update.
+
+    Args:
+        experiment: to run on the trace's schedule, as in `replay`; by default the trace's own.
+
+    Not in TensorFlow.
 
     >>> from gradlab.workers import Bowl, run
     >>> loss_curve(run(Experiment(Bowl(), workers=1, gradients=3)))["step"].tolist()

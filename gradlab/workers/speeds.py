@@ -46,8 +46,9 @@ class Speeds:
         crashes: who dies when. gap: ticks between two moves that are not one piece (`Experiment.atomic`, `step_first`).
 
     Worker k draws from `default_rng([seed, k])`, and whether it stalls from that generator's child: what it draws
-    depends neither on the others nor on how many gradients are asked for. No gradient takes over `LONGEST` ticks. Not
-    in TensorFlow.
+    depends neither on the others nor on how many gradients are asked for. No gradient takes over `LONGEST` ticks.
+
+    Not in TensorFlow.
 
     >>> Speeds(mean=100, spread=0.0, slow={1: 3}).ticks(seed=0, workers=2, count=2).tolist()
     [[100, 100], [300, 300]]

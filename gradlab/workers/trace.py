@@ -29,6 +29,13 @@ class Trace:
 
     Derived arrays (n,): `accepted`, `staleness` (recorded: step at the check minus step noted), `true_staleness` (step
     at the update, or at the check if dropped, minus step of the weights that were read).
+
+    Not in TensorFlow.
+
+    >>> from gradlab.workers import Bowl, run
+    >>> trace = run(Experiment(Bowl(), workers=3, gradients=6))
+    >>> trace.accepted.tolist(), trace.staleness.tolist()
+    ([True, False, False, True, False, False], [0, 1, 1, 0, 1, 1])
     """
 
     experiment: Experiment
