@@ -10,6 +10,7 @@ from ..errors import CancelledError
 
 if TYPE_CHECKING:
     from .optimizer import SyncReplicasOptimizer
+    from .tokens import Worker
 
 
 class Chief:
@@ -90,8 +91,8 @@ class Hook:
     `with hook:` is `begin()`, `after_create_session()` and `end()`.
     """
 
-    def __init__(self, optimizer: SyncReplicasOptimizer, is_chief: bool, num_tokens: int) -> None:
-        self._optimizer, self._is_chief, self._num_tokens = optimizer, is_chief, num_tokens
+    def __init__(self, optimizer: SyncReplicasOptimizer, is_chief: bool, num_tokens: int, worker: Worker) -> None:
+        self._optimizer, self._is_chief, self._num_tokens, self._worker = optimizer, is_chief, num_tokens, worker
         self._open = ExitStack()
 
     def __enter__(self) -> Hook:
@@ -110,7 +111,7 @@ class Hook:
         """Start; the arguments have no meaning here."""
         if self._is_chief:
             self._open.enter_context(self._optimizer.chief(self._num_tokens))
-        self._open.enter_context(self._optimizer.worker())
+        self._open.enter_context(self._optimizer.worker(self._worker))
 
     def end(self, session: Any = None) -> None:
         """The worker is done; with the chief's all are."""

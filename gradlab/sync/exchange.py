@@ -54,7 +54,8 @@ class Exchange(ABC):
     @property
     def tokens(self) -> tuple[int, ...]:
         """The tokens in the queue, the next one first."""
-        return self._tokens.tokens
+        with self._changed:
+            return self._tokens.tokens
 
     @property
     def accumulators(self) -> Mapping[Variable, Accumulator]:
@@ -64,7 +65,8 @@ class Exchange(ABC):
     @property
     def updates(self) -> tuple[Update, ...]:
         """Who contributed to which update and who came too late for it, the oldest first; the last 10,000."""
-        return tuple(self._updates)
+        with self._changed:
+            return tuple(self._updates)
 
     def why_waiting(self) -> list[why.Waiting]:
         """Everybody who waits, and for what."""
@@ -159,7 +161,7 @@ class Exchange(ABC):
             taker.is_patient = timeout is None
             self._changed.notify_all()  # one more who waits: maybe nobody is left who could push
             self._wait(taker, timeout, f"worker {taker.worker} waits for a token")
-            return self.local_step(worker)
+            return self._local_steps[taker.worker]
 
     @contextmanager
     def worker(self, worker: Worker = None) -> Iterator[Worker]:
@@ -186,10 +188,9 @@ class Exchange(ABC):
         """Wake all who wait with CancelledError, which all who come later get too."""
         with self._changed:
             self._closed = reason = self._closed or reason
-            waits: list[Sync | TokenTaker] = [*self._tokens.takers, *self._rounds.waiting]
-            for waiting in waits:
+            for waiting in (*self._tokens.takers, *self._rounds.waiting):
                 waiting.ended = reason
-                self.cancel(waiting)
+                self.cancel(waiting)  # type: ignore[arg-type]  # mypy takes their common base
             self._changed.notify_all()
 
     def _begin(self, sparse: Mapping[Variable, bool]) -> None:

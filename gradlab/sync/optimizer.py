@@ -42,9 +42,10 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
     them: a fast worker may fill the first round alone (n = k), and with n < k gradients of current weights are
     dropped. max(0, k - n) is the fewest that work, and every round is synchronous.
 
-    Differs from TensorFlow: one object serves all workers, which are told apart by `worker`, by default the thread;
-    waits can be limited, cancelled and asked about; a push says whether it was kept and an update whose gradients it
-    is made of; waiting for what can never come is a DeadlockError, and a failed update loses no gradient.
+    Differs from TensorFlow: one object serves all workers, which are told apart by `worker`, any key, by default the
+    name of the thread; waits can be limited, cancelled and asked about; a push says whether it was kept and an update
+    whose gradients it is made of; waiting for what can never come is a DeadlockError, and a failed update loses no
+    gradient.
     Source: `tf.compat.v1.train.SyncReplicasOptimizer`, TensorFlow 2.21 (2026); Chen, Pan, Monga, Bengio & Jozefowicz,
     "Revisiting Distributed Synchronous SGD" (2016).
 
@@ -101,7 +102,7 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
         with self._changed:
             if self._global_step is None:
                 self._global_step, self._collection = global_step, current_collection(self._collection)
-                if self._collection.graph:
+                if self._collection.graph and hasattr(self._opt, "_declare_slots"):  # a wrapper has none of its own
                     self._opt._declare_slots(list(sparse))
                 self._begin(sparse)
             elif global_step is not self._global_step:
@@ -171,9 +172,9 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
         number = self._start_tokens(num_tokens)
         return Operation("init_tokens", lambda: self.put_tokens(number))
 
-    def make_session_run_hook(self, is_chief: bool, num_tokens: int = -1) -> Hook:
+    def make_session_run_hook(self, is_chief: bool, num_tokens: int = -1, *, worker: Worker = None) -> Hook:
         """What every worker needs once: `with opt.make_session_run_hook(is_chief):`."""
-        return Hook(self, bool(is_chief), num_tokens)
+        return Hook(self, bool(is_chief), num_tokens, worker)
 
     def chief(self, num_tokens: int = -1, timeout: float | None = None) -> Chief:
         """`with opt.chief():` runs the chief in a thread of its own, and ends all waits when the block ends.
@@ -181,6 +182,23 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
         Args:
             num_tokens: start tokens; -1 are `replicas_to_aggregate`, TensorFlow's default, 0 the start in step.
             timeout: seconds the chief waits for the gradients of one update, at most.
+
+        >>> import threading
+        >>> import gradlab as gl
+        >>> v, step = gl.Variable([0.0], name="v"), gl.get_or_create_global_step()
+        >>> opt = SyncReplicasOptimizer(gl.train.GradientDescentOptimizer(1.0), 2)
+        >>> def work(worker, g):
+        ...     with opt.worker(worker):
+        ...         for _ in range(3):
+        ...             opt.apply_gradients([([g], v)], step, worker=worker)
+        >>> threads = [threading.Thread(target=work, args=args) for args in (("a", 1.0), ("b", 3.0))]
+        >>> with opt.chief(num_tokens=0):
+        ...     for thread in threads:
+        ...         thread.start()
+        ...     for thread in threads:
+        ...         thread.join()
+        >>> v.numpy().tolist(), [sorted(update.contributors) for update in opt.updates]
+        ([-6.0], [['a', 'b'], ['a', 'b'], ['a', 'b']])
         """
         return Chief(self, self._start_tokens(num_tokens), timeout)
 

@@ -268,11 +268,11 @@ def test_tensorflows_hook_on_every_worker() -> None:
     done = threading.Event()
 
     def other() -> None:
-        with t.opt.make_session_run_hook(is_chief=False):
+        with t.opt.make_session_run_hook(is_chief=False, worker="w1"):
             t.train("w1", 3)
         done.set()
 
-    with Crew() as crew, t.opt.make_session_run_hook(is_chief=True, num_tokens=0):
+    with Crew() as crew, t.opt.make_session_run_hook(is_chief=True, num_tokens=0, worker="w0"):
         crew.start("w1", other)
         t.train("w0", 3)
         assert done.wait(PATIENCE)
