@@ -5,8 +5,11 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
+import numpy as np
+
+from .._arrays import is_jax
 from ..collection import current_collection
-from ..errors import InvalidArgumentError
+from ..errors import DTypeError, InvalidArgumentError
 from .arguments import read_count, read_name, read_step
 from .deadlock import Producer
 from .kernel import Kernel, Taker
@@ -128,7 +131,11 @@ class ConditionalAccumulatorBase:
         return read
 
     def _read_count(self, num_required: Any) -> Any:
-        return num_required if type(num_required) is int else read_count(num_required)
+        if type(num_required) is int:
+            return num_required
+        if self._strict and is_jax(num_required) and num_required.dtype != np.int32:  # a tensor has its dtype for good
+            raise DTypeError(f"num_required must be int32, got an array of {num_required.dtype}")
+        return read_count(num_required)
 
     def __repr__(self) -> str:
         return f"<gradlab.{type(self).__name__} {self.name!r} dtype={self.dtype} shape={self._shape}>"

@@ -36,6 +36,7 @@ class Wait:
     """
 
     LOOKS = 10  # in a row that must agree, as a thread may be just about to go on
+    PAUSE = 0.4  # seconds between two looks while there is no suspicion
 
     def __init__(self, is_over: Callable[[], bool]) -> None:
         self.is_over, self._looks = is_over, 0
@@ -50,7 +51,7 @@ class Wait:
     @property
     def pause(self) -> float:
         """Seconds; shorter once there is a suspicion."""
-        return 0.1 if self._looks else 0.4
+        return 0.1 if self._looks else self.PAUSE
 
     def is_hopeless(self) -> bool:
         """True once every other thread was seen waiting for ever, several times in a row; when in doubt, False."""

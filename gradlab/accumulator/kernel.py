@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from contextlib import suppress
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from ..errors import CancelledError, DeadlineExceededError, DeadlockError, InvalidArgumentError, NotFoundError
@@ -21,11 +22,24 @@ class Taker(Waiter):
 
     def __init__(self, kernel: Kernel, needs: int) -> None:
         super().__init__(needs)
-        self._kernel, self._settled = kernel, threading.Condition(kernel._lock)
+        # No condition variable: it lets go of its lock while it waits, and a thread that Ctrl-C or another thread stops
+        # in the wrong moment would then release the lock of somebody else.
+        self._kernel, self._bell = kernel, SimpleQueue[None]()
 
     def settle(self, value: Any = None, error: Exception | None = None) -> None:
         super().settle(value, error)
-        self._settled.notify_all()
+        self.ring()
+
+    def ring(self) -> None:
+        """Wake up one who waits for it."""
+        self._bell.put(None)
+
+    def listen(self, seconds: float) -> None:
+        """Wait for the bell at most so long. Who hears that it is done passes it on."""
+        with suppress(Empty):
+            self._bell.get(timeout=seconds)
+        if self.done:
+            self.ring()
 
     @property
     def position(self) -> int | None:
@@ -70,9 +84,7 @@ class Kernel:
             raise InvalidArgumentError(f"{self.name} has dtype {self.dtype}, got a gradient of dtype {gradient.dtype}")
         step, flaw = (local_step, None) if type(local_step) is int else self._scalar(local_step, "local_step")
         with self._lock:
-            if self._ended or self.destroyed:
-                raise self._unusable()
-            receipt = self._machine.apply(gradient, step)
+            receipt = self._usable().apply(gradient, step)
         if flaw:
             raise flaw
         return receipt
@@ -80,8 +92,8 @@ class Kernel:
     def set_global_step(self, new_global_step: Any) -> None:
         """Any number, lower ones too; what is counted stays, and no taker is served."""
         step, flaw = self._scalar(new_global_step, "new_global_step")
-        with self._usable() as machine:
-            machine.step = step
+        with self._lock:
+            self._usable().step = step
         if flaw:
             raise flaw
 
@@ -89,18 +101,23 @@ class Kernel:
         """Wait for `num_required` gradients. Who leaves for another reason consumes nothing."""
         _check_timeout(timeout)
         taker = self._taker(num_required, dtype)
-        with self._usable() as machine:
-            machine.request(taker)
-            try:
-                self._wait(taker, timeout)
-            finally:
-                machine.cancel(taker)
+        try:
+            with self._lock:
+                self._usable().request(taker)
+            self._wait(taker, timeout)
+        except (DeadlineExceededError, DeadlockError):
+            if self._leave(taker):
+                raise  # else it was served at the last moment
+        except BaseException:
+            self._leave(taker)
+            raise
         return _outcome(taker)
 
     def try_take(self, num_required: Any) -> Any:
         """The value, or None."""
         taker = self._taker(num_required)
-        with self._usable() as machine:
+        with self._lock:
+            machine = self._usable()
             machine.request(taker)
             machine.cancel(taker)
         return taker.value
@@ -108,8 +125,8 @@ class Kernel:
     def request(self, num_required: Any) -> Taker:
         """Queue up without waiting."""
         taker = self._taker(num_required)
-        with self._usable() as machine:
-            machine.request(taker)
+        with self._lock:
+            self._usable().request(taker)
         return taker
 
     def cancel(self, taker: Waiter) -> bool:
@@ -119,24 +136,24 @@ class Kernel:
 
     def num_accumulated(self) -> int:
         """How many gradients are counted."""
-        with self._readable() as machine:
-            return machine.count
+        with self._lock:
+            return self._readable().count
 
     @property
     def step(self) -> int:
         """What local steps are compared with."""
-        with self._readable() as machine:
-            return machine.step
+        with self._lock:
+            return self._readable().step
 
     def peek(self) -> Peek:
         """What is inside, as copies."""
-        with self._readable() as machine:
-            return machine.peek()
+        with self._lock:
+            return self._readable().peek()
 
     def why(self) -> list[Waiting]:
         """One record for each taker."""
-        with self._readable() as machine:
-            return machine.why()
+        with self._lock:
+            return self._readable().why()
 
     def close(self) -> None:
         """End all waits with CancelledError; what is inside can still be looked at."""
@@ -157,7 +174,7 @@ class Kernel:
             self._producers.discard(producer)
             for taker in self._machine.takers:
                 if isinstance(taker, Taker):
-                    taker._settled.notify_all()  # whoever waits may look again
+                    taker.ring()  # whoever waits may look again
 
     def _taker(self, num_required: Any, dtype: Any = None) -> Taker:
         if dtype is not None and read_dtype(dtype, strict=False) != self.dtype:
@@ -176,19 +193,16 @@ class Kernel:
             return int(step.reshape(())), flaw
         raise flaw
 
-    @contextmanager
-    def _usable(self) -> Iterator[Machine]:
-        with self._readable() as machine:
-            if self._ended:
-                raise self._unusable()
-            yield machine
+    # Under the lock. No context manager made of a generator: one that is stopped in the wrong moment keeps the lock.
+    def _usable(self) -> Machine:
+        if self._ended or self.destroyed:
+            raise self._unusable()
+        return self._machine
 
-    @contextmanager
-    def _readable(self) -> Iterator[Machine]:
-        with self._lock:
-            if self.destroyed:
-                raise self._unusable()
-            yield self._machine
+    def _readable(self) -> Machine:
+        if self.destroyed:
+            raise self._unusable()
+        return self._machine
 
     def _unusable(self) -> Exception:
         if self._ended:
@@ -202,30 +216,42 @@ class Kernel:
         with self._lock:
             return None if taker.done else self._machine.takers.index(taker) + 1
 
+    def _leave(self, taker: Taker) -> bool:
+        with self._lock:
+            return taker in self._machine.takers and self._machine.cancel(taker)
+
     def _result(self, taker: Taker, timeout: float | None) -> Any:
         _check_timeout(timeout)
-        with self._lock:
-            self._wait(taker, timeout)
+        self._wait(taker, timeout)
         return _outcome(taker)
 
     def _wait(self, taker: Taker, timeout: float | None) -> None:
-        """Under the lock, until it is done. In slices without a limit, to look around and to be interrupted."""
-        if taker.done:
-            return
+        """Until it is done; in slices, to look around and to be interrupted."""
         if timeout is not None:
-            if not taker._settled.wait_for(lambda: taker.done, min(timeout, threading.TIMEOUT_MAX)):
-                raise DeadlineExceededError(f"take from {self.name} after {timeout} s: {self._reason(taker)}")
+            self._wait_until(time.monotonic() + timeout, taker, timeout)
             return
         with Wait(lambda: taker.done) as wait:
             while not taker.done:
                 if wait.is_hopeless():
                     raise DeadlockError(f"nothing alive can end this wait for {self.name}: {self._reason(taker)}")
-                if self._had_producers and not any(p.is_alive for p in self._producers):
+                if self._is_abandoned():
                     raise DeadlockError(f"all producers of {self.name} are gone: {self._reason(taker)}")
-                taker._settled.wait(wait.pause)
+                taker.listen(wait.pause)
+
+    def _wait_until(self, end: float, taker: Taker, timeout: float) -> None:
+        while not taker.done:
+            left = end - time.monotonic()
+            if left <= 0:
+                raise DeadlineExceededError(f"take from {self.name} after {timeout} s: {self._reason(taker)}")
+            taker.listen(min(left, Wait.PAUSE))
+
+    def _is_abandoned(self) -> bool:
+        with self._lock:
+            return self._had_producers and not any(producer.is_alive for producer in self._producers)
 
     def _reason(self, taker: Taker) -> str:
-        return next(waiting.text for waiting in self._machine.why() if waiting.taker is taker)
+        with self._lock:
+            return next((waiting.text for waiting in self._machine.why() if waiting.taker is taker), "served just now")
 
 
 def _outcome(taker: Waiter) -> Any:

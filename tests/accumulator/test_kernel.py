@@ -212,7 +212,7 @@ class Round:
         self.sparse = kind is gl.SparseConditionalAccumulator
         self.takers: dict[threading.Thread, Any] = {}  # all there were, also those that nobody waits for any more
         self.kept = self.taken = 0
-        self.lock = threading.Lock()
+        self.lock, self.over = threading.Lock(), threading.Event()
 
     def produce(self, times: int) -> None:
         one = np.ones(1)
@@ -232,7 +232,10 @@ class Round:
         """Wait for ever, to be killed, cancelled, served, or ended by closing."""
         with contextlib.suppress(RuntimeError, Killed):
             taker = self.takers[threading.current_thread()] = self.acc.request(needs)
-            taker.result()
+            try:
+                taker.result()
+            finally:
+                self.over.wait(PATIENCE)  # while this one is there, nobody else is given its number to be killed by
 
     def time_out(self, needs: int, timeout: float) -> None:
         with contextlib.suppress(RuntimeError, gl.errors.DeadlineExceededError):
@@ -258,6 +261,7 @@ class Round:
             if chance.random() < 0.5:
                 for producer in producers:
                     producer.join(PATIENCE)
+            self.over.set()
             self.acc.close()
 
 
