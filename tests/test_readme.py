@@ -13,7 +13,7 @@ README = (ROOT / "README.md").read_text("utf-8")
 
 
 # The last is run where Ray runs: workers/test_on_ray.py.
-TOUR, OPTIMIZERS, LAB, CLUSTER = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+TOUR, OPTIMIZERS, WORKERS, LAB, CLUSTER = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 
 
 def test_the_tour_runs_and_is_short() -> None:
@@ -31,6 +31,16 @@ def test_the_optimizers_print_what_their_comments_say() -> None:
     lines = printed.getvalue().splitlines()
     assert lines[0] == "[4.1 1.1 0.1]"
     assert lines[2:] == ["legacy [-0.6 -0.8]", "keras3 [-1. -1.]"]
+
+
+def test_asynchronous_training_prints_what_its_comments_say() -> None:
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(WORKERS, "README.md", "exec"), {})
+    mean, comparison, waiting, accepted, same, outcomes, shape = printed.getvalue().splitlines()
+    assert (mean, comparison, waiting, same) == ("[3. 2.]", "0 < 1", "needs 2, has 0, position 1", "True")
+    assert accepted.endswith(" 0]")
+    assert "20 interleavings" in outcomes and shape == "(16, 16)"
 
 
 def test_the_lab_in_30_lines_is_one_and_works(tmp_path: Path) -> None:
