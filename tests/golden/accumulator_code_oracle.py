@@ -26,7 +26,7 @@ class Eager:
         dtypes = {"f16": tf.float16, "f32": tf.float32, "f64": tf.float64, "bf16": tf.bfloat16, "boolean": tf.bool}
         self.names: dict[str, Any] = {
             **dtypes,
-            **{name: getattr(tf, name) for name in ("int32", "complex64", "string")},
+            **{name: getattr(tf, name) for name in ("int32", "int64", "complex64", "string")},
             "np": np,
             "SUM": "SUM",
             "tensor": self.tensor,

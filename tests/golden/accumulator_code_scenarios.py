@@ -39,7 +39,7 @@ EAGER = {
         *("a.apply_grad(tensor([1.0], f64))", "a.apply_grad(tensor([1], f16))", "a.apply_grad(tensor([1.5], f32))"),
         *("a.apply_grad([2])", "a.apply_grad([2.25])", "a.apply_grad([True])", "a.apply_grad(['a'])"),
         *("a.apply_grad(np.array([1.0]))", "a.apply_grad(np.array([3]))", "a.apply_grad(None)", "a.apply_grad([None])"),
-        *("a.apply_grad([[1], [2, 3]])", "a.num_accumulated()", "a.take_grad(1)"),
+        *("a.apply_grad([[1], [2, 3]])", "a.num_accumulated()", "a.take_grad(tensor(1, int64))", "a.take_grad(1)"),
     ],
     "slices": [
         "a = CA(f32, [3, 2], shared_name='slices')",
@@ -81,7 +81,7 @@ GRAPH = {
         "a = CA(f32, [1], SUM)",
         *("a.apply_grad(tensor([1.0], f64))", "a.apply_grad([True])", "a.apply_grad(['a'])", "a.apply_grad(None)"),
         *("a.apply_grad(np.array([3]))", "a.apply_grad(slices([1], [0], [1]))", "a.apply_grad(slices([1], [0], None))"),
-        *("a.num_accumulated()", "a.take_grad(1)"),
+        *("a.num_accumulated()", "a.take_grad(tensor(1, int64))", "a.take_grad(1)"),
     ],
     "sparse_gradients": [
         "a = SCA(f32, [3, 1])",

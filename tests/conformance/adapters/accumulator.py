@@ -143,12 +143,13 @@ class Played:
         """All at once, each in a thread of its own."""
         ready = threading.Barrier(len(call["grads"]))
 
-        def one(grad: Any) -> None:
+        def one(grad: Any, step: dict[str, Any]) -> None:
             ready.wait(PATIENCE)
-            self.apply({**call, "grad": grad})
+            self.apply({**call, **(grad if isinstance(grad, dict) else {"grad": grad}), **step})
 
+        steps = [{"local_step": step} for step in call.get("local_steps", [])] or [{}] * len(call["grads"])
         with ThreadPoolExecutor(len(call["grads"])) as pool:
-            list(pool.map(one, call["grads"]))
+            list(pool.map(one, call["grads"], steps))
 
     def take(self, call: Call) -> Any:
         return calls.take(self.acc, call, AT_ONCE)

@@ -5,6 +5,7 @@ A fed argument is one whose shape TensorFlow's Python does not know, so that onl
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,8 @@ Call = dict[str, Any]
 FED = ("dynamic", "fed", "local_step_fed", "num_required_fed")
 FIELDS = {
     *("op", "note", "notes", "taker", "timeout_ms", "ms", "times", "threads", "grads", "num_required"),
-    *("grad", "grad_dtype", "grad_shape_if_empty", "local_step", "local_step_defaulted", "new_global_step"),
+    *("grad", "grad_dtype", "grad_shape_if_empty", "local_step", "local_step_defaulted", "local_step_dtype"),
+    *("new_global_step", "new_global_step_dtype", "local_steps"),
     *("indices", "indices_dtype", "values", "values_dtype", "values_shape_if_empty", "grad_shape", *FED),
 }
 
@@ -31,7 +33,10 @@ def array(x: Any, dtype: np.dtype, shape: list[int] | None) -> np.ndarray:
 def local_step(call: Call) -> dict[str, Any]:
     """Nothing where the call left it to its default."""
     given = "local_step" in call and not call.get("local_step_defaulted")
-    return {"local_step": decode.numbers(call["local_step"])} if given else {}
+    if not given:
+        return {}
+    step = decode.numbers(call["local_step"])
+    return {"local_step": np.asarray(step, call["local_step_dtype"]) if "local_step_dtype" in call else step}
 
 
 def gradient(call: Call, dtype: np.dtype) -> np.ndarray:
@@ -59,7 +64,7 @@ def apply_sparse(acc: Any, call: Call, dtype: np.dtype) -> Any:
     indices, values, shape = rows(call, dtype)
     step = local_step(call)
     if call["op"].endswith("indexed_slices_grad"):
-        return acc.apply_indexed_slices_grad(gl.IndexedSlices(values, indices, shape), **step)
+        return acc.apply_indexed_slices_grad(_slices(values, indices, shape), **step)
     if not any(call.get(k) for k in FED):
         return acc.apply_grad(indices, values, shape, **step)
     return gl.raw_ops.SparseAccumulatorApplyGradient(
@@ -70,6 +75,14 @@ def apply_sparse(acc: Any, call: Call, dtype: np.dtype) -> Any:
         gradient_shape=np.asarray([] if shape is None else shape, np.int64),
         has_known_shape=shape is not None,
     )
+
+
+def _slices(values: np.ndarray, indices: np.ndarray, shape: Any) -> Any:
+    """IndexedSlices; parts that do not fit each other are none here, but they are in TensorFlow."""
+    try:
+        return gl.IndexedSlices(values, indices, shape)
+    except gl.errors.InvalidArgumentError:
+        return SimpleNamespace(values=values, indices=indices, dense_shape=shape)
 
 
 def take(acc: Any, call: Call, timeout: float | None) -> Any:
@@ -86,6 +99,7 @@ def take(acc: Any, call: Call, timeout: float | None) -> Any:
 
 def set_global_step(acc: Any, call: Call) -> None:
     step = decode.numbers(call["new_global_step"])
+    step = np.asarray(step, call["new_global_step_dtype"]) if "new_global_step_dtype" in call else step
     if not call.get("fed"):
         acc.set_global_step(step)
     else:
