@@ -31,6 +31,8 @@ def run(experiment: Experiment, address: str | None = None, **options: Any) -> T
             A Ray that is initialized already is used and left as it is.
         options: see `Driver`.
 
+    Not in TensorFlow, whose parameter servers are processes as well, but leave no trace to repeat a run by.
+
     Raises: ImportError: Ray is not installed. DeadlockError: nobody alive can go on. TimeoutError: after `timeout`.
     RuntimeError: the server died and there is no log, or somebody dies again and again. What a problem raises.
     """
