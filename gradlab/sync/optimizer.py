@@ -183,6 +183,9 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
             num_tokens: start tokens; -1 are `replicas_to_aggregate`, TensorFlow's default, 0 the start in step.
             timeout: seconds the chief waits for the gradients of one update, at most.
 
+        Where n differs from k a worker may overtake others and run out of steps first, so that the last one has nobody
+        to average with: let all of them train until the block ends, which `with opt.worker():` takes for no error.
+
         >>> import threading
         >>> import gradlab as gl
         >>> v, step = gl.Variable([0.0], name="v"), gl.get_or_create_global_step()

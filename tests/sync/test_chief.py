@@ -102,14 +102,17 @@ def test_every_round_is_synchronous_with_the_fewest_start_tokens(needs: int, wor
 
 def test_backup_workers_are_dropped_or_averaged_and_the_book_says_which() -> None:
     t = Training(2, 5)
-    with t.opt.chief(num_tokens=0), Crew() as crew:
+    with Crew() as crew, t.opt.chief(num_tokens=0):
         for k in range(5):
-            crew.start(f"w{k}", t.worker, f"w{k}", 20)
+            crew.start(f"w{k}", t.worker, f"w{k}", 1_000_000)
+        t.until(lambda: len(t.opt.updates) >= 30)
     assert crew.errors == {}
-    kept = Counter(p.worker for p in t.pushed if p.kept)
-    assert Counter(name for u in t.opt.updates for name in u.contributors) <= kept
-    assert kept.total() + sum(not p.kept for p in t.pushed) == 100
     assert all(len(u.contributors) >= 2 for u in t.opt.updates)
+    in_updates = Counter(name for u in t.opt.updates for name in u.contributors)
+    kept = Counter(push.worker for push in t.pushed if push.kept)
+    left = Counter(t.opt._rounds.contributors)
+    for name in in_updates | kept:  # the last push of each may have been cut off behind it
+        assert in_updates[name] + left[name] - kept[name] in (0, 1), name
     assert t.v.numpy().item() == pytest.approx(t.replayed(), rel=1e-5)
 
 
