@@ -120,4 +120,4 @@ def number(loss: Any) -> Any:
 
 def written(loss: float) -> str:
     """A loss for readers."""
-    return f"{loss:.3g}" if loss < 1000 else "over 1000" if np.isfinite(loss) else "no number"
+    return f"{loss:.3g}" if loss < 1000 else "> 1000" if np.isfinite(loss) else "NaN"

@@ -22,8 +22,6 @@ POLICIES = {
     "wait": "wait for the slowest",
     "backup": "one backup worker",
 }
-
-
 _SOUND = {"workers": 4, "step_first": True, "atomic": True}
 
 
@@ -50,9 +48,13 @@ class Run(NamedTuple):
             workers, now, rounds["worker"][order], rounds["began"][order], np.minimum(self.settled, now)[order],
             rounds["read"][order], ages["staleness"], ages["true_staleness"], trace.accepted[order],
             self.settled[done & (rounds["moved"] > 0)], np.minimum(waits, (workers, now, now)),
-            experiment.staleness if experiment.policy == "drop" else 0 if experiment.policy == "backup" else None,
-            handed_in, accepted, starving(handed_in, accepted),
+            _limit(experiment), handed_in, accepted, starving(handed_in, accepted),
         )  # fmt: skip
+
+
+def _limit(experiment: Experiment) -> int | None:
+    """The largest staleness that is accepted; None if all are."""
+    return {"drop": experiment.staleness, "backup": 0}.get(experiment.policy)
 
 
 class Moment(NamedTuple):
@@ -136,7 +138,7 @@ class staleness(Lab):
             Menu("policy", "Policy", [*POLICIES.items()], "drop"),
             Slider("threshold", "Threshold", 0, 12, 3, scale="integer"),
             Slider("workers", "Workers", 1, 8, 4, scale="integer"),
-            Slider("straggler", "Last worker slower by", 1.0, 5.0, 3.0, step=0.5, unit="times"),
+            Slider("straggler", "Straggler", 1.0, 5.0, 3.0, step=0.5, unit="times"),
             Slider("spread", "Spread of speed", 0.0, 0.5, 0.2, step=0.05),
             Toggle("step_first", "Step noted with the read", True),
             Toggle("atomic", "Check and update in one piece", True),

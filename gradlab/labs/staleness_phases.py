@@ -118,7 +118,7 @@ class staleness_phases(Lab):
         return [
             Menu("measure", "Colour", [(name, scale.name) for name, scale in MEASURES.items()], "acceptance"),
             Menu("policy", "Policy", [*POLICIES.items()], "drop"),
-            Slider("straggler", "One worker slower by", 1.0, 5.0, 1.0, step=0.25, unit="times", play=True),
+            Slider("straggler", "Straggler", 1.0, 5.0, 1.0, step=0.25, unit="times", play=True),
             Slider("spread", "Spread of speed", 0.0, 1.0, 0.2, step=0.05),
             Slider("limit", "Limit of staleness", LIMITS[0], LIMITS[-1], 4, scale="integer"),
             Slider("workers", "Workers", WORKERS[0], WORKERS[-1], 8, scale="integer"),

@@ -8,37 +8,19 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..figures.sequence import Event, Range, Schedule, SequenceView
+from ..figures.sequence import Range, Schedule, SequenceView
 from ..live import Description, Menu, Slider, Toggle
 from ..staleness import is_fresh
-from ..workers import CHECK, MOVES, READ, RECORD, UPDATE, Bowl, Experiment, Outcomes, Server, Trace, explore
-from ..workers.replay import step
-from ..workers.worker import worker
+from ..workers import CHECK, MOVES, UPDATE, Bowl, Experiment, Outcomes, Simulation, explore
 from ._lab import Control, Lab, Target, plain
+from ._schedules import SCHEDULES, WORKERS, Play, played
 
-WORKERS = 3
-_LETTERS = {"R": READ, "N": RECORD, "C": CHECK, "U": UPDATE}
-# What a scheduler would like to run, move by move; where moves are one piece, the later ones come along.
-SCHEDULES = {
-    "checks": ("all check, then all update", "1R 1N 2R 2N 3R 3N 1C 2C 3C 1U 2U 3U"),
-    "notes": ("steps noted late", "1R 2R 3R 1N 1C 1U 2N 2C 2U 3N 3C 3U"),
-    "both": ("noted late, checked together", "1R 2R 3R 1N 1C 1U 2N 3N 2C 3C 2U 3U"),
-    "turns": ("one after the other", "1R 1N 1C 1U 2R 2N 2C 2U 3R 3N 3C 3U"),
-}
 SWITCHES = {
     (False, False): "neither",
     (True, False): "checks atomic",
     (False, True): "step first",
     (True, True): "both",
 }
-
-
-class Play(NamedTuple):
-    """A whole schedule: its trace, an event for each move, and the first weight in each version."""
-
-    trace: Trace
-    events: tuple[Event, ...]
-    versions: tuple[tuple[int, float], ...]  # (moves made, weight)
 
 
 class Moment(NamedTuple):
@@ -73,13 +55,10 @@ class Moment(NamedTuple):
     @property
     def doomed(self) -> int:
         """How many gradients have passed their check, are not applied yet, and are too old by now."""
-        server = Server(self.experiment)
-        for move, k in self.play.trace.moves[: self.done].tolist():
-            step(server, move, k, 0)
-        ledger, checked = server.ledger, self.play.trace.moves[: self.done].tolist()
-        waiting = [k for k in range(WORKERS) if [CHECK, k] in checked and [UPDATE, k] not in checked]
-        late = [k for k in waiting if not is_fresh(ledger.step - ledger.read_at[k], ledger.staleness)]
-        return sum(ledger.fresh[k] for k in late)
+        ledger = Simulation(self.play.trace).goto(self.done).ledger
+        made = self.play.trace.moves[: self.done].tolist()
+        passed = [k for k in range(WORKERS) if ledger.fresh[k] and made.count([CHECK, k]) > made.count([UPDATE, k])]
+        return sum(not is_fresh(ledger.step - ledger.read_at[k], ledger.staleness) for k in passed)
 
 
 def _over(trace: Moment) -> tuple[bool, str]:
@@ -134,7 +113,7 @@ class staleness_races(Lab):
         ]
 
     def compute(self, values: dict[str, Any]) -> Moment:
-        play = _played(values["schedule"], values["threshold"], values["atomic"], values["step_first"])
+        play = played(values["schedule"], values["threshold"], values["atomic"], values["step_first"])
         return Moment(play, values["event"], _outcomes(values["threshold"]))
 
     def make_view(self) -> SequenceView:
@@ -197,48 +176,6 @@ class staleness_races(Lab):
             "move": np.arange(1, trace.done + 1), "worker": moves[:, 1] + 1,
             "what": np.array([MOVES[move] for move in moves[:, 0]], dtype=np.str_),
         }  # fmt: skip
-
-
-@functools.lru_cache(maxsize=64)
-def _played(schedule: str, threshold: int, atomic: bool, step_first: bool) -> Play:
-    """Every wish of the schedule in turn, with what is one piece with it."""
-    e = Experiment(
-        Bowl(), workers=WORKERS, staleness=threshold, gradients=WORKERS, atomic=atomic, step_first=step_first
-    )
-    server, log, events, versions = Server(e), list[tuple[int, int, int]](), list[Event](), [(0, _weight(e.start()))]
-    pieces = [list(worker(e, k, [1])) for k in range(WORKERS)]
-    for wish in SCHEDULES[schedule][1].split():
-        k = int(wish[0]) - 1
-        if not pieces[k] or pieces[k][0].moves[0] != _LETTERS[wish[1]]:
-            continue  # it came along with an earlier one
-        for n, move in enumerate(pieces[k].pop(0).moves):
-            before = server.step
-            step(server, move, k, len(log))
-            log.append((move, k, len(log)))
-            events.append(Event(k, *_told(server, move, k), joined=n > 0))
-            if server.step > before:
-                versions.append((len(log), _weight(server.weights)))
-    return Play(
-        Trace.of(e, "schedule", "moves", log, server.ledger.rounds, server.weights), tuple(events), tuple(versions)
-    )
-
-
-def _told(server: Server, move: int, k: int) -> tuple[str, str]:
-    """Kind and words of the move that worker k has just made."""
-    ledger = server.ledger
-    if move == READ:
-        return "read", f"reads v{ledger.read_at[k]}"
-    if move == RECORD:
-        return "note", f"notes {ledger.recorded[k]}"
-    if move == CHECK:
-        passed = ledger.fresh[k]
-        sign = "≤" if passed else ">"
-        return ("passed" if passed else "failed"), f"{ledger.checked[k]}−{ledger.recorded[k]} {sign} {ledger.staleness}"
-    return ("updated", f"now v{ledger.step}") if ledger.fresh[k] else ("dropped", "is dropped")
-
-
-def _weight(weights: Any) -> float:
-    return float(weights["w"][0])
 
 
 @functools.lru_cache(maxsize=8)

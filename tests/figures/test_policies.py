@@ -44,10 +44,10 @@ def test_the_best_at_the_end_and_at_the_line_are_bold() -> None:
     ]  # fmt: skip
     assert bold == [("damp", 2), ("backup", 3)]
     assert [cell.get_text() for cell in view._cells[3]] == ["damp", "4", "0.5", "1.5"]
-    assert view._cells[0][2].get_text() == "no number"
+    assert view._cells[0][2].get_text() == "NaN"
 
 
 def test_losses_are_written_for_readers() -> None:
     assert [written(x) for x in (0.12345, 12.0, 1e9, np.inf, np.nan)] == [
-        "0.123", "12", "over 1000", "no number", "no number"
+        "0.123", "12", "> 1000", "NaN", "NaN"
     ]  # fmt: skip

@@ -61,7 +61,7 @@ def test_a_run_without_numbers_is_last_and_no_accident() -> None:
     curves["apply"] = curves["apply"]._replace(loss=np.append(curves["apply"].loss[:-1], np.nan), then=np.inf)
     trace = seen()._replace(curves=curves)
     assert trace.order()[-1] == trace.order(at_end=False)[-1] == "apply"
-    assert "highest apply with no number" in gl.labs.staleness_policies().describe(trace).summary
+    assert "highest apply with NaN" in gl.labs.staleness_policies().describe(trace).summary
 
 
 def test_columns_line_up_by_updates() -> None:
