@@ -15,6 +15,7 @@ PACKAGE = TESTS.parent / "gradlab"
 # Modules without a test file of their own, and what tests them instead. An __init__ holds names only.
 TESTED_ELSEWHERE = {
     "accumulator/base": "accumulator/: what dense and sparse accumulators share",
+    "accumulator/taker": "accumulator/test_kernel.py: all the ways in which it ends",
     "accumulator/conditional": "accumulator/test_dense.py and everything else there",
     "_connection": "browser/: every page there is served through it",
     "_jupyter": "test_main.py and browser/test_command.py: what the command does",

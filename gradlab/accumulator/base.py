@@ -12,9 +12,10 @@ from ..collection import current_collection
 from ..errors import DTypeError, InvalidArgumentError
 from .arguments import read_count, read_name, read_step
 from .deadlock import Producer
-from .kernel import Kernel, Taker
+from .kernel import Kernel
 from .machine import Peek, Waiter, Waiting
 from .spec import Spec, kernel_for
+from .taker import Taker
 
 
 class ConditionalAccumulatorBase:
