@@ -140,7 +140,8 @@ class staleness_phases(Lab):
     def items(self, view: PhasesView, trace: Phases) -> Items:
         limit, workers = _places()
         values = {scale.name: trace.values(name).ravel() for name, scale in MEASURES.items()}
-        return Items("place", {view.plane: (limit, workers)}, {"limit": limit, "workers": workers} | values)
+        names = [f"limit {x}, {_workers(y)}" for x, y in zip(limit.tolist(), workers.tolist(), strict=True)]
+        return Items("place", {view.plane: (limit, workers)}, values, names)
 
     def make_live(self, view: PhasesView, **params: Any) -> LiveFigure:
         """As every lab's, and a place that is clicked is the one that is looked at."""

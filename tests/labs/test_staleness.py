@@ -130,3 +130,13 @@ def test_targets_can_be_reached_and_missed(target: str, reached: dict[str, objec
     assert lab.description.goal.endswith("reached."), lab.description.goal
     lab.set(**missed)
     assert lab.description.goal.endswith("not yet.")
+
+
+def test_gradients_that_are_handed_in_can_be_pointed_at() -> None:
+    lab = gl.labs.staleness(**SETTINGS, now=600)
+    view, trace = lab.make_view(), lab.compute(lab.params)
+    items = lab.items(view, trace)
+    assert items is not None and len(items) == int(trace.lanes.settled.sum())
+    x, _ = items.places[view.lanes]
+    assert (np.diff(trace.lanes.ended[trace.lanes.settled]) >= 0).all() and x.max() < 600
+    assert items.values["staleness"].tolist() == trace.ages().tolist()

@@ -105,3 +105,12 @@ def test_targets_can_be_reached_and_missed(target: str, reached: dict[str, objec
     assert lab.description.goal.endswith("reached."), lab.description.goal
     lab.set(**missed)
     assert lab.description.goal.endswith("not yet.")
+
+
+def test_places_go_by_their_limit_and_workers() -> None:
+    lab = gl.labs.staleness_phases(measure="staleness")
+    view, trace = lab.make_view(), lab.compute(lab.params)
+    items = lab.items(view, trace)
+    assert items is not None and len(items) == len(LIMITS) * len(WORKERS) == len(items.names)
+    assert items.names[17] == "limit 1, 2 workers"
+    assert items.values[MEASURES["staleness"].name][17] == trace.values("staleness")[1, 1]
