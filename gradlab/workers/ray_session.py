@@ -7,6 +7,7 @@ import logging
 import os
 import shutil
 import tempfile
+import warnings
 from collections.abc import Iterator
 from types import ModuleType
 
@@ -44,10 +45,13 @@ def _local(ray: ModuleType) -> Iterator[None]:
     level = logger.level
     logger.setLevel(logging.ERROR)
     try:
-        ray.init(
-            address="local", num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR,
-            object_store_memory=_STORE, _temp_dir=folder,
-        )  # fmt: skip
+        with warnings.catch_warnings():
+            # JAX's warning of forks, where one starts another program at once.
+            warnings.filterwarnings("ignore", r"os\.fork\(\) was called", RuntimeWarning)
+            ray.init(
+                address="local", num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR,
+                object_store_memory=_STORE, _temp_dir=folder,
+            )  # fmt: skip
         yield
     finally:
         ray.shutdown()
