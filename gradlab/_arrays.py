@@ -23,6 +23,7 @@ Array = Any  # numpy.ndarray or jax.Array
 quiet = np.errstate(all="ignore")
 
 _TINY = {np.dtype(t): np.finfo(t).tiny for t in (np.float32, np.float64)}
+_INT32 = np.iinfo(np.int32)
 _CHUNK = 8192  # entries that BLAS sums without starting threads, and TensorFlow without splitting
 CACHED = 32768  # entries that stay in the second-level cache between two passes
 
@@ -51,7 +52,7 @@ def precision(dtype: Any) -> AbstractContextManager[Any]:
 
 
 def as_array(x: Any, name: str = "t") -> Array:
-    """The array behind `x`; Python numbers and lists become float32, int32 or bool, as TensorFlow reads them."""
+    """The array behind `x`; Python numbers become float32, int32 (int64 if too large) or bool, as in TensorFlow."""
     if is_jax(x) or isinstance(x, np.ndarray):
         return x
     if x is None:
@@ -69,6 +70,8 @@ def as_array(x: Any, name: str = "t") -> Array:
     if isinstance(x, np.generic) or hasattr(x, "dtype"):
         return array
     narrow = {"f": np.float32, "i": np.int32, "c": np.complex64}.get(array.dtype.kind)
+    if narrow is np.int32 and array.size and not _INT32.min <= array.min() <= array.max() <= _INT32.max:
+        return array
     return array.astype(narrow) if narrow else array
 
 

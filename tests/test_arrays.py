@@ -127,6 +127,9 @@ def test_the_namespace_is_that_of_any_jax_argument() -> None:
     [
         (1.5, "float32"),
         (2, "int32"),
+        ([-(2**31), 2**31 - 1], "int32"),
+        ([0, 2**31], "int64"),
+        ([], "float32"),
         (True, "bool"),
         ([1.0, 2], "float32"),
         (1j, "complex64"),

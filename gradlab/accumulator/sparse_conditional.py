@@ -95,4 +95,5 @@ def _integers(x: Any, what: str, strict: bool) -> Any:
     array = np.asarray(read_any(x, what))
     if array.size and array.dtype.kind not in ("biuf" if strict else "iu"):
         raise DTypeError(f"{what} must be integers, got {array.dtype}")
-    return array.astype(np.int64)
+    with np.errstate(invalid="ignore"):
+        return array.astype(np.int64)

@@ -30,6 +30,12 @@ def test_strict_cuts_indices_and_believes_what_is_inconsistent() -> None:
     assert acc.take_grad(3).indices.tolist() == [-4, 1, 100]
 
 
+def test_indices_of_64_bits_in_a_list() -> None:
+    acc = gl.SparseConditionalAccumulator("float32")
+    acc.apply_grad([2, 2**40], [[1.0], [2.0]])
+    assert acc.take_grad(1).indices.tolist() == [2, 2**40]
+
+
 def test_indices_of_32_bits() -> None:
     acc = gl.SparseConditionalAccumulator("float32")
     acc.apply_grad(np.int32([1]), [[1.0]])

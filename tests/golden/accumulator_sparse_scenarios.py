@@ -59,6 +59,7 @@ def sparse() -> list[Json]:
         table("empty.sum", [rows([4], [[1, 2]]), empty(), take(2)], reduction_type="SUM"),
         table("steps", [at(2), rows([0], [[1]], 1), rows([0], [[2]], 2), rows([0], [[4]], 9), take()]),
         table("step_default", [rows([0], [[1]]), take(), rows([0], [[1]])]),
+        table("int64", [rows([2, 2**40], [[1], [2]]), rows([-(2**40), 2**40], [[3], [4]]), take()]),
         table("int32", [rows([1], [[1]], indices_dtype="int32"), rows([1], [[2]]), take()]),
         table(
             "slices",
