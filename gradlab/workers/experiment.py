@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import rules
-from .._arrays import Array
+from .._arrays import Array, quiet
 from ..errors import InvalidArgumentError
 from . import problems
 from .checks import finite, flag, whole
@@ -105,6 +105,7 @@ class Experiment:
         """The weights before the first update."""
         return dict(self.problem.start() if self.weights is None else self.weights)
 
+    @quiet
     def gradient(self, weights: Mapping[str, Array], worker: int, number: int) -> dict[str, Array]:
         """Gradient `number` of a worker at these weights: the same bits on whatever engine."""
         return self.problem.gradient(weights, np.random.default_rng([self.seed, worker, number]))

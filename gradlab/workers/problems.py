@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from .. import datasets
-from .._arrays import Array, precision
+from .._arrays import Array, precision, quiet
 
 Weights = Mapping[str, Array]
 _TERMS = 128  # that BLAS adds in the same order whatever its number of threads
@@ -65,6 +65,7 @@ class Bowl:
         noise = np.float32(self.noise) * rng.standard_normal(2, np.float32) if self.noise else np.float32(0)
         return {"w": steepness * weights["w"] + noise}
 
+    @quiet
     def loss(self, weights: Weights) -> float:
         return float(np.array([1.0, self.condition]) @ np.asarray(weights["w"], np.float64) ** 2 / 2)
 
@@ -108,12 +109,14 @@ class Digits:
             wrong = _product(wrong, weights[f"w{k}"].T) * (layers[k] > 0)
         return {name: found[name] for name in weights}
 
+    @quiet
     def loss(self, weights: Weights) -> float:
         _, _, images, labels = _split()
         logits = self._layers(weights, images)[-1].astype(np.float64)
         logits -= logits.max(axis=1, keepdims=True)
         return float((np.log(np.exp(logits).sum(axis=1)) - logits[np.arange(len(labels)), labels]).mean())
 
+    @quiet
     def accuracy(self, weights: Weights) -> float:
         """The share of the held-out images that is told right."""
         _, _, images, labels = _split()

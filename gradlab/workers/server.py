@@ -8,7 +8,7 @@ from collections.abc import Hashable, Mapping
 import numpy as np
 
 from .. import apply
-from .._arrays import Array, as_array, namespace, precision
+from .._arrays import Array, as_array, namespace, precision, quiet
 from ..errors import InvalidArgumentError
 from ..staleness import compensated, compensated_adaptively, damping
 from .experiment import Experiment
@@ -152,6 +152,7 @@ class Server:
                 raise InvalidArgumentError(f"the gradient of {name} has shape {g.shape}, the weight has {shape}")
         return found
 
+    @quiet
     def _take(self, worker: int, given: Gradient) -> None:
         processed, mean_square = self._processed(worker, given)
         gathered = (*self._gathered, processed)

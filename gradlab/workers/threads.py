@@ -13,7 +13,7 @@ from .server import Gradient, Server
 from .trace import Trace
 from .worker import Piece, worker
 
-_LISTEN = 0.1  # seconds: a thread that waits without end may not hear of Ctrl-C
+_LISTEN = 0.1  # seconds: who waits without end may not hear of Ctrl-C, and `Thread.join` may not survive it
 
 
 def run(experiment: Experiment, tick: float = 1e-5) -> Trace:
@@ -58,7 +58,8 @@ class _Run:
                 self.stop()
             for k, ticks in enumerate(e.ticks().tolist()):
                 self.start(k, worker(e, k, ticks))
-            self.join()
+            while not self.over.wait(_LISTEN):
+                pass
         finally:
             self.stop()
             self.join()
@@ -75,8 +76,8 @@ class _Run:
     def join(self) -> None:
         """Wait for all threads; one that dies has added its successor by then."""
         for thread in self.threads:
-            while thread.is_alive():
-                thread.join(_LISTEN)
+            if thread.ident is not None:
+                thread.join()
 
     def stop(self, failure: BaseException | None = None) -> None:
         """End the run for everybody; the first failure counts."""

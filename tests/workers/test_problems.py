@@ -1,5 +1,7 @@
 """Gradients are those that JAX finds; the digits get learned; a run of your own is one function."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -8,7 +10,7 @@ import pytest
 import gradlab as gl
 from gradlab import datasets
 from gradlab._arrays import precision
-from gradlab.workers import Bowl, Digits, Experiment, FromLoss, Problem, problems, run
+from gradlab.workers import Bowl, Digits, Experiment, FromLoss, Problem, loss_curve, problems, run
 
 
 def digits_loss(weights: dict[str, jax.Array], images: np.ndarray, labels: np.ndarray) -> jax.Array:
@@ -114,3 +116,12 @@ def test_any_object_with_the_three_methods_will_do() -> None:
 def test_those_that_ship_can_be_written() -> None:
     for problem in (Bowl(2.0, 0.5), Digits((4, 3), 8, 1)):
         assert problems.from_config(problems.get_config(problem) or {}) == problem
+
+
+@pytest.mark.parametrize("policy", ["apply", "damp", "compensate", "backup"])
+@pytest.mark.parametrize("problem", [Bowl(), Digits(hidden=(4,), batch=4)], ids=["bowl", "digits"])
+def test_a_run_that_explodes_ends_with_its_numbers_and_no_warning(problem: Any, policy: str) -> None:
+    e = Experiment(problem, learning_rate=1e30, workers=3, gradients=90, policy=policy, aggregate=2, strength=1.0)
+    trace = run(e)
+    assert not all(np.isfinite(w).all() for w in trace.weights.values())
+    assert not np.isfinite(problem.loss(trace.weights)) and len(loss_curve(trace)["loss"]) == trace.updates + 1
