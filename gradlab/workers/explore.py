@@ -102,7 +102,7 @@ class _State:
         ledger, everybody = self.server.ledger, range(len(self.lives))
         at_work = tuple(self._in_hand(k) if self._is_at_work(k) else None for k in everybody)
         reads = tuple(ledger.read_at) if ledger.policy == "backup" else None
-        state = (ledger.step, ledger.gathered, tuple(ledger.clock), reads)
+        state = (ledger.step, tuple(ledger.clock), reads)
         return self.places, self.server.fingerprint(), state, at_work, self.history
 
     def end(self) -> End:

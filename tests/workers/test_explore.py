@@ -100,6 +100,13 @@ def test_a_gradient_of_old_weights_passes_only_if_the_step_is_noted_later() -> N
     assert seen.accepted.all() and seen.staleness.tolist() == [0, 0] and seen.true_staleness.tolist() == [0, 1]
 
 
+def test_the_step_that_was_read_counts_even_if_the_weights_are_the_same() -> None:
+    e = Experiment(Bowl(), workers=2, step_first=False)
+    steep, flat = explore(e), explore(e.with_(problem=Bowl(first=0.0, second=0.0)))
+    assert len(flat) == 1 < len(steep)
+    assert (flat.accepted, flat.understated, flat.starved) == (steep.accepted, steep.understated, steep.starved)
+
+
 def test_somebody_may_starve_at_limit_0_and_nobody_from_a_limit_of_all_others() -> None:
     e = Experiment(Bowl(), workers=2, staleness=0)
     # Worker 0's updates fall between the reads and checks of worker 1; its reads have 2 and 3 places to be at.

@@ -70,6 +70,10 @@ def test_going_back_costs_no_more_than_a_few_moves(monkeypatch: pytest.MonkeyPat
     made.clear()
     walk.forward(10)
     assert len(made) == 10
+    for place in (0, len(walk), 1000):
+        made.clear()
+        walk.goto(place)
+        assert len(made) < 16, "from wherever it is, by what is kept"
 
 
 @pytest.mark.parametrize("position", [-1, 9, 1.5, None])
