@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..collection import current_collection
 from ..errors import DTypeError
 from ..slices import IndexedSlices
 from .arguments import read_any, read_array
@@ -28,12 +29,12 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
             the dense accumulator does.
 
     `strict="tf"` merges rows as TensorFlow does, which believes that indices are sorted and distinct, and lets negative
-    ones and a grad_shape that contradicts the rows pass. Otherwise rows of one index are summed first and count once,
+    ones and a grad_shape that contradicts the rows pass; outside a Graph it is a RuntimeError, as there. Otherwise rows of one index are summed first and count once,
     and what contradicts is refused. Source: `tf.compat.v1.SparseConditionalAccumulator`, TensorFlow 2.21 (2026).
 
     >>> acc = SparseConditionalAccumulator("float32", shape=(4, 1))
     >>> acc.apply_grad([0, 1], [[2.0], [4.0]]), acc.apply_grad([1, 3], [[8.0], [6.0]]).count
-    (Receipt(kept=True, local_step=0, step=0, count=1, served=None), 2)
+    (Receipt(kept=True, comparison='0 >= 0', count=1), 2)
     >>> acc.peek().row_counts.tolist()
     [1, 2, 1]
     >>> mean = acc.take_grad(2)
@@ -55,6 +56,11 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
         strict: str | None = None,
         sum_dtype: Any = None,
     ) -> None:
+        if strict == "tf" and not current_collection().graph:
+            raise RuntimeError(
+                "TensorFlow has sparse accumulators in graphs only: make it within `with gl.Graph().as_default():`, or "
+                'leave out strict="tf"'
+            )
         super().__init__(dtype, shape, shared_name, name, reduction_type, strict, sum_dtype, mean)
 
     def apply_grad(

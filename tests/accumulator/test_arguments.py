@@ -11,6 +11,8 @@ import pytest
 import gradlab as gl
 from gradlab.errors import DTypeError, InvalidArgumentError, NotFoundError
 
+pytestmark = pytest.mark.usefixtures("in_a_graph")
+
 STRICT = pytest.mark.parametrize("strict", [None, "tf"])
 
 
@@ -205,7 +207,8 @@ def test_slices_are_made_dense() -> None:
 @pytest.mark.parametrize("call", [lambda a, x: a.apply_grad([7.0], x), lambda a, x: a.set_global_step(x)])
 def test_a_step_in_a_vector_of_one_raises_and_counts_when_strict_and_not_known_before(call: Any) -> None:
     for strict, counts in ((None, False), ("tf", True)):
-        acc = gl.ConditionalAccumulator("float32", strict=strict)
+        with gl.variable_collection():
+            acc = gl.ConditionalAccumulator("float32", strict=strict)
         before = acc.peek()
         with pytest.raises(InvalidArgumentError, match="must be a scalar"):
             call(acc, [3])

@@ -42,7 +42,7 @@ class AgainstTheModel(RuleBasedStateMachine):
     @initialize(strict=st.sampled_from([None, "tf"]), kind=st.sampled_from(["dense", "sparse"]))
     def make(self, strict: str | None, kind: str) -> None:
         make = gl.ConditionalAccumulator if kind == "dense" else gl.SparseConditionalAccumulator
-        with gl.variable_collection():
+        with gl.Graph().as_default():  # TensorFlow has sparse ones nowhere else
             self.acc = make("float64", (1,), strict=strict)
 
     def value(self, taken: Any) -> float:
@@ -173,3 +173,5 @@ def test_a_receipt_reads_well() -> None:
     assert kept
     assert (kept.comparison, kept.step, kept.count, kept.served) == ("3 >= 3", 3, 1, taker)
     assert taker.position is None
+    assert repr(late) == "Receipt(kept=False, comparison='2 < 3', count=0)"
+    assert repr(kept) == "Receipt(kept=True, comparison='3 >= 3', count=1, served=<gradlab Taker needs=1 done=True>)"

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 import gradlab as gl
 
+pytestmark = pytest.mark.usefixtures("in_a_graph")
+
 SparseAccumulator = gl.SparseConditionalAccumulator
 XP = pytest.mark.parametrize("xp", [np, jnp])
 

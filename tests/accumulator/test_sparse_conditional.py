@@ -1,8 +1,11 @@
 """The sparse class: slices in and out, what is read as what."""
 
 import numpy as np
+import pytest
 
 import gradlab as gl
+
+pytestmark = pytest.mark.usefixtures("in_a_graph")
 
 
 def test_slices_in_and_out() -> None:
@@ -40,3 +43,8 @@ def test_indices_of_32_bits() -> None:
     acc = gl.SparseConditionalAccumulator("float32")
     acc.apply_grad(np.int32([1]), [[1.0]])
     assert acc.take_grad(1).indices.dtype == np.int64
+
+
+def test_strict_wants_a_graph_as_tensorflow_does() -> None:
+    with gl.variable_collection(), pytest.raises(RuntimeError, match="in graphs only"):
+        gl.SparseConditionalAccumulator("float32", strict="tf")

@@ -35,8 +35,6 @@ class Maker:
         return self._made(gl.ConditionalAccumulator, given, named)
 
     def sparse(self, *given: Any, **named: Any) -> Any:
-        if self.mode == "eager":
-            raise RuntimeError("TensorFlow has these in graphs only; gradlab has them everywhere")
         return self._made(gl.SparseConditionalAccumulator, given, named)
 
     def _made(self, kind: Any, given: tuple[Any, ...], named: dict[str, Any]) -> Any:
