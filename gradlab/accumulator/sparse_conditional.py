@@ -29,8 +29,9 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
             the dense accumulator does.
 
     `strict="tf"` merges rows as TensorFlow does, which believes that indices are sorted and distinct, and lets negative
-    ones and a grad_shape that contradicts the rows pass; outside a Graph it is a RuntimeError, as there. Otherwise rows of one index are summed first and count once,
-    and what contradicts is refused. Source: `tf.compat.v1.SparseConditionalAccumulator`, TensorFlow 2.21 (2026).
+    ones and a grad_shape that contradicts the rows pass; outside a Graph it is a RuntimeError, as there. Otherwise rows
+    of one index are summed first and count once, and what contradicts is refused. Source:
+    `tf.compat.v1.SparseConditionalAccumulator`, TensorFlow 2.21 (2026).
 
     >>> acc = SparseConditionalAccumulator("float32", shape=(4, 1))
     >>> acc.apply_grad([0, 1], [[2.0], [4.0]]), acc.apply_grad([1, 3], [[8.0], [6.0]]).count
