@@ -65,8 +65,16 @@ def nobody_can_act() -> bool:
         return False
     if any(thread.ident is None for thread in threading.enumerate()):  # started, but not running yet
         return False
-    me = threading.get_ident()
-    return all(_is_stuck(ident, frame) for ident, frame in sys._current_frames().items() if ident != me)
+    me, frames = threading.get_ident(), sys._current_frames()
+    if threading.main_thread().ident not in frames:  # it runs nothing of Python: at the prompt, somebody types
+        return False
+    return all(_is_stuck(ident, frame) for ident, frame in frames.items() if ident != me) and not _jax_computes()
+
+
+def _jax_computes() -> bool:
+    """Whether a computation is under way: it may call back from a thread that Python has not seen yet."""
+    jax: Any = sys.modules.get("jax")
+    return jax is not None and not all(array.is_ready() for array in jax.live_arrays())
 
 
 def _is_stuck(ident: int, frame: FrameType) -> bool:

@@ -28,6 +28,10 @@ class Receipt(NamedTuple):
     def __bool__(self) -> bool:
         return self.kept
 
+    def __repr__(self) -> str:
+        served = f", served={self.served}" if self.served else ""
+        return f"Receipt(kept={self.kept}, comparison={self.comparison!r}, count={self.count}{served})"
+
 
 class Peek(NamedTuple):
     """What is in an accumulator: its step, the number of gradients, their sum, and what a take would return now.

@@ -170,7 +170,29 @@ def test_threads_of_the_notebook_are_servants_but_for_those_that_run_cells(modul
 
 
 def test_in_doubt_nothing_is_hopeless(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "_current_frames", dict)
-    assert deadlock.nobody_can_act() == (not any(m in sys.modules for m in deadlock._FOREIGN))
-    monkeypatch.setitem(sys.modules, "ray", None)
+    monkeypatch.setattr(deadlock, "_FOREIGN", ("a library with threads",))
+    monkeypatch.setattr(deadlock, "_jax_computes", lambda: False)
+    monkeypatch.setattr(sys, "_current_frames", lambda: {threading.get_ident(): sys._getframe()})
+    assert deadlock.nobody_can_act()
+    monkeypatch.setitem(sys.modules, "a library with threads", None)
     assert not deadlock.nobody_can_act()
+
+
+def test_at_the_prompt_somebody_may_type(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deadlock, "_FOREIGN", ())
+    monkeypatch.setattr(sys, "_current_frames", dict)  # as seen from another thread: the main one runs no Python
+    assert not deadlock.nobody_can_act()
+
+
+def test_a_computation_of_jax_may_call_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    import jax
+
+    class Computed:
+        def __init__(self, ready: bool) -> None:
+            self.is_ready = lambda: ready
+
+    monkeypatch.setattr(deadlock, "_FOREIGN", ())
+    monkeypatch.setattr(sys, "_current_frames", lambda: {threading.get_ident(): sys._getframe()})
+    for arrays in ([], [Computed(True)], [Computed(True), Computed(False)]):
+        monkeypatch.setattr(jax, "live_arrays", lambda arrays=arrays: arrays)
+        assert deadlock.nobody_can_act() == (len(arrays) < 2)
