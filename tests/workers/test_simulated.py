@@ -127,6 +127,14 @@ def test_wait_drops_nothing_and_nobody_runs_away(e: Experiment) -> None:
     assert trace.accepted.all()
     clocks = np.cumsum(trace.rounds["worker"][:, None] == np.arange(e.workers), axis=0)
     assert len(trace) == 0 or np.ptp(clocks, axis=1).max() <= e.staleness + 1
+    # Each of the others may catch up by the limit, get ahead by it, and be done with one more.
+    assert trace.true_staleness.max(initial=0) <= (2 * e.staleness + 1) * (e.workers - 1)
+
+
+def test_how_stale_gradients_get_where_workers_wait_is_known_and_reached() -> None:
+    erratic = Speeds(spread=1.0, stall=0.1)
+    e = Experiment(Bowl(), workers=3, gradients=300, policy="wait", staleness=2, speeds=erratic)
+    assert max(decide(e.with_(seed=seed)).staleness.max() for seed in range(40)) == (2 * 2 + 1) * (3 - 1)
 
 
 @given(experiments("backup"))
