@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..figures.prediction import Quantity
-from ..workers import Speeds
+from ..workers.spare_workers import WORKERS, time_to_collect
 from .prediction import Prediction
 
 
@@ -19,9 +19,8 @@ class Collect(Prediction):
     at = (1.0, 4.0, 8.0, 12.0, 14.0, 15.0, 16.0)
 
     def truth(self, x: np.ndarray) -> np.ndarray:
-        ticks = Speeds(spread=0.1, stall=0.02, stall_factor=6.0).ticks(0, 16, 2000)
-        collected = np.sort(ticks, axis=0).mean(axis=1)
-        return np.interp(x, np.arange(1, 17), 100 * collected / collected[-1])
+        collected = time_to_collect()
+        return np.interp(x, np.arange(1, WORKERS + 1), 100 * collected / collected[-1])
 
     def said(self, guess: np.ndarray, truth: np.ndarray) -> str:
         if np.ptp(guess) < 15:

@@ -5,12 +5,9 @@
 
 from __future__ import annotations
 
-from functools import cache
-from importlib.resources import files
-from typing import Any
-
 import numpy as np
 
+from . import recordings
 from .experiment import Experiment
 from .problems import Digits, Weights
 from .replay import replay
@@ -64,24 +61,15 @@ def time_to(goal: float, curves: np.ndarray) -> np.ndarray:
     return np.where(there.any(axis=-1), (there.argmax(axis=-1) + 5.0) * EVERY, np.inf)
 
 
-@cache
 def recorded() -> np.ndarray:
     """Accuracy curves (WORKERS, SEEDS, END / EVERY) for k = 1, 2, ..., as they came out when they were recorded."""
-    with np.load(str(_file())) as shipped:
-        curves = shipped["right"].astype(np.float64) / shipped["of"]
-    curves.flags.writeable = False
-    return curves
-
-
-def _file() -> Any:
-    return files("gradlab.recordings") / "spare_workers.npz"
+    return recordings.load("spare_workers")
 
 
 def main() -> None:
     """Run everything and write the recording."""
     curves = np.array([[accuracy_curve(k, seed) for seed in range(SEEDS)] for k in range(1, WORKERS + 1)])
-    of = 297
-    np.savez_compressed(str(_file()), right=np.rint(curves * of).astype(np.uint16), of=of)
+    recordings.save("spare_workers", curves)
 
 
 if __name__ == "__main__":

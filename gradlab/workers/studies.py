@@ -6,13 +6,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
-from typing import Any
 
 import numpy as np
 
 from .. import rules
+from . import recordings
 from .delays import uniform_delays
 from .experiment import Experiment
 from .problems import Digits, Weights
@@ -75,17 +73,9 @@ def updates_to(goal: float, curves: np.ndarray) -> np.ndarray:
     return np.where(there.any(axis=-1), (there.argmax(axis=-1) + 1.0) * EVERY, np.inf)
 
 
-@cache
 def recorded() -> np.ndarray:
     """Accuracy curves (variants, STALENESS, SEEDS, UPDATES / EVERY), as they came out when they were recorded."""
-    with np.load(str(_file())) as shipped:
-        curves = shipped["right"].astype(np.float64) / shipped["of"]
-    curves.flags.writeable = False
-    return curves
-
-
-def _file() -> Any:
-    return files("gradlab.recordings") / "staleness.npz"
+    return recordings.load("staleness")
 
 
 def main() -> None:
@@ -93,8 +83,7 @@ def main() -> None:
     curves = np.array(
         [[[accuracy_curve(v, most, seed) for seed in range(SEEDS)] for most in STALENESS] for v in VARIANTS]
     )
-    of = 297
-    np.savez_compressed(str(_file()), right=np.rint(curves * of).astype(np.uint16), of=of)
+    recordings.save("staleness", curves)
 
 
 if __name__ == "__main__":

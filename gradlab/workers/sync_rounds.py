@@ -70,9 +70,9 @@ def sync_rounds(
 class _Run:
     def __init__(self, workers: int, aggregate: int, start_tokens: int, ticks: np.ndarray, chief: int) -> None:
         with variable_collection():
-            self._v, step = Variable([0.0], name="v"), get_or_create_global_step()
+            self._v, self._step = Variable([0.0], name="v"), get_or_create_global_step()
             self._opt = SyncReplicasOptimizer(GradientDescentOptimizer(1.0), aggregate, workers)
-            self._opt.build(self._pairs(), step)
+            self._opt.build(self._pairs(), self._step)
         self._opt.put_tokens(start_tokens)
         self._ticks, self._delay, self._aggregate, self._chief_due = ticks.tolist(), chief, aggregate, False
         self._turns: list[Turn] = []
@@ -130,7 +130,13 @@ class _Run:
 
     def _moment(self, time: int, event: str) -> Moment:
         turns = tuple(Turn(**vars(turn)) for turn in self._turns)
-        step = int(self._opt._global_step)  # type: ignore[arg-type]  # built
         return Moment(
-            time, event, step, self._opt.tokens, self._count(), tuple(self._takers), tuple(self._updates), turns
+            time,
+            event,
+            int(self._step),
+            self._opt.tokens,
+            self._count(),
+            tuple(self._takers),
+            tuple(self._updates),
+            turns,
         )

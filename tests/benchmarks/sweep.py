@@ -16,6 +16,7 @@ from gradlab.workers import Bowl, Experiment, Speeds, simulated, sweep
 
 from .race import race
 from .table import Row
+from .workers import processes
 
 GRADIENTS, ROUNDS, MOVES = 1000, 7, 40
 LIMITS, WORKERS, SPREADS = range(16), range(1, 17), (0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5)
@@ -31,7 +32,7 @@ def rows() -> Iterator[Row]:
         "gradlab, simulated engine": lambda: [simulated.decide(place) for place in places],
     }
     if importlib.util.find_spec("simpy") is not None:
-        runners["SimPy, processes"] = lambda: [_processes(place) for place in places]
+        runners["SimPy, processes"] = lambda: [processes(place, place.ticks().tolist()) for place in places]
     else:
         yield Row("phase diagram", "SimPy", note="not installed")
     what = f"{len(places)} configurations x {GRADIENTS:,} gradients"
@@ -61,26 +62,3 @@ def _slider(policy: str, axes: dict[str, Any]) -> Iterator[Row]:
     (row,) = _with_events(race(f'a slider moves: "{policy}", {shape}', {"gradlab": move}, MOVES), configurations)
     goal = f"{GOAL} ms is a frame; " if len(axes) == 2 else ""
     yield dataclasses.replace(row, note=f"{goal}{row.note}")
-
-
-def _processes(e: Experiment) -> int:
-    """How many gradients SimPy's form of the same experiment accepts."""
-    import simpy
-
-    environment, done = simpy.Environment(), 0
-    end, step = environment.event(), 0
-
-    def worker(ticks: list[int]) -> Iterator[Any]:
-        nonlocal done, step
-        for time in ticks:
-            read = step
-            yield environment.timeout(time)
-            step += step - read <= e.staleness
-            done += 1
-            if done == e.gradients:
-                end.succeed()
-
-    for ticks in e.ticks().tolist():
-        environment.process(worker(ticks))
-    environment.run(until=end)
-    return step

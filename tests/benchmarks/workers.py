@@ -31,8 +31,8 @@ def rows() -> Iterator[Row]:
     if importlib.util.find_spec("simpy") is not None:
         ticks = e.ticks(GRADIENTS // WORKERS + 1000).tolist()
         updates = simulated.decide(e).updates
-        assert abs(_processes(e, ticks) - updates) < updates / 100  # at the same tick SimPy lets another one go first
-        runners["SimPy, processes"] = lambda: _processes(e, ticks)
+        assert abs(processes(e, ticks) - updates) < updates / 100  # at the same tick SimPy lets another one go first
+        runners["SimPy, processes"] = lambda: processes(e, ticks)
     else:
         yield Row("simulated run", "SimPy", note="not installed")
     yield from _with_events(race(_what(e, '"drop"'), runners, ROUNDS), e)
@@ -53,7 +53,7 @@ def _with_events(found: Iterator[Row], e: Experiment) -> Iterator[Row]:
         yield dataclasses.replace(row, note=f"{e.gradients / row.median / 1000:.2f} M events/s; {row.note}")
 
 
-def _processes(e: Experiment, ticks: list[list[int]]) -> int:
+def processes(e: Experiment, ticks: list[list[int]]) -> int:
     """How many gradients SimPy's form of the same experiment accepts."""
     import simpy
 

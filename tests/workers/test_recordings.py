@@ -1,0 +1,18 @@
+"""What is saved is what is loaded, and nobody writes to it."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gradlab.workers import recordings
+
+
+def test_saved_and_loaded_it_is_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recordings, "files", lambda package: tmp_path)
+    curves = np.array([[0, 1], [148, 297]]) / 297
+    recordings.save("curves of a test", curves)
+    loaded = recordings.load("curves of a test")
+    np.testing.assert_array_equal(loaded, curves)
+    with pytest.raises(ValueError, match="read-only"):
+        loaded[0] = 1
