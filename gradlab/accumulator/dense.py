@@ -31,16 +31,18 @@ class DenseSum:
         # Where NumPy is silent about overflow; entering it costs a tenth of what np.errstate costs.
         self._quietly = contextvars.Context()
         self._quietly.run(np.seterr, all="ignore")
+        self.count = 0
         self._total: Array = None
         self._spare: Array = None  # the buffer handed out last, of use once its taker has let go of it
 
-    def add(self, gradient: Array, first: bool) -> None:
+    def add(self, gradient: Array) -> None:
         """The first of a round fixes the shape for the others."""
-        if first:
+        count, total = self.count + 1, self._total
+        if count == 1:
             self._check_declared(gradient.shape)
-            self._total = self._copied(gradient)
+            total = self._copied(gradient)
+            self._total, self.count = total, count
             return
-        total = self._total
         if gradient.shape != total.shape:
             self._check_declared(gradient.shape)
             raise InvalidArgumentError(
@@ -48,35 +50,47 @@ class DenseSum:
             )
         if self._flushes and not is_jax(gradient):
             gradient = flush(gradient.copy())
-        self._total = self._flushed(self._added(self._flushed(total), gradient))
-
-    def _added(self, total: Array, gradient: Array) -> Array:
+        self._flushed(total)
         if isinstance(total, np.ndarray) and isinstance(gradient, np.ndarray):
-            return self._quietly.run(np.add, total, gradient, total)
+            # Unpacking is no call: Ctrl-C, which strikes when one returns, cannot come between the addition and this.
+            run: Callable[..., Array] = self._quietly.run
+            (self._total,) = map(run, (np.add,), (total,), (gradient,), (total,))
+            self.count = count
+            self._flushed(total)
+            return
         with precision(self._sum_dtype):
-            return _adding()(total if is_jax(total) else namespace(gradient).array(total), gradient)
+            total = total if is_jax(total) else namespace(gradient).array(total)
+            (self._total,) = map(_adding(), (total,), (gradient,))
+            self.count = count
 
-    def take(self, count: int) -> Array:
+    def take(self) -> Array:
         """The sum leaves with its buffer; the next round starts in another."""
-        total = self._total
-        value = self._reduced(total, count)
-        self._total, self._spare = None, None if is_jax(total) or total.nbytes < _LARGE else total
+        total, count = self._total, self.count
+        self._total, self.count = None, 0  # before the division in place, which must not be done twice
+        try:
+            value = self._reduced(total, count)
+        except Exception:  # no memory
+            self._total, self.count = total, count
+            raise
+        self._spare = None if is_jax(total) or total.nbytes < _LARGE else total
         return value
 
-    def peek(self, count: int) -> tuple[Array, Array]:
+    def peek(self) -> tuple[Array, Array]:
         """Sum and mean so far."""
-        return self._total.copy(), self._reduced(self._total.copy(), count)
+        return self._total.copy(), self._reduced(self._total.copy(), self.count)
 
     @quiet
     def _reduced(self, total: Array, count: int) -> Array:
-        """The mean, or the sum as it is, in the accumulator's dtype; NumPy's is written over the sum."""
+        """The mean, or the sum as it is, in the accumulator's dtype; NumPy's is written over a sum of that dtype."""
         with precision(self._sum_dtype), precision(self._dtype):
             if self._is_mean:
                 total = self._flushed(self._divided(self._flushed(total), self._sum_dtype.type(count)))
             return total if self._sum_dtype == self._dtype else total.astype(self._dtype)
 
     def _divided(self, total: Array, divisor: Any) -> Array:
-        return total / namespace(total).asarray(divisor) if is_jax(total) else np.divide(total, divisor, out=total)
+        if is_jax(total):
+            return total / namespace(total).asarray(divisor)
+        return np.divide(total, divisor, out=total if self._sum_dtype == self._dtype else np.empty_like(total))
 
     def _flushed(self, x: Array) -> Array:
         return flush(x) if self._flushes else x

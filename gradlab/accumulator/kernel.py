@@ -70,12 +70,9 @@ class Kernel:
 
     def try_take(self, num_required: Any) -> Any:
         """The value, or None."""
-        taker = self._taker(num_required)
+        count = _count(num_required)
         with self._lock:
-            machine = self._usable()
-            machine.request(taker)
-            machine.cancel(taker)
-        return taker.value
+            return self._usable().try_take(count)
 
     def request(self, num_required: Any) -> Taker:
         """Queue up without waiting."""
@@ -134,10 +131,7 @@ class Kernel:
     def _taker(self, num_required: Any, dtype: Any = None) -> Taker:
         if dtype is not None and read_dtype(dtype, strict=False) != self.dtype:
             raise InvalidArgumentError(f"{self.name} has dtype {self.dtype}, a take asks for {dtype}")
-        count = read_count(num_required)
-        if not isinstance(count, int):
-            raise InvalidArgumentError(f"num_required must be a scalar, got shape {count.shape}")
-        return Taker(self, count)
+        return Taker(self, _count(num_required))
 
     def _scalar(self, value: Any, what: str) -> tuple[int, InvalidArgumentError | None]:
         step = read_step(value, what)
@@ -207,6 +201,13 @@ class Kernel:
     def _reason(self, taker: Taker) -> str:
         with self._lock:
             return next((waiting.text for waiting in self._machine.why() if waiting.taker is taker), "served just now")
+
+
+def _count(num_required: Any) -> int:
+    count = read_count(num_required)
+    if not isinstance(count, int):
+        raise InvalidArgumentError(f"num_required must be a scalar, got shape {count.shape}")
+    return count
 
 
 def _outcome(taker: Waiter) -> Any:

@@ -59,15 +59,20 @@ class Waiting(NamedTuple):
 
 
 class Sum(Protocol):
-    """What the machine adds up: dense arrays or rows."""
+    """What the machine adds up: dense arrays or rows; `count` is the number of gradients.
 
-    def add(self, gradient: Any, first: bool) -> None:
+    Ctrl-C may strike whenever a call returns; so count and sum change together, with no call in between.
+    """
+
+    count: int
+
+    def add(self, gradient: Any) -> None:
         """Add a gradient, or begin with it; what does not fit raises and changes nothing."""
 
-    def take(self, count: int) -> Any:
-        """The mean or sum of `count` gradients, which nobody else will change."""
+    def take(self) -> Any:
+        """The mean or sum, which nobody else will change; then there is none."""
 
-    def peek(self, count: int) -> tuple[Any, ...]:
+    def peek(self) -> tuple[Any, ...]:
         """Copies of the sum and of what `take` would return; of the rows' counts if there are any."""
 
 
@@ -89,8 +94,13 @@ class Machine:
     """Step, count, sum and the queue of takers. A method that raises has changed nothing."""
 
     def __init__(self, total: Sum) -> None:
-        self._sum, self.step, self.count = total, 0, 0
+        self._sum, self.step = total, 0
         self.takers: deque[Waiter] = deque()
+
+    @property
+    def count(self) -> int:
+        """How many gradients are there."""
+        return self._sum.count
 
     def apply(self, gradient: Any, local_step: int) -> Receipt:
         """Keep the gradient iff `local_step >= step`; one that is dropped is not looked at."""
@@ -99,9 +109,8 @@ class Machine:
             for taker in self.takers:
                 taker.dropped[local_step] += 1
             return Receipt(False, local_step, step, self.count)
-        self._sum.add(gradient, not self.count)
-        self.count = count = self.count + 1
-        return Receipt(True, local_step, step, count, self._serve() if self.takers else None)
+        self._sum.add(gradient)
+        return Receipt(True, local_step, step, self._sum.count, self._serve() if self.takers else None)
 
     def request(self, taker: Waiter) -> None:
         """Queue up; who is next and finds enough gradients is served at once."""
@@ -135,7 +144,7 @@ class Machine:
 
     def peek(self) -> Peek:
         """What is inside, unchanged."""
-        return Peek(self.step, self.count, *(self._sum.peek(self.count) if self.count else (None, None)))
+        return Peek(self.step, self.count, *(self._sum.peek() if self.count else (None, None)))
 
     def why(self) -> list[Waiting]:
         """One record for each taker, the next one first."""
@@ -148,8 +157,8 @@ class Machine:
         """Only the head is considered, and a take empties the count: there is at most one to serve."""
         if not self.takers or self.count < self.takers[0].needs:
             return None
-        value = self._sum.take(self.count)
-        self.step, self.count = self.step + 1, 0
+        value = self._sum.take()
+        self.step += 1
         taker = self.takers.popleft()
         taker.settle(value)
         return taker

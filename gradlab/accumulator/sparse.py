@@ -43,29 +43,36 @@ class SparseSum:
         self._is_mean, self._sum_dtype, self._by_row, self._strict = is_mean, sum_dtype, by_row, strict
         self._indices = self._counts = np.zeros(0, np.int64)
         self._rows: Array = None
+        self.count = 0
 
-    def add(self, gradient: SparseGradient, first: bool) -> None:
+    def add(self, gradient: SparseGradient) -> None:
         """What TensorFlow checks, in its order, then one merge."""
-        self._check(gradient, None if first else self._rows.shape[1:])
+        self._check(gradient, self._rows.shape[1:] if self.count else None)
         indices, rows = self._in_order(np.array(gradient.indices, np.int64), gradient.values)
-        counts = np.ones(indices.size, np.int64)
-        if first:
-            self._indices, self._rows, self._counts = indices, rows, counts
+        if not self.count:
+            counts = np.ones(indices.size, np.int64)
+            self._indices, self._rows, self._counts, self.count = indices, rows, counts, 1
             return
         merged, to_a, to_b = (walk if self._strict else union)(self._indices, indices)
-        self._rows = self._merged(rows, to_a, to_b)
-        self._counts = np.bincount(to_a, self._counts, merged.size).astype(np.int64)
-        self._counts[to_b] += 1
-        self._indices = merged
+        counts = np.bincount(to_a, self._counts, merged.size).astype(np.int64)
+        counts[to_b] += 1
+        total, places, sums = self._merged(rows, to_a, to_b)
+        if is_jax(total):
+            total = _written(total, places, sums)
+        else:
+            total[places] = sums  # in place, and no call from here on
+        self._indices, self._rows, self._counts, self.count = merged, total, counts, self.count + 1
 
-    def take(self, count: int) -> SparseGradient:
+    def take(self) -> SparseGradient:
         """The next round starts with new arrays."""
-        return self._reduced(count)
+        value = self._reduced(self.count)
+        self.count = 0
+        return value
 
-    def peek(self, count: int) -> tuple[SparseGradient, SparseGradient, np.ndarray]:
+    def peek(self) -> tuple[SparseGradient, SparseGradient, np.ndarray]:
         """Sum, mean so far, and for each row how many gradients contained it."""
         rows = self._rows if is_jax(self._rows) else self._rows.copy()
-        return self._result(rows), self._reduced(count), self._counts.copy()
+        return self._result(rows), self._reduced(self.count), self._counts.copy()
 
     @quiet
     def _reduced(self, count: int) -> SparseGradient:
@@ -95,8 +102,11 @@ class SparseSum:
                 return distinct, namespace(rows).zeros((distinct.size, *rows.shape[1:]), rows.dtype).at[place].add(rows)
             return sum_duplicates(indices, rows)
 
-    def _merged(self, rows: Array, to_a: np.ndarray, to_b: np.ndarray) -> Array:
-        """Rows that only one side has are copied, rows of both are added; in place if there is no new index."""
+    def _merged(self, rows: Array, to_a: np.ndarray, to_b: np.ndarray) -> tuple[Array, np.ndarray, Array]:
+        """Where rows that only one side has are copied, the places of those of both, and their sums.
+
+        The first is the buffer of now if there is no new index.
+        """
         size = max(to_a.max(initial=-1), to_b.max(initial=-1)) + 1
         xp, known = namespace(self._rows, rows), np.zeros(size, bool)
         known[to_a] = True
@@ -107,7 +117,7 @@ class SparseSum:
                 merged = xp.empty((size, *rows.shape[1:]), self._sum_dtype)
                 merged = _written(_written(merged, to_b, rows), to_a, self._rows)
             places = to_b[both]
-            return _written(merged, places, self._flushed(self._flushed(merged[places]) + self._flushed(rows[both])))
+            return merged, places, self._flushed(self._flushed(merged[places]) + self._flushed(rows[both]))
 
     def _flushed(self, x: Array) -> Array:
         """TensorFlow's kernels take denormal numbers for 0."""
