@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import rules
-from .._arrays import Array, quiet
+from .._arrays import Array, as_array, quiet
 from ..errors import InvalidArgumentError
 from . import problems
 from .checks import finite, flag, whole
@@ -72,6 +72,8 @@ class Experiment:
     def __post_init__(self) -> None:
         if self.policy not in POLICIES:
             raise InvalidArgumentError(f"policy must be one of {', '.join(POLICIES)}; got {self.policy!r}")
+        if isinstance(self.problem, type):
+            raise TypeError(f"problem is the class {self.problem.__name__}: give one of it, {self.problem.__name__}()")
         for name in ("start", "gradient", "loss"):
             if not callable(getattr(self.problem, name, None)):
                 raise TypeError(f"a problem has methods start, gradient and loss; {self.problem!r} lacks {name}")
@@ -87,6 +89,9 @@ class Experiment:
         who = {*self.speeds.slow, *(crash.worker for crash in self.speeds.crashes)}
         if not who <= set(range(self.workers)):
             raise InvalidArgumentError(f"speeds name workers {sorted(who)}; there are 0 to {self.workers - 1}")
+        if self.weights is not None:
+            weights = {name: as_array(w, f"the weight {name}") for name, w in self.weights.items()}
+            object.__setattr__(self, "weights", weights)
 
     def _check_numbers(self) -> None:
         whole("staleness", self.staleness)
@@ -121,7 +126,7 @@ class Experiment:
         config |= {"problem": problems.get_config(self.problem), "optimizer": self.optimizer.get_config()}
         speeds = asdict(self.speeds)
         speeds["slow"] = sorted(self.speeds.slow.items())
-        return json.dumps(config | {"speeds": speeds})
+        return json.dumps(config | {"speeds": speeds}, default=lambda number: number.item())  # NumPy's numbers
 
     @classmethod
     def from_json(cls, text: str, problem: Problem | None = None) -> Experiment:

@@ -62,7 +62,7 @@ class Outcome(NamedTuple):
     example: Trace
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Outcomes:
     """What `explore` found.
 

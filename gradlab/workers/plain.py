@@ -61,7 +61,7 @@ def _in_turns(e: Experiment) -> tuple[np.ndarray, np.ndarray]:
     marks are the steps read last, and the bar is the step now.
     """
     n, backup = e.workers, e.policy == "backup"
-    most = e.gradients // e.aggregate if backup else e.gradients // n + e.staleness
+    most = e.gradients // e.aggregate if backup else min(e.gradients, e.gradients // n + e.staleness)
     ticks = [iter(row) for row in e.ticks(most + 3).tolist()]
     mark, bar = ([-1] * n, 0) if backup else ([0] * n, e.staleness + 1)
     due = list(range(n))  # time * n + worker, a heap

@@ -69,9 +69,21 @@ class Speeds:
             finite(name, getattr(self, name), 0)
         if self.stall > 1:
             raise InvalidArgumentError(f"stall is a chance from 0 to 1, got {self.stall!r}")
+        if not isinstance(self.slow, Mapping):
+            raise TypeError(f"slow maps workers to factors, as {{3: 2.5}}; got {self.slow!r}")
         for worker, factor in self.slow.items():
             whole("a worker in slow", worker, 0)
             finite(f"slow[{worker}]", factor, 0)
+        self._check_crashes()
+
+    def _check_crashes(self) -> None:
+        for crash in self.crashes:
+            if not isinstance(crash, Crash):
+                raise TypeError(f"crashes are Crash(worker, number, after), got {crash!r}")
+        object.__setattr__(self, "crashes", tuple(self.crashes))
+        deaths = [(crash.worker, crash.number) for crash in self.crashes]
+        if twice := sorted({death for death in deaths if deaths.count(death) > 1}):
+            raise InvalidArgumentError(f"worker {twice[0][0]} crashes twice at its gradient {twice[0][1]}; it can once")
 
     def ticks(self, seed: int, workers: int, count: int) -> np.ndarray:
         """int64 (workers, count): how long gradient n of worker k takes."""

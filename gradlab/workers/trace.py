@@ -16,7 +16,7 @@ from .ledger import MOVES, Round
 from .problems import Problem
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Trace:
     """One run, whichever engine ran it.
 

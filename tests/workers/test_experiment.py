@@ -65,6 +65,11 @@ def test_a_problem_has_three_methods() -> None:
         Experiment(Nothing())  # type: ignore[arg-type]
 
 
+def test_a_problem_is_not_a_class() -> None:
+    with pytest.raises(TypeError, match=r"^problem is the class Bowl: give one of it, Bowl\(\)$"):
+        Experiment(Bowl)  # type: ignore[arg-type]
+
+
 @given(experiments())
 def test_written_and_read_it_is_the_same(e: Experiment) -> None:
     assert Experiment.from_json(e.to_json()) == e
@@ -74,6 +79,17 @@ def test_all_that_ships_can_be_written() -> None:
     e = Experiment(Digits(hidden=(8, 4), batch=3), gl.rules.Adam(beta1=0.8), mean_square_decay=0.5, policy="compensate")
     assert Experiment.from_json(e.to_json()) == e
     assert json.loads(e.to_json())["problem"]["hidden"] == [8, 4]
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    speeds = Speeds(
+        np.int64(10), np.float32(0.5), {np.int64(1): np.float32(2)}, crashes=(Crash(np.int8(0), np.int8(1)),)
+    )
+    e = Experiment(
+        Bowl(condition=np.float32(3)), gl.rules.Momentum(np.float32(0.5)), np.float32(0.1), workers=np.int64(2),
+        speeds=speeds, gradients=np.int32(9), seed=np.uint8(3), atomic=np.bool_(False),
+    )  # fmt: skip
+    assert Experiment.from_json(e.to_json()) == e
 
 
 def test_a_problem_of_your_own_has_to_be_given_again() -> None:
@@ -100,6 +116,10 @@ def test_changes_are_checked_too() -> None:
 def test_other_weights_to_start_from() -> None:
     e = Experiment(Bowl(), weights={"w": np.float32([5, 6])})
     assert e.start()["w"].tolist() == [5, 6] and Experiment(Bowl()).start()["w"].tolist() == [1, 1]
+    listed = Experiment(Bowl(), weights={"w": [5.0, 6.0]}, policy="apply", gradients=3)
+    assert listed.start()["w"].dtype == np.float32 and gl.workers.run(listed).updates == 3
+    with pytest.raises(ValueError, match="the weight w is None"):
+        Experiment(Bowl(), weights={"w": None})
 
 
 def test_a_batch_depends_on_seed_worker_and_number_only() -> None:

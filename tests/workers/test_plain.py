@@ -31,6 +31,11 @@ def test_long_runs_too(settings_: dict[str, Any], slow: dict[int, float]) -> Non
     same(decide_plain(e), one_by_one(e))
 
 
+def test_a_limit_that_nobody_reaches_costs_nothing() -> None:
+    e = Experiment(Bowl(), policy="wait", gradients=50)
+    same(decide_plain(e.with_(staleness=10**12)), decide_plain(e.with_(staleness=50)))
+
+
 def test_races_and_crashes_are_not_plain() -> None:
     e = Experiment(Bowl())
     assert is_plain(e)

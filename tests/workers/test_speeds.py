@@ -53,12 +53,23 @@ def test_no_gradient_takes_less_than_a_tick_or_more_than_fits() -> None:
         ({"stall": 1.5}, ValueError, "stall is a chance from 0 to 1, got 1.5"),
         ({"stall_factor": float("inf")}, ValueError, "stall_factor must be finite and at least 0, got inf"),
         ({"slow": {0: -1}}, ValueError, "slow[0] must be finite and at least 0, got -1"),
+        ({"slow": [1.0, 2.0]}, TypeError, "slow maps workers to factors, as {3: 2.5}; got [1.0, 2.0]"),
+        ({"crashes": ((0, 1),)}, TypeError, "crashes are Crash(worker, number, after), got (0, 1)"),
+        (
+            {"crashes": (Crash(0, 1), Crash(2, 4), Crash(2, 4, 5))},
+            ValueError,
+            "worker 2 crashes twice at its gradient 4; it can once",
+        ),
         ({"slow": {-1: 2}}, ValueError, "a worker in slow must be a whole number of at least 0, got -1"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(given: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=f"^{re.escape(message)}$"):
         Speeds(**given)
+
+
+def test_a_list_of_crashes_will_do() -> None:
+    assert Speeds(crashes=[Crash(0, 1)]) == Speeds(crashes=(Crash(0, 1),))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("given", [(-1, 0), (0, -1), (0, 0, -5), (0, 0.5), ("a", 0)])

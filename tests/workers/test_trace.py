@@ -148,3 +148,9 @@ def test_another_npz(tmp_path: Path) -> None:
 def test_no_file(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         Trace.load(tmp_path / "none.npz")
+
+
+def test_a_trace_is_equal_to_itself_and_can_be_a_key() -> None:
+    trace, other = (run(Experiment(Bowl(), gradients=3)) for _ in range(2))
+    assert trace == trace != other
+    assert {trace: "this one"}[trace] == "this one"
