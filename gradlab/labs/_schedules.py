@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ..figures.sequence import Event
 from ..workers import CHECK, READ, RECORD, UPDATE, Bowl, Experiment, Server, Trace
-from ..workers.replay import step
+from ..workers.replays import step
 from ..workers.worker import worker
 
 WORKERS = 3

@@ -10,13 +10,14 @@ speaks next.
 """
 
 import importlib
-from collections.abc import Callable
-from typing import Any
+import typing
+from collections.abc import Callable as _Callable
 
+from .._suggest import suggesting as _suggesting
 from .diagram import Diagram as Diagram
 from .diagram import sweep as sweep
 from .experiment import Experiment as Experiment
-from .explore import explore as explore
+from .interleavings import explore as explore
 from .ledger import CHECK as CHECK
 from .ledger import JOIN as JOIN
 from .ledger import LEAVE as LEAVE
@@ -33,20 +34,23 @@ from .problems import Bowl as Bowl
 from .problems import Digits as Digits
 from .problems import FromLoss as FromLoss
 from .problems import Problem as Problem
-from .replay import loss_curve as loss_curve
-from .replay import replay as replay
+from .replays import loss_curve as loss_curve
+from .replays import replay as replay
 from .server import Server as Server
 from .simulation import Simulation as Simulation
 from .speeds import Crash as Crash
 from .speeds import Speeds as Speeds
 from .trace import Trace as Trace
 
-Engine = Callable[..., Trace]
+Engine = _Callable[..., Trace]
 # Each is a module with a function `run(experiment, **options) -> Trace`, loaded late, for some bring libraries.
 ENGINES = {"simulated": "simulated", "threads": "threads", "ray": "on_ray"}
 
+if not typing.TYPE_CHECKING:  # type checkers find unknown names themselves
+    __getattr__ = _suggesting(__name__)
 
-def run(experiment: Experiment, engine: str | Engine = "simulated", **options: Any) -> Trace:
+
+def run(experiment: Experiment, engine: str | Engine = "simulated", **options: typing.Any) -> Trace:
     """Run an experiment on one of `ENGINES`, or on a function (experiment, **options) -> Trace.
 
     Options go to the engine: `run(experiment, "threads", tick=1e-4)`. Not in TensorFlow.

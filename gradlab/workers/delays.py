@@ -6,7 +6,7 @@ import numpy as np
 
 from .experiment import Experiment
 from .ledger import CHECK, READ, RECORD, UPDATE
-from .replay import step
+from .replays import step
 from .server import Server
 from .trace import Trace
 

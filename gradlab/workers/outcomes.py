@@ -50,8 +50,7 @@ class End(NamedTuple):
 class Outcome(NamedTuple):
     """Final weights, the number of interleavings that lead to them, and a trace of one of those. Not in TensorFlow.
 
-    >>> from gradlab.workers import Bowl
-    >>> from gradlab.workers.explore import explore
+    >>> from gradlab.workers import Bowl, explore
     >>> first = explore(Experiment(Bowl(condition=1.0), learning_rate=0.5, workers=2)).outcomes[0]
     >>> first.weights["w"].tolist(), first.interleavings, len(first.example)
     ([0.5, 0.5], 4, 2)
@@ -79,8 +78,7 @@ class Outcomes:
 
     Not in TensorFlow.
 
-    >>> from gradlab.workers import Bowl
-    >>> from gradlab.workers.explore import explore
+    >>> from gradlab.workers import Bowl, explore
     >>> explore(Experiment(Bowl(), workers=2, atomic=False))
     <gradlab.workers.Outcomes of 20 interleavings: 3 weights, 1 to 2 of 2 accepted, understated in 12, too stale in 12>
     """

@@ -8,7 +8,7 @@ import heapq
 from .experiment import Experiment
 from .ledger import CHECK, JOIN, LEAVE, READ, RECORD, UPDATE, Ledger
 from .plain import decide_plain, is_plain
-from .replay import replay
+from .replays import replay
 from .trace import Trace
 from .worker import Piece, worker
 

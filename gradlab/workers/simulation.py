@@ -8,7 +8,7 @@ from ..errors import InvalidArgumentError
 from .checks import whole
 from .experiment import Experiment
 from .ledger import MOVES
-from .replay import step
+from .replays import step
 from .server import Server
 from .simulated import decide
 from .trace import Trace

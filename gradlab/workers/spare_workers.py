@@ -10,7 +10,7 @@ import numpy as np
 from . import recordings
 from .experiment import Experiment
 from .problems import Digits, Weights
-from .replay import replay
+from .replays import replay
 from .simulated import run
 from .speeds import Speeds
 

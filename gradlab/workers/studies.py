@@ -14,7 +14,7 @@ from . import recordings
 from .delays import uniform_delays
 from .experiment import Experiment
 from .problems import Digits, Weights
-from .replay import replay
+from .replays import replay
 
 STALENESS = (0, 8, 16, 24, 32)  # the largest delay, in updates
 SEEDS, UPDATES, EVERY, GOAL = 5, 3000, 20, 0.9

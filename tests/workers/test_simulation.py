@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gradlab.workers import Bowl, Experiment, Server, Simulation, run
-from gradlab.workers.replay import step
+from gradlab.workers.replays import step
 
 from .experiments import experiments
 

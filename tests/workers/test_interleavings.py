@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import gradlab as gl
 from gradlab.workers import READ, Bowl, Crash, Experiment, Outcomes, Server, Speeds, Trace, explore, replay
-from gradlab.workers.replay import step
+from gradlab.workers.replays import step
 from gradlab.workers.worker import worker
 
 from .experiments import POLICIES

@@ -12,7 +12,7 @@ from .checks import whole
 from .experiment import Experiment
 from .ledger import READ, UPDATE
 from .outcomes import End, History, Outcomes, bits
-from .replay import step
+from .replays import step
 from .server import Server
 from .trace import Trace
 from .worker import Piece, worker

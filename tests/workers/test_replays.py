@@ -9,7 +9,7 @@ from hypothesis import given, settings
 
 import gradlab as gl
 from gradlab.workers import Bowl, Crash, Digits, Experiment, FromLoss, Server, Speeds, Trace, loss_curve, replay, run
-from gradlab.workers.replay import step
+from gradlab.workers.replays import step
 
 from ..rules.cases import DEFAULTS
 from .experiments import POLICIES, experiments
