@@ -66,6 +66,7 @@ class TokensView:
         """Fit the page: the queue beside the workers' gradients, or everything in one column."""
         self._window = _WINDOW // 2 if narrow else _WINDOW
         self.lanes.set_xlim(0, 1.02 * self._window)
+        self.queue.set_xlim(-5.8 if narrow else -4.6, _MOST + 0.9)  # in boxes, right of the words
         if narrow:
             self.figure.set_size_inches(NARROW, 10.2)
             grid = GridSpec(4, 1, self.figure, height_ratios=(2.4, 1.1, 1.9, 1.5))
@@ -81,7 +82,7 @@ class TokensView:
     def _still(self) -> None:
         self.lanes.set_xticks([])
         self.lanes.xaxis.labelpad = 19
-        self.queue.set(xlim=(-4.6, _MOST + 0.9), ylim=(2, 0), xticks=[])
+        self.queue.set(ylim=(2, 0), xticks=[])
         self.queue.yaxis.set_major_locator(NullLocator())
         self.queue.grid(False)
 
@@ -99,7 +100,8 @@ class TokensView:
         foot: dict[str, Any] = {"y": -0.02, "va": "top", "ha": "center", "transform": axes.get_xaxis_transform()}
         self._times = [text(axes, **foot) for _ in range(_WINDOW // _TICK + 1)]
         self._there, self._asked = patch(self.queue, ACCEPTED), patch(self.queue, _TOKEN)
-        self._words = [text(self.queue, x=-4.5, y=k + 0.5, va="center", fontsize=9) for k in range(2)]
+        left: dict[str, Any] = {"x": 0.01, "transform": self.queue.get_yaxis_transform()}
+        self._words = [text(self.queue, y=k + 0.5, va="center", fontsize=9, **left) for k in range(2)]
         self._tokens = [text(self.queue, y=1.5, ha="center", va="center", fontsize=9) for _ in range(_MOST)]
         self._rest = text(self.queue, x=_MOST + 0.15, y=1.5, va="center", fontsize=9)
 
@@ -122,7 +124,7 @@ class TokensView:
             artist.set_path(bars(began[some], ended[some], low[some], high[some]))
         lost &= ended > 0
         self._hatching.set_data(*hatching(began[lost], ended[lost], low[lost], high[lost], 40, 14).T)
-        numbered = np.flatnonzero((ended > 0) & (ended - began > 18))[:_TURNS]
+        numbered = np.flatnonzero(ended - np.maximum(began, 0) > 18)[:_TURNS]  # as wide as a number
         for k, words in enumerate(self._steps):
             words.set_visible(k < len(numbered))
             if k < len(numbered):

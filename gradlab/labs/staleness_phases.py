@@ -139,7 +139,7 @@ class staleness_phases(Lab):
 
     def items(self, view: PhasesView, trace: Phases) -> Items:
         limit, workers = _places()
-        values = {scale.name: trace.values(name).ravel() for name, scale in MEASURES.items()}
+        values = dict(_in_numbers(scale, trace.values(name).ravel()) for name, scale in MEASURES.items())
         names = [f"limit {x}, {_workers(y)}" for x, y in zip(limit.tolist(), workers.tolist(), strict=True)]
         return Items("place", {view.plane: (limit, workers)}, values, names)
 
@@ -195,12 +195,17 @@ def _places() -> tuple[np.ndarray, np.ndarray]:
     return limit.ravel(), workers.ravel()
 
 
+def _in_numbers(scale: Scale, values: np.ndarray) -> tuple[str, np.ndarray]:
+    """A name and plain numbers: shares in per cent."""
+    return (f"{scale.name} in %", 100 * values) if scale.write is _per_cent else (scale.name, values)
+
+
 def _workers(n: int) -> str:
     return f"{n} worker{'s' * (n != 1)}"
 
 
 @functools.lru_cache(maxsize=256)
 def _swept(policy: str, straggler: float, spread: float) -> tuple[Speeds, Diagram]:
-    speeds = Speeds(mean=_TIME, spread=spread, slow={0: straggler})
+    speeds = Speeds(median=_TIME, spread=spread, slow={0: straggler})
     experiment = Experiment(Bowl(), workers=1, speeds=speeds, policy=policy, gradients=GRADIENTS)
     return speeds, sweep(experiment, staleness=LIMITS, workers=WORKERS)

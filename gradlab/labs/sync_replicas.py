@@ -53,7 +53,7 @@ class sync_replicas(Lab):
     axis = "event"
     presets: ClassVar = {
         "In step": {"workers": 3, "aggregate": 3, "start_tokens": 0, "straggler": 1.0, "chief": 0, "event": 12},
-        "One to spare": {"workers": 3, "aggregate": 2, "start_tokens": 0, "straggler": 2.0, "chief": 0, "event": 12},
+        "One to spare": {"workers": 3, "aggregate": 2, "start_tokens": 0, "straggler": 2.0, "chief": 0, "event": 14},
         "TensorFlow's start": {
             "workers": 2, "aggregate": 2, "start_tokens": 2, "straggler": 1.0, "chief": 0, "event": 2,
         },
@@ -92,7 +92,8 @@ class sync_replicas(Lab):
         now, r = trace.moment, trace.rounds
         waiting = ", ".join(f"{worker + 1}" for worker in now.waiting) or "nobody"
         tokens = ", ".join(map(str, now.tokens)) or "none"
-        stuck = " Nobody can go on." if len(now.waiting) == trace.workers else ""
+        all_wait = len(now.waiting) == trace.workers and now.count < trace.aggregate
+        stuck = " Nobody can go on." if all_wait else ""
         dropped = int(r.handed_in.sum() - r.accepted.sum())
         return Description(
             alt=f"{trace.workers} workers, {trace.aggregate} gradients for an update, at {now.time} ticks: "

@@ -80,6 +80,15 @@ class Lab:
         """Find a menu by its label."""
         return self.group.get_by_role("combobox", name=label, exact=True)
 
+    def click(self, button: str) -> None:
+        """Click a button: a preset, a player's, or the lab's own."""
+        self.group.get_by_role("button", name=button, exact=True).click()
+
+    def goal(self) -> str:
+        """Give what is said about the target."""
+        text: str = self.group.locator(".gl-goal").inner_text()
+        return text
+
     def screenshot(self, folder: str | Path | None, name: str) -> None:
         """Save the lab as the reader sees it, if somebody wants to look."""
         if folder:
@@ -105,10 +114,11 @@ class Slider:
         """Give the place of the handle at the right end."""
         return int(self.handle.get_attribute("max"))
 
-    def press(self, key: str) -> None:
+    def press(self, key: str, times: int = 1) -> None:
         """Press a key on the focused slider."""
         self.handle.focus()
-        self.handle.press(key)
+        for _ in range(times):
+            self.handle.press(key)
 
     def _settled_box(self) -> dict[str, float]:
         """Where the slider is, once what is above it in the page has stopped growing."""

@@ -21,6 +21,6 @@ def written(path: Path, *sources: str) -> Path:
     return path
 
 
-def every_lab(path: Path) -> Path:
-    """Write a notebook with every lab, a cell for each."""
-    return written(path, "import gradlab as gl", *(f"gl.labs.{name}()" for name in gl.labs.catalogue()))
+def every_lab(path: Path, *names: str) -> Path:
+    """Write a notebook with every lab, or with those named, a cell for each."""
+    return written(path, "import gradlab as gl", *(f"gl.labs.{name}()" for name in names or gl.labs.catalogue()))

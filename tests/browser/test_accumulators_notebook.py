@@ -1,0 +1,163 @@
+"""The notebook on accumulators in JupyterLab: filled gradient by gradient, back and forth; its targets are reached."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .conftest import NOTEBOOKS
+from .lab import Lab, until
+from .pages import Notebook
+
+pytestmark = pytest.mark.browser
+
+PATH = NOTEBOOKS / "05_accumulators.ipynb"
+FILLING, ROWS, TOKENS, SPARE = (
+    "Filling an accumulator",
+    "Rows in an accumulator",
+    "Tokens and spare workers",
+    "Spare workers",
+)
+AXES = {
+    FILLING: ("event", "Gradients so far"),
+    ROWS: ("event", "Gradients so far"),
+    TOKENS: ("event", "Events so far"),
+    SPARE: ("aggregate", "Gradients that end a round"),
+}
+
+
+@pytest.fixture(scope="module")
+def notebook(ran: Callable[[Path], Notebook]) -> Notebook:
+    """The notebook, run from top to bottom."""
+    return ran(PATH)
+
+
+@pytest.fixture
+def shown(notebook: Notebook) -> Callable[..., Lab]:
+    """Give the lab with this label, back at its defaults, once page and kernel agree."""
+
+    def lab(label: str) -> Lab:
+        found = notebook.lab(label)
+        notebook.evaluate(f"{found.object}.set(**type({found.object})().params)")
+        until(lambda: found.agrees(**dict([AXES[label]])), saying=f"{label}: kernel, slider and text agree")
+        return found
+
+    return lab
+
+
+@pytest.mark.parametrize("label", AXES)
+def test_every_lab_is_there_and_stepped_forth_and_back(label: str, shown: Any, screenshots: str | None) -> None:
+    lab = shown(label)
+    name, axis = AXES[label]
+    slider = lab.slider(axis)
+    slider.press("Home")
+    until(lambda: slider.position() == 0 and lab.agrees(**{name: axis}), saying=f"{label} at the start")
+    seen = [(lab.readout(), lab.pixels())]
+    for k in range(1, 6):
+        slider.press("ArrowRight")
+        until(lambda k=k: slider.position() == k and lab.agrees(**{name: axis}), saying=f"{label} at {k}")
+        until(lambda: lab.pixels() != seen[-1][1], saying=f"step {k} is painted")
+        seen.append((lab.readout(), lab.pixels()))
+    assert lab.alt() == lab.notebook.evaluate(f"{lab.object}.description.alt")
+    lab.screenshot(screenshots, label)
+    for before in reversed(seen[:-1]):
+        slider.press("ArrowLeft")
+        until(lambda before=before: (lab.readout(), lab.pixels()) == before, saying="a step back is as it was")
+
+
+def test_gradients_come_while_it_plays_and_under_the_mouse(shown: Any) -> None:
+    lab = shown(FILLING)
+    lab.click("Play")
+    until(lambda: lab.params()["event"] > 14, saying="gradients come")
+    lab.click("Pause")
+    slider, frame = lab.slider("Gradients so far"), lab.frame()
+    slider.drag(0.1)
+    until(lambda: lab.agrees(event="Gradients so far"), saying="kernel, slider and text agree after the drag")
+    assert slider.value() < 6 and lab.frame() > frame + 1
+
+
+@pytest.mark.parametrize(
+    ("preset", "said"),
+    [
+        ("Forgotten step", "local step 0 against 1: dropped"),
+        ("In line", "kept. The step is 0, 1 are there"),
+        ("Steps from the future", "local step 1000 against 3: kept"),
+    ],
+)
+def test_what_the_text_says_of_each_preset(preset: str, said: str, shown: Any) -> None:
+    lab = shown(FILLING)
+    lab.click(preset)
+    until(lambda: said in lab.readout() and lab.agrees(event="Gradients so far"), saying=f"{preset}: {said}")
+
+
+def test_who_asks_for_one_and_comes_late_gets_the_mean_of_many(shown: Any, screenshots: str | None) -> None:
+    lab = shown(FILLING)
+    assert lab.goal().endswith("not yet.")
+    lab.slider("A asks for").press("Home")
+    lab.slider("A asks again after").press("End")
+    lab.slider("Gradients so far").press("End")
+    until(lambda: lab.goal().endswith("reached."), saying="the target is reached")
+    lab.screenshot(screenshots, "accumulators-target")
+
+
+def test_a_row_that_is_named_twice_has_two_lines_until_it_is_merged(shown: Any) -> None:
+    lab = shown(ROWS)
+    lab.click("Twice, in TensorFlow")
+    until(lambda: lab.readout().lower().count("row 1:") == 2 and lab.agrees())
+    before = lab.pixels()
+    lab.menu("Rows of one index").select_option(label="merged")
+    until(lambda: lab.readout().lower().count("row 1:") == 1 and lab.agrees())
+    until(lambda: lab.pixels() != before)
+
+
+def test_the_means_of_a_rare_word_are_far_apart(shown: Any) -> None:
+    lab = shown(ROWS)
+    lab.click("Rare and frequent words")
+    until(lambda: lab.readout().startswith("3 gradients") and lab.goal().endswith("not yet."))
+    lab.slider("Gradients so far").press("End")
+    until(lambda: lab.goal().endswith("reached."), saying="the target is reached")
+
+
+def test_too_few_workers_without_tokens_at_the_start_wait_for_ever(shown: Any, screenshots: str | None) -> None:
+    lab = shown(TOKENS)
+    lab.click("Too few workers")
+    until(lambda: lab.params()["start_tokens"] == 3 and lab.agrees(start_tokens="Tokens at the start"))
+    assert "Nobody can go on" not in lab.readout()
+    lab.slider("Tokens at the start").press("Home")
+    until(lambda: "Waiting: 1, 2; tokens: none. Nobody can go on." in lab.readout() and lab.agrees())
+    lab.screenshot(screenshots, "tokens-stuck")
+
+
+def test_a_chief_that_is_late_takes_more_than_it_needs(shown: Any) -> None:
+    lab = shown(TOKENS)
+    lab.slider("Gradients an update needs").press("Home")
+    lab.slider("The chief takes after").press("End")
+    until(lambda: lab.goal().endswith("reached."), saying="the target is reached")
+
+
+def test_spare_workers_are_twice_as_fast(shown: Any) -> None:
+    lab = shown(SPARE)
+    lab.click("One to spare")
+    until(lambda: lab.readout().startswith("15 of 16") and lab.goal().endswith("not yet."))
+    lab.slider("Gradients that end a round").drag(0.6)
+    until(lambda: lab.params()["aggregate"] == 10 and lab.goal().endswith("reached."), saying="the target is reached")
+
+
+def test_the_prediction_is_revealed(notebook: Notebook, screenshots: str | None) -> None:
+    lab = notebook.lab("Predict the time of a round")
+    handle, before = lab.group.get_by_role("slider").first, lab.params()
+    handle.focus()
+    for _ in range(3):
+        handle.press("ArrowUp")
+    until(lambda: lab.params() != before)
+    lab.click("Reveal")
+    until(lambda: lab.readout().startswith("Your guess is") and lab.agrees(), saying="the result is there")
+    lab.screenshot(screenshots, "collect")
+
+
+def test_nothing_failed_and_nothing_left_the_machine(notebook: Notebook) -> None:
+    assert notebook.troubles == []
+    assert len(notebook.requests) > 10  # requests are seen at all

@@ -1,0 +1,204 @@
+"""The notebook on stale gradients in JupyterLab: lanes, a phase diagram, races, policies; its targets are reached."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .conftest import NOTEBOOKS
+from .lab import Lab, until
+from .pages import Notebook
+
+pytestmark = pytest.mark.browser
+
+PATH = NOTEBOOKS / "04_stale_gradients.ipynb"
+LANES, PHASES, RACES, POLICIES, MODELS = (
+    "Stale gradients",
+    "Phases of staleness",
+    "Races of stale gradients",
+    "Six policies for stale gradients",
+    "Staleness, depth and momentum",
+)
+AXES = {
+    LANES: ("now", "Time"),
+    PHASES: ("straggler", "Straggler"),
+    RACES: ("event", "Moves made"),
+    POLICIES: ("staleness", "Limit of staleness"),
+    MODELS: ("delay", "Largest delay"),
+}
+
+
+@pytest.fixture(scope="module")
+def notebook(ran: Callable[[Path], Notebook]) -> Notebook:
+    """The notebook, run from top to bottom."""
+    return ran(PATH)
+
+
+@pytest.fixture
+def shown(notebook: Notebook) -> Callable[[str], Lab]:
+    """Give the lab with this label, back at its defaults, once page and kernel agree."""
+
+    def lab(label: str, **params: Any) -> Lab:
+        found = notebook.lab(label)
+        notebook.evaluate(f"setattr({found.object}.live, 'selected', None)")
+        notebook.evaluate(f"{found.object}.set(**{{**type({found.object})().params, **{params!r}}})")
+        until(lambda: found.agrees(**dict([AXES[label]])), saying=f"{label}: kernel, slider and text agree")
+        return found
+
+    return lab
+
+
+@pytest.mark.parametrize("label", AXES)
+def test_every_lab_is_there_and_scrubbed_by_keys(label: str, shown: Any, screenshots: str | None) -> None:
+    lab = shown(label)
+    name, axis = AXES[label]
+    slider = lab.slider(axis)
+    for key, end in (("Home", 0), ("End", slider.last()), ("Home", 0)):
+        moved, before = slider.position() != end, lab.pixels()
+        slider.press(key)
+        until(lambda end=end: slider.position() == end and lab.agrees(**{name: axis}), saying=f"{label} at {key}")
+        until(lambda before=before, moved=moved: (lab.pixels() != before) == moved, saying=f"{key} is painted")
+    assert lab.alt() == lab.notebook.evaluate(f"{lab.object}.description.alt")
+    lab.screenshot(screenshots, label)
+
+
+def test_time_is_dragged_by_the_mouse_and_played(shown: Any) -> None:
+    lab = shown(LANES)
+    slider, frame = lab.slider("Time"), lab.frame()
+    slider.drag(0.3)
+    until(lambda: lab.agrees(now="Time"), saying="kernel, slider and text agree after the drag")
+    assert abs(slider.position() / slider.last() - 0.3) < 0.02
+    assert lab.frame() > frame + 1  # it moved while the handle moved, not only at the end
+    lab.click("Play")
+    until(lambda: lab.params()["now"] > 500, saying="time passes")
+    lab.click("Pause")
+    until(lambda: lab.agrees(now="Time"))
+
+
+@pytest.mark.parametrize(
+    ("preset", "said"),
+    [
+        ("Everybody at one speed", "48 of 48 gradients accepted"),
+        ("A straggler starves", "Starving: worker 4."),
+        ("All wait for it", "(100%)"),
+        ("One in reserve", "oldest accepted 0. Starving: worker 4."),
+    ],
+)
+def test_what_the_text_says_of_each_preset(preset: str, said: str, shown: Any) -> None:
+    lab = shown(LANES, workers=2)
+    lab.click(preset)
+    until(lambda: said in lab.readout() and lab.agrees(), saying=f"{preset}: {said}")
+
+
+def test_everybody_is_fed_if_all_wait(shown: Any, screenshots: str | None) -> None:
+    lab = shown(LANES)
+    lab.slider("Workers").press("ArrowRight", times=2)
+    lab.slider("Threshold").press("Home")
+    until(lambda: lab.agrees(workers="Workers", threshold="Threshold"))
+    assert lab.goal().endswith("not yet.")
+    lab.menu("Policy").select_option(label="wait for the slowest")
+    until(lambda: lab.goal().endswith("reached."), saying="the target is reached")
+    lab.screenshot(screenshots, "staleness-target")
+
+
+def test_the_whole_diagram_follows_the_spread(shown: Any) -> None:
+    lab = shown(PHASES)
+    before, frame = lab.pixels(), lab.frame()
+    lab.slider("Spread of speed").drag(0.9, steps=12)
+    until(lambda: lab.agrees(spread="Spread of speed"))
+    assert lab.frame() > frame + 3  # it is computed anew while the handle moves
+    assert lab.pixels() != before
+
+
+def test_a_click_selects_a_place_of_the_diagram(shown: Any, screenshots: str | None) -> None:
+    lab = shown(PHASES)
+    box, mouse = lab.group.locator(".gl-area").first.bounding_box(), lab.notebook.page.mouse
+    before = lab.pixels()
+    # The panel shows limits from -0.5 to 24.5 and workers from 0.5 to 16.5.
+    mouse.click(box["x"] + box["width"] * 18.5 / 25, box["y"] + box["height"] * (16.5 - 5) / 16)
+    until(lambda: (lab.params()["limit"], lab.params()["workers"]) == (18, 5), saying="limit 18, 5 workers")
+    until(lambda: lab.readout().startswith("At limit 18 and 5 workers") and lab.pixels() != before)
+    lab.screenshot(screenshots, "phases-selected")
+    mouse.move(box["x"] + box["width"] * 18.5 / 25, box["y"] + box["height"] * (16.5 - 5) / 16)
+    mouse.down()
+    mouse.move(box["x"] + box["width"] * 2.5 / 25, box["y"] + box["height"] * (16.5 - 14) / 16, steps=8)
+    mouse.up()
+    until(lambda: (lab.params()["limit"], lab.params()["workers"]) == (2, 14), saying="the diamond is dragged")
+
+
+def test_the_lowest_limit_is_found(shown: Any) -> None:
+    lab = shown(PHASES)
+    for label, times in (("Straggler", 8), ("Workers", 4), ("Limit of staleness", 8)):
+        lab.slider(label).press("ArrowRight", times)
+    until(lambda: "at limit 12" in lab.goal() and lab.params()["workers"] == 12 and lab.params()["straggler"] == 3)
+    until(lambda: lab.goal().endswith("below it now: not yet."), saying="one more is needed")
+    lab.slider("Limit of staleness").press("ArrowRight")
+    until(lambda: lab.goal().endswith("reached."), saying="the target is reached")
+
+
+def test_a_race_is_stepped_forth_and_back(shown: Any, screenshots: str | None) -> None:
+    lab = shown(RACES)
+    lab.click("Check, check, update")
+    moves = lab.slider("Moves made")
+    moves.press("Home")
+    until(lambda: lab.readout().startswith("Move 0 of 12") and lab.agrees(event="Moves made"))
+    said = [(lab.readout(), lab.pixels())]
+    for k in range(1, 13):
+        moves.press("ArrowRight")
+        until(lambda k=k: lab.readout().startswith(f"Move {k} of 12") and lab.agrees(event="Moves made"))
+        until(lambda: lab.pixels() != said[-1][1], saying=f"move {k} is painted")
+        said.append((lab.readout(), lab.pixels()))
+    assert "none over the threshold" in said[10][0] and "the oldest 1 over the threshold" in said[11][0]
+    for k in range(11, -1, -1):
+        moves.press("ArrowLeft")
+        until(lambda k=k: (lab.readout(), lab.pixels()) == said[k], saying=f"move {k} is as it was")
+    lab.screenshot(screenshots, "races-0")
+
+
+def test_a_gradient_that_is_too_old_slips_through_and_is_dropped_when_repaired(shown: Any) -> None:
+    lab = shown(RACES)
+    lab.click("Both races")
+    lab.slider("Threshold").press("ArrowRight")
+    until(lambda: lab.goal().endswith("reached."), saying="the target is reached")
+    lab.click("Repaired")
+    until(lambda: "1 of 3 accepted, none over the threshold" in lab.readout() and lab.agrees())
+
+
+def test_large_steps_and_a_rate_at_which_drop_wins(shown: Any) -> None:
+    lab = shown(POLICIES)
+    lab.click("Large steps")
+    until(lambda: "lowest loss backup" in lab.readout() and lab.agrees(learning_rate="Learning rate"))
+    lab.click("Steps that suit")
+    until(lambda: lab.agrees(learning_rate="Learning rate") and lab.params()["learning_rate"] < 1)
+    lab.slider("Learning rate").press("ArrowRight", times=2)
+    until(lambda: lab.goal().endswith("reached."), saying="drop ends lower than all others")
+
+
+def test_deeper_networks_are_played_until_they_fall_apart(shown: Any) -> None:
+    lab = shown(MODELS)
+    lab.click("Play")
+    until(lambda: lab.params()["delay"] == 32 and lab.agrees(delay="Largest delay"), saying="it plays to the end")
+    assert "6 hidden layers never" in lab.readout()
+
+
+@pytest.mark.parametrize("label", ["Predict the share of accepted gradients", "Predict the straggler's share"])
+def test_a_prediction_is_revealed(label: str, notebook: Notebook, screenshots: str | None) -> None:
+    lab = notebook.lab(label)
+    lab.click("Reveal")
+    until(lambda: "move your guess first" in lab.readout(), saying="who has not guessed is asked to")
+    handle, before = lab.group.get_by_role("slider").first, lab.params()
+    handle.focus()
+    for _ in range(3):
+        handle.press("ArrowUp")
+    until(lambda: lab.params() != before)
+    lab.click("Reveal")
+    until(lambda: lab.readout().startswith("Your guess is") and lab.agrees(), saying="the result is there")
+    lab.screenshot(screenshots, label)
+
+
+def test_nothing_failed_and_nothing_left_the_machine(notebook: Notebook) -> None:
+    assert notebook.troubles == []
+    assert len(notebook.requests) > 10  # requests are seen at all
