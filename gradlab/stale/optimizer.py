@@ -51,7 +51,8 @@ class DropStaleGradientOptimizer(Wrapper):
     Raises:
         TypeError: `opt` is no optimizer, `staleness` is no integer or of another dtype than the global step, or the
             step noted is.
-        ValueError: `staleness` is None or no scalar, `name` is empty, there is no `global_step` or no gradient.
+        ValueError: `staleness` is None or no scalar, `name` is empty, there is no `global_step` or no gradient;
+            `opt` waits for other workers, as SyncReplicasOptimizer does, and `atomic` is not False.
         MissingStepError: no global step when the gradient is computed; `apply_gradients` before `compute_gradients`.
 
     `worker` is any key, and by default the calling thread. In a `Graph` the update is an Operation whose `run` returns
@@ -84,6 +85,8 @@ class DropStaleGradientOptimizer(Wrapper):
         if strict is None:
             check_optimizer(opt)
             limit_of(staleness)
+        if atomic and self.waits:
+            raise ValueError(f"{opt!r} waits for others, which cannot be in one piece with the check: atomic=False")
         self._staleness, self._strict = staleness, strict == "tf"
         self.use_locking, self.atomic, self.step_first = use_locking, atomic, step_first
         self.stale_counter = _counter(opt)

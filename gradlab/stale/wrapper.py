@@ -15,6 +15,11 @@ class Wrapper:
 
     GATE_NONE, GATE_OP, GATE_GRAPH = GATE_NONE, GATE_OP, GATE_GRAPH
 
+    @property
+    def waits(self) -> bool:
+        """Whether `apply_gradients` waits for other workers."""
+        return getattr(self._opt, "waits", False)
+
     def __init__(self, opt: Any, name: str) -> None:
         if not name:
             raise ValueError(f"name must be a non-empty string, got {name!r}")

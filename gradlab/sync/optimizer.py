@@ -61,6 +61,8 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
     (False, 1, [-2.0])
     """
 
+    waits = True
+
     def __init__(
         self,
         opt: Any,

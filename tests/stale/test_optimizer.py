@@ -349,6 +349,28 @@ def test_wrappers_of_one_step_take_turns() -> None:
     assert int(run.step) == 1
 
 
+def test_an_update_that_waits_for_other_workers_is_not_in_one_piece_with_the_check() -> None:
+    sync = gl.train.SyncReplicasOptimizer(gl.train.GradientDescentOptimizer(1.0), 2)
+    with pytest.raises(ValueError, match="atomic=False"):
+        gl.train.DropStaleGradientOptimizer(sync, 0)
+    run = Run(0, sync, atomic=False)
+    with pytest.raises(ValueError, match="atomic=False"):
+        gl.train.DropStaleGradientOptimizer(run.opt, 0)
+
+    def work(worker: str) -> None:
+        with sync.worker(worker):
+            for _ in range(3):
+                run.opt.minimize(run.loss, run.step, worker=worker)
+
+    threads = [threading.Thread(target=work, args=(worker,)) for worker in "ab"]
+    with sync.chief(num_tokens=0):
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(30)
+    assert run.state() == ([0.0, 0.0], 3, 0.0)
+
+
 def test_threads_are_workers_of_their_own() -> None:
     run = Run(5)
     run.compute()
