@@ -194,7 +194,7 @@ def _inside(accumulator: ConditionalAccumulator, takers: Takers, latest: np.ndar
 
 def _gradients() -> Iterator[tuple[int, np.ndarray]]:
     """(worker, gradient) in the order in which they come: noise around one direction."""
-    done = Speeds(mean=100, spread=0.35).ticks(_SEED, WORKERS, ARRIVALS).cumsum(axis=1)
+    done = Speeds(median=100, spread=0.35).ticks(_SEED, WORKERS, ARRIVALS).cumsum(axis=1)
     order = np.argsort(done, axis=None, kind="stable")[:ARRIVALS] // ARRIVALS
     rng = np.random.default_rng(_SEED)
     around = np.array([2.0, -1.0, 0.5, 1.5])

@@ -150,7 +150,7 @@ def _trained(
     """Updates, gradient times and losses of a policy, and the share of the gradients that was accepted."""
     experiment = Experiment(
         Digits(), optimizer=Momentum(momentum), learning_rate=learning_rate, workers=WORKERS, policy=policy,
-        speeds=Speeds(mean=_TIME, slow={WORKERS - 1: straggler}), staleness=staleness, gradients=GRADIENTS,
+        speeds=Speeds(median=_TIME, slow={WORKERS - 1: straggler}), staleness=staleness, gradients=GRADIENTS,
         aggregate=WORKERS - 1 if policy == "backup" else 1, strength=1.0, mean_square_decay=0.95,
     )  # fmt: skip
     trace = decide(experiment)

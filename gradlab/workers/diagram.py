@@ -16,8 +16,8 @@ from ..errors import InvalidArgumentError
 from .experiment import Experiment
 from .speeds import draws
 
-AXES = ("staleness", "workers", "aggregate", "mean", "spread", "slow", "stall", "stall_factor", "seed")
-_OF_SPEEDS = ("mean", "spread", "slow", "stall", "stall_factor", "seed")  # what ticks depend on
+AXES = ("staleness", "workers", "aggregate", "median", "spread", "slow", "stall", "stall_factor", "seed")
+_OF_SPEEDS = ("median", "spread", "slow", "stall", "stall_factor", "seed")  # what ticks depend on
 _LARGEST = 2**31 - 1
 
 
@@ -61,7 +61,7 @@ def sweep(experiment: Experiment, **axes: Sequence[Any]) -> Diagram:
 
     Args:
         experiment: what all have in common. Its problem and optimizer have no part in this.
-        axes: lists of values for any of staleness, workers, aggregate, mean, spread, slow, stall, stall_factor, seed;
+        axes: lists of values for any of staleness, workers, aggregate, median, spread, slow, stall, stall_factor, seed;
             without any, staleness 0 to 15 by 1 to 16 workers. A value of slow is a mapping, as in `Speeds`.
 
     It is compiled once for each policy, number of gradients and size of the grid (the workers' rounded up to a power of
@@ -215,5 +215,5 @@ def _too_long(experiment: Experiment) -> str:
     e = experiment
     return (
         f"{e.gradients} gradients of these speeds take longer than 32 bits can count in ticks and workers; "
-        f"give a smaller mean than {e.speeds.mean} or fewer gradients"
+        f"give a smaller median than {e.speeds.median} or fewer gradients"
     )

@@ -40,7 +40,7 @@ def explore(experiment: Experiment, rounds: int = 1, limit: int = 100_000) -> Ou
     """
     whole("rounds", rounds, 1)
     e = experiment.with_(gradients=rounds * experiment.workers)
-    lives = [list(worker(e, k, [e.speeds.mean] * rounds)) for k in range(e.workers)]
+    lives = [list(worker(e, k, [e.speeds.median] * rounds)) for k in range(e.workers)]
     if (count := _interleavings(lives)) > limit:
         most = "up to " if e.policy in ("wait", "backup") else ""
         size = f"{count:,}" if count < 10**15 else f"about 10^{math.log10(count):.0f}"

@@ -38,10 +38,10 @@ class Crash:
 class Speeds:
     """Ticks that each gradient of each worker takes.
 
-        ticks = max(1, round(mean * slow[worker] * exp(spread * z))), z standard normal, times `stall_factor` in a stall
+        ticks = max(1, round(median * slow[worker] * exp(spread * z))), in a stall times `stall_factor`
 
     Args:
-        mean: median ticks of one gradient. spread: standard deviation of their logarithm.
+        median: ticks of one gradient. spread: standard deviation of their logarithm; z is standard normal.
         slow: worker -> factor, for stragglers. stall, stall_factor: chance that a gradient takes that much longer.
         crashes: who dies when. gap: ticks between two moves that are not one piece (`Experiment.atomic`, `step_first`).
 
@@ -50,11 +50,11 @@ class Speeds:
 
     Not in TensorFlow.
 
-    >>> Speeds(mean=100, spread=0.0, slow={1: 3}).ticks(seed=0, workers=2, count=2).tolist()
+    >>> Speeds(median=100, spread=0.0, slow={1: 3}).ticks(seed=0, workers=2, count=2).tolist()
     [[100, 100], [300, 300]]
     """
 
-    mean: int = 100
+    median: int = 100
     spread: float = 0.2
     slow: Mapping[int, float] = field(default_factory=dict)
     stall: float = 0.0
@@ -63,7 +63,7 @@ class Speeds:
     gap: int = 5
 
     def __post_init__(self) -> None:
-        whole("mean", self.mean, 1)
+        whole("median", self.median, 1)
         whole("gap", self.gap, 0)
         for name in ("spread", "stall", "stall_factor"):
             finite(name, getattr(self, name), 0)
@@ -91,7 +91,7 @@ class Speeds:
 
     def ticks_from(self, z: np.ndarray, u: np.ndarray | None) -> np.ndarray:
         """The same from what `draws` drew."""
-        median = np.array([[self.mean * self.slow.get(k, 1.0)] for k in range(len(z))])
+        median = np.array([[self.median * self.slow.get(k, 1.0)] for k in range(len(z))])
         with np.errstate(over="ignore"):
             ticks = median * np.exp(self.spread * z)
             if self.stall and u is not None:

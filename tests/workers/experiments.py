@@ -28,7 +28,7 @@ def speeds(workers: int, crashes: bool) -> st.SearchStrategy[Speeds]:
     crash = st.builds(Crash, who, st.integers(0, 4), st.integers(0, 30))
     all_crashes = st.lists(crash, max_size=3, unique_by=lambda c: (c.worker, c.number)).map(tuple)
     return st.builds(
-        Speeds, mean=st.sampled_from([1, 2, 5, 100]), spread=st.sampled_from([0.0, 0.3, 1.5]),
+        Speeds, median=st.sampled_from([1, 2, 5, 100]), spread=st.sampled_from([0.0, 0.3, 1.5]),
         slow=st.dictionaries(who, st.sampled_from([0.5, 3, 20]), max_size=2), stall=st.sampled_from([0.0, 0.2]),
         crashes=all_crashes if crashes else st.just(()), gap=st.integers(0, 6),
     )  # fmt: skip

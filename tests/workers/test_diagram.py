@@ -60,7 +60,7 @@ def assert_is_simulated(experiment: Experiment, diagram: Diagram) -> None:
 # Few ticks make many ties, and five workers take the same program as eight.
 @given(
     policy=st.sampled_from(KINDS),
-    speeds=st.builds(Speeds, mean=st.sampled_from([1, 2, 3, 100]), stall=st.sampled_from([0.0, 0.3])),
+    speeds=st.builds(Speeds, median=st.sampled_from([1, 2, 3, 100]), stall=st.sampled_from([0.0, 0.3])),
     workers=st.integers(1, 4),
     staleness=st.tuples(st.integers(0, 5), st.sampled_from([0, 1, 100, 2**40])),
     factor=st.sampled_from([0.3, 2, 50]),
@@ -87,14 +87,14 @@ def test_any_number_of_workers_and_one_gradient_too(policy: str, workers: int, g
 
 @pytest.mark.parametrize("policy", ["drop", "wait"])
 def test_more_configurations_than_one_block_holds(policy: str) -> None:
-    e = Experiment(Bowl(), policy=policy, workers=4, gradients=15, speeds=Speeds(mean=3, spread=0.5))
+    e = Experiment(Bowl(), policy=policy, workers=4, gradients=15, speeds=Speeds(median=3, spread=0.5))
     assert_is_simulated(e, sweep(e, staleness=range(7), seed=range(47)))
 
 
 def test_axes_come_in_the_order_in_which_they_are_given() -> None:
     e = Experiment(Bowl(), policy="backup", workers=4, gradients=30)
     axes: dict[str, Any] = {
-        "stall_factor": [2.0, 5.0], "aggregate": np.arange(1, 4), "stall": [0.5], "staleness": [0, 3], "mean": [10],
+        "stall_factor": [2.0, 5.0], "aggregate": np.arange(1, 4), "stall": [0.5], "staleness": [0, 3], "median": [10],
     }  # fmt: skip
     diagram = sweep(e, **axes)
     assert diagram.acceptance.shape == (2, 3, 1, 2, 1)
@@ -103,7 +103,7 @@ def test_axes_come_in_the_order_in_which_they_are_given() -> None:
     turned = sweep(e, **dict(reversed(axes.items())))
     np.testing.assert_array_equal(turned.time, diagram.time.T)
     assert repr(turned) == (
-        "<gradlab.workers.Diagram of 1 mean x 2 staleness x 1 stall x 3 aggregate x 2 stall_factor>"
+        "<gradlab.workers.Diagram of 1 median x 2 staleness x 1 stall x 3 aggregate x 2 stall_factor>"
     )
 
 
@@ -128,8 +128,10 @@ def test_workers_in_lock_step_follow_the_closed_form() -> None:
 
 
 def test_who_waits_for_a_straggler_is_as_slow_as_the_straggler() -> None:
-    """In the long run each of K workers hands in one gradient in mean * slow ticks, and the fast ones work 1 / slow."""
-    e = Experiment(Bowl(), policy="wait", workers=4, gradients=8000, speeds=Speeds(mean=10, spread=0.0, slow={2: 5.0}))
+    """In the long run each worker hands in one gradient in median * slow ticks, and the fast ones work 1 / slow."""
+    e = Experiment(
+        Bowl(), policy="wait", workers=4, gradients=8000, speeds=Speeds(median=10, spread=0.0, slow={2: 5.0})
+    )
     diagram = sweep(e, staleness=[0, 3, 10])
     np.testing.assert_allclose(diagram.throughput, 4 / 50, rtol=0.01)
     np.testing.assert_allclose(diagram.waiting, 3 / 4 * 4 / 5, rtol=0.02)
@@ -139,7 +141,7 @@ def test_who_waits_for_a_straggler_is_as_slow_as_the_straggler() -> None:
 def test_the_first_update_with_backup_workers_is_an_order_statistic(workers: int, aggregate: int) -> None:
     """It takes as long as the k-th fastest of n: the quantile of a beta(k, n - k + 1) variable, on average."""
     spread, seeds = 0.5, 2000
-    speeds = Speeds(mean=10_000, spread=spread)
+    speeds = Speeds(median=10_000, spread=spread)
     e = Experiment(Bowl(), policy="backup", workers=workers, aggregate=aggregate, gradients=aggregate, speeds=speeds)
     times = sweep(e, seed=range(seeds)).time
     ticks = np.array([speeds.ticks(seed, workers, 1)[:, 0] for seed in range(seeds)])
@@ -153,11 +155,11 @@ def test_the_first_update_with_backup_workers_is_an_order_statistic(workers: int
 
 
 def test_times_beyond_32_bits_are_refused_before_and_during_the_run() -> None:
-    for mean, gradients in ((2**30, 2), (3_000_000, 1000)):
-        e = Experiment(Bowl(), workers=8, gradients=gradients, speeds=Speeds(mean=mean))
-        with pytest.raises(OverflowError, match=f"smaller mean than {mean} or fewer gradients"):
+    for median, gradients in ((2**30, 2), (3_000_000, 1000)):
+        e = Experiment(Bowl(), workers=8, gradients=gradients, speeds=Speeds(median=median))
+        with pytest.raises(OverflowError, match=f"smaller median than {median} or fewer gradients"):
             sweep(e, staleness=[0])
-    e = Experiment(Bowl(), workers=1, gradients=1000, speeds=Speeds(mean=1_000_000))
+    e = Experiment(Bowl(), workers=1, gradients=1000, speeds=Speeds(median=1_000_000))
     assert sweep(e, staleness=[0]).time[0] == simulated.decide(e).times[-1], "this one still fits"
 
 

@@ -161,7 +161,7 @@ def test_who_cannot_go_on_is_stuck() -> None:
 
 def test_speeds_do_not_matter() -> None:
     e = Experiment(Bowl(), workers=2, step_first=False)
-    fast = e.with_(speeds=Speeds(mean=1, gap=0))
+    fast = e.with_(speeds=Speeds(median=1, gap=0))
     for a, b in itertools.pairwise([explore(e), explore(fast)]):
         assert (a.accepted, a.understated, len(a)) == (b.accepted, b.understated, len(b))
 

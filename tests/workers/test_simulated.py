@@ -13,7 +13,7 @@ from gradlab.workers.simulated import decide
 
 from .experiments import experiments, same
 
-EVEN = Speeds(mean=10, spread=0.0, gap=2)
+EVEN = Speeds(median=10, spread=0.0, gap=2)
 
 
 def rounds(e: Experiment, *names: str) -> list[tuple[int, ...]]:
@@ -47,7 +47,7 @@ def test_the_first_race_two_pass_at_step_0() -> None:
 
 
 def test_the_second_race_the_step_is_noted_after_the_forward_pass() -> None:
-    late = Speeds(mean=10, spread=0.0, slow={1: 1.5}, gap=12)
+    late = Speeds(median=10, spread=0.0, slow={1: 1.5}, gap=12)
     e = Experiment(Bowl(), workers=2, gradients=2, speeds=late, staleness=0, step_first=False)
     trace = decide(e)
     assert trace.rounds["worker"].tolist() == [0, 1] and trace.accepted.all()
@@ -122,7 +122,7 @@ def test_drop_accepts_what_is_fresh_and_nothing_else(e: Experiment) -> None:
 
 @given(experiments("wait"))
 def test_wait_drops_nothing_and_nobody_runs_away(e: Experiment) -> None:
-    e = e.with_(speeds=Speeds(e.speeds.mean, e.speeds.spread, e.speeds.slow))
+    e = e.with_(speeds=Speeds(e.speeds.median, e.speeds.spread, e.speeds.slow))
     trace = decide(e)
     assert trace.accepted.all()
     clocks = np.cumsum(trace.rounds["worker"][:, None] == np.arange(e.workers), axis=0)

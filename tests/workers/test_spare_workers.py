@@ -28,8 +28,8 @@ def test_a_run_gives_what_was_recorded() -> None:
 
 
 def test_the_time_to_collect_is_an_order_statistic() -> None:
-    even = time_to_collect(Speeds(mean=1000, spread=0.5), workers=3, rounds=4000)
-    ticks = Speeds(mean=1000, spread=0.5).ticks(0, 3, 4000)
+    even = time_to_collect(Speeds(median=1000, spread=0.5), workers=3, rounds=4000)
+    ticks = Speeds(median=1000, spread=0.5).ticks(0, 3, 4000)
     assert even[0] == ticks.min(axis=0).mean()
     assert even[2] == ticks.max(axis=0).mean()
 

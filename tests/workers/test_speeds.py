@@ -10,8 +10,8 @@ from gradlab.workers import Crash, Speeds
 from gradlab.workers.speeds import LONGEST
 
 
-def test_without_spread_everybody_takes_the_mean_and_a_straggler_its_factor() -> None:
-    ticks = Speeds(mean=10, spread=0.0, slow={1: 2.5}).ticks(seed=0, workers=3, count=2)
+def test_without_spread_everybody_takes_the_median_and_a_straggler_its_factor() -> None:
+    ticks = Speeds(median=10, spread=0.0, slow={1: 2.5}).ticks(seed=0, workers=3, count=2)
     assert ticks.tolist() == [[10, 10], [25, 25], [10, 10]] and ticks.dtype == np.int64
 
 
@@ -30,22 +30,22 @@ def test_what_a_worker_draws_depends_on_nobody_and_not_on_how_much_is_drawn(stal
 
 
 def test_stalls_come_as_often_as_asked_and_take_the_factor() -> None:
-    even = Speeds(mean=10, spread=0.0, stall=0.25, stall_factor=7).ticks(seed=0, workers=4, count=2000)
+    even = Speeds(median=10, spread=0.0, stall=0.25, stall_factor=7).ticks(seed=0, workers=4, count=2000)
     assert set(np.unique(even)) == {10, 70}
     assert (even == 70).mean() == pytest.approx(0.25, abs=0.02)
 
 
 def test_no_gradient_takes_less_than_a_tick_or_more_than_fits() -> None:
-    wild = Speeds(mean=1, spread=1000.0).ticks(seed=0, workers=2, count=100)
+    wild = Speeds(median=1, spread=1000.0).ticks(seed=0, workers=2, count=100)
     assert wild.min() == 1 and wild.max() == LONGEST
 
 
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
-        ({"mean": 0}, ValueError, "mean must be a whole number of at least 1, got 0"),
-        ({"mean": 1.5}, ValueError, "mean must be a whole number of at least 1, got 1.5"),
-        ({"mean": True}, ValueError, "mean must be a whole number of at least 1, got True"),
+        ({"median": 0}, ValueError, "median must be a whole number of at least 1, got 0"),
+        ({"median": 1.5}, ValueError, "median must be a whole number of at least 1, got 1.5"),
+        ({"median": True}, ValueError, "median must be a whole number of at least 1, got True"),
         ({"gap": -1}, ValueError, "gap must be a whole number of at least 0, got -1"),
         ({"spread": -0.1}, ValueError, "spread must be finite and at least 0, got -0.1"),
         ({"spread": float("nan")}, ValueError, "spread must be finite and at least 0, got nan"),

@@ -86,7 +86,7 @@ def test_every_worker_is_a_thread_of_its_own() -> None:
 
 def test_two_check_before_either_updates() -> None:
     """With atomic=False others come between a check and its update: seen as soon as a trace shows it."""
-    e = Experiment(Bowl(), workers=4, gradients=200, staleness=0, atomic=False, speeds=Speeds(mean=20, gap=20))
+    e = Experiment(Bowl(), workers=4, gradients=200, staleness=0, atomic=False, speeds=Speeds(median=20, gap=20))
     trace = run(e, "threads")
     assert (trace.true_staleness > trace.staleness)[trace.accepted].any()
     atomic = run(e.with_(atomic=True), "threads")
@@ -145,7 +145,7 @@ def test_a_gradient_that_does_not_fit_is_raised_by_run() -> None:
 def test_ctrl_c_ends_all() -> None:
     """The signal comes to the main thread, which waits, while workers compute and others wait for them."""
     problem = Own(lambda number: _thread.interrupt_main(signal.SIGINT) if number == 10 else None)
-    e = Experiment(problem, gradients=5000, policy="wait", speeds=Speeds(mean=1000, slow={0: 5}))
+    e = Experiment(problem, gradients=5000, policy="wait", speeds=Speeds(median=1000, slow={0: 5}))
     with pytest.raises(KeyboardInterrupt):
         run(e, "threads", tick=1e-5)
     assert len(problem.calls) < 1000  # type: ignore[attr-defined]
