@@ -73,14 +73,20 @@ def read_name(name: Any, what: str) -> str:
 def read_step(step: Any, what: str) -> Any:
     """An int, or an int64 array where somebody gives more than one number; floats lose what is behind the point."""
     if type(step) is int:
-        if not _INT64.min <= step <= _INT64.max:
-            raise InvalidArgumentError(f"{what} must fit into 64 bits, got {step}")
-        return step
+        return _within(_INT64, step, what)
+    if step is None:
+        raise ValueError(f"{what} is None; give a global step")
     array = np.asarray(read_any(step, what))
     _check_real(array, what)
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         raise InvalidArgumentError(f"{what} must be finite, got {step!r}")
-    return int(array) if array.ndim == 0 else array.astype(np.int64)
+    return _within(_INT64, int(array), what) if array.ndim == 0 else array.astype(np.int64)
+
+
+def _within(bounds: np.iinfo[Any], n: int, what: str) -> int:
+    if not bounds.min <= n <= bounds.max:
+        raise InvalidArgumentError(f"{what} must fit into {bounds.bits} bits, got {n}")
+    return n
 
 
 def read_count(num_required: Any) -> Any:
@@ -95,9 +101,7 @@ def read_count(num_required: Any) -> Any:
         count = operator.index(num_required)
     except TypeError:
         raise TypeError(f"num_required must be an integer, got {num_required!r}") from None
-    if not _INT32.min <= count <= _INT32.max:
-        raise InvalidArgumentError(f"num_required must fit into 32 bits, got {count}")
-    return count
+    return _within(_INT32, count, "num_required")
 
 
 def read_array(x: Any, dtype: np.dtype[Any], what: str) -> Array:

@@ -85,6 +85,7 @@ class ConditionalAccumulatorBase:
             DeadlockError: there is no timeout, and nothing alive can bring what is missing.
             InvalidArgumentError: `num_required` is below 1 or no scalar; TypeError: it is no integer.
         """
+        read_name(name, "name")  # a second argument that was meant as timeout
         return self._kernel.take(self._read_count(num_required), timeout=timeout)
 
     def try_take(self, num_required: int) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from ..errors import CancelledError, DeadlineExceededError, DeadlockError, InvalidArgumentError, NotFoundError
@@ -217,5 +218,9 @@ def _outcome(taker: Waiter) -> Any:
 
 
 def _check_timeout(timeout: float | None) -> None:
-    if timeout is not None and not timeout >= 0:
+    if timeout is None:
+        return
+    if not isinstance(timeout, Real):
+        raise TypeError(f"timeout must be None or a number of seconds, got {timeout!r}")
+    if not timeout >= 0:
         raise ValueError(f"timeout must be None or a number of seconds of at least 0, got {timeout!r}")
