@@ -93,12 +93,12 @@ class staleness_policies(Lab):
             name: _trained(name, values["staleness"] if name in _BY_LIMIT else 0, straggler, rate, momentum)
             for name in POLICIES
         }
-        then = min(times[-1] for _, times, _, _ in found.values())
+        then = min(trained.end for trained in found.values())
         curves, accepted = {}, {}
-        for name, (steps, times, losses, share) in found.items():
-            last = int(np.searchsorted(times, then, side="right")) - 1
-            curves[name], accepted[name] = Curve(steps, times, losses, float(losses[last])), share
-        return Policies(values["staleness"], straggler, rate, momentum, curves, accepted, float(then))
+        for name, (curve, share, _) in found.items():
+            last = int(np.searchsorted(curve["time"], then, side="right")) - 1
+            curves[name], accepted[name] = Curve(**curve, then=float(curve["loss"][last])), share
+        return Policies(values["staleness"], straggler, rate, momentum, curves, accepted, then)
 
     def make_view(self) -> PoliciesView:
         return PoliciesView(POLICIES, GRADIENTS, _HORIZON)
@@ -143,11 +143,16 @@ def _row(trace: Policies, name: str) -> str:
     return f"loss {written(curve.loss[-1])} after {took}; {accepted}"
 
 
+class _Trained(NamedTuple):
+    """Step, gradient time and loss of one policy; the share of its gradients that was accepted; when all were there."""
+
+    curve: dict[str, np.ndarray]
+    accepted: float
+    end: float
+
+
 @functools.lru_cache(maxsize=1024)
-def _trained(
-    policy: str, staleness: int, straggler: float, learning_rate: float, momentum: float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
-    """Updates, gradient times and losses of a policy, and the share of the gradients that was accepted."""
+def _trained(policy: str, staleness: int, straggler: float, learning_rate: float, momentum: float) -> _Trained:
     experiment = Experiment(
         Digits(), optimizer=Momentum(momentum), learning_rate=learning_rate, workers=WORKERS, policy=policy,
         speeds=Speeds(median=_TIME, slow={WORKERS - 1: straggler}), staleness=staleness, gradients=GRADIENTS,
@@ -156,4 +161,5 @@ def _trained(
     trace = decide(experiment)
     with np.errstate(all="ignore"):  # some of these runs are lost
         curve = loss_curve(trace, every=1 if policy == "backup" else _EVERY)
-    return curve["step"], curve["time"] / _TIME, curve["loss"], float(trace.accepted.mean())
+    end = float(trace.rounds["ended"][-1]) / _TIME
+    return _Trained(curve | {"time": curve["time"] / _TIME}, float(trace.accepted.mean()), end)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .._arrays import Array
+from .checks import whole
 from .experiment import Experiment
 from .ledger import CHECK
 from .server import Server, Weights
@@ -53,7 +54,7 @@ def step(server: Server, move: int, worker: int, time: int, watch: Watch | None 
 
 
 def loss_curve(trace: Trace, experiment: Experiment | None = None, every: int = 1) -> dict[str, np.ndarray]:
-    """The watched loss over a run: arrays `step`, `time`, `loss`, at the start and after every `every`-th update.
+    """The watched loss over a run: arrays `step`, `time`, `loss`, at the start, every `every`-th update and the last.
 
     Args:
         experiment: to run on the trace's schedule, as in `replay`; by default the trace's own.
@@ -61,16 +62,22 @@ def loss_curve(trace: Trace, experiment: Experiment | None = None, every: int = 
     Not in TensorFlow.
 
     >>> from gradlab.workers import Bowl, run
-    >>> loss_curve(run(Experiment(Bowl(), workers=1, gradients=3)))["step"].tolist()
-    [0, 1, 2, 3]
+    >>> loss_curve(run(Experiment(Bowl(), workers=1, gradients=5)), every=2)["step"].tolist()
+    [0, 2, 4, 5]
     """
+    whole("every", every, 1)
     experiment = experiment or trace.experiment
     points = [(0, 0, experiment.problem.loss(experiment.start()))]
+    last = 0, 0  # update and time
 
     def watch(step: int, time: int, weights: Weights) -> None:
+        nonlocal last
+        last = step, time
         if step % every == 0:
-            points.append((step, time, experiment.problem.loss(weights)))
+            points.append((*last, experiment.problem.loss(weights)))
 
-    replay(experiment, trace, watch)
+    weights = replay(experiment, trace, watch)
+    if last[0] > points[-1][0]:
+        points.append((*last, experiment.problem.loss(weights)))
     steps, times, losses = zip(*points, strict=True)
     return {"step": np.array(steps), "time": np.array(times), "loss": np.array(losses)}

@@ -110,4 +110,10 @@ def test_the_loss_is_that_of_the_weights_after_each_update() -> None:
     assert curve["loss"][-1] == e.problem.loss(end) and curve["step"][-1] == trace.updates
     moved = trace.rounds["moved"].astype(bool)
     np.testing.assert_array_equal(curve["time"][1:], trace.rounds["ended"][moved])
-    assert loss_curve(trace, every=5)["step"].tolist() == [0, *range(5, trace.updates + 1, 5)]
+    for every in (5, trace.updates, trace.updates - 1, 1000):
+        sparse = loss_curve(trace, every=every)
+        kept = sorted({*range(0, trace.updates + 1, every), trace.updates})
+        for name, column in curve.items():
+            np.testing.assert_array_equal(sparse[name], column[kept])
+    with pytest.raises(ValueError, match="every must be a whole number of at least 1, got 0"):
+        loss_curve(trace, every=0)
