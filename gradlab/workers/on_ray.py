@@ -68,7 +68,7 @@ class Driver:
         self.until = None if timeout is None else time.monotonic() + timeout
         options = {"num_cpus": 0, "scheduling_strategy": "SPREAD"} | dict(worker_options or {})
         # As many again as a run needs, for deaths cost numbers too.
-        self.ticks = experiment.ticks(2 * experiment.ticks().shape[1]).tolist()
+        self.ticks = experiment.ticks(2 * experiment.ticks().shape[1])
         self.shipped = ray.put(experiment)
         self.server = ServerProcess(ray, self.server_class, self.shipped, self.log, sync)
         self.new_worker = ray.remote(self.worker_class).options(**options)

@@ -39,7 +39,7 @@ def one_by_one(experiment: Experiment) -> Trace:
         READ: ledger.read, RECORD: ledger.record, CHECK: ledger.check, UPDATE: ledger.update, LEAVE: ledger.leave,
         JOIN: ledger.join,
     }  # fmt: skip
-    lives = [worker(e, k, ticks) for k, ticks in enumerate(e.ticks().tolist())]
+    lives = [worker(e, k, ticks) for k, ticks in enumerate(e.ticks())]
     due: list[tuple[int, int, Piece]] = []
     blocked: dict[int, Piece] = {}
 

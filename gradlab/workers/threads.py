@@ -56,7 +56,7 @@ class _Run:
         try:
             if e.gradients == 0:
                 self.stop()
-            for k, ticks in enumerate(e.ticks().tolist()):
+            for k, ticks in enumerate(e.ticks()):
                 self.start(k, worker(e, k, ticks))
             while not self.over.wait(_LISTEN):
                 pass

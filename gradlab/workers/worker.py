@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from .experiment import Experiment
 from .ledger import CHECK, JOIN, LEAVE, READ, RECORD, UPDATE
 
@@ -16,14 +18,14 @@ class Piece(NamedTuple):
     moves: tuple[int, ...]
 
 
-def worker(experiment: Experiment, k: int, ticks: Sequence[int], first: int = 0) -> Iterator[Piece]:
+def worker(experiment: Experiment, k: int, ticks: Sequence[int] | np.ndarray, first: int = 0) -> Iterator[Piece]:
     """The life of worker k from gradient `first` on; `ticks[n]` is how long gradient n takes.
 
     A piece that begins with a read is made once `may_read` allows it.
     """
     crashes = {crash.number: crash for crash in experiment.speeds.crashes if crash.worker == k}
     for number in range(first, len(ticks)):
-        work = ticks[number]
+        work = int(ticks[number])
         late = 0 if experiment.step_first else min(experiment.speeds.gap, work)
         yield Piece(0, (READ, RECORD) if experiment.step_first else (READ,))
         if crash := crashes.get(number):
