@@ -36,7 +36,8 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
         variable_averages, variables_to_average: after each update `variable_averages.apply(variables_to_average)`.
         use_locking: no effect on values. name: not empty.
 
-    Raises: ValueError for numbers below 1 and an empty name, TypeError for what is no optimizer or no integer.
+    Raises: ValueError for numbers below 1 and an empty name, TypeError for what is no integer, no optimizer, or one
+    that tells workers apart.
 
     The number of start tokens decides whether the first rounds are synchronous. TensorFlow's default, -1, is k of
     them: a fast worker may fill the first round alone (n = k), and with n < k gradients of current weights are
@@ -76,6 +77,10 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
         check_optimizer(opt)
         check_averages(variable_averages)
         Wrapper.__init__(self, opt, name)
+        if self._handed_on(None):
+            raise TypeError(
+                f"{opt!r} asks whose gradient it is given, but a mean is of several workers: wrap this in it"
+            )
         needs = number("replicas_to_aggregate", replicas_to_aggregate)
         workers = needs if total_num_replicas is None else number("total_num_replicas", total_num_replicas)
         Exchange.__init__(self, needs, workers)
@@ -90,7 +95,7 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
         with self._changed:
             if self._global_step is not None:
                 self._local_steps.setdefault(thread_key(worker), self._step())
-        return self._opt.compute_gradients(*args, **kwargs, **self._handed_on(worker))
+        return self._opt.compute_gradients(*args, **kwargs)
 
     def build(self, grads_and_vars: Any, global_step: Variable | None) -> None:
         """Make the accumulators, as the first `apply_gradients` does, but push nothing.
@@ -216,8 +221,9 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
         return number
 
     def _train(self, pairs: Any, worker: Worker, timeout: float | None) -> Push:
-        push = self.push(pairs, worker)
-        return replace(push, token=self.take_token(worker, timeout))
+        with self._changed:  # in one piece: a faster worker might take the token that this push brings, and push twice
+            push = self.push(pairs, worker)
+            return replace(push, token=self.take_token(worker, timeout))
 
     def _step(self) -> int:
         return int(self._global_step) if self._global_step is not None else 0

@@ -288,6 +288,12 @@ class TestRefused:
         with pytest.raises(TypeError, match="opt must be an optimizer such as"):
             SyncReplicasOptimizer(opt, 1)
 
+    def test_what_tells_workers_apart(self) -> None:
+        inner = gl.train.GradientDescentOptimizer(1.0)
+        for opt in (gl.train.DropStaleGradientOptimizer(inner, 0), SyncReplicasOptimizer(inner, 1)):
+            with pytest.raises(TypeError, match="a mean is of several workers"):
+                SyncReplicasOptimizer(opt, 1)
+
     @pytest.mark.parametrize(
         ("pairs", "error", "message"),
         [
