@@ -122,7 +122,8 @@ class accumulators(Lab):
         )
 
     def columns(self, trace: Filling) -> dict[str, np.ndarray]:
-        return {name: np.array(column) for name, column in trace.so_far._asdict().items() if name != "gradient"}
+        columns = {name: np.array(column) for name, column in trace.so_far._asdict().items() if name != "gradient"}
+        return columns | {"worker": np.array(trace.so_far.worker, int) + 1}
 
 
 def _last(trace: Filling) -> str:

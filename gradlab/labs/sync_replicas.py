@@ -115,8 +115,8 @@ class sync_replicas(Lab):
         )
 
     def columns(self, trace: Synced) -> dict[str, np.ndarray]:
-        names = ("worker", "began", "ended", "local_step", "pushed", "kept")
-        return {name: getattr(trace.rounds, name) for name in names}
+        names = ("began", "ended", "local_step", "pushed", "kept")
+        return {"worker": trace.rounds.worker + 1} | {name: getattr(trace.rounds, name) for name in names}
 
 
 @functools.lru_cache(maxsize=128)

@@ -50,3 +50,4 @@ def test_columns_are_those_of_the_gradients() -> None:
     columns = lab.columns(lab.compute(lab.params))
     assert len({len(column) for column in columns.values()}) == 1
     assert int(np.sum(columns["pushed"])) == 5  # and two updates
+    assert set(columns["worker"].tolist()) == {1, 2, 3}, "numbered as in the picture"
