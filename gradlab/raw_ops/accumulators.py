@@ -8,8 +8,9 @@ import numpy as np
 
 from .._arrays import Array
 from ..accumulator import Receipt
+from ..accumulator.arguments import read_any
 from ..accumulator.spec import DENSE
-from .handles import REF, Handle, kernel_of, make, op, read_gradient, read_integer, take
+from .handles import REF, Handle, kernel_of, make, op, read_integer, take
 
 
 @op
@@ -42,9 +43,7 @@ def AccumulatorApplyGradient(*, handle: Any, local_step: Any, gradient: Any, nam
     >>> AccumulatorApplyGradient(handle=handle, local_step=5, gradient=[1.0]).kept
     True
     """
-    return kernel_of(handle, REF, DENSE).apply(
-        read_gradient(gradient, "gradient"), read_integer(local_step, "local_step")
-    )
+    return kernel_of(handle, REF, DENSE).apply(read_any(gradient, "gradient"), read_integer(local_step, "local_step"))
 
 
 @op

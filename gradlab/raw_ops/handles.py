@@ -7,7 +7,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from .._arrays import Array, as_array, is_traced
+from .._arrays import as_array
+from ..accumulator.arguments import read_step
 from ..accumulator.kernel import Kernel
 from ..accumulator.spec import DENSE, SPARSE, Spec, kernel_for
 from ..errors import InvalidArgumentError, NotFoundError
@@ -74,24 +75,13 @@ def take(kernel: Kernel, num_required: Any, dtype: Any) -> Any:
     return kernel.take(read_integer(num_required, "num_required"), dtype)
 
 
-def read_gradient(x: Any, what: str) -> Array:
-    """An array in the dtype it has: numbers and lists are float32 or int32."""
-    array = as_array(x, what)
-    if is_traced(array):
-        raise TypeError(f"{what} is being computed by jit or grad; an accumulator works outside of them")
-    return array
-
-
 def read_integer(x: Any, what: str) -> Any:
     """What becomes a scalar integer, if the kernel takes it: a number of Python must be one, an array is cast."""
     if x is None:
         raise ValueError(f"{what} is None; give an integer")
     if isinstance(x, float | str | bytes) and not isinstance(x, np.generic):
         raise TypeError(f"{what} must be an integer, got {x!r}")
-    if isinstance(x, int | list | tuple):
-        return int(x) if isinstance(x, int) else read_integers(x, what)
-    array = np.asarray(as_array(x, what)).astype(np.int64)
-    return array if array.ndim else int(array)
+    return read_integers(x, what) if isinstance(x, list | tuple) else read_step(x, what)
 
 
 def read_integers(x: Any, what: str) -> np.ndarray:

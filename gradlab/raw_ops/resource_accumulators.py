@@ -8,8 +8,9 @@ import numpy as np
 
 from .._arrays import Array
 from ..accumulator import Receipt
+from ..accumulator.arguments import read_any
 from ..accumulator.spec import DENSE
-from .handles import RESOURCE, Handle, kernel_of, make, op, read_gradient, read_integer, take
+from .handles import RESOURCE, Handle, kernel_of, make, op, read_integer, take
 
 
 @op
@@ -53,7 +54,7 @@ def ResourceAccumulatorApplyGradient(
     '2 < 3'
     """
     return kernel_of(handle, RESOURCE, DENSE).apply(
-        read_gradient(gradient, "gradient"), read_integer(local_step, "local_step")
+        read_any(gradient, "gradient"), read_integer(local_step, "local_step")
     )
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..accumulator import Receipt, SparseGradient
+from ..accumulator.arguments import read_any
 from ..accumulator.spec import SPARSE
-from .handles import REF, Handle, kernel_of, make, op, read_gradient, read_integer, read_integers, take
+from .handles import REF, Handle, kernel_of, make, op, read_integer, read_integers, take
 
 
 @op
@@ -55,7 +56,7 @@ def SparseAccumulatorApplyGradient(
     if not isinstance(has_known_shape, bool):
         raise TypeError(f"has_known_shape must be True or False, got {has_known_shape!r}")
     shape = read_integers(gradient_shape, "gradient_shape")
-    rows = read_integers(gradient_indices, "gradient_indices"), read_gradient(gradient_values, "gradient_values")
+    rows = read_integers(gradient_indices, "gradient_indices"), read_any(gradient_values, "gradient_values")
     gradient = SparseGradient(*rows, shape if has_known_shape else None)
     return kernel_of(handle, REF, SPARSE).apply(gradient, read_integer(local_step, "local_step"))
 

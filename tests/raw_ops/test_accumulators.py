@@ -179,6 +179,7 @@ class TestRefused:
             pytest.param(lambda h: apply(h, [1]), gl.errors.InvalidArgumentError, id="integers"),
             pytest.param(lambda h: apply(h, local_step=[0]), gl.errors.InvalidArgumentError, id="one step in a list"),
             pytest.param(lambda h: apply(h, local_step=1.5), TypeError, id="step 1.5"),
+            pytest.param(lambda h: apply(h, local_step=2**63), gl.errors.InvalidArgumentError, id="65 bits"),
             pytest.param(lambda h: apply(h, local_step="a"), TypeError, id="step a"),
             pytest.param(lambda h: apply(h, local_step=None), ValueError, id="step None"),
             pytest.param(lambda h: apply(h, None), ValueError, id="gradient None"),
