@@ -10,9 +10,9 @@ from typing import Any
 
 # Libraries whose own threads may call into Python although nobody sees them before they do.
 _FOREIGN = ("ray", "grpc")
-# Threads of these only serve the notebook or the debugger; but in a subshell, cells and widgets run.
-_SERVANTS = {"IPython", "ipykernel", "zmq", "tornado", "tqdm", "debugpy", "pydevd", "_pydevd_bundle"}
-_SUBSHELL = "ipykernel.subshell"
+# Threads of these only serve the notebook or the debugger, but in some of them cells, widgets and jobs run.
+_SERVANTS = {"IPython", "ipykernel", "zmq", "tqdm", "debugpy", "pydevd", "_pydevd_bundle"}
+_MASTERS = {"ipykernel.subshell", "IPython.lib.backgroundjobs"}
 _waits: dict[int, Wait] = {}
 
 
@@ -105,7 +105,7 @@ def _is_servant(frame: FrameType) -> bool:
         if _module(step) != "threading":
             outermost = _module(step)
         step = step.f_back
-    return outermost != _SUBSHELL and outermost.partition(".")[0] in _SERVANTS
+    return outermost not in _MASTERS and outermost.partition(".")[0] in _SERVANTS
 
 
 def _module(frame: FrameType) -> Any:

@@ -161,9 +161,18 @@ def test_who_counts_as_waiting_for_ever() -> None:
 
 
 @pytest.mark.parametrize(
-    ("module", "servant"), [("ipykernel.iostream", True), ("ipykernel.subshell", False), ("__main__", False)]
+    ("module", "servant"),
+    [
+        ("ipykernel.iostream", True),
+        ("ipykernel.subshell", False),
+        ("IPython.lib.backgroundjobs", False),
+        ("tornado.ioloop", False),
+        ("__main__", False),
+    ],
 )
-def test_threads_of_the_notebook_are_servants_but_for_those_that_run_cells(module: str, servant: bool) -> None:
+def test_threads_of_the_notebook_are_servants_but_for_those_that_run_what_users_wrote(
+    module: str, servant: bool
+) -> None:
     space: dict[str, Any] = {"__name__": module, "bell": threading.Event()}
     exec("def run():\n    bell.wait(30)", space)
     assert frame_of(space["run"], space["bell"].set) == (False, servant)
