@@ -7,7 +7,9 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import nbformat
 import pytest
+from nbclient import NotebookClient
 
 import gradlab as gl
 from gradlab.accumulator import deadlock
@@ -58,6 +60,23 @@ def test_nothing_alive_can_end_it(source: str) -> None:
     assert lines
     assert all("nothing alive can end this wait for" in line and "needs 1, has 0" in line for line in lines)
     assert len(lines) == 1 + ("join()" in source)
+
+
+def test_in_a_notebook_the_threads_that_serve_it_are_no_help() -> None:
+    """A real kernel, in which JAX and widgets are at work too."""
+    book = nbformat.v4.new_notebook()
+    book.cells = [
+        nbformat.v4.new_code_cell(source)
+        for source in (
+            f"import ipywidgets, jax\n{HEAD}\njax.numpy.ones(3).sum(), ipywidgets.IntSlider()",
+            "hopeless(acc)",
+            "threading.Timer(3, acc.apply_grad, (7.0,)).start()\nprint(acc.take_grad(1))",
+        )
+    ]
+    NotebookClient(book, timeout=2 * PATIENCE, kernel_name="python3").execute()
+    first, second = (cell.outputs[0].text for cell in book.cells[1:])
+    assert "nothing alive can end this wait for acc: needs 1, has 0" in first
+    assert second == "7.0\n"
 
 
 def test_no_false_alarm() -> None:
