@@ -98,6 +98,8 @@ class ConditionalAccumulatorBase:
 
     def cancel(self, taker: Waiter) -> bool:
         """End the wait of a taker with CancelledError; it consumes nothing. False if it was done already."""
+        if not isinstance(taker, Waiter):
+            raise TypeError(f"cancel takes what request returned, got {taker!r}")
         return self._kernel.cancel(taker)
 
     def peek(self) -> Peek:
@@ -111,7 +113,7 @@ class ConditionalAccumulatorBase:
     def producing(self) -> Producer:
         """`with accumulator.producing():` declares that this thread brings gradients until the block ends.
 
-        Once anybody has declared this and all who did are gone, takes that would wait raise DeadlockError. Call it
+        Once anybody has declared this and all who did are gone, takes that wait for ever raise DeadlockError. Call it
         before a thread starts to promise for it; the promise becomes that of the thread that enters the block.
         """
         return self._kernel.producing()

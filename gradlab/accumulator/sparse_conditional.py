@@ -92,9 +92,11 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
     def take_indexed_slices_grad(
         self, num_required: int, name: str | None = None, *, timeout: float | None = None
     ) -> IndexedSlices:
-        """`take_grad` as IndexedSlices; their dense_shape begins with -1 where the accumulator has no first size."""
+        """`take_grad` as IndexedSlices. Where the accumulator has no first size their dense_shape is None; with
+        `strict` it begins with -1, as in TensorFlow."""
         taken = self.take_grad(num_required, name, timeout=timeout)
-        return IndexedSlices(taken.values, taken.indices, tuple(taken.shape.tolist()))
+        shape = tuple(taken.shape.tolist())
+        return IndexedSlices(taken.values, taken.indices, shape if self._strict or min(shape) >= 0 else None)
 
 
 def _integers(x: Any, what: str, strict: bool) -> Any:

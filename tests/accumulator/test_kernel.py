@@ -101,6 +101,8 @@ def test_the_taker_of_another_accumulator() -> None:
     with pytest.raises(ValueError, match="waits for another accumulator"):
         scalar().cancel(taker)
     assert not taker.done
+    with pytest.raises(TypeError, match="what request returned, got None"):
+        scalar().cancel(None)
 
 
 def test_who_gives_up_consumes_nothing() -> None:

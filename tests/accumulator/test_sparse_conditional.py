@@ -17,6 +17,19 @@ def test_slices_in_and_out() -> None:
     assert mean.to_dense().ravel().tolist() == [1, 0, 3, 0]
 
 
+def test_slices_of_an_unknown_size_go_on_without_a_warning() -> None:
+    acc, v = gl.SparseConditionalAccumulator("float32"), gl.Variable(np.zeros((3, 1), np.float32), name="v")
+    acc.apply_grad([1], [[2.0]])
+    mean = acc.take_indexed_slices_grad(1)
+    assert mean.dense_shape is None
+    gl.train.GradientDescentOptimizer(1.0).apply_gradients([(mean, v)]).run()
+    assert v.numpy().ravel().tolist() == [0, -2, 0]
+    assert acc.apply_indexed_slices_grad(mean, local_step=1)
+    strict = gl.SparseConditionalAccumulator("float32", strict="tf")
+    strict.apply_grad([1], np.float32([[2.0]]))
+    assert strict.take_indexed_slices_grad(1).dense_shape == (-1, 1)
+
+
 def test_drops_as_the_dense_one() -> None:
     acc = gl.SparseConditionalAccumulator("float32")
     acc.set_global_step(2)
