@@ -56,7 +56,7 @@ class Speeds:
 
     median: int = 100
     spread: float = 0.2
-    slow: Mapping[int, float] = field(default_factory=dict)
+    slow: Mapping[int, float] = field(default_factory=dict, hash=False)
     stall: float = 0.0
     stall_factor: float = 10.0
     crashes: tuple[Crash, ...] = ()

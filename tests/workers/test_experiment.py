@@ -92,6 +92,11 @@ def test_numbers_of_numpy_are_numbers() -> None:
     assert Experiment.from_json(e.to_json()) == e
 
 
+def test_an_experiment_can_be_a_key() -> None:
+    one, same = (Experiment(Bowl(), speeds=Speeds(slow={1: 2.0})) for _ in range(2))
+    assert {one: 1}[same] == 1 and one.with_(seed=1) not in {one}
+
+
 def test_a_problem_of_your_own_has_to_be_given_again() -> None:
     own = FromLoss(lambda w, x: w["a"] * x, {"a": np.float32(1)}, lambda rng: 1.0, 1.0)
     e = Experiment(own, workers=2)
