@@ -121,7 +121,38 @@ def test_those_that_ship_can_be_written() -> None:
 @pytest.mark.parametrize("policy", ["apply", "damp", "compensate", "backup"])
 @pytest.mark.parametrize("problem", [Bowl(), Digits(hidden=(4,), batch=4)], ids=["bowl", "digits"])
 def test_a_run_that_explodes_ends_with_its_numbers_and_no_warning(problem: Any, policy: str) -> None:
-    e = Experiment(problem, learning_rate=1e30, workers=3, gradients=90, policy=policy, aggregate=2, strength=1.0)
+    e = Experiment(
+        problem, learning_rate=1e30, workers=3, gradients=90, policy=policy, aggregate=2, strength=1.0, seed=1
+    )
     trace = run(e)
     assert not all(np.isfinite(w).all() for w in trace.weights.values())
     assert not np.isfinite(problem.loss(trace.weights)) and len(loss_curve(trace)["loss"]) == trace.updates + 1
+
+
+def test_a_loss_of_your_own_is_compiled_once_for_a_shape() -> None:
+    traced = []
+
+    def loss(weights: dict[str, Any], batch: Any) -> Any:
+        traced.append(batch.shape)
+        return ((weights["a"] * batch) ** 2).sum()
+
+    own = FromLoss(
+        loss, {"a": np.float32(1)}, lambda rng: rng.standard_normal(3, np.float32), np.ones(3, np.float32), jit=True
+    )
+    run(Experiment(own, workers=3, gradients=20), "threads", tick=0)
+    assert 1 <= len(traced) <= 3, "threads may begin together"
+    before = len(traced)
+    run(Experiment(own, gradients=20))
+    assert len(traced) == before
+
+
+def test_a_loss_that_looks_at_values_is_not_compiled() -> None:
+    def loss(weights: dict[str, Any], batch: Any) -> Any:
+        return weights["a"] ** 2 if weights["a"] > 0 else -weights["a"]
+
+    own = FromLoss(loss, {"a": np.float32(1)}, lambda rng: 0.0, 0.0)
+    assert own.gradient({"a": np.float32(3)}, np.random.default_rng())["a"] == 6
+    assert own.gradient({"a": np.float32(-3)}, np.random.default_rng())["a"] == -1
+    assert own.loss({"a": np.float32(-3)}) == 3
+    with pytest.raises(jax.errors.TracerBoolConversionError):
+        FromLoss(loss, own.weights, own.draw, own.watch, jit=True).loss({"a": np.float32(3)})
