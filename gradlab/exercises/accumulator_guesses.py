@@ -14,7 +14,7 @@ class Collect(Prediction):
 
     name, label = "accumulators.collect", "Predict the time of a round"
     question = "Sixteen workers, now and then one stalls. How long until k gradients are there?"
-    x = Quantity("gradients needed, k of 16", "", 1.0, 16.0)
+    x = Quantity("gradients needed", "of 16", 1.0, 16.0)
     y, step = Quantity("time of a round, 16 of 16 = 100", "%", 0.0, 100.0, ticks=(0, 25, 50, 75, 100)), 1.0
     at = (1.0, 4.0, 8.0, 12.0, 14.0, 15.0, 16.0)
 
