@@ -25,9 +25,9 @@ class Spared(NamedTuple):
     needed: float
 
 
-def _twice_as_fast(trace: Spared) -> tuple[bool, str]:
+def _much_faster(trace: Spared) -> tuple[bool, str]:
     everybody = _needed()[-1].item()
-    return trace.needed <= everybody / 2, f"{everybody / trace.needed:.2f} times as fast as all {WORKERS} now"
+    return trace.needed <= everybody / 1.8, f"{everybody / trace.needed:.2f} times as fast as all {WORKERS} now"
 
 
 class backup_workers(Lab):
@@ -50,7 +50,7 @@ class backup_workers(Lab):
         "First come": {"aggregate": 1},
     }
     targets: ClassVar = {
-        "faster": Target(f"be right on {100 * GOAL:.0f} % at least twice as fast as with all", _twice_as_fast)
+        "faster": Target(f"be right on {100 * GOAL:.0f} % 1.8 times as fast as with all, or faster", _much_faster)
     }
 
     def make_controls(self) -> list[Control]:

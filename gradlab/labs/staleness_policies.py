@@ -83,7 +83,7 @@ class staleness_policies(Lab):
         return [
             Slider("staleness", "Limit of staleness", 0, 12, 4, scale="integer", play=True),
             Slider("straggler", "Straggler", 1.0, 5.0, 3.0, step=1.0, unit="times"),
-            Slider("learning_rate", "Learning rate", 0.03, 3.0, 0.3, scale="log", step=4),
+            Slider("learning_rate", "Learning rate", 0.03, 3.0, 0.3, scale="log", step=8),
             Slider("momentum", "Momentum", 0.0, 0.9, 0.0, step=0.3),
         ]
 

@@ -39,7 +39,8 @@ class Experiment:
         atomic: check and update are one piece. In TensorFlow they are not, and two workers may both pass.
         step_first: a worker notes the step with the weights it reads. In TensorFlow it may do so after its forward
             pass, and its gradient is staler than it says.
-        seed: of speeds and batches; batch n of worker k is drawn by `default_rng([seed, k, n])`.
+        seed: of speeds and batches; batch n of worker k is drawn by `default_rng([seed, k, n + 1])`, for
+            NumPy takes [seed, k, 0] for [seed, k], which draws the speeds.
         weights: to start from, instead of the problem's own.
 
     Not in TensorFlow. Source: Recht, Re, Wright & Niu, "Hogwild!" (2011); Ho et al., "More Effective Distributed ML via
@@ -113,7 +114,7 @@ class Experiment:
     @quiet
     def gradient(self, weights: Mapping[str, Array], worker: int, number: int) -> dict[str, Array]:
         """Gradient `number` of a worker at these weights: the same bits on whatever engine."""
-        return self.problem.gradient(weights, np.random.default_rng([self.seed, worker, number]))
+        return self.problem.gradient(weights, np.random.default_rng([self.seed, worker, number + 1]))
 
     def ticks(self, count: int | None = None) -> np.ndarray:
         """int64 (workers, count): how long each gradient takes; by default as many as one worker can need."""

@@ -170,10 +170,10 @@ def test_a_gradient_that_is_too_old_slips_through_and_is_dropped_when_repaired(s
 def test_large_steps_and_a_rate_at_which_drop_wins(shown: Any) -> None:
     lab = shown(POLICIES)
     lab.click("Large steps")
-    until(lambda: "lowest loss backup" in lab.readout() and lab.agrees(learning_rate="Learning rate"))
+    until(lambda: "highest compensate" in lab.readout() and lab.agrees(learning_rate="Learning rate"))
     lab.click("Steps that suit")
     until(lambda: lab.agrees(learning_rate="Learning rate") and lab.params()["learning_rate"] < 1)
-    lab.slider("Learning rate").press("ArrowRight", times=2)
+    lab.slider("Learning rate").press("ArrowRight", times=5)
     until(lambda: lab.goal().endswith("reached."), saying="drop ends lower than all others")
 
 

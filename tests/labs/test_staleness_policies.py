@@ -88,8 +88,8 @@ def test_presets_show_what_their_names_say() -> None:
 @pytest.mark.parametrize(
     ("target", "reached", "missed"),
     [
-        ("drop_wins", {"learning_rate": 0.949, "staleness": 4}, {"staleness": 12}),
-        ("drop_wins", {"learning_rate": 0.949, "staleness": 4}, {"learning_rate": 0.3}),
+        ("drop_wins", {"learning_rate": 1.265, "staleness": 4}, {"staleness": 12}),
+        ("drop_wins", {"learning_rate": 1.265, "staleness": 4}, {"learning_rate": 0.3}),
         ("only_backup", {"learning_rate": 1.69, "momentum": 0.9}, {"momentum": 0.3}),
     ],
 )
