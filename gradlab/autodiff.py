@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ._arrays import Array, as_array, is_float, is_jax, is_traced, namespace, precision, take_rows
-from .collection import current_collection
+from .collection import current_collection, is_strict
 from .errors import DTypeError, InvalidArgumentError, NotAVariableError
 from .slices import IndexedSlices
 from .tape import Tape
@@ -91,7 +91,7 @@ def gradients(
     """
     if unconnected_gradients not in ("none", "zero"):
         raise ValueError(f'unconnected_gradients must be "none" or "zero", got {unconnected_gradients!r}')
-    if strict == "tf" and not current_collection().graph:
+    if is_strict(strict) and not current_collection().graph:
         raise RuntimeError('gradients works inside a Graph only with strict="tf"; leave strict out')
     check_aggregation(aggregation_method, strict=True)
     losses, variables = listed(ys), check_variables(listed(xs), "xs")

@@ -87,3 +87,10 @@ def variable_collection() -> AbstractContextManager[Collection]:
     1
     """
     return entered(Collection())
+
+
+def is_strict(strict: Any) -> bool:
+    """Whether an argument `strict`, None or "tf", asks for TensorFlow's ways where they are traps (ValueError)."""
+    if strict not in (None, "tf"):
+        raise ValueError(f'strict must be None or "tf", got {strict!r}')
+    return strict == "tf"

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..collection import Collection, current_collection
+from ..collection import Collection, current_collection, is_strict
 from ..errors import InvalidArgumentError
 from .arguments import Shape, read_dtype, read_reduction, read_shape, shown
 from .dense import DenseSum
@@ -45,13 +45,12 @@ class Spec:
         mean: Any = "row",
     ) -> Spec:
         """What the constructors are given. Errors as said there."""
-        if strict not in (None, "tf"):
-            raise ValueError(f'strict must be None or "tf", got {strict!r}')
+        is_tf = is_strict(strict)
         if mean not in ("row", "gradient"):
             raise ValueError(f'mean must be "row" or "gradient", got {mean!r}')
-        own = read_dtype(dtype, bool(strict))
-        wide = own if sum_dtype is None else read_dtype(sum_dtype, bool(strict))
-        return cls(kind, own, read_shape(shape), read_reduction(reduction_type), bool(strict), wide, mean)
+        own = read_dtype(dtype, is_tf)
+        wide = own if sum_dtype is None else read_dtype(sum_dtype, is_tf)
+        return cls(kind, own, read_shape(shape), read_reduction(reduction_type), is_tf, wide, mean)
 
     def new_sum(self) -> Sum:
         """An empty sum of this kind."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import schedules
 from .._arrays import Array, as_array, quiet
-from ..collection import current_collection
+from ..collection import current_collection, is_strict
 from ..errors import KerasWarning, warn
 from ..hyperparameters import described
 from ..variable import Variable
@@ -35,10 +35,8 @@ class Settings:
         hyperparameters: Mapping[str, Any],
         kwargs: dict[str, Any],
     ) -> None:
-        if strict not in (None, "tf"):
-            raise ValueError(f'strict must be None or "tf", got {strict!r}')
+        self._strict, self._replicas = is_strict(strict), current_replicas()
         self._version: Semantics = semantics(version)
-        self._strict, self._replicas = strict == "tf", current_replicas()
         check_arguments(kwargs, self._version, self._replicas is not None, type(self))
         self._name = name or current_collection().unique_name(type(self).__name__.lower())
         self._initial_decay = kwargs.get("decay", 0.0) if self._version.lazy else 0.0

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ..autodiff import Gradient, Loss
-from ..collection import entered
+from ..collection import entered, is_strict
 from ..gate import GATE_OP
 from ..graph import AtOnce, Graph
 from ..hyperparameters import described
@@ -82,12 +82,12 @@ class DropStaleGradientOptimizer(Wrapper):
         strict: Literal["tf"] | None = None,
     ) -> None:
         super().__init__(opt, name)
-        if strict is None:
+        self._staleness, self._strict = staleness, is_strict(strict)
+        if not self._strict:
             check_optimizer(opt)
             limit_of(staleness)
         if atomic and self.waits:
             raise ValueError(f"{opt!r} waits for others, which cannot be in one piece with the check: atomic=False")
-        self._staleness, self._strict = staleness, strict == "tf"
         self.use_locking, self.atomic, self.step_first = use_locking, atomic, step_first
         self.stale_counter = _counter(opt)
         self._workers, self._described = Workers(), False

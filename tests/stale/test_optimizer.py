@@ -482,6 +482,14 @@ def test_steps_of_two_dtypes_are_not_compared() -> None:
         run.opt.apply_gradients(run.pairs[None], other)
 
 
+@pytest.mark.parametrize("strict", ["TF", True, ""])
+def test_strict_is_a_word(strict: Any) -> None:
+    with pytest.raises(ValueError, match='strict must be None or "tf"'):
+        DropStaleGradientOptimizer(gl.train.GradientDescentOptimizer(0.1), 0, strict=strict)
+    with pytest.raises(ValueError, match='strict must be None or "tf"'):
+        gl.gradients(lambda: 1.0, [], strict=strict)
+
+
 def test_strict_is_tensorflows() -> None:
     run = Run(0, strict="tf")
     with pytest.raises(TypeError, match=r'strict="tf" works in a Graph only'):
