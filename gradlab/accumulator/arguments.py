@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -102,6 +103,16 @@ def read_count(num_required: Any) -> Any:
     except TypeError:
         raise TypeError(f"num_required must be an integer, got {num_required!r}") from None
     return _within(_INT32, count, "num_required")
+
+
+def check_timeout(timeout: float | None) -> None:
+    """None, or seconds from 0."""
+    if timeout is None:
+        return
+    if not isinstance(timeout, Real):
+        raise TypeError(f"timeout must be None or a number of seconds, got {timeout!r}")
+    if not timeout >= 0:
+        raise ValueError(f"timeout must be None or a number of seconds of at least 0, got {timeout!r}")
 
 
 def read_array(x: Any, dtype: np.dtype[Any], what: str) -> Array:

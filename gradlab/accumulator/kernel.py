@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import threading
 import time
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from ..errors import CancelledError, DeadlineExceededError, DeadlockError, InvalidArgumentError, NotFoundError
-from .arguments import read_count, read_dtype, read_step
+from .arguments import check_timeout, read_count, read_dtype, read_step
 from .deadlock import Producer, Wait
 from .machine import Machine, Peek, Receipt, Waiter, Waiting
 from .taker import Taker
@@ -55,7 +54,7 @@ class Kernel:
 
     def take(self, num_required: Any, dtype: Any = None, timeout: float | None = None) -> Any:
         """Wait for `num_required` gradients. Who leaves for another reason consumes nothing."""
-        _check_timeout(timeout)
+        check_timeout(timeout)
         taker = self._taker(num_required, dtype)
         try:
             with self._lock:
@@ -171,7 +170,7 @@ class Kernel:
             return taker in self._machine.takers and self._machine.cancel(taker)
 
     def _result(self, taker: Taker, timeout: float | None) -> Any:
-        _check_timeout(timeout)
+        check_timeout(timeout)
         self._wait(taker, timeout)
         return _outcome(taker)
 
@@ -215,12 +214,3 @@ def _outcome(taker: Waiter) -> Any:
     if taker.error is not None:
         raise type(taker.error)(*taker.error.args)
     return taker.value
-
-
-def _check_timeout(timeout: float | None) -> None:
-    if timeout is None:
-        return
-    if not isinstance(timeout, Real):
-        raise TypeError(f"timeout must be None or a number of seconds, got {timeout!r}")
-    if not timeout >= 0:
-        raise ValueError(f"timeout must be None or a number of seconds of at least 0, got {timeout!r}")

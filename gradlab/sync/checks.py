@@ -12,12 +12,12 @@ from ..variable import Variable
 from .rounds import Pairs
 
 
-def number(name: str, x: Any) -> int:
-    """An integer from 1."""
+def integer(name: str, x: Any, least: int = 1) -> int:
+    """An integer from `least`."""
     if isinstance(x, bool) or not hasattr(x, "__index__"):
         raise TypeError(f"{name} must be an integer, got {x!r}")
-    if x < 1:
-        raise ValueError(f"{name} must be at least 1, got {x}")
+    if x < least:
+        raise ValueError(f"{name} must be at least {least}, got {x}")
     return int(x)
 
 

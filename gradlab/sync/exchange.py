@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from ..accumulator.arguments import check_timeout
 from ..accumulator.deadlock import Wait
 from ..errors import CancelledError, DeadlineExceededError, DeadlockError
 from ..variable import Variable
@@ -27,8 +28,8 @@ class Exchange(ABC):
         self._needs, self._workers = needs, workers
         self._changed = threading.Condition(threading.RLock())
         self._rounds, self._start = Rounds({}, needs, 0), 0
-        self._tokens = TokenQueue(self._give)
         self._local_steps: dict[Worker, int] = {}
+        self._tokens = TokenQueue(self._local_steps.__setitem__)
         self._updates: deque[Update] = deque(maxlen=REMEMBERED)
         self._chiefs: set[object] = set()  # that run in threads of their own
         self._crew = Crew(workers)
@@ -198,7 +199,8 @@ class Exchange(ABC):
         with self._changed:
             self._start = self._step()
             self._rounds = Rounds(sparse, self._needs, self._start)
-            self._tokens, self._local_steps, self._closed = TokenQueue(self._give), {}, None
+            self._local_steps, self._closed = {}, None
+            self._tokens = TokenQueue(self._local_steps.__setitem__)
             self._crew.gone.clear()
             self._changed.notify_all()
 
@@ -214,6 +216,7 @@ class Exchange(ABC):
         `idle`: it is no fault if nothing ever comes.
         """
         try:
+            check_timeout(timeout)
             if timeout is not None:
                 if not self._changed.wait_for(lambda: for_.is_over, timeout):
                     raise DeadlineExceededError(f"{what}, for {timeout} s in vain: {why.state(self)}")
@@ -239,9 +242,6 @@ class Exchange(ABC):
     def _refuse_if_closed(self) -> None:
         if self._closed is not None:
             raise CancelledError(self._closed)
-
-    def _give(self, worker: Worker, token: int) -> None:
-        self._local_steps[worker] = token
 
 
 def thread_key(worker: Worker) -> Worker:

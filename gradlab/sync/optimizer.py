@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from ..accumulator.arguments import check_timeout
 from ..autodiff import Gradient, Loss
 from ..collection import current_collection, entered
 from ..graph import AtOnce, Operation
 from ..pairs import check_step
 from ..stale.wrapper import Wrapper, check_optimizer
 from ..variable import Variable
-from .checks import check_averages, check_same, kinds, number, read_pairs
+from .checks import check_averages, check_same, integer, kinds, read_pairs
 from .chief import Chief, Hook
 from .exchange import Exchange, thread_key
 from .rounds import Pairs, Push
@@ -81,8 +82,8 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
             raise TypeError(
                 f"{opt!r} asks whose gradient it is given, but a mean is of several workers: wrap this in it"
             )
-        needs = number("replicas_to_aggregate", replicas_to_aggregate)
-        workers = needs if total_num_replicas is None else number("total_num_replicas", total_num_replicas)
+        needs = integer("replicas_to_aggregate", replicas_to_aggregate)
+        workers = needs if total_num_replicas is None else integer("total_num_replicas", total_num_replicas)
         Exchange.__init__(self, needs, workers)
         self._averages, self._averaged = variable_averages, variables_to_average
         self._global_step: Variable | None = None
@@ -210,17 +211,19 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
         >>> v.numpy().tolist(), [sorted(update.contributors) for update in opt.updates]
         ([-6.0], [['a', 'b'], ['a', 'b'], ['a', 'b']])
         """
+        check_timeout(timeout)
         return Chief(self, self._start_tokens(num_tokens), timeout)
 
     def _start_tokens(self, number: int) -> int:
         needed = max(0, self._needs - self._workers)
-        if number == -1:
+        if integer("num_tokens", number, -1) == -1:
             return self._needs
         if number < needed:
             raise ValueError(f"the first update needs {needed} start tokens, got num_tokens={number}")
         return number
 
     def _train(self, pairs: Any, worker: Worker, timeout: float | None) -> Push:
+        check_timeout(timeout)
         with self._changed:  # in one piece: a faster worker might take the token that this push brings, and push twice
             push = self.push(pairs, worker)
             return replace(push, token=self.take_token(worker, timeout))

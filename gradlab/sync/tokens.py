@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections import deque
 from collections.abc import Callable
 from typing import Any
@@ -72,6 +73,8 @@ class TokenQueue:
 
     def put(self, token: int, number: int) -> None:
         """Put in `number` equal tokens; those who wait are served first."""
+        if operator.index(number) < 0:
+            raise ValueError(f"tokens can only be put in, got {number} of them")
         self._tokens.extend([token] * number)
         self._serve()
 

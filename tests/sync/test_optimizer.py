@@ -353,9 +353,29 @@ class TestRefused:
         for start in (t.opt.get_init_tokens_op, t.opt.chief):
             with pytest.raises(ValueError, match="the first update needs 3 start tokens, got num_tokens=2"):
                 start(2)
-        with pytest.raises(ValueError, match="got num_tokens=-2"):
+        with pytest.raises(ValueError, match="num_tokens must be at least -1, got -2"):
             Training(1, 4).opt.get_init_tokens_op(-2)
+        with pytest.raises(TypeError, match=r"num_tokens must be an integer, got 1\.5"):
+            t.opt.chief(num_tokens=1.5)  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match="tokens can only be put in, got -1 of them"):
+            t.opt.put_tokens(-1)
+        with pytest.raises(TypeError, match="float"):
+            t.opt.put_tokens(1.5)  # type: ignore[arg-type]
         assert len(t.opt.tokens) == 3
+
+    @pytest.mark.parametrize(("timeout", "error"), [(-1.0, ValueError), (float("nan"), ValueError), ("1 s", TypeError)])
+    def test_time_limits(self, timeout: Any, error: type[Exception]) -> None:
+        t = Training(1)
+        waits = (
+            lambda: t.opt.apply_gradients([([1.0, 1.0], t.v)], t.step, timeout=timeout),
+            lambda: t.opt.take_token(timeout=timeout),
+            lambda: t.opt.sync(timeout=timeout),
+            lambda: t.opt.chief(timeout=timeout),
+        )
+        for wait in waits:
+            with pytest.raises(error, match="timeout must be None or a number of seconds"):
+                wait()
+        assert (t.opt.why_waiting(), t.opt.accumulators[t.v].num_accumulated()) == ([], 0)
 
     def test_a_failed_update_loses_no_gradient(self) -> None:
         rates: list[Any] = [lambda: 1 / 0, lambda: 1.0]
