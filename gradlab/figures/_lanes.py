@@ -42,6 +42,13 @@ def sides(worker: np.ndarray, workers: int) -> tuple[np.ndarray, np.ndarray]:
     return middle - tall / 2, middle + tall / 2
 
 
+def along(worker: np.ndarray, since: np.ndarray, until: np.ndarray, workers: int) -> tuple[np.ndarray, np.ndarray]:
+    """Lines in the middle of the lanes of some of so many workers, x and y (3 n,) with NaN between them."""
+    nowhere = np.full(len(worker), np.nan)
+    middle = np.mean(sides(worker, workers), axis=0)
+    return np.stack([since, until, nowhere], axis=1).ravel(), np.stack([middle, middle, nowhere], axis=1).ravel()
+
+
 class LaneNames:
     """The workers' numbers, from 1, beside their lanes."""
 

@@ -22,6 +22,7 @@ from ._lanes import (
     UPDATE,
     WAITS,
     LaneNames,
+    along,
     patch,
     sides,
     text,
@@ -152,7 +153,8 @@ class _Lanes:
         self._updates.set_data(updates, np.full(len(updates), TOP / 2))
         self._lines.set_data(*_uprights(updates))
         self._now.set_data([lanes.now - start] * 2, [0, 1])
-        self._draw_waits(lanes, start)
+        who, since, until = lanes.waits.T
+        self._waits.set_data(*along(who, since - start, until - start, lanes.workers))
         self._draw_times(start)
         self._version.set_text(f"version {len(lanes.updates)} now")
         self._write(lanes, began, ended)
@@ -166,14 +168,6 @@ class _Lanes:
     def start(self, now: int) -> int:
         """The tick at the left edge."""
         return max(0, now - self._window)
-
-    def _draw_waits(self, lanes: Lanes, start: int) -> None:
-        worker, since, until = lanes.waits.T
-        middle, nothing = np.mean(sides(worker, lanes.workers), axis=0), np.full(len(worker), np.nan)
-        self._waits.set_data(
-            np.stack([since - start, until - start, nothing], axis=1).ravel(),
-            np.stack([middle, middle, nothing], axis=1).ravel(),
-        )
 
     def _draw_times(self, start: int) -> None:
         first, last = self.axes.get_xlim()  # a part of the window, if somebody looks closer

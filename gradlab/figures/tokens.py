@@ -11,7 +11,7 @@ from matplotlib.ticker import NullLocator
 from ._bars import bars, hatching
 from ._counts import Workers
 from ._key import Key
-from ._lanes import ACCEPTED, DROPPED, IN_HAND, WAITS, LaneNames, patch, sides, text
+from ._lanes import ACCEPTED, DROPPED, IN_HAND, WAITS, LaneNames, along, patch, sides, text
 from ._style import BLACK, FAINT, GREEN, NARROW, WIDE, moving_line, new_figure, tidy
 
 _WINDOW, _TICK = 900, 100  # ticks shown at a time; between two numbers of the axis
@@ -132,9 +132,7 @@ class TokensView:
                 at = max(began[n], 0) + min(ended[n], self._window)
                 words.set(x=at / 2, y=(low[n] + high[n]) / 2, text=f"{rounds.local_step[n]}")
         who, since, until = rounds.waits.T
-        lane = np.mean(sides(who, rounds.workers), axis=0)
-        nowhere = np.full(len(who), np.nan)
-        self._waits.set_data(np.stack([since - start, until - start, nowhere], axis=1).ravel(), np.repeat(lane, 3))
+        self._waits.set_data(*along(who, since - start, until - start, rounds.workers))
 
     def _draw_updates(self, rounds: Rounds, start: int) -> None:
         times, counts = rounds.updates.T
