@@ -84,11 +84,27 @@ class Rounds:
 
     def push(self, pairs: Pairs, worker: Worker, local_step: int) -> Push:
         """Hand in gradients computed at `local_step`, one for each variable."""
-        receipts = {v.name: _apply(self.accumulators[v], g, local_step) for g, v in pairs}
+        before, interrupted = {v: self._state(v) for _, v in pairs}, None
+        try:
+            receipts = self._hand_in(pairs, local_step, before)
+        except Exception:
+            raise
+        except BaseException as error:  # Ctrl-C: finish first, as the accumulators must agree
+            receipts, interrupted = self._hand_in(pairs, local_step, before), error
         kept = all(receipt.kept for receipt in receipts.values())
         (self.contributors if kept else self.dropped).append(worker)
         self._settle()
+        if interrupted is not None:
+            raise interrupted
         return Push(worker, local_step, kept, receipts)
+
+    def _hand_in(self, pairs: Pairs, local_step: int, before: Mapping[Variable, Any]) -> dict[str, Receipt]:
+        """To the accumulators that are as they were `before`; the others have theirs."""
+        waiting = [(g, v) for g, v in pairs if self._state(v) == before[v]]
+        return {v.name: _apply(self.accumulators[v], g, local_step) for g, v in waiting}
+
+    def _state(self, v: Variable) -> tuple[int, int]:
+        return self.accumulators[v].global_step, self.accumulators[v].num_accumulated()
 
     def request(self) -> Sync:
         """Join the queue of syncs; done at once if enough gradients are there, or if they were left behind."""
