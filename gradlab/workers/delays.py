@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .checks import whole
 from .experiment import Experiment
 from .ledger import CHECK, READ, RECORD, UPDATE
 from .replays import step
@@ -14,7 +15,8 @@ from .trace import Trace
 class uniform_delays:
     """Engine: gradient n is computed from weights that are 0 to `most` updates old, each as likely (Dai et al. 2018).
 
-    Every gradient has a worker of its own, so an experiment for it has as many workers as gradients. Not in TensorFlow.
+    Every gradient has a worker of its own, so an experiment for it has as many workers as gradients; their speeds have no
+    part in it. Not in TensorFlow. Raises: ValueError: it has not, or `most` is not a whole number of at least 0.
     Source: Dai, Zhou, Dong, Zhang & Xing, "Toward Understanding the Impact of Staleness in Distributed Machine
     Learning" (2018).
 
@@ -25,6 +27,7 @@ class uniform_delays:
     """
 
     def __init__(self, most: int) -> None:
+        whole("most", most, 0)
         self.most = most
 
     def __call__(self, experiment: Experiment) -> Trace:

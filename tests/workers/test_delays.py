@@ -35,3 +35,9 @@ def test_the_trace_repeats_bit_for_bit() -> None:
 def test_it_wants_a_worker_for_each_gradient() -> None:
     with pytest.raises(ValueError, match="workers=7"):
         run(Experiment(Bowl(), workers=2, gradients=7), uniform_delays(1))
+
+
+@pytest.mark.parametrize("most", [-1, 1.5, None])
+def test_it_wants_a_whole_number(most: int) -> None:
+    with pytest.raises(ValueError, match="most must be a whole number of at least 0"):
+        uniform_delays(most)
