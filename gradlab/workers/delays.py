@@ -15,8 +15,8 @@ from .trace import Trace
 class uniform_delays:
     """Engine: gradient n is computed from weights that are 0 to `most` updates old, each as likely (Dai et al. 2018).
 
-    Every gradient has a worker of its own, so an experiment for it has as many workers as gradients; speeds have no part
-    in it. Not in TensorFlow. Raises: ValueError: it has not, or `most` is not a whole number of at least 0.
+    Every gradient has a worker of its own, so an experiment for it has as many workers as gradients; speeds play no
+    part. Not in TensorFlow. Raises: ValueError: it has not, or `most` is not a whole number of at least 0.
     Source: Dai, Zhou, Dong, Zhang & Xing, "Toward Understanding the Impact of Staleness in Distributed Machine
     Learning" (2018).
 
