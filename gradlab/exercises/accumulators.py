@@ -95,8 +95,10 @@ mean = Coded(
 
 def _rows(indices: list[list[int]], values: list[list[float]], rows: int) -> dict[str, Any]:
     return {
-        "indices": [np.array(i, int) for i in indices], "values": [np.array(v, np.float32) for v in values], "rows": rows,
-    }  # fmt: skip
+        "indices": [np.array(i, int) for i in indices],
+        "values": [np.array(v, np.float32) for v in values],
+        "rows": rows,
+    }
 
 
 def _sums(indices: list[np.ndarray], values: list[np.ndarray], rows: int) -> tuple[np.ndarray, np.ndarray]:
