@@ -71,14 +71,19 @@ def read_name(name: Any, what: str) -> str:
     return name or ""
 
 
-def read_step(step: Any, what: str) -> Any:
-    """An int, or an int64 array where somebody gives more than one number; floats lose what is behind the point."""
+def read_step(step: Any, what: str, strict: bool = False) -> Any:
+    """An int, or an int64 array where somebody gives more than one number; floats lose what is behind the point.
+
+    `strict`: a float that no int64 is near becomes the lowest one, as TensorFlow's cast makes it.
+    """
     if type(step) is int:
         return _within(_INT64, step, what)
     if step is None:
         raise ValueError(f"{what} is None; give a global step")
     array = np.asarray(read_any(step, what))
     _check_real(array, what)
+    if strict and array.ndim == 0 and array.dtype.kind == "f" and not abs(array) < 2.0**63:
+        return int(_INT64.min)
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         raise InvalidArgumentError(f"{what} must be finite, got {step!r}")
     return _within(_INT64, int(array), what) if array.ndim == 0 else array.astype(np.int64)

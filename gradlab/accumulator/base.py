@@ -129,7 +129,7 @@ class ConditionalAccumulatorBase:
         self.close()
 
     def _read_step(self, step: Any, what: str) -> Any:
-        read = read_step(step, what)
+        read = read_step(step, what, self._strict)
         if self._in_graph and not isinstance(read, int):
             raise InvalidArgumentError(f"{what} must be a scalar, got shape {read.shape}")
         return read
