@@ -37,7 +37,7 @@ class Accepted(Prediction):
         if guess[-1] < 90:
             return "While one worker computes, the seven others hand in about one gradient each: hardly any is staler."
         if guess[3] < 60:
-            return "About seven updates come while one worker computes, so a limit near seven loses little."
+            return "About seven updates come while one worker computes, so a limit near seven keeps five of six."
         return "Drops make the others less stale, so more get through than one might fear."
 
 

@@ -14,6 +14,7 @@ import typing
 from collections.abc import Callable as _Callable
 
 from .._suggest import suggesting as _suggesting
+from .delays import uniform_delays as uniform_delays
 from .diagram import Diagram as Diagram
 from .diagram import sweep as sweep
 from .experiment import Experiment as Experiment
