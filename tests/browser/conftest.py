@@ -85,6 +85,12 @@ def ran(address: str, folder: Path, chromium: Any) -> Iterator[Callable[[Path], 
         yield run
 
 
+@pytest.fixture(scope="module")
+def notebook(request: pytest.FixtureRequest, ran: Callable[[Path], Notebook]) -> Notebook:
+    """The notebook that the test file names as its PATH, run from top to bottom."""
+    return ran(request.module.PATH)
+
+
 @pytest.fixture(scope="package")
 def every_lab(ran: Callable[[Path], Notebook], folder: Path) -> Notebook:
     """Every lab in one notebook, run."""

@@ -51,6 +51,13 @@ class Lab:
         shown = all(params[name] == self.slider(label).value() for name, label in sliders.items())
         return shown and self.readout() == self.notebook.evaluate(f"{self.object}.description.summary")
 
+    def reset(self, axis: str, slider: str, **params: Any) -> Lab:
+        """Back to the defaults, or to other params, with nothing selected; wait until page and kernel agree."""
+        self.notebook.evaluate(f"setattr({self.object}.live, 'selected', None)")
+        self.notebook.evaluate(f"{self.object}.set(**{{**type({self.object})().params, **{params!r}}})")
+        until(lambda: self.agrees(**{axis: slider}), saying=f"{self.object}: kernel, slider and text agree")
+        return self
+
     def readout(self) -> str:
         """Give the short text that is shown below the picture."""
         text: str = self.group.locator(".gl-readout").inner_text()

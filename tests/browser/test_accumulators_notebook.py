@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,23 +28,10 @@ AXES = {
 }
 
 
-@pytest.fixture(scope="module")
-def notebook(ran: Callable[[Path], Notebook]) -> Notebook:
-    """The notebook, run from top to bottom."""
-    return ran(PATH)
-
-
 @pytest.fixture
 def shown(notebook: Notebook) -> Callable[..., Lab]:
-    """Give the lab with this label, back at its defaults, once page and kernel agree."""
-
-    def lab(label: str) -> Lab:
-        found = notebook.lab(label)
-        notebook.evaluate(f"{found.object}.set(**type({found.object})().params)")
-        until(lambda: found.agrees(**dict([AXES[label]])), saying=f"{label}: kernel, slider and text agree")
-        return found
-
-    return lab
+    """Give the lab with this label, back at its defaults or at other params."""
+    return lambda label, **params: notebook.lab(label).reset(*AXES[label], **params)
 
 
 @pytest.mark.parametrize("label", AXES)

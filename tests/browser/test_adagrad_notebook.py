@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
 
 from .conftest import NOTEBOOKS
@@ -21,12 +18,6 @@ WALK, WORDS, LIBRARIES, RACE = (
     "A race of optimizers",
 )
 STEPS = {WALK: "Step", WORDS: "Steps done", LIBRARIES: "Step", RACE: "Steps done"}
-
-
-@pytest.fixture(scope="module")
-def notebook(ran: Callable[[Path], Notebook]) -> Notebook:
-    """The notebook, run from top to bottom."""
-    return ran(PATH)
 
 
 def shown(notebook: Notebook, label: str) -> Lab:

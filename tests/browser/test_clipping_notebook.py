@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -21,12 +20,6 @@ CLIPPING, ARROWS, LIBRARIES = (
     "Same gradients, five libraries",
 )
 START = 1.0  # the limit at which the notebook shows the lab
-
-
-@pytest.fixture(scope="module")
-def notebook(ran: Callable[[Path], Notebook]) -> Notebook:
-    """The notebook, run from top to bottom."""
-    return ran(PATH)
 
 
 @pytest.fixture

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
 
 from .conftest import NOTEBOOKS
@@ -21,12 +18,6 @@ HALVES = """(canvas) => [0, 1].map((half) => {
   [part.width, part.height] = [canvas.width / 2, canvas.height];
   part.getContext("2d").drawImage(canvas, -half * part.width, 0);
   return part.toDataURL() })"""
-
-
-@pytest.fixture(scope="module")
-def notebook(ran: Callable[[Path], Notebook]) -> Notebook:
-    """The notebook, run from top to bottom."""
-    return ran(PATH)
 
 
 @pytest.fixture
