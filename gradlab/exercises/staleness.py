@@ -117,7 +117,8 @@ compensate = Coded(
         (lambda g, now, read, strength: g * damping(1), "That damps. Compensation looks at where the weights went."),
     ),
     otherwise=lambda got, g, w_now, w_read, strength: (
-        f"The weights went by {(w_now - w_read).tolist()}; the slope is guessed to be {(strength * g * g).tolist()}."
+        f"The weights went by {(w_now - w_read).tolist()}; the slope is guessed to be "
+        f"{[float(f'{slope:.4g}') for slope in strength * g * g]}."
     ),
     done="It agrees on 3 cases. Where the weights have not moved, the gradient stays as it is.",
 )
