@@ -76,6 +76,8 @@ def read_step(step: Any, what: str, strict: bool = False) -> Any:
 
     `strict`: a float that no int64 is near becomes the lowest one, as TensorFlow's cast makes it.
     """
+    if isinstance(step, str | bytes):
+        raise DTypeError(f"{what} must be an integer, got {step!r}")
     if type(step) is int:
         return _within(_INT64, step, what)
     if step is None:
@@ -87,6 +89,12 @@ def read_step(step: Any, what: str, strict: bool = False) -> Any:
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         raise InvalidArgumentError(f"{what} must be finite, got {step!r}")
     return _within(_INT64, int(array), what) if array.ndim == 0 else array.astype(np.int64)
+
+
+def check_whole(step: Any, read: Any, what: str) -> None:
+    """DTypeError for a step that lost something when it was `read`."""
+    if type(step) is not int and not np.array_equal(np.asarray(read_any(step, what)), read):
+        raise DTypeError(f"{what} must be an integer, got {step!r}")
 
 
 def _within(bounds: np.iinfo[Any], n: int, what: str) -> int:

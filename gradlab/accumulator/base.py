@@ -10,7 +10,7 @@ import numpy as np
 from .._arrays import is_jax
 from ..collection import current_collection
 from ..errors import DTypeError, InvalidArgumentError
-from .arguments import read_count, read_name, read_step
+from .arguments import check_whole, read_count, read_name, read_step
 from .deadlock import Producer
 from .kernel import Kernel
 from .machine import Peek, Waiter, Waiting
@@ -130,6 +130,8 @@ class ConditionalAccumulatorBase:
 
     def _read_step(self, step: Any, what: str) -> Any:
         read = read_step(step, what, self._strict)
+        if not self._strict:
+            check_whole(step, read, what)
         if self._in_graph and not isinstance(read, int):
             raise InvalidArgumentError(f"{what} must be a scalar, got shape {read.shape}")
         return read

@@ -73,11 +73,11 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
             grad_indices: (n,) integers.
             grad_values: (n, ...) rows of this dtype; lists and NumPy arrays are cast (not with `strict`).
             grad_shape: of the whole tensor, if known.
-            local_step: the global step that the gradient was computed at.
+            local_step: the global step that the gradient was computed at, an integer; 2.0 is one.
 
         Raises:
             InvalidArgumentError: parts that do not fit each other, the shape, or the rows counted so far.
-            DTypeError: indices that are not integers, rows of another dtype. ValueError: None.
+            DTypeError: indices or steps that are not integers, rows of another dtype. ValueError: None.
         """
         what = "grad_values"
         values = read_any(grad_values, what) if self._strict else read_array(grad_values, self.dtype, what)

@@ -72,7 +72,7 @@ DENSE: list[tuple[Callable[[Any], Any], type[Exception], str]] = [
     (lambda a: jax.jit(a.apply_grad)(jnp.ones(1)), TypeError, "computed by jit or grad"),
     (lambda a: jax.jit(lambda s: a.apply_grad([1.0], s))(0), TypeError, "computed by jit or grad"),
     (lambda a: a.apply_grad([1.0], None), ValueError, "local_step is None"),
-    (lambda a: a.apply_grad([1.0], "a"), TypeError, "local_step must be numbers"),
+    (lambda a: a.apply_grad([1.0], "a"), TypeError, "local_step must be an integer, got 'a'"),
     (lambda a: a.apply_grad([1.0], 1j), TypeError, "local_step must be real"),
     (lambda a: a.apply_grad([1.0], 2**63), ValueError, "64 bits"),
     (lambda a: a.apply_grad([1.0], np.uint64(2**63)), InvalidArgumentError, "64 bits"),
@@ -170,8 +170,25 @@ def test_a_dropped_gradient_is_not_looked_at() -> None:
     assert not sparse.apply_grad([[1]], 1.0, local_step=-1)
 
 
-@pytest.mark.parametrize("step", [2.9, np.float32(2.9), np.int32(2), np.array(2), jnp.asarray(2), gl.Variable(2)])
-def test_steps_are_cut_to_integers(step: Any) -> None:
+@pytest.mark.parametrize("step", [2.9, -0.5, np.float32(2.9), jnp.asarray(2.9), gl.Variable(2.9)])
+def test_a_step_that_is_no_integer_is_refused_or_cut_as_in_tensorflow(step: Any) -> None:
+    own, strict = gl.ConditionalAccumulator("float32"), gl.ConditionalAccumulator("float32", strict="tf")
+    for call, name in ((lambda: own.apply_grad([1.0], step), "local_step"), (lambda: own.set_global_step(step), "new")):
+        with pytest.raises(DTypeError, match=f"{name}.* must be an integer, got ") as caught:
+            call()
+        assert isinstance(caught.value, TypeError)
+    assert own.peek()[:2] == (0, 0)
+    strict.set_global_step(step)
+    assert strict.global_step == strict.apply_grad([1.0], step).local_step == int(step)
+
+
+def test_a_sparse_step_that_is_no_integer_is_refused() -> None:
+    with pytest.raises(DTypeError, match=r"local_step must be an integer, got 1\.5"):
+        gl.SparseConditionalAccumulator("float32").apply_grad([0], [[1.0]], local_step=1.5)
+
+
+@pytest.mark.parametrize("step", [2.0, np.float32(2), np.int32(2), np.array(2), jnp.asarray(2), gl.Variable(2)])
+def test_whole_numbers_are_steps(step: Any) -> None:
     acc = gl.ConditionalAccumulator("float32")
     acc.set_global_step(step)
     assert acc.global_step == 2
