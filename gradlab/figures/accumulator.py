@@ -66,7 +66,7 @@ class AccumulatorView:
         tidy(self.queue, "In it, and in line", "gradients", "")
         tidy(self.mean, "The sum, and what a take gives", "entry of the gradient", "")
         self._key = Key(key, (
-            (_KEPT, "kept, its local step below"), (_DROPPED, "dropped"), (_TAKEN, "a take: by whom, of how many"),
+            (_KEPT, "kept (below it: its local step)"), (_DROPPED, "dropped"), (_TAKEN, "a take: by whom, of how many"),
             (ACCEPTED, "what is in it; the sum"), (_ASKED, "what a taker asks for"), (_LATEST, "the latest gradient"),
             (_MEAN, "mean (or sum) a take gives"),
         ))  # fmt: skip

@@ -55,7 +55,7 @@ class TokensView:
         tidy(self.queue, "What is there", "", "")
         self._workers = Workers(workers)
         self._key = Key(key, (
-            (ACCEPTED, "kept; its local step inside"), (DROPPED | {"hatch": "//"}, "dropped"), (IN_HAND, "computing"),
+            (ACCEPTED, "kept (inside: its local step)"), (DROPPED | {"hatch": "//"}, "dropped"), (IN_HAND, "computing"),
             (WAITS, "waits for a token"), (_UPDATE, "update, mean of how many"), (_TOKEN, "needed, or a token"),
         ))  # fmt: skip
         self._still()
