@@ -91,7 +91,12 @@ class Trace:
         }  # fmt: skip
 
     def save(self, path: str | Path) -> None:
-        """Write an .npz without pickle; a problem of your own is not written and has to be given to `load`."""
+        """Write an .npz without pickle; a problem of your own is not written and has to be given to `load`.
+
+        Raises: ValueError: the path does not end in .npz. TypeError: weights that are no numbers.
+        """
+        if not str(path).endswith(".npz"):
+            raise InvalidArgumentError(f"a trace is saved as an .npz: end the path in .npz, got {str(path)!r}")
         named = {f"weight.{k}": x for k, x in self.weights.items()}
         named |= {f"start.{k}": x for k, x in (self.experiment.weights or {}).items()}
         arrays = {name: np.asarray(x) for name, x in named.items()}

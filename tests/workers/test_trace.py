@@ -103,6 +103,13 @@ def test_nothing_in_the_file_is_pickled(tmp_path: Path) -> None:
     assert not (tmp_path / "object.npz").exists()
 
 
+@pytest.mark.parametrize("name", ["run", "run.json", "run.npz.gz"])
+def test_it_is_saved_as_an_npz_only(name: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=rf"end the path in \.npz, got '.*{name}'"):
+        run(Experiment(Bowl(), gradients=3)).save(tmp_path / name)
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     path = tmp_path_factory.mktemp("saved") / "run.npz"
