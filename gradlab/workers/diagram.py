@@ -170,8 +170,8 @@ class _Grid:
 
 
 def _int32(values: Sequence[int]) -> np.ndarray:
-    """Limits of staleness of over a billion are none, and those below 0 are all alike."""
-    return np.clip(np.array(values), -1, 2**30).astype(np.int32)
+    """Limits of staleness of over a billion are none."""
+    return np.minimum(np.array(values), 2**30).astype(np.int32)
 
 
 # A slider for the spread or for a straggler needs other ticks from the same draws.

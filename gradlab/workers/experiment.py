@@ -29,9 +29,9 @@ class Experiment:
         workers, speeds: how many, and how long they take.
         policy, staleness: what becomes of stale gradients, s = step now - step noted with the read:
             "apply" takes all (Hogwild-like, Recht et al. 2011); "drop" accepts s <= staleness only
-            (`DropStaleGradientOptimizer`); "wait" lets nobody get more than `staleness` gradients ahead of the slowest
-            (stale-synchronous, Ho et al. 2013); "damp" divides the gradient by 1 + s (after Zhang et al. 2016);
-            "compensate" adds strength * g * g * (w_now - w_read) (DC-ASGD, Zheng et al. 2017); "backup" takes the
+            (`DropStaleGradientOptimizer`, which also takes limits below 0 and then drops all); "wait" lets nobody get
+            more than `staleness` gradients ahead of the slowest (stale-synchronous, Ho et al. 2013); "damp"
+            divides the gradient by 1 + s (after Zhang et al. 2016); "compensate" adds strength * g * g * (w_now - w_read) (DC-ASGD, Zheng et al. 2017); "backup" takes the
             mean of the first `aggregate` gradients of a step and drops the rest (Chen et al. 2016).
         mean_square_decay: with it "compensate" divides its strength by the root of a running mean of g * g (DC-ASGD-a
             there); None keeps the strength as it is.
@@ -85,8 +85,6 @@ class Experiment:
         self._check_numbers()
         if self.policy == "backup" and self.aggregate > self.workers:
             raise InvalidArgumentError(f"{self.workers} workers cannot hand in {self.aggregate} gradients of one step")
-        if self.policy == "wait" and self.staleness < 0:
-            raise InvalidArgumentError(f'with policy "wait" staleness must be at least 0, got {self.staleness}')
         who = {*self.speeds.slow, *(crash.worker for crash in self.speeds.crashes)}
         if not who <= set(range(self.workers)):
             raise InvalidArgumentError(f"speeds name workers {sorted(who)}; there are 0 to {self.workers - 1}")
@@ -95,8 +93,7 @@ class Experiment:
             object.__setattr__(self, "weights", weights)
 
     def _check_numbers(self) -> None:
-        whole("staleness", self.staleness)
-        for name, least in (("workers", 1), ("aggregate", 1), ("gradients", 0), ("seed", 0)):
+        for name, least in (("staleness", 0), ("workers", 1), ("aggregate", 1), ("gradients", 0), ("seed", 0)):
             whole(name, getattr(self, name), least)
         for name in ("learning_rate", "strength"):
             finite(name, getattr(self, name))

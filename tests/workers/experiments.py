@@ -41,7 +41,7 @@ def experiments(draw: st.DrawFn, policy: str | None = None, plain: bool = False)
     policy = policy or draw(st.sampled_from(gl.workers.POLICIES))
     return Experiment(
         Bowl(condition=3.0, noise=0.2), gl.rules.Momentum(0.5), 0.05, workers=workers, policy=policy,
-        staleness=draw(st.integers(0 if policy == "wait" else -1, 4)), aggregate=draw(st.integers(1, workers)),
+        staleness=draw(st.integers(0, 4)), aggregate=draw(st.integers(1, workers)),
         gradients=draw(st.integers(0, 40)), seed=draw(st.integers(0, 5)), speeds=draw(speeds(workers, not plain)),
         atomic=plain or draw(st.booleans()), step_first=plain or draw(st.booleans()),
     )  # fmt: skip

@@ -174,6 +174,7 @@ def test_times_beyond_32_bits_are_refused_before_and_during_the_run() -> None:
         ({"workers": [2, 0]}, ValueError, "workers must be a whole number of at least 1, got 0"),
         ({"workers": [2, 2.5]}, ValueError, "workers must be a whole number"),
         ({"staleness": [0.5]}, ValueError, "staleness must be a whole number"),
+        ({"staleness": [1, -1]}, ValueError, "staleness must be a whole number of at least 0, got -1"),
         ({"slow": [{3: 2.0}], "workers": [4, 3]}, ValueError, "speeds name workers"),
         ({"spread": [0.1, -1.0]}, ValueError, "spread must be finite"),
         ({"seed": [-1]}, ValueError, "seed must be a whole number"),
