@@ -208,7 +208,11 @@ def _refuse(experiment: Experiment, values: Mapping[str, list[Any]]) -> None:
         for value in x:
             changes = fewest | {name: value}
             speeds = {k: changes.pop(k) for k in _OF_SPEEDS if k in changes and k != "seed"}
-            e.with_(**changes, speeds=replace(e.speeds, **speeds))
+            try:
+                e.with_(**changes, speeds=replace(e.speeds, **speeds))
+            except (InvalidArgumentError, TypeError) as error:
+                place = ", ".join(f"{k}={x!r}" for k, x in (fewest | {name: value}).items() if k in values)
+                raise type(error)(f"at {place}: {error}") from error
 
 
 def _too_long(experiment: Experiment) -> str:

@@ -30,9 +30,10 @@ class Experiment:
         policy, staleness: what becomes of stale gradients, s = step now - step noted with the read:
             "apply" takes all (Hogwild-like, Recht et al. 2011); "drop" accepts s <= staleness only
             (`DropStaleGradientOptimizer`, which also takes limits below 0 and then drops all); "wait" lets nobody get
-            more than `staleness` gradients ahead of the slowest (stale-synchronous, Ho et al. 2013); "damp"
-            divides the gradient by 1 + s (after Zhang et al. 2016); "compensate" adds strength * g * g * (w_now - w_read) (DC-ASGD, Zheng et al. 2017); "backup" takes the
-            mean of the first `aggregate` gradients of a step and drops the rest (Chen et al. 2016).
+            more than `staleness` gradients ahead of the slowest (stale-synchronous, Ho et al. 2013); "damp" divides the
+            gradient by 1 + s (after Zhang et al. 2016); "compensate" adds strength * g * g * (w_now - w_read) (DC-ASGD,
+            Zheng et al. 2017); "backup" takes the mean of the first `aggregate` gradients of a step and drops the rest
+            (Chen et al. 2016).
         mean_square_decay: with it "compensate" divides its strength by the root of a running mean of g * g (DC-ASGD-a
             there); None keeps the strength as it is.
         gradients: the run ends when so many have been handed in, accepted or not.
@@ -87,7 +88,10 @@ class Experiment:
             raise InvalidArgumentError(f"{self.workers} workers cannot hand in {self.aggregate} gradients of one step")
         who = {*self.speeds.slow, *(crash.worker for crash in self.speeds.crashes)}
         if not who <= set(range(self.workers)):
-            raise InvalidArgumentError(f"speeds name workers {sorted(who)}; there are 0 to {self.workers - 1}")
+            raise InvalidArgumentError(
+                f"speeds name workers {sorted(who)}; there are 0 to {self.workers - 1}: slow or crash one of these, "
+                "such as 0, or have more workers"
+            )
         if self.weights is not None:
             weights = {name: as_array(w, f"the weight {name}") for name, w in self.weights.items()}
             object.__setattr__(self, "weights", weights)

@@ -175,7 +175,7 @@ def test_times_beyond_32_bits_are_refused_before_and_during_the_run() -> None:
         ({"workers": [2, 2.5]}, ValueError, "workers must be a whole number"),
         ({"staleness": [0.5]}, ValueError, "staleness must be a whole number"),
         ({"staleness": [1, -1]}, ValueError, "staleness must be a whole number of at least 0, got -1"),
-        ({"slow": [{3: 2.0}], "workers": [4, 3]}, ValueError, "speeds name workers"),
+        ({"slow": [{3: 2.0}], "workers": [4, 3]}, ValueError, "at slow={3: 2.0}, workers=3: speeds name workers"),
         ({"spread": [0.1, -1.0]}, ValueError, "spread must be finite"),
         ({"seed": [-1]}, ValueError, "seed must be a whole number"),
     ],
@@ -183,6 +183,14 @@ def test_times_beyond_32_bits_are_refused_before_and_during_the_run() -> None:
 def test_refuses(axes: dict[str, Any], error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words.replace("?", r"\?")):
         sweep(Experiment(Bowl(), workers=4), **axes)
+
+
+def test_says_at_which_number_of_workers_the_slow_one_is_missing() -> None:
+    words = (
+        r"^at workers=1: speeds name workers \[3\]; there are 0 to 0: slow or crash one of these, such as 0, or have"
+    )
+    with pytest.raises(gl.errors.InvalidArgumentError, match=words):
+        sweep(Experiment(Bowl(), speeds=Speeds(slow={3: 3.0})), workers=[1, 2, 4])
 
 
 def test_refuses_more_ticks_than_32_bits_can_number() -> None:

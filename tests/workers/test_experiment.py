@@ -24,6 +24,9 @@ class Nothing:
         return {}
 
 
+THERE = "there are 0 to 3: slow or crash one of these, such as 0, or have more workers"
+
+
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
@@ -52,8 +55,8 @@ class Nothing:
         ({"step_first": None}, TypeError, "step_first must be True or False, got None"),
         ({"optimizer": "adam"}, TypeError, "optimizer must be a rule of gl.rules, got str"),
         ({"speeds": 3}, TypeError, "speeds must be Speeds(...), got int"),
-        ({"speeds": Speeds(slow={4: 2})}, ValueError, "speeds name workers [4]; there are 0 to 3"),
-        ({"speeds": Speeds(crashes=(Crash(9, 0),))}, ValueError, "speeds name workers [9]; there are 0 to 3"),
+        ({"speeds": Speeds(slow={4: 2})}, ValueError, f"speeds name workers [4]; {THERE}"),
+        ({"speeds": Speeds(crashes=(Crash(9, 0),))}, ValueError, f"speeds name workers [9]; {THERE}"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(given: dict[str, Any], error: type[Exception], message: str) -> None:
