@@ -71,4 +71,4 @@ def empty(*step: int) -> Json:
 
 def pause() -> Json:
     """Longer than the time limit of the takers that have one."""
-    return {"op": "wait_ms", "ms": 1400}
+    return {"op": "wait_ms", "ms": 6000}

@@ -155,10 +155,12 @@ class Played:
         return calls.take(self.acc, call, AT_ONCE)
 
     def start_take(self, call: Call) -> None:
-        ms = call.get("timeout_ms")
-        if ms is not None:
-            self.deadlines[call["taker"]] = self.clock + ms
-        self.start(call["taker"], lambda: calls.take(self.acc, call, None if ms is None else ms / 1000))
+        name, ms = call["taker"], call.get("timeout_ms")
+        if ms is None:
+            self.start(name, lambda: calls.take(self.acc, call, None))
+            return
+        self.deadlines[name] = self.clock + ms
+        self.start(name, lambda: calls.take_until(self.acc, call, lambda: self.deadlines[name] <= self.clock))
 
     def set_global_step(self, call: Call) -> None:
         calls.set_global_step(self.acc, call)
