@@ -65,12 +65,12 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
 
         Args:
             grad: array of this dtype; numbers, lists and NumPy arrays are cast; IndexedSlices are made dense.
-            local_step: the global step that the gradient was computed at, an integer; 2.0 is one.
+            local_step: the global step that the gradient was computed at, as 2 or 2.0.
 
         Raises:
             InvalidArgumentError: `grad` does not fit the shape, `local_step` is no scalar.
-            DTypeError: a JAX array or a Variable of another dtype; strings; a `local_step` of 1.5, which `strict` cuts to 1
-                as TensorFlow does. ValueError: None, ragged lists.
+            DTypeError: a JAX array or a Variable of another dtype; strings; a `local_step` of 1.5 (TensorFlow and
+                `strict` make it 1). ValueError: None, ragged lists.
         """
         if isinstance(grad, IndexedSlices):
             grad = self._densified(grad)

@@ -129,8 +129,9 @@ class Kernel:
                     taker.ring()  # whoever waits may look again
 
     def _taker(self, num_required: Any, dtype: Any = None) -> Taker:
-        if dtype is not None and read_dtype(dtype, strict=False) != self.dtype:
-            raise InvalidArgumentError(f"{self.name} has dtype {self.dtype}, a take asks for {dtype}")
+        asked = self.dtype if dtype is None else read_dtype(dtype, strict=False)
+        if asked != self.dtype:
+            raise InvalidArgumentError(f"{self.name} has dtype {self.dtype}, a take asks for {asked}")
         return Taker(self, _count(num_required))
 
     def _scalar(self, value: Any, what: str) -> tuple[int, InvalidArgumentError | None]:

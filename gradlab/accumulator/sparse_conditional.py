@@ -65,7 +65,12 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
         super().__init__(dtype, shape, shared_name, name, reduction_type, strict, sum_dtype, mean)
 
     def apply_grad(
-        self, grad_indices: Any, grad_values: Any, grad_shape: Any = None, local_step: Any = 0, name: str | None = None
+        self,
+        grad_indices: Any,
+        grad_values: Any = ...,  # required: the default is for who gives IndexedSlices alone
+        grad_shape: Any = None,
+        local_step: Any = 0,
+        name: str | None = None,
     ) -> Receipt:
         """Add rows if `local_step >= global_step`, else drop them without looking at them.
 
@@ -73,12 +78,14 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
             grad_indices: (n,) integers.
             grad_values: (n, ...) rows of this dtype; lists and NumPy arrays are cast (not with `strict`).
             grad_shape: of the whole tensor, if known.
-            local_step: the global step that the gradient was computed at, an integer; 2.0 is one.
+            local_step: the global step that the gradient was computed at, as 2 or 2.0.
 
         Raises:
             InvalidArgumentError: parts that do not fit each other, the shape, or the rows counted so far.
             DTypeError: indices or steps that are not integers, rows of another dtype. ValueError: None.
         """
+        if isinstance(grad_indices, IndexedSlices) or grad_values is ...:
+            raise TypeError("apply_grad needs grad_indices and grad_values; apply_indexed_slices_grad IndexedSlices")
         what = "grad_values"
         values = read_any(grad_values, what) if self._strict else read_array(grad_values, self.dtype, what)
         shape = None if grad_shape is None else _integers(grad_shape, "grad_shape", self._strict)

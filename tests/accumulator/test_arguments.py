@@ -96,7 +96,8 @@ DENSE: list[tuple[Callable[[Any], Any], type[Exception], str]] = [
     (lambda a: a.request(0), InvalidArgumentError, "at least 1"),
     (lambda a: a.accumulator_ref.apply(np.ones(1)), InvalidArgumentError, "dtype float32, got a gradient of dtype"),
     (lambda a: a.accumulator_ref.apply(np.ones((1, 1), "f4")), InvalidArgumentError, "has shape"),
-    (lambda a: a.accumulator_ref.take(1, dtype="float64"), InvalidArgumentError, "asks for float64"),
+    (lambda a: a.accumulator_ref.take(1, dtype="float64"), InvalidArgumentError, "asks for float64$"),
+    (lambda a: a.accumulator_ref.take(1, dtype=np.float64), InvalidArgumentError, "asks for float64$"),
 ]
 
 
@@ -128,6 +129,9 @@ SPARSE: list[tuple[Callable[[Any], Any], type[Exception], str]] = [
     (lambda a: a.apply_grad([0], jnp.ones((1, 2), jnp.float16)), InvalidArgumentError, "float16"),
     (lambda a: a.apply_grad([0], [["a", "b"]]), InvalidArgumentError, "grad_values|dtype"),
     (lambda a: a.apply_grad([0], [[1.0, 2.0]], None, [0, 0]), InvalidArgumentError, "local_step must be a scalar"),
+    (lambda a: a.apply_grad(gl.IndexedSlices([[1.0, 2.0]], [0]), None), TypeError, "apply_indexed_slices_grad"),
+    (lambda a: a.apply_grad(gl.IndexedSlices([[1.0, 2.0]], [0])), TypeError, "apply_indexed_slices_grad"),
+    (lambda a: a.apply_grad([0]), TypeError, "needs grad_indices and grad_values"),
     (lambda a: a.apply_indexed_slices_grad(3), AttributeError, "indices"),
     (lambda a: jax.jit(lambda v: a.apply_grad([0], v))(jnp.ones((1, 2))), TypeError, "grad_values is being computed"),
     (lambda a: jax.jit(lambda i: a.apply_grad(i, [[1.0, 2.0]]))(jnp.ones(1, int)), TypeError, "grad_indices is being"),
