@@ -59,7 +59,7 @@ class SlicesWarning(GradlabWarning):
 
 
 class StalenessWarning(GradlabWarning):
-    """The staleness of a gradient is not what it seems: its steps were read from two variables."""
+    """The staleness of a gradient is not what it seems: its steps were read from two variables, or moved backwards."""
 
 
 class NotPairsError(TypeError, ValueError):

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._arrays import is_jax
 from ..collection import current_collection
-from ..errors import DTypeError, InvalidArgumentError
+from ..errors import DTypeError, InvalidArgumentError, StalenessWarning, warn
 from .arguments import check_whole, read_count, read_name, read_step
 from .deadlock import Producer
 from .kernel import Kernel
@@ -67,8 +67,15 @@ class ConditionalAccumulatorBase:
         return self._kernel.step
 
     def set_global_step(self, new_global_step: Any, name: str | None = None) -> None:
-        """global_step = new_global_step, any number; gradients already counted stay, and no taker is served."""
-        self._kernel.set_global_step(self._read_step(new_global_step, "new_global_step"))
+        """global_step = new_global_step, any integer; gradients already counted stay, and no taker is served.
+
+        Going back is a StalenessWarning; TensorFlow, and so `strict`, only writes it to a log.
+        """
+        step, before = self._read_step(new_global_step, "new_global_step"), self.global_step
+        if not self._strict and isinstance(step, int) and step < before:
+            words = f"global_step of {self.name} goes back from {before} to {step}: gradients of old steps pass again"
+            warn(words, StalenessWarning)
+        self._kernel.set_global_step(step)
 
     def num_accumulated(self, name: str | None = None) -> int:
         """How many gradients are counted since the last take."""
@@ -78,6 +85,8 @@ class ConditionalAccumulatorBase:
         """Wait until at least `num_required` gradients are there; return their mean (or sum) and start a new round.
 
         Takers are served in order of arrival, one per round. The divisor is the number of gradients there are.
+        In JupyterLab, whose widgets may still act, a hopeless wait is noticed only with a `timeout`, or when those who
+        bring gradients are declared by `producing()`.
 
         Raises:
             DeadlineExceededError: `timeout` seconds have passed. Nothing is consumed then, nor in these cases:

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import gradlab as gl
+from gradlab.errors import StalenessWarning
 
 PATIENCE = 30.0
 
@@ -163,6 +164,20 @@ def test_set_global_step_wakes_nobody_and_keeps_what_is_counted() -> None:
     assert not taker.done
     acc.apply_grad(4.0, 5)
     assert (taker.result(0), acc.global_step) == (3, 6)
+
+
+def test_a_step_that_goes_back_is_told() -> None:
+    acc = scalar()
+    for step in (5, 5, 7):
+        acc.set_global_step(step)
+    with pytest.warns(StalenessWarning, match="from 7 to 3: gradients of old steps pass again") as told:
+        acc.set_global_step(3)
+    assert (told[0].filename, acc.global_step) == (__file__, 3)
+    assert acc.apply_grad(1.0, 4).kept
+    strict = gl.ConditionalAccumulator("float32", strict="tf")
+    strict.set_global_step(7)
+    strict.set_global_step(3)
+    assert strict.global_step == 3
 
 
 def test_a_failing_gradient_leaves_the_taker_waiting() -> None:
