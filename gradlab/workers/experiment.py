@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from .. import rules
 from .._arrays import Array, as_array, quiet
 from ..errors import InvalidArgumentError
 from . import problems
+from .brief import brief
 from .checks import finite, flag, whole
 from .ledger import POLICIES
 from .problems import Problem
@@ -107,6 +108,11 @@ class Experiment:
                 raise InvalidArgumentError(f"mean_square_decay is from 0 to 1, got {self.mean_square_decay!r}")
         for name in ("atomic", "step_first"):
             flag(name, getattr(self, name))
+
+    def __repr__(self) -> str:
+        shown = {f.name: getattr(self, f.name) for f in fields(self)}
+        parts = (f"{name}={brief(x) if name == 'weights' else repr(x)}" for name, x in shown.items())
+        return f"Experiment({', '.join(parts)})"
 
     def start(self) -> dict[str, Array]:
         """The weights before the first update."""

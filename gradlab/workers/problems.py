@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Protocol
@@ -11,7 +11,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from .. import datasets
-from .._arrays import Array, precision, quiet
+from .._arrays import Array, is_float, precision, quiet
+from ..errors import InvalidArgumentError
+from .brief import brief
 
 Weights = Mapping[str, Array]
 _TERMS = 128  # that BLAS adds in the same order whatever its number of threads
@@ -145,6 +147,8 @@ class FromLoss:
 
     Not in TensorFlow.
 
+    Raises: TypeError: weights that are no mapping of names to float arrays. InvalidArgumentError: a loss is no scalar.
+
     >>> import jax.numpy as jnp
     >>> line = FromLoss(lambda w, x: ((w["a"] * x - 2 * x) ** 2).mean(), {"a": np.float32(0.0)},
     ...                 lambda rng: rng.standard_normal(8, np.float32), np.float32([1.0]))
@@ -157,6 +161,18 @@ class FromLoss:
     draw: Callable[[np.random.Generator], Any]
     watch: Any
     jit: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.weights, Mapping):
+            raise TypeError(f"weights map names to float arrays, as {{'w': np.zeros(3)}}; got {brief(self.weights)}")
+        for name, w in self.weights.items():
+            if not isinstance(name, str):
+                raise TypeError(f"weights are named by strings, got the name {name!r}")
+            if not (isinstance(w, float) or is_float(getattr(w, "dtype", object))):
+                raise TypeError(f"weights[{name!r}] must be a float array, got {type(w).__name__}: {brief(w)}")
+
+    def __repr__(self) -> str:
+        return f"FromLoss({', '.join(f'{f.name}={brief(getattr(self, f.name))}' for f in fields(self))})"
 
     def start(self) -> dict[str, Array]:
         return {name: np.asarray(w) for name, w in self.weights.items()}
@@ -175,8 +191,14 @@ class FromLoss:
 def _loss_and_gradient(loss_of: Callable[[Any, Any], Any], jit: bool) -> tuple[Callable[..., Any], Callable[..., Any]]:
     import jax
 
-    gradient = jax.grad(loss_of)
-    return (jax.jit(loss_of), jax.jit(gradient)) if jit else (loss_of, gradient)
+    def loss(weights: Any, batch: Any) -> Any:
+        found = loss_of(weights, batch)
+        if shape := getattr(found, "shape", ()):
+            raise InvalidArgumentError(f"loss_of must return a scalar, such as a mean; got an array of shape {shape}")
+        return found
+
+    gradient = jax.grad(loss)
+    return (jax.jit(loss), jax.jit(gradient)) if jit else (loss, gradient)
 
 
 PROBLEMS: dict[str, Any] = {"Bowl": Bowl, "Digits": Digits}

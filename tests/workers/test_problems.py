@@ -1,9 +1,11 @@
 """Gradients are those that JAX finds; the digits get learned; a run of your own is one function."""
 
+import re
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -127,6 +129,42 @@ def test_a_run_that_explodes_ends_with_its_numbers_and_no_warning(problem: Any, 
     trace = run(e)
     assert not all(np.isfinite(w).all() for w in trace.weights.values())
     assert not np.isfinite(problem.loss(trace.weights)) and len(loss_curve(trace)["loss"]) == trace.updates + 1
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([np.zeros(3)], "weights map names to float arrays, as {'w': np.zeros(3)}; got [float64 (3,)]"),
+        ({"layer": {"w": np.zeros(3)}}, "weights['layer'] must be a float array, got dict: {'w': float64 (3,)}"),
+        ({"n": np.arange(3)}, "weights['n'] must be a float array, got ndarray: int64 (3,)"),
+        ({"n": 1}, "weights['n'] must be a float array, got int: 1"),
+        ({"w": np.zeros(2), "b": None}, "weights['b'] must be a float array, got NoneType: None"),
+        ({0: np.zeros(2)}, "weights are named by strings, got the name 0"),
+    ],
+)
+def test_weights_of_your_own_are_float_arrays_by_name(weights: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=f"^{re.escape(message)}$"):
+        FromLoss(lambda w, x: w["a"], weights, lambda rng: 0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    "weight", [1.5, np.float16(1), ml_dtypes.bfloat16(1), np.ones(2), jnp.ones(2), gl.Variable([1.0])]
+)
+def test_weights_of_your_own_may_be_any_floats(weight: Any) -> None:
+    own = FromLoss(lambda w, x: (w["a"] * x).sum(), {"a": weight}, lambda rng: np.float32(2), np.float32(1))
+    assert (own.gradient(own.start(), np.random.default_rng(0))["a"] == 2).all()
+
+
+@pytest.mark.parametrize("jit", [False, True])
+def test_a_loss_of_your_own_is_a_scalar(jit: bool) -> None:
+    own = FromLoss(
+        lambda w, x: (w["a"] - x) ** 2, {"a": np.zeros(3, np.float32)}, lambda rng: np.float32(1), np.float32(1), jit
+    )
+    message = r"^loss_of must return a scalar, such as a mean; got an array of shape \(3,\)"
+    with pytest.raises(gl.errors.InvalidArgumentError, match=message):
+        own.loss(own.start())
+    with pytest.raises(gl.errors.InvalidArgumentError, match=message):
+        own.gradient(own.start(), np.random.default_rng(0))
 
 
 def test_a_loss_of_your_own_is_compiled_once_for_a_shape() -> None:
