@@ -10,6 +10,7 @@ speaks next.
 """
 
 import importlib
+import inspect as _inspect
 import typing
 from collections.abc import Callable as _Callable
 
@@ -56,7 +57,7 @@ def run(experiment: Experiment, engine: str | Engine = "simulated", **options: t
 
     Options go to the engine: `run(experiment, "threads", tick=1e-4)`. Not in TensorFlow.
 
-    Raises: ValueError: no such engine.
+    Raises: ValueError: no such engine. TypeError: an option that the engine does not have.
 
     >>> run(Experiment(Bowl(), workers=1, gradients=5)).updates
     5
@@ -65,5 +66,10 @@ def run(experiment: Experiment, engine: str | Engine = "simulated", **options: t
         return engine(experiment, **options)
     if engine not in ENGINES:
         raise ValueError(f"engine must be one of {', '.join(ENGINES)} or a function, got {engine!r}")
-    trace: Trace = importlib.import_module(f".{ENGINES[engine]}", __name__).run(experiment, **options)
+    module = importlib.import_module(f".{ENGINES[engine]}", __name__)
+    _, *known = _inspect.signature(module.run).parameters
+    if unknown := [name for name in options if name not in known]:
+        there = f"it has {', '.join(known)}" if known else "it has none"
+        raise TypeError(f"engine {engine!r} has no option {unknown[0]!r}; {there}")
+    trace: Trace = module.run(experiment, **options)
     return trace

@@ -23,21 +23,30 @@ from .worker import Piece, worker
 Life = Generator[Ref | None, Any, Any]  # what it waits for; None: for the others' moves
 
 
-def run(experiment: Experiment, address: str | None = None, **options: Any) -> Trace:
+def run(
+    experiment: Experiment, address: str | None = None, *, log: str | Path | None = None, sync: bool = True,
+    tick: float = 1e-5, timeout: float | None = None, worker_options: Mapping[str, Any] | None = None,
+) -> Trace:  # fmt: skip
     """The trace of an experiment whose workers are processes; times are microseconds.
 
     Args:
         address: of a Ray cluster, by default $RAY_ADDRESS, else Ray is started on this machine for the time of the run.
             A Ray that is initialized already is used and left as it is.
-        options: see `Driver`.
+        timeout: seconds from the call on; what Ray itself takes to start counts, but is not cut short.
+        log, sync, tick, worker_options: see `Driver`.
 
     Not in TensorFlow, whose parameter servers are processes as well, but leave no trace to repeat a run by.
 
     Raises: ImportError: Ray is not installed. DeadlockError: nobody alive can go on. TimeoutError: after `timeout`.
     RuntimeError: the server died and there is no log, or somebody dies again and again. What a problem raises.
     """
+    began = time.monotonic()
     with connected(address) as ray:
-        return Driver(ray, experiment, **options).run()
+        spent = time.monotonic() - began
+        left = None if timeout is None else timeout - spent
+        if left is not None and left <= 0:
+            raise TimeoutError(f"the run was not over in time: Ray alone was up after {spent:.1f} s, timeout={timeout}")
+        return Driver(ray, experiment, log=log, sync=sync, tick=tick, timeout=left, worker_options=worker_options).run()
 
 
 class Driver:
@@ -76,7 +85,7 @@ class Driver:
         self.actors: list[Any] = [None] * experiment.workers
         self.waiting: dict[Ref, tuple[int, Life]] = {}
         self.blocked: dict[int, Life] = {}
-        self.made = 0
+        self.made, self.up = 0, False
         self.done = False
 
     def run(self) -> Trace:
@@ -85,11 +94,14 @@ class Driver:
         try:
             self._wait([self._actor(k).wait.remote(0.0) for k in workers], count=len(workers))
             self.serials = self.server.open(self._left())
+            self.up = True
             for k in workers:
                 self._advance(k, self._life(k))
             while not self.done:
                 self._next()
             return cast(Trace, self._call("trace"))
+        except self.ray.exceptions.GetTimeoutError as late:
+            raise self._late() from late
         finally:
             self.server.kill()
             for k in workers:
@@ -210,8 +222,12 @@ class Driver:
         """So many of them that are there, with a value or with an error."""
         ready: list[Ref] = self.ray.wait(refs, num_returns=count, timeout=self._left())[0]
         if len(ready) < count:
-            raise TimeoutError(f"the run was not over in time: {self.made} moves were made")
+            raise self._late()
         return ready
+
+    def _late(self) -> TimeoutError:
+        done = f"{self.made} moves were made" if self.up else "the processes of the run were not up yet"
+        return TimeoutError(f"the run was not over in time: {done}")
 
     def _left(self) -> float | None:
         """Seconds until the timeout."""

@@ -3,6 +3,7 @@
 Ray runs once for all tests here, its processes take a second each to start, and so each run does as much as it can.
 """
 
+import inspect
 import os
 import subprocess
 import sys
@@ -244,9 +245,34 @@ def test_what_a_problem_raises_is_raised(ray: Any) -> None:
         run(Experiment(problem, workers=1), "ray", timeout=300)
 
 
+class Late(on_ray.Driver):
+    """Out of time once it has made a move."""
+
+    def _next(self) -> None:
+        super()._next()
+        self.until = 0.0 if self.made else self.until
+
+
 def test_a_run_that_takes_too_long_is_ended(ray: Any) -> None:
-    with pytest.raises(TimeoutError, match="the run was not over in time: 0 moves were made"):
-        run(Experiment(Bowl(), workers=1), "ray", timeout=0.0)
+    e = Experiment(Bowl(), workers=1)
+    with pytest.raises(TimeoutError, match=r"not over in time: Ray alone was up after [\d.]+ s, timeout=0\.0$"):
+        run(e, "ray", timeout=0.0)
+    with pytest.raises(TimeoutError, match="not over in time: the processes of the run were not up yet"):
+        on_ray.Driver(ray, e, timeout=0.0).run()
+    with pytest.raises(TimeoutError, match=r"not over in time: [1-9]\d* moves were made"):
+        Late(ray, e, timeout=300).run()
+
+
+def test_a_server_that_is_late_is_told_like_any_other(ray: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    driver = on_ray.Driver(ray, Experiment(Bowl(), workers=1), timeout=300)
+    monkeypatch.setattr(driver, "_wait", lambda refs, count: setattr(driver, "until", 0.0))
+    with pytest.raises(TimeoutError, match="not over in time: the processes of the run were not up yet"):
+        driver.run()
+
+
+def test_the_options_of_the_engine_are_those_of_its_driver() -> None:
+    options, of_driver = (inspect.signature(f).parameters.values() for f in (on_ray.run, on_ray.Driver))
+    assert list(options)[2:] == list(of_driver)[2:]
 
 
 def test_a_cluster_is_reached_by_its_address(ray: Any, tmp_path: Path) -> None:

@@ -178,3 +178,16 @@ def test_an_engine_is_a_name_or_a_function() -> None:
     assert gl.workers.run(e, lambda experiment, word: (experiment, word), word="so") == (e, "so")
     with pytest.raises(ValueError, match=r"engine must be one of simulated, threads.* or a function, got 'steam'"):
         gl.workers.run(e, "steam")
+
+
+@pytest.mark.parametrize(
+    ("engine", "option", "there"),
+    [
+        ("simulated", "timeout", "it has none"),
+        ("threads", "foo", "it has tick"),
+        ("ray", "foo", "it has address, log, sync, tick, timeout, worker_options"),
+    ],
+)
+def test_an_option_that_an_engine_does_not_have(engine: str, option: str, there: str) -> None:
+    with pytest.raises(TypeError, match=f"^engine '{engine}' has no option '{option}'; {there}$"):
+        gl.workers.run(Experiment(Bowl()), engine, **{option: 1})
