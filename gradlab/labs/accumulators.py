@@ -46,7 +46,8 @@ def _more_than_asked(trace: Filling) -> tuple[bool, str]:
     past = trace.so_far
     of_a = [(n, needs) for n, needs, who in zip(past.count, past.needs, past.served, strict=True) if who == "A"]
     best = max((n for n, needs in of_a if needs <= 2), default=0)
-    return best >= 5, f"The most that A got when it asked for 1 or 2 is {best}" if best else "A has got nothing for 1 or 2 yet"
+    said = f"The most that A got when it asked for 1 or 2 is {best}" if best else "A has got nothing for 1 or 2 yet"
+    return best >= 5, said
 
 
 def _mostly_dropped(trace: Filling) -> tuple[bool, str]:
