@@ -61,6 +61,8 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
     Update(step=1, contributors=('a', 'b'), dropped=())
     >>> opt.push([([100.0], v)], "late").kept, opt.try_token("late"), v.numpy().tolist()
     (False, 1, [-2.0])
+
+    With threads: `chief`, and with a backup worker `help("gradlab.sync")`.
     """
 
     waits = True

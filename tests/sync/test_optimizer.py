@@ -342,10 +342,10 @@ class TestRefused:
     def test_what_comes_before_the_first_push(self) -> None:
         opt = SyncReplicasOptimizer(gl.train.GradientDescentOptimizer(1.0), 1)
         for early in (opt.get_chief_queue_runner, opt.get_init_tokens_op, opt.make_session_run_hook(True).begin):
-            with pytest.raises(ValueError, match="comes after the first apply_gradients, or after build"):
+            with pytest.raises(ValueError, match=r"call opt\.build\(grads_and_vars, global_step\) first"):
                 early()
         for early in (opt.try_sync, lambda: opt.push([([1.0], gl.Variable([0.0]))], "w"), lambda: opt.put_tokens(1)):
-            with pytest.raises(ValueError, match="comes after the first apply_gradients"):
+            with pytest.raises(ValueError, match="comes later: call"):
                 early()
 
     def test_too_few_start_tokens(self) -> None:
