@@ -71,6 +71,7 @@ def test_the_global_step_is_one_int64_that_is_not_trained() -> None:
     assert gl.get_global_step() is None
     step = gl.get_or_create_global_step()
     assert gl.get_or_create_global_step() is step is gl.get_global_step()
+    assert gl.train.get_or_create_global_step() is step is gl.train.get_global_step()
     assert (step.name, step.dtype, step.shape, step.trainable, int(step)) == ("global_step:0", np.int64, (), False, 0)
 
 

@@ -10,6 +10,8 @@ from ..gate import GateRace as GateRace
 from ..optimizer import Optimizer as Optimizer
 from ..stale import DropStaleGradientOptimizer as DropStaleGradientOptimizer
 from ..sync import SyncReplicasOptimizer as SyncReplicasOptimizer
+from ..variable import get_global_step as get_global_step
+from ..variable import get_or_create_global_step as get_or_create_global_step
 from .adadelta import AdadeltaOptimizer as AdadeltaOptimizer
 from .adagrad import AdagradOptimizer as AdagradOptimizer
 from .adagrad_da import AdagradDAOptimizer as AdagradDAOptimizer
