@@ -61,7 +61,7 @@ class DropStaleGradientOptimizer(Wrapper):
     `tf.contrib.opt.DropStaleGradientOptimizer`, TensorFlow 1.15 (2019).
 
     >>> import gradlab as gl
-    >>> v, step = gl.Variable([8.0], name="v"), gl.get_or_create_global_step()
+    >>> v, step = gl.Variable([8.0], name="v"), gl.get_or_create_global_step().assign(0)
     >>> opt = DropStaleGradientOptimizer(gl.train.GradientDescentOptimizer(0.25), staleness=0)
     >>> pairs = {w: opt.compute_gradients(lambda: (v * v).sum(), worker=w) for w in ("a", "b")}
     >>> [float(opt.apply_gradients(pairs[w], step, worker=w)) for w in ("a", "b")]

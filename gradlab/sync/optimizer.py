@@ -52,7 +52,7 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
     "Revisiting Distributed Synchronous SGD" (2016).
 
     >>> import gradlab as gl
-    >>> v, step = gl.Variable([0.0], name="v"), gl.get_or_create_global_step()
+    >>> v, step = gl.Variable([0.0], name="v"), gl.Variable(0, trainable=False)
     >>> opt = SyncReplicasOptimizer(gl.train.GradientDescentOptimizer(1.0), 2, 3)  # one backup worker
     >>> opt.build([([0.0], v)], step)
     >>> [opt.push([([g], v)], worker).kept for worker, g in (("a", 1.0), ("b", 3.0))]
@@ -198,7 +198,7 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
 
         >>> import threading
         >>> import gradlab as gl
-        >>> v, step = gl.Variable([0.0], name="v"), gl.get_or_create_global_step()
+        >>> v, step = gl.Variable([0.0], name="v"), gl.Variable(0, trainable=False)
         >>> opt = SyncReplicasOptimizer(gl.train.GradientDescentOptimizer(1.0), 2)
         >>> def work(worker, g):
         ...     with opt.worker(worker):

@@ -34,7 +34,7 @@ class AdagradDAOptimizer(Optimizer):
     The pure form counts its own steps. Source: `tf.compat.v1.train.AdagradDAOptimizer`, TensorFlow 2.21 (2026).
 
     >>> import gradlab as gl
-    >>> v, step = gl.Variable([7.0]), gl.get_or_create_global_step()
+    >>> v, step = gl.Variable([7.0]), gl.get_or_create_global_step().assign(0)
     >>> opt = AdagradDAOptimizer(0.5, step, initial_gradient_squared_accumulator_value=12.0)
     >>> opt.apply_gradients([([2.0], v)], global_step=step)
     >>> v.numpy().tolist(), opt.get_slot(v, "gradient_squared_accumulator").numpy().tolist()
