@@ -15,8 +15,7 @@ from ..errors import DTypeError, InvalidArgumentError, UnsupportedDTypeError
 Shape = tuple[int | None, ...] | None
 _STRICT = ("float16", "float32", "float64")
 _FLOATS = ("float16", "bfloat16", "float32", "float64")
-_INT32 = np.iinfo(np.int32)
-_INT64 = np.iinfo(np.int64)
+_LOWEST_32, _LOWEST_64 = -(2**31), -(2**63)
 
 
 def read_dtype(dtype: Any, strict: bool) -> np.dtype[Any]:
@@ -79,16 +78,16 @@ def read_step(step: Any, what: str, strict: bool = False) -> Any:
     if isinstance(step, str | bytes):
         raise DTypeError(f"{what} must be an integer, got {step!r}")
     if type(step) is int:
-        return _within(_INT64, step, what)
+        return _within(_LOWEST_64, step, what)
     if step is None:
         raise ValueError(f"{what} is None; give a global step")
     array = np.asarray(read_any(step, what))
     _check_real(array, what)
     if strict and array.ndim == 0 and array.dtype.kind == "f" and not abs(array) < 2.0**63:
-        return int(_INT64.min)
+        return _LOWEST_64
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         raise InvalidArgumentError(f"{what} must be finite, got {step!r}")
-    return _within(_INT64, int(array), what) if array.ndim == 0 else array.astype(np.int64)
+    return _within(_LOWEST_64, int(array), what) if array.ndim == 0 else array.astype(np.int64)
 
 
 def check_whole(step: Any, read: Any, what: str) -> None:
@@ -97,10 +96,11 @@ def check_whole(step: Any, read: Any, what: str) -> None:
         raise DTypeError(f"{what} must be an integer, got {step!r}")
 
 
-def _within(bounds: np.iinfo[Any], n: int, what: str) -> int:
-    if not bounds.min <= n <= bounds.max:
-        raise InvalidArgumentError(f"{what} must fit into {bounds.bits} bits, got {n}")
-    return n
+def _within(lowest: int, n: int, what: str) -> int:
+    """`n`, if it is one of the integers of two's complement of which this is the lowest."""
+    if lowest <= n < -lowest:
+        return n
+    raise InvalidArgumentError(f"{what} must fit into {lowest.bit_length()} bits, got {n}")
 
 
 def read_count(num_required: Any) -> Any:
@@ -115,7 +115,7 @@ def read_count(num_required: Any) -> Any:
         count = operator.index(num_required)
     except TypeError:
         raise TypeError(f"num_required must be an integer, got {num_required!r}") from None
-    return _within(_INT32, count, "num_required")
+    return _within(_LOWEST_32, count, "num_required")
 
 
 def check_timeout(timeout: float | None) -> None:

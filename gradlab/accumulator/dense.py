@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextvars
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -29,8 +29,10 @@ class DenseSum:
         self._dtype, self._shape, self._is_mean = dtype, shape, is_mean
         self._sum_dtype, self._flushes = sum_dtype, flushes
         # Where NumPy is silent about overflow; entering it costs a tenth of what np.errstate costs.
-        self._quietly = contextvars.Context()
-        self._quietly.run(np.seterr, all="ignore")
+        quietly = contextvars.Context()
+        quietly.run(np.seterr, all="ignore")
+        add: Any = np.add  # its type has many overloads
+        self._add: Callable[..., Array] = partial(quietly.run, add)
         self.count = 0
         self._total: Array = None
         self._spare: Array = None  # the buffer handed out last, of use once its taker has let go of it
@@ -50,13 +52,14 @@ class DenseSum:
             )
         if self._flushes and not is_jax(gradient):
             gradient = flush(gradient.copy())
-        self._flushed(total)
+        if self._flushes:
+            flush(total)
         if isinstance(total, np.ndarray) and isinstance(gradient, np.ndarray):
             # Unpacking is no call: Ctrl-C, which strikes when one returns, cannot come between the addition and this.
-            run: Callable[..., Array] = self._quietly.run
-            (self._total,) = map(run, (np.add,), (total,), (gradient,), (total,))
+            (self._total,) = map(self._add, (total,), (gradient,), (total,))
             self.count = count
-            self._flushed(total)
+            if self._flushes:
+                flush(total)
             return
         with precision(self._sum_dtype):
             total = total if is_jax(total) else namespace(gradient).array(total)

@@ -39,7 +39,9 @@ class Kernel:
             raise InvalidArgumentError(f"{self.name} has dtype {self.dtype}, got a gradient of dtype {gradient.dtype}")
         step, flaw = (local_step, None) if type(local_step) is int else self._scalar(local_step, "local_step")
         with self._lock:
-            receipt = self._usable().apply(gradient, step)
+            if self._ended or self.destroyed:
+                raise self._unusable()
+            receipt = self._machine.apply(gradient, step)
         if flaw:
             raise flaw
         return receipt

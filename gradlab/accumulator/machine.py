@@ -109,8 +109,9 @@ class Machine:
             for taker in self.takers:
                 taker.dropped[local_step] += 1
             return Receipt(False, local_step, step, self.count)
-        self._sum.add(gradient)
-        return Receipt(True, local_step, step, self._sum.count, self._serve() if self.takers else None)
+        total = self._sum
+        total.add(gradient)
+        return Receipt(True, local_step, step, total.count, self._serve() if self.takers else None)
 
     def request(self, taker: Waiter) -> None:
         """Queue up; who is next and finds enough gradients is served at once."""
