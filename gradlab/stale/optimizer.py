@@ -174,11 +174,11 @@ class DropStaleGradientOptimizer(Wrapper):
         """`compute_gradients` and `apply_gradients` in one; in a Graph an Operation that does both at every run."""
         step, given = needed(global_step), (gate_gradients, aggregation_method, colocate_gradients_with_ops)
         with self._entered() as collection:
+            pairs = self.compute_gradients(loss, var_list, *given, grad_loss, worker=worker)
+            applied = self.apply_gradients(pairs, step, name, worker=worker)
             if not collection.graph:
-                pairs = self.compute_gradients(loss, var_list, *given, grad_loss, worker=worker)
-                return self.apply_gradients(pairs, step, name, worker=worker)
-            pairs = self.compute_gradients(loss, var_list, *given, grad_loss, worker=worker)  # checks the loss
-            self.apply_gradients(pairs, step, name, worker=worker)  # makes the slots
+                return applied
+            # In a Graph both only checked the loss and made the slots; what runs computes gradients anew.
             variables = [v for _, v in pairs]
 
             def run() -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable
 from typing import Any
@@ -10,15 +11,16 @@ from typing import Any
 Worker = Any  # what a worker is known by: any hashable value, by default the thread it runs in
 
 
-class Queued:
+class Queued(ABC):
     """Somebody in a queue: `done` once served, `ended` says why if it never will be."""
 
     def __init__(self) -> None:
         self.ended: str | None = None
 
     @property
+    @abstractmethod
     def done(self) -> bool:
-        raise NotImplementedError
+        """Whether it was served."""
 
     @property
     def is_over(self) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from . import server, written
+from .lab import Lab
 from .pages import WIDE, Notebook, Served
 
 NOTEBOOKS = server.CHECKOUT / "notebooks"
@@ -89,6 +90,16 @@ def ran(address: str, folder: Path, chromium: Any) -> Iterator[Callable[[Path], 
 def notebook(request: pytest.FixtureRequest, ran: Callable[[Path], Notebook]) -> Notebook:
     """The notebook that the test file names as its PATH, run from top to bottom."""
     return ran(request.module.PATH)
+
+
+@pytest.fixture
+def shown(request: pytest.FixtureRequest, notebook: Notebook) -> Callable[..., Lab]:
+    """Give a lab of that notebook by its label, back at its defaults or at other params.
+
+    The test file's AXES says for each label which control is its axis, and how its slider is called.
+    """
+    axes = request.module.AXES
+    return lambda label, **params: notebook.lab(label).reset(*axes[label], **params)
 
 
 @pytest.fixture(scope="package")

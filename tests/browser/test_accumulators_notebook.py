@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from .conftest import NOTEBOOKS
-from .lab import Lab, until
+from .lab import until
 from .pages import Notebook
 
 pytestmark = pytest.mark.browser
@@ -26,12 +25,6 @@ AXES = {
     TOKENS: ("event", "Events so far"),
     SPARE: ("aggregate", "Gradients that end a round"),
 }
-
-
-@pytest.fixture
-def shown(notebook: Notebook) -> Callable[..., Lab]:
-    """Give the lab with this label, back at its defaults or at other params."""
-    return lambda label, **params: notebook.lab(label).reset(*AXES[label], **params)
 
 
 @pytest.mark.parametrize("label", AXES)

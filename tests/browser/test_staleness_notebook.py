@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from .conftest import NOTEBOOKS
-from .lab import Lab, until
+from .lab import until
 from .pages import Notebook
 
 pytestmark = pytest.mark.browser
@@ -28,12 +27,6 @@ AXES = {
     POLICIES: ("staleness", "Limit of staleness"),
     MODELS: ("delay", "Largest delay"),
 }
-
-
-@pytest.fixture
-def shown(notebook: Notebook) -> Callable[..., Lab]:
-    """Give the lab with this label, back at its defaults or at other params."""
-    return lambda label, **params: notebook.lab(label).reset(*AXES[label], **params)
 
 
 @pytest.mark.parametrize("label", AXES)
