@@ -1,72 +1,146 @@
-"""One update of a table: duplicates are summed, the sum is clipped, the rule runs once, the new weights are clipped."""
+"""The backward half of a step: gradients of activations become one sum for each row, and rows move."""
 
 from __future__ import annotations
 
-from typing import Any
+import dataclasses
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
-from .. import apply
-from .._arrays import Array, set_rows, sum_duplicates, take_rows
-from ..autodiff import Gradient
-from ..clip import clip_by_value
-from ..pairs import check_shape
-from ..rules import Rule
-from ..rules._rule import Slots
+import jax.numpy as jnp
+
+from .._arrays import Array
+from ..errors import InvalidArgumentError
 from ..slices import IndexedSlices
+from .lookup import Dedup, each_core, join_features
+from .lookups import Lookups
+from .plan import Plan, Table, Tag
+from .row_update import update_table
+from .state import State
 
-Limits = tuple[float | None, float | None]  # (lower, upper); None leaves that side open
+
+class RowSums(NamedTuple):
+    """Gradients on their way to a table: row ids and the sum that each core has for each of its rows."""
+
+    ids: Array
+    sums: Array
 
 
-def update(
-    rule: Rule,
-    w: Array,
-    slots: Slots,
-    g: Gradient,
-    lr: Any,
-    gradient_limits: Limits = (None, None),
-    weight_limits: Limits = (None, None),
-) -> tuple[Array, Slots]:
-    """New weights and slots of a table after one step.
+class Step(NamedTuple):
+    """What an update needs besides the state."""
 
-        G = clip(sum of the gradients of a row),  w, slots = rule(w, slots, G, lr),  w = clip(w)
+    rows: tuple[RowSums, ...]
+    learning_rates: tuple[Array, ...]
+
+
+def update(state: State, gradients: Sequence[Any], learning_rates: Sequence[Any], dedup: Dedup) -> State:
+    """The state after one step.
+
+        G[row] = sum over cores of (sum over its lookups there of weight * gradient[sample])
+        row, slots = rule(row, slots, G, lr)        with clips and decay around it: see `update_table`
+
+    Pure: jit-able, vmap-able. Rows that were looked up move, by a sum of 0 too; others only if the rule is not lazy.
+    A pipelined plan makes the update of the step before, and keeps this one for the next.
 
     Args:
-        g: IndexedSlices, by which only the rows named move, each once; or an array as large as w.
-        gradient_limits, weight_limits: (lower, upper), None for no limit on that side. Weights of rows that do not
-            move are not clipped either.
+        gradients: for each feature an array like its activations.
+        learning_rates: a scalar for each tag.
+        dedup: what `lookup` gave.
 
     Raises:
-        ValueError: a lower limit above its upper one. InvalidArgumentError: rows or an index that do not fit w.
+        InvalidArgumentError: another number of gradients, rates or vectors, a gradient of another shape than its
+            activations (it names the feature), or a rate that is no scalar.
 
-    That the sum is clipped, and not each gradient, follows from TensorFlow's refusal to clip without accumulation; it
-    has not been seen on hardware. Source: `optimization_parameters.proto`, TensorFlow 2.21 (2026).
+    Source: op `XlaSendTPUEmbeddingGradients`, TensorFlow 2.21 (2026).
 
-    >>> import numpy as np
-    >>> from gradlab.rules import StochasticGradientDescent
-    >>> g = IndexedSlices(np.array([[3.0], [2.0]]), np.array([1, 1]), (2, 1))
-    >>> update(StochasticGradientDescent(), np.zeros((2, 1)), (), g, 0.5, (-1.0, 1.0))[0].ravel().tolist()
-    [0.0, -0.5]
+    >>> from gradlab.tpu import Feature, Ids, Plan, Table, create, lookup, make_batch
+    >>> plan = Plan((Table("t", 4, 1, combiner="sum", learning_rate=0.5),), (Feature("f", 0, (2,)),))
+    >>> state = create(plan, [jnp.zeros((4, 1))])
+    >>> activations, dedup = lookup(state, make_batch(plan, {"f": Ids([0, 0, 1], [3, 1, 3])}))
+    >>> update(state, [jnp.array([[1.0], [2.0]])], [], dedup).tables[0].ravel().tolist()
+    [0.0, -0.5, 0.0, -1.5]
     """
-    check_limits("gradient_limits", gradient_limits)
-    check_limits("weight_limits", weight_limits)
-    check_shape(g, tuple(w.shape), "the table")
-    if not isinstance(g, IndexedSlices):
-        w, slots = apply.dense(rule, w, slots, _clipped(g, gradient_limits), lr)
-        return _clipped(w, weight_limits), slots
-    w, slots, g = apply.of_one_library(w, slots, g, lr)
-    indices, sums = sum_duplicates(g.indices, g.values)
-    w, slots = apply.rows(rule, w, slots, IndexedSlices(_clipped(sums, gradient_limits), indices, g.dense_shape), lr)
-    return set_rows(w, indices, _clipped(take_rows(w, indices), weight_limits)), slots
+    plan = state.plan
+    check_gradients(plan, gradients)
+    rates = check_rates(plan, learning_rates)
+    now = Step(row_sums(plan, gradients, dedup), rates)
+    if not plan.pipelined:
+        return apply_step(state, now)
+    return dataclasses.replace(state if state.pending is None else apply_step(state, state.pending), pending=now)
 
 
-def check_limits(name: str, limits: Limits) -> None:
-    """Refuse limits that leave nothing between them."""
-    lower, upper = limits
-    if lower is not None and upper is not None and lower > upper:
-        raise ValueError(f"{name} must be (lower, upper), got {lower} above {upper}")
+def flush_pending(state: State) -> State:
+    """The state with the update made that a pipelined plan still holds back."""
+    return state if state.pending is None else dataclasses.replace(apply_step(state, state.pending), pending=None)
 
 
-def _clipped(x: Array, limits: Limits) -> Array:
-    lower, upper = (
-        e if given is None else given for given, e in zip(limits, (-float("inf"), float("inf")), strict=True)
-    )
-    return x if limits == (None, None) else clip_by_value(x, lower, upper)
+def row_sums(plan: Plan, gradients: Sequence[Any], dedup: Dedup) -> tuple[RowSums, ...]:
+    """For each table the rows that each core touched and their summed gradients."""
+    joined = join_features(plan, [jnp.asarray(g, jnp.float32) for g in gradients])
+    tables = unpacked(plan, dedup)
+    return tuple(RowSums(t.unique, _sums(g, t, plan.cores)) for g, t in zip(joined, tables, strict=True))
+
+
+def unpacked(plan: Plan, dedup: Dedup) -> list[Lookups]:
+    """The deduplication data by table."""
+    vectors = [jnp.asarray(x) for x in dedup[0]] if len(dedup) == 1 else []
+    if len(vectors) != 4 * len(plan.tables):
+        raise InvalidArgumentError(
+            f"deduplication data are a tuple with one tuple of {4 * len(plan.tables)} vectors, 4 for each table; got "
+            f"{[len(x) for x in dedup]}"
+        )
+    return [Lookups(*vectors[k : k + 4]) for k in range(0, len(vectors), 4)]
+
+
+def _sums(g: Array, lookups: Lookups, cores: int) -> Array:
+    rows = lookups.unique.shape[0] // cores
+
+    def on_core(one: tuple[Lookups, Array]) -> Array:
+        t, own = one
+        terms = own.reshape(-1, g.shape[-1]).at[t.samples].get(mode="clip") * t.weights[:, None]
+        return jnp.zeros((rows, g.shape[-1]), g.dtype).at[t.inverse].add(terms, mode="drop")
+
+    return each_core(on_core, (lookups, g), cores).reshape(-1, g.shape[-1])
+
+
+def apply_step(state: State, step: Step) -> State:
+    """Every table moved by the sums of a step."""
+    plan, tables, slots, shared = state.plan, [], [], []
+    for table, w, s, common, rows in zip(plan.tables, state.tables, state.slots, state.shared, step.rows, strict=True):
+        rate, rule = rate_of(table, step.learning_rates), table.rule.at(common)
+        if table.step_counter is not None:
+            rule = rule.at({"step_counter": step.learning_rates[table.step_counter.number]})
+        g = IndexedSlices(rows.sums, rows.ids, tuple(w.shape))
+        new_w, new_s = update_table(table, w, s, g, rate, plan.policy, rule, distinct=plan.cores == 1)
+        tables.append(new_w)
+        slots.append(new_s)
+        shared.append(table.rule.advance(common))
+    return dataclasses.replace(state, tables=tuple(tables), slots=tuple(slots), shared=tuple(shared))
+
+
+def rate_of(table: Table, learning_rates: Sequence[Any]) -> Any:
+    """The learning rate of a table at a step."""
+    rate = table.learning_rate
+    return learning_rates[rate.number] if isinstance(rate, Tag) else rate
+
+
+def check_rates(plan: Plan, learning_rates: Sequence[Any]) -> tuple[Array, ...]:
+    """The learning rates as float32 scalars, one for each tag."""
+    rates = tuple(jnp.asarray(r, jnp.float32) for r in learning_rates)
+    if len(rates) != plan.tag_count:
+        raise InvalidArgumentError(f"the plan has {plan.tag_count} learning-rate tags, got {len(rates)} rates")
+    for k, r in enumerate(rates):
+        if r.shape:
+            raise InvalidArgumentError(f"learning rate {k} must be a scalar, got shape {r.shape}")
+    return rates
+
+
+def check_gradients(plan: Plan, gradients: Sequence[Any]) -> None:
+    """Refuse gradients that are not shaped like the activations."""
+    if len(gradients) != len(plan.features):
+        raise InvalidArgumentError(f"the plan has {len(plan.features)} features, got {len(gradients)} gradients")
+    for k, (f, g) in enumerate(zip(plan.features, gradients, strict=True)):
+        if jnp.shape(g) != plan.activation_shape(k):
+            raise InvalidArgumentError(
+                f"the gradient of feature {f.name!r} must have the shape of its activations, "
+                f"{plan.activation_shape(k)}; got {jnp.shape(g)}"
+            )

@@ -53,7 +53,8 @@ def clip_accumulated(inputs: dict[str, Any]) -> dict[str, Any]:
     g = IndexedSlices(values, np.zeros(len(values), np.int32), w.shape)
     rule, rate = TRAINING_OPS["Adagrad"].make({"lr": inputs["lr"]})
     limits = tuple(inputs["gradient_clip"]), tuple(inputs["weight_clip"])
-    w, slots = tpu.update(rule, w, (accum,), g, rate, *limits)
+    table = tpu.Table("t", *w.shape, rule, gradient_limits=limits[0], weight_limits=limits[1])
+    w, slots = tpu.update_table(table, w, (accum,), g, rate)
     return {"var": w, "accum": slots[0]}
 
 

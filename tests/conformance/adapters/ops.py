@@ -151,7 +151,8 @@ def sparsecore(data: dict[str, Any]) -> dict[str, Any]:
         rule, rate = op.make({str(k): x for k, x in enumerate(row)})
         rule = type(rule)(**{**_fields(rule), **static})
         slots = tuple(state[name] for name in op.slots)
-        state = named(op, *tpu.update(rule, state["var"], slots, array(g), rate, weight_limits=limits))
+        table = tpu.Table("t", *state["var"].shape, rule, weight_limits=limits)
+        state = named(op, *tpu.update_table(table, state["var"], slots, array(g), rate))
         found.append(state)
     return {"after_each_step": found}
 

@@ -8,11 +8,19 @@ import pytest
 import gradlab as gl
 from gradlab import apply
 from gradlab.rules import Adagrad, Momentum, StochasticGradientDescent
-from gradlab.tpu import update
+from gradlab.tpu import Table
+from gradlab.tpu import update_table as of_table
 
 from .. import ways
 
 W = np.float32([[1.0, -1.0], [2.0, 3.0], [4.0, 5.0]])
+
+
+def update(
+    rule: Any, w: Any, slots: Any, g: Any, lr: Any, gradient: Any = (None, None), weight: Any = (None, None)
+) -> Any:
+    table = Table("t", *W.shape, rule, gradient_limits=gradient, weight_limits=weight)
+    return of_table(table, w, slots, g, lr)
 
 
 def slices(values: Any, indices: list[int]) -> gl.IndexedSlices:
@@ -55,11 +63,11 @@ def test_jax_agrees(way: ways.Way) -> None:
 @pytest.mark.parametrize("name", ["gradient_limits", "weight_limits"])
 def test_limits_that_cross_are_refused(name: str) -> None:
     limits: Any = {name: (1.0, -1.0)}
-    with pytest.raises(ValueError, match=rf"{name} must be \(lower, upper\), got 1.0 above -1.0"):
-        update(StochasticGradientDescent(), W, (), W, 0.1, **limits)
+    with pytest.raises(ValueError, match=rf"{name} of table 't' must be \(lower, upper\), got 1.0 above -1.0"):
+        Table("t", 3, 2, **limits)
 
 
 @pytest.mark.parametrize("ids", [[0, 3], [0, -1]])
 def test_a_row_outside_the_table_is_refused(ids: Any) -> None:
-    with pytest.raises(ValueError, match=rf"indices of the table must be in \[0, 3\), got {ids[1]} at position 1"):
+    with pytest.raises(ValueError, match=rf"indices of table 't' must be in \[0, 3\), got {ids[1]} at position 1"):
         update(StochasticGradientDescent(), W, (), slices([[1.0, 2.0], [3.0, 4.0]], ids), 0.1)

@@ -1,0 +1,138 @@
+"""Ids of a batch, checked against the plan, each row wanted once: the host's part of a step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import InvalidArgumentError
+from .lookups import OUTSIDE, Lookups, distinct, filled, roomy
+from .plan import Feature, Plan, Table
+from .policy import Policy
+from .sparsecore import combiner_gains
+
+
+class Ids(NamedTuple):
+    """The ids of one feature on one core: sample, id and weight of each lookup.
+
+    `samples` count the feature's samples in C order of its shape, without the sequence axis, and do not decrease.
+    Weights None are all 1.
+    """
+
+    samples: Any
+    ids: Any
+    weights: Any = None
+
+
+class Batch(NamedTuple):
+    """The lookups of each table of the plan; a JAX tree of arrays, ready for `lookup`."""
+
+    tables: tuple[Lookups, ...]
+
+
+def make_batch(plan: Plan, cores: Sequence[Mapping[str, Ids]] | Mapping[str, Ids]) -> Batch:
+    """What `lookup` needs of a batch: gains by the combiner, ids by the policy, distinct rows of each core and table.
+
+    Args:
+        cores: for each core of the plan, the ids by feature name; a mapping alone is that of the only core. A
+            feature that is left out looks nothing up.
+
+    Raises:
+        InvalidArgumentError: an id outside its table, where the policy raises; samples that the feature does not have,
+            lengths that differ; weights that sum to 0, where the policy raises. It names table, feature, sample and id.
+        ValueError: another number of cores, or a feature that the plan does not have.
+
+    >>> from gradlab.tpu import Feature, Plan, Table
+    >>> plan = Plan((Table("t", 10, 1, combiner="mean"),), (Feature("f", 0, (2,)),))
+    >>> t = make_batch(plan, {"f": Ids([0, 0, 1], [7, 3, 7])}).tables[0]
+    >>> t.unique.tolist(), t.inverse.tolist(), t.weights.tolist()
+    ([3, 7], [1, 0, 1], [0.5, 0.5, 1.0])
+    """
+    each = [cores] if isinstance(cores, Mapping) else list(cores)
+    if len(each) != plan.cores:
+        raise ValueError(f"the plan has {plan.cores} cores, got the ids of {len(each)}")
+    names = {f.name for f in plan.features}
+    if unknown := sorted({name for core in each for name in core} - names):
+        raise ValueError(f"there is no feature {unknown[0]!r}; the plan has {', '.join(sorted(names))}")
+    return Batch(tuple(_of_table(plan, k, each) for k in range(len(plan.tables))))
+
+
+def _of_table(plan: Plan, k: int, cores: Sequence[Mapping[str, Ids]]) -> Lookups:
+    parts = [_of_core(plan, k, core) for core in cores]
+    most_rows, most = (roomy(max(p[n].size for p in parts)) for n in (0, 1))
+    end = plan.samples_of(k)
+    return Lookups(
+        np.concatenate([filled(p.unique, most_rows, OUTSIDE) for p in parts]),
+        np.concatenate([filled(p.inverse, most, most_rows) for p in parts]),
+        np.concatenate([filled(p.samples, most, end) for p in parts]),
+        np.concatenate([filled(p.weights, most, 0) for p in parts]),
+    )
+
+
+def _of_core(plan: Plan, k: int, ids: Mapping[str, Ids]) -> Lookups:
+    """The lookups of one core, nothing filled up."""
+    table, start, parts = plan.tables[k], 0, []
+    for n in plan.features_of(k):
+        feature = plan.features[n]
+        if (given := ids.get(feature.name)) is not None:
+            samples, rows, weights = normalized(feature, table, given, plan.policy)
+            parts.append((samples + np.uint32(start), rows, weights))
+        start += feature.samples
+    empty = (np.zeros(0, np.uint32), np.zeros(0, np.uint32), np.zeros(0, np.float32))
+    samples, rows, weights = (np.concatenate(x) for x in zip(empty, *parts, strict=True))
+    if table.accumulate or plan.policy.without_accumulation == "core":
+        unique, inverse = distinct(rows)
+    else:
+        unique, inverse = rows, np.arange(rows.size, dtype=np.uint32)
+    return Lookups(unique, inverse, samples, weights)
+
+
+def normalized(feature: Feature, table: Table, given: Ids, policy: Policy) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Output row, table row and gain of each lookup that is made (uint32, uint32, float32)."""
+    length = feature.sequence_length
+    count = feature.samples // length if length else feature.samples
+    samples, ids = np.asarray(given.samples, np.int64), np.asarray(given.ids)
+    weights = None if given.weights is None else np.asarray(given.weights, np.float32)
+    _check(feature, samples, ids, weights, count)
+    if length:
+        place = np.arange(samples.size) - np.searchsorted(samples, samples)
+        keep, gains = place < length, np.ones(samples.size, np.float32)
+        samples = samples * length + place
+    else:
+        keep, gains = np.ones(samples.size, bool), combiner_gains(samples, weights, count, table.combiner)
+    rows, inside = _rows(feature, table, samples, ids, policy)
+    keep &= inside
+    return samples[keep].astype(np.uint32), rows[keep].astype(np.uint32), gains[keep]
+
+
+def _check(feature: Feature, samples: np.ndarray, ids: np.ndarray, weights: np.ndarray | None, count: int) -> None:
+    sizes = {"samples": samples.shape, "ids": ids.shape} | ({} if weights is None else {"weights": weights.shape})
+    if len(set(sizes.values())) > 1 or samples.ndim != 1:
+        raise InvalidArgumentError(f"feature {feature.name!r} needs vectors of one length, got {sizes}")
+    if ids.size and ids.dtype.kind not in "iu":
+        raise InvalidArgumentError(f"the ids of feature {feature.name!r} must be integers, got {ids.dtype}")
+    if samples.size and not 0 <= samples.min() <= samples.max() < count:
+        raise InvalidArgumentError(
+            f"feature {feature.name!r} has samples 0 to {count - 1}, got {samples.min()} to {samples.max()}"
+        )
+
+
+def _rows(
+    feature: Feature, table: Table, samples: np.ndarray, ids: np.ndarray, policy: Policy
+) -> tuple[np.ndarray, np.ndarray]:
+    """The table row of each id, by the policy, and whether it is looked up."""
+    inside = (ids >= 0) & (ids < table.rows)
+    if inside.all():
+        return ids, inside
+    if policy.out_of_range == "raise":
+        at = int(np.argmin(inside))
+        raise InvalidArgumentError(
+            f"id {ids[at]} of feature {feature.name!r}, sample {samples[at]}, is outside table {table.name!r}, whose "
+            f"rows are 0 to {table.rows - 1}; Policy(out_of_range='drop', 'clamp' or 'wrap') would let it pass"
+        )
+    if policy.out_of_range == "drop":
+        return np.where(inside, ids, 0), inside
+    rows = np.clip(ids, 0, table.rows - 1) if policy.out_of_range == "clamp" else ids % table.rows
+    return rows, np.ones(ids.size, bool)

@@ -1,0 +1,89 @@
+"""The forward half of a step: rows are fetched once each, scaled, and summed into samples."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .._arrays import Array
+from .batch import Batch
+from .lookups import Lookups
+from .plan import Plan, Table
+from .quantize import quantize
+from .state import State
+
+Dedup = tuple[tuple[Array, ...], ...]
+
+
+def lookup(state: State, batch: Batch) -> tuple[tuple[Array, ...], Dedup]:
+    """Activations of every feature, and the deduplication data that the update needs.
+
+        activation[sample] = sum over its lookups of weight * row[unique[inverse]]
+
+    Pure: jit-able, vmap-able. A sample without ids gets 0.
+
+    Returns:
+        activations: for each feature of the plan, float32 of shape `plan.activation_shape(k)`.
+        dedup: a tuple with one tuple of vectors: for each table unique ids, inverse and samples (uint32), then weights
+            (float32). See `Lookups`.
+
+    The engine's own order of these vectors is not public. Source: ops `XlaRecvTPUEmbeddingActivations` and
+    `XlaRecvTPUEmbeddingDeduplicationData`, TensorFlow 2.21 (2026).
+
+    >>> from gradlab.tpu import Feature, Ids, Plan, Table, create, make_batch
+    >>> plan = Plan((Table("t", 4, 1, combiner="sum"),), (Feature("f", 0, (2,)),))
+    >>> state = create(plan, [jnp.arange(4.0)[:, None]])
+    >>> activations, dedup = lookup(state, make_batch(plan, {"f": Ids([0, 0, 1], [3, 1, 3])}))
+    >>> activations[0].ravel().tolist()
+    [4.0, 3.0]
+    """
+    plan = state.plan
+    tables = [Lookups(*(jnp.asarray(x) for x in t)) for t in batch.tables]
+    outputs = [
+        activate(plan.tables[k], w, t, plan.cores, plan.samples_of(k))
+        for k, (w, t) in enumerate(zip(state.tables, tables, strict=True))
+    ]
+    return split_features(plan, outputs), (tuple(x for t in tables for x in t),)
+
+
+def activate(table: Table, w: Array, lookups: Lookups, cores: int, samples: int) -> Array:
+    """(cores, samples, width): the combined rows of one table."""
+
+    def on_core(one: Lookups) -> Array:
+        rows = w.at[one.unique].get(mode="clip")
+        if table.levels is not None:
+            rows = quantize(rows, *table.levels)
+        terms = rows.at[one.inverse].get(mode="clip") * one.weights[:, None]
+        return jnp.zeros((samples, table.width), w.dtype).at[one.samples].add(terms, mode="drop")
+
+    return each_core(on_core, lookups, cores)
+
+
+def each_core(function: Any, tree: Any, cores: int) -> Array:
+    """`function` of each core's share of the vectors in `tree`, stacked."""
+    shares = jax.tree.map(lambda x: x.reshape(cores, -1, *x.shape[1:]), tree)
+    if cores == 1:
+        return function(jax.tree.map(lambda x: x[0], shares))[None]
+    return jax.vmap(function)(shares)
+
+
+def split_features(plan: Plan, outputs: list[Array]) -> tuple[Array, ...]:
+    """(cores, samples, width) of each table as activations of each feature."""
+    starts, found = [0] * len(plan.tables), []
+    for k, f in enumerate(plan.features):
+        start = starts[f.table]
+        starts[f.table] += f.samples
+        found.append(outputs[f.table][:, start : start + f.samples].reshape(plan.activation_shape(k)))
+    return tuple(found)
+
+
+def join_features(plan: Plan, gradients: Any) -> list[Array]:
+    """The inverse of `split_features`, for gradients."""
+    joined: list[list[Array]] = [[] for _ in plan.tables]
+    for f, g in zip(plan.features, gradients, strict=True):
+        joined[f.table].append(g.reshape(plan.cores, f.samples, -1))
+    empty = [np.zeros((plan.cores, 0, t.width), np.float32) for t in plan.tables]
+    return [jnp.concatenate(parts or [e], axis=1) for parts, e in zip(joined, empty, strict=True)]

@@ -1,0 +1,57 @@
+"""Which rows a batch wants, each once: what the host works out before the tables are touched."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+OUTSIDE = 2**31 - 1  # the id of a place that holds none, past the end of every table
+
+
+class Lookups(NamedTuple):
+    """The lookups of one table, those of all cores one after another; every core has as many.
+
+    The rows `unique` are fetched once each (`OUTSIDE`: none), lookup n is row `unique[inverse[n]]` of its own core
+    times `weights[n]`, and goes into sample `samples[n]` of its core, features counted one after another. A lookup
+    that only fills up has `inverse` and `samples` past their ends and weight 0. These are the deduplication data:
+    uint32, uint32, uint32, float32.
+    """
+
+    unique: Any
+    inverse: Any
+    samples: Any
+    weights: Any
+
+
+def distinct(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct ids in order, and for each entry which of them it is; faster than `np.unique`.
+
+    >>> [x.tolist() for x in distinct(np.array([7, 3, 7]))]
+    [[3, 7], [1, 0, 1]]
+    """
+    keys = ids.astype(np.uint64) << np.uint64(32) | np.arange(ids.size, dtype=np.uint64)
+    keys.sort()  # one sort of numbers that carry their place, instead of a sort of places
+    ordered, places = (keys >> np.uint64(32)).astype(np.uint32), keys.astype(np.uint32)
+    first = np.ones(ids.size, bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+    inverse = np.empty(ids.size, np.uint32)
+    inverse[places] = np.cumsum(first, dtype=np.uint32) - np.uint32(1)
+    return ordered[first], inverse
+
+
+def roomy(size: int) -> int:
+    """The next 2**k or 3 * 2**k: batches of about one size then share one compiled program.
+
+    >>> [roomy(n) for n in (0, 5, 8, 9, 65, 100)]
+    [1, 6, 8, 12, 96, 128]
+    """
+    k = max(size - 1, 0).bit_length()
+    return 1 << k if k < 2 or size > 3 << (k - 2) else 3 << (k - 2)
+
+
+def filled(x: np.ndarray, size: int, value: Any) -> np.ndarray:
+    """x and then `value` until there are `size` entries."""
+    out = np.full(size, value, x.dtype)
+    out[: x.size] = x
+    return out

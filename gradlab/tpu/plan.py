@@ -1,0 +1,122 @@
+"""What is fixed before the first batch: tables, the features that read them, and on how many cores."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ..rules import Rule, StochasticGradientDescent
+from .policy import Policy
+from .row_update import Limits, check_limits
+from .sparsecore import Combiner
+
+NO_LIMITS: Limits = (None, None)
+
+
+class Tag(NamedTuple):
+    """A number that comes with every step: entry `number` of the learning rates."""
+
+    number: int
+
+
+class Levels(NamedTuple):
+    """Simulated quantization of what is looked up: see `quantize`."""
+
+    lower: float
+    upper: float
+    num_buckets: int
+
+
+@dataclass(frozen=True)
+class Table:
+    """One embedding table: its size, its rule and what happens around the rule.
+
+    `combiner` joins the rows of a sample; `accumulate` sums all gradients of a row before the rule runs once;
+    `step_counter` feeds the rule's field of that name. The rule is lazy unless it says otherwise.
+    """
+
+    name: str
+    rows: int
+    width: int
+    rule: Rule = StochasticGradientDescent()  # noqa: RUF009 - frozen
+    learning_rate: float | Tag = 0.01
+    combiner: Combiner = "mean"
+    gradient_limits: Limits = NO_LIMITS
+    weight_limits: Limits = NO_LIMITS
+    weight_decay: float = 0.0
+    weight_decay_times_rate: bool = False
+    levels: Levels | None = None
+    accumulate: bool = True
+    step_counter: Tag | None = None
+
+    def __post_init__(self) -> None:
+        if self.rows < 1 or self.width < 1:
+            raise ValueError(f"table {self.name!r} must have rows and width, got {self.rows} x {self.width}")
+        check_limits(f"gradient_limits of table {self.name!r}", self.gradient_limits)
+        check_limits(f"weight_limits of table {self.name!r}", self.weight_limits)
+        if not self.rule.lazy and not self.accumulate:
+            raise ValueError(f"table {self.name!r}: a rule that moves every row needs accumulate=True")
+
+    @property
+    def tags(self) -> tuple[int, ...]:
+        """The learning rates it reads, by number."""
+        return tuple(t.number for t in (self.learning_rate, self.step_counter) if isinstance(t, Tag))
+
+
+@dataclass(frozen=True)
+class Feature:
+    """One column of ids: which table it reads, and the shape of what one core looks up, without the reduced axis.
+
+    With a `sequence_length` the last entry of the shape is that length: ids are not combined but stand in a row.
+    """
+
+    name: str
+    table: int
+    shape: tuple[int, ...]
+    sequence_length: int = 0
+
+    @property
+    def samples(self) -> int:
+        """The number of rows that one core gets."""
+        return math.prod(self.shape)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Tables, features in the order of activations and gradients, cores, and whether lookups run one update ahead."""
+
+    tables: tuple[Table, ...]
+    features: tuple[Feature, ...]
+    cores: int = 1
+    pipelined: bool = False
+    policy: Policy = dataclasses.field(default_factory=Policy)
+
+    def __post_init__(self) -> None:
+        for f in self.features:
+            if not 0 <= f.table < len(self.tables):
+                raise ValueError(f"feature {f.name!r} reads table {f.table}, but there are {len(self.tables)}")
+        if self.cores < 1:
+            raise ValueError(f"cores must be at least 1, got {self.cores}")
+        used = sorted({n for t in self.tables for n in t.tags})
+        if used != list(range(len(used))):
+            raise ValueError(f"tags of learning rates must be 0, 1, ... without gaps; the tables use {used}")
+
+    @property
+    def tag_count(self) -> int:
+        """How many learning rates a step needs."""
+        return len({n for t in self.tables for n in t.tags})
+
+    def features_of(self, table: int) -> tuple[int, ...]:
+        """The features that read a table, in order."""
+        return tuple(k for k, f in enumerate(self.features) if f.table == table)
+
+    def samples_of(self, table: int) -> int:
+        """The rows that one core gets from a table, all its features together."""
+        return sum(self.features[k].samples for k in self.features_of(table))
+
+    def activation_shape(self, feature: int) -> tuple[int, ...]:
+        """Of a feature's activations and gradients, all cores one after another along the first axis."""
+        f = self.features[feature]
+        return (self.cores * f.shape[0], *f.shape[1:], self.tables[f.table].width)

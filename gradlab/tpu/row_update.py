@@ -1,0 +1,125 @@
+"""One update of a table: gradients are summed and clipped, weights decay, the rule runs, weights are clipped."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+from .. import apply
+from .._arrays import Array, namespace, set_rows, sum_duplicates, take_rows
+from ..autodiff import Gradient
+from ..clip import clip_by_value
+from ..pairs import check_shape
+from ..rules import Rule
+from ..rules._rule import Slots
+from ..slices import IndexedSlices
+from .policy import Policy
+
+if TYPE_CHECKING:
+    from .plan import Table
+
+Limits = tuple[float | None, float | None]  # (lower, upper); None leaves that side open
+
+
+def update_table(
+    table: Table,
+    w: Array,
+    slots: Slots,
+    g: Gradient,
+    lr: Any,
+    policy: Policy = Policy(),  # noqa: B008 - frozen
+    rule: Rule | None = None,
+    distinct: bool = False,
+) -> tuple[Array, Slots]:
+    """New weights and slots of a table after one step.
+
+        G = clip(sum of the gradients of a row);  w = w - decay * w;  w, slots = rule(w, slots, G, lr);  w = clip(w)
+
+    Without `table.accumulate` all this happens for each slice in turn. Only rows that are named move, by a sum of 0
+    too, unless the rule is not lazy. NumPy or JAX; jit-able.
+
+    Args:
+        g: IndexedSlices, by which only the rows named move; or an array as large as w, by which every row does.
+        lr: the rate of this step.
+        rule: instead of `table.rule`, where fields of it change from step to step.
+        distinct: no row is named twice, so that there is nothing to sum.
+
+    Raises:
+        InvalidArgumentError: rows or an index that do not fit w.
+
+    The order of the parts is an analogy, not seen on hardware: see `Policy`. Source: `optimization_parameters.proto`,
+    TensorFlow 2.21 (2026).
+
+    >>> import numpy as np
+    >>> from gradlab.tpu import Table
+    >>> g = IndexedSlices(np.array([[3.0], [2.0]]), np.array([1, 1]), (2, 1))
+    >>> table = Table("t", 2, 1, gradient_limits=(-1.0, 1.0))
+    >>> update_table(table, np.zeros((2, 1)), (), g, 0.5)[0].ravel().tolist()
+    [0.0, -0.5]
+    """
+    check_shape(g, tuple(w.shape), f"table {table.name!r}")
+    whole = Around(table, rule or table.rule, policy)
+    if not isinstance(g, IndexedSlices):
+        return whole(w, slots, g, lr)
+    w, slots, g = apply.of_one_library(w, slots, g, lr)
+    if not whole.clips_gradient:
+        g = IndexedSlices(clipped(g.values, table.gradient_limits), g.indices, g.dense_shape)
+    if not table.accumulate:
+        return apply.each(whole, w, slots, g, lr)
+    indices, sums = (g.indices, g.values) if distinct else sum_duplicates(g.indices, g.values)
+    if not whole.rule.lazy:
+        return whole(w, slots, set_rows(namespace(w).zeros(w.shape, sums.dtype), indices, sums), lr)
+    new_w, new_slots = whole(take_rows(w, indices), tuple(take_rows(s, indices) for s in slots), sums, lr)
+    return set_rows(w, indices, new_w), tuple(
+        set_rows(s, indices, new) for s, new in zip(slots, new_slots, strict=True)
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class Around(Rule):
+    """A rule with what a table does around it: limits of the gradient, decay, limits of the weight."""
+
+    table: Table
+    rule: Rule
+    policy: Policy
+
+    @property
+    def slots(self) -> Any:  # type: ignore[override]
+        return self.rule.slots
+
+    @property
+    def clips_gradient(self) -> bool:
+        """Whether what comes is still to be clipped; else each contribution was before they were summed."""
+        return self.policy.gradient_clip_place == "sum" or not self.table.accumulate
+
+    def __call__(self, w: Array, slots: Slots, g: Array, lr: Any) -> tuple[Array, Slots]:
+        g = clipped(g, self.table.gradient_limits) if self.clips_gradient else g
+        if self.policy.weight_decay_place == "before":
+            w, slots = self.rule(self._decayed(w, lr), slots, g, lr)
+        else:
+            w, slots = self.rule(w, slots, g, lr)
+            w = self._decayed(w, lr)
+        return clipped(w, self.table.weight_limits), slots
+
+    def _decayed(self, w: Array, lr: Any) -> Array:
+        t = self.table
+        if not t.weight_decay:
+            return w
+        factor = namespace(w).asarray(t.weight_decay, w.dtype)
+        factor = factor * namespace(w).asarray(lr, w.dtype) if t.weight_decay_times_rate else factor
+        return w * factor if self.policy.weight_decay_kind == "multiply" else w - factor * w
+
+
+def check_limits(name: str, limits: Limits) -> None:
+    """Refuse limits that leave nothing between them."""
+    lower, upper = limits
+    if lower is not None and upper is not None and lower > upper:
+        raise ValueError(f"{name} must be (lower, upper), got {lower} above {upper}")
+
+
+def clipped(x: Array, limits: Limits) -> Array:
+    """x between the limits that there are."""
+    lower, upper = (
+        e if given is None else given for given, e in zip(limits, (-float("inf"), float("inf")), strict=True)
+    )
+    return x if limits == (None, None) else clip_by_value(x, lower, upper)

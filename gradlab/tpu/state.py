@@ -1,0 +1,64 @@
+"""Tables and slots as one JAX tree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from .._arrays import Array
+from ..rules._rule import Shared, Slots
+from .plan import Plan
+
+
+@dataclass(frozen=True)
+class State:
+    """What a step changes. A JAX tree whose leaves are the arrays; the plan is static.
+
+    `tables` and `slots` are in the plan's order, (rows, width) each; `shared` holds what changes from step to step but
+    is common to all rows; `pending` is the update that a pipelined engine has not made yet.
+    """
+
+    plan: Plan
+    tables: tuple[Array, ...]
+    slots: tuple[Slots, ...]
+    shared: tuple[Shared, ...]
+    pending: Any = None
+
+
+jax.tree_util.register_dataclass(State, data_fields=["tables", "slots", "shared", "pending"], meta_fields=["plan"])
+
+
+def create(plan: Plan, tables: Sequence[Any], slots: Sequence[Sequence[Any] | None] | None = None) -> State:
+    """The state before the first step.
+
+    Args:
+        tables: one (rows, width) array for each table of the plan; they become float32.
+        slots: the same for their slots, None where the rule shall make them.
+
+    Raises:
+        ValueError: another number of tables or slots than the plan has, or another shape; names the table.
+
+    >>> from gradlab.tpu import Feature, Plan, Table
+    >>> create(Plan((Table("t", 2, 3),), (Feature("f", 0, (1,)),)), [jnp.zeros((2, 3))]).tables[0].shape
+    (2, 3)
+    """
+    if len(tables) != len(plan.tables):
+        raise ValueError(f"the plan has {len(plan.tables)} tables, got {len(tables)}")
+    arrays = tuple(jnp.asarray(x, jnp.float32) for x in tables)
+    given = [None] * len(arrays) if slots is None else list(slots)
+    if len(given) != len(arrays):
+        raise ValueError(f"the plan has {len(arrays)} tables, got slots of {len(given)}")
+    made = []
+    for t, w, own in zip(plan.tables, arrays, given, strict=True):
+        full = t.rule.init(w) if own is None else tuple(jnp.asarray(s, jnp.float32) for s in own)
+        if len(full) != len(t.rule.slots):
+            raise ValueError(f"table {t.name!r} has the slots {', '.join(t.rule.slots) or 'none'}; got {len(full)}")
+        for name, x in (("parameters", w), *zip(t.rule.slots, full, strict=True)):
+            if x.shape != (t.rows, t.width):
+                raise ValueError(f"{name} of table {t.name!r} must have shape {(t.rows, t.width)}, got {x.shape}")
+        made.append(full)
+    return State(plan, arrays, tuple(made), tuple(t.rule.start() for t in plan.tables))
