@@ -17,6 +17,8 @@ from . import (
     staleness_guesses,
     three_steps,
     three_steps_guesses,
+    tpu_embedding_guesses,
+    tpu_embeddings,
 )
 from ._feedback import Feedback as Feedback
 from .prediction import Prediction as Prediction
@@ -50,6 +52,12 @@ _EXERCISES: dict[str, Callable[[Any], Feedback]] = {
     "accumulators.sparse_rows": accumulators.sparse_rows,
     "accumulators.mean": accumulators.mean,
     "accumulators.row_mean": accumulators.row_mean,
+    "tpu_embeddings.twice": tpu_embeddings.twice,
+    "tpu_embeddings.zero": tpu_embeddings.zero,
+    "tpu_embeddings.forgets": tpu_embeddings.forgets,
+    "tpu_embeddings.pooled": tpu_embeddings.pooled,
+    "tpu_embeddings.row_gradient": tpu_embeddings.row_gradient,
+    "tpu_embeddings.rate": tpu_embeddings.rate,
 }
 
 _PREDICTIONS: dict[str, type[Prediction]] = {
@@ -64,6 +72,7 @@ _PREDICTIONS: dict[str, type[Prediction]] = {
         staleness_guesses.Accepted,
         staleness_guesses.Straggler,
         accumulator_guesses.Collect,
+        tpu_embedding_guesses.Distinct,
     )
 }
 

@@ -1,0 +1,194 @@
+"""Questions of the notebook on TPU embeddings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ._feedback import Coded, Feedback, choice
+
+
+def twice(answer: Any) -> Feedback:
+    """A sample names row 7 twice and row 3 once, combiner mean: what is the share of row 7?"""
+    return choice(
+        answer,
+        {
+            "a": (
+                False,
+                "That would be the mean of the distinct rows. Is what is fetched once also counted once?",
+            ),
+            "b": (
+                True,
+                "Three lookups, each with weight 1/3, two of them row 7. It is fetched once and counted twice.",
+            ),
+            "c": (False, "Row 3 is in the sample as well."),
+        },
+    )
+
+
+def zero(answer: Any) -> Feedback:
+    """Two samples send a row opposite gradients, the rule has momentum: what happens to the row?"""
+    return choice(
+        answer,
+        {
+            "a": (False, "The sum is 0, but the row is named. Which rows does the rule run for?"),
+            "b": (
+                True,
+                "A row that is named is touched, with a sum of 0 too: the rule runs, and what momentum it has moves it. "
+                "A row that nobody names keeps its momentum and stands still.",
+            ),
+            "c": (False, "They are summed before the rule runs, and it runs once."),
+        },
+    )
+
+
+def forgets(answer: Any) -> Feedback:
+    """A row starts at 0.5, the optimizer is FTRL, its first gradient is 0: what is the weight?"""
+    return choice(
+        answer,
+        {
+            "a": (False, "A gradient of 0 leaves it alone with SGD. FTRL works the weight out anew; from what?"),
+            "b": (
+                True,
+                "FTRL's weight is a function of its two slots, and both know nothing of the initial value: a linear "
+                "slot of 0 gives a weight of 0.",
+            ),
+            "c": (False, "The accumulator starts at 0.1, so nothing is divided by 0."),
+        },
+    )
+
+
+def _pooled_case(samples: list[int], ids: list[int], count: int) -> dict[str, Any]:
+    table = np.array([[1.0, 10.0], [2.0, -4.0], [7.0, 0.0]])
+    return {"table": table, "samples": np.array(samples, int), "ids": np.array(ids, int), "count": count}
+
+
+def _sums(table: np.ndarray, samples: np.ndarray, ids: np.ndarray, count: int) -> np.ndarray:
+    total = np.zeros((count, table.shape[1]))
+    np.add.at(total, samples, table[ids])
+    return total
+
+
+def _lookups(samples: np.ndarray, count: int) -> np.ndarray:
+    return np.bincount(samples, minlength=count)[:, None]
+
+
+def _pooled(table: np.ndarray, samples: np.ndarray, ids: np.ndarray, count: int) -> np.ndarray:
+    return _sums(table, samples, ids, count) / np.maximum(_lookups(samples, count), 1)
+
+
+def _pooled_distinct(table: np.ndarray, samples: np.ndarray, ids: np.ndarray, count: int) -> np.ndarray:
+    pairs = np.unique(np.stack([samples, ids], axis=1), axis=0)
+    return _pooled(table, pairs[:, 0], pairs[:, 1], count)
+
+
+pooled = Coded(
+    cases=[
+        _pooled_case([0, 0, 1], [2, 0, 1], 2),
+        _pooled_case([0, 0, 0], [1, 1, 0], 1),
+        _pooled_case([1, 1], [2, 2], 3),
+    ],
+    right=_pooled,
+    mistakes=(
+        (_sums, "Those are the sums. What is each divided by?"),
+        (_pooled_distinct, "A row that a sample names twice counts twice."),
+        (
+            lambda table, samples, ids, count: _sums(table, samples, ids, count) / _lookups(samples, count),
+            "A sample without ids divides 0 by 0. What should the model get for it?",
+        ),
+        (
+            lambda table, samples, ids, count: _sums(table, samples, ids, count) / max(len(ids), 1),
+            "That divides by the lookups of the whole batch. How many has each sample?",
+        ),
+    ),
+    otherwise=lambda got, table, samples, ids, count: (
+        "For every sample: the sum of the rows it names, divided by how many it names; 0 where it names none."
+    ),
+    done="It agrees on 3 cases, with a row named twice and with samples that name none.",
+)
+
+
+def _gradient_case(samples: list[int], ids: list[int], gradients: list[float], rows: int) -> dict[str, Any]:
+    return {
+        "samples": np.array(samples, int),
+        "ids": np.array(ids, int),
+        "gradients": np.array(gradients),
+        "rows": rows,
+    }
+
+
+def _spread(gain: Callable[[np.ndarray], np.ndarray]) -> Callable[..., np.ndarray]:
+    """The gradient of each row, from a formula for the gain of each lookup."""
+
+    def gradient(samples: np.ndarray, ids: np.ndarray, gradients: np.ndarray, rows: int) -> np.ndarray:
+        found = np.zeros(rows)
+        np.add.at(found, ids, gain(samples) * gradients[samples])
+        return found
+
+    return gradient
+
+
+def _mean_gains(samples: np.ndarray) -> np.ndarray:
+    return 1 / np.bincount(samples)[samples]
+
+
+def _last(samples: np.ndarray, ids: np.ndarray, gradients: np.ndarray, rows: int) -> np.ndarray:
+    found = np.zeros(rows)
+    found[ids] = _mean_gains(samples) * gradients[samples]
+    return found
+
+
+def _per_mention(samples: np.ndarray, ids: np.ndarray, gradients: np.ndarray, rows: int) -> np.ndarray:
+    total = _spread(_mean_gains)(samples, ids, gradients, rows)
+    return total / np.maximum(np.bincount(ids, minlength=rows), 1)
+
+
+row_gradient = Coded(
+    cases=[
+        _gradient_case([0, 0, 1], [2, 0, 1], [6.0, -1.0], 3),
+        _gradient_case([0, 0, 0, 1], [1, 1, 3, 1], [3.0, 8.0], 4),
+        _gradient_case([0, 2], [2, 2], [1.0, 50.0, 4.0], 3),
+    ],
+    right=_spread(_mean_gains),
+    mistakes=(
+        (_spread(lambda samples: np.ones(len(samples))), "By how much was each row multiplied on the way there?"),
+        (_last, "A row that comes again is overwritten. Add it: NumPy has np.add.at."),
+        (_per_mention, "What a row gets is summed, not averaged: a popular row gets more."),
+        (lambda samples, ids, gradients, rows: np.zeros(rows), "Nothing is added."),
+    ),
+    otherwise=lambda got, samples, ids, gradients, rows: (
+        "For every lookup: the gradient of its sample, divided by how many lookups the sample has, added to its row."
+    ),
+    done="It agrees with the derivative of the mean on 3 cases, a row in two samples among them.",
+)
+
+
+def _rate_case(lr: float, beta1: float, beta2: float, step: int) -> dict[str, Any]:
+    return {"lr": lr, "beta1": beta1, "beta2": beta2, "step": step}
+
+
+rate = Coded(
+    cases=[_rate_case(0.001, 0.9, 0.999, 1), _rate_case(0.5, 0.8, 0.99, 7), _rate_case(0.1, 0.0, 0.5, 2)],
+    right=lambda lr, beta1, beta2, step: lr * np.sqrt(1 - beta2**step) / (1 - beta1**step),
+    mistakes=(
+        (lambda lr, beta1, beta2, step: lr, "That leaves the correction out, as the engine does."),
+        (
+            lambda lr, beta1, beta2, step: lr * (1 - beta2**step) / (1 - beta1**step),
+            "The step is divided by the root of the mean square, so its correction is under a root as well.",
+        ),
+        (
+            lambda lr, beta1, beta2, step: lr * (1 - beta1**step) / np.sqrt(1 - beta2**step),
+            "The other way round: the mean starts too small, and the rate has to make up for it.",
+        ),
+        (
+            lambda lr, beta1, beta2, step: lr * np.sqrt(1 - beta2) / (1 - beta1),
+            "That is right for the first step. What are the betas raised to?",
+        ),
+    ),
+    otherwise=lambda got, lr, beta1, beta2, step: (
+        "Adam divides the mean by 1 - beta1**step and the mean square by 1 - beta2**step; put both into the rate."
+    ),
+    done="It agrees on 3 cases: this rate, sent as a tag, gives Adam its bias correction back.",
+)
