@@ -17,11 +17,11 @@ def twice(answer: Any) -> Feedback:
         {
             "a": (
                 False,
-                "That would be the mean of the distinct rows. Is what is fetched once also counted once?",
+                "That is the mean of the distinct rows. Is what is fetched once also counted once?",
             ),
             "b": (
                 True,
-                "Three lookups, each with weight 1/3, two of them row 7. It is fetched once and counted twice.",
+                "Three lookups of weight 1/3, two of them row 7. It is fetched once and counted twice.",
             ),
             "c": (False, "Row 3 is in the sample as well."),
         },
@@ -36,7 +36,7 @@ def zero(answer: Any) -> Feedback:
             "a": (False, "The sum is 0, but the row is named. Which rows does the rule run for?"),
             "b": (
                 True,
-                "A row that is named is touched, with a sum of 0 too: the rule runs, and what momentum it has moves it. "
+                "A row that is named is touched, with a sum of 0 too: the rule runs, and its momentum moves it. "
                 "A row that nobody names keeps its momentum and stands still.",
             ),
             "c": (False, "They are summed before the rule runs, and it runs once."),
