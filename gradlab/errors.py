@@ -46,6 +46,10 @@ class ClipWarning(GradlabWarning):
     """A clip did something its caller may not expect: limit 0 or infinite, overflow, non-finite entries."""
 
 
+class EmbeddingWarning(GradlabWarning):
+    """A table, feature or step of TPU embeddings does something its user may not expect."""
+
+
 class GateWarning(GradlabWarning):
     """A gate value that has no effect, or one that lets updates overtake gradients."""
 
