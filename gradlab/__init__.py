@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from . import raw_ops as raw_ops
     from . import rules as rules
     from . import schedules as schedules
+    from . import tpu as tpu
     from . import train as train
     from . import workers as workers
     from .accumulator import ConditionalAccumulator as ConditionalAccumulator
@@ -70,6 +71,7 @@ _MODULES = (
     "raw_ops",
     "rules",
     "schedules",
+    "tpu",
     "train",
     "workers",
 )

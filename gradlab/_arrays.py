@@ -224,7 +224,7 @@ def sum_duplicates(indices: Array, rows: Array) -> tuple[Array, Array]:
         sums = np.zeros((unique.size, *rows.shape[1:]), rows.dtype)
         np.add.at(sums, inverse.reshape(-1), rows)
         return unique, sums
-    outside = np.iinfo(indices.dtype).max
+    outside = indices.dtype.type(np.iinfo(indices.dtype).max)
     unique, inverse = xp.unique(indices, return_inverse=True, size=indices.shape[0], fill_value=outside)
     return unique, xp.zeros_like(rows).at[inverse.reshape(-1)].add(rows)
 

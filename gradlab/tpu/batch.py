@@ -18,7 +18,10 @@ class Ids(NamedTuple):
     """The ids of one feature on one core: sample, id and weight of each lookup.
 
     `samples` count the feature's samples in C order of its shape, without the sequence axis, and do not decrease.
-    Weights None are all 1.
+    Weights None are all 1. Source: inputs of op `EnqueueTPUEmbeddingSparseBatch`, TensorFlow 2.21 (2026).
+
+    >>> Ids(samples=[0, 0, 1], ids=[7, 3, 7]).weights is None
+    True
     """
 
     samples: Any
@@ -27,7 +30,12 @@ class Ids(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """The lookups of each table of the plan; a JAX tree of arrays, ready for `lookup`."""
+    """The lookups of each table of the plan; a JAX tree of arrays, ready for `lookup`. Not in TensorFlow.
+
+    >>> from gradlab.tpu import Plan, Table
+    >>> len(make_batch(Plan((Table("t", 10, 1), Table("u", 5, 2)), ()), {}).tables)
+    2
+    """
 
     tables: tuple[Lookups, ...]
 
@@ -43,6 +51,8 @@ def make_batch(plan: Plan, cores: Sequence[Mapping[str, Ids]] | Mapping[str, Ids
         InvalidArgumentError: an id outside its table, where the policy raises; samples that the feature does not have,
             lengths that differ; weights that sum to 0, where the policy raises. It names table, feature, sample and id.
         ValueError: another number of cores, or a feature that the plan does not have.
+
+    Not in TensorFlow, whose host does this behind op `EnqueueTPUEmbeddingSparseBatch` and shows none of it.
 
     >>> from gradlab.tpu import Feature, Plan, Table
     >>> plan = Plan((Table("t", 10, 1, combiner="mean"),), (Feature("f", 0, (2,)),))

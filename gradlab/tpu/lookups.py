@@ -15,7 +15,11 @@ class Lookups(NamedTuple):
     The rows `unique` are fetched once each (`OUTSIDE`: none), lookup n is row `unique[inverse[n]]` of its own core
     times `weights[n]`, and goes into sample `samples[n]` of its core, features counted one after another. A lookup
     that only fills up has `inverse` and `samples` past their ends and weight 0. These are the deduplication data:
-    uint32, uint32, uint32, float32.
+    uint32, uint32, uint32, float32. Not in TensorFlow: the engine's own order of these vectors is not public.
+
+    >>> one = Lookups(np.uint32([3, 7]), np.uint32([1, 0, 1]), np.uint32([0, 0, 1]), np.float32([0.5, 0.5, 1]))
+    >>> one.unique[one.inverse].tolist()
+    [7, 3, 7]
     """
 
     unique: Any

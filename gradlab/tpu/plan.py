@@ -16,13 +16,25 @@ NO_LIMITS: Limits = (None, None)
 
 
 class Tag(NamedTuple):
-    """A number that comes with every step: entry `number` of the learning rates."""
+    """A number that comes with every step: entry `number` of the learning rates.
+
+    Source: `OptimizerDynamicInput.tag` of `optimization_parameters.proto`, TensorFlow 2.21 (2026).
+
+    >>> Plan((Table("t", 10, 4, learning_rate=Tag(0)),), ()).tag_count
+    1
+    """
 
     number: int
 
 
 class Levels(NamedTuple):
-    """Simulated quantization of what is looked up: see `quantize`."""
+    """Simulated quantization of what is looked up: see `quantize`.
+
+    Source: `tf.tpu.experimental.embedding.QuantizationConfig`, TensorFlow 2.21 (2026).
+
+    >>> Table("t", 10, 4, levels=Levels(-1.0, 1.0, 256)).levels.num_buckets
+    256
+    """
 
     lower: float
     upper: float
@@ -35,6 +47,14 @@ class Table:
 
     `combiner` joins the rows of a sample; `accumulate` sums all gradients of a row before the rule runs once;
     `step_counter` feeds the rule's field of that name. The rule is lazy unless it says otherwise.
+
+    Raises:
+        ValueError: no rows or no width, limits that cross, or a rule that moves every row without `accumulate`.
+
+    Source: `TableDescriptor` and `OptimizationParameters`, TensorFlow 2.21 (2026).
+
+    >>> Table("words", 1000, 16, learning_rate=0.1).combiner
+    'mean'
     """
 
     name: str
@@ -70,6 +90,10 @@ class Feature:
     """One column of ids: which table it reads, and the shape of what one core looks up, without the reduced axis.
 
     With a `sequence_length` the last entry of the shape is that length: ids are not combined but stand in a row.
+    Source: `FeatureDescriptor`, TensorFlow 2.21 (2026).
+
+    >>> Feature("history", 0, (32, 5), sequence_length=5).samples
+    160
     """
 
     name: str
@@ -85,7 +109,16 @@ class Feature:
 
 @dataclass(frozen=True)
 class Plan:
-    """Tables, features in the order of activations and gradients, cores, and whether lookups run one update ahead."""
+    """Tables, features in the order of activations and gradients, cores, and whether lookups run one update ahead.
+
+    Raises:
+        ValueError: a feature of a table that is not there, no core, or tags of learning rates with gaps.
+
+    Source: `TPUEmbeddingConfiguration`, TensorFlow 2.21 (2026).
+
+    >>> Plan((Table("t", 10, 4),), (Feature("f", 0, (32,)),), cores=2).activation_shape(0)
+    (64, 4)
+    """
 
     tables: tuple[Table, ...]
     features: tuple[Feature, ...]

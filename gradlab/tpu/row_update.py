@@ -29,7 +29,6 @@ def update_table(
     lr: Any,
     policy: Policy = Policy(),  # noqa: B008 - frozen
     rule: Rule | None = None,
-    distinct: bool = False,
 ) -> tuple[Array, Slots]:
     """New weights and slots of a table after one step.
 
@@ -42,7 +41,6 @@ def update_table(
         g: IndexedSlices, by which only the rows named move; or an array as large as w, by which every row does.
         lr: the rate of this step.
         rule: instead of `table.rule`, where fields of it change from step to step.
-        distinct: no row is named twice, so that there is nothing to sum.
 
     Raises:
         InvalidArgumentError: rows or an index that do not fit w.
@@ -66,13 +64,15 @@ def update_table(
         g = IndexedSlices(clipped(g.values, table.gradient_limits), g.indices, g.dense_shape)
     if not table.accumulate:
         return apply.each(whole, w, slots, g, lr)
-    indices, sums = (g.indices, g.values) if distinct else sum_duplicates(g.indices, g.values)
-    if not whole.rule.lazy:
-        return whole(w, slots, set_rows(namespace(w).zeros(w.shape, sums.dtype), indices, sums), lr)
-    new_w, new_slots = whole(take_rows(w, indices), tuple(take_rows(s, indices) for s in slots), sums, lr)
-    return set_rows(w, indices, new_w), tuple(
-        set_rows(s, indices, new) for s, new in zip(slots, new_slots, strict=True)
-    )
+    return move_rows(whole, w, slots, *sum_duplicates(g.indices, g.values), lr)
+
+
+def move_rows(rule: Around, w: Array, slots: Slots, ids: Array, sums: Array, lr: Any) -> tuple[Array, Slots]:
+    """The rows `ids`, none of which comes twice, moved by `sums`; in JAX an id past the end is no row."""
+    if not rule.rule.lazy:
+        return rule(w, slots, set_rows(namespace(w).zeros(w.shape, sums.dtype), ids, sums), lr)
+    new_w, new_slots = rule(take_rows(w, ids), tuple(take_rows(s, ids) for s in slots), sums, lr)
+    return set_rows(w, ids, new_w), tuple(set_rows(s, ids, new) for s, new in zip(slots, new_slots, strict=True))
 
 
 @dataclasses.dataclass(frozen=True)

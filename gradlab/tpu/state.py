@@ -19,7 +19,12 @@ class State:
     """What a step changes. A JAX tree whose leaves are the arrays; the plan is static.
 
     `tables` and `slots` are in the plan's order, (rows, width) each; `shared` holds what changes from step to step but
-    is common to all rows; `pending` is the update that a pipelined engine has not made yet.
+    is common to all rows; `pending` is the update that a pipelined engine has not made yet. Not in TensorFlow.
+
+    >>> from gradlab.tpu import Plan, Table
+    >>> state = create(Plan((Table("t", 2, 3),), ()), [jnp.zeros((2, 3))])
+    >>> jax.tree.map(lambda x: x + 1, state).tables[0][0].tolist()
+    [1.0, 1.0, 1.0]
     """
 
     plan: Plan
@@ -41,6 +46,8 @@ def create(plan: Plan, tables: Sequence[Any], slots: Sequence[Sequence[Any] | No
 
     Raises:
         ValueError: another number of tables or slots than the plan has, or another shape; names the table.
+
+    Source: op `LoadAllTPUEmbeddingParameters`, TensorFlow 2.21 (2026).
 
     >>> from gradlab.tpu import Feature, Plan, Table
     >>> create(Plan((Table("t", 2, 3),), (Feature("f", 0, (1,)),)), [jnp.zeros((2, 3))]).tables[0].shape

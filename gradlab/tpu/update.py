@@ -8,13 +8,15 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
-from .._arrays import Array
+from .. import apply
+from .._arrays import Array, sum_duplicates
 from ..errors import InvalidArgumentError
+from ..rules._rule import Slots
 from ..slices import IndexedSlices
 from .lookup import Dedup, each_core, join_features
 from .lookups import Lookups
 from .plan import Plan, Table, Tag
-from .row_update import update_table
+from .row_update import Around, move_rows
 from .state import State
 
 
@@ -69,7 +71,15 @@ def update(state: State, gradients: Sequence[Any], learning_rates: Sequence[Any]
 
 
 def flush_pending(state: State) -> State:
-    """The state with the update made that a pipelined plan still holds back."""
+    """The state with the update made that a pipelined plan still holds back. Not in TensorFlow.
+
+    >>> from gradlab.tpu import Feature, Ids, Plan, Table, create, lookup, make_batch
+    >>> plan = Plan((Table("t", 4, 1, learning_rate=0.5),), (Feature("f", 0, (1,)),), pipelined=True)
+    >>> state = create(plan, [jnp.zeros((4, 1))])
+    >>> state = update(state, [jnp.ones((1, 1))], [], lookup(state, make_batch(plan, {"f": Ids([0], [2])}))[1])
+    >>> state.tables[0].ravel().tolist(), flush_pending(state).tables[0].ravel().tolist()
+    ([0.0, 0.0, 0.0, 0.0], [0.0, 0.0, -0.5, 0.0])
+    """
     return state if state.pending is None else dataclasses.replace(apply_step(state, state.pending), pending=None)
 
 
@@ -109,12 +119,18 @@ def apply_step(state: State, step: Step) -> State:
         rate, rule = rate_of(table, step.learning_rates), table.rule.at(common)
         if table.step_counter is not None:
             rule = rule.at({"step_counter": step.learning_rates[table.step_counter.number]})
-        g = IndexedSlices(rows.sums, rows.ids, tuple(w.shape))
-        new_w, new_s = update_table(table, w, s, g, rate, plan.policy, rule, distinct=plan.cores == 1)
+        new_w, new_s = _moved(Around(table, rule, plan.policy), w, s, rows, rate, plan.cores)
         tables.append(new_w)
         slots.append(new_s)
         shared.append(table.rule.advance(common))
     return dataclasses.replace(state, tables=tuple(tables), slots=tuple(slots), shared=tuple(shared))
+
+
+def _moved(rule: Around, w: Array, slots: Slots, rows: RowSums, lr: Any, cores: int) -> tuple[Array, Slots]:
+    if not rule.table.accumulate:
+        return apply.each(rule, w, slots, IndexedSlices(rows.sums, rows.ids), lr)
+    ids, sums = rows if cores == 1 else sum_duplicates(rows.ids, rows.sums)
+    return move_rows(rule, w, slots, ids, sums, lr)
 
 
 def rate_of(table: Table, learning_rates: Sequence[Any]) -> Any:

@@ -1,0 +1,67 @@
+"""Activations: rows scaled and summed into samples, of one core and of several."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from gradlab.tpu import Feature, Ids, Levels, Plan, Table, create, lookup, make_batch, quantize
+
+W = np.arange(12, dtype=np.float32).reshape(6, 2)
+
+
+def activations(features: tuple[Feature, ...], ids: Any, cores: int = 1, **table: Any) -> list[Any]:
+    plan = Plan((Table("t", 6, 2, **table),), features, cores)
+    return [np.asarray(x) for x in lookup(create(plan, [W]), make_batch(plan, ids))[0]]
+
+
+@pytest.mark.parametrize(
+    ("combiner", "gains"), [("sum", [1.0, 3.0]), ("mean", [0.25, 0.75]), ("sqrtn", [10**-0.5, 3 * 10**-0.5])]
+)
+def test_weights_are_gains_of_the_combiner(combiner: Any, gains: list[float]) -> None:
+    (a,) = activations((Feature("f", 0, (2,)),), {"f": Ids([0, 0], [5, 1], [1.0, 3.0])}, combiner=combiner)
+    np.testing.assert_allclose(a, [gains[0] * W[5] + gains[1] * W[1], [0.0, 0.0]], rtol=1e-6)
+
+
+def test_features_of_one_table_in_their_own_shapes() -> None:
+    features = (Feature("f", 0, (2,)), Feature("g", 0, (1, 2)), Feature("s", 0, (2, 3), 3))
+    ids = {"f": Ids([1], [2]), "g": Ids([0, 1], [3, 4]), "s": Ids([1, 1], [5, 1])}
+    f, g, s = activations(features, ids)
+    assert f.tolist() == [[0, 0], W[2].tolist()]
+    assert g.tolist() == [[W[3].tolist(), W[4].tolist()]]
+    assert s.tolist() == [[[0, 0]] * 3, [W[5].tolist(), W[1].tolist(), [0, 0]]]
+
+
+def test_cores_stand_one_after_another() -> None:
+    ids = [{"f": Ids([0], [3])}, {"f": Ids([0, 1, 1], [1, 1, 2])}]
+    (a,) = activations((Feature("f", 0, (2,)),), ids, cores=2, combiner="sum")
+    assert a.tolist() == [W[3].tolist(), [0, 0], W[1].tolist(), (W[1] + W[2]).tolist()]
+
+
+def test_rows_are_quantized_before_they_are_combined() -> None:
+    levels = Levels(0.0, 8.0, 3)
+    ids = {"f": Ids([0, 0], [1, 4])}
+    (a,) = activations((Feature("f", 0, (1,)),), ids, combiner="sum", levels=levels)
+    assert a.tolist() == [(quantize(W[1], *levels) + quantize(W[4], *levels)).tolist()]
+
+
+def test_deduplication_data_are_one_tuple_of_vectors() -> None:
+    plan = Plan((Table("t", 6, 2), Table("u", 6, 2)), (Feature("f", 1, (2,)),))
+    batch = make_batch(plan, {"f": Ids([0, 1], [2, 2])})
+    dedup = lookup(create(plan, [W, W]), batch)[1]
+    assert len(dedup) == 1 and len(dedup[0]) == 8
+    assert [x.dtype for x in dedup[0]] == [jnp.uint32, jnp.uint32, jnp.uint32, jnp.float32] * 2
+    assert dedup[0][4].tolist() == batch.tables[1].unique.tolist()
+
+
+def test_states_and_batches_may_be_mapped_over() -> None:
+    plan = Plan((Table("t", 6, 2),), (Feature("f", 0, (2,)),))
+    state, batches = create(plan, [W]), [make_batch(plan, {"f": Ids([0, 1], ids)}) for ids in ([3, 1], [5, 2])]
+    one = [lookup(state, b)[0][0] for b in batches]
+    stacked = jax.tree.map(lambda *x: jnp.stack(x), *batches)
+    assert jax.vmap(lambda b: lookup(state, b)[0][0])(stacked).tolist() == [x.tolist() for x in one]
+    states = jax.tree.map(lambda x: jnp.stack([x, x + 1]), state)
+    got = jax.vmap(lambda s: lookup(s, batches[0])[0][0])(states)
+    assert got.tolist() == [one[0].tolist(), (one[0] + 1).tolist()]

@@ -1,0 +1,26 @@
+"""Distinct rows and the sizes of vectors."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gradlab.tpu.lookups import distinct, filled, roomy
+
+
+@given(st.lists(st.integers(0, 2**31 - 2)), st.sampled_from([np.uint32, np.int32, np.int64]))
+def test_distinct_is_unique(ids: list[int], dtype: type) -> None:
+    unique, inverse = distinct(np.array(ids, dtype))
+    expected = np.unique(np.array(ids, np.uint32), return_inverse=True)
+    assert (unique.dtype, inverse.dtype) == (np.uint32, np.uint32)
+    assert (unique.tolist(), inverse.tolist()) == (expected[0].tolist(), expected[1].tolist())
+
+
+@given(st.integers(1, 10**6))
+def test_at_most_half_of_the_room_is_spare(size: int) -> None:
+    assert size <= roomy(size) <= max(1.5 * size, size + 1)
+    assert roomy(roomy(size)) == roomy(size)
+
+
+def test_filled_up_with_a_value() -> None:
+    x = filled(np.array([1, 2], np.uint32), 4, 9)
+    assert (x.tolist(), x.dtype) == ([1, 2, 9, 9], np.uint32)

@@ -1,0 +1,46 @@
+"""Tables, features and tags that fit together, and what they say of shapes."""
+
+from typing import Any
+
+import pytest
+
+from gradlab.rules import Adam, Lion
+from gradlab.tpu import Feature, Plan, Table, Tag
+
+TABLES = (Table("a", 10, 4), Table("b", 5, 2))
+
+
+def test_shapes_hold_all_cores_one_after_another() -> None:
+    features = (Feature("x", 1, (3,)), Feature("y", 0, (3, 2)), Feature("z", 1, (3, 7), 7))
+    plan = Plan(TABLES, features, cores=2)
+    assert [plan.activation_shape(k) for k in range(3)] == [(6, 2), (6, 2, 4), (6, 7, 2)]
+    assert (plan.features_of(1), plan.samples_of(1), plan.features_of(0), plan.samples_of(0)) == ((0, 2), 24, (1,), 6)
+
+
+def test_tags_are_counted_once() -> None:
+    tables = (Table("a", 1, 1, learning_rate=Tag(1)), Table("b", 1, 1, learning_rate=Tag(0), step_counter=Tag(1)))
+    assert Plan(tables, ()).tag_count == 2
+    assert Plan(TABLES, ()).tag_count == 0
+
+
+def test_plans_are_values() -> None:
+    """So that one compiled program serves all equal ones."""
+    assert hash(Plan(TABLES, (Feature("x", 1, (3,)),))) == hash(Plan(TABLES, (Feature("x", 1, (3,)),)))
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Table("t", 0, 4), "table 't' must have rows and width, got 0 x 4"),
+        (lambda: Table("t", 4, 0), "table 't' must have rows and width, got 4 x 0"),
+        (lambda: Table("t", 4, 1, Adam(lazy=False), accumulate=False), "table 't': a rule that moves every row"),
+        (lambda: Table("t", 4, 1, Lion(lazy=False), accumulate=False), "needs accumulate=True"),
+        (lambda: Plan(TABLES, (Feature("x", 2, (3,)),)), "feature 'x' reads table 2, but there are 2"),
+        (lambda: Plan(TABLES, (Feature("x", -1, (3,)),)), "feature 'x' reads table -1, but there are 2"),
+        (lambda: Plan(TABLES, (), cores=0), "cores must be at least 1, got 0"),
+        (lambda: Plan((Table("t", 1, 1, learning_rate=Tag(1)),), ()), r"without gaps; the tables use \[1\]"),
+    ],
+)
+def test_what_does_not_fit_is_refused(make: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make()

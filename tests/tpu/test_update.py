@@ -1,0 +1,84 @@
+"""Rows move by the sum of what their lookups pass back; what is sent wrongly is refused by name."""
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from gradlab.errors import InvalidArgumentError
+from gradlab.rules import Adagrad
+from gradlab.tpu import Feature, Ids, Plan, Table, Tag, create, flush_pending, lookup, make_batch, update
+
+W = np.arange(12, dtype=np.float32).reshape(6, 2)
+TWO = (Feature("f", 0, (2,)), Feature("g", 0, (1,)))
+
+
+def step(plan: Plan, ids: Any, gradients: Any, rates: Any = ()) -> Any:
+    state = create(plan, [W] * len(plan.tables))
+    return update(state, gradients, rates, lookup(state, make_batch(plan, ids))[1])
+
+
+def test_duplicates_features_and_cores_are_summed() -> None:
+    plan = Plan((Table("t", 6, 2, combiner="sum", learning_rate=1.0),), TWO, cores=2)
+    ids = [{"f": Ids([0, 0, 1], [3, 3, 4]), "g": Ids([0], [3])}, {"f": Ids([1], [3])}]
+    state = step(plan, ids, [np.float32([[1, 2], [10, 20], [0, 0], [100, 200]]), np.float32([[0.5, 0.5], [9, 9]])])
+    expected = W.copy()
+    expected[3] -= [1 + 1 + 0.5 + 100, 2 + 2 + 0.5 + 200]
+    expected[4] -= [10, 20]
+    assert state.tables[0].tolist() == expected.tolist()
+
+
+def test_a_row_touched_by_0_is_touched() -> None:
+    """Its accumulator stays, and so does a row that nobody looked up."""
+    plan = Plan((Table("t", 6, 2, weight_limits=(0.0, 4.0)),), TWO)
+    state = step(plan, {"f": Ids([0], [5])}, [np.zeros((2, 2)), np.zeros((1, 2))])
+    assert state.tables[0].tolist() == [*W[:5].tolist(), [4.0, 4.0]]
+
+
+def test_tags_give_tables_their_rates() -> None:
+    tables = (Table("a", 6, 2, learning_rate=Tag(1)), Table("b", 6, 2, learning_rate=Tag(0)))
+    features = (Feature("x", 0, (1,)), Feature("y", 1, (1,)))
+    ids, ones = {"x": Ids([0], [0]), "y": Ids([0], [1])}, np.ones((1, 2))
+    state = step(Plan(tables, features), ids, [ones, ones], [0.5, 0.25])
+    assert (state.tables[0] - W)[0].tolist() == [-0.25, -0.25]
+    assert (state.tables[1] - W)[1].tolist() == [-0.5, -0.5]
+
+
+def test_a_pipelined_update_comes_one_step_late() -> None:
+    late, now = (Plan((Table("t", 6, 2, Adagrad()),), TWO, pipelined=p) for p in (True, False))
+    a, b = create(late, [W]), create(now, [W])
+    before = [b]
+    for ids in ([1, 2], [2, 3], [2, 2]):
+        batch = make_batch(now, {"f": Ids([0, 1], ids)})
+        g = [jnp.ones((2, 2)), jnp.zeros((1, 2))]
+        a, b = update(a, g, [], lookup(a, batch)[1]), update(b, g, [], lookup(b, batch)[1])
+        assert a.tables[0].tolist() == before[-1].tables[0].tolist()
+        before.append(b)
+    assert flush_pending(a).tables[0].tolist() == b.tables[0].tolist()
+    assert flush_pending(b) is b
+
+
+@pytest.mark.parametrize(
+    ("gradients", "rates", "message"),
+    [
+        ([np.ones((2, 2))], [], "the plan has 2 features, got 1 gradients"),
+        ([np.ones((2, 3)), np.ones((1, 2))], [], r"the gradient of feature 'f' must .* \(2, 2\); got \(2, 3\)"),
+        ([np.ones((2, 2)), np.ones((1, 2))], [0.1], "the plan has 0 learning-rate tags, got 1 rates"),
+    ],
+)
+def test_what_is_sent_wrongly_is_refused(gradients: Any, rates: Any, message: str) -> None:
+    with pytest.raises(InvalidArgumentError, match=message):
+        step(Plan((Table("t", 6, 2),), TWO), {}, gradients, rates)
+
+
+def test_a_rate_is_a_scalar() -> None:
+    plan = Plan((Table("t", 6, 2, learning_rate=Tag(0)),), TWO)
+    with pytest.raises(InvalidArgumentError, match=r"learning rate 0 must be a scalar, got shape \(1,\)"):
+        step(plan, {}, [np.ones((2, 2)), np.ones((1, 2))], [np.ones(1)])
+
+
+def test_deduplication_data_of_another_plan_are_refused() -> None:
+    plan = Plan((Table("t", 6, 2),), TWO)
+    with pytest.raises(InvalidArgumentError, match=r"one tuple of 4 vectors, 4 for each table; got \[2\]"):
+        update(create(plan, [W]), [np.ones((2, 2)), np.ones((1, 2))], [], ((np.ones(1), np.ones(1)),))
