@@ -137,17 +137,22 @@ def read() -> Text:
     """The lines of the running Python's documentation, shuffled, those without a frequent word left out."""
     from pydoc_data.topics import topics
 
-    lines = [
-        (number, re.findall("[a-z_]*[a-z][a-z_]*", line.lower()))
-        for number, name in enumerate(TOPICS)
-        for line in topics[name].split("\n")
-    ]
+    lines = [(number, words_of(line)) for number, name in enumerate(TOPICS) for line in topics[name].split("\n")]
     order = np.random.default_rng(0).permutation(len(lines))
     held_out, train = ([lines[i] for i in part] for part in (order[::_HELD_OUT], np.delete(order, np.s_[::_HELD_OUT])))
     counted = Counter(word for _, words in train for word in words)
     ranked = sorted((word for word in counted if counted[word] >= FEWEST), key=lambda word: (-counted[word], word))
     rows = {word: row for row, word in enumerate(ranked)}
     return Text(tuple(ranked), _numbered(train, rows), _numbered(held_out, rows))
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text, in small letters; what has no letter is none.
+
+    >>> words_of("Call __init__(self) 2 times")
+    ['call', '__init__', 'self', 'times']
+    """
+    return re.findall("[a-z_]*[a-z][a-z_]*", text.lower())
 
 
 def _numbered(lines: list[tuple[int, list[str]]], rows: dict[str, int]) -> Lines:
