@@ -3,6 +3,9 @@
 from .batch import Batch as Batch
 from .batch import Ids as Ids
 from .batch import make_batch as make_batch
+from .coo import CooRows as CooRows
+from .coo import combiner_gains as combiner_gains
+from .coo import coo_rows as coo_rows
 from .dedup import data_size as data_size
 from .dedup import merge as merge
 from .dedup import split as split
@@ -17,9 +20,6 @@ from .plan import Tag as Tag
 from .policy import Policy as Policy
 from .quantize import quantize as quantize
 from .row_update import update_table as update_table
-from .sparsecore import CooRows as CooRows
-from .sparsecore import combiner_gains as combiner_gains
-from .sparsecore import coo_rows as coo_rows
 from .state import State as State
 from .state import create as create
 from .update import flush_pending as flush_pending

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import InvalidArgumentError
+from .coo import combiner_gains
 from .lookups import OUTSIDE, Lookups, distinct, filled, roomy
 from .plan import Feature, Plan, Table
 from .policy import Policy
-from .sparsecore import combiner_gains
 
 
 class Ids(NamedTuple):

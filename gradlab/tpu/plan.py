@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..rules import Rule, StochasticGradientDescent
+from .coo import Combiner
 from .policy import Policy
 from .row_update import Limits, check_limits
-from .sparsecore import Combiner
 
 NO_LIMITS: Limits = (None, None)
 

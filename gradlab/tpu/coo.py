@@ -1,4 +1,4 @@
-"""How a SparseCore reads a batch of ids: coordinates (sample, id) with a gain for each."""
+"""Lookups of a batch as coordinates (sample, id) with a gain for each, as a SparseCore reads them."""
 
 from __future__ import annotations
 
