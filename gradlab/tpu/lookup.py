@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import jax
@@ -11,6 +12,7 @@ import numpy as np
 from .._arrays import Array
 from .batch import Batch
 from .lookups import Lookups
+from .placement import ONE_DEVICE, Placement
 from .plan import Plan, Table
 from .quantize import quantize
 from .state import State
@@ -40,26 +42,37 @@ def lookup(state: State, batch: Batch) -> tuple[tuple[Array, ...], Dedup]:
     >>> activations[0].ravel().tolist()
     [4.0, 3.0]
     """
-    plan = state.plan
-    tables = [Lookups(*(jnp.asarray(x) for x in t)) for t in batch.tables]
+    plan, place = state.plan, state.placement
+    place.check(batch)
+    tables = tuple(Lookups(*(jnp.asarray(x) for x in t)) for t in batch.tables)
+    activations = place.run(partial(_activations, plan, place), state.tables, tables)
+    return activations, (tuple(x for t in tables for x in t),)
+
+
+def _activations(plan: Plan, place: Placement, tables: Any, lookups: Any) -> tuple[Array, ...]:
+    cores = plan.cores // place.devices
     outputs = [
-        activate(plan.tables[k], w, t, plan.cores, plan.samples_of(k))
-        for k, (w, t) in enumerate(zip(state.tables, tables, strict=True))
+        activate(plan.tables[k], w, t, cores, plan.samples_of(k), place)
+        for k, (w, t) in enumerate(zip(tables, lookups, strict=True))
     ]
-    return split_features(plan, outputs), (tuple(x for t in tables for x in t),)
+    return split_features(plan, outputs)
 
 
-def activate(table: Table, w: Array, lookups: Lookups, cores: int, samples: int) -> Array:
+def activate(
+    table: Table, w: Array, lookups: Lookups, cores: int, samples: int, place: Placement = ONE_DEVICE
+) -> Array:
     """(cores, samples, width): the combined rows of one table."""
+    wanted = place.places(place.to_owners(lookups.unique, cores), table.rows)
+    rows = w.at[wanted].get(mode="clip")
+    if table.levels is not None:
+        rows = quantize(rows, *table.levels)
 
-    def on_core(one: Lookups) -> Array:
-        rows = w.at[one.unique].get(mode="clip")
-        if table.levels is not None:
-            rows = quantize(rows, *table.levels)
-        terms = rows.at[one.inverse].get(mode="clip") * one.weights[:, None]
-        return jnp.zeros((samples, table.width), w.dtype).at[one.samples].add(terms, mode="drop")
+    def on_core(one: tuple[Lookups, Array]) -> Array:
+        t, own = one
+        terms = own.at[t.inverse].get(mode="clip") * t.weights[:, None]
+        return jnp.zeros((samples, table.width), w.dtype).at[t.samples].add(terms, mode="drop")
 
-    return each_core(on_core, lookups, cores)
+    return each_core(on_core, (lookups, place.to_cores(rows, cores)), cores)
 
 
 def each_core(function: Any, tree: Any, cores: int) -> Array:
@@ -76,14 +89,15 @@ def split_features(plan: Plan, outputs: list[Array]) -> tuple[Array, ...]:
     for k, f in enumerate(plan.features):
         start = starts[f.table]
         starts[f.table] += f.samples
-        found.append(outputs[f.table][:, start : start + f.samples].reshape(plan.activation_shape(k)))
+        own = outputs[f.table][:, start : start + f.samples]
+        found.append(own.reshape(own.shape[0] * f.shape[0], *plan.activation_shape(k)[1:]))
     return tuple(found)
 
 
-def join_features(plan: Plan, gradients: Any) -> list[Array]:
+def join_features(plan: Plan, gradients: Any, cores: int) -> list[Array]:
     """The inverse of `split_features`, for gradients."""
     joined: list[list[Array]] = [[] for _ in plan.tables]
     for f, g in zip(plan.features, gradients, strict=True):
-        joined[f.table].append(g.reshape(plan.cores, f.samples, -1))
-    empty = [np.zeros((plan.cores, 0, t.width), np.float32) for t in plan.tables]
+        joined[f.table].append(g.reshape(cores, f.samples, plan.tables[f.table].width))
+    empty = [np.zeros((cores, 0, t.width), np.float32) for t in plan.tables]
     return [jnp.concatenate(parts or [e], axis=1) for parts, e in zip(joined, empty, strict=True)]

@@ -11,12 +11,13 @@ import jax.numpy as jnp
 
 from .._arrays import Array
 from ..rules._rule import Shared, Slots
+from .placement import ONE_DEVICE, Placement
 from .plan import Plan
 
 
 @dataclass(frozen=True)
 class State:
-    """What a step changes. A JAX tree whose leaves are the arrays; the plan is static.
+    """What a step changes. A JAX tree whose leaves are the arrays; the plan and the placement are static.
 
     `tables` and `slots` are in the plan's order, (rows, width) each; `shared` holds what changes from step to step but
     is common to all rows; `pending` is the update that a pipelined engine has not made yet. Not in TensorFlow.
@@ -32,9 +33,12 @@ class State:
     slots: tuple[Slots, ...]
     shared: tuple[Shared, ...]
     pending: Any = None
+    placement: Placement = ONE_DEVICE
 
 
-jax.tree_util.register_dataclass(State, data_fields=["tables", "slots", "shared", "pending"], meta_fields=["plan"])
+jax.tree_util.register_dataclass(
+    State, data_fields=["tables", "slots", "shared", "pending"], meta_fields=["plan", "placement"]
+)
 
 
 def create(plan: Plan, tables: Sequence[Any], slots: Sequence[Sequence[Any] | None] | None = None) -> State:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
@@ -15,6 +16,7 @@ from ..rules._rule import Slots
 from ..slices import IndexedSlices
 from .lookup import Dedup, each_core, join_features
 from .lookups import Lookups
+from .placement import ONE_DEVICE, Placement
 from .plan import Plan, Table, Tag
 from .row_update import Around, move_rows
 from .state import State
@@ -64,7 +66,7 @@ def update(state: State, gradients: Sequence[Any], learning_rates: Sequence[Any]
     plan = state.plan
     check_gradients(plan, gradients)
     rates = check_rates(plan, learning_rates)
-    now = Step(row_sums(plan, gradients, dedup), rates)
+    now = Step(row_sums(plan, gradients, dedup, state.placement), rates)
     if not plan.pipelined:
         return apply_step(state, now)
     return dataclasses.replace(state if state.pending is None else apply_step(state, state.pending), pending=now)
@@ -83,11 +85,15 @@ def flush_pending(state: State) -> State:
     return state if state.pending is None else dataclasses.replace(apply_step(state, state.pending), pending=None)
 
 
-def row_sums(plan: Plan, gradients: Sequence[Any], dedup: Dedup) -> tuple[RowSums, ...]:
+def row_sums(plan: Plan, gradients: Sequence[Any], dedup: Dedup, place: Placement = ONE_DEVICE) -> tuple[RowSums, ...]:
     """For each table the rows that each core touched and their summed gradients."""
-    joined = join_features(plan, [jnp.asarray(g, jnp.float32) for g in gradients])
-    tables = unpacked(plan, dedup)
-    return tuple(RowSums(t.unique, _sums(g, t, plan.cores)) for g, t in zip(joined, tables, strict=True))
+    floats = tuple(jnp.asarray(g, jnp.float32) for g in gradients)
+    return place.run(partial(_row_sums, plan, plan.cores // place.devices), floats, unpacked(plan, dedup))
+
+
+def _row_sums(plan: Plan, cores: int, gradients: Any, tables: Any) -> tuple[RowSums, ...]:
+    joined = join_features(plan, gradients, cores)
+    return tuple(RowSums(t.unique, _sums(g, t, cores)) for g, t in zip(joined, tables, strict=True))
 
 
 def unpacked(plan: Plan, dedup: Dedup) -> list[Lookups]:
@@ -114,19 +120,27 @@ def _sums(g: Array, lookups: Lookups, cores: int) -> Array:
 
 def apply_step(state: State, step: Step) -> State:
     """Every table moved by the sums of a step."""
-    plan, tables, slots, shared = state.plan, [], [], []
-    for table, w, s, common, rows in zip(plan.tables, state.tables, state.slots, state.shared, step.rows, strict=True):
-        rate, rule = rate_of(table, step.learning_rates), table.rule.at(common)
+    plan, place = state.plan, state.placement
+    tables, slots = place.run(
+        partial(_moved, plan, place), state.tables, state.slots, state.shared, step.rows, step.learning_rates
+    )
+    shared = tuple(table.rule.advance(common) for table, common in zip(plan.tables, state.shared, strict=True))
+    return dataclasses.replace(state, tables=tables, slots=slots, shared=shared)
+
+
+def _moved(plan: Plan, place: Placement, tables: Any, slots: Any, shared: Any, sums: Any, rates: Any) -> Any:
+    cores, moved = plan.cores // place.devices, []
+    for table, w, s, common, rows in zip(plan.tables, tables, slots, shared, sums, strict=True):
+        rule = table.rule.at(common)
         if table.step_counter is not None:
-            rule = rule.at({"step_counter": step.learning_rates[table.step_counter.number]})
-        new_w, new_s = _moved(Around(table, rule, plan.policy), w, s, rows, rate, plan.cores)
-        tables.append(new_w)
-        slots.append(new_s)
-        shared.append(table.rule.advance(common))
-    return dataclasses.replace(state, tables=tuple(tables), slots=tuple(slots), shared=tuple(shared))
+            rule = rule.at({"step_counter": rates[table.step_counter.number]})
+        ids, values = (place.to_owners(x, cores) for x in rows)
+        own = RowSums(place.places(ids, table.rows), values)
+        moved.append(_move(Around(table, rule, plan.policy), w, s, own, rate_of(table, rates), plan.cores))
+    return tuple(w for w, _ in moved), tuple(s for _, s in moved)
 
 
-def _moved(rule: Around, w: Array, slots: Slots, rows: RowSums, lr: Any, cores: int) -> tuple[Array, Slots]:
+def _move(rule: Around, w: Array, slots: Slots, rows: RowSums, lr: Any, cores: int) -> tuple[Array, Slots]:
     if not rule.table.accumulate:
         return apply.each(rule, w, slots, IndexedSlices(rows.sums, rows.ids), lr)
     ids, sums = rows if cores == 1 else sum_duplicates(rows.ids, rows.sums)
