@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import apply
 from .._arrays import Array, namespace, set_rows, sum_duplicates, take_rows
@@ -93,13 +93,19 @@ class Around(Rule):
         return self.policy.gradient_clip_place == "sum" or not self.table.accumulate
 
     def __call__(self, w: Array, slots: Slots, g: Array, lr: Any) -> tuple[Array, Slots]:
+        last = self.stages(w, slots, g, lr)
+        return last.weights, last.slots
+
+    def stages(self, w: Array, slots: Slots, g: Array, lr: Any) -> Stages:
+        """The update with what it passes through on its way."""
         g = clipped(g, self.table.gradient_limits) if self.clips_gradient else g
         if self.policy.weight_decay_place == "before":
-            w, slots = self.rule(self._decayed(w, lr), slots, g, lr)
+            whole, left = w, self._decayed(w, lr)
+            free, slots = self.rule(left, slots, g, lr)
         else:
-            w, slots = self.rule(w, slots, g, lr)
-            w = self._decayed(w, lr)
-        return clipped(w, self.table.weight_limits), slots
+            whole, slots = self.rule(w, slots, g, lr)
+            free = left = self._decayed(whole, lr)
+        return Stages(g, whole, left, free, clipped(free, self.table.weight_limits), slots)
 
     def _decayed(self, w: Array, lr: Any) -> Array:
         t = self.table
@@ -108,6 +114,17 @@ class Around(Rule):
         factor = namespace(w).asarray(t.weight_decay, w.dtype)
         factor = factor * namespace(w).asarray(lr, w.dtype) if t.weight_decay_times_rate else factor
         return w * factor if self.policy.weight_decay_kind == "multiply" else w - factor * w
+
+
+class Stages(NamedTuple):
+    """What an update passes through: the limited gradient; weights before decay and after; before limits and after."""
+
+    gradient: Array
+    whole: Array
+    left: Array
+    free: Array
+    weights: Array
+    slots: Slots
 
 
 def check_limits(name: str, limits: Limits) -> None:
