@@ -18,7 +18,7 @@ from .lookup import Dedup, each_core, join_features
 from .lookups import Lookups
 from .placement import ONE_DEVICE, Placement
 from .plan import Plan, Table, Tag
-from .row_update import Around, move_rows
+from .row_update import Around, clipped, move_rows
 from .state import State
 
 
@@ -93,7 +93,8 @@ def row_sums(plan: Plan, gradients: Sequence[Any], dedup: Dedup, place: Placemen
 
 def _row_sums(plan: Plan, cores: int, gradients: Any, tables: Any) -> tuple[RowSums, ...]:
     joined = join_features(plan, gradients, cores)
-    return tuple(RowSums(t.unique, _sums(g, t, cores)) for g, t in zip(joined, tables, strict=True))
+    rules = (Around(table, table.rule, plan.policy) for table in plan.tables)
+    return tuple(RowSums(t.unique, _sums(r, g, t, cores)) for r, g, t in zip(rules, joined, tables, strict=True))
 
 
 def unpacked(plan: Plan, dedup: Dedup) -> list[Lookups]:
@@ -107,12 +108,13 @@ def unpacked(plan: Plan, dedup: Dedup) -> list[Lookups]:
     return [Lookups(*vectors[k : k + 4]) for k in range(0, len(vectors), 4)]
 
 
-def _sums(g: Array, lookups: Lookups, cores: int) -> Array:
+def _sums(rule: Around, g: Array, lookups: Lookups, cores: int) -> Array:
     rows = lookups.unique.shape[0] // cores
 
     def on_core(one: tuple[Lookups, Array]) -> Array:
         t, own = one
         terms = own.reshape(-1, g.shape[-1]).at[t.samples].get(mode="clip") * t.weights[:, None]
+        terms = terms if rule.clips_gradient else clipped(terms, rule.table.gradient_limits)
         return jnp.zeros((rows, g.shape[-1]), g.dtype).at[t.inverse].add(terms, mode="drop")
 
     return each_core(on_core, (lookups, g), cores).reshape(-1, g.shape[-1])

@@ -8,7 +8,7 @@ import pytest
 
 from gradlab.errors import InvalidArgumentError
 from gradlab.rules import Adagrad
-from gradlab.tpu import Feature, Ids, Plan, Table, Tag, create, flush_pending, lookup, make_batch, update
+from gradlab.tpu import Feature, Ids, Plan, Policy, Table, Tag, create, flush_pending, lookup, make_batch, update
 
 W = np.arange(12, dtype=np.float32).reshape(6, 2)
 TWO = (Feature("f", 0, (2,)), Feature("g", 0, (1,)))
@@ -34,6 +34,14 @@ def test_a_row_touched_by_0_is_touched() -> None:
     plan = Plan((Table("t", 6, 2, weight_limits=(0.0, 4.0)),), TWO)
     state = step(plan, {"f": Ids([0], [5])}, [np.zeros((2, 2)), np.zeros((1, 2))])
     assert state.tables[0].tolist() == [*W[:5].tolist(), [4.0, 4.0]]
+
+
+@pytest.mark.parametrize(("place", "expected"), [("sum", -1.0), ("contribution", -0.5)])
+def test_a_sum_is_clipped_or_what_it_is_made_of(place: Any, expected: float) -> None:
+    table = Table("t", 6, 2, combiner="sum", learning_rate=1.0, gradient_limits=(-1.0, 1.0))
+    plan = Plan((table,), TWO, policy=Policy(gradient_clip_place=place))
+    state = step(plan, {"f": Ids([0, 1], [3, 3])}, [np.float32([[9, 9], [-0.5, -0.5]]), np.zeros((1, 2))])
+    assert (state.tables[0] - W)[3].tolist() == [expected, expected]
 
 
 def test_tags_give_tables_their_rates() -> None:
