@@ -10,8 +10,12 @@ from .dedup import data_size as data_size
 from .dedup import merge as merge
 from .dedup import split as split
 from .dedup import tuple_mask as tuple_mask
+from .inputs import ids_of as ids_of
 from .lookup import lookup as lookup
 from .lookups import Lookups as Lookups
+from .placement import OneDevice as OneDevice
+from .placement import OnMesh as OnMesh
+from .placement import Shards as Shards
 from .plan import Feature as Feature
 from .plan import Levels as Levels
 from .plan import Plan as Plan
@@ -20,6 +24,14 @@ from .plan import Tag as Tag
 from .policy import Policy as Policy
 from .quantize import quantize as quantize
 from .row_update import update_table as update_table
+from .sharding import PlacedBatch as PlacedBatch
+from .sharding import cores_here as cores_here
+from .sharding import create_placed as create_placed
+from .sharding import gather as gather
+from .sharding import place as place
+from .sharding import place_batch as place_batch
+from .sharding import sizes_of as sizes_of
+from .sharding import traffic as traffic
 from .state import State as State
 from .state import create as create
 from .update import flush_pending as flush_pending

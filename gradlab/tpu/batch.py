@@ -18,7 +18,8 @@ class Ids(NamedTuple):
     """The ids of one feature on one core: sample, id and weight of each lookup.
 
     `samples` count the feature's samples in C order of its shape, without the sequence axis, and do not decrease.
-    Weights None are all 1. Source: inputs of op `EnqueueTPUEmbeddingSparseBatch`, TensorFlow 2.21 (2026).
+    Weights None are all 1. In a sequence `places` are those of its ids; None: 0, 1, ... as they come.
+    Source: inputs of op `EnqueueTPUEmbeddingSparseBatch`, TensorFlow 2.21 (2026).
 
     >>> Ids(samples=[0, 0, 1], ids=[7, 3, 7]).weights is None
     True
@@ -27,6 +28,7 @@ class Ids(NamedTuple):
     samples: Any
     ids: Any
     weights: Any = None
+    places: Any = None
 
 
 class Batch(NamedTuple):
@@ -107,7 +109,8 @@ def normalized(feature: Feature, table: Table, given: Ids, policy: Policy) -> tu
     weights = None if given.weights is None else np.asarray(given.weights, np.float32)
     _check(feature, samples, ids, weights, count)
     if length:
-        place = np.arange(samples.size) - np.searchsorted(samples, samples)
+        first = np.arange(samples.size) - np.searchsorted(samples, samples)
+        place = first if given.places is None else np.asarray(given.places, np.int64)
         keep, gains = place < length, np.ones(samples.size, np.float32)
         samples = samples * length + place
     else:

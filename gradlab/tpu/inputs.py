@@ -1,0 +1,177 @@
+"""Ids as people hold them (dense, lists, sparse, ragged), read as sample, id and weight of each lookup."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import InvalidArgumentError
+from .batch import Ids
+from .plan import Feature
+
+
+def ids_of(feature: Feature, values: Any, weights: Any = None) -> Ids:
+    """The lookups of a feature, whichever way its ids are written.
+
+        dense     an integer array of the feature's shape, with or without a last axis of 1: an id for each sample
+        lists     a list for each sample, nested as the feature's shape is: [[7, 3], [], [7]]
+        sparse    (indices, ids): row k of `indices` is the sample of id k, then its place among the sample's ids;
+                  empty `indices` mean dense
+        ragged    (row_splits, ids): sample k has the ids row_splits[k] to row_splits[k + 1]
+
+    Instead of a tuple it may be anything with `indices` and `values`, or `row_splits` and `values`, as TensorFlow's
+    are. Sparse ids come in any order; in a sequence each stands at its place, which may leave gaps.
+
+    Args:
+        feature: its shape, without the axis of a sequence, says how many samples there are.
+        values: the ids, integers.
+        weights: one for each id: written as the ids are, or as a vector in their order. None or empty: all 1.
+
+    Raises:
+        InvalidArgumentError: ids that are not integers or do not fit the feature, malformed indices or splits, weights
+            in other places than the ids or for a sequence. It names the feature.
+
+    Source: inputs of op `EnqueueTPUEmbeddingArbitraryTensorBatch`, TensorFlow 2.21 (2026). Lists are not in TensorFlow.
+
+    >>> feature = Feature("f", 0, (3,))
+    >>> for values in ([[7, 3], [], [7]], ([0, 2, 2, 3], [7, 3, 7]), ([[0, 0], [0, 1], [2, 0]], [7, 3, 7])):
+    ...     ids = ids_of(feature, values)
+    ...     print(ids.samples.tolist(), ids.ids.tolist())
+    [0, 0, 2] [7, 3, 7]
+    [0, 0, 2] [7, 3, 7]
+    [0, 0, 2] [7, 3, 7]
+    """
+    entries = _Reader(feature).read(values)
+    if entries.values.size and entries.values.dtype.kind not in "iu":
+        raise InvalidArgumentError(
+            f"the ids of feature {feature.name!r} must be integers, got {entries.values.dtype}; for several ids in "
+            "one sample give lists, (indices, ids) or (row_splits, ids)"
+        )
+    w = _weights(feature, entries, weights)
+    return _ordered(entries, w, keep_places=feature.sequence_length > 0)
+
+
+class Entries(NamedTuple):
+    """Sample and value of each entry as it was written, and its place in the sample where that was written too."""
+
+    samples: np.ndarray
+    values: np.ndarray
+    places: np.ndarray | None = None
+
+
+class _Reader:
+    """Reads all ways to write ids, or their weights, of one feature."""
+
+    def __init__(self, feature: Feature) -> None:
+        self.name = f"feature {feature.name!r}"
+        self.shape = feature.shape[:-1] if feature.sequence_length else feature.shape
+
+    def read(self, values: Any) -> Entries:
+        if hasattr(values, "row_splits"):
+            values = (values.row_splits, values.values)
+        elif hasattr(values, "indices") and hasattr(values, "values"):
+            values = (values.indices, values.values)
+        if isinstance(values, tuple):
+            return self.structured(*(np.asarray(x) for x in values[:2]))
+        if isinstance(values, list) and is_nested(values, len(self.shape)):
+            return self.lists(values)
+        return self.dense(np.asarray(values))
+
+    def structured(self, where: np.ndarray, values: np.ndarray) -> Entries:
+        if values.ndim != 1 and where.size:
+            raise InvalidArgumentError(f"{self.name} needs a vector of values, got shape {values.shape}")
+        if where.size == 0:
+            return self.dense(values) if values.size or where.ndim != 2 else Entries(np.zeros(0, np.int64), values)
+        return self.sparse(where, values) if where.ndim > 1 else self.ragged(where, values)
+
+    def dense(self, values: np.ndarray) -> Entries:
+        if values.shape not in (self.shape, (*self.shape, 1), (math.prod(self.shape),)):
+            raise InvalidArgumentError(
+                f"dense ids of {self.name} must have shape {self.shape}, got {values.shape}; for several ids in one "
+                "sample give lists, (indices, ids) or (row_splits, ids)"
+            )
+        return Entries(np.arange(values.size), values.reshape(-1))
+
+    def lists(self, values: Sequence[Any]) -> Entries:
+        rows: list[Any] = [values]
+        for n in self.shape:
+            if wrong := [len(r) for r in rows if len(r) != n]:
+                raise InvalidArgumentError(f"{self.name} has samples of shape {self.shape}; got {wrong[0]} for {n}")
+            rows = [x for r in rows for x in r]
+        parts = [np.asarray(r).reshape(-1) if np.size(r) else np.zeros(0, np.int32) for r in rows]
+        return Entries(np.repeat(np.arange(len(rows)), [x.size for x in parts]), np.concatenate(parts))
+
+    def sparse(self, indices: np.ndarray, values: np.ndarray) -> Entries:
+        if indices.shape != (values.size, len(self.shape) + 1):
+            raise InvalidArgumentError(
+                f"{self.name} of shape {self.shape} needs indices of shape {(values.size, len(self.shape) + 1)}, a row "
+                f"for each id; got {indices.shape}"
+            )
+        inside = (indices[:, :-1] >= 0) & (indices[:, :-1] < np.array(self.shape))
+        if not inside.all() or (indices[:, -1] < 0).any():
+            at = int(np.argmin(inside.all(1) & (indices[:, -1] >= 0)))
+            raise InvalidArgumentError(
+                f"{self.name} has samples of shape {self.shape}; row {at} of its indices is {indices[at].tolist()}"
+            )
+        return Entries(np.ravel_multi_index(tuple(indices.T[:-1]), self.shape), values, indices[:, -1])
+
+    def ragged(self, splits: np.ndarray, values: np.ndarray) -> Entries:
+        count, lengths = math.prod(self.shape), np.diff(splits)
+        if splits.size != count + 1 or splits[0] != 0 or splits[-1] != values.size or (lengths < 0).any():
+            raise InvalidArgumentError(
+                f"{self.name} needs {count + 1} row splits that rise from 0 to the number of ids, {values.size}; got "
+                f"{splits.size} from {splits[0]} to {splits[-1]}"
+            )
+        return Entries(np.repeat(np.arange(count), lengths), values)
+
+
+def is_nested(values: Sequence[Any], depth: int) -> bool:
+    """Whether lists stand where a dense array of this depth has numbers."""
+    entries = list(values)
+    for _ in range(depth - 1):
+        entries = [x for e in entries if _is_row(e) for x in e]
+    return any(_is_row(e) for e in entries)
+
+
+def _is_row(x: Any) -> bool:
+    return isinstance(x, list | tuple) or np.ndim(x) > 0
+
+
+def _weights(feature: Feature, ids: Entries, weights: Any) -> np.ndarray | None:
+    """The weights in the order in which the ids are written."""
+    if weights is None or (not hasattr(weights, "values") and len(weights) == 0):
+        return None
+    name = f"feature {feature.name!r}"
+    if feature.sequence_length:
+        raise InvalidArgumentError(f"{name} is a sequence: its ids are not combined and have no weights")
+    vector = _is_vector(weights)
+    given = ids._replace(values=np.asarray(weights)) if vector else _Reader(feature).read(weights)
+    if given.values.shape != ids.values.shape or not _same_places(given, ids):
+        raise InvalidArgumentError(
+            f"{name} needs a weight for each id, written in the same places; got {ids.values.size} ids and "
+            f"{given.values.size} weights"
+        )
+    return given.values.astype(np.float32)
+
+
+def _is_vector(x: Any) -> bool:
+    if isinstance(x, list):
+        return not is_nested(x, 1)
+    return not isinstance(x, tuple) and not hasattr(x, "values") and np.ndim(x) == 1
+
+
+def _same_places(a: Entries, b: Entries) -> bool:
+    places = a.places is None or b.places is None or np.array_equal(a.places, b.places)
+    return np.array_equal(a.samples, b.samples) and places
+
+
+def _ordered(entries: Entries, weights: np.ndarray | None, keep_places: bool) -> Ids:
+    samples, ids, places = entries
+    if places is not None:
+        order = np.lexsort((places, samples))
+        samples, ids, places = samples[order], ids[order], places[order]
+        weights = None if weights is None else weights[order]
+    return Ids(samples, ids, weights, places if keep_places else None)
