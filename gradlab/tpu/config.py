@@ -9,11 +9,11 @@ from google.protobuf.message import DecodeError, Message
 
 from ..errors import InvalidArgumentError
 from ..rules import Rule
+from .coo import Combiner
 from .plan import Feature, Plan
 from .policy import Policy
 from .proto import TPUEmbeddingConfiguration
 from .shapes import core_shapes
-from .sparsecore import Combiner
 from .table_messages import table_of, tags_in
 
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from .._suggest import did_you_mean
 from ..errors import InvalidArgumentError
-from .optimizer_messages import slot_names
+from .optimizer_messages import form_of, slot_names
 from .proto import TPUEmbeddingConfiguration
 
 Shape = tuple[int | None, ...]
@@ -113,12 +114,99 @@ def all_parameter_shapes(
     >>> all_parameter_shapes(config, 5, 3)[:4]
     [[(2, 4)], [(2, 4)], [(2, 4)], [(0, 0)]]
     """
-    columns = []
+    columns: list[list[Shape]] = []
     for t in message.table_descriptor:
         shape = (shard_rows(t.vocabulary_size, num_shards, shard_id), t.dimension)
         held = 1 + len(slot_names(t.optimization_parameters))
         columns.append([shape if k < held else (0, 0) for k in range(1 + MOST_AUXILIARY)])
     return [[column[k] for column in columns] for k in range(1 + MOST_AUXILIARY)]
+
+
+def parameter_shapes(
+    message: TPUEmbeddingConfiguration, table: int, num_shards: int = 1, shard_id: int = 0
+) -> list[Shape]:
+    """Of what loading or retrieving one table takes or gives: parameters and slots, without the hidden one.
+
+    Raises:
+        InvalidArgumentError: as in `shard_rows`. ValueError: no optimizer.
+    """
+    t = message.table_descriptor[table]
+    shape = (shard_rows(t.vocabulary_size, num_shards, shard_id), t.dimension)
+    return [shape] * (1 + len(form_of(t.optimization_parameters).slots))
+
+
+def check_one_of(table_id: int, table_name: str) -> None:
+    """Refuse a table that is named twice, or not at all.
+
+    Source: shape function of `LoadTPUEmbeddingAdagradParameters`, TensorFlow 2.21 (2026).
+    """
+    if (table_id >= 0) == bool(table_name):
+        raise InvalidArgumentError(
+            f"give either table_id or table_name, got table_id={table_id} and table_name={table_name!r}"
+        )
+
+
+def table_number(message: TPUEmbeddingConfiguration, table_id: int = -1, table_name: str = "") -> int:
+    """The position of the table that is meant.
+
+    Raises:
+        InvalidArgumentError: both or neither are given, or there is no such table.
+
+    >>> config = TPUEmbeddingConfiguration()
+    >>> t = config.table_descriptor.add(name="user")
+    >>> table_number(config, table_name="user")
+    0
+    """
+    check_one_of(table_id, table_name)
+    names = [t.name or f"table_{k}" for k, t in enumerate(message.table_descriptor)]
+    if table_name and table_name not in names:
+        raise InvalidArgumentError(f"there is no table {table_name!r}; {did_you_mean(table_name, names)}")
+    if table_id >= len(names):
+        raise InvalidArgumentError(f"there is no table {table_id}; the configuration has {len(names)} tables")
+    return names.index(table_name) if table_name else table_id
+
+
+def check_loaded(shapes: Sequence[Sequence[int | None]]) -> None:
+    """Refuse parameters and slots of one table that are not matrices of one shape; None fits any size.
+
+    Source: shape function of `LoadTPUEmbeddingAdagradParameters`, TensorFlow 2.21 (2026).
+    """
+    for shape in shapes:
+        if len(shape) != 2:
+            raise InvalidArgumentError(f"parameters and slots must have 2 axes, got shape {tuple(shape)}")
+        if not _fit(shape, shapes[0]):
+            raise InvalidArgumentError(
+                f"parameters and slots must have one shape, got {tuple(shapes[0])} and {tuple(shape)}"
+            )
+
+
+def check_all_loaded(
+    message: TPUEmbeddingConfiguration,
+    shapes: Sequence[Sequence[Sequence[int | None]]],
+    num_shards: int = 1,
+    shard_id: int = 0,
+) -> None:
+    """Refuse what `LoadAllTPUEmbeddingParameters` cannot take: anything but the shapes of `all_parameter_shapes`.
+
+    Args:
+        shapes: of parameters, then of the 7 auxiliaries, each with all tables.
+
+    Source: shape function of the operation, TensorFlow 2.21 (2026); it wants the hidden slot, too.
+    """
+    wanted = all_parameter_shapes(message, num_shards, shard_id)
+    for what, need, have in zip(_ALL, wanted, shapes, strict=True):
+        if len(have) != len(need):
+            raise InvalidArgumentError(f"{what} must have {len(need)} tables, got {len(have)}")
+        for k, (a, b) in enumerate(zip(need, have, strict=True)):
+            if not _fit(a, b):
+                raise InvalidArgumentError(f"{what} of table {k} must have shape {a}, got {tuple(b)}")
+
+
+_ALL = ("parameters", *(f"auxiliary{k}" for k in range(1, 1 + MOST_AUXILIARY)))
+
+
+def _fit(a: Sequence[int | None], b: Sequence[int | None]) -> bool:
+    return len(a) == len(b) and all(None in pair or pair[0] == pair[1] for pair in zip(a, b, strict=True))
 
 
 def _known(shape: tuple[int, ...], k: int) -> Shape:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from ..rules import FrequencyEstimator, Rule
+from .coo import Combiner
 from .optimizer_messages import accumulates, rule_of
 from .plan import Levels, Table, Tag
 from .proto import (
@@ -14,7 +15,6 @@ from .proto import (
     TPUEmbeddingConfiguration,
 )
 from .row_update import Limits
-from .sparsecore import Combiner
 
 
 def table_of(
