@@ -115,7 +115,7 @@ def normalized(feature: Feature, table: Table, given: Ids, policy: Policy) -> tu
         samples = samples * length + place
     else:
         keep, gains = np.ones(samples.size, bool), combiner_gains(samples, weights, count, table.combiner)
-    rows, inside = _rows(feature, table, samples, ids, policy)
+    rows, inside = rows_of(feature, table, samples, ids, policy)
     keep &= inside
     return samples[keep].astype(np.uint32), rows[keep].astype(np.uint32), gains[keep]
 
@@ -132,7 +132,7 @@ def _check(feature: Feature, samples: np.ndarray, ids: np.ndarray, weights: np.n
         )
 
 
-def _rows(
+def rows_of(
     feature: Feature, table: Table, samples: np.ndarray, ids: np.ndarray, policy: Policy
 ) -> tuple[np.ndarray, np.ndarray]:
     """The table row of each id, by the policy, and whether it is looked up."""
