@@ -26,6 +26,14 @@ class UnsupportedDTypeError(DTypeError, NotFoundError):
     """
 
 
+class InternalError(InvalidArgumentError):
+    """What TensorFlow checks for itself (its class of the same name); here it is a bad argument like any other."""
+
+
+class FailedPreconditionError(RuntimeError):
+    """Something out of its order: another call has to come first (TensorFlow's class of the same name)."""
+
+
 class DeadlineExceededError(TimeoutError):
     """What was waited for did not happen in time (TensorFlow's class of the same name)."""
 

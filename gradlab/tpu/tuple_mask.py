@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from google.protobuf.message import DecodeError
 
-from ..errors import InvalidArgumentError
+from ..errors import InternalError, InvalidArgumentError
 from .dedup import FLOAT, INTEGER
 from .proto import TensorProto
 
@@ -18,10 +16,11 @@ def parse_tuple_mask(tuple_mask: bytes | str) -> np.ndarray:
     """The mask that an attribute carries: int32 of shape (vectors, 2), each row (0 integer or 1 float, length).
 
     Raises:
-        InvalidArgumentError: bytes that are no tensor, a tensor of another type or shape, another kind than 0 and 1, or
-            a length below 0.
+        InvalidArgumentError: bytes that are no tensor, a tensor of another rank, another kind than 0 and 1, or a length
+            below 0. InternalError: another number of entries in `int_val` than two for each vector; TensorFlow reads no
+            other field.
 
-    Source: shape function of `SplitDedupData`, TensorFlow 2.21 (2026).
+    Source: shape function of `SplitDedupData`, TensorFlow 2.21 (2026), which ends the process on a tensor of rank 0.
 
     >>> parse_tuple_mask(write_tuple_mask([[0, 2], [1, 1]])).tolist()
     [[0, 2], [1, 1]]
@@ -31,11 +30,16 @@ def parse_tuple_mask(tuple_mask: bytes | str) -> np.ndarray:
     except DecodeError as error:
         raise InvalidArgumentError(f"tuple_mask is no serialized tensor: {error}") from None
     shape = [d.size for d in tensor.tensor_shape.dim]
-    if tensor.dtype != _INT32 or tensor.tensor_shape.unknown_rank or len(shape) != 2 or shape[1] != 2 or shape[0] < 0:
-        raise InvalidArgumentError(
-            f"tuple_mask must be int32 of shape (vectors, 2), got type {tensor.dtype} of {shape}"
+    if shape and shape[0] == 0:
+        return np.zeros((0, 2), np.int32)
+    if len(shape) != 2:
+        raise InvalidArgumentError(f"tuple_mask must have rank 2, got shape {shape}")
+    if len(tensor.int_val) != 2 * shape[0]:
+        raise InternalError(
+            f"tuple_mask of shape {shape} must have {2 * shape[0]} entries in int_val, got {len(tensor.int_val)}; "
+            "write_tuple_mask writes them there"
         )
-    rows = _entries(tensor, math.prod(shape)).reshape(shape)
+    rows = np.array(tensor.int_val, np.int32).reshape(-1, 2)
     if not np.isin(rows[:, 0], (INTEGER, FLOAT)).all() or (rows[:, 1] < 0).any():
         raise InvalidArgumentError(f"tuple_mask must have rows (0 or 1, length >= 0), got {rows.tolist()}")
     return rows
@@ -54,13 +58,3 @@ def write_tuple_mask(mask: object) -> bytes:
     for n in rows.shape:
         tensor.tensor_shape.dim.add(size=n)
     return tensor.SerializeToString()
-
-
-def _entries(tensor: TensorProto, count: int) -> np.ndarray:
-    """All entries of a tensor; written one by one, the last stands for all that are left."""
-    given = np.array(tensor.int_val, np.int32)
-    if tensor.tensor_content:
-        given = np.frombuffer(tensor.tensor_content[: len(tensor.tensor_content) // 4 * 4], "<i4")
-    if given.size > count or (given.size < count and (tensor.tensor_content or not given.size)):
-        raise InvalidArgumentError(f"tuple_mask must have {count} entries, got {given.size}")
-    return np.pad(given, (0, count - given.size), mode="edge") if count else given
