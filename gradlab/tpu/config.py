@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from google.protobuf.message import DecodeError, Message
+from google.protobuf.message import Message
 
 from ..errors import InvalidArgumentError
 from ..rules import Rule
@@ -15,6 +15,7 @@ from .policy import Policy
 from .proto import TPUEmbeddingConfiguration
 from .shapes import core_shapes
 from .table_messages import table_of, tags_in
+from .wire import read
 
 
 def parse(config: bytes | str | Message) -> TPUEmbeddingConfiguration:
@@ -39,10 +40,8 @@ def parse(config: bytes | str | Message) -> TPUEmbeddingConfiguration:
         config = config.SerializeToString()
     if not isinstance(config, bytes | bytearray | memoryview):
         raise TypeError(f"config must be bytes or a TPUEmbeddingConfiguration, got {type(config).__name__}")
-    try:
-        return TPUEmbeddingConfiguration.FromString(bytes(config))
-    except DecodeError as error:
-        raise ValueError(f"not a TPUEmbeddingConfiguration: {error}") from None
+    message: TPUEmbeddingConfiguration = read(TPUEmbeddingConfiguration, bytes(config))
+    return message
 
 
 def plan_of(
