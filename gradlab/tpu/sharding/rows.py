@@ -1,0 +1,93 @@
+"""Arrays made of rows that are dealt out: made shard by shard, and read row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..._arrays import Array
+from ..lookups import OUTSIDE
+from ..placement import OnMesh, Placement
+from ..update import RowSums
+
+Reader = Callable[[np.ndarray], Array]  # the rows with these ids, in their order
+
+
+def made_of(placement: OnMesh, rows: int, read: Reader) -> Array:
+    """The array whose shards hold what `read` gives of their rows, each made on its own device; 0 where room is left.
+
+    No device, nor the host, ever sees more than one shard at once for each of its devices.
+    """
+    shards, flat, blocks = placement.shards(rows), placement.mesh.devices.flat, []
+    for k in placement.here:
+        ids = shards.held(k)
+        with jax.default_device(flat[k]):
+            block = jnp.asarray(read(ids if ids.size else np.zeros(1, int)), jnp.float32)[: ids.size]
+            full = jnp.pad(block, ((0, shards.size - ids.size), (0, 0)))
+            blocks.append(jax.device_put(full, flat[k]))
+    shape = (shards.size * shards.count, *blocks[0].shape[1:])
+    return jax.make_array_from_single_device_arrays(shape, placement.sharding, blocks)
+
+
+def reader(placement: Placement, rows: int, x: Array) -> Reader:
+    """Reads rows of an array on the host, of one shard at a time.
+
+    Raises:
+        ValueError: a row is asked for that a device of another process holds.
+    """
+    if not isinstance(placement, OnMesh):
+        whole = np.asarray(x)
+        return lambda ids: whole[ids]
+    shards = placement.shards(rows)
+    held = {(s.index[0].start or 0) // shards.size: s.data for s in x.addressable_shards}
+
+    def read(ids: np.ndarray) -> np.ndarray:
+        owners, places = shards.owner(ids), shards.place(ids)
+        out = np.empty((ids.size, *x.shape[1:]), x.dtype)
+        for k in np.unique(owners).tolist():
+            if k not in held:
+                raise ValueError(f"shard {k} is on a device of another process; `save` and `restore` bring it here")
+            out[owners == k] = np.asarray(held[k])[places[owners == k]]
+        return out
+
+    return read
+
+
+def arranged(ids: np.ndarray, owners: np.ndarray, parts: int, length: int) -> tuple[np.ndarray, np.ndarray]:
+    """Ids in one part of equal length for each owner, and where each of the ids went; OUTSIDE is left out.
+
+    >>> [x.tolist() for x in arranged(np.uint32([5, 2, 7]), np.array([1, 0, 1]), 2, 2)]
+    [[2, 2147483647, 5, 7], [2, 0, 3]]
+    """
+    order = np.argsort(np.where(ids == OUTSIDE, parts, owners).astype(np.uint16), kind="stable")
+    order = order[: np.count_nonzero(ids != OUTSIDE)]
+    ordered = owners[order].astype(np.int64)
+    rank = np.arange(order.size) - np.searchsorted(ordered, ordered)
+    went = np.full(ids.size, parts * length, np.uint32)
+    went[order] = ordered * length + rank
+    out = np.full(parts * length, OUTSIDE, np.uint32)
+    out[went[order]] = ids[order]
+    return out, went
+
+
+def longest(ids: np.ndarray, owners: np.ndarray) -> int:
+    """How many of the ids the busiest owner has."""
+    return int(np.bincount(owners[ids != OUTSIDE], minlength=1).max())
+
+
+def of_each_core(sums: RowSums, cores: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Ids and sums of each core, on the host."""
+    ids, values = np.asarray(sums.ids), np.asarray(sums.sums)
+    return list(zip(ids.reshape(cores, -1), values.reshape(cores, -1, values.shape[1]), strict=True))
+
+
+def put(placement: OnMesh, parts: list[Any]) -> Array:
+    """Equal parts, one for each device of this process, as the array that they are the parts of."""
+    flat = placement.mesh.devices.flat
+    blocks = [jax.device_put(np.asarray(x), flat[k]) for k, x in zip(placement.here, parts, strict=True)]
+    shape = (blocks[0].shape[0] * placement.devices, *blocks[0].shape[1:])
+    return jax.make_array_from_single_device_arrays(shape, placement.sharding, blocks)
