@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .._suggest import did_you_mean
-from ..errors import InvalidArgumentError
+from ..errors import InternalError, InvalidArgumentError
 from .optimizer_messages import form_of, slot_names
 from .proto import TPUEmbeddingConfiguration
 
@@ -191,14 +191,15 @@ def check_all_loaded(
     Args:
         shapes: of parameters, then of the 7 auxiliaries, each with all tables.
 
-    Source: shape function of the operation, TensorFlow 2.21 (2026); it wants the hidden slot, too.
+    Source: shape function of the operation, TensorFlow 2.21 (2026); it wants the hidden slot, too, and of slots that a
+    table lacks any shape without entries.
     """
     wanted = all_parameter_shapes(message, num_shards, shard_id)
     for what, need, have in zip(_ALL, wanted, shapes, strict=True):
         if len(have) != len(need):
-            raise InvalidArgumentError(f"{what} must have {len(need)} tables, got {len(have)}")
+            raise InternalError(f"{what} must have {len(need)} tables, got {len(have)}")
         for k, (a, b) in enumerate(zip(need, have, strict=True)):
-            if not _fit(a, b):
+            if not (_fit(a, b) if a != (0, 0) else 0 in b or None in b):
                 raise InvalidArgumentError(f"{what} of table {k} must have shape {a}, got {tuple(b)}")
 
 
