@@ -37,3 +37,27 @@ from .tpu_embedding_pb2 import TensorProto as TensorProto
 from .tpu_embedding_pb2 import TPUEmbeddingConfiguration as TPUEmbeddingConfiguration
 from .tpu_embedding_pb2 import TPUEmbeddingError as TPUEmbeddingError
 from .tpu_embedding_pb2 import UserDefinedProgramParameters as UserDefinedProgramParameters
+
+TPUEmbeddingConfiguration.__doc__ = """Tables, features, hosts and cores of an embedding engine.
+
+A protobuf message with the fields of TensorFlow's of the same name, under a package of our own: both read the same
+bytes, and one process may import both. Fields that are not known stay, and are written again.
+
+Source: `tpu_embedding_configuration.proto`, TensorFlow 2.21 (2026).
+
+>>> config = TPUEmbeddingConfiguration(mode="TRAINING", num_hosts=1)
+>>> table = config.table_descriptor.add(name="t", vocabulary_size=8, dimension=4)
+>>> TPUEmbeddingConfiguration.FromString(config.SerializeToString()).table_descriptor[0].dimension
+4
+"""
+OptimizationParameters.__doc__ = """The optimizer of a table, its learning rate, and what happens around it.
+
+A protobuf message with the fields of TensorFlow's of the same name. `gl.tpu.rule_of` and `gl.tpu.parameters_of` lead to
+rules and back.
+
+Source: `optimization_parameters.proto`, TensorFlow 2.21 (2026).
+
+>>> parameters = OptimizationParameters(adagrad=AdagradParameters(), learning_rate=LearningRate(constant=0.5))
+>>> parameters.WhichOneof("parameters")
+'adagrad'
+"""

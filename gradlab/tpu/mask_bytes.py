@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from google.protobuf.message import DecodeError
 
 from ..errors import InternalError, InvalidArgumentError
 from .dedup import FLOAT, INTEGER
 from .proto import TensorProto
+from .wire import read
 
 _INT32 = 3
 
@@ -16,8 +16,8 @@ def parse_tuple_mask(tuple_mask: bytes | str) -> np.ndarray:
     """The mask that an attribute carries: int32 of shape (vectors, 2), each row (0 integer or 1 float, length).
 
     Raises:
-        InvalidArgumentError: bytes that are no tensor, a tensor of another rank, another kind than 0 and 1, or a length
-            below 0. InternalError: another number of entries in `int_val` than two for each vector; TensorFlow reads no
+        ValueError: bytes that are no tensor. InvalidArgumentError: a tensor of another rank, another kind than 0 and 1,
+            or a length below 0. InternalError: another number of entries in `int_val` than two for each vector; TensorFlow reads no
             other field.
 
     Source: shape function of `SplitDedupData`, TensorFlow 2.21 (2026), which ends the process on a tensor of rank 0.
@@ -25,10 +25,7 @@ def parse_tuple_mask(tuple_mask: bytes | str) -> np.ndarray:
     >>> parse_tuple_mask(write_tuple_mask([[0, 2], [1, 1]])).tolist()
     [[0, 2], [1, 1]]
     """
-    try:
-        tensor = TensorProto.FromString(tuple_mask.encode() if isinstance(tuple_mask, str) else bytes(tuple_mask))
-    except DecodeError as error:
-        raise InvalidArgumentError(f"tuple_mask is no serialized tensor: {error}") from None
+    tensor = read(TensorProto, tuple_mask.encode() if isinstance(tuple_mask, str) else bytes(tuple_mask))
     shape = [d.size for d in tensor.tensor_shape.dim]
     if shape and shape[0] == 0:
         return np.zeros((0, 2), np.int32)
