@@ -62,19 +62,26 @@ def make_batch(plan: Plan, cores: Sequence[Mapping[str, Ids]] | Mapping[str, Ids
     >>> t.unique.tolist(), t.inverse.tolist(), t.weights.tolist()
     ([3, 7], [1, 0, 1], [0.5, 0.5, 1.0])
     """
+    each = ids_of_cores(plan, cores)
+    return Batch(
+        tuple(side_by_side([_of_core(plan, k, c) for c in each], plan.samples_of(k)) for k in range(len(plan.tables)))
+    )
+
+
+def ids_of_cores(plan: Plan, cores: Sequence[Mapping[str, Ids]] | Mapping[str, Ids]) -> list[Mapping[str, Ids]]:
+    """The ids of each core, checked against the plan as `make_batch` says."""
     each = [cores] if isinstance(cores, Mapping) else list(cores)
     if len(each) != plan.cores:
         raise ValueError(f"the plan has {plan.cores} cores, got the ids of {len(each)}")
     names = {f.name for f in plan.features}
     if unknown := sorted({name for core in each for name in core} - names):
         raise ValueError(f"there is no feature {unknown[0]!r}; the plan has {', '.join(sorted(names))}")
-    return Batch(tuple(_of_table(plan, k, each) for k in range(len(plan.tables))))
+    return each
 
 
-def _of_table(plan: Plan, k: int, cores: Sequence[Mapping[str, Ids]]) -> Lookups:
-    parts = [_of_core(plan, k, core) for core in cores]
+def side_by_side(parts: Sequence[Lookups], end: int) -> Lookups:
+    """The lookups of a table by core as one, filled up to equal shares; `end` is the number of samples of a core."""
     most_rows, most = (roomy(max(p[n].size for p in parts)) for n in (0, 1))
-    end = plan.samples_of(k)
     return Lookups(
         np.concatenate([filled(p.unique, most_rows, OUTSIDE) for p in parts]),
         np.concatenate([filled(p.inverse, most, most_rows) for p in parts]),
