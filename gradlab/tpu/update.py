@@ -12,7 +12,8 @@ import jax.numpy as jnp
 from .. import apply
 from .._arrays import Array, sum_duplicates
 from ..errors import InvalidArgumentError
-from ..rules._rule import Slots
+from ..rules import Rule
+from ..rules._rule import Shared, Slots
 from ..slices import IndexedSlices
 from .lookup import Dedup, each_core, join_features
 from .lookups import Lookups
@@ -133,12 +134,10 @@ def apply_step(state: State, step: Step) -> State:
 def _moved(plan: Plan, place: Placement, tables: Any, slots: Any, shared: Any, sums: Any, rates: Any) -> Any:
     cores, moved = plan.cores // place.devices, []
     for table, w, s, common, rows in zip(plan.tables, tables, slots, shared, sums, strict=True):
-        rule = table.rule.at(common)
-        if table.step_counter is not None:
-            rule = rule.at({"step_counter": rates[table.step_counter.number]})
         ids, values = (place.to_owners(x, cores) for x in rows)
         own = RowSums(place.places(ids, table.rows), values)
-        moved.append(_move(Around(table, rule, plan.policy), w, s, own, rate_of(table, rates), plan.cores))
+        whole = Around(table, rule_at(table, common, rates), plan.policy)
+        moved.append(_move(whole, w, s, own, rate_of(table, rates), plan.cores))
     return tuple(w for w, _ in moved), tuple(s for _, s in moved)
 
 
@@ -153,6 +152,14 @@ def rate_of(table: Table, learning_rates: Sequence[Any]) -> Any:
     """The learning rate of a table at a step."""
     rate = table.learning_rate
     return learning_rates[rate.number] if isinstance(rate, Tag) else rate
+
+
+def rule_at(table: Table, common: Shared, learning_rates: Sequence[Any]) -> Rule:
+    """The rule of a table with the fields that it has at a step."""
+    rule = table.rule.at(common)
+    if table.step_counter is None:
+        return rule
+    return rule.at({"step_counter": learning_rates[table.step_counter.number]})
 
 
 def check_rates(plan: Plan, learning_rates: Sequence[Any]) -> tuple[Array, ...]:
