@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from google.protobuf.message import Message
 
+from .._suggest import did_you_mean
 from ..errors import InvalidArgumentError
 from ..rules import Rule
 from .coo import Combiner
@@ -80,21 +81,17 @@ def plan_of(
     (StochasticGradientDescent(), (6,))
     """
     message = parse(config)
-    check_mode(message)
+    for check in CHECKS:
+        check(message)
     names = table_names(message)
-    _check_tags(message, names)
-    _check_shards(message, names)
-    tables = tuple(
+    if unknown := sorted((rules or {}).keys() - set(names)):
+        raise ValueError(f"there is no table {unknown[0]!r} for a rule; {did_you_mean(unknown[0], names)}")
+    tables = (
         table_of(t, name, combiner, (rules or {}).get(name))
         for t, name, combiner in zip(message.table_descriptor, names, _combiners(names, combiners), strict=True)
     )
-    training = message.mode == TPUEmbeddingConfiguration.TRAINING
     return Plan(
-        tables,
-        tuple(_features(message, names)),
-        cores_of(message),
-        pipelined=message.pipeline_execution_with_tensor_core and training,
-        policy=policy or Policy(),
+        tuple(tables), tuple(features_of(message)), cores_of(message), is_pipelined(message), policy or Policy()
     )
 
 
@@ -104,6 +101,11 @@ def check_mode(message: TPUEmbeddingConfiguration) -> None:
     if message.mode not in known or message.mode == TPUEmbeddingConfiguration.UNSPECIFIED:
         given = message.mode or "UNSPECIFIED"
         raise InvalidArgumentError(f"mode must be TRAINING, INFERENCE or BACKWARD_PASS_ONLY, got {given}")
+
+
+def is_pipelined(message: TPUEmbeddingConfiguration) -> bool:
+    """Whether lookups run one update ahead; only in training."""
+    return message.pipeline_execution_with_tensor_core and message.mode == TPUEmbeddingConfiguration.TRAINING
 
 
 def table_names(message: TPUEmbeddingConfiguration) -> list[str]:
@@ -140,10 +142,10 @@ def _named(kind: str, given: Iterable[str]) -> list[str]:
     return names
 
 
-def _check_tags(message: TPUEmbeddingConfiguration, names: list[str]) -> None:
-    tags = tags_of(message)
-    missing = sorted(set(range(len(tags))) - tags.keys())
-    if missing:
+def check_tags(message: TPUEmbeddingConfiguration) -> None:
+    """Refuse numbers of learning rates that leave one out."""
+    tags, names = tags_of(message), table_names(message)
+    if missing := sorted(set(range(len(tags))) - tags.keys()):
         used = ", ".join(f"{tag} ({', '.join(names[k] for k in tables)})" for tag, tables in tags.items())
         raise ValueError(
             f"learning rate tag {missing[0]} not found: tags must be 0 to {len(tags) - 1} without gaps, "
@@ -151,35 +153,49 @@ def _check_tags(message: TPUEmbeddingConfiguration, names: list[str]) -> None:
         )
 
 
-def _combiners(names: list[str], given: Sequence[Combiner] | Mapping[str, Combiner] | None) -> list[Combiner]:
-    if given is None or not given:
-        return ["sum"] * len(names)
-    if isinstance(given, Mapping):
-        if unknown := sorted(given.keys() - set(names)):
-            raise ValueError(f"there is no table {unknown[0]!r} to combine; there are {', '.join(names)}")
-        return [given.get(n, "sum") for n in names]
-    if len(given) != len(names):
-        raise ValueError(f"combiners must be one for each of the {len(names)} tables, got {len(given)}")
-    return list(given)
-
-
-def _features(message: TPUEmbeddingConfiguration, names: list[str]) -> Iterator[Feature]:
-    shapes = core_shapes(message)
-    if not message.feature_descriptor:
-        yield from (Feature(name, k, shape[:-1]) for k, (name, shape) in enumerate(zip(names, shapes, strict=True)))
-        return
-    named = _named("feature", (f.name for f in message.feature_descriptor))
-    for f, name, shape in zip(message.feature_descriptor, named, shapes, strict=True):
-        if len(shape) < 2 or min(shape) < 1:
-            raise ValueError(f"input_shape of feature {name!r} must have axes of at least 1, got {list(f.input_shape)}")
-        yield Feature(name, f.table_id, shape[:-1])
-
-
-def _check_shards(message: TPUEmbeddingConfiguration, names: list[str]) -> None:
+def check_shards(message: TPUEmbeddingConfiguration) -> None:
+    """Refuse a host that would hold no row of a table."""
     hosts = message.num_hosts or 1
-    for t, name in zip(message.table_descriptor, names, strict=True):
+    for t, name in zip(message.table_descriptor, table_names(message), strict=True):
         if t.vocabulary_size < hosts:
             raise ValueError(
                 f"table {name!r} has {t.vocabulary_size} rows for {hosts} hosts, and none may be empty; "
                 f"set vocabulary_size to {hosts}, as TensorFlow's Python layer does"
             )
+
+
+def features_of(message: TPUEmbeddingConfiguration) -> list[Feature]:
+    """The features, each with the shape of what one core looks up."""
+    shapes = core_shapes(message)
+    if not message.feature_descriptor:
+        named = zip(table_names(message), shapes, strict=True)
+        return [Feature(name, k, shape[:-1]) for k, (name, shape) in enumerate(named)]
+    names = _named("feature", (f.name for f in message.feature_descriptor))
+    found = []
+    for f, name, shape in zip(message.feature_descriptor, names, shapes, strict=True):
+        if len(shape) < 2 or min(shape) < 1:
+            raise ValueError(f"input_shape of feature {name!r} must have axes of at least 1, got {list(f.input_shape)}")
+        found.append(Feature(name, f.table_id, shape[:-1]))
+    return found
+
+
+CHECKS: tuple[Callable[[TPUEmbeddingConfiguration], object], ...] = (
+    check_mode,
+    table_names,
+    check_tags,
+    check_shards,
+    cores_of,
+    features_of,
+)
+
+
+def _combiners(names: list[str], given: Sequence[Combiner] | Mapping[str, Combiner] | None) -> list[Combiner]:
+    if given is None or not given:
+        return ["sum"] * len(names)
+    if isinstance(given, Mapping):
+        if unknown := sorted(given.keys() - set(names)):
+            raise ValueError(f"there is no table {unknown[0]!r} to combine; {did_you_mean(unknown[0], names)}")
+        return [given.get(n, "sum") for n in names]
+    if len(given) != len(names):
+        raise ValueError(f"combiners must be one for each of the {len(names)} tables, got {len(given)}")
+    return list(given)
