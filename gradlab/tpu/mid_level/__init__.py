@@ -1,0 +1,31 @@
+"""Tables and features by TensorFlow's names: `tf.tpu.experimental.embedding`."""
+
+from .config_writer import configuration as configuration
+from .custom import CustomCombiner as CustomCombiner
+from .custom import CustomOptimizer as CustomOptimizer
+from .custom import UserDefinedProgram as UserDefinedProgram
+from .initializers import Constant as Constant
+from .initializers import RowIdInitializer as RowIdInitializer
+from .initializers import TruncatedNormal as TruncatedNormal
+from .optimizer import Optimizer as Optimizer
+from .optimizers import FTRL as FTRL
+from .optimizers import SGD as SGD
+from .optimizers import Adagrad as Adagrad
+from .optimizers import AdagradMomentum as AdagradMomentum
+from .optimizers import Adam as Adam
+from .optimizers_by_message import Adadelta as Adadelta
+from .optimizers_by_message import Assign as Assign
+from .optimizers_by_message import BoundedAdagrad as BoundedAdagrad
+from .optimizers_by_message import CenteredRMSProp as CenteredRMSProp
+from .optimizers_by_message import FrequencyAwareAdagrad as FrequencyAwareAdagrad
+from .optimizers_by_message import Lion as Lion
+from .optimizers_by_message import MDLAdagradLight as MDLAdagradLight
+from .optimizers_v1 import FrequencyEstimator as FrequencyEstimator
+from .optimizers_v1 import Momentum as Momentum
+from .optimizers_v1 import OnlineYogi as OnlineYogi
+from .optimizers_v1 import ProximalAdagrad as ProximalAdagrad
+from .optimizers_v1 import ProximalYogi as ProximalYogi
+from .optimizers_v1 import RMSProp as RMSProp
+from .table_config import FeatureConfig as FeatureConfig
+from .table_config import QuantizationConfig as QuantizationConfig
+from .table_config import TableConfig as TableConfig
