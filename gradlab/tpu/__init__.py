@@ -1,8 +1,11 @@
 """TPU embedding tables: what happens to ids, rows and gradients, without a TPU."""
 
+from . import proto as proto
 from .batch import Batch as Batch
 from .batch import Ids as Ids
 from .batch import make_batch as make_batch
+from .config import parse as parse
+from .config import plan_of as plan_of
 from .coo import CooRows as CooRows
 from .coo import combiner_gains as combiner_gains
 from .coo import coo_rows as coo_rows
@@ -10,9 +13,12 @@ from .dedup import data_size as data_size
 from .dedup import merge as merge
 from .dedup import split as split
 from .dedup import tuple_mask as tuple_mask
+from .describe import describe as describe
 from .inputs import ids_of as ids_of
 from .lookup import lookup as lookup
 from .lookups import Lookups as Lookups
+from .mask_bytes import parse_tuple_mask as parse_tuple_mask
+from .mask_bytes import write_tuple_mask as write_tuple_mask
 from .mid_level import FTRL as FTRL
 from .mid_level import SGD as SGD
 from .mid_level import Adadelta as Adadelta
@@ -42,6 +48,8 @@ from .mid_level import TableConfig as TableConfig
 from .mid_level import TruncatedNormal as TruncatedNormal
 from .mid_level import UserDefinedProgram as UserDefinedProgram
 from .mid_level import configuration as configuration
+from .optimizer_messages import parameters_of as parameters_of
+from .optimizer_messages import rule_of as rule_of
 from .placement import OneDevice as OneDevice
 from .placement import OnMesh as OnMesh
 from .placement import Shards as Shards
@@ -51,8 +59,13 @@ from .plan import Plan as Plan
 from .plan import Table as Table
 from .plan import Tag as Tag
 from .policy import Policy as Policy
+from .proto import OptimizationParameters as OptimizationParameters
+from .proto import TPUEmbeddingConfiguration as TPUEmbeddingConfiguration
 from .quantize import quantize as quantize
 from .row_update import update_table as update_table
+from .shapes import activation_shapes as activation_shapes
+from .shapes import all_parameter_shapes as all_parameter_shapes
+from .shapes import shard_rows as shard_rows
 from .sharding import PlacedBatch as PlacedBatch
 from .sharding import cores_here as cores_here
 from .sharding import create_placed as create_placed
@@ -63,5 +76,6 @@ from .sharding import sizes_of as sizes_of
 from .sharding import traffic as traffic
 from .state import State as State
 from .state import create as create
+from .table_messages import table_of as table_of
 from .update import flush_pending as flush_pending
 from .update import update as update

@@ -123,8 +123,12 @@ class _Walk:
         raise _Fault(at, path, f"{what} is a number of more than 10 bytes")
 
 
+def is_repeated(field: Any) -> bool:
+    """Whether a field is a list; protobuf 6 has this as a property, and warns of the older way."""
+    return bool(field.is_repeated if hasattr(field, "is_repeated") else field.label == field.LABEL_REPEATED)
+
+
 def _name(field: Any, number: int, count: int) -> str:
     if field is None:
         return f"field {number}"
-    repeated = field.is_repeated if hasattr(field, "is_repeated") else field.label == field.LABEL_REPEATED
-    return f"{field.name}[{count}]" if repeated else field.name
+    return f"{field.name}[{count}]" if is_repeated(field) else field.name
