@@ -23,6 +23,7 @@ from .staleness_phases import staleness_phases as staleness_phases
 from .staleness_policies import staleness_policies as staleness_policies
 from .staleness_races import staleness_races as staleness_races
 from .sync_replicas import sync_replicas as sync_replicas
+from .tpu_embedding import tpu_embedding as tpu_embedding
 from .word_rates import word_rates as word_rates
 
 _CATALOGUE: tuple[type[Lab], ...] = (
@@ -43,6 +44,7 @@ _CATALOGUE: tuple[type[Lab], ...] = (
     sparse_accumulators,
     sync_replicas,
     backup_workers,
+    tpu_embedding,
 )
 
 if not typing.TYPE_CHECKING:  # type checkers find unknown names themselves

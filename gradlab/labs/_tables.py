@@ -1,0 +1,56 @@
+"""What the labs of embedding tables share: rules with their names, popular ids, a table and one to learn."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+
+from .. import rules
+from ..rules import Rule
+
+# Every optimizer that trains a table. Numbers are TensorFlow's defaults for TPUs; those that have none are moderate.
+RULES: dict[str, tuple[str, Rule]] = {
+    "sgd": ("SGD", rules.StochasticGradientDescent()),
+    "momentum": ("Momentum", rules.Momentum(0.9)),
+    "adagrad": ("Adagrad", rules.Adagrad(0.1, epsilon=0.0)),
+    "adagrad_momentum": ("Adagrad with momentum", rules.AdagradMomentum(0.9, initial_accumulator_value=0.1)),
+    "bounded_adagrad": ("Bounded Adagrad", rules.BoundedAdagrad(max_accumulator=2.0)),
+    "proximal_adagrad": ("Proximal Adagrad", rules.ProximalAdagrad(0.1, l1_regularization_strength=0.1)),
+    "frequency_aware": ("Frequency-aware Adagrad", rules.FrequencyAwareAdagrad()),
+    "adadelta": ("Adadelta", rules.Adadelta(epsilon=1e-3)),
+    "rms_prop": ("RMSProp", rules.RMSProp(initial_rms=0.0)),
+    "centered_rms_prop": ("Centered RMSProp", rules.CenteredRMSProp(initial_rms=1.0)),
+    "adam": ("Adam, as tables have it", rules.Adam(bias_correction=False)),
+    "adam_corrected": ("Adam, bias corrected", rules.Adam()),
+    "proximal_yogi": ("Proximal Yogi", rules.ProximalYogi()),
+    "lion": ("Lion", rules.Lion()),
+    "ftrl": ("FTRL", rules.Ftrl()),
+    "online_yogi": ("Online Yogi", rules.OnlineYogi()),
+    "mdl_adagrad_light": ("MDL Adagrad Light", rules.MdlAdagradLight()),
+}
+
+
+def labelled() -> list[tuple[str, str]]:
+    """The options of a menu of rules."""
+    return [(name, label) for name, (label, _) in RULES.items()]
+
+
+def popular(chance: np.ndarray, rows: int, zipf: float) -> np.ndarray:
+    """Ids for numbers in [0, 1): row r is wanted in proportion to (r + 1) ** -zipf."""
+    share = np.cumsum(np.arange(1.0, rows + 1) ** -zipf)
+    return np.searchsorted(share / share[-1], chance, side="right").clip(max=rows - 1)
+
+
+@functools.cache
+def chances(seed: int, *shape: int) -> np.ndarray:
+    """The same numbers in [0, 1) every time, so that ids change little when a knob is moved a little."""
+    return np.random.default_rng(seed).random(shape)
+
+
+@functools.cache
+def weights(rows: int, width: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """A table to begin with, and the one to learn; numbers with two digits."""
+    rng = np.random.default_rng(seed)
+    begin, end = rng.normal(0, 0.4, (rows, width)), rng.normal(0, 0.8, (rows, width))
+    return np.round(begin, 2).astype(np.float32), np.round(end, 2).astype(np.float32)

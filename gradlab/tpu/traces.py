@@ -1,0 +1,96 @@
+"""Training steps with everything that happens inside kept, as NumPy arrays: for pictures and for looking things up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .batch import Batch
+from .lookup import lookup
+from .lookups import OUTSIDE, Lookups, filled
+from .state import State
+from .update import update
+
+
+class Trace(NamedTuple):
+    """Steps of training, one after another along the first axis; what is of tables is a tuple in the plan's order.
+
+    Fields: lookups: the deduplication data of each table, (steps, n) each. activations, gradients: (steps, ...) of each
+    feature. tables: (steps + 1, rows, width), before the first step and after each; slots: the same of each slot of
+    each table.
+    """
+
+    lookups: tuple[Lookups, ...]
+    activations: tuple[np.ndarray, ...]
+    gradients: tuple[np.ndarray, ...]
+    tables: tuple[np.ndarray, ...]
+    slots: tuple[tuple[np.ndarray, ...], ...]
+
+
+def record(state: State, wanted: State, batches: Sequence[Batch], learning_rates: Any) -> Trace:
+    """Train towards other tables, and keep what happens in every step.
+
+        loss = sum over all activations of (activation - activation from the wanted tables) ** 2 / 2
+
+    Args:
+        wanted: a state of the same plan; its tables have no loss.
+        batches: one for each step, all of one size: see `sized`.
+        learning_rates: (steps, tags) floats.
+
+    >>> from gradlab.tpu import Feature, Ids, Plan, Table, create, make_batch
+    >>> plan = Plan((Table("t", 2, 1, combiner="sum", learning_rate=0.5),), (Feature("f", 0, (1,)),))
+    >>> batch = make_batch(plan, {"f": Ids([0], [1])})
+    >>> start, wanted = create(plan, [np.zeros((2, 1))]), create(plan, [np.ones((2, 1))])
+    >>> record(start, wanted, [batch, batch], np.zeros((2, 0))).tables[0][:, 1, 0].tolist()
+    [0.0, 0.5, 0.75]
+    """
+    together = jax.tree.map(lambda *x: np.stack(x), *batches)
+    (activations, gradients), tables, slots = jax.device_get(
+        _run(state, wanted, together, jnp.asarray(learning_rates, jnp.float32))
+    )
+    first = jax.device_get((state.tables, state.slots))
+    tables, slots = jax.tree.map(lambda x, xs: np.concatenate([x[None], xs]), first, (tables, slots))
+    return Trace(together.tables, activations, gradients, tables, slots)
+
+
+@jax.jit
+def _run(state: State, wanted: State, batches: Batch, rates: Any) -> Any:
+    plan = state.plan
+
+    def step(state: State, given: Any) -> Any:
+        batch, now = given
+        activations, dedup = lookup(state, batch)
+        gradients = tuple(a - b for a, b in zip(activations, lookup(wanted, batch)[0], strict=True))
+        state = update(state, gradients, [now[k] for k in range(plan.tag_count)], dedup)
+        return state, ((activations, gradients), state.tables, state.slots)
+
+    return jax.lax.scan(step, state, (batches, rates))[1]
+
+
+def sized(batch: Batch, cores: int, rows: int, lookups: int, samples: int) -> Batch:
+    """The batch with room for so many rows and lookups on each core, so that all batches share one compiled program.
+
+    Args:
+        samples: what one core gets from a table, all its features together.
+
+    >>> batch = Batch((Lookups(np.uint32([7]), np.uint32([0]), np.uint32([1]), np.float32([0.5])),))
+    >>> [x.tolist() for x in sized(batch, 1, 2, 2, samples=8).tables[0]]
+    [[7, 2147483647], [0, 2], [1, 8], [0.5, 0.0]]
+    """
+
+    def each(x: Any, size: int, value: Any) -> np.ndarray:
+        return np.concatenate([filled(one, size, value) for one in np.split(np.asarray(x), cores)])
+
+    tables = []
+    for t in batch.tables:
+        past_the_end = t.unique.size // cores
+        inverse = np.where(np.asarray(t.inverse) < past_the_end, t.inverse, rows).astype(np.uint32)
+        tables.append(Lookups(
+            each(t.unique, rows, OUTSIDE), each(inverse, lookups, rows),
+            each(t.samples, lookups, samples), each(t.weights, lookups, 0),
+        ))  # fmt: skip
+    return Batch(tuple(tables))
