@@ -6,6 +6,7 @@ from .batch import Ids as Ids
 from .batch import make_batch as make_batch
 from .config import parse as parse
 from .config import plan_of as plan_of
+from .contributions import Contribution as Contribution
 from .coo import CooRows as CooRows
 from .coo import combiner_gains as combiner_gains
 from .coo import coo_rows as coo_rows
@@ -14,8 +15,12 @@ from .dedup import merge as merge
 from .dedup import split as split
 from .dedup import tuple_mask as tuple_mask
 from .describe import describe as describe
+from .explain import explain as explain
+from .explanation import Explanation as Explanation
 from .inputs import ids_of as ids_of
 from .lookup import lookup as lookup
+from .lookup_sparse import embedding_lookup_sparse as embedding_lookup_sparse
+from .lookup_sparse import safe_embedding_lookup_sparse as safe_embedding_lookup_sparse
 from .lookups import Lookups as Lookups
 from .mask_bytes import parse_tuple_mask as parse_tuple_mask
 from .mask_bytes import write_tuple_mask as write_tuple_mask
@@ -76,6 +81,8 @@ from .sharding import sizes_of as sizes_of
 from .sharding import traffic as traffic
 from .state import State as State
 from .state import create as create
+from .step_record import Sent as Sent
+from .step_record import StepRecord as StepRecord
 from .table_messages import table_of as table_of
 from .update import flush_pending as flush_pending
 from .update import update as update

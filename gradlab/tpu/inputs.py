@@ -32,7 +32,7 @@ def ids_of(feature: Feature, values: Any, weights: Any = None) -> Ids:
 
     Raises:
         InvalidArgumentError: ids that are not integers or do not fit the feature, malformed indices or splits, weights
-            in other places than the ids or for a sequence. It names the feature.
+            in other places than the ids, weights or dense ids for a sequence. It names the feature.
 
     Source: inputs of op `EnqueueTPUEmbeddingArbitraryTensorBatch`, TensorFlow 2.21 (2026). Lists are not in TensorFlow.
 
@@ -44,7 +44,7 @@ def ids_of(feature: Feature, values: Any, weights: Any = None) -> Ids:
     [0, 0, 2] [7, 3, 7]
     [0, 0, 2] [7, 3, 7]
     """
-    entries = _Reader(feature).read(values)
+    entries = Reader(feature).read(values)
     if entries.values.size and entries.values.dtype.kind not in "iu":
         raise InvalidArgumentError(
             f"the ids of feature {feature.name!r} must be integers, got {entries.values.dtype}; for several ids in "
@@ -62,12 +62,13 @@ class Entries(NamedTuple):
     places: np.ndarray | None = None
 
 
-class _Reader:
+class Reader:
     """Reads all ways to write ids, or their weights, of one feature."""
 
     def __init__(self, feature: Feature) -> None:
         self.name = f"feature {feature.name!r}"
-        self.shape = feature.shape[:-1] if feature.sequence_length else feature.shape
+        self.length = feature.sequence_length
+        self.shape = feature.shape[:-1] if self.length else feature.shape
 
     def read(self, values: Any) -> Entries:
         if hasattr(values, "row_splits"):
@@ -88,6 +89,11 @@ class _Reader:
         return self.sparse(where, values) if where.ndim > 1 else self.ragged(where, values)
 
     def dense(self, values: np.ndarray) -> Entries:
+        if self.length:
+            raise InvalidArgumentError(
+                f"{self.name} has sequences of {self.length}, got dense ids of shape {values.shape}; give lists, "
+                "(indices, ids) or (row_splits, ids)"
+            )
         if values.shape not in (self.shape, (*self.shape, 1), (math.prod(self.shape),)):
             raise InvalidArgumentError(
                 f"dense ids of {self.name} must have shape {self.shape}, got {values.shape}; for several ids in one "
@@ -148,7 +154,7 @@ def _weights(feature: Feature, ids: Entries, weights: Any) -> np.ndarray | None:
     if feature.sequence_length:
         raise InvalidArgumentError(f"{name} is a sequence: its ids are not combined and have no weights")
     vector = _is_vector(weights)
-    given = ids._replace(values=np.asarray(weights)) if vector else _Reader(feature).read(weights)
+    given = ids._replace(values=np.asarray(weights)) if vector else Reader(feature).read(weights)
     if given.values.shape != ids.values.shape or not _same_places(given, ids):
         raise InvalidArgumentError(
             f"{name} needs a weight for each id, written in the same places; got {ids.values.size} ids and "

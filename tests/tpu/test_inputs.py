@@ -111,6 +111,12 @@ def test_nothing_at_all() -> None:
         (FLAT, ([0, 1, 1, 1], [[1]]), None, r"feature 'f' needs a vector of values, got shape \(1, 1\)"),
         (FLAT, [[1], [], [2]], [[1.0], [2.0], []], "needs a weight for each id, written in the same places; got 2 ids"),
         (FLAT, ([0, 1, 1, 2], [1, 2]), [1.0], "needs a weight for each id, .* got 2 ids and 1 weights"),
+        (
+            SEQUENCE,
+            np.array([1, 2, 3]),
+            None,
+            r"feature 'f' has sequences of 2, got dense ids of shape \(3,\); give lists",
+        ),
         (SEQUENCE, [[1], [], [2]], [[1.0], [], [1.0]], "feature 'f' is a sequence: its ids are not combined"),
     ],
 )

@@ -6,6 +6,7 @@ from . import (
     clip,
     derived,
     drop_stale,
+    embedding_lookup,
     gate,
     keras,
     model,
@@ -20,4 +21,5 @@ from . import (
 ADAPTERS = (
     *(accumulator, clip, gate, keras, model, replicas, train, schedule, ops, derived, peers, anchors, drop_stale),
     sync_replicas,
+    embedding_lookup,
 )

@@ -1,0 +1,217 @@
+"""Lookups of whole samples in a table that anybody may differentiate, as TensorFlow does them away from a TPU."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from .._arrays import Array, add_rows, as_array, is_jax, namespace, quiet
+from ..clip import clip_by_norm
+from ..errors import DTypeError, InvalidArgumentError
+from ..rules._rule import check_choice
+from ..slices import IndexedSlices
+from .inputs import Reader, is_nested
+from .plan import Feature
+
+
+def embedding_lookup_sparse(
+    params: Any,
+    sp_ids: Any,
+    sp_weights: Any,
+    combiner: str | None = None,
+    max_norm: float | None = None,
+    name: str | None = None,
+    allow_fast_lookup: bool = False,
+) -> Array:
+    """The combined rows of each sample.
+
+        sum: S = sum of w * row;   mean: S / sum(w);   sqrtn: S / sqrt(sum(w * w));   0 where the divisor is 0
+
+    There are as many samples as the last that has ids: trailing empty ones are left out. Table and weights may be NumPy
+    or JAX; JAX differentiates with respect to both.
+
+    Args:
+        params: (rows, ...) floats, or a list of such, cut along the rows ("div").
+        sp_ids: (indices, ids, dense_shape), (row_splits, ids), a list of lists, or what has such attributes. Samples
+            must not decrease; indices of more than two axes are combined over all but the first.
+        sp_weights: the same with one weight for each id, a vector of them, or None for ones.
+        combiner: None means "mean".
+        max_norm: rows are shrunk to this norm first.
+        name, allow_fast_lookup: accepted and without effect.
+
+    Raises:
+        InvalidArgumentError: an id outside the table, samples that decrease, another number of weights than ids.
+        ValueError: an unknown combiner, no table.
+
+    16-bit tables are combined in float32. Source: `tf.nn.embedding_lookup_sparse`, TensorFlow 2.21 (2026).
+
+    >>> table = np.array([[1.0], [10.0], [100.0]])
+    >>> embedding_lookup_sparse(table, [[0, 1, 1], [], [2], []], None, combiner="sum").ravel().tolist()
+    [21.0, 0.0, 100.0]
+    """
+    found = _read(sp_ids, sp_weights)
+    samples = found.samples // max(math.prod(found.shape[1:]), 1)
+    count = int(samples[-1]) + 1 if samples.size else 0
+    return _combined(_whole(params), found._replace(samples=samples), count, combiner or "mean", max_norm)
+
+
+def safe_embedding_lookup_sparse(
+    embedding_weights: Any,
+    sparse_ids: Any,
+    sparse_weights: Any = None,
+    combiner: str | None = "mean",
+    default_id: int | None = None,
+    max_norm: float | None = None,
+    name: str | None = None,
+    allow_fast_lookup: bool = False,
+) -> Array:
+    """The combined rows of every sample, without ids below 0 and, but for "sum", without weights that are not above 0.
+
+        result[sample] = as `embedding_lookup_sparse`;   row `default_id`, or 0, for a sample without ids
+
+    Args:
+        embedding_weights, sparse_ids, sparse_weights, combiner, max_norm: as for `embedding_lookup_sparse`, but
+            samples keep all their axes.
+        default_id: what a sample without ids looks up, with weight 1; None gives it 0.
+        name, allow_fast_lookup: accepted and without effect.
+
+    Raises:
+        InvalidArgumentError: an id past the table, and what `embedding_lookup_sparse` refuses.
+
+    Source: `tf.nn.safe_embedding_lookup_sparse`, TensorFlow 2.21 (2026).
+
+    >>> table = np.array([[1.0], [10.0], [100.0]])
+    >>> safe_embedding_lookup_sparse(table, [[0, -1], [], [2, 1]]).ravel().tolist()
+    [1.0, 0.0, 55.0]
+    """
+    found = _read(sparse_ids, sparse_weights)
+    keep, count = found.ids >= 0, math.prod(found.shape)
+    if combiner != "sum" and found.weights is not None:
+        keep = namespace(found.weights).logical_and(keep, found.weights > 0)
+    table, safe = _whole(embedding_weights), found._replace(ids=np.maximum(found.ids, 0), keep=keep)
+    result = _combined(table, safe, count, combiner or "mean", max_norm)
+    if default_id is not None:
+        _check_ids(np.array([default_id]), table, "default_id")
+        row = _shrunk(table[np.array([default_id])], max_norm)
+        held = _segment_sum(namespace(keep).asarray(keep, np.int32), found.samples, count) > 0
+        result = namespace(result, held).where(_columns(held, result.ndim), result, row)
+    return result.reshape(*found.shape, *result.shape[1:])
+
+
+class _Found(NamedTuple):
+    """Sample, id and weight of each lookup, the shape of the samples, and whether a lookup counts (None: all do)."""
+
+    samples: np.ndarray
+    ids: np.ndarray
+    weights: Array | None
+    shape: tuple[int, ...]
+    keep: Array | None = None
+
+
+def _read(ids: Any, weights: Any) -> _Found:
+    shape = _shape_of(ids)
+    entries = Reader(Feature("sp_ids", 0, shape)).read(ids)
+    if entries.values.size and entries.values.dtype.kind not in "iu":
+        raise DTypeError(f"ids must be integers, got {entries.values.dtype}")
+    if (entries.samples[1:] < entries.samples[:-1]).any():
+        raise InvalidArgumentError("samples of sparse ids must not decrease; sort the indices")
+    w = None if weights is None else _values(weights)
+    if w is not None and tuple(w.shape) != entries.values.shape:
+        raise InvalidArgumentError(f"each id needs one weight: {entries.values.size} ids, weights of shape {w.shape}")
+    return _Found(entries.samples, entries.values.astype(np.int64), w, shape)
+
+
+def _shape_of(ids: Any) -> tuple[int, ...]:
+    """Of the samples: the dense shape without its last axis."""
+    if isinstance(ids, list):
+        return (len(ids),)
+    if hasattr(ids, "row_splits"):
+        return (len(ids.row_splits) - 1,)
+    indices, _, *shape = (ids.indices, ids.values, ids.dense_shape) if hasattr(ids, "dense_shape") else ids
+    if shape:
+        return tuple(int(n) for n in shape[0][:-1])
+    where = np.asarray(indices)
+    return (where.size - 1,) if where.ndim == 1 else tuple(int(n) + 1 for n in where[:, :-1].max(0, initial=-1))
+
+
+def _values(weights: Any) -> Array:
+    """The weights as a vector, which may be traced."""
+    if isinstance(weights, list) and is_nested(weights, 1):
+        return np.concatenate([np.zeros(0, np.float32), *(np.float32(row) for row in weights)])
+    if isinstance(weights, tuple):
+        return as_array(weights[1], "sp_weights")
+    return as_array(weights.values if hasattr(weights, "values") else weights, "sp_weights")
+
+
+def _whole(params: Any) -> Array:
+    parts = [as_array(p, "params") for p in (params if isinstance(params, list | tuple) else [params])]
+    if not parts:
+        raise ValueError("params is empty; give a table")
+    return parts[0] if len(parts) == 1 else namespace(*parts).concatenate(parts)
+
+
+def _check_ids(ids: np.ndarray, table: Array, name: str) -> None:
+    IndexedSlices(np.empty((ids.size, 0)), ids).check_rows(table.shape[0], name)
+
+
+@quiet
+def _combined(table: Array, found: _Found, count: int, combiner: str, max_norm: float | None) -> Array:
+    """(count, ...): the rows of each sample."""
+    check_choice("combiner", combiner, ("sum", "mean", "sqrtn"))
+    _check_ids(found.ids, table, "sp_ids")
+    xp = namespace(*(x for x in (table, found.weights) if x is not None))
+    rows = _shrunk(xp.asarray(table)[found.ids], max_norm)
+    wide = rows.astype(np.float32) if rows.dtype.itemsize < 4 else rows
+    w = xp.ones(found.ids.size, wide.dtype) if found.weights is None else xp.asarray(found.weights, wide.dtype)
+    terms = wide * _columns(w, rows.ndim)
+    if found.keep is not None:  # what was left out may be infinite
+        w, terms = (xp.where(_columns(found.keep, x.ndim), x, x.dtype.type(0)) for x in (w, terms))
+    sums = _segment_sum(terms, found.samples, count)
+    if combiner != "sum":
+        sums = _divided(sums, _columns(_size(w, found.samples, count, combiner), rows.ndim))
+    return sums.astype(rows.dtype)
+
+
+def _size(w: Array, samples: np.ndarray, count: int, combiner: str) -> Array:
+    """What the sum of a sample is divided by."""
+    xp = namespace(w)
+    total = _segment_sum(w if combiner == "mean" else w * w, samples, count)
+    return total if combiner == "mean" else xp.where(total == 0, total, xp.sqrt(xp.where(total == 0, 1, total)))
+
+
+def _divided(x: Array, y: Array) -> Array:
+    """x / y, and 0 where y is 0; derivatives too, in TensorFlow's order."""
+    return _derived(x, y) if is_jax(x) else _quotient(x, y)
+
+
+def _quotient(x: Array, y: Array) -> Array:
+    xp, none = namespace(x, y), y == 0
+    return xp.where(none, x.dtype.type(0), x / xp.where(none, y.dtype.type(1), y))
+
+
+_derived = jax.custom_jvp(_quotient)
+
+
+@_derived.defjvp
+def _tangent(primals: Any, tangents: Any) -> Any:
+    (x, y), (dx, dy) = primals, tangents
+    return _quotient(x, y), _quotient(dx, y) + dy * _quotient(_quotient(-x, y), y)
+
+
+def _shrunk(rows: Array, max_norm: float | None) -> Array:
+    return rows if max_norm is None else clip_by_norm(rows, max_norm, list(range(1, rows.ndim)))
+
+
+def _columns(x: Array, rank: int) -> Array:
+    return x.reshape(-1, *[1] * (rank - 1))
+
+
+def _segment_sum(x: Array, samples: np.ndarray, count: int) -> Array:
+    zeros = namespace(x).zeros((count, *x.shape[1:]), x.dtype)
+    if is_jax(x):
+        return add_rows(zeros, samples, x)
+    np.add.at(zeros, samples, x)
+    return zeros
