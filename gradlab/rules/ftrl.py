@@ -58,13 +58,14 @@ class Ftrl(Rule):
         (accum, linear), two = slots, w.dtype.type(2)
         new = accum + g * g
         shrunk = g + two * self.l2_shrinkage * w if _may_differ(self.l2_shrinkage, 0) else g
-        sigma = self._root(new) - self._root(accum)
+        root = self.root(new)  # named once, so that XLA simplifies it alike wherever the rule is compiled
+        sigma = (self._root(new) if self.order == "scalar" else root) - self._root(accum)
         if self.multiply_linear_by_lr:
             linear, l1 = self._add(linear, shrunk * lr, sigma * w), self.l1 * lr
-            quadratic = self.root(new) + two * self.l2 * lr + self.beta
+            quadratic = root + two * self.l2 * lr + self.beta
         else:
             linear, l1 = self._add(linear, shrunk, sigma / lr * w), self.l1
-            quadratic = (self.root(new) + self.beta) / lr + two * self.l2
+            quadratic = (root + self.beta) / lr + two * self.l2
         return self._solved(linear, l1, quadratic), (new, linear)
 
     def _solved(self, linear: Array, l1: Array, quadratic: Array) -> Array:

@@ -41,7 +41,8 @@ class OnlineYogi(Rule):
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
         (v, linear), xp = slots, namespace(w)
         new = yogi(v, g, self.beta2)
-        sigma = (xp.sqrt(new) - xp.sqrt(v)) / lr
+        root = xp.sqrt(new)  # named once, so that XLA simplifies it alike wherever the rule is compiled
+        sigma = (root - xp.sqrt(v)) / lr
         linear = linear + (g - sigma * w)
-        quadratic = xp.sqrt(new) / lr + w.dtype.type(2) * self.l2
+        quadratic = root / lr + w.dtype.type(2) * self.l2
         return (xp.clip(linear, -self.l1, self.l1) - linear) / quadratic, (new, linear)

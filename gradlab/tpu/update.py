@@ -142,6 +142,8 @@ def _moved(plan: Plan, place: Placement, tables: Any, slots: Any, shared: Any, s
 
 
 def _move(rule: Around, w: Array, slots: Slots, rows: RowSums, lr: Any, cores: int) -> tuple[Array, Slots]:
+    # Spread out once, XLA simplifies divisions by the rate alike in a program for one device and in one for many.
+    lr = jnp.broadcast_to(jnp.asarray(lr, w.dtype), (rows.sums if rule.rule.lazy else w).shape)
     if not rule.table.accumulate:
         return apply.each(rule, w, slots, IndexedSlices(rows.sums, rows.ids), lr)
     ids, sums = rows if cores == 1 else sum_duplicates(rows.ids, rows.sums)
