@@ -66,6 +66,29 @@ def fbgemm_adagrad(inputs: dict[str, Any], steps: int) -> list[Any]:
     return found
 
 
+def fbgemm_rowwise_adagrad(inputs: dict[str, Any], steps: int) -> list[Any]:
+    """One accumulator for each row: the mean of the squares of its gradient."""
+    rule, w, found = gl.rules.Adagrad(0.0, inputs["eps"], update_slots=False), array(inputs["table"]), []
+    pooling, squares = POOLING[inputs["pooling"]], np.zeros((len(w), 1), w.dtype)
+    slices = gradient(inputs, pooling)
+    g = IndexedSlices(slices.values, slices.indices, w.shape).to_dense()
+    for _ in range(steps):
+        output, squares = pooled(w, inputs, pooling), squares + (g * g).mean(1, keepdims=True)
+        moved, _ = rule(w, (np.broadcast_to(squares, w.shape),), g, inputs["lr"])
+        w = np.where(squares > 0, moved, w)
+        found.append({"output": output, "var": w, "state": squares.reshape(1, 1, -1)})
+    return found
+
+
+def fbgemm_sgd(inputs: dict[str, Any], steps: int) -> list[Any]:
+    pooling, w, found = POOLING[inputs["pooling"]], array(inputs["table"]), []
+    for _ in range(steps):
+        output = pooled(w, inputs, pooling)
+        w, _ = apply.rows(gl.rules.StochasticGradientDescent(), w, (), gradient(inputs, pooling), inputs["lr"])
+        found.append({"output": output, "var": w})
+    return found
+
+
 def lookups(inputs: dict[str, Any], pooling: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Sample, id and gain of each lookup."""
     samples = np.repeat(np.arange(len(inputs["ids"])), [len(ids) for ids in inputs["ids"]])
@@ -90,4 +113,6 @@ RUNS: dict[str, Callable[[dict[str, Any], int], list[Any]]] = {
     "optax/lion": lion,
     "torch/sparse_adam": sparse_adam,
     "fbgemm/exact_adagrad": fbgemm_adagrad,
+    "fbgemm/exact_rowwise_adagrad": fbgemm_rowwise_adagrad,
+    "fbgemm/exact_sgd": fbgemm_sgd,
 }

@@ -15,11 +15,13 @@ from . import (
     replicas,
     schedule,
     sync_replicas,
+    tpu_step,
     train,
 )
 
 ADAPTERS = (
     *(accumulator, clip, gate, keras, model, replicas, train, schedule, ops, derived, peers, anchors, drop_stale),
     sync_replicas,
+    tpu_step,
     embedding_lookup,
 )
