@@ -77,8 +77,11 @@ from .sharding import create_placed as create_placed
 from .sharding import gather as gather
 from .sharding import place as place
 from .sharding import place_batch as place_batch
+from .sharding import restore as restore
+from .sharding import save as save
 from .sharding import sizes_of as sizes_of
 from .sharding import traffic as traffic
+from .sparsecore import partition_statistics as partition_statistics
 from .state import State as State
 from .state import create as create
 from .step_record import Sent as Sent

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import jax
 import numpy as np
@@ -81,7 +81,12 @@ class Shards:
 class OneDevice:
     """All rows on one device: nothing is sent, every id is a place."""
 
-    devices = 1
+    devices: ClassVar[int] = 1
+    strategy: ClassVar[Strategy] = "div"
+
+    def shards(self, rows: int) -> Shards:
+        """The only shard of a table."""
+        return Shards(rows, 1)
 
     def check(self, batch: Any) -> None:
         """Any batch will do."""

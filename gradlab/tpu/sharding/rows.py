@@ -11,7 +11,7 @@ import numpy as np
 
 from ..._arrays import Array
 from ..lookups import OUTSIDE
-from ..placement import OnMesh, Placement
+from ..placement import OnMesh, Placement, Shards
 from ..update import RowSums
 
 Reader = Callable[[np.ndarray], Array]  # the rows with these ids, in their order
@@ -45,13 +45,22 @@ def reader(placement: Placement, rows: int, x: Array) -> Reader:
     shards = placement.shards(rows)
     held = {(s.index[0].start or 0) // shards.size: s.data for s in x.addressable_shards}
 
+    def of_shard(k: int, places: np.ndarray) -> np.ndarray:
+        if k not in held:
+            raise ValueError(f"shard {k} is on a device of another process; `save` and `restore` bring it here")
+        return np.asarray(held[k])[places]
+
+    return by_owner(shards, x.shape[1], of_shard)
+
+
+def by_owner(shards: Shards, width: int, of_shard: Callable[[int, np.ndarray], np.ndarray]) -> Reader:
+    """Reads rows by what gives those of one shard at some places."""
+
     def read(ids: np.ndarray) -> np.ndarray:
         owners, places = shards.owner(ids), shards.place(ids)
-        out = np.empty((ids.size, *x.shape[1:]), x.dtype)
+        out = np.empty((ids.size, width), np.float32)
         for k in np.unique(owners).tolist():
-            if k not in held:
-                raise ValueError(f"shard {k} is on a device of another process; `save` and `restore` bring it here")
-            out[owners == k] = np.asarray(held[k])[places[owners == k]]
+            out[owners == k] = of_shard(k, places[owners == k])
         return out
 
     return read

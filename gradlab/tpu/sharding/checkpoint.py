@@ -1,0 +1,179 @@
+"""States saved shard by shard, and restored onto any number of devices."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh
+
+from ..._arrays import Array
+from ..placement import ONE_DEVICE, OnMesh, Placement, Shards, Strategy
+from ..plan import Plan, Table
+from ..state import State
+from ..update import RowSums, Step, flush_pending
+from .files import MANIFEST, ShardReader, ShardWriter, read_manifest, write_manifest
+from .place import pending_on
+from .rows import Reader, by_owner, made_of
+
+
+def save(state: State, folder: str | Path) -> None:
+    """Write a state: one .npz for each shard and a manifest, which comes last, so that it is there whole or not at all.
+
+    What a pipelined plan still holds back is saved as it is. An older state in the folder is replaced, and stays until
+    the new one is complete. Where several processes run, all of them call this with a folder that all can see; each
+    writes the shards of its own devices.
+
+    Raises:
+        ValueError: the folder holds a broken manifest.
+
+    Source: `RetrieveAllTPUEmbeddingParameters`, TensorFlow 2.21 (2026), and the checkpoint that follows it.
+
+    >>> import tempfile
+    >>> from gradlab.tpu import Feature, Plan, Table, create, restore, save
+    >>> plan = Plan((Table("t", 3, 1),), (Feature("f", 0, (1,)),))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(create(plan, [jnp.ones((3, 1))]), folder)
+    ...     restore(plan, folder).tables[0].ravel().tolist()
+    [1.0, 1.0, 1.0]
+    """
+    path = Path(folder)
+    path.mkdir(parents=True, exist_ok=True)
+    number = read_manifest(path)["number"] + 1 if (path / MANIFEST).exists() else 1
+    files = [f"shard-{number}-{k}.npz" for k in range(state.placement.devices)]
+    for k, arrays in _shards(state).items():
+        with ShardWriter(path / files[k]) as file:
+            _write(file, state.plan, k, arrays, state.placement)
+    _wait_for_all(state.placement, f"shards of {number}")
+    if jax.process_index() == 0:
+        write_manifest(path, {"number": number, "files": files} | _content(state))
+    _wait_for_all(state.placement, f"manifest of {number}")
+
+
+def restore(plan: Plan, folder: str | Path, mesh: Mesh | None = None, strategy: Strategy = "div") -> State:
+    """The state that was saved, on another mesh if need be, or on one device (mesh None).
+
+    Each shard reads the blocks of the files that hold its rows. A pending update is restored, too; a plan that is not
+    pipelined makes it at once.
+
+    Args:
+        plan: its tables must have the names, sizes and slots of those saved; rates, limits and features may differ.
+
+    Raises:
+        FileNotFoundError: no state is saved there. ValueError: a file is missing or broken (it names the file), or the
+            tables of the plan are others; cores that the devices cannot share, or another number of cores while an
+            update is pending.
+
+    Source: `LoadAllTPUEmbeddingParameters`, TensorFlow 2.21 (2026).
+
+    >>> import tempfile
+    >>> from gradlab.tpu import Feature, Plan, Table, create, gather, restore, save
+    >>> plan = Plan((Table("t", 3, 1),), (Feature("f", 0, (1,)),))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(create(plan, [jnp.arange(3.0)[:, None]]), folder)
+    ...     state = restore(plan, folder, Mesh(jax.devices()[:1], "x"), "mod")
+    >>> gather(state).tables[0].ravel().tolist()
+    [0.0, 1.0, 2.0]
+    """
+    path = Path(folder)
+    content = read_manifest(path)
+    _check_tables(plan, content, path)
+    placement = ONE_DEVICE if mesh is None else OnMesh(mesh, strategy)
+    shards = [ShardReader(path / name) for name in content["files"]]
+
+    def array(k: int, table: Table, name: str) -> Array:
+        old = Shards(table.rows, len(shards), content["strategy"])
+        read = by_owner(old, table.width, lambda s, places: shards[s].rows(f"{k}/{name}", places, table.width))
+        return _made(placement, table, read)
+
+    tables = tuple(array(k, t, "parameters") for k, t in enumerate(plan.tables))
+    slots = tuple(tuple(array(k, t, name) for name in t.rule.slots) for k, t in enumerate(plan.tables))
+    shared = tuple({name: np.float32(x) for name, x in own.items()} for own in content["shared"])
+    pending = _pending(plan, content, shards)
+    pending = (
+        pending_on(placement, plan, pending) if isinstance(placement, OnMesh) else jax.tree.map(jnp.asarray, pending)
+    )
+    state = State(plan, tables, slots, shared, pending, placement)
+    return state if plan.pipelined else flush_pending(state)
+
+
+def _made(placement: Placement, table: Table, read: Reader) -> Array:
+    if isinstance(placement, OnMesh):
+        return made_of(placement, table.rows, read)
+    return jnp.asarray(read(np.arange(table.rows)))
+
+
+def _shards(state: State) -> dict[int, Any]:
+    """The shards that this process holds: (tables, slots, pending rows) of each."""
+    arrays = (state.tables, state.slots, state.pending.rows if state.pending else ())
+    if not isinstance(state.placement, OnMesh):
+        return {0: arrays} if jax.process_index() == 0 else {}
+    flat = list(state.placement.mesh.devices.flat)
+
+    def of(k: int) -> Any:
+        return jax.tree.map(lambda x: next(s.data for s in x.addressable_shards if s.device == flat[k]), arrays)
+
+    return {k: of(k) for k in state.placement.here}
+
+
+def _write(file: ShardWriter, plan: Plan, shard: int, arrays: Any, placement: Placement) -> None:
+    tables, slots, pending = arrays
+    for k, (table, w, own) in enumerate(zip(plan.tables, tables, slots, strict=True)):
+        count = placement.shards(table.rows).held(shard).size
+        for name, x in zip(("parameters", *table.rule.slots), (w, *own), strict=True):
+            file.rows(f"{k}/{name}", x, count)
+    for k, sums in enumerate(pending):
+        for name, x in sums._asdict().items():
+            file.array(f"{k}/pending/{name}", np.asarray(x))
+
+
+def _content(state: State) -> dict[str, Any]:
+    """The manifest of a state, but for its files."""
+    mesh = state.placement.mesh.shape if isinstance(state.placement, OnMesh) else {}
+    return {
+        "format": 1,
+        "strategy": state.placement.strategy,
+        "mesh": dict(mesh),
+        "cores": state.plan.cores,
+        "tables": _tables(state.plan),
+        "shared": [{name: float(x) for name, x in own.items()} for own in state.shared],
+        "pending": None if state.pending is None else [float(x) for x in state.pending.learning_rates],
+    }
+
+
+def _tables(plan: Plan) -> list[dict[str, Any]]:
+    return [{"name": t.name, "rows": t.rows, "width": t.width, "slots": list(t.rule.slots)} for t in plan.tables]
+
+
+def _check_tables(plan: Plan, content: dict[str, Any], path: Path) -> None:
+    saved, wanted = content["tables"], _tables(plan)
+    if saved != wanted:
+        pairs = [(a, b) for a, b in zip(saved, wanted, strict=False) if a != b]
+        there, here = pairs[0] if pairs else (f"{len(saved)} tables", f"{len(wanted)}")
+        raise ValueError(f"{path} holds other tables than those of the plan: {there} are saved, the plan has {here}")
+    if content["pending"] is not None and content["cores"] != plan.cores:
+        raise ValueError(
+            f"{path} holds a pending update of {content['cores']} cores, the plan has {plan.cores}; "
+            "flush_pending(state) before it is saved makes it independent of cores"
+        )
+
+
+def _pending(plan: Plan, content: dict[str, Any], shards: list[ShardReader]) -> Step | None:
+    if content["pending"] is None:
+        return None
+
+    def joined(name: str) -> np.ndarray:
+        return np.concatenate([s.array(name) for s in shards])
+
+    rows = (RowSums(joined(f"{k}/pending/ids"), joined(f"{k}/pending/sums")) for k in range(len(plan.tables)))
+    return Step(tuple(rows), tuple(np.float32(x) for x in content["pending"]))
+
+
+def _wait_for_all(placement: Placement, name: str) -> None:
+    if isinstance(placement, OnMesh) and placement.mesh.is_multi_process:
+        from jax.experimental.multihost_utils import sync_global_devices
+
+        sync_global_devices(name)
