@@ -13,6 +13,7 @@ from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import DecodeError
 
 _SIZES = {1: 8, 5: 4}
+_SHORT = 5  # bytes of a key or a length
 _DEEPEST = 100  # messages within messages that protobuf reads
 
 
@@ -64,7 +65,7 @@ class _Walk:
         seen: Counter[int] = Counter()
         while at < end:
             start = at
-            key, at = self.varint(at, end, path, "the key of a field")
+            key, at = self.varint(at, end, path, "the key of a field", _SHORT)
             number, kind = divmod(key, 8)
             if not 1 <= number < 2**29:
                 raise _Fault(start, path, f"there is no field {number}")
@@ -91,7 +92,7 @@ class _Walk:
             return self.message(None, inner, at, end, depth + 1, number)
         if kind not in (1, 2, 5):
             raise _Fault(start, path, f"{name} is of kind {kind}, which does not exist")
-        size, at = self.varint(at, end, path, name) if kind == 2 else (_SIZES[kind], at)
+        size, at = self.varint(at, end, path, name, _SHORT) if kind == 2 else (_SIZES[kind], at)
         if size > end - at:
             raise _Fault(start, path, f"{name} needs {size} bytes, and there are {end - at}")
         if kind == 2 and field is not None:
@@ -111,16 +112,16 @@ class _Walk:
             while at < end:
                 _, at = self.varint(at, end, name, "a number")
 
-    def varint(self, at: int, end: int, path: str, what: str) -> tuple[int, int]:
+    def varint(self, at: int, end: int, path: str, what: str, most: int = 10) -> tuple[int, int]:
         """A number of 7 bits in each byte, the last one below 128; and where it ends."""
         value = 0
-        for k in range(10):
+        for k in range(most):
             if at + k >= end:
                 raise _Fault(at, path, f"{what} breaks off")
             value |= (self.data[at + k] & 127) << 7 * k
             if self.data[at + k] < 128:
                 return value, at + k + 1
-        raise _Fault(at, path, f"{what} is a number of more than 10 bytes")
+        raise _Fault(at, path, f"{what} is a number of more than {most} bytes")
 
 
 def is_repeated(field: Any) -> bool:
