@@ -115,7 +115,7 @@ def table_names(message: TPUEmbeddingConfiguration) -> list[str]:
 
 def cores_of(message: TPUEmbeddingConfiguration) -> int:
     """The number of cores, all replicas together."""
-    cores, spmd = message.num_tensor_cores or 1, message.spmd_sharding
+    cores, spmd = _at_least_1(message, "num_tensor_cores"), message.spmd_sharding
     if spmd.enabled and spmd.num_cores_per_replica < 1:
         raise ValueError(f"num_cores_per_replica must be at least 1, got {spmd.num_cores_per_replica}")
     if spmd.enabled and cores % spmd.num_cores_per_replica:
@@ -133,6 +133,13 @@ def tags_of(message: TPUEmbeddingConfiguration) -> dict[int, list[int]]:
         for tag in tags_in(t.optimization_parameters):
             found.setdefault(tag, []).append(k)
     return dict(sorted(found.items()))
+
+
+def _at_least_1(message: TPUEmbeddingConfiguration, name: str) -> int:
+    """A number that is 1 where it is not set."""
+    if (given := getattr(message, name)) < 0:
+        raise ValueError(f"{name} must be at least 1, got {given}")
+    return given or 1
 
 
 def _named(kind: str, given: Iterable[str]) -> list[str]:
@@ -155,11 +162,12 @@ def check_tags(message: TPUEmbeddingConfiguration) -> None:
 
 def check_shards(message: TPUEmbeddingConfiguration) -> None:
     """Refuse a host that would hold no row of a table."""
-    hosts = message.num_hosts or 1
+    hosts = _at_least_1(message, "num_hosts")
+    among = f"{hosts} host{'s' * (hosts > 1)}"
     for t, name in zip(message.table_descriptor, table_names(message), strict=True):
         if t.vocabulary_size < hosts:
             raise ValueError(
-                f"table {name!r} has {t.vocabulary_size} rows for {hosts} hosts, and none may be empty; "
+                f"table {name!r} has {t.vocabulary_size} rows for {among}, and none may be empty; "
                 f"set vocabulary_size to {hosts}, as TensorFlow's Python layer does"
             )
 
@@ -168,8 +176,10 @@ def features_of(message: TPUEmbeddingConfiguration) -> list[Feature]:
     """The features, each with the shape of what one core looks up."""
     shapes = core_shapes(message)
     if not message.feature_descriptor:
-        named = zip(table_names(message), shapes, strict=True)
-        return [Feature(name, k, shape[:-1]) for k, (name, shape) in enumerate(named)]
+        outputs = dict(zip(table_names(message), shapes, strict=True))
+        if below := [name for name, shape in outputs.items() if shape[0] < 0]:
+            raise ValueError(f"the output of table {below[0]!r} would have {outputs[below[0]][0]} rows")
+        return [Feature(name, k, shape[:-1]) for k, (name, shape) in enumerate(outputs.items())]
     names = _named("feature", (f.name for f in message.feature_descriptor))
     found = []
     for f, name, shape in zip(message.feature_descriptor, names, shapes, strict=True):

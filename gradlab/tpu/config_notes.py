@@ -33,7 +33,8 @@ def notes(message: Config) -> list[Note]:
     >>> [n.text for n in notes(Config(mode="TRAINING", num_hosts=1, num_tensor_cores=1))]
     ['there are no tables']
     """
-    return [*_refused(message), *_of_config(message), *_of_tables(message), *_unknown(message, "")]
+    found = (*_refused(message), *_of_config(message), *_of_tables(message), *_unknown(message, ""))
+    return list(dict.fromkeys(found))
 
 
 def label(t: Table, k: int) -> str:
@@ -145,8 +146,12 @@ def _around(t: Table) -> Iterator[str]:
 def _unknown(message: Any, path: str) -> Iterator[Note]:
     numbers = [str(f.field_number) for f in unknown_fields.UnknownFieldSet(message)]
     if numbers:
-        which = f"field{'s' * (len(numbers) > 1)} {', '.join(numbers)}"
-        yield Note("notice", path or "configuration", f"{which} is not known here; it is kept and has no effect")
+        told = (
+            f"field {numbers[0]} is not known here; it is kept and has no effect"
+            if len(numbers) == 1
+            else f"fields {', '.join(numbers)} are not known here; they are kept and have no effect"
+        )
+        yield Note("notice", path or "configuration", told)
     for field, value in message.ListFields():
         if field.type != field.TYPE_MESSAGE or field.message_type.name == "HloModuleProto":
             continue

@@ -115,10 +115,10 @@ def all_parameter_shapes(
     [[(2, 4)], [(2, 4)], [(2, 4)], [(0, 0)]]
     """
     columns: list[list[Shape]] = []
-    for t in message.table_descriptor:
-        shape = (shard_rows(t.vocabulary_size, num_shards, shard_id), t.dimension)
+    for k, t in enumerate(message.table_descriptor):
+        shape = _known((shard_rows(t.vocabulary_size, num_shards, shard_id), t.dimension), k)
         held = 1 + len(slot_names(t.optimization_parameters))
-        columns.append([shape if k < held else (0, 0) for k in range(1 + MOST_AUXILIARY)])
+        columns.append([shape if part < held else (0, 0) for part in range(1 + MOST_AUXILIARY)])
     return [[column[k] for column in columns] for k in range(1 + MOST_AUXILIARY)]
 
 
