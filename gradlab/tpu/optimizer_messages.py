@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import rules
+from ..errors import InvalidArgumentError
 from ..rules import Rule
 from .proto import GradientAccumulationStatus, OptimizationParameters
 
@@ -185,8 +186,27 @@ def slot_names(parameters: OptimizationParameters) -> tuple[str, ...]:
     >>> slot_names(OptimizationParameters(adam=AdamParameters()))
     ('momenta', 'velocities', 'gradient_accumulators')
     """
-    slots = form_of(parameters).slots
+    slots = own_slots(parameters)
     return (*slots, HIDDEN_SLOT) if accumulates(parameters) else slots
+
+
+def own_slots(parameters: OptimizationParameters) -> tuple[str, ...]:
+    """The slots of a table without the hidden one; those of a compiled program are all but the first of its results.
+
+    Raises:
+        InvalidArgumentError: a program that does not take its results and one or two numbers more.
+    """
+    form = form_of(parameters)
+    if form.rule is not rules.UserDefined:
+        return form.slots
+    shape = parameters.user_defined_program.program.host_program_shape
+    takes, gives = len(shape.parameters), len(shape.result.tuple_shapes)
+    if takes < 2 or takes - gives not in (1, 2):
+        raise InvalidArgumentError(
+            "a user-defined program takes a gradient, a weight, slots and perhaps one number more, and gives weight "
+            f"and slots; this one takes {takes} and gives {gives}"
+        )
+    return tuple(f"Slot_{k}" for k in range(gives - 1))
 
 
 def rule_of(parameters: OptimizationParameters) -> Rule:

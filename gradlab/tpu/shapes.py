@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from .._suggest import did_you_mean
 from ..errors import InternalError, InvalidArgumentError
-from .optimizer_messages import form_of, slot_names
+from .optimizer_messages import own_slots, slot_names
 from .proto import TPUEmbeddingConfiguration
 
 Shape = tuple[int | None, ...]
@@ -118,6 +118,8 @@ def all_parameter_shapes(
     for k, t in enumerate(message.table_descriptor):
         shape = _known((shard_rows(t.vocabulary_size, num_shards, shard_id), t.dimension), k)
         held = 1 + len(slot_names(t.optimization_parameters))
+        if held > 1 + MOST_AUXILIARY:
+            raise InvalidArgumentError(f"table {k} has {held - 1} slots, its hidden one counted; there can be 7")
         columns.append([shape if part < held else (0, 0) for part in range(1 + MOST_AUXILIARY)])
     return [[column[k] for column in columns] for k in range(1 + MOST_AUXILIARY)]
 
@@ -132,7 +134,7 @@ def parameter_shapes(
     """
     t = message.table_descriptor[table]
     shape = (shard_rows(t.vocabulary_size, num_shards, shard_id), t.dimension)
-    return [shape] * (1 + len(form_of(t.optimization_parameters).slots))
+    return [shape] * (1 + len(own_slots(t.optimization_parameters)))
 
 
 def check_one_of(table_id: int, table_name: str) -> None:

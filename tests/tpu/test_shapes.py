@@ -12,6 +12,7 @@ from gradlab.tpu.optimizer_messages import FORMS, Form
 
 TABLE = """table_descriptor { name: "a" vocabulary_size: 8 dimension: 4 num_features: 2
   optimization_parameters { adagrad {} } } """
+WRITTEN = [f for f in FORMS if f.message != "user_defined_program"]
 FEATURE = "feature_descriptor { input_shape: 3 input_shape: 5 } "
 
 
@@ -93,7 +94,7 @@ def test_a_shard_that_is_not_there_or_empty_is_refused(rows: int, shards: int, s
         shard_rows(rows, shards, shard)
 
 
-@pytest.mark.parametrize("form", FORMS, ids=lambda f: f.message)
+@pytest.mark.parametrize("form", WRITTEN, ids=lambda f: f.message)
 @pytest.mark.parametrize(("status", "hidden"), [("DISABLED", 0), ("UNSPECIFIED", 1), ("ENABLED", 1)])
 def test_all_parameters_with_the_hidden_slot(form: Form, status: str, hidden: int) -> None:
     text = TABLE.replace("adagrad {}", f"{form.message} {{}} gradient_accumulation_status: {status}")
@@ -101,6 +102,38 @@ def test_all_parameters_with_the_hidden_slot(form: Form, status: str, hidden: in
     count = 1 + len(form.slots) + hidden
     assert found == [[(2, 4)]] * count + [[(0, 0)]] * (8 - count)
     assert len(of.parameter_shapes(config(text), 0)) == count - hidden
+
+
+def program(takes: int, gives: int, status: str = "ENABLED") -> TPUEmbeddingConfiguration:
+    made = config(TABLE.replace("adagrad {}", f"gradient_accumulation_status: {status}"))
+    shape = made.table_descriptor[0].optimization_parameters.user_defined_program.program.host_program_shape
+    shape.SetInParent()
+    for _ in range(takes):
+        shape.parameters.add()
+    for _ in range(gives):
+        shape.result.tuple_shapes.add()
+    return made
+
+
+@pytest.mark.parametrize(
+    ("takes", "gives", "slots"), [(2, 1, 0), (3, 1, 0), (3, 2, 1), (4, 2, 1), (2, 0, 0), (9, 7, 6)]
+)
+def test_the_slots_of_a_compiled_program_are_counted(takes: int, gives: int, slots: int) -> None:
+    found = all_parameter_shapes(program(takes, gives, "DISABLED"))
+    assert found == [[(8, 4)]] * (1 + slots) + [[(0, 0)]] * (7 - slots)
+    assert all_parameter_shapes(program(takes, gives))[1 + slots] == [(8, 4)]
+
+
+@pytest.mark.parametrize(("takes", "gives"), [(0, 0), (1, 0), (4, 1), (2, 2)])
+def test_a_program_takes_its_results_and_one_or_two_numbers_more(takes: int, gives: int) -> None:
+    with pytest.raises(InvalidArgumentError, match=f"this one takes {takes} and gives {gives}"):
+        all_parameter_shapes(program(takes, gives))
+
+
+def test_there_are_seven_slots_at_most() -> None:
+    assert all_parameter_shapes(program(9, 8, "DISABLED"))[7] == [(8, 4)]
+    with pytest.raises(InvalidArgumentError, match="8 slots, its hidden one counted; there can be 7"):
+        all_parameter_shapes(program(9, 8))
 
 
 def test_all_parameters_need_an_optimizer() -> None:

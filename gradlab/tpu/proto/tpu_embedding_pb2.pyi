@@ -238,8 +238,24 @@ class FrequencyEstimatorParameters(_message.Message):
     def __init__(self, tau: _Optional[float] = ..., max_delta: _Optional[float] = ..., outlier_threshold: _Optional[float] = ..., weight_exponent: _Optional[float] = ...) -> None: ...
 
 class HloModuleProto(_message.Message):
-    __slots__ = ()
-    def __init__(self) -> None: ...
+    __slots__ = ("name", "host_program_shape")
+    class Shape(_message.Message):
+        __slots__ = ("tuple_shapes",)
+        TUPLE_SHAPES_FIELD_NUMBER: _ClassVar[int]
+        tuple_shapes: _containers.RepeatedCompositeFieldContainer[HloModuleProto.Shape]
+        def __init__(self, tuple_shapes: _Optional[_Iterable[_Union[HloModuleProto.Shape, _Mapping]]] = ...) -> None: ...
+    class ProgramShape(_message.Message):
+        __slots__ = ("parameters", "result")
+        PARAMETERS_FIELD_NUMBER: _ClassVar[int]
+        RESULT_FIELD_NUMBER: _ClassVar[int]
+        parameters: _containers.RepeatedCompositeFieldContainer[HloModuleProto.Shape]
+        result: HloModuleProto.Shape
+        def __init__(self, parameters: _Optional[_Iterable[_Union[HloModuleProto.Shape, _Mapping]]] = ..., result: _Optional[_Union[HloModuleProto.Shape, _Mapping]] = ...) -> None: ...
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    HOST_PROGRAM_SHAPE_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    host_program_shape: HloModuleProto.ProgramShape
+    def __init__(self, name: _Optional[str] = ..., host_program_shape: _Optional[_Union[HloModuleProto.ProgramShape, _Mapping]] = ...) -> None: ...
 
 class UserDefinedProgramParameters(_message.Message):
     __slots__ = ("program",)

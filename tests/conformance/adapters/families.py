@@ -15,6 +15,7 @@ from . import (
     replicas,
     schedule,
     sync_replicas,
+    tpu_config,
     tpu_step,
     train,
 )
@@ -22,6 +23,7 @@ from . import (
 ADAPTERS = (
     *(accumulator, clip, gate, keras, model, replicas, train, schedule, ops, derived, peers, anchors, drop_stale),
     sync_replicas,
+    tpu_config,
     tpu_step,
     embedding_lookup,
 )
