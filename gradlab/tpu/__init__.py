@@ -87,5 +87,6 @@ from .state import create as create
 from .step_record import Sent as Sent
 from .step_record import StepRecord as StepRecord
 from .table_messages import table_of as table_of
+from .training import train_step as train_step
 from .update import flush_pending as flush_pending
 from .update import update as update

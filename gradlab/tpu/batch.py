@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from ..errors import InvalidArgumentError
+from ..rules._rule import check_choice
 from .coo import combiner_gains
 from .lookups import OUTSIDE, Lookups, distinct, filled, roomy
 from .plan import Feature, Plan, Table
 from .policy import Policy
+
+Engine = Literal["classic", "sparsecore"]
 
 
 class Ids(NamedTuple):
@@ -42,12 +45,16 @@ class Batch(NamedTuple):
     tables: tuple[Lookups, ...]
 
 
-def make_batch(plan: Plan, cores: Sequence[Mapping[str, Ids]] | Mapping[str, Ids]) -> Batch:
+def make_batch(
+    plan: Plan, cores: Sequence[Mapping[str, Ids]] | Mapping[str, Ids], engine: Engine = "classic", **options: Any
+) -> Batch:
     """What `lookup` needs of a batch: gains by the combiner, ids by the policy, distinct rows of each core and table.
 
     Args:
         cores: for each core of the plan, the ids by feature name; a mapping alone is that of the only core. A
             feature that is left out looks nothing up.
+        engine: "classic", or "sparsecore": the same lookups, sorted, merged and held to limits as SparseCores do.
+        options: those of `sparsecore.preprocess`, for that engine.
 
     Raises:
         InvalidArgumentError: an id outside its table, where the policy raises; samples that the feature does not have,
@@ -62,6 +69,13 @@ def make_batch(plan: Plan, cores: Sequence[Mapping[str, Ids]] | Mapping[str, Ids
     >>> t.unique.tolist(), t.inverse.tolist(), t.weights.tolist()
     ([3, 7], [1, 0, 1], [0.5, 0.5, 1.0])
     """
+    check_choice("engine", engine, ("classic", "sparsecore"))
+    if engine == "sparsecore":
+        from . import sparsecore  # which stands on this module
+
+        return sparsecore.make_batch(plan, cores, **options)
+    if options:
+        raise TypeError(f"the classic engine has no option {next(iter(options))!r}")
     each = ids_of_cores(plan, cores)
     return Batch(
         tuple(side_by_side([_of_core(plan, k, c) for c in each], plan.samples_of(k)) for k in range(len(plan.tables)))
@@ -115,16 +129,35 @@ def normalized(feature: Feature, table: Table, given: Ids, policy: Policy) -> tu
     samples, ids = np.asarray(given.samples, np.int64), np.asarray(given.ids)
     weights = None if given.weights is None else np.asarray(given.weights, np.float32)
     _check(feature, samples, ids, weights, count)
+    rows, keep = rows_of(feature, table, samples, ids, policy)
     if length:
-        first = np.arange(samples.size) - np.searchsorted(samples, samples)
-        place = first if given.places is None else np.asarray(given.places, np.int64)
-        keep, gains = place < length, np.ones(samples.size, np.float32)
-        samples = samples * length + place
+        samples, inside = _in_sequence(feature, samples, given.places)
+        keep, gains = keep & inside, np.ones(samples.size, np.float32)
     else:
-        keep, gains = np.ones(samples.size, bool), combiner_gains(samples, weights, count, table.combiner)
-    rows, inside = rows_of(feature, table, samples, ids, policy)
-    keep &= inside
-    return samples[keep].astype(np.uint32), rows[keep].astype(np.uint32), gains[keep]
+        gains = combiner_gains(samples, weights, count, table.combiner)
+        if policy.zero_normalizer == "raise" and table.combiner != "sum":
+            _check_gains(feature, samples, gains, count)
+    found = samples.astype(np.uint32), rows.astype(np.uint32), gains
+    return found if keep.all() else tuple(x[keep] for x in found)
+
+
+def _in_sequence(feature: Feature, samples: np.ndarray, places: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Where in its output each id of a sequence goes, and whether that is inside."""
+    if (samples[1:] < samples[:-1]).any():
+        raise InvalidArgumentError(f"the samples of feature {feature.name!r}, a sequence, must not decrease")
+    counted = np.arange(samples.size) - np.searchsorted(samples, samples)
+    place = counted if places is None else np.asarray(places, np.int64)
+    return samples * feature.sequence_length + place, (place >= 0) & (place < feature.sequence_length)
+
+
+def _check_gains(feature: Feature, samples: np.ndarray, gains: np.ndarray, count: int) -> None:
+    """Refuse a sample all of whose gains are 0: its weights, or their squares, sum to 0."""
+    dead = np.bincount(samples, gains != 0, count)[samples] == 0
+    if dead.any():
+        raise InvalidArgumentError(
+            f"the weights of feature {feature.name!r}, sample {samples[np.argmax(dead)]}, sum to 0, and the combiner "
+            "divides by their sum; Policy(zero_normalizer='zero') would make the sample 0"
+        )
 
 
 def _check(feature: Feature, samples: np.ndarray, ids: np.ndarray, weights: np.ndarray | None, count: int) -> None:
@@ -143,9 +176,9 @@ def rows_of(
     feature: Feature, table: Table, samples: np.ndarray, ids: np.ndarray, policy: Policy
 ) -> tuple[np.ndarray, np.ndarray]:
     """The table row of each id, by the policy, and whether it is looked up."""
+    if not ids.size or 0 <= ids.min() <= ids.max() < table.rows:
+        return ids, np.ones(ids.size, bool)
     inside = (ids >= 0) & (ids < table.rows)
-    if inside.all():
-        return ids, inside
     if policy.out_of_range == "raise":
         at = int(np.argmin(inside))
         raise InvalidArgumentError(

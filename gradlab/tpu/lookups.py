@@ -34,14 +34,27 @@ def distinct(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     >>> [x.tolist() for x in distinct(np.array([7, 3, 7]))]
     [[3, 7], [1, 0, 1]]
     """
-    keys = ids.astype(np.uint64) << np.uint64(32) | np.arange(ids.size, dtype=np.uint64)
-    keys.sort()  # one sort of numbers that carry their place, instead of a sort of places
-    ordered, places = (keys >> np.uint64(32)).astype(np.uint32), keys.astype(np.uint32)
+    order = sorting(ids)
+    ordered = ids[order].astype(np.uint32, copy=False)
     first = np.ones(ids.size, bool)
     np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
     inverse = np.empty(ids.size, np.uint32)
-    inverse[places] = np.cumsum(first, dtype=np.uint32) - np.uint32(1)
+    inverse[order] = np.cumsum(first, dtype=np.uint32) - np.uint32(1)
     return ordered[first], inverse
+
+
+def sorting(ids: np.ndarray) -> np.ndarray:
+    """The order that sorts ids from 0 to 2**32 - 1, equal ones as they come.
+
+    NumPy sorts 16 bits by counting, in time that is linear: the lower half first, then the upper.
+
+    >>> sorting(np.array([7, 3, 70000, 3])).tolist()
+    [1, 3, 0, 2]
+    """
+    order = np.argsort(ids.astype(np.uint16), kind="stable")
+    if ids.size and ids.max() > np.iinfo(np.uint16).max:
+        order = order[np.argsort((ids >> 16).astype(np.uint16)[order], kind="stable")]
+    return order
 
 
 def roomy(size: int) -> int:

@@ -145,9 +145,14 @@ def _move(rule: Around, w: Array, slots: Slots, rows: RowSums, lr: Any, cores: i
     # Spread out once, XLA simplifies divisions by the rate alike in a program for one device and in one for many.
     lr = jnp.broadcast_to(jnp.asarray(lr, w.dtype), (rows.sums if rule.rule.lazy else w).shape)
     if not rule.table.accumulate:
-        return apply.each(rule, w, slots, IndexedSlices(rows.sums, rows.ids), lr)
+        return apply.each(rule, w, slots, IndexedSlices(rows.sums, _told_apart(rows.ids, w.shape[0])), lr)
     ids, sums = rows if cores == 1 else sum_duplicates(rows.ids, rows.sums)
     return move_rows(rule, w, slots, ids, sums, lr)
+
+
+def _told_apart(ids: Array, rows: int) -> Array:
+    """Places without a row made different from one another, or as many turns would be taken as there are of them."""
+    return jnp.where(ids < rows, ids, rows + jnp.arange(ids.shape[0], dtype=ids.dtype))
 
 
 def rate_of(table: Table, learning_rates: Sequence[Any]) -> Any:

@@ -61,6 +61,19 @@ def test_ids_outside_follow_the_policy(choice: Any, rows: list[int], gains: list
     assert t.weights[:n].tolist() == gains
 
 
+def test_weights_that_sum_to_0_follow_the_policy() -> None:
+    ids = {"f": Ids([0, 1, 1], [4, 2, 3], [0.0, 1.0, -1.0])}
+    assert make_batch(plan(), ids).tables[0].weights.tolist() == [0.0, 0.0, 0.0]
+    strict = Policy(zero_normalizer="raise")
+    with pytest.raises(InvalidArgumentError, match="the weights of feature 'f', sample 0, sum to 0"):
+        make_batch(plan(strict), ids)
+    with pytest.raises(InvalidArgumentError, match="sample 1, sum to 0"):
+        make_batch(plan(strict), {"f": ids["f"]._replace(weights=[2.0, 1.0, -1.0])})
+    kept = make_batch(plan(strict, combiner="sqrtn"), {"f": ids["f"]._replace(weights=[2.0, 0.0, -1.0])})
+    assert kept.tables[0].weights.tolist() == [1.0, 0.0, -1.0, 0.0][:3]
+    make_batch(plan(strict, combiner="sum"), ids)
+
+
 @pytest.mark.parametrize("bad", [-1, 10, 2**40])
 def test_an_id_outside_is_named(bad: int) -> None:
     message = rf"id {bad} of feature 'g', sample 2, is outside table 't', whose rows are 0 to 9"
@@ -89,3 +102,9 @@ def test_cores_and_features_must_be_those_of_the_plan() -> None:
         make_batch(plan(cores=2), {})
     with pytest.raises(ValueError, match="there is no feature 'h'; the plan has f, g"):
         make_batch(plan(), {"h": Ids([], [])})
+
+
+def test_a_sequence_needs_its_samples_in_order() -> None:
+    sequence = Plan((Table("t", 10, 1),), (Feature("f", 0, (2, 2), 2),))
+    with pytest.raises(InvalidArgumentError, match="the samples of feature 'f', a sequence, must not decrease"):
+        make_batch(sequence, {"f": Ids([1, 0], [1, 2])})
