@@ -24,6 +24,7 @@ from .staleness_policies import staleness_policies as staleness_policies
 from .staleness_races import staleness_races as staleness_races
 from .sync_replicas import sync_replicas as sync_replicas
 from .tpu_embedding import tpu_embedding as tpu_embedding
+from .tpu_embedding_run import tpu_embedding_run as tpu_embedding_run
 from .word_rates import word_rates as word_rates
 
 _CATALOGUE: tuple[type[Lab], ...] = (
@@ -45,6 +46,7 @@ _CATALOGUE: tuple[type[Lab], ...] = (
     sync_replicas,
     backup_workers,
     tpu_embedding,
+    tpu_embedding_run,
 )
 
 if not typing.TYPE_CHECKING:  # type checkers find unknown names themselves

@@ -80,17 +80,17 @@ class Moved(NamedTuple):
     @property
     def before(self) -> np.ndarray:
         """The row before the step."""
-        return np.asarray(self.run.trace.tables[0][self.step - 1, self.row])
+        return np.asarray(self.run.trace.states.tables[0][self.step - 1, self.row])
 
     @property
     def after(self) -> np.ndarray:
         """The row after it."""
-        return np.asarray(self.run.trace.tables[0][self.step, self.row])
+        return np.asarray(self.run.trace.states.tables[0][self.step, self.row])
 
     @property
     def slots(self) -> dict[str, np.ndarray]:
         """The slots after the step, (rows, width)."""
-        return {name: s[self.step] for name, s in zip(self.run.slots, self.run.trace.slots[0], strict=True)}
+        return {name: s[self.step] for name, s in zip(self.run.slots, self.run.trace.states.slots[0], strict=True)}
 
 
 def asked(step: int, zipf: float, duplicates: float, last: str) -> Asked:
@@ -128,7 +128,7 @@ def trained(
     rates = np.stack([np.full(STEPS, learning_rate), np.arange(1, STEPS + 1)], axis=1)[:, : plan.tag_count]
     trace = record(create(plan, [begin]), create(plan, [end]), batches, rates)
     refused = _refusal(given[0]) if last == "raise" else ""
-    return Run(asks, _stopped(trace) if refused else trace, tuple(plan.tables[0].rule.slots), refused)
+    return Run(asks, trace.refused() if refused else trace, tuple(plan.tables[0].rule.slots), refused)
 
 
 def _refusal(ids: Any) -> str:
@@ -140,18 +140,6 @@ def _refusal(ids: Any) -> str:
     except InvalidArgumentError as error:
         return str(error)
     return ""
-
-
-def _stopped(trace: Any) -> Any:
-    """The same run when every batch is refused: nothing is looked up, nothing moves."""
-    nothing = [np.full_like(x, np.nan) for x in (*trace.activations, *trace.gradients)]
-    t = trace.lookups[0]
-    lookups = t._replace(unique=np.full_like(t.unique, ROWS), samples=np.full_like(t.samples, SAMPLES))
-    still = np.broadcast_to(trace.tables[0][:1], trace.tables[0].shape)
-    slots = tuple(np.broadcast_to(s[:1], s.shape) for s in trace.slots[0])
-    return trace._replace(
-        lookups=(lookups,), activations=(nothing[0],), gradients=(nothing[1],), tables=(still,), slots=(slots,)
-    )
 
 
 @functools.cache

@@ -96,7 +96,7 @@ class tpu_embedding(Lab):
         view.draw(_shown(trace))
 
     def items(self, view: EmbeddingView, trace: Moved) -> Items:
-        rows, table = np.arange(ROWS), trace.run.trace.tables[0][trace.step]
+        rows, table = np.arange(ROWS), trace.run.trace.states.tables[0][trace.step]
         places = {view.table: (np.full(ROWS, WIDTH / 2), rows), view.ids: view.places(trace.lookups.unique, ROWS)}
         values = {f"weight {k}": table[:, k] for k in range(WIDTH)}
         values |= {f"{name}, mean": x.mean(axis=1) for name, x in trace.slots.items()}
@@ -142,7 +142,7 @@ class tpu_embedding(Lab):
         )  # fmt: skip
 
     def columns(self, trace: Moved) -> dict[str, np.ndarray]:
-        before, after = (trace.run.trace.tables[0][trace.step - k] for k in (1, 0))
+        before, after = (trace.run.trace.states.tables[0][trace.step - k] for k in (1, 0))
         columns = {"row": np.arange(ROWS)}
         columns |= {f"{when}_{k}": x[:, k] for when, x in (("before", before), ("after", after)) for k in range(WIDTH)}
         return columns | {f"{name}_{k}": x[:, k] for name, x in trace.slots.items() for k in range(WIDTH)}
@@ -156,5 +156,5 @@ def _shown(trace: Moved) -> OneStep:
         gain[asked.made], place[asked.made] = found.weights, found.inverse
     return OneStep(
         asked.sample, asked.id, gain, place, found.unique, run.trace.activations[0][k], trace.gradients,
-        run.trace.tables[0][trace.step], trace.slots, trace.row, story(trace),
+        run.trace.states.tables[0][trace.step], trace.slots, trace.row, story(trace),
     )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -17,18 +18,27 @@ from .update import update
 
 
 class Trace(NamedTuple):
-    """Steps of training, one after another along the first axis; what is of tables is a tuple in the plan's order.
+    """Steps of training, one after another along the first axis.
 
     Fields: lookups: the deduplication data of each table, (steps, n) each. activations, gradients: (steps, ...) of each
-    feature. tables: (steps + 1, rows, width), before the first step and after each; slots: the same of each slot of
-    each table.
+    feature. learning_rates: (steps, tags). states: what was before the first step and after each, a `State` whose
+    arrays are (steps + 1, ...).
     """
 
     lookups: tuple[Lookups, ...]
     activations: tuple[np.ndarray, ...]
     gradients: tuple[np.ndarray, ...]
-    tables: tuple[np.ndarray, ...]
-    slots: tuple[tuple[np.ndarray, ...], ...]
+    learning_rates: np.ndarray
+    states: State
+
+    def refused(self) -> Trace:
+        """The same steps if every batch is refused: nothing is looked up, and every state is the first."""
+        nothing = jax.tree.map(lambda x: np.full_like(x, np.nan), (self.activations, self.gradients))
+        none = tuple(
+            Lookups(*(np.full_like(x, OUTSIDE) for x in t[:3]), np.zeros_like(t.weights)) for t in self.lookups
+        )
+        states = jax.tree.map(lambda x: np.broadcast_to(x[:1], x.shape), self.states)
+        return Trace(none, *nothing, self.learning_rates, states)
 
 
 def record(state: State, wanted: State, batches: Sequence[Batch], learning_rates: Any) -> Trace:
@@ -45,16 +55,15 @@ def record(state: State, wanted: State, batches: Sequence[Batch], learning_rates
     >>> plan = Plan((Table("t", 2, 1, combiner="sum", learning_rate=0.5),), (Feature("f", 0, (1,)),))
     >>> batch = make_batch(plan, {"f": Ids([0], [1])})
     >>> start, wanted = create(plan, [np.zeros((2, 1))]), create(plan, [np.ones((2, 1))])
-    >>> record(start, wanted, [batch, batch], np.zeros((2, 0))).tables[0][:, 1, 0].tolist()
+    >>> record(start, wanted, [batch, batch], np.zeros((2, 0))).states.tables[0][:, 1, 0].tolist()
     [0.0, 0.5, 0.75]
     """
+    rates = np.asarray(learning_rates, np.float32)
     together = jax.tree.map(lambda *x: np.stack(x), *batches)
-    (activations, gradients), tables, slots = jax.device_get(
-        _run(state, wanted, together, jnp.asarray(learning_rates, jnp.float32))
-    )
-    first = jax.device_get((state.tables, state.slots))
-    tables, slots = jax.tree.map(lambda x, xs: np.concatenate([x[None], xs]), first, (tables, slots))
-    return Trace(together.tables, activations, gradients, tables, slots)
+    (activations, gradients), states = jax.device_get(_run(state, wanted, together, rates))
+    first = jax.device_get(dataclasses.replace(state, pending=None))
+    states = jax.tree.map(lambda x, xs: np.concatenate([np.asarray(x)[None], xs]), first, states)
+    return Trace(together.tables, activations, gradients, rates, states)
 
 
 @jax.jit
@@ -66,9 +75,14 @@ def _run(state: State, wanted: State, batches: Batch, rates: Any) -> Any:
         activations, dedup = lookup(state, batch)
         gradients = tuple(a - b for a, b in zip(activations, lookup(wanted, batch)[0], strict=True))
         state = update(state, gradients, [now[k] for k in range(plan.tag_count)], dedup)
-        return state, ((activations, gradients), state.tables, state.slots)
+        return state, ((activations, gradients), dataclasses.replace(state, pending=None))
 
-    return jax.lax.scan(step, state, (batches, rates))[1]
+    if not plan.pipelined:
+        return jax.lax.scan(step, state, (batches, rates))[1]
+    # The first step of a pipelined plan leaves another kind of state behind than it found.
+    first, rest = (jax.tree.map(lambda x, s=s: x[s], (batches, rates)) for s in (0, slice(1, None)))
+    state, begun = step(state, first)
+    return jax.tree.map(lambda x, xs: jnp.concatenate([x[None], xs]), begun, jax.lax.scan(step, state, rest)[1])
 
 
 def sized(batch: Batch, cores: int, rows: int, lookups: int, samples: int) -> Batch:

@@ -68,6 +68,8 @@ STATES: dict[str, Callable[[], Any]] = {
     "table, seven lookups of a row": lambda: labs.tpu_embedding(zipf=1.5, rule="centered_rms_prop", clip="sum"),
     "table, an id dropped": lambda: labs.tpu_embedding(zipf=0.0, last="drop", row=17, rule="mdl_adagrad_light"),
     "table, refused": lambda: labs.tpu_embedding(last="raise"),
+    "two tables": lambda: labs.tpu_embedding_run(),
+    "two tables, late": lambda: labs.tpu_embedding_run(pipelined=True, zipf=2.0, strategy="mod", step=30),
     "curve guessed": lambda: exercises.predict("clipping.share"),
     "curve revealed": lambda: revealed("clipping.turn", guess_1=20.0),
     "number guessed": lambda: exercises.predict("clipping.spikes"),

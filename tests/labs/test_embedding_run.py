@@ -41,7 +41,7 @@ def test_what_is_dropped_still_counts_in_the_mean() -> None:
 def test_a_refused_batch_changes_nothing() -> None:
     trace = moved(last="raise", step=STEPS)
     assert f"id {FAR} of feature 'id', sample 7" in trace.run.refused
-    np.testing.assert_array_equal(trace.run.trace.tables[0][0], trace.run.trace.tables[0][STEPS])
+    np.testing.assert_array_equal(trace.run.trace.states.tables[0][0], trace.run.trace.states.tables[0][STEPS])
     assert not len(trace.lookups.unique) and not len(trace.wanted)
 
 

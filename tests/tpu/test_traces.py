@@ -1,5 +1,7 @@
 """What is kept of steps is what the steps give when they are made one by one."""
 
+import dataclasses
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -30,7 +32,7 @@ def test_a_trace_holds_what_single_steps_give() -> None:
     trace = record(state, wanted, batches, [[0.3], [0.1]])
     for k, rate in enumerate((0.3, 0.1)):
         assert trace.lookups[1].samples[k].tolist() == batches[k].tables[1].samples.tolist()
-        for table, kept in zip(state.tables, trace.tables, strict=True):
+        for table, kept in zip(state.tables, trace.states.tables, strict=True):
             np.testing.assert_allclose(kept[k], table, rtol=1e-6)
         activations, dedup = lookup(state, batches[k])
         targets, _ = lookup(wanted, batches[k])
@@ -38,9 +40,9 @@ def test_a_trace_holds_what_single_steps_give() -> None:
         for got, expected in zip((*trace.activations, *trace.gradients), (*activations, *gradients), strict=True):
             np.testing.assert_allclose(got[k], expected, rtol=1e-6)
         state = update(state, gradients, [jnp.float32(rate)], dedup)
-    np.testing.assert_allclose(trace.tables[0][2], state.tables[0], rtol=1e-6)
-    np.testing.assert_allclose(trace.slots[0][0][2], state.slots[0][0], rtol=1e-6)
-    assert trace.slots[1] == () and trace.tables[1].shape == (3, 4, 1)
+    np.testing.assert_allclose(trace.states.tables[0][2], state.tables[0], rtol=1e-6)
+    np.testing.assert_allclose(trace.states.slots[0][0][2], state.slots[0][0], rtol=1e-6)
+    assert trace.states.slots[1] == () and trace.states.tables[1].shape == (3, 4, 1)
 
 
 @pytest.mark.parametrize("cores", [1, 2])
@@ -56,3 +58,15 @@ def test_room_changes_nothing(cores: int) -> None:
         ways.append((activations[0], update(state, activations, [], dedup).tables[0]))
     for plain, roomy in zip(*ways, strict=True):
         np.testing.assert_array_equal(plain, roomy)
+
+
+def test_a_pipelined_trace_is_one_update_late() -> None:
+    plan = dataclasses.replace(PLAN, pipelined=True)
+    state, wanted = (dataclasses.replace(x, plan=plan) for x in states())
+    trace = record(state, wanted, [sized(make_batch(plan, ids), 1, 6, 8, 4) for ids in (*IDS, *IDS)], [[0.3]] * 4)
+    for k, ids in enumerate((*IDS, *IDS)):
+        np.testing.assert_allclose(trace.states.tables[0][k], state.tables[0], rtol=1e-6)
+        activations, dedup = lookup(state, make_batch(plan, ids))
+        targets, _ = lookup(wanted, make_batch(plan, ids))
+        state = update(state, [a - b for a, b in zip(activations, targets, strict=True)], [0.3], dedup)
+    np.testing.assert_array_equal(trace.states.tables[0][0], trace.states.tables[0][1])
