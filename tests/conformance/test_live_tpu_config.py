@@ -1,0 +1,201 @@
+"""Configurations beside TensorFlow's own messages: the same fields, the same bytes, in one process, in either order."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from google.protobuf import descriptor_pb2
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gradlab.tpu import TPUEmbeddingConfiguration, activation_shapes, all_parameter_shapes, describe, parse
+from gradlab.tpu.optimizer_messages import FORMS
+from gradlab.tpu.proto import tpu_embedding_pb2 as ours
+from gradlab.tpu.wire import is_repeated
+
+from ..golden.need import need_tensorflow
+from ..golden.tensorflow_values import tensorflow
+from .adapters.tpu_config import words
+
+pytestmark = pytest.mark.tensorflow
+
+repeatable = settings(max_examples=40, deadline=None, derandomize=True)
+OUR_OWN = {"HloModuleProto", "TensorProto"}  # of which we describe the fields that we read
+SCRIPT = """
+import {first}
+import {second}
+from tensorflow.core.protobuf.tpu import tpu_embedding_configuration_pb2 as theirs
+import gradlab as gl
+data = bytes.fromhex("{data}")
+mine, its = gl.tpu.parse(data), theirs.TPUEmbeddingConfiguration.FromString(data)
+assert type(mine) is not type(its) and type(mine) is gl.tpu.TPUEmbeddingConfiguration
+assert gl.tpu.parse(its) == mine
+print(mine.SerializeToString().hex(), its.SerializeToString().hex())
+"""
+
+
+@pytest.fixture(scope="module")
+def theirs() -> Any:
+    need_tensorflow()
+    tensorflow()
+    from tensorflow.core.protobuf.tpu import tpu_embedding_configuration_pb2
+
+    return tpu_embedding_configuration_pb2.TPUEmbeddingConfiguration
+
+
+def values(field: Any) -> st.SearchStrategy[Any]:
+    """Whatever a field may hold, as an argument of its message's class."""
+    kind = field.type
+    if field.message_type is not None and field.message_type.name == "HloModuleProto":
+        one: Any = st.fixed_dictionaries({}, optional={"name": st.text(max_size=3)})
+    elif field.message_type is not None:
+        one = arguments(field.message_type)
+    elif field.enum_type is not None:
+        one = st.sampled_from([v.name for v in field.enum_type.values])
+    elif kind == field.TYPE_FLOAT:
+        one = st.floats(width=32, allow_nan=False)
+    elif kind == field.TYPE_BOOL:
+        one = st.booleans()
+    elif kind == field.TYPE_STRING:
+        one = st.text(max_size=3)
+    else:
+        bits = 63 if kind == field.TYPE_INT64 else 31
+        one = st.integers(-(2**bits), 2**bits - 1)
+    return st.lists(one, max_size=3) if is_repeated(field) else one
+
+
+def arguments(message: Any) -> st.SearchStrategy[dict[str, Any]]:
+    """Any message of a type: every field given or left out, of a oneof one at most."""
+    free = {f.name: st.deferred(lambda f=f: values(f)) for f in message.fields if f.containing_oneof is None}
+    plain = st.fixed_dictionaries({}, optional=free)
+    chosen = [
+        st.one_of(st.just({}), *(values(f).map(lambda x, f=f: {f.name: x}) for f in o.fields)) for o in message.oneofs
+    ]
+    return st.tuples(plain, *chosen).map(lambda parts: {k: v for part in parts for k, v in part.items()})
+
+
+@repeatable
+@given(arguments(TPUEmbeddingConfiguration.DESCRIPTOR))
+def test_any_configuration_is_the_same_bytes_and_fields(theirs: Any, given_fields: dict[str, Any]) -> None:
+    its, mine = theirs(**given_fields), TPUEmbeddingConfiguration(**given_fields)
+    assert mine.SerializeToString() == its.SerializeToString()
+    assert words(parse(its)) == words(its) == words(mine)
+    assert theirs.FromString(parse(its).SerializeToString()) == its
+    assert describe(its)._repr_html_()
+
+
+def test_every_field_is_described_as_theirs_is() -> None:
+    need_tensorflow()
+    from tensorflow.core.protobuf.tpu import optimization_parameters_pb2, tpu_embedding_configuration_pb2
+
+    described: dict[str, Any] = {}
+    for file in (optimization_parameters_pb2, tpu_embedding_configuration_pb2):
+        described |= {n: _plain(m) for n, m in file.DESCRIPTOR.message_types_by_name.items()}
+    mine = {n: _plain(m) for n, m in ours.DESCRIPTOR.message_types_by_name.items() if n not in OUR_OWN}
+    assert mine == described
+
+
+def _plain(message: Any) -> Any:
+    """A description without order and packages."""
+    made = descriptor_pb2.DescriptorProto()
+    message.CopyToProto(made)
+    return _unordered(made)
+
+
+def _unordered(m: descriptor_pb2.DescriptorProto) -> Any:
+    oneofs = [o.name for o in m.oneof_decl]
+    fields = {
+        f.number: (
+            f.name,
+            f.type,
+            f.label,
+            f.type_name.removeprefix(".gradlab.tpu.").removeprefix(".tensorflow.tpu.").removeprefix(".xla."),
+            oneofs[f.oneof_index] if f.HasField("oneof_index") else None,
+            f.options.deprecated,
+        )
+        for f in m.field
+    }
+    enums = {e.name: {v.number: v.name for v in e.value} for e in m.enum_type}
+    reserved = {n for r in m.reserved_range for n in range(r.start, r.end)}
+    return fields, enums, reserved, set(m.reserved_name), {n.name: _unordered(n) for n in m.nested_type}
+
+
+@pytest.mark.parametrize("order", [("tensorflow", "gradlab.tpu"), ("gradlab.tpu", "tensorflow")], ids=" then ".join)
+def test_both_can_be_imported_into_one_process(order: tuple[str, str]) -> None:
+    need_tensorflow()
+    config = TPUEmbeddingConfiguration(mode="TRAINING", num_hosts=2)
+    t = config.table_descriptor.add(name="t", vocabulary_size=8, dimension=4)
+    t.optimization_parameters.ftrl.l1 = 0.5
+    data = config.SerializeToString() + b"\x40\x01"
+    script = SCRIPT.format(first=order[0], second=order[1], data=data.hex())
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == [data.hex()] * 2
+
+
+# --- shape functions -------------------------------------------------------------------------------------------------
+
+
+def shapes_of(operation: str, **attributes: Any) -> list[tuple[int | None, ...]]:
+    """What TensorFlow's shape function of an operation without inputs says; nothing is run."""
+    import tensorflow as tf
+    from tensorflow.core.framework import node_def_pb2
+    from tensorflow.python.framework import ops
+
+    node = node_def_pb2.NodeDef(name="x", op=operation)
+    for name, value in attributes.items():
+        setattr(node.attr[name], "s" if isinstance(value, bytes) else "i", value)
+    with tf.Graph().as_default() as graph:
+        made = ops._create_c_op(graph, node, [], [])
+        return [tuple(x.shape.as_list()) for x in graph._create_op_from_tf_operation(made).outputs]
+
+
+@st.composite
+def configurations(draw: Any) -> TPUEmbeddingConfiguration:
+    """Of a few tables and features, old layout or new, with and without SPMD."""
+    made = TPUEmbeddingConfiguration(mode="TRAINING", batch_size_per_tensor_core=draw(st.integers(0, 5)))
+    names = [f.message for f in FORMS if f.message != "user_defined_program"]
+    for _ in range(draw(st.integers(1, 3))):
+        rows, width, count = draw(st.tuples(st.integers(1, 30), st.integers(1, 5), st.integers(0, 3)))
+        t = made.table_descriptor.add(vocabulary_size=rows, dimension=width, num_features=count)
+        getattr(t.optimization_parameters, draw(st.sampled_from(names))).SetInParent()
+        t.optimization_parameters.gradient_accumulation_status = draw(st.integers(0, 2))
+    for _ in range(draw(st.integers(0, 3))):
+        table = draw(st.integers(0, len(made.table_descriptor) - 1))
+        made.feature_descriptor.add(
+            table_id=table, input_shape=draw(st.lists(st.integers(0, 4), min_size=1, max_size=3))
+        )
+    spmd = made.spmd_sharding
+    spmd.enabled, spmd.use_manual_partitioning = draw(st.booleans()), draw(st.booleans())
+    spmd.num_cores_per_replica = draw(st.integers(1, 4))
+    return made
+
+
+@repeatable
+@given(configurations())
+def test_activations_have_the_shapes_of_tensorflows_shape_function(config: TPUEmbeddingConfiguration) -> None:
+    need_tensorflow()
+    mine = activation_shapes(config)
+    data = config.SerializeToString()
+    assert shapes_of("RecvTPUEmbeddingActivations", config=data, num_outputs=len(mine)) == mine
+
+
+@repeatable
+@given(configurations(), st.integers(1, 4), st.data())
+def test_parameters_have_the_shapes_of_tensorflows_shape_function(
+    config: TPUEmbeddingConfiguration, shards: int, data: Any
+) -> None:
+    need_tensorflow()
+    shard = data.draw(st.integers(0, shards - 1))
+    sent = {"config": config.SerializeToString(), "NumTables": len(config.table_descriptor)}
+    try:
+        mine = all_parameter_shapes(config, shards, shard)
+    except ValueError:
+        with pytest.raises(ValueError, match="non-empty"):
+            shapes_of("RetrieveAllTPUEmbeddingParameters", **sent, num_shards=shards, shard_id=shard)
+        return
+    its = shapes_of("RetrieveAllTPUEmbeddingParameters", **sent, num_shards=shards, shard_id=shard)
+    assert its == [shape for part in mine for shape in part]
