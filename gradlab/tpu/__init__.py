@@ -3,7 +3,6 @@
 from . import proto as proto
 from .batch import Batch as Batch
 from .batch import Ids as Ids
-from .batch import make_batch as make_batch
 from .config import parse as parse
 from .config import plan_of as plan_of
 from .contributions import Contribution as Contribution
@@ -15,6 +14,7 @@ from .dedup import merge as merge
 from .dedup import split as split
 from .dedup import tuple_mask as tuple_mask
 from .describe import describe as describe
+from .engines import make_batch as make_batch
 from .explain import explain as explain
 from .explanation import Explanation as Explanation
 from .inputs import ids_of as ids_of

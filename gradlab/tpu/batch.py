@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..errors import InvalidArgumentError
-from ..rules._rule import check_choice
 from .coo import combiner_gains
 from .lookups import OUTSIDE, Lookups, distinct, filled, roomy
 from .plan import Feature, Plan, Table
 from .policy import Policy
-
-Engine = Literal["classic", "sparsecore"]
 
 
 class Ids(NamedTuple):
@@ -34,6 +31,9 @@ class Ids(NamedTuple):
     places: Any = None
 
 
+Cores = Sequence[Mapping[str, Ids]] | Mapping[str, Ids]
+
+
 class Batch(NamedTuple):
     """The lookups of each table of the plan; a JAX tree of arrays, ready for `lookup`. Not in TensorFlow.
 
@@ -45,16 +45,12 @@ class Batch(NamedTuple):
     tables: tuple[Lookups, ...]
 
 
-def make_batch(
-    plan: Plan, cores: Sequence[Mapping[str, Ids]] | Mapping[str, Ids], engine: Engine = "classic", **options: Any
-) -> Batch:
+def make_batch(plan: Plan, cores: Cores) -> Batch:
     """What `lookup` needs of a batch: gains by the combiner, ids by the policy, distinct rows of each core and table.
 
     Args:
         cores: for each core of the plan, the ids by feature name; a mapping alone is that of the only core. A
             feature that is left out looks nothing up.
-        engine: "classic", or "sparsecore": the same lookups, sorted, merged and held to limits as SparseCores do.
-        options: those of `sparsecore.preprocess`, for that engine.
 
     Raises:
         InvalidArgumentError: an id outside its table, where the policy raises; samples that the feature does not have,
@@ -69,20 +65,13 @@ def make_batch(
     >>> t.unique.tolist(), t.inverse.tolist(), t.weights.tolist()
     ([3, 7], [1, 0, 1], [0.5, 0.5, 1.0])
     """
-    check_choice("engine", engine, ("classic", "sparsecore"))
-    if engine == "sparsecore":
-        from . import sparsecore  # which stands on this module
-
-        return sparsecore.make_batch(plan, cores, **options)
-    if options:
-        raise TypeError(f"the classic engine has no option {next(iter(options))!r}")
     each = ids_of_cores(plan, cores)
     return Batch(
         tuple(side_by_side([_of_core(plan, k, c) for c in each], plan.samples_of(k)) for k in range(len(plan.tables)))
     )
 
 
-def ids_of_cores(plan: Plan, cores: Sequence[Mapping[str, Ids]] | Mapping[str, Ids]) -> list[Mapping[str, Ids]]:
+def ids_of_cores(plan: Plan, cores: Cores) -> list[Mapping[str, Ids]]:
     """The ids of each core, checked against the plan as `make_batch` says."""
     each = [cores] if isinstance(cores, Mapping) else list(cores)
     if len(each) != plan.cores:

@@ -14,6 +14,7 @@ from . import (
     peers,
     replicas,
     schedule,
+    sparsecore,
     sync_replicas,
     tpu_config,
     tpu_step,
@@ -26,4 +27,5 @@ ADAPTERS = (
     tpu_config,
     tpu_step,
     embedding_lookup,
+    sparsecore,
 )

@@ -1,0 +1,182 @@
+"""What the host hands to the SparseCores: coordinate buffers with a pointer to the end of every partition."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..lookups import OUTSIDE
+from .partitions import Grouped, Limits
+from .stacking import Layout, padded
+
+ALIGNMENT = 8  # a partition begins at a multiple
+POINTERS = 8  # at least so many for every SparseCore
+PADDING = OUTSIDE  # the id and the sample of a place that only fills up; its gain is NaN
+
+
+class Buffers(NamedTuple):
+    """The lookups of one stack, a row for each core, within it SparseCore by SparseCore, partition by partition.
+
+    `row_pointers` hold the end of each partition of each SparseCore (and minibatch); the next begins at the next
+    multiple of 8. `embedding_ids` are rows of the partition, `sample_ids` samples of the SparseCore. Places in between
+    hold padding: id and sample 2**31 - 1, gain NaN. What lies after the last partition is not `written`: on a real host
+    that is memory as it was, here it is padding, too. int32, int32, int32, float32, bool.
+    """
+
+    row_pointers: np.ndarray
+    embedding_ids: np.ndarray
+    sample_ids: np.ndarray
+    gains: np.ndarray
+    written: np.ndarray
+
+    def kinds(self) -> np.ndarray:
+        """What each place holds: "lookup", "padding" or "unwritten".
+
+        >>> ids, written = np.array([[3, PADDING, PADDING]]), np.array([[True, True, False]])
+        >>> Buffers(None, ids, ids, ids, written).kinds().tolist()
+        [['lookup', 'padding', 'unwritten']]
+        """
+        held = np.where(self.embedding_ids == PADDING, "padding", "lookup")
+        return np.where(self.written, held, "unwritten")
+
+
+class Read(NamedTuple):
+    """What stands in the buffers of a stack: who looks up, in which minibatch, where, for which sample, how much."""
+
+    sparse_cores: np.ndarray
+    minibatches: np.ndarray
+    partitions: np.ndarray
+    positions: np.ndarray
+    samples: np.ndarray
+    gains: np.ndarray
+
+
+def static_size(limits: Limits, layout: Layout, minibatching: bool = False) -> int:
+    """The entries of a core's buffers that always suffice.
+
+        max_ids padded to 8, times partitions, times SparseCores of the core (times 64 buckets with minibatching)
+
+    Source: `compute_theoretical_max_coo_buffer_size`, jax-tpu-embedding 0.1.0 (2026).
+
+    >>> static_size(Limits(20, 20), Layout(2, 4, ()))
+    768
+    """
+    most = padded(limits.max_ids, ALIGNMENT) * layout.shards * layout.per_core
+    return most * 64 if minibatching else most
+
+
+class Sizes(NamedTuple):
+    """Where the partitions of every segment (a SparseCore's minibatch) begin and end, counted from its own begin."""
+
+    starts: np.ndarray
+    ends: np.ndarray
+    totals: np.ndarray
+
+
+def sizes(g: Grouped, layout: Layout, minibatches: int) -> Sizes:
+    """The room that grouped lookups need."""
+    segments, _, partitions = _segments(g, layout, minibatches)
+    number = layout.shards * minibatches
+    count = np.bincount(segments * layout.shards + partitions, minlength=number * layout.shards)
+    count = count.reshape(number, layout.shards)
+    room = padded(count, ALIGNMENT)
+    starts = np.cumsum(room, 1) - room
+    return Sizes(starts, starts + count, room.sum(1))
+
+
+def _segments(g: Grouped, layout: Layout, minibatches: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Segment, row in the partition, and partition of each lookup, as they are written.
+
+    An id below 0 has a remainder and a quotient that are cut towards 0: it opens no partition and falls into the one
+    that is open.
+    """
+    n = layout.shards
+    segments = g.sparse_cores * minibatches + g.minibatches
+    opened = np.maximum(np.fmod(g.columns, n), 0)
+    partitions = np.maximum.accumulate(segments * n + opened) - segments * n
+    return segments, np.trunc(g.columns / n).astype(np.int64), partitions
+
+
+def fill(
+    g: Grouped, layout: Layout, size: int, minibatches: int = 1, *, shared: bool = False
+) -> tuple[Buffers, np.ndarray]:
+    """The buffers, and which lookups found room in them.
+
+    Args:
+        size: entries of one core.
+        shared: the SparseCores of a core stand one right after another (minibatching), instead of each in its own part
+            of the buffers.
+    """
+    need = sizes(g, layout, minibatches)
+    begins, limit = _begins(need.totals, layout, size, minibatches, shared)
+    segments, rows, partitions = _segments(g, layout, minibatches)
+    group = segments * layout.shards + partitions
+    place = begins[segments] + need.starts[segments, partitions] + _rank(group)
+    kept = place < limit[segments]
+    flat = ((segments // (layout.per_core * minibatches)) * size + place)[kept]
+    ids, samples = (np.full(layout.cores * size, PADDING, np.int32) for _ in range(2))
+    gains = np.full(layout.cores * size, np.nan, np.float32)
+    ids[flat], samples[flat], gains[flat] = rows[kept], g.samples[kept], g.gains[kept]
+    base = 0 if shared else begins[:, None]
+    pointers = np.minimum(begins[:, None] + need.ends, limit[:, None])
+    last = np.minimum(begins + need.totals, limit)[:, None]
+    more = max(POINTERS - layout.shards, 0)
+    pointers = np.concatenate([pointers, np.repeat(last, more, 1)], 1) - base
+    pointers = pointers.reshape(layout.cores, -1).astype(np.int32)
+    written = _written(begins, last[:, 0], layout, size, minibatches)
+    shape = (layout.cores, size)
+    return Buffers(pointers, ids.reshape(shape), samples.reshape(shape), gains.reshape(shape), written), kept
+
+
+def _rank(group: np.ndarray) -> np.ndarray:
+    """How many entries of the same group stand before each; groups are contiguous."""
+    first = np.ones(group.size, bool)
+    np.not_equal(group[1:], group[:-1], out=first[1:])
+    return np.arange(group.size) - np.flatnonzero(first)[np.cumsum(first) - 1] if group.size else group
+
+
+def _begins(
+    totals: np.ndarray, layout: Layout, size: int, minibatches: int, shared: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """Where each segment begins in the buffers of its core, and where its room ends."""
+    if shared:
+        own = totals.reshape(layout.cores, -1)
+        begins = np.minimum(np.cumsum(own, 1) - own, size).ravel()
+        return begins, np.full(begins.size, size)
+    part = size // layout.per_core
+    begins = np.tile(np.arange(layout.per_core) * part, layout.cores)
+    return begins, begins + part
+
+
+def _written(begins: np.ndarray, ends: np.ndarray, layout: Layout, size: int, minibatches: int) -> np.ndarray:
+    core = np.arange(begins.size) // (layout.per_core * minibatches)
+    step = np.zeros((layout.cores, size + 1), np.int64)
+    np.add.at(step, (core, begins), 1)
+    np.add.at(step, (core, ends), -1)
+    return np.cumsum(step, 1)[:, :size] > 0
+
+
+def read(buffers: Buffers, layout: Layout, minibatches: int = 1, *, shared: bool = False) -> Read:
+    """The lookups that stand in buffers, found as the hardware finds them: by the pointers alone."""
+    size = buffers.embedding_ids.shape[1]
+    pointers = buffers.row_pointers.astype(np.int64).reshape(layout.shards * minibatches, -1)[:, : layout.shards]
+    segments = np.arange(len(pointers))
+    if shared:
+        last = padded(pointers[:, -1], ALIGNMENT).reshape(layout.cores, -1)
+        begins = np.concatenate([np.zeros((layout.cores, 1), np.int64), last[:, :-1]], 1).ravel()
+    else:
+        begins = np.tile(np.arange(layout.per_core) * (size // layout.per_core), layout.cores)
+        pointers = pointers + begins[:, None]
+    starts = np.concatenate([begins[:, None], padded(pointers[:, :-1], ALIGNMENT)], 1)
+    lengths = np.maximum(pointers - starts, 0).ravel()
+    ends = np.cumsum(lengths)
+    place = np.arange(ends[-1]) - np.repeat(ends - lengths - starts.ravel(), lengths)
+    segment = np.repeat(np.repeat(segments, layout.shards), lengths)
+    core = segment // (layout.per_core * minibatches)
+    at = (core, place)
+    partition = np.repeat(np.tile(np.arange(layout.shards), len(segments)), lengths)
+    return Read(
+        segment // minibatches, segment % minibatches, partition, buffers.embedding_ids[at].astype(np.int64),
+        buffers.sample_ids[at].astype(np.int64), buffers.gains[at],
+    )  # fmt: skip

@@ -1,0 +1,158 @@
+"""From the ids of a batch to buffers of a SparseCore, and from these to what the shared lookup and update need."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ..batch import Batch, Cores, ids_of_cores
+from ..plan import Plan
+from .buffers import Buffers, Read, read
+from .entries import entries
+from .host import Host, by_stack
+from .partitions import Limits
+from .reading import batch_of
+from .stacking import Layout, check_shards, stack
+from .statistics import PartitionStatistics, statistics
+
+ByStack = Mapping[str, Limits] | Limits | None
+
+
+@dataclass(frozen=True)
+class Preprocessed:
+    """A batch as the SparseCores get it.
+
+    `buffers` and `statistics` by stack; `batch` is what `lookup` and `update` take, read back from the buffers. With
+    several `minibatches`, `minibatch(m)` is the part of them: activations of all parts add up to those of the batch,
+    and as no row is in two parts, updates one after another are the update of the batch.
+    """
+
+    plan: Plan
+    layout: Layout
+    minibatches: int
+    buffers: dict[str, Buffers]
+    statistics: dict[str, PartitionStatistics]
+    batch: Batch
+    reads: dict[str, Read]
+
+    def minibatch(self, number: int) -> Batch:
+        """The lookups of one minibatch, for all tables."""
+        chosen = {name: Read(*(x[r.minibatches == number] for x in r)) for name, r in self.reads.items()}
+        return batch_of(self.plan, self.layout, chosen)
+
+
+def partition_statistics(plan: Plan, cores: Cores, **options: Any) -> dict[str, PartitionStatistics]:
+    """By stack, what a batch asks of each partition: ids and different ids against the limits; nothing is refused.
+
+    Args:
+        options: those of `preprocess`; ids beyond the limits are counted as dropped.
+
+    Source: `SparseDenseMatmulInputStats`, jax-tpu-embedding 0.1.0 (2026).
+
+    >>> from gradlab.tpu import Feature, Ids, Plan, Table
+    >>> from gradlab.tpu.sparsecore import Limits
+    >>> plan = Plan((Table("t", 10, 1, combiner="sum"),), (Feature("f", 0, (2,)),))
+    >>> ids = {"f": Ids([0, 0, 0, 1], [7, 3, 5, 6])}
+    >>> print(partition_statistics(plan, ids, per_core=2, limits=Limits(2, 2))["t"].describe())
+    tables t: limits 2 and 2
+      partition 0: at most 1 ids, 1 different, of one SparseCore
+      partition 1: at most 3 ids, 3 different, of one SparseCore; 1 dropped
+    """
+    return preprocess(plan, cores, **(options | {"allow_id_dropping": True})).statistics
+
+
+def make_batch(plan: Plan, cores: Cores, **options: Any) -> Batch:
+    """The batch of `preprocess`, which names the options.
+
+    Source: `preprocess_sparse_dense_matmul_input`, jax-tpu-embedding 0.1.0 (2026).
+
+    >>> from gradlab.tpu import Feature, Ids, Plan, Table
+    >>> plan = Plan((Table("t", 10, 1, combiner="mean"),), (Feature("f", 0, (2,)),))
+    >>> t = make_batch(plan, {"f": Ids([0, 0, 1], [7, 3, 7])}, per_core=2).tables[0]
+    >>> t.unique.tolist(), t.inverse.tolist(), t.weights.tolist()
+    ([3, 7], [0, 1, 1], [0.5, 0.5, 1.0])
+    """
+    return preprocess(plan, cores, **options).batch
+
+
+def preprocess(
+    plan: Plan,
+    cores: Cores,
+    *,
+    per_core: int = 4,
+    layout: Layout | None = None,
+    limits: ByStack = None,
+    buffer_size: Mapping[str, int] | int | None = None,
+    allow_id_dropping: bool = False,
+    minibatching: bool = False,
+    out_of_range: Literal["policy", "as_found"] = "policy",
+) -> Preprocessed:
+    """The ids of a batch, sorted by the SparseCore that has their row, merged, counted and laid out in buffers.
+
+    Args:
+        cores: as for `gl.tpu.make_batch`.
+        per_core: SparseCores of each core; times the cores of the plan a power of 2. They share a core's samples.
+        layout: stacks of tables; None is `stack(plan, per_core)`.
+        limits: for every stack, or by its name; None is as many as the batch needs.
+        buffer_size: entries in the buffers of a core; None always suffices: `static_size` of the limits or, with
+            minibatching or without limits, what the batch needs.
+        allow_id_dropping: ids beyond a limit or the buffer are left out, and counted, instead of refused.
+        minibatching: a batch beyond its limits is split.
+        out_of_range: "as_found" lets ids outside their table pass as the real host does. One past the end reads
+            nothing here (a SparseCore reads what happens to lie there); one below 0 reads the row that it looks like
+            after the arithmetic. `statistics` count them.
+
+    Raises:
+        InvalidArgumentError: more ids than a limit or the buffer holds; it names stack, partition, count and limit. Or
+            what `gl.tpu.make_batch` raises.
+        ValueError: samples that the SparseCores cannot share evenly, tables with accumulate=False, unknown stacks.
+
+    Source: `preprocess_sparse_dense_matmul_input`, jax-tpu-embedding 0.1.0 (2026), which ends the process where this
+    raises, and drops what the buffer does not hold without being asked.
+
+    >>> from gradlab.tpu import Feature, Ids, Plan, Table
+    >>> plan = Plan((Table("t", 10, 1, combiner="sum"),), (Feature("f", 0, (2,)),))
+    >>> found = preprocess(plan, {"f": Ids([0, 0, 0, 1], [7, 3, 7, 6])}, per_core=2)
+    >>> found.buffers["t"].row_pointers.tolist()
+    [[0, 2, 8, 8, 8, 8, 8, 8, 1, 8, 8, 8, 8, 8, 8, 8]]
+    >>> found.buffers["t"].embedding_ids[0, :3].tolist(), found.buffers["t"].gains[0, :3].tolist()
+    ([1, 3, 2147483647], [1.0, 2.0, nan])
+    """
+    check_shards(plan.cores, per_core)
+    _check_accumulation(plan)
+    given = ids_of_cores(plan, cores)
+    layout = stack(plan, per_core) if layout is None else layout
+    _check_layout(plan, layout, per_core)
+    as_found = out_of_range == "as_found"
+    host = Host(layout, by_stack(layout, limits), allow_id_dropping, minibatching)
+    found = {s.name: entries(plan, layout, s, given, as_found) for s in layout.stacks}
+    groups, minibatches = host.split(found)
+    room = by_stack(layout, buffer_size)
+    made = {s.name: host.fill(s, groups[s.name], room[s.name], minibatches) for s in layout.stacks}
+    reads = {name: read(b, layout, minibatches, shared=minibatching) for name, (b, _) in made.items()}
+    told = {
+        s.name: statistics(layout, s, found[s.name], groups[s.name], made[s.name][1], host.limits[s.name])
+        for s in layout.stacks
+    }
+    buffers = {name: b for name, (b, _) in made.items()}
+    return Preprocessed(plan, layout, minibatches, buffers, told, batch_of(plan, layout, reads), reads)
+
+
+def _check_accumulation(plan: Plan) -> None:
+    if off := [t.name for t in plan.tables if not t.accumulate]:
+        raise ValueError(
+            f"a SparseCore sums the gradients of a row before its rule runs: table {off[0]!r} cannot have "
+            "accumulate=False; gl.tpu.sparsecore.as_v2(plan) is the plan that TPUEmbeddingV2 would make of it"
+        )
+
+
+def _check_layout(plan: Plan, layout: Layout, per_core: int) -> None:
+    placed = {p.table: (p.rows, p.width) for s in layout.stacks for p in s.places}
+    if (layout.cores, layout.per_core) != (plan.cores, per_core) or placed != {
+        t.name: (t.rows, t.width) for t in plan.tables
+    }:
+        raise ValueError(
+            f"the layout must be of the plan's {len(plan.tables)} tables on {plan.cores} cores with {per_core} "
+            f"SparseCores each; this one has {len(placed)} tables, {layout.cores} cores, {layout.per_core} each"
+        )

@@ -1,0 +1,90 @@
+"""How full the partitions are: what a batch asks of each, against the limits."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .buffers import ALIGNMENT
+from .entries import Entries
+from .partitions import Grouped, Limits, counts
+from .stacking import Layout, Stack, padded
+
+
+class PartitionStatistics(NamedTuple):
+    """What a batch asks of the partitions of one stack, before anything is dropped.
+
+    ids, unique_ids: (SparseCores, partitions), lookups after merging and different rows among them.
+    dropped: (tables, partitions), given ids beyond the limits; cut: the same, lookups beyond the end of the buffers.
+    outside: (tables,), given ids that their table does not have.
+    required: (SparseCores,), entries in the buffers if nothing is dropped or split.
+
+    >>> from gradlab.tpu import Feature, Ids, Plan, Table, partition_statistics
+    >>> plan = Plan((Table("t", 10, 1, combiner="sum"),), (Feature("f", 0, (2,)),))
+    >>> found = partition_statistics(plan, {"f": Ids([0, 0, 0, 1], [7, 3, 5, 6])}, per_core=2)["t"]
+    >>> found.ids.tolist(), found.required.tolist()
+    ([[0, 3], [1, 0]], [8, 8])
+    """
+
+    tables: tuple[str, ...]
+    limits: Limits | None
+    ids: np.ndarray
+    unique_ids: np.ndarray
+    dropped: np.ndarray
+    cut: np.ndarray
+    outside: np.ndarray
+    required: np.ndarray
+
+    def most(self, per_core: int) -> tuple[np.ndarray, np.ndarray]:
+        """The most ids and different ids that any SparseCore of a core asks of each partition: (cores, partitions)."""
+        ids, unique = (x.reshape(-1, per_core, x.shape[1]).max(1) for x in (self.ids, self.unique_ids))
+        return ids, unique
+
+    def describe(self) -> str:
+        """The counts in words, a line for each partition."""
+        limits = f"limits {self.limits.max_ids} and {self.limits.max_unique_ids}" if self.limits else "no limits"
+        lines = [f"tables {', '.join(self.tables)}: {limits}"]
+        for p in range(self.ids.shape[1]):
+            ids, unique = self.ids[:, p], self.unique_ids[:, p]
+            line = f"  partition {p}: at most {ids.max()} ids, {unique.max()} different, of one SparseCore"
+            lost = int(self.dropped[:, p].sum() + self.cut[:, p].sum())
+            lines.append(f"{line}; {lost} dropped" if lost else line)
+        if self.outside.any():
+            told = zip(self.tables, self.outside.tolist(), strict=True)
+            lines.append("  outside their table: " + ", ".join(f"{n} of {t}" for t, n in told if n))
+        return "\n".join(lines)
+
+
+def statistics(
+    layout: Layout, stack: Stack, found: Entries, g: Grouped, kept: tuple[np.ndarray, np.ndarray], limits: Limits | None
+) -> PartitionStatistics:
+    """Counts of one stack.
+
+    Args:
+        found: as given; g: merged; kept: which of these are within the limits, and of those within the buffers.
+    """
+    inside, room = kept
+    ids, rows = (x.sum(-1) for x in counts(g, layout.shards))
+    lost = _by_table(Grouped(*(x[~inside] for x in g)), stack, g.merged[~inside])
+    beyond = np.flatnonzero(inside)[~room]
+    cut = _by_table(Grouped(*(x[beyond] for x in g)), stack, np.ones(beyond.size))
+    sizes_of = [p.rows for p in stack.places]
+    row = _row(stack, found)
+    outside = (row < 0) | (row >= np.array(sizes_of)[found.tables])
+    out = np.bincount(found.tables[outside], minlength=len(stack.places))
+    names = tuple(p.table for p in stack.places)
+    return PartitionStatistics(names, limits, ids, rows, lost, cut, out, padded(ids, ALIGNMENT).sum(1))
+
+
+def _by_table(g: Grouped, stack: Stack, weights: np.ndarray) -> np.ndarray:
+    where = g.tables * stack.shards + g.partitions
+    return np.bincount(where, weights, len(stack.places) * stack.shards).astype(np.int64).reshape(-1, stack.shards)
+
+
+def _row(stack: Stack, found: Entries) -> np.ndarray:
+    """The ids as they were given."""
+    offset = np.array([p.offset for p in stack.places], np.int64)[found.tables] * stack.shards
+    rotation = np.array([p.rotation for p in stack.places], np.int64)[found.tables]
+    own = found.columns - offset
+    return own - own % stack.shards + (own - rotation) % stack.shards

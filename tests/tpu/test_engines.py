@@ -1,0 +1,32 @@
+"""One call for both engines."""
+
+import pytest
+
+from gradlab import tpu
+from gradlab.tpu import Feature, Ids, Plan, Table, batch, make_batch, sparsecore
+
+PLAN = Plan((Table("t", 10, 1),), (Feature("f", 0, (4,)),))
+IDS = {"f": Ids([0, 0, 3], [7, 3, 7])}
+
+
+def test_each_engine_is_what_its_own_module_makes() -> None:
+    for engine, module in (("classic", batch), ("sparsecore", sparsecore)):
+        one, other = make_batch(PLAN, IDS, engine).tables[0], module.make_batch(PLAN, IDS).tables[0]  # type: ignore[arg-type, attr-defined]
+        assert [x.tolist() for x in one] == [x.tolist() for x in other]
+
+
+def test_options_are_the_engine_s() -> None:
+    limits = sparsecore.Limits(1, 1)
+    with pytest.raises(ValueError, match="the limit is 1"):
+        make_batch(PLAN, IDS, "sparsecore", per_core=1, limits=limits)
+    with pytest.raises(TypeError, match="limits"):
+        make_batch(PLAN, IDS, limits=limits)
+
+
+def test_an_unknown_engine_is_refused() -> None:
+    with pytest.raises(ValueError, match="engine must be"):
+        make_batch(PLAN, IDS, "modern")  # type: ignore[arg-type]
+
+
+def test_it_is_the_public_one() -> None:
+    assert tpu.make_batch is tpu.engines.make_batch
