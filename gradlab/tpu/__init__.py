@@ -3,6 +3,7 @@
 from . import proto as proto
 from .batch import Batch as Batch
 from .batch import Ids as Ids
+from .config import config_of as config_of
 from .config import parse as parse
 from .config import plan_of as plan_of
 from .contributions import Contribution as Contribution
@@ -86,6 +87,7 @@ from .state import State as State
 from .state import create as create
 from .step_record import Sent as Sent
 from .step_record import StepRecord as StepRecord
+from .table_messages import descriptor_of as descriptor_of
 from .table_messages import table_of as table_of
 from .training import train_step as train_step
 from .update import flush_pending as flush_pending

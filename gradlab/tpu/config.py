@@ -15,7 +15,7 @@ from .plan import Feature, Plan
 from .policy import Policy
 from .proto import TPUEmbeddingConfiguration
 from .shapes import core_shapes
-from .table_messages import table_of, tags_in
+from .table_messages import descriptor_of, table_of, tags_in
 from .wire import read
 
 
@@ -93,6 +93,41 @@ def plan_of(
     return Plan(
         tuple(tables), tuple(features_of(message)), cores_of(message), is_pipelined(message), policy or Policy()
     )
+
+
+def config_of(plan: Plan, mode: str = "TRAINING", num_hosts: int = 1) -> TPUEmbeddingConfiguration:
+    """The configuration that describes a plan, for operations that take one: the inverse of `plan_of`.
+
+    Each feature is described. What a configuration does not have is left out: combiners, the policy, which features are
+    sequences. Numbers become float32.
+
+    Args:
+        mode: "TRAINING", "INFERENCE" or "BACKWARD_PASS_ONLY".
+        num_hosts: how many hosts share the rows.
+
+    Raises:
+        ValueError: another mode, a rule that cannot be written (see `parameters_of`), or what `plan_of` would refuse.
+
+    Source: `tpu_embedding_configuration.proto`, TensorFlow 2.21 (2026).
+
+    >>> from gradlab.tpu import Feature, Plan, Table
+    >>> config_of(Plan((Table("t", 8, 4),), (Feature("f", 0, (3,)),))).feature_descriptor[0].name
+    'f'
+    """
+    if mode not in TPUEmbeddingConfiguration.Mode.keys():  # noqa: SIM118 - not a dict
+        raise ValueError(f"mode must be TRAINING, INFERENCE or BACKWARD_PASS_ONLY, got {mode!r}")
+    message = TPUEmbeddingConfiguration(
+        table_descriptor=[descriptor_of(t) for t in plan.tables],
+        mode=mode,
+        num_hosts=num_hosts,
+        num_tensor_cores=plan.cores,
+        pipeline_execution_with_tensor_core=plan.pipelined,
+    )
+    for f in plan.features:
+        message.feature_descriptor.add(name=f.name, table_id=f.table, input_shape=f.shape)
+    for check in CHECKS:
+        check(message)
+    return message
 
 
 def check_mode(message: TPUEmbeddingConfiguration) -> None:

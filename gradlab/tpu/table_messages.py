@@ -6,10 +6,11 @@ import math
 
 from ..rules import FrequencyEstimator, Rule
 from .coo import Combiner
-from .optimizer_messages import accumulates, rule_of
+from .optimizer_messages import accumulates, parameters_of, rule_of, single
 from .plan import Levels, Table, Tag
 from .proto import (
     ClippingLimits,
+    GradientAccumulationStatus,
     OptimizationParameters,
     OptimizerDynamicInput,
     TPUEmbeddingConfiguration,
@@ -64,6 +65,53 @@ def table_of(
         told = f"{error}" if repr(name) in str(error) else f"table {name!r}: {error}"
         raise ValueError(told) from None
     return table
+
+
+def descriptor_of(table: Table, num_features: int = 0) -> TPUEmbeddingConfiguration.TableDescriptor:
+    """The message that describes a table: the inverse of `table_of`, but for the combiner, which it does not have.
+
+    Args:
+        num_features: how many outputs each element of a batch has, where features are not described one by one.
+
+    Raises:
+        ValueError: a rule that cannot be written, see `parameters_of`; a number that float32 cannot hold.
+
+    Source: `tpu_embedding_configuration.proto`, TensorFlow 2.21 (2026).
+
+    >>> from gradlab.tpu import Table, Tag
+    >>> descriptor_of(Table("t", 8, 4, learning_rate=Tag(1))).optimization_parameters.learning_rate.dynamic.tag
+    1
+    """
+    p = parameters_of(table.rule)
+    status = "ENABLED" if table.accumulate else "DISABLED"
+    p.gradient_accumulation_status = GradientAccumulationStatus.Status.Value(status)
+    p.weight_decay_factor = single(table.weight_decay, f"weight_decay of table {table.name!r}")
+    p.multiply_weight_decay_factor_by_learning_rate = table.weight_decay_times_rate
+    if isinstance(table.learning_rate, Tag):
+        p.learning_rate.dynamic.tag = table.learning_rate.number
+    else:
+        p.learning_rate.constant = single(table.learning_rate, f"learning_rate of table {table.name!r}")
+    if table.step_counter is not None:
+        p.frequency_aware_adagrad.step_counter.tag = table.step_counter.number
+    _write_limits(p.clipping_limits, table.weight_limits)
+    _write_limits(p.gradient_clipping_limits, table.gradient_limits)
+    if table.levels is not None:
+        p.simulated_quantization.enabled = True
+        p.simulated_quantization.num_buckets = table.levels.num_buckets
+        _write_limits(p.simulated_quantization.clipping_limits, table.levels[:2])
+    return TPUEmbeddingConfiguration.TableDescriptor(
+        name=table.name,
+        vocabulary_size=table.rows,
+        dimension=table.width,
+        num_features=num_features,
+        optimization_parameters=p,
+    )
+
+
+def _write_limits(message: ClippingLimits, limits: Limits) -> None:
+    for name, limit in zip(("lower", "upper"), limits, strict=True):
+        if limit is not None:
+            getattr(message, name).value = single(limit, f"the {name} limit {limit!r}")
 
 
 def tags_in(parameters: OptimizationParameters) -> list[int]:

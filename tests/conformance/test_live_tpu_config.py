@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gradlab.tpu import TPUEmbeddingConfiguration, activation_shapes, all_parameter_shapes, describe, parse
-from gradlab.tpu.optimizer_messages import FORMS
+from gradlab.tpu.forms import FORMS
 from gradlab.tpu.proto import tpu_embedding_pb2 as ours
 from gradlab.tpu.wire import is_repeated
 

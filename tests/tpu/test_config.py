@@ -6,8 +6,8 @@ import pytest
 from google.protobuf import text_format
 
 import gradlab as gl
-from gradlab.tpu import Policy, Tag, TPUEmbeddingConfiguration, parse, plan_of
-from gradlab.tpu.config import tags_of
+from gradlab.tpu import Feature, Plan, Policy, Table, Tag, TPUEmbeddingConfiguration, parse, plan_of
+from gradlab.tpu.config import config_of, tags_of
 
 TABLE = """table_descriptor { name: "%s" vocabulary_size: 8 dimension: 4 num_features: 2
   optimization_parameters { adagrad {} learning_rate { %s } } }"""
@@ -169,3 +169,24 @@ def test_what_cannot_be_run_is_refused_by_name(old: str, new: str, why: str) -> 
 def test_a_mode_that_is_not_known_is_refused() -> None:
     with pytest.raises(ValueError, match=r"mode must be .*, got 9"):
         plan_of(bytes([16, 9]))
+
+
+def test_a_plan_comes_back_from_its_configuration() -> None:
+    rule = gl.rules.Momentum(0.5)
+    plan = Plan(
+        (Table("a", 8, 4, rule, 0.5, "mean"), Table("b", 9, 2, learning_rate=Tag(0), combiner="sum")),
+        (Feature("f", 1, (3, 5)), Feature("g", 0, (3,))),
+        cores=2,
+        pipelined=True,
+        policy=Policy(out_of_range="drop"),
+    )
+    written = config_of(plan, num_hosts=2).SerializeToString()
+    assert plan_of(written, plan.policy, ["mean", "sum"]) == plan
+
+
+def test_a_plan_that_no_engine_could_have_is_not_written() -> None:
+    plan = Plan((Table("a", 8, 4),), (Feature("f", 0, (3,)),))
+    with pytest.raises(ValueError, match=r"mode must be .*, got 'train'"):
+        config_of(plan, "train")
+    with pytest.raises(ValueError, match="8 rows for 9 hosts"):
+        config_of(plan, num_hosts=9)

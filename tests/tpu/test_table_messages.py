@@ -3,11 +3,13 @@
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import gradlab as gl
 from gradlab.tpu import Levels, OptimizationParameters, Tag, TPUEmbeddingConfiguration, table_of
 from gradlab.tpu.plan import Table
-from gradlab.tpu.table_messages import tags_in
+from gradlab.tpu.table_messages import descriptor_of, tags_in
 
 
 def table(width: int = 4, optimizer: str = "adagrad", **parameters: Any) -> Table:
@@ -86,6 +88,49 @@ def test_levels_must_be_at_least_two_in_order(lower: float, upper: float, bucket
 def test_assign_needs_no_learning_rate_and_a_frequency_estimator_width_1() -> None:
     assert table(optimizer="assign", learning_rate={}).learning_rate == 0.0
     assert table(1, "frequency_estimator", learning_rate={"dynamic": {"tag": 2}}).learning_rate == Tag(2)
+
+
+LIMITS = st.tuples(st.none() | st.floats(-4, 0, width=32), st.none() | st.floats(0, 4, width=32))
+TABLES = st.builds(
+    Table,
+    st.sampled_from(["t", "user"]),
+    st.integers(1, 100),
+    st.integers(1, 8),
+    st.sampled_from([gl.rules.StochasticGradientDescent(), gl.rules.Lion(0.5, 0.25), gl.rules.Momentum(0.5, True)]),
+    st.floats(0, 2, width=32) | st.builds(Tag, st.integers(0, 5)),
+    st.just("sum"),
+    LIMITS,
+    LIMITS,
+    st.floats(0, 1, width=32),
+    st.booleans(),
+    st.none() | st.just(Levels(-1.0, 1.0, 5)),
+    st.booleans(),
+)
+
+
+@given(TABLES)
+def test_a_table_comes_back_from_its_message(given_table: Table) -> None:
+    assert table_of(descriptor_of(given_table)) == given_table
+
+
+def test_a_step_counter_is_written() -> None:
+    rule = gl.rules.FrequencyAwareAdagrad(initial_accumulator_value=0.5)
+    given_table = Table("t", 8, 4, rule, Tag(0), "sum", step_counter=Tag(1))
+    assert table_of(descriptor_of(given_table)) == given_table
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"learning_rate": 1e39}, "learning_rate of table 't' is more than float32"),
+        ({"weight_decay": 1e39}, "weight_decay of table 't' is more than float32"),
+        ({"weight_limits": (None, 1e39)}, r"the upper limit 1e\+39 is more than float32"),
+        ({"rule": gl.rules.Adam()}, "bias_correction"),
+    ],
+)
+def test_what_a_message_cannot_hold_is_refused(change: dict[str, Any], why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        descriptor_of(Table("t", 8, 4, **change))
 
 
 def test_tags_of_one_table() -> None:
