@@ -17,7 +17,7 @@ GROUPS = {
     "sync": "SyncReplicasOptimizer",
     "sync_replicas": "SyncReplicasOptimizer",
     "peers": "other libraries' formulas",
-    "sparsecore_optimizer": "SparseCore updates",
+    **{f"sparsecore_{x}": "SparseCore" for x in ("optimizer", "preprocess", "layout", "drawn")},
     "slot_init": "TPU embedding formulas",
     "derived": "TPU embedding formulas",
     "anchor": "other libraries' formulas",
