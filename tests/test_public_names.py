@@ -47,6 +47,16 @@ TESTED_ELSEWHERE = {
     "workers/ray_actors": "workers/test_on_ray.py: the processes whose runs it watches and ends",
     "workers/ray_session": "workers/test_on_ray.py: its fixture starts one and sees that nothing is left",
     "workers/checks": "workers/test_experiment.py and test_speeds.py: what they refuse",
+    "raw_ops/tpu_all_parameters": "raw_ops/test_tpu_parameters.py: all tables at once",
+    "raw_ops/tpu_enqueue_dynamic": "raw_ops/test_tpu_enqueue.py: every way to enqueue",
+    "raw_ops/tpu_shapes": "conformance/: golden files, and TensorFlow's shape functions beside it",
+    "raw_ops/tpu_versions": "raw_ops/test_tpu_op.py: their examples, and what holds for every operation",
+    "tpu/example": "raw_ops/test_tpu_op.py: every example starts with it",
+    "tpu/exchange": "tpu/test_system.py and raw_ops/test_tpu_step.py: what is refused",
+    "tpu/kept_tables": "tpu/test_system.py: all that a step changes",
+    "tpu/replicas": "tpu/test_system.py and tpu/test_current.py",
+    "tpu/steps": "tpu/test_system.py: every other order",
+    "tpu/turns": "the same, and threads",
 }
 # Names whose home is Python or gradlab alone, so that no original can be named.
 OWN = "Not in TensorFlow"

@@ -10,12 +10,16 @@ from .contributions import Contribution as Contribution
 from .coo import CooRows as CooRows
 from .coo import combiner_gains as combiner_gains
 from .coo import coo_rows as coo_rows
+from .current import current_system as current_system
+from .current import initialize_system as initialize_system
+from .current import shutdown_system as shutdown_system
 from .dedup import data_size as data_size
 from .dedup import merge as merge
 from .dedup import split as split
 from .dedup import tuple_mask as tuple_mask
 from .describe import describe as describe
 from .engines import make_batch as make_batch
+from .example import example_config as example_config
 from .explain import explain as explain
 from .explanation import Explanation as Explanation
 from .inputs import ids_of as ids_of
@@ -68,6 +72,7 @@ from .policy import Policy as Policy
 from .proto import OptimizationParameters as OptimizationParameters
 from .proto import TPUEmbeddingConfiguration as TPUEmbeddingConfiguration
 from .quantize import quantize as quantize
+from .replicas import replica as replica
 from .row_update import update_table as update_table
 from .shapes import activation_shapes as activation_shapes
 from .shapes import all_parameter_shapes as all_parameter_shapes
@@ -87,6 +92,7 @@ from .state import State as State
 from .state import create as create
 from .step_record import Sent as Sent
 from .step_record import StepRecord as StepRecord
+from .system import System as System
 from .table_messages import descriptor_of as descriptor_of
 from .table_messages import table_of as table_of
 from .training import train_step as train_step

@@ -19,7 +19,7 @@ from ..golden.tensorflow_values import tensorflow
 
 ops: Any = gl.raw_ops
 F32 = np.dtype(np.float32)
-OPS = [name for name in vars(ops) if name[0].isupper()]
+OPS = [name for name in vars(ops) if "Accumulator" in name]
 MAKERS = [name for name in OPS if name.endswith("ConditionalAccumulator")]
 
 

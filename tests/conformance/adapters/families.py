@@ -10,6 +10,7 @@ from . import (
     gate,
     keras,
     model,
+    op_shape,
     ops,
     peers,
     replicas,
@@ -27,5 +28,6 @@ ADAPTERS = (
     tpu_config,
     tpu_step,
     embedding_lookup,
+    op_shape,
     sparsecore,
 )

@@ -1,0 +1,177 @@
+"""Operations that configure the TPU embedding: all at once, or in the parts that a graph pass makes of that."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import FailedPreconditionError, InvalidArgumentError
+from .tpu_op import Config, Tensor, Tensors, op, part, system
+from .tpu_shapes import SCALAR, fixed, partitioner, strings
+
+
+@op(fixed())
+def ConfigureTPUEmbedding(*, config: Config, name: str | None = None) -> None:
+    """Start the system with `gl.tpu.initialize_system(config)`, where none is running.
+
+    Raises:
+        FailedPreconditionError: one is running; it is configured once, and a new start wipes the tables.
+        ValueError: bytes that are no configuration, or one that cannot be run.
+
+    Source: `tf.raw_ops.ConfigureTPUEmbedding`, TensorFlow 2.21 (2026).
+
+    >>> from gradlab import tpu
+    >>> ConfigureTPUEmbedding(config=tpu.example_config())
+    >>> ConfigureTPUEmbedding(config=tpu.example_config())
+    Traceback (most recent call last):
+    gradlab.errors.FailedPreconditionError: the TPU embedding is configured; gl.tpu.initialize_system(config) \
+starts anew and wipes the tables
+    >>> tpu.shutdown_system()
+    """
+    if part("current").is_initialized():
+        raise FailedPreconditionError(
+            "the TPU embedding is configured; gl.tpu.initialize_system(config) starts anew and wipes the tables"
+        )
+    part("current").initialize_system(config)
+
+
+@op(fixed(SCALAR))
+def IsTPUEmbeddingInitialized(*, config: Config = "", name: str | None = None) -> np.bool_:
+    """Whether a system is running, and with this configuration if one is given.
+
+    Source: `tf.raw_ops.IsTPUEmbeddingInitialized`, TensorFlow 2.21 (2026).
+
+    >>> bool(IsTPUEmbeddingInitialized())
+    False
+    """
+    current = part("current")
+    return np.bool_(current.is_initialized() and current.current_system().is_configured_by(config))
+
+
+@op(partitioner)
+def ExecuteTPUEmbeddingPartitioner(*, config: Config, name: str | None = None) -> bytes:
+    """What all hosts need to know: here the configuration itself, looked at.
+
+    Raises:
+        ValueError: bytes that are no configuration, one that cannot be run, or one without a mode.
+
+    Source: op `ExecuteTPUEmbeddingPartitioner`, TensorFlow 2.21 (2026).
+
+    >>> from gradlab import tpu
+    >>> ExecuteTPUEmbeddingPartitioner(config=tpu.example_config()) == tpu.example_config()
+    True
+    """
+    part("config").plan_of(config)
+    return part("config").parse(config).SerializeToString()
+
+
+@op(strings(SCALAR))
+def ConfigureTPUEmbeddingMemory(*, common_config: Tensor, name: str | None = None) -> bytes:
+    """What one host needs for its rows: here the same for all.
+
+    Source: op `ConfigureTPUEmbeddingMemory`, TensorFlow 2.21 (2026).
+
+    >>> ConfigureTPUEmbeddingMemory(common_config=b"")
+    b''
+    """
+    return _bytes(common_config)
+
+
+@op(strings(SCALAR))
+def CollateTPUEmbeddingMemory(*, memory_configs: Tensors, name: str | None = None) -> bytes:
+    """What the hosts need, together.
+
+    Raises:
+        InvalidArgumentError: none are given, or they are of several configurations.
+
+    Source: op `CollateTPUEmbeddingMemory`, TensorFlow 2.21 (2026).
+
+    >>> CollateTPUEmbeddingMemory(memory_configs=[b"", b""])
+    b''
+    """
+    _check_equal(*memory_configs)
+    return _bytes(memory_configs[0])
+
+
+@op(strings(SCALAR))
+def ConfigureTPUEmbeddingHost(
+    *, common_config: Tensor, memory_config: Tensor, config: Config, name: str | None = None
+) -> bytes:
+    """What the other hosts need to reach one.
+
+    Raises:
+        InvalidArgumentError: the parts are of several configurations.
+
+    Source: op `ConfigureTPUEmbeddingHost`, TensorFlow 2.21 (2026).
+
+    >>> ConfigureTPUEmbeddingHost(common_config=b"", memory_config=b"", config=b"")
+    b''
+    """
+    _check_equal(common_config, memory_config, config)
+    return _bytes(common_config)
+
+
+@op(strings())
+def ConnectTPUEmbeddingHosts(*, network_configs: Tensors, name: str | None = None) -> None:
+    """Let the hosts know each other; there is one process, so nothing is left to do.
+
+    Raises:
+        InvalidArgumentError: none are given, or they are of several configurations.
+
+    Source: op `ConnectTPUEmbeddingHosts`, TensorFlow 2.21 (2026).
+
+    >>> ConnectTPUEmbeddingHosts(network_configs=[b""])
+    """
+    _check_equal(*network_configs)
+
+
+@op(strings())
+def FinalizeTPUEmbedding(*, common_config: Tensor, memory_config: Tensor, name: str | None = None) -> None:
+    """Start the system; the last of the parts of `ConfigureTPUEmbedding`.
+
+    Raises:
+        FailedPreconditionError: one is running. InvalidArgumentError: the parts are of several configurations.
+
+    Source: op `FinalizeTPUEmbedding`, TensorFlow 2.21 (2026).
+
+    >>> from gradlab import tpu
+    >>> common = ExecuteTPUEmbeddingPartitioner(config=tpu.example_config())
+    >>> memory = CollateTPUEmbeddingMemory(memory_configs=[ConfigureTPUEmbeddingMemory(common_config=common)])
+    >>> FinalizeTPUEmbedding(common_config=common, memory_config=memory)
+    >>> bool(IsTPUEmbeddingInitialized(config=tpu.example_config()))
+    True
+    >>> tpu.shutdown_system()
+    """
+    _check_equal(common_config, memory_config)
+    ConfigureTPUEmbedding(config=_bytes(common_config))
+
+
+@op(strings(None, None))
+def FinalizeTPUEmbeddingV2(
+    *, common_config: Tensor, memory_config: Tensor, name: str | None = None
+) -> tuple[bytes, bytes]:
+    """`FinalizeTPUEmbedding`, and what the V2 operations take as `embedding_partitions` and `hbm_buffers_config`.
+
+    Source: op `FinalizeTPUEmbeddingV2`, TensorFlow 2.21 (2026).
+
+    >>> from gradlab import tpu
+    >>> common = ExecuteTPUEmbeddingPartitioner(config=tpu.example_config())
+    >>> FinalizeTPUEmbeddingV2(common_config=common, memory_config=common) == (common, common)
+    True
+    >>> tpu.shutdown_system()
+    """
+    FinalizeTPUEmbedding(common_config=common_config, memory_config=memory_config)
+    running = system().config.SerializeToString()
+    return running, running
+
+
+def _check_equal(*parts: Any) -> None:
+    if len({_bytes(p) for p in parts}) > 1:
+        raise InvalidArgumentError("the parts are of several configurations; all must come from one")
+
+
+def _bytes(x: Any) -> bytes:
+    if hasattr(x, "SerializeToString"):
+        return x.SerializeToString()
+    return x.encode() if isinstance(x, str) else bytes(np.asarray(x, object).item())

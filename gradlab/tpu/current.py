@@ -1,0 +1,94 @@
+"""The one TPU system of the process, which the raw operations are about."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+from jax.sharding import Mesh
+
+from ..errors import FailedPreconditionError
+from ..rules import Rule
+from .policy import Policy
+from .system import System
+
+_guard = threading.Lock()
+_current: list[System] = []
+
+
+def initialize_system(
+    config: Any,
+    mesh: Mesh | None = None,
+    policy: Policy | None = None,
+    engine: str = "classic",
+    rules: Mapping[str, Rule] | None = None,
+) -> System:
+    """Start the system that the raw operations are about, with all tables 0 and slots as their rules start.
+
+    One that is running ends, and its tables are gone, as on a TPU.
+
+    Args:
+        config: a TPUEmbeddingConfiguration, or its bytes.
+        mesh: devices that share the rows; None keeps them on one.
+        policy: what is not publicly known; None for `Policy()`.
+        engine: "classic" (the engine of TPU v2 to v4) or "sparsecore".
+        rules: by table, instead of the configured optimizer; see `plan_of`.
+
+    Raises:
+        ValueError: bytes that are no configuration, or one that cannot be run; the running system goes on.
+
+    Source: `tf.compat.v1.tpu.initialize_system`, TensorFlow 2.21 (2026).
+
+    >>> from gradlab.tpu import TPUEmbeddingConfiguration, current_system, shutdown_system
+    >>> config = TPUEmbeddingConfiguration(mode="TRAINING", batch_size_per_tensor_core=2)
+    >>> t = config.table_descriptor.add(name="t", vocabulary_size=8, dimension=1, num_features=1)
+    >>> t.optimization_parameters.adagrad.SetInParent()
+    >>> t.optimization_parameters.learning_rate.constant = 0.5
+    >>> initialize_system(config) is current_system()
+    True
+    >>> shutdown_system()
+    """
+    new = System(config, mesh, policy, engine, rules)
+    with _guard:
+        _end()
+        _current.append(new)
+    return new
+
+
+def shutdown_system() -> None:
+    """End the running system, if there is one; its tables are gone.
+
+    Source: `tf.compat.v1.tpu.shutdown_system`, TensorFlow 2.21 (2026).
+
+    >>> shutdown_system()
+    """
+    with _guard:
+        _end()
+
+
+def current_system() -> System:
+    """The running system.
+
+    Raises:
+        FailedPreconditionError: none was initialized.
+
+    Not in TensorFlow, where operations find it by their device.
+
+    >>> current_system()
+    Traceback (most recent call last):
+    gradlab.errors.FailedPreconditionError: there is no TPU system; call gl.tpu.initialize_system(config) first
+    """
+    if not _current:
+        raise FailedPreconditionError("there is no TPU system; call gl.tpu.initialize_system(config) first")
+    return _current[0]
+
+
+def is_initialized() -> bool:
+    """Whether a system is running."""
+    return bool(_current)
+
+
+def _end() -> None:
+    while _current:
+        _current.pop().close()

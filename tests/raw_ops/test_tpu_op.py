@@ -1,0 +1,87 @@
+"""What holds for every operation of TPU embeddings: its name, its example, its shape function; and JAX comes late."""
+
+from __future__ import annotations
+
+import doctest
+import inspect
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from gradlab import raw_ops, tpu
+from gradlab.errors import FailedPreconditionError, InvalidArgumentError
+
+OPS = {name: x for name, x in vars(raw_ops).items() if hasattr(x, "shapes")}
+
+
+@pytest.fixture(autouse=True)
+def _no_system_is_left() -> Iterator[None]:
+    yield
+    tpu.shutdown_system()
+
+
+def test_the_family_is_complete() -> None:
+    assert len(OPS) == 26 + 2 + 9 + 4 + 7 + 5 + 6  # pairs, all, configure, dedup, enqueue, step, V2 and the oldest
+
+
+@pytest.mark.parametrize("name", OPS)
+def test_its_example_runs(name: str) -> None:
+    op = OPS[name]
+    assert name == op.OP_NAME
+    found = doctest.DocTestFinder().find(op, name, globs=dict(inspect.unwrap(op).__globals__))
+    runner = doctest.DocTestRunner(verbose=False)
+    results = [runner.run(test) for test in found]
+    assert sum(r.attempted for r in results) > 0
+    assert sum(r.failed for r in results) == 0
+
+
+@pytest.mark.parametrize("name", OPS)
+def test_arguments_are_keywords(name: str) -> None:
+    with pytest.raises(TypeError):
+        OPS[name](1)
+    with pytest.raises(TypeError, match=f"{name} takes .*, by name; "):
+        OPS[name](nonsense=1)
+
+
+def test_the_shape_function_is_asked_before_anything_happens() -> None:
+    system = tpu.initialize_system(tpu.example_config())
+    system.enqueue({"t": tpu.Ids([0], [1])})
+    dedup = system.receive_deduplication_data()
+    with pytest.raises(InvalidArgumentError, match="there must be 1 outputs, one for each table; got 2"):
+        raw_ops.XlaRecvTPUEmbeddingActivations(deduplication_data=dedup, num_tables=2, config=tpu.example_config())
+    assert len(system.receive_activations(dedup)) == 1
+
+
+def test_a_configuration_may_be_a_message_or_its_bytes_in_any_order() -> None:
+    config = tpu.example_config()
+    tpu.initialize_system(config)
+    message = tpu.parse(config)
+    shuffled = config[-2:] + config[:-2]  # the last field first
+    assert tpu.parse(shuffled) == message
+    for same in (config, message, shuffled, "", b""):
+        assert raw_ops.IsTPUEmbeddingInitialized(config=same)
+    assert not raw_ops.IsTPUEmbeddingInitialized(config=tpu.example_config(rows=5))
+    with pytest.raises(FailedPreconditionError, match="wipes the tables"):
+        raw_ops.ComputeDedupDataSize(config=tpu.example_config(rows=5))
+
+
+def test_accumulators_do_not_wait_for_jax() -> None:
+    code = "import sys; from gradlab import raw_ops; raw_ops.ConditionalAccumulator; assert 'jax' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_inputs_are_read_by_shape() -> None:
+    shapes = OPS["XlaSendTPUEmbeddingGradients"].shapes
+    given = {"gradients": [(3, 4), None], "learning_rates": [()], "deduplication_data": None, "config": b""}
+    assert shapes(**given) == []
+    with pytest.raises(InvalidArgumentError, match=r"learning rate 1 must be a scalar, got shape \(2,\)"):
+        shapes(**{**given, "learning_rates": [(), (2,)]})
+    assert (
+        OPS["LoadTPUEmbeddingAdagradParameters"].shapes(
+            parameters=np.shape(np.zeros((2, 3))), accumulators=(None, 3), num_shards=1, shard_id=0, table_id=0
+        )
+        == []
+    )

@@ -1,0 +1,339 @@
+"""A system takes its operations in their order, from any thread, and is changed by no call that raises."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import jax
+import numpy as np
+import pytest
+
+from gradlab import tpu
+from gradlab.errors import CancelledError, DeadlineExceededError, FailedPreconditionError, InvalidArgumentError
+from gradlab.tpu import Ids, System, TPUEmbeddingConfiguration, initialize_system, replica
+
+GRADIENT = np.ones((2, 1), np.float32)
+ORDER = "each step is: enqueue once for each core, receive deduplication data, receive activations, send gradients"
+
+
+@pytest.fixture(autouse=True)
+def _no_system_is_left() -> Iterator[None]:
+    yield
+    tpu.shutdown_system()
+
+
+def system(**changes: Any) -> System:
+    """A table "t" of four rows, trained by gradient descent with rate 0.5."""
+    config = TPUEmbeddingConfiguration()
+    config.ParseFromString(tpu.example_config())
+    config.MergeFrom(TPUEmbeddingConfiguration(**changes))
+    return initialize_system(config)
+
+
+def rows(s: System) -> list[float]:
+    return s.retrieve(0)[0].ravel().tolist()
+
+
+def ids(*row: int) -> dict[str, Ids]:
+    return {"t": Ids(np.arange(len(row)), list(row))}
+
+
+def step(s: System, *row: int) -> np.ndarray:
+    """One step of a system with one replica; gives what it looked up."""
+    s.enqueue(ids(*row))
+    got = s.receive_activations(s.receive_deduplication_data())
+    s.send_gradients([GRADIENT], [])
+    return np.asarray(got[0])
+
+
+def test_every_other_order_raises_and_changes_nothing() -> None:
+    s = system()
+    calls = {
+        "enqueue": lambda: s.enqueue(ids(3, 3)),
+        "dedup": s.receive_deduplication_data,
+        "activations": lambda: s.receive_activations(s.deduplication_data()),
+        "send": lambda: s.send_gradients([GRADIENT], []),
+    }
+    # after each call of a step: which others are out of order, and what the error says
+    wrong = {
+        "": {"dedup": "have enqueued nothing", "activations": "have enqueued nothing", "send": "received nothing"},
+        "enqueue": {"enqueue": "a batch that nobody received", "activations": "received nothing", "send": "nothing"},
+        "dedup": {"dedup": "no activations", "send": "no activations"},
+        "activations": {"dedup": "owes gradients", "activations": "owes gradients"},
+        "send": {"send": "received nothing", "activations": "have enqueued nothing"},
+    }
+    for done, refused in wrong.items():
+        if done:
+            calls[done]()
+        before = s.state.tables[0]
+        for name, words in refused.items():
+            with pytest.raises(FailedPreconditionError, match=words):
+                calls[name]()
+        assert (s.state.tables[0] == before).all()
+    assert rows(s) == [0, 0, 0, -1]
+    with pytest.raises(FailedPreconditionError, match=ORDER):
+        s.receive_deduplication_data()
+
+
+def test_a_core_may_enqueue_the_next_batch_when_it_has_received() -> None:
+    s = system()
+    s.enqueue(ids(3, 3))
+    dedup = s.receive_deduplication_data()
+    s.enqueue(ids(1, 2))
+    with pytest.raises(FailedPreconditionError, match="one batch ahead already"):
+        s.enqueue(ids(1, 2))
+    s.receive_activations(dedup)
+    s.send_gradients([GRADIENT], [], dedup)
+    s.receive_activations()
+    s.send_gradients([GRADIENT], [])
+    assert rows(s) == [0, -0.5, -0.5, -1]
+
+
+def test_inference_looks_up_and_sends_nothing() -> None:
+    s = system()
+    s.load(0, [[[1.0], [2.0], [3.0], [4.0]]])
+    s.enqueue(ids(3, 0), mode="inference")
+    assert np.asarray(s.receive_activations()[0]).ravel().tolist() == [4, 1]
+    with pytest.raises(FailedPreconditionError, match="the last batch was for inference, which sends no gradients"):
+        s.send_gradients([GRADIENT], [])
+    step(s, 3, 3)
+    assert rows(s) == [1, 2, 3, 3]
+
+
+def test_a_backward_pass_needs_no_activations() -> None:
+    s = system()
+    s.enqueue(ids(3, 0), mode="backward_pass_only")
+    s.send_gradients([GRADIENT], [], s.receive_deduplication_data())
+    assert rows(s) == [-0.5, 0, 0, -0.5]
+
+
+@pytest.mark.parametrize("mode", ["", "unspecified", "train", "training"])
+def test_modes_of_training(mode: str) -> None:
+    s = system()
+    s.enqueue(ids(3, 0), mode=mode)
+    s.receive_activations()
+    s.send_gradients([GRADIENT], [])
+    assert rows(s) == [-0.5, 0, 0, -0.5]
+
+
+def test_unknown_modes_and_combiners_and_cores_are_refused() -> None:
+    s = system()
+    with pytest.raises(InvalidArgumentError, match=r"mode_override must be one of .*; got 'test'"):
+        s.enqueue(ids(3, 0), mode="test")
+    with pytest.raises(InvalidArgumentError, match="'sum', 'mean' or 'sqrtn', got 'max'"):
+        s.enqueue(ids(3, 0), combiners=["max"])
+    with pytest.raises(InvalidArgumentError, match="one for each of 1 tables"):
+        s.enqueue(ids(3, 0), combiners=["sum", "sum"])
+    with pytest.raises(InvalidArgumentError, match="cores are 0 to 0, got 1"):
+        s.enqueue(ids(3, 0), core=1)
+    assert s._turns.now.cores == {}
+
+
+def test_ids_outside_their_table_are_refused_when_they_are_enqueued() -> None:
+    s = system(num_tensor_cores=2)
+    s.enqueue(ids(3, 0), core=1)
+    for core in (0, 0):
+        with pytest.raises(InvalidArgumentError, match="id 9 of feature 't', sample 1, is outside table 't'"):
+            s.enqueue(ids(3, 9), core=core)
+    s.enqueue(ids(3, 1), core=0)
+    for k in range(2):
+        with replica(k):
+            s.receive_activations()
+    for k in range(2):
+        with replica(k):
+            s.send_gradients([GRADIENT], [])
+    assert rows(s) == [-0.5, -0.5, 0, -1]
+
+
+def test_the_update_is_made_when_the_last_replica_has_sent() -> None:
+    s = system(num_tensor_cores=2)
+    for k in range(2):
+        s.enqueue(ids(3, k), core=k)
+    for k in range(2):
+        s.receive_activations(s.receive_deduplication_data(k), k)
+    s.send_gradients([GRADIENT], [], replica=1)
+    assert rows(s) == [0, 0, 0, 0]
+    with pytest.raises(FailedPreconditionError, match=r"replicas \[0\] have not finished their step"):
+        s.receive_deduplication_data(1)
+    s.send_gradients([GRADIENT], [], replica=0)
+    assert rows(s) == [-0.5, -0.5, 0, -1]
+
+
+def test_replicas_are_named_and_agree() -> None:
+    s = system(num_tensor_cores=2)
+    with pytest.raises(FailedPreconditionError, match=r"there are 2 replicas; say which: with gl\.tpu\.replica"):
+        s.receive_deduplication_data()
+    with pytest.raises(InvalidArgumentError, match="replicas are 0 to 1, got 2"), replica(2):
+        s.receive_deduplication_data()
+    s.enqueue(ids(3, 0), core=0, combiners=["mean"])
+    with pytest.raises(InvalidArgumentError, match="all cores of a step have one mode and one list of combiners"):
+        s.enqueue(ids(3, 0), core=1, mode="inference", combiners=["mean"])
+    with pytest.raises(FailedPreconditionError, match=r"cores \[1\] have enqueued nothing"):
+        s.receive_deduplication_data(0)
+
+
+def test_replicas_send_one_learning_rate() -> None:
+    config = TPUEmbeddingConfiguration()
+    config.ParseFromString(tpu.example_config())
+    config.num_tensor_cores = 2
+    config.table_descriptor[0].optimization_parameters.learning_rate.dynamic.tag = 0
+    s = initialize_system(config)
+    for k in range(2):
+        s.enqueue(ids(3, k), core=k)
+    for k in range(2):
+        s.receive_activations(replica=k)
+    s.send_gradients([GRADIENT], [0.5], replica=0)
+    with pytest.raises(InvalidArgumentError, match="must send the same learning rates"):
+        s.send_gradients([GRADIENT], [0.25], replica=1)
+    s.send_gradients([GRADIENT], [0.5], replica=1)
+    assert rows(s) == [-0.5, -0.5, 0, -1]
+
+
+def test_with_spmd_sharding_one_replica_has_all_cores() -> None:
+    s = system(num_tensor_cores=2, spmd_sharding={"enabled": True, "num_cores_per_replica": 2})
+    with pytest.raises(InvalidArgumentError, match="cores are 0 to 1, got -1"):
+        s.enqueue(ids(3, 0))
+    for k in range(2):
+        s.enqueue(ids(3, k), core=k)
+    (got,) = s.receive_activations()
+    assert got.shape == (4, 1)
+    with pytest.raises(InvalidArgumentError, match=r"feature 't'.*\(4, 1\); got \(2, 1\)"):
+        s.send_gradients([GRADIENT], [])
+    s.send_gradients([np.ones((4, 1))], [])
+    assert rows(s) == [-0.5, -0.5, 0, -1]
+
+
+def test_pipelined_lookups_are_one_update_old_and_retrieving_catches_up() -> None:
+    s = system(pipeline_execution_with_tensor_core=True)
+    assert [step(s, 3, 3)[0, 0] for _ in range(3)] == [0, 0, -1]
+    assert rows(s) == [0, 0, 0, -3]
+    s.enqueue(ids(3, 0), mode="inference")
+    assert s.receive_activations()[0].ravel().tolist() == [-3, 0]
+
+
+def test_loading_is_all_or_nothing() -> None:
+    s = system()
+    with pytest.raises(
+        InvalidArgumentError, match=r"parameters of table 't' must have shape \(4, 1\) here, got \(3, 1\)"
+    ):
+        s.load(0, [np.ones((3, 1))])
+    with pytest.raises(InvalidArgumentError, match="has parameters and 0 slots, got 3 arrays"):
+        s.load(0, [np.ones((4, 1))] * 3)
+    with pytest.raises(InvalidArgumentError, match="the hidden accumulator of table 't' holds gradients"):
+        s.load(0, [np.ones((4, 1))] * 2)
+    with pytest.raises(InvalidArgumentError, match="must be numbers"):
+        s.load(0, [np.full((4, 1), "a")])
+    assert rows(s) == [0, 0, 0, 0]
+
+
+def test_what_is_retrieved_and_what_was_loaded_are_copies() -> None:
+    s = system()
+    given = np.ones((4, 1), np.float32)
+    s.load(0, [given])
+    given[:] = 7
+    found, state = s.retrieve(0)[0], s.state
+    found[:] = 8
+    step(s, 3, 3)
+    assert rows(s) == [1, 1, 1, 0]
+    assert np.asarray(state.tables[0]).ravel().tolist() == [1, 1, 1, 1]
+
+
+def test_ids_and_gradients_may_be_overwritten_after_they_were_given() -> None:
+    s = system(num_tensor_cores=2)
+    mine, gradient = np.array([3, 0]), GRADIENT.copy()
+    s.enqueue({"t": Ids(np.arange(2), mine)}, core=0)
+    mine[:] = 2
+    s.enqueue(ids(3, 1), core=1)
+    for k in range(2):
+        s.receive_activations(replica=k)
+    s.send_gradients([gradient], [], replica=0)
+    gradient[:] = 100
+    s.send_gradients([GRADIENT], [], replica=1)
+    assert rows(s) == [-0.5, -0.5, 0, -1]
+
+
+def test_a_step_can_be_abandoned() -> None:
+    s = system()
+    s.enqueue(ids(3, 3))
+    s.receive_activations()
+    s.abandon()
+    step(s, 1, 1)
+    assert rows(s) == [0, -1, 0, 0]
+
+
+@pytest.mark.parametrize("pipelined", [False, True])
+def test_replicas_in_threads_of_their_own(pipelined: bool) -> None:
+    s = system(num_tensor_cores=3, pipeline_execution_with_tensor_core=pipelined)
+    failures: list[BaseException] = []
+
+    def work(k: int) -> None:
+        try:
+            with replica(k, timeout=30.0):
+                for t in range(5):
+                    s.enqueue(ids((t + k) % 4, 3))
+                    s.receive_activations(s.receive_deduplication_data())
+                    s.send_gradients([GRADIENT], [])
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert failures == []
+    counts = np.bincount([(t + k) % 4 for t in range(5) for k in range(3)], minlength=4) + np.array([0, 0, 0, 15])
+    assert rows(s) == (-0.5 * counts).tolist()
+
+
+def test_a_replica_that_waits_in_vain_is_told() -> None:
+    s = system(num_tensor_cores=2)
+    with replica(0, timeout=0.01):
+        s.enqueue(ids(3, 0))
+        with pytest.raises(DeadlineExceededError, match=r"after 0\.01 seconds cores \[1\] have enqueued nothing"):
+            s.receive_deduplication_data()
+
+
+def test_who_waits_is_told_that_the_system_ends() -> None:
+    s = system(num_tensor_cores=2)
+    waiting, errors = threading.Event(), []
+
+    def wait() -> None:
+        with replica(0, timeout=30.0):
+            s.enqueue(ids(3, 0))
+            waiting.set()
+            with pytest.raises(CancelledError, match="was shut down") as found:
+                s.receive_deduplication_data()
+            errors.append(found.value)
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    assert waiting.wait(30)
+    tpu.shutdown_system()
+    thread.join(30)
+    assert len(errors) == 1
+    with pytest.raises(CancelledError, match="initialize_system starts another"):
+        s.retrieve(0)
+
+
+@pytest.mark.parametrize("strategy", [0, 1])
+def test_on_a_mesh_the_numbers_are_those_of_one_device(strategy: int) -> None:
+    found = []
+    for mesh in (None, jax.sharding.Mesh(jax.devices()[:2], "x")):
+        config = tpu.parse(tpu.example_config("adagrad", rows=5))
+        config.num_tensor_cores, config.sharding_strategy = 2, strategy
+        s = initialize_system(config, mesh=mesh)
+        for shard in range(2):
+            size = s.retrieve(0, 2, shard)[0].size
+            s.load(0, [np.arange(size)[:, None] + 10 * shard, np.full((size, 1), 0.5)], 2, shard)
+        for t in range(3):
+            for k in range(2):
+                s.enqueue(ids((t + k) % 5, 4), core=k)
+            got = [s.receive_activations(replica=k) for k in range(2)]
+            for k in range(2):
+                s.send_gradients(got[k], [], replica=k)
+        found.append(s.retrieve(0))
+    assert all((a == b).all() for a, b in zip(*found, strict=True))
+    assert len(set(found[0][0].ravel().tolist())) == 5
