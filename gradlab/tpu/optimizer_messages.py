@@ -70,7 +70,8 @@ def rule_of(parameters: OptimizationParameters) -> Rule:
     Python layer.
 
     Raises:
-        ValueError: no optimizer is set; or a user-defined program, which comes compiled and is not run here.
+        ValueError: no optimizer is set; a field that is NaN; or a user-defined program, which comes compiled and is not
+            run here.
 
     Source: `optimization_parameters.proto`, TensorFlow 2.21 (2026).
 
@@ -85,7 +86,10 @@ def rule_of(parameters: OptimizationParameters) -> Rule:
             "a Python function: plan_of(config, rules={table: gl.rules.UserDefined(function)})"
         )
     message = getattr(parameters, form.message)
-    fields = dict(_from_message(getattr(message, name), field) for name, field in form.fields.items())
+    given = {name: getattr(message, name) for name in form.fields}
+    if bad := [name for name, value in given.items() if value != value]:
+        raise ValueError(f"{form.message}.{bad[0]} is not a number")
+    fields = dict(_from_message(value, form.fields[name]) for name, value in given.items())
     return form.rule(**{**form.implied, **fields})
 
 

@@ -53,7 +53,7 @@ def table_of(
             combiner,
             gradient_limits=_limits(parameters.gradient_clipping_limits),
             weight_limits=_limits(parameters.clipping_limits),
-            weight_decay=parameters.weight_decay_factor,
+            weight_decay=_finite(parameters.weight_decay_factor, "weight_decay_factor"),
             weight_decay_times_rate=parameters.multiply_weight_decay_factor_by_learning_rate,
             levels=_levels(parameters),
             accumulate=accumulates(parameters),
@@ -128,10 +128,16 @@ def _rate(parameters: OptimizationParameters) -> float | Tag:
         case "dynamic":
             return _tag(rate.dynamic)
         case "constant":
-            return rate.constant
+            return _finite(rate.constant, "the learning rate")
     if parameters.WhichOneof("parameters") == "assign":  # which has no use for it
         return 0.0
     raise ValueError("no learning rate is set; set learning_rate.constant, or learning_rate.dynamic with a tag")
+
+
+def _finite(x: float, what: str) -> float:
+    if not math.isfinite(x):
+        raise ValueError(f"{what} must be finite, got {x}")
+    return x
 
 
 def _step_counter(parameters: OptimizationParameters) -> Tag | None:

@@ -12,17 +12,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gradlab.tpu import TPUEmbeddingConfiguration, activation_shapes, all_parameter_shapes, describe, parse
-from gradlab.tpu.forms import FORMS
 from gradlab.tpu.proto import tpu_embedding_pb2 as ours
-from gradlab.tpu.wire import is_repeated
 
 from ..golden.need import need_tensorflow
 from ..golden.tensorflow_values import tensorflow
+from ..tpu.messages import arguments, configurations
 from .adapters.tpu_config import words
 
 pytestmark = pytest.mark.tensorflow
 
-repeatable = settings(max_examples=40, deadline=None, derandomize=True)
+repeatable = settings(max_examples=100, deadline=None, derandomize=True)
 OUR_OWN = {"HloModuleProto", "TensorProto"}  # of which we describe the fields that we read
 SCRIPT = """
 import {first}
@@ -44,37 +43,6 @@ def theirs() -> Any:
     from tensorflow.core.protobuf.tpu import tpu_embedding_configuration_pb2
 
     return tpu_embedding_configuration_pb2.TPUEmbeddingConfiguration
-
-
-def values(field: Any) -> st.SearchStrategy[Any]:
-    """Whatever a field may hold, as an argument of its message's class."""
-    kind = field.type
-    if field.message_type is not None and field.message_type.name == "HloModuleProto":
-        one: Any = st.fixed_dictionaries({}, optional={"name": st.text(max_size=3)})
-    elif field.message_type is not None:
-        one = arguments(field.message_type)
-    elif field.enum_type is not None:
-        one = st.sampled_from([v.name for v in field.enum_type.values])
-    elif kind == field.TYPE_FLOAT:
-        one = st.floats(width=32, allow_nan=False)
-    elif kind == field.TYPE_BOOL:
-        one = st.booleans()
-    elif kind == field.TYPE_STRING:
-        one = st.text(max_size=3)
-    else:
-        bits = 63 if kind == field.TYPE_INT64 else 31
-        one = st.integers(-(2**bits), 2**bits - 1)
-    return st.lists(one, max_size=3) if is_repeated(field) else one
-
-
-def arguments(message: Any) -> st.SearchStrategy[dict[str, Any]]:
-    """Any message of a type: every field given or left out, of a oneof one at most."""
-    free = {f.name: st.deferred(lambda f=f: values(f)) for f in message.fields if f.containing_oneof is None}
-    plain = st.fixed_dictionaries({}, optional=free)
-    chosen = [
-        st.one_of(st.just({}), *(values(f).map(lambda x, f=f: {f.name: x}) for f in o.fields)) for o in message.oneofs
-    ]
-    return st.tuples(plain, *chosen).map(lambda parts: {k: v for part in parts for k, v in part.items()})
 
 
 @repeatable
@@ -151,27 +119,6 @@ def shapes_of(operation: str, **attributes: Any) -> list[tuple[int | None, ...]]
     with tf.Graph().as_default() as graph:
         made = ops._create_c_op(graph, node, [], [])
         return [tuple(x.shape.as_list()) for x in graph._create_op_from_tf_operation(made).outputs]
-
-
-@st.composite
-def configurations(draw: Any) -> TPUEmbeddingConfiguration:
-    """Of a few tables and features, old layout or new, with and without SPMD."""
-    made = TPUEmbeddingConfiguration(mode="TRAINING", batch_size_per_tensor_core=draw(st.integers(0, 5)))
-    names = [f.message for f in FORMS if f.message != "user_defined_program"]
-    for _ in range(draw(st.integers(1, 3))):
-        rows, width, count = draw(st.tuples(st.integers(1, 30), st.integers(1, 5), st.integers(0, 3)))
-        t = made.table_descriptor.add(vocabulary_size=rows, dimension=width, num_features=count)
-        getattr(t.optimization_parameters, draw(st.sampled_from(names))).SetInParent()
-        t.optimization_parameters.gradient_accumulation_status = draw(st.integers(0, 2))
-    for _ in range(draw(st.integers(0, 3))):
-        table = draw(st.integers(0, len(made.table_descriptor) - 1))
-        made.feature_descriptor.add(
-            table_id=table, input_shape=draw(st.lists(st.integers(0, 4), min_size=1, max_size=3))
-        )
-    spmd = made.spmd_sharding
-    spmd.enabled, spmd.use_manual_partitioning = draw(st.booleans()), draw(st.booleans())
-    spmd.num_cores_per_replica = draw(st.integers(1, 4))
-    return made
 
 
 @repeatable

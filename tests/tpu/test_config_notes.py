@@ -1,10 +1,15 @@
 """What there is to say of a configuration before it is used."""
 
+from typing import Any
+
 import pytest
 from google.protobuf import text_format
+from hypothesis import given
 
 from gradlab.tpu import TPUEmbeddingConfiguration, plan_of
 from gradlab.tpu.config_notes import notes
+
+from .messages import arguments, configurations
 
 QUIET = """mode: TRAINING batch_size_per_tensor_core: 3 num_hosts: 1 num_tensor_cores: 1
   table_descriptor { name: "a" vocabulary_size: 8 dimension: 1 num_features: 2
@@ -139,3 +144,27 @@ def test_the_inside_of_a_compiled_program_is_nobodys_business() -> None:
     program = message.table_descriptor[0].optimization_parameters.user_defined_program.program
     program.MergeFromString(bytes.fromhex("0801"))
     assert not any("not known" in n.text for n in notes(message))
+
+
+def is_refused(message: TPUEmbeddingConfiguration) -> bool:
+    try:
+        plan_of(message)
+    except ValueError:
+        return True
+    return False
+
+
+@given(configurations())
+def test_refused_is_what_no_plan_can_be_made_of(message: TPUEmbeddingConfiguration) -> None:
+    assert is_refused(message) == any(n.kind == "refused" for n in notes(message))
+
+
+@given(arguments(TPUEmbeddingConfiguration.DESCRIPTOR))
+def test_whatever_a_message_holds_there_is_a_plan_or_a_value_error(fields: dict[str, Any]) -> None:
+    message = TPUEmbeddingConfiguration(**fields)
+    told = any(n.kind == "refused" for n in notes(message))
+    assert is_refused(message) >= told, "what is refused is refused"
+    compiled = any(
+        t.optimization_parameters.WhichOneof("parameters") == "user_defined_program" for t in message.table_descriptor
+    )
+    assert is_refused(message) == told or compiled
