@@ -10,6 +10,7 @@ from jax.sharding import Mesh
 
 from ..errors import FailedPreconditionError
 from ..rules import Rule
+from .kept_tables import Engine
 from .policy import Policy
 from .system import System
 
@@ -21,7 +22,7 @@ def initialize_system(
     config: Any,
     mesh: Mesh | None = None,
     policy: Policy | None = None,
-    engine: str = "classic",
+    engine: str | Engine = "classic",
     rules: Mapping[str, Rule] | None = None,
 ) -> System:
     """Start the system that the raw operations are about, with all tables 0 and slots as their rules start.
@@ -32,7 +33,8 @@ def initialize_system(
         config: a TPUEmbeddingConfiguration, or its bytes.
         mesh: devices that share the rows; None keeps them on one.
         policy: what is not publicly known; None for `Policy()`.
-        engine: "classic" (the engine of TPU v2 to v4) or "sparsecore".
+        engine: "classic" (the engine of TPU v2 to v4) or "sparsecore" (v5p and later); or a function in the place of
+            `make_batch`, such as `functools.partial(gl.tpu.sparsecore.make_batch, per_core=2)`.
         rules: by table, instead of the configured optimizer; see `plan_of`.
 
     Raises:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -14,7 +14,9 @@ from jax.sharding import Mesh
 
 from .._arrays import Array
 from ..errors import InvalidArgumentError
-from .batch import Batch
+from ..rules._rule import check_choice
+from . import sparsecore
+from .batch import Batch, Ids, make_batch
 from .lookup import Dedup, lookup
 from .parameters import check_untouched, read_rows, write_rows
 from .placement import Shards, Strategy
@@ -23,6 +25,9 @@ from .shapes import shard_rows
 from .sharding import create_placed, place_batch
 from .state import State, create
 from .update import flush_pending, update
+
+Engine = Callable[[Plan, Sequence[Mapping[str, Ids]]], Batch]  # what the host makes of the ids of all cores
+ENGINES: dict[str, Engine] = {"classic": make_batch, "sparsecore": sparsecore.make_batch}
 
 _lookup = jax.jit(lookup)
 _flush = jax.jit(flush_pending)
@@ -88,6 +93,14 @@ class KeptTables:
         rows = self.plan.tables[table].rows
         shard_rows(rows, num_shards, shard_id)
         return Shards(rows, num_shards, self.strategy)
+
+
+def engine_of(engine: str | Engine) -> Engine:
+    """The function that stands for an engine, by name or itself."""
+    if callable(engine):
+        return engine
+    check_choice("engine", engine, tuple(ENGINES))
+    return ENGINES[engine]
 
 
 def _zeros(width: int, ids: np.ndarray) -> Array:

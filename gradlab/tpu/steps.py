@@ -42,11 +42,6 @@ class Step:
     def __post_init__(self) -> None:
         self.stages = self.stages or [Stage.NOTHING] * self.replicas
 
-    @property
-    def is_done(self) -> bool:
-        """Whether every replica is."""
-        return all(stage is Stage.DONE for stage in self.stages)
-
     def agree(self, mode: str, combiners: tuple[str, ...]) -> None:
         """Refuse a core whose mode or combiners are not those of the others in this step."""
         if self.cores and (mode, combiners) != (self.mode, self.combiners):

@@ -12,12 +12,11 @@ from jax.sharding import Mesh
 from .._arrays import Array
 from ..errors import FailedPreconditionError, InvalidArgumentError
 from ..rules import Rule
-from ..rules._rule import check_choice
 from .batch import Ids, make_batch
 from .config import parse, plan_of
 from .enqueued import combined
 from .exchange import check_same, copied, dedup_of, joined, received_gradients, share
-from .kept_tables import KeptTables
+from .kept_tables import Engine, KeptTables, engine_of
 from .lookup import Dedup
 from .parameters import untouched
 from .plan import Plan
@@ -65,13 +64,12 @@ class System:
         config: Any,
         mesh: Mesh | None = None,
         policy: Policy | None = None,
-        engine: str = "classic",
+        engine: str | Engine = "classic",
         rules: Mapping[str, Rule] | None = None,
     ) -> None:
-        check_choice("engine", engine, ("classic", "sparsecore"))
         self.config = parse(config)
         self.plan: Plan = plan_of(self.config, policy, rules=rules)
-        self.engine = engine
+        self._make_batch = engine_of(engine)
         self._tables = KeptTables(self.plan, mesh, "mod" if self.config.sharding_strategy else "div")
         self._turns = Turns(self.plan.cores, cores_per_output(self.config))
 
@@ -236,7 +234,7 @@ class System:
         if len(cores) < plan.cores:
             make_batch(dataclasses.replace(plan, cores=1), cores[core])
             return None
-        return self._tables.placed(make_batch(plan, [cores[k] for k in range(plan.cores)]))
+        return self._tables.placed(self._make_batch(plan, [cores[k] for k in range(plan.cores)]))
 
     def _dedup(self, step: Step, replica: int) -> Dedup:
         return share(dedup_of(step.batch), replica, self.replicas)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -337,3 +338,29 @@ def test_on_a_mesh_the_numbers_are_those_of_one_device(strategy: int) -> None:
         found.append(s.retrieve(0))
     assert all((a == b).all() for a, b in zip(*found, strict=True))
     assert len(set(found[0][0].ravel().tolist())) == 5
+
+
+@pytest.mark.parametrize("engine", ["sparsecore", functools.partial(tpu.sparsecore.make_batch, per_core=2)], ids=str)
+def test_the_other_engine_gives_the_same(engine: Any) -> None:
+    found = []
+    for name in ("classic", engine):
+        s = initialize_system(tpu.example_config("adagrad", rows=50, batch=8), engine=name)
+        rng = np.random.default_rng(0)
+        for _ in range(3):
+            row = rng.integers(0, 50, 16)
+            s.enqueue({"t": Ids(np.arange(16) // 2, row)}, combiners=["mean"])
+            got = s.receive_activations()
+            s.send_gradients([got[0] + 1], [])
+        found.append(s.retrieve(0))
+    for a, b in zip(*found, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-6)
+
+
+def test_a_batch_beyond_the_limits_of_an_engine_is_refused_when_it_is_enqueued() -> None:
+    limits = tpu.sparsecore.Limits(1, 1)
+    engine = functools.partial(tpu.sparsecore.make_batch, per_core=1, limits=limits)
+    s = initialize_system(tpu.example_config(), engine=engine)
+    with pytest.raises(InvalidArgumentError, match="limit"):
+        s.enqueue(ids(3, 1))
+    step(s, 3)
+    assert rows(s) == [0, 0, 0, -0.5]
