@@ -41,7 +41,7 @@ class Sent:
 
     def lookups(self, plan: Plan) -> Batch:
         """The batch, made of the ids if it is not there."""
-        return self.batch if isinstance(self.batch, Batch) else make_batch(plan, self.ids or ())
+        return self.batch if isinstance(self.batch, Batch) else make_batch(plan, self.cores())
 
     def cores(self) -> list[Mapping[str, Ids]]:
         """The ids of each core; none where they were not kept."""
