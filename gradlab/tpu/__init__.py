@@ -21,6 +21,7 @@ from .describe import describe as describe
 from .engines import make_batch as make_batch
 from .example import example_config as example_config
 from .explain import explain as explain
+from .explain_missing import explain_missing as explain_missing
 from .explanation import Explanation as Explanation
 from .inputs import ids_of as ids_of
 from .lookup import lookup as lookup
@@ -96,5 +97,7 @@ from .system import System as System
 from .table_messages import descriptor_of as descriptor_of
 from .table_messages import table_of as table_of
 from .training import train_step as train_step
+from .traps import Trap as Trap
+from .traps import Traps as Traps
 from .update import flush_pending as flush_pending
 from .update import update as update
