@@ -1,8 +1,9 @@
 """Write sparsecore.json by running the preprocessing of jax-tpu-embedding, on CPU, on drawn batches.
 
-    python -m tests.golden.sparsecore_oracle [COUNT] [FILE]     COUNT scenarios (default: those of the file)
+    python -m tests.golden.sparsecore_oracle                  the committed file
+    python -m tests.golden.sparsecore_oracle COUNT FILE       other batches, as many as you like
 
-Needs jax-tpu-embedding 0.1.0, which needs no TPU for this. `test_sparsecore.py` beside it compares.
+Needs jax-tpu-embedding 0.1.0, which needs no TPU for this. `tests/conformance` compares.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from .build import Json
-from .sparsecore_scenarios import COUNT, partitions, scenarios
+from .sparsecore_scenarios import COUNT, SEED, partitions, scenarios
 
 FILE = Path(__file__).parent / "sparsecore.json"
 
@@ -121,7 +122,7 @@ def main() -> None:
     count, path = (int(sys.argv[1]) if len(sys.argv) > 1 else COUNT), Path((sys.argv[2:] or [FILE])[0])
     from jax_tpu_embedding.sparsecore import version
 
-    found = [{**s, "expected": outputs(s)} for s in scenarios(count, seed=0 if path == FILE else 1)]
+    found = [{**s, "expected": outputs(s)} for s in scenarios(count, SEED if path == FILE else SEED + 1)]
     oracles = {"jax-tpu-embedding": str(version.__version__)}
     head = json.dumps({"schema": 1, "topic": "sparsecore", "oracles": oracles})[:-1]
     lines = ",\n".join(json.dumps(x, separators=(",", ":")) for x in found)

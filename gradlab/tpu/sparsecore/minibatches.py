@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..lookups import distinct
 from .partitions import BUCKETS, Limits
 
 _KEY = (0x4451E30F87DB9609, 0xCA7358A1FD2737F8, 0x4B2C991FCEE4FDEA, 0x0B2658E18326F6BA)
@@ -23,8 +24,9 @@ def buckets_of(columns: np.ndarray) -> np.ndarray:
     >>> buckets_of(np.array([0, 1, 2, 3])).tolist()
     [25, 4, 19, 47]
     """
+    different, which = distinct(columns.astype(np.uint32))
     with np.errstate(over="ignore"):
-        return (highway_hash(columns.astype(np.uint32)) % np.uint64(BUCKETS)).astype(np.int64)
+        return (highway_hash(different) % np.uint64(BUCKETS)).astype(np.int64)[which]
 
 
 def highway_hash(words: np.ndarray) -> np.ndarray:

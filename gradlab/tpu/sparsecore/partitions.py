@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...errors import InvalidArgumentError
+from ..lookups import sorting
 from .entries import Entries
 from .stacking import Stack
 
@@ -65,7 +66,7 @@ def grouped(
         6
     ) | bucket
     key = group << (np.uint64(32) - bits) | local
-    order = np.argsort(key, kind="stable")
+    order = _order(group, local)
     key, group, samples = key[order], group[order], found.samples[order]
     starts_row = _changes(key)
     keep = starts_row | _changes(samples)
@@ -87,6 +88,14 @@ def grouped(
         _since(np.cumsum(starts_row[keep]), starts_group),
         np.bincount(number, minlength=kept.size),
     )
+
+
+def _order(group: np.ndarray, local: np.ndarray) -> np.ndarray:
+    """Places in the order of group and row, equal ones as they stand."""
+    if group.max(initial=0) >> np.uint64(32):  # more than 1024 SparseCores
+        return np.lexsort((local, group))
+    order = sorting(local)
+    return order[sorting(group[order])]
 
 
 def _changes(x: np.ndarray) -> np.ndarray:
