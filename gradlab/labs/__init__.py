@@ -25,6 +25,7 @@ from .staleness_races import staleness_races as staleness_races
 from .sync_replicas import sync_replicas as sync_replicas
 from .tpu_embedding import tpu_embedding as tpu_embedding
 from .tpu_embedding_run import tpu_embedding_run as tpu_embedding_run
+from .tpu_engines import tpu_engines as tpu_engines
 from .word_rates import word_rates as word_rates
 
 _CATALOGUE: tuple[type[Lab], ...] = (
@@ -47,6 +48,7 @@ _CATALOGUE: tuple[type[Lab], ...] = (
     backup_workers,
     tpu_embedding,
     tpu_embedding_run,
+    tpu_engines,
 )
 
 if not typing.TYPE_CHECKING:  # type checkers find unknown names themselves

@@ -29,7 +29,7 @@ def in_a_sentence(trace: Moved) -> str:
 def story(trace: Moved) -> list[Line]:
     """The same, number by number."""
     if trace.run.refused:
-        return [Line(words) for words in _folded(trace.run.refused, 50)]
+        return [Line(words) for words in folded(trace.run.refused, 50)]
     found, s = trace.lookups, trace.settings
     lines = [
         Line(f"sample {found.samples[n]} × {written(found.weights[n])}", g)
@@ -59,7 +59,8 @@ def ascii_words(words: str) -> str:
     return words.replace("'", "").replace("−", "-").replace("±", "+-").replace("×", "x")
 
 
-def _folded(words: str, width: int) -> list[str]:
+def folded(words: str, width: int) -> list[str]:
+    """Words in lines of fewer characters than that."""
     lines = [""]
     for word in words.split():
         if len(lines[-1]) + len(word) >= width:

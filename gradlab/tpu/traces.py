@@ -33,12 +33,10 @@ class Trace(NamedTuple):
 
     def refused(self) -> Trace:
         """The same steps if every batch is refused: nothing is looked up, and every state is the first."""
-        nothing = jax.tree.map(lambda x: np.full_like(x, np.nan), (self.activations, self.gradients))
-        none = tuple(
-            Lookups(*(np.full_like(x, OUTSIDE) for x in t[:3]), np.zeros_like(t.weights)) for t in self.lookups
-        )
+        activations, gradients = jax.tree.map(lambda x: np.full_like(x, np.nan), (self.activations, self.gradients))
+        none = jax.tree.map(lambda x: np.full_like(x, OUTSIDE), self.lookups)
         states = jax.tree.map(lambda x: np.broadcast_to(x[:1], x.shape), self.states)
-        return Trace(none, *nothing, self.learning_rates, states)
+        return Trace(none, activations, gradients, self.learning_rates, states)
 
 
 def record(state: State, wanted: State, batches: Sequence[Batch], learning_rates: Any) -> Trace:

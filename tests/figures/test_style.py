@@ -26,7 +26,7 @@ EYES = {
 PAPERS = {
     "libraries": [*libraries.LOOKS.values()], "five adagrads": [*digits.LOOKS.values()],
     "staleness": ["white", _lanes.PALE_BLUE], "table": ["white", _lanes.PALE_BLUE],
-    "two tables": ["white", _lanes.PALE_BLUE],
+    "two tables": ["white", _lanes.PALE_BLUE], "engines": ["white", _lanes.PALE_BLUE],
 }  # fmt: skip
 THEMES = {"light": lambda rgb: tuple(rgb[:3]), "dark": lambda rgb: Palette(_style.DARK).dark(rgb[:3])}
 

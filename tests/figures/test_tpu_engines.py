@@ -1,0 +1,55 @@
+"""The figure of two engines: vectors as they are, places of buffers, marks for the chosen row."""
+
+import numpy as np
+
+from gradlab.figures.tpu_engines import FARTHEST, Engines, EnginesView
+
+ENGINES = Engines(
+    unique=np.array([1, 4]), inverse=np.array([0, 1, 0]), samples=np.array([0, 0, 1]),
+    weights=np.array([0.5, 0.5, 1.0]), core=np.array([0, 1]), place=np.array([0, 8]), local=np.array([2, 0]),
+    of=np.array([0, 0]), gain=np.array([0.5, 1.0]), owner=np.array([4, 1]), ends=np.array([[1, 8], [0, 9]]),
+    padded=np.array([[0, 1], [0, 2], [1, 9]]), moved=np.array([[0, 1, 0, 0, 9.0], [0, 1, 0, 0, 2], [0, 2, 0, 0, 1]]),
+    row=1, words=(),
+)  # fmt: skip
+
+
+def drawn(engines: Engines) -> EnginesView:
+    view = EnginesView(5)
+    view.draw(engines)
+    return view
+
+
+def boxes(patch: object) -> int:
+    vertices = patch.get_path().vertices  # type: ignore[attr-defined]
+    return 0 if np.isnan(vertices).any() else len(vertices) // 5
+
+
+def test_vectors_are_written_one_beside_the_other() -> None:
+    words = [t.get_text() for t in drawn(ENGINES)._vectors if t.get_visible()]
+    assert words == ["1", "4", "0", "1", "0", "0", "0", "1", "0.50", "0.50", "1.00"]
+
+
+def test_places_stand_where_they_are_in_the_buffers() -> None:
+    view = drawn(ENGINES)
+    shown = [(t.get_text(), t.get_position()[1]) for t in view._places if t.get_visible()]
+    assert shown == [("2", 0), ("0", 0), ("0.50", 0), ("0", 8), ("0", 8), ("1.00", 8)]
+    assert boxes(view._padding) == 3
+    assert [t.get_text() for t in view._ends] == ["row pointers 1, 8", "row pointers 0, 9"]
+
+
+def test_the_chosen_row_is_marked_in_both() -> None:
+    view = drawn(ENGINES)
+    assert [boxes(patch) for patch in view._chosen] == [3, 1]
+    assert [boxes(patch) for patch in drawn(ENGINES._replace(row=3))._chosen] == [0, 0]
+
+
+def test_only_touched_rows_have_distances_and_these_end_with_the_scale() -> None:
+    classic, sparse, _ = drawn(ENGINES)._moves
+    assert classic.get_xdata().tolist() == [1, 4] and classic.get_ydata().tolist() == [1, FARTHEST]
+    assert sparse.get_ydata().tolist() == [1, 2]
+
+
+def test_words_stand_in_place_of_buffers() -> None:
+    view = drawn(ENGINES._replace(words=["too", "many"]))
+    assert [t.get_text() for t in view._words if t.get_visible()] == ["too", "many"]
+    assert [t.get_text() for t in view._ends] == ["", ""]
