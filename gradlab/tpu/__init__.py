@@ -56,9 +56,12 @@ from .mid_level import QuantizationConfig as QuantizationConfig
 from .mid_level import RMSProp as RMSProp
 from .mid_level import RowIdInitializer as RowIdInitializer
 from .mid_level import TableConfig as TableConfig
+from .mid_level import TPUEmbedding as TPUEmbedding
+from .mid_level import TPUEmbeddingForServing as TPUEmbeddingForServing
 from .mid_level import TruncatedNormal as TruncatedNormal
 from .mid_level import UserDefinedProgram as UserDefinedProgram
 from .mid_level import configuration as configuration
+from .mid_level import serving_embedding_lookup as serving_embedding_lookup
 from .optimizer_messages import parameters_of as parameters_of
 from .optimizer_messages import rule_of as rule_of
 from .placement import OneDevice as OneDevice

@@ -4,6 +4,7 @@ from .config_writer import configuration as configuration
 from .custom import CustomCombiner as CustomCombiner
 from .custom import CustomOptimizer as CustomOptimizer
 from .custom import UserDefinedProgram as UserDefinedProgram
+from .embedding import TPUEmbedding as TPUEmbedding
 from .initializers import Constant as Constant
 from .initializers import RowIdInitializer as RowIdInitializer
 from .initializers import TruncatedNormal as TruncatedNormal
@@ -26,6 +27,8 @@ from .optimizers_v1 import OnlineYogi as OnlineYogi
 from .optimizers_v1 import ProximalAdagrad as ProximalAdagrad
 from .optimizers_v1 import ProximalYogi as ProximalYogi
 from .optimizers_v1 import RMSProp as RMSProp
+from .serving import TPUEmbeddingForServing as TPUEmbeddingForServing
+from .serving import serving_embedding_lookup as serving_embedding_lookup
 from .table_config import FeatureConfig as FeatureConfig
 from .table_config import QuantizationConfig as QuantizationConfig
 from .table_config import TableConfig as TableConfig

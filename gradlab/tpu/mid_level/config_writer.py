@@ -76,3 +76,13 @@ def write_table(
         message.optimization_parameters.CopyFrom(table.optimizer.parameters(tags))
     if table.quantization_config is not None:
         table.quantization_config.write(message.optimization_parameters)
+
+
+def named(config: TPUEmbeddingConfiguration, paths: Sequence[str]) -> TPUEmbeddingConfiguration:
+    """A copy in which every feature has a name of its own: the one it has, else its place among the features."""
+    copy = TPUEmbeddingConfiguration()
+    copy.CopyFrom(config)
+    own = [f.name or path or "feature" for f, path in zip(copy.feature_descriptor, paths, strict=True)]
+    for feature, name, path in zip(copy.feature_descriptor, own, paths, strict=True):
+        feature.name = name if own.count(name) == 1 else f"{name} ({path})"
+    return copy

@@ -10,9 +10,9 @@ from ..._arrays import Array
 from ...rules import Rule, UserDefined
 from ...rules._rule import Slots
 from ...rules.user_defined import StepFunction, descend
-from ..proto import OptimizationParameters
+from ..proto import GradientAccumulationStatus, OptimizationParameters
 from .initializers import Initializer
-from .optimizer import Optimizer, Rate, positional
+from .optimizer import Optimizer, Rate, Tags, positional
 
 
 @positional()
@@ -113,6 +113,11 @@ class CustomOptimizer(Optimizer):
 
     def message(self) -> OptimizationParameters:
         return _program()
+
+    def parameters(self, tags: Tags) -> OptimizationParameters:
+        made = super().parameters(tags)
+        made.gradient_accumulation_status = GradientAccumulationStatus.ENABLED  # SparseCores always merge duplicates
+        return made
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,8 @@ import numpy as np
 
 from ..._arrays import Array
 
+_BLOCK = 65536  # rows drawn at a time
+
 Initializer = Callable[..., Any]  # of (shape) or (shape, dtype)
 
 
@@ -31,9 +33,14 @@ class TruncatedNormal:
     stddev: float
     seed: int | None = None
 
-    def __call__(self, shape: Sequence[int], dtype: Any = np.float32) -> Array:
-        key = jax.random.key(self.seed or 0)
-        return self.stddev * jax.random.truncated_normal(key, -2.0, 2.0, tuple(shape), dtype)
+    def __call__(self, shape: Sequence[int], dtype: Any = np.float32) -> np.ndarray:
+        key, (rows, *rest) = jax.random.key(self.seed or 0), shape
+        made = np.empty(shape, dtype)
+        for start in range(0, rows, _BLOCK):  # a large table is never whole on a device
+            size = (min(_BLOCK, rows - start), *rest)
+            block = jax.random.truncated_normal(jax.random.fold_in(key, start), -2.0, 2.0, size)
+            made[start : start + size[0]] = self.stddev * block
+        return made
 
 
 @dataclass(frozen=True)

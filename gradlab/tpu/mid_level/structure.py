@@ -31,7 +31,7 @@ def leaves_like(structure: Any, given: Any, what: str) -> list[Any]:
     >>> leaves_like({"b": 0, "a": 0}, {"a": [[1], [2, 3]], "b": [4]}, "features")
     [[[1], [2, 3]], [4]]
     """
-    return list(_walk_like(structure, given, what, ()))
+    return [leaf for _, leaf in _walk_like(structure, given, what, ())]
 
 
 def packed_like(structure: Any, flat: Sequence[Any]) -> Any:
@@ -42,6 +42,23 @@ def packed_like(structure: Any, flat: Sequence[Any]) -> Any:
     """
     entries = iter(flat)
     return _packed(structure, entries)
+
+
+def leaves_by_path(structure: Any, given: Any, what: str) -> dict[str, Any]:
+    """What stands in `given` where `structure` ends, by path; of dicts some keys may be missing.
+
+    Raises:
+        ValueError: another kind of container, or a key that the structure does not have. It names the place.
+
+    >>> leaves_by_path({"a": 0, "b": [0, 0]}, {"b": [[1], 2]}, "inputs")
+    {'b/0': [1], 'b/1': 2}
+    """
+    return {"/".join(map(str, path)): leaf for path, leaf in _walk_like(structure, given, what, (), some=True)}
+
+
+def packed_by_path(structure: Any, given: Any, found: Mapping[str, Any]) -> Any:
+    """What was found arranged like `given`, whose leaves `leaves_by_path` gave."""
+    return _replaced(structure, given, (), found)
 
 
 def _children(node: Any) -> list[tuple[Any, Any]] | None:
@@ -61,20 +78,30 @@ def _walk(node: Any, path: Path) -> Iterator[tuple[Path, Any]]:
         yield from _walk(child, (*path, key))
 
 
-def _walk_like(node: Any, given: Any, what: str, path: Path) -> Iterator[Any]:
+def _walk_like(node: Any, given: Any, what: str, path: Path, some: bool = False) -> Iterator[tuple[Path, Any]]:
     children = _children(node)
     if children is None:
-        yield given
+        yield path, given
         return
     place = f"{what} at {'/'.join(map(str, path))!r}" if path else what
     if _kind(node) is not _kind(given):
-        raise TypeError(f"{place} must be a {type(node).__name__} like the features, got {type(given).__name__}")
-    found = dict(_children(given) or ())
-    if found.keys() != dict(children).keys():
-        wanted = list(dict(children))
-        raise ValueError(f"{place} must have the entries {wanted} like the features, got {list(found)}")
-    for key, child in children:
-        yield from _walk_like(child, found[key], what, (*path, key))
+        raise (ValueError if some else TypeError)(
+            f"{place} must be a {type(node).__name__} like the features, got {type(given).__name__}"
+        )
+    found, wanted = dict(_children(given) or ()), dict(children)
+    missing = set() if some and isinstance(node, Mapping) else wanted.keys() - found.keys()
+    if missing or found.keys() - wanted.keys():
+        raise ValueError(f"{place} must have the entries {list(wanted)} like the features, got {list(found)}")
+    for key in found:
+        yield from _walk_like(wanted[key], found[key], what, (*path, key), some)
+
+
+def _replaced(node: Any, given: Any, path: Path, found: Mapping[str, Any]) -> Any:
+    if _children(node) is None:
+        return found["/".join(map(str, path))]
+    wanted = dict(_children(node) or ())
+    made = {key: _replaced(wanted[key], x, (*path, key), found) for key, x in _children(given) or ()}
+    return _made(given, made)
 
 
 def _kind(node: Any) -> type | None:
@@ -85,7 +112,11 @@ def _packed(node: Any, entries: Iterator[Any]) -> Any:
     children = _children(node)
     if children is None:
         return next(entries)
-    made = {key: _packed(child, entries) for key, child in children}
-    if isinstance(node, Mapping):
-        return type(node)((key, made[key]) for key in node)  # type: ignore[call-arg]
-    return type(node)(*made.values()) if hasattr(node, "_fields") else type(node)(made.values())
+    return _made(node, {key: _packed(child, entries) for key, child in children})
+
+
+def _made(like: Any, entries: dict[Any, Any]) -> Any:
+    """A container of the same kind, and in the same order, with other entries."""
+    if isinstance(like, Mapping):
+        return type(like)((key, entries[key]) for key in like)  # type: ignore[call-arg]
+    return type(like)(*entries.values()) if hasattr(like, "_fields") else type(like)(entries.values())

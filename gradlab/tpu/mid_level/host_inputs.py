@@ -1,0 +1,127 @@
+"""Features as users hold them, as the ids of each core."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...errors import EmbeddingWarning, warn
+from ..batch import Ids
+from ..inputs import ids_of, is_nested
+from ..plan import Feature
+from .table_config import FeatureConfig, Shape
+
+
+class Written(NamedTuple):
+    """How the ids of a feature are written, and the shape that says so: None where it does not."""
+
+    kind: str  # dense, rows (a list for each sample), lists (nested deeper), sparse or ragged
+    shape: Shape
+
+
+def written(values: Any, path: str) -> Written:
+    """What `ids_of` will read.
+
+    Raises:
+        ValueError: dense ids with several for each sample, sparse ones without an axis for them, a single number.
+    """
+    if hasattr(values, "row_splits"):
+        return Written("ragged", (len(values.row_splits) - 1, None))
+    if hasattr(values, "indices") and hasattr(values, "values"):
+        values = (values.indices, values.values, *([values.dense_shape] if hasattr(values, "dense_shape") else []))
+    if isinstance(values, tuple):
+        return _structured(values, path)
+    if isinstance(values, list) and is_nested(values, 1):
+        return Written("lists" if is_nested(values, 2) else "rows", (len(values), None))
+    shape = np.shape(values)
+    if not shape:
+        raise ValueError(f"the ids of feature {path!r} must have an axis, got {type(values).__name__}")
+    if len(shape) > 1 and shape[-1] != 1:
+        raise ValueError(
+            f"dense ids of feature {path!r} have one id for each sample, so that the last of several axes is 1; got "
+            f"shape {shape}. For several ids give lists, (indices, ids) or (row_splits, ids)"
+        )
+    return Written("dense", shape)
+
+
+def _structured(values: Sequence[Any], path: str) -> Written:
+    where = np.asarray(values[0])
+    if where.ndim < 2:
+        return Written("ragged", (where.size - 1, None))
+    shape = tuple(int(n) for n in values[2]) if len(values) > 2 else (None,) * where.shape[1]
+    if len(shape) < 2:
+        raise ValueError(f"sparse ids of feature {path!r} have at least two axes, got {len(shape)}")
+    return Written("sparse", shape)
+
+
+def of_one_core(shape: Shape, cores: int, path: str) -> Shape:
+    """The share of one core of an input of all of them.
+
+    Raises:
+        ValueError: the samples cannot be shared out.
+    """
+    first, *rest = shape
+    if first is not None and first % cores:
+        raise ValueError(f"feature {path!r} has {first} samples, which {cores} cores cannot share equally")
+    return (None if first is None else first // cores, *rest)
+
+
+def ids_of_cores(feature: Feature, config: FeatureConfig, values: Any, weights: Any, cores: int) -> list[Ids]:
+    """The ids of one feature on each core.
+
+    Args:
+        feature: its name for errors, and the shape of what one core looks up; a sequence has its length as last axis.
+        values, weights: of all cores together, one after another along the first axis.
+
+    Raises:
+        ValueError: weights of dense ids or of a sequence, and all that `ids_of` refuses.
+    """
+    given = written(values, feature.name)
+    if weights is not None and given.kind == "dense":
+        raise ValueError(f"the ids of feature {feature.name!r} are dense: each weighs 1, so it takes no weights")
+    length = _sequence_length(feature, config, given, cores)
+    first, *rest = feature.shape
+    if length:
+        first, rest = feature.samples // length, [length]
+    elif given.kind == "rows":
+        first, rest = feature.samples, []
+    whole = dataclasses.replace(feature, shape=(first * cores, *rest), sequence_length=length)
+    ids = ids_of(whole, values, weights)
+    return _shared(_in_rows(ids, length) if length else ids, feature.samples, cores)
+
+
+def _sequence_length(feature: Feature, config: FeatureConfig, given: Written, cores: int) -> int:
+    """The length of the rows in which ids stand, 0 where they are combined.
+
+    With an output shape that is several times as large as there are samples, each sample fills so many places.
+    """
+    rows = len(given.shape)
+    if config.max_sequence_length and rows > 2:
+        warn(f"the ids of feature {feature.name!r} have {rows} axes, so that they are no sequence", EmbeddingWarning)
+    if config.is_sequence:
+        return config.max_sequence_length if rows == 2 else 0
+    samples = (given.shape[0] or 0) // cores
+    several = given.kind in ("ragged", "rows") and 0 < samples < feature.samples and feature.samples % samples == 0
+    return feature.samples // samples if several else 0
+
+
+def _in_rows(ids: Ids, length: int) -> Ids:
+    """The ids of sequences, each in a sample of its own; what is past the end of a sequence is left out."""
+    samples = np.asarray(ids.samples)
+    places = np.arange(samples.size) - np.searchsorted(samples, samples) if ids.places is None else ids.places
+    keep = places < length
+    return Ids((samples * length + places)[keep], np.asarray(ids.ids)[keep])
+
+
+def _shared(ids: Ids, samples: int, cores: int) -> list[Ids]:
+    ends = np.searchsorted(ids.samples, np.arange(cores + 1) * samples)
+    parts = [slice(a, b) for a, b in itertools.pairwise(ends)]
+    weights = [None if ids.weights is None else ids.weights[part] for part in parts]
+    return [
+        Ids(ids.samples[part] - k * samples, ids.ids[part], w)
+        for k, (part, w) in enumerate(zip(parts, weights, strict=True))
+    ]

@@ -1,0 +1,208 @@
+"""Lookups without an engine, as a model makes them that is only served."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from ..._arrays import Array
+from ...errors import EmbeddingWarning, InvalidArgumentError, warn
+from ..lookup_sparse import embedding_lookup_sparse, safe_embedding_lookup_sparse
+from .host_inputs import Written, written
+from .optimizer import Optimizer
+from .structure import leaves, leaves_by_path, packed_by_path
+from .table_config import FeatureConfig, TableConfig
+from .table_set import TableSet, Variables
+
+
+def serving_embedding_lookup(inputs: Any, weights: Any, tables: Mapping[TableConfig, Any], feature_config: Any) -> Any:
+    """What `TPUEmbedding` looks up, as a pure function of the tables that JAX can differentiate.
+
+    Args:
+        inputs: ids of features, nested like them, or some of a dict: dense (of any shape), lists, sparse with a dense
+            shape, or ragged. See `ids_of`.
+        weights: the same with a weight for each id and written the same way, None for ones.
+        tables: arrays by their TableConfig, NumPy or JAX.
+        feature_config: `FeatureConfig`s in any nesting.
+
+    Returns:
+        nested like the inputs, float32: (samples..., dim) each.
+
+    Unlike in training, ids below 0 are left out, and so are weights that are not above 0 where the combiner divides by
+    them, unless the feature says `validate_weights_and_indices=False`; ragged ids and lists are taken as they are.
+
+    Raises:
+        ValueError: a feature that is not there, weights of dense ids or of a sequence or written another way, dense ids
+            of a sequence, samples that do not fill an output shape. KeyError: a table that is not there.
+        InvalidArgumentError: an id outside its table.
+
+    Source: `tf.tpu.experimental.embedding.serving_embedding_lookup`, TensorFlow 2.21 (2026).
+
+    >>> from gradlab.tpu import FeatureConfig, TableConfig
+    >>> table = TableConfig(4, 1, combiner="sum")
+    >>> features = {"a": FeatureConfig(table), "b": FeatureConfig(table)}
+    >>> serving_embedding_lookup({"a": [[3, 1], []]}, None, {table: np.arange(4.0)[:, None]}, features)["a"].tolist()
+    [[4.0], [0.0]]
+    """
+    features = dict(leaves(feature_config))
+    given = leaves_by_path(feature_config, inputs, "inputs")
+    scales = {} if weights is None else leaves_by_path(feature_config, weights, "weights")
+    if scales and scales.keys() != given.keys():
+        raise ValueError(f"weights must be for the features {', '.join(given)}, got {', '.join(scales)}")
+    found = {
+        path: _lookup(path, features[path], tables[features[path].table], ids, scales.get(path))
+        for path, ids in given.items()
+    }
+    return packed_by_path(feature_config, inputs, found)
+
+
+class TPUEmbeddingForServing(TableSet):
+    """Tables that are only looked up.
+
+    Args:
+        feature_config: as for `TPUEmbedding`.
+        optimizer: None for tables without slots, which take less memory.
+        experimental_sparsecore_restore_info: kept, without effect: checkpoints here are those of whole tables.
+        seed: of the tables without an initializer.
+
+    Raises:
+        ValueError: two tables of one name, an optimizer of another kind, what is no FeatureConfig.
+
+    Source: `tf.tpu.experimental.embedding.TPUEmbeddingForServing`, TensorFlow 2.21 (2026).
+
+    >>> from gradlab.tpu import FeatureConfig, RowIdInitializer, TableConfig
+    >>> served = TPUEmbeddingForServing(FeatureConfig(TableConfig(4, 1, RowIdInitializer())))
+    >>> served.embedding_lookup([[3, 1], [2]]).tolist()
+    [[2.0], [2.0]]
+    """
+
+    def __init__(
+        self,
+        feature_config: Any,
+        optimizer: Optimizer | None = None,
+        experimental_sparsecore_restore_info: dict[str, Any] | None = None,
+        *,
+        seed: int = 0,
+    ) -> None:
+        super().__init__(feature_config, optimizer, False, seed)
+        self.restore_info = experimental_sparsecore_restore_info
+
+    def build(self) -> None:
+        """Make the tables; another call does nothing."""
+        self._read()
+
+    @property
+    def variables(self) -> Variables:
+        """All tables and slots by name."""
+        return self.retrieve()
+
+    def embedding_lookup(self, features: Any, weights: Any = None) -> Any:
+        """`serving_embedding_lookup` in these tables.
+
+        Raises:
+            ValueError, InvalidArgumentError: what that refuses.
+        """
+        return serving_embedding_lookup(features, weights, self.embedding_tables, self._structure)
+
+
+def _lookup(path: str, feature: FeatureConfig, table: Any, ids: Any, weights: Any) -> Array:
+    """The activations of one feature."""
+    kind = _kind(ids)
+    if weights is not None:
+        _check_weights(path, feature, kind, weights)
+    table = jnp.asarray(table, jnp.float32)
+    if kind == "dense":
+        if feature.max_sequence_length:
+            raise ValueError(f"feature {path!r} is a sequence, which dense ids cannot be")
+        return _rows(path, table, np.asarray(ids))
+    given = written(ids, path)
+    return (_sparse if kind == "sparse" else _ragged)(path, feature, table, ids, weights, given)
+
+
+def _kind(ids: Any) -> str:
+    """dense, sparse or ragged; lists of lists are ragged."""
+    if hasattr(ids, "row_splits"):
+        return "ragged"
+    if isinstance(ids, tuple):
+        return "sparse" if np.ndim(ids[0]) > 1 else "ragged"
+    if hasattr(ids, "indices"):
+        return "sparse"
+    is_lists = isinstance(ids, list) and any(isinstance(x, list | tuple) or np.ndim(x) for x in ids)
+    return "ragged" if is_lists else "dense"
+
+
+def _check_weights(path: str, feature: FeatureConfig, kind: str, weights: Any) -> None:
+    if kind == "dense":
+        raise ValueError(f"the ids of feature {path!r} are dense: each weighs 1, so it takes no weights")
+    if _kind(weights) != kind:
+        raise ValueError(f"the weights of feature {path!r} must be {kind} like its ids, got {_kind(weights)} ones")
+    if feature.max_sequence_length:
+        raise ValueError(f"feature {path!r} is a sequence: its ids are not combined and have no weights")
+
+
+def _rows(path: str, table: Array, ids: np.ndarray) -> Array:
+    outside = (ids < 0) | (ids >= table.shape[0])
+    if outside.any():
+        raise InvalidArgumentError(
+            f"id {ids[outside][0]} of feature {path!r} is outside its table, whose rows are 0 to {table.shape[0] - 1}"
+        )
+    return table[ids.astype(np.int64)]
+
+
+def _sparse(path: str, feature: FeatureConfig, table: Array, ids: Any, weights: Any, given: Written) -> Array:
+    rank, combiner = len(given.shape), str(feature.table.combiner)
+    if feature.is_sequence and rank == 2:
+        indices, values = (np.asarray(x) for x in ((ids.indices, ids.values) if hasattr(ids, "indices") else ids[:2]))
+        return _in_rows(
+            path, table, indices[:, 0], indices[:, 1], values, (given.shape[0] or 0, feature.max_sequence_length)
+        )
+    if feature.max_sequence_length:
+        warn(f"the ids of feature {path!r} have {rank} axes, so that they are no sequence", EmbeddingWarning)
+    if not feature.validate_weights_and_indices and rank <= 2:
+        return embedding_lookup_sparse(table, ids, weights, combiner)
+    return safe_embedding_lookup_sparse(table, ids, weights, combiner)
+
+
+def _ragged(path: str, feature: FeatureConfig, table: Array, ids: Any, weights: Any, given: Written) -> Array:
+    splits, values = _splits(ids)
+    count, shape = splits.size - 1, feature.output_shape
+    wanted = count if shape is None else math.prod(n or 0 for n in shape)
+    length = feature.max_sequence_length if shape is None else wanted // max(count, 1) if wanted != count else 0
+    if shape is not None and wanted != count and (wanted < count or wanted % count):
+        raise ValueError(f"feature {path!r} has the output shape {shape}, which {count} samples cannot fill")
+    samples = np.repeat(np.arange(count), np.diff(splits))
+    if length:
+        places = np.arange(samples.size) - splits[samples]
+        found = _in_rows(path, table, samples, places, values, (count, length))
+    else:
+        _rows(path, table, values)
+        found = _reduced(table, (splits, values), weights, str(feature.table.combiner), count)
+    return found if shape is None else found.reshape(*shape, -1)
+
+
+def _reduced(table: Array, ids: tuple[np.ndarray, np.ndarray], weights: Any, combiner: str, count: int) -> Array:
+    """All samples, the last ones too where they are empty."""
+    found = embedding_lookup_sparse(table, ids, weights, combiner)
+    return jnp.zeros((count, table.shape[1]), found.dtype).at[: found.shape[0]].set(found)
+
+
+def _in_rows(
+    path: str, table: Array, samples: np.ndarray, places: np.ndarray, ids: np.ndarray, shape: tuple[int, int]
+) -> Array:
+    """The rows of each sample side by side, cut off or filled up with zeros."""
+    keep = places < shape[1]
+    rows = _rows(path, table, ids[keep])
+    return jnp.zeros((*shape, table.shape[1]), table.dtype).at[samples[keep], places[keep]].add(rows)
+
+
+def _splits(ids: Any) -> tuple[np.ndarray, np.ndarray]:
+    if hasattr(ids, "row_splits"):
+        ids = (ids.row_splits, ids.values)
+    if isinstance(ids, tuple):
+        return np.asarray(ids[0], np.int64), np.asarray(ids[1])
+    parts = [np.asarray(row, np.int64).reshape(-1) for row in ids]
+    return np.cumsum([0, *(p.size for p in parts)]), np.concatenate([np.zeros(0, np.int64), *parts])

@@ -1,0 +1,75 @@
+"""How ids are written, and what each core gets of them."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradlab as gl
+from gradlab.tpu import Feature, FeatureConfig, TableConfig
+from gradlab.tpu.mid_level.host_inputs import ids_of_cores, of_one_core, written
+
+RAGGED = SimpleNamespace(row_splits=np.array([0, 1, 3]), values=np.array([5, 6, 7]))
+SPARSE = SimpleNamespace(indices=np.array([[0, 0], [1, 0], [1, 4]]), values=np.array([5, 6, 7]), dense_shape=[2, 5])
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "shape"),
+    [
+        (np.array([1, 2]), "dense", (2,)),
+        ([[1], [2, 3]], "rows", (2, None)),
+        ([[[1], []], [[2, 3], [4]]], "lists", (2, None)),
+        ([1, 2], "dense", (2,)),
+        (RAGGED, "ragged", (2, None)),
+        (SPARSE, "sparse", (2, 5)),
+        (([[0, 0]], [1]), "sparse", (None, None)),
+        (([0, 1], [1]), "ragged", (1, None)),
+    ],
+)
+def test_ids_say_how_they_are_written(values: Any, kind: str, shape: Any) -> None:
+    assert written(values, "f") == (kind, shape)
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        (np.ones((2, 2), np.int32), "the last of several axes is 1"),
+        (3, "must have an axis"),
+        ((np.ones((2, 1)), [1, 2], [2]), "at least two axes"),
+    ],
+)
+def test_what_cannot_be_read_is_refused(values: Any, told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        written(values, "f")
+
+
+def test_samples_are_shared_equally_or_not_at_all() -> None:
+    assert of_one_core((4, None), 2, "f") == (2, None) and of_one_core((None, 3), 2, "f") == (None, 3)
+    with pytest.raises(ValueError, match="feature 'f' has 3 samples, which 2 cores cannot share equally"):
+        of_one_core((3,), 2, "f")
+
+
+def shared(values: Any, weights: Any = None, shape: tuple[int, ...] = (1,), **more: Any) -> list[Any]:
+    config = FeatureConfig(TableConfig(9, 1), **more)
+    found = ids_of_cores(Feature("f", 0, shape), config, values, weights, 2)
+    return [tuple(None if x is None else np.asarray(x).tolist() for x in ids[:3]) for ids in found]
+
+
+@pytest.mark.parametrize("values", [RAGGED, SPARSE, [[5], [6, 7]]])
+def test_each_core_counts_its_samples_from_zero(values: Any) -> None:
+    assert shared(values) == [([0], [5], None), ([0, 0], [6, 7], None)]
+
+
+def test_weights_go_with_their_ids() -> None:
+    assert shared([[5], [6, 7]], [[1.0], [2.0, 3.0]]) == [([0], [5], [1.0]), ([0, 0], [6, 7], [2.0, 3.0])]
+
+
+def test_the_ids_of_a_sequence_are_samples_of_their_own() -> None:
+    assert shared([[5], [6, 7, 8]], shape=(1, 2), max_sequence_length=2) == [([0], [5], None), ([0, 1], [6, 7], None)]
+
+
+def test_ids_with_more_axes_are_no_sequence_and_that_is_said() -> None:
+    ids = ([[0, 0, 0], [1, 1, 0]], [5, 6], [2, 2, 1])
+    with pytest.warns(gl.errors.EmbeddingWarning, match="3 axes"):
+        assert shared(ids, shape=(1, 2), max_sequence_length=2) == [([0], [5], None), ([1], [6], None)]
