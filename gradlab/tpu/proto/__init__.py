@@ -5,6 +5,7 @@
     python -m grpc_tools.protoc -I. --python_out=. --pyi_out=. gradlab/tpu/proto/tpu_embedding.proto
 """
 
+from . import tpu_embedding_pb2
 from .tpu_embedding_pb2 import AdadeltaParameters as AdadeltaParameters
 from .tpu_embedding_pb2 import AdagradMomentumParameters as AdagradMomentumParameters
 from .tpu_embedding_pb2 import AdagradParameters as AdagradParameters
@@ -37,6 +38,9 @@ from .tpu_embedding_pb2 import TensorProto as TensorProto
 from .tpu_embedding_pb2 import TPUEmbeddingConfiguration as TPUEmbeddingConfiguration
 from .tpu_embedding_pb2 import TPUEmbeddingError as TPUEmbeddingError
 from .tpu_embedding_pb2 import UserDefinedProgramParameters as UserDefinedProgramParameters
+
+# TensorFlow has two modules for them: `from gradlab.tpu.proto import optimization_parameters_pb2` reads as there.
+optimization_parameters_pb2 = tpu_embedding_configuration_pb2 = tpu_embedding_pb2
 
 TPUEmbeddingConfiguration.__doc__ = """Tables, features, hosts and cores of an embedding engine.
 

@@ -175,6 +175,11 @@ def test_every_message_is_exported() -> None:
     assert set(generated.DESCRIPTOR.message_types_by_name) == {n for n in vars(proto) if n[0].isupper()}
 
 
+def test_the_modules_of_tensorflow_have_namesakes() -> None:
+    assert proto.optimization_parameters_pb2.AdamParameters is proto.AdamParameters
+    assert proto.tpu_embedding_configuration_pb2.TPUEmbeddingConfiguration is proto.TPUEmbeddingConfiguration
+
+
 def test_the_package_is_our_own() -> None:
     assert generated.DESCRIPTOR.package == PACKAGE
     assert all(d.full_name.startswith(f"{PACKAGE}.") for d in generated.DESCRIPTOR.message_types_by_name.values())
