@@ -15,6 +15,7 @@ from .lookups import Lookups
 from .placement import ONE_DEVICE, Placement
 from .plan import Plan, Table
 from .quantize import quantize
+from .row_sums import sum_rows
 from .state import State
 
 Dedup = tuple[tuple[Array, ...], ...]
@@ -69,8 +70,7 @@ def activate(
 
     def on_core(one: tuple[Lookups, Array]) -> Array:
         t, own = one
-        terms = own.at[t.inverse].get(mode="clip") * t.weights[:, None]
-        return jnp.zeros((samples, table.width), w.dtype).at[t.samples].add(terms, mode="drop")
+        return sum_rows(samples, own, t.inverse, t.samples, t.weights)
 
     return each_core(on_core, (lookups, place.to_cores(rows, cores)), cores)
 

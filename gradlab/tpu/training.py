@@ -21,8 +21,8 @@ def train_step(
 
         activations = lookup(state, batch);   state = update(state, d loss(activations, *arguments) / d activations)
 
-    Pure, and fastest as `jax.jit(train_step, static_argnames="loss", donate_argnums=0)`: rows that are looked up are
-    read once, and tables are changed where they are, so that the memory of a step is that of tables, slots and batch.
+    Pure. As `jax.jit(train_step, static_argnames="loss", donate_argnums=0)` rows that are looked up are read once, and
+    tables are changed where they are: the memory of a step is that of tables, slots and batch.
 
     Args:
         batch: of `make_batch`.

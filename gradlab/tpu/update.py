@@ -19,6 +19,7 @@ from .lookup import Dedup, each_core, join_features
 from .lookups import Lookups
 from .placement import ONE_DEVICE, Placement
 from .plan import Plan, Table, Tag
+from .row_sums import same, sum_rows
 from .row_update import Around, clipped, move_rows
 from .state import State
 
@@ -111,12 +112,11 @@ def unpacked(plan: Plan, dedup: Dedup) -> list[Lookups]:
 
 def _sums(rule: Around, g: Array, lookups: Lookups, cores: int) -> Array:
     rows = lookups.unique.shape[0] // cores
+    limited = same if rule.clips_gradient else partial(clipped, limits=rule.table.gradient_limits)
 
     def on_core(one: tuple[Lookups, Array]) -> Array:
         t, own = one
-        terms = own.reshape(-1, g.shape[-1]).at[t.samples].get(mode="clip") * t.weights[:, None]
-        terms = terms if rule.clips_gradient else clipped(terms, rule.table.gradient_limits)
-        return jnp.zeros((rows, g.shape[-1]), g.dtype).at[t.inverse].add(terms, mode="drop")
+        return sum_rows(rows, own.reshape(-1, g.shape[-1]), t.samples, t.inverse, t.weights, limited)
 
     return each_core(on_core, (lookups, g), cores).reshape(-1, g.shape[-1])
 

@@ -6,13 +6,14 @@ import argparse
 import dataclasses
 from collections.abc import Iterator
 
-from . import accumulators, adagrad, clip, first, imports, latency, machine, sweep, table, workers
+from . import accumulators, adagrad, clip, embeddings, first, imports, latency, machine, sweep, table, workers
 from .contestants import CONTESTANTS
 
 PARTS = {
     "clip": clip.rows,
     "adagrad": adagrad.rows,
     "accumulators": accumulators.rows,
+    "embeddings": embeddings.rows,
     "import": imports.rows,
     "latency": latency.rows,
     "first": first.rows,

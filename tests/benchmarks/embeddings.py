@@ -1,0 +1,225 @@
+"""A train step of an embedding table, batch to update, beside TensorFlow, PyTorch and FBGEMM on a CPU.
+
+The extra `oracle` brings TensorFlow. PyTorch and FBGEMM are in no extra: `pip install torch fbgemm-gpu-cpu`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.util
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from .adagrad import EXPONENT
+from .race import race
+from .table import Row
+
+ROWS, TALL, WIDTH, SAMPLES, LOOKUPS = 1_000_000, 10_000_000, 64, 16_384, 65_536
+RATE, START, ROUNDS = 0.05, 0.1, 25
+PEERS = {"TensorFlow (Keras legacy)": "tf_keras", "PyTorch": "torch", "FBGEMM": "fbgemm_gpu"}
+Runner = Callable[[], Any]
+
+
+@dataclasses.dataclass(frozen=True)
+class Problem:
+    """Ids as often as words are used, spread over the table, in samples; and a gradient for each sample."""
+
+    rows: int
+    samples: np.ndarray
+    ids: np.ndarray
+    upstream: np.ndarray
+
+    @property
+    def words(self) -> str:
+        return (
+            f"train step, {self.rows // 10**6} M x {WIDTH} Adagrad, {self.ids.size:,} Zipf ids "
+            f"({np.unique(self.ids).size:,} rows) in {len(self.upstream):,} samples"
+        )
+
+
+def problem(rows: int = ROWS, share: int = 1) -> Problem:
+    numbers = np.random.default_rng(0)
+    often = np.arange(1, ROWS + 1) ** -EXPONENT
+    words = np.searchsorted(np.cumsum(often / often.sum()), numbers.random(LOOKUPS // share)).clip(max=ROWS - 1)
+    ids = numbers.permutation(rows)[words].astype(np.int32)
+    samples = np.sort(numbers.integers(0, SAMPLES // share, ids.size)).astype(np.int32)
+    return Problem(rows, samples, ids, numbers.standard_normal((SAMPLES // share, WIDTH), dtype=np.float32))
+
+
+def rows() -> Iterator[Row]:
+    """A race with the peers; the same step with fewer ids and with more rows; and a GPU where there is one."""
+    whole = problem()
+    yield from race(whole.words, _all(whole), ROUNDS)
+    for who, module in PEERS.items():
+        if not _is_installed(module):
+            yield Row(whole.words, who, note="not installed")
+    quarter = problem(share=4)
+    runners = {
+        "gradlab": _ours(whole),
+        "a quarter of the ids": _ours(quarter),
+        "ten times the rows": _ours(problem(TALL)),
+    }
+    yield from race("train step, as ids and rows grow", runners, ROUNDS)
+    yield Row("train step, memory beside table and slots", "gradlab", note=_memory(whole))
+    yield from _on_gpu(whole)
+
+
+def _is_installed(module: str) -> bool:
+    return importlib.util.find_spec(module) is not None
+
+
+def _all(p: Problem) -> dict[str, Runner]:
+    runners = {"gradlab": _ours(p), "gradlab, train_step": _in_one_call(p)}
+    makers = dict(zip(PEERS, (_tensorflow, _torch, _fbgemm), strict=True))
+    return runners | {who: makers[who](p) for who, module in PEERS.items() if _is_installed(module)}
+
+
+def _start(p: Problem) -> tuple[Any, Any]:
+    """The plan and the state."""
+    import jax.numpy as jnp
+
+    import gradlab as gl
+
+    table = gl.tpu.Table("t", p.rows, WIDTH, gl.rules.Adagrad(START), RATE)
+    plan = gl.tpu.Plan((table,), (gl.tpu.Feature("f", 0, (len(p.upstream),)),))
+    return plan, gl.tpu.create(plan, [jnp.zeros((p.rows, WIDTH))])
+
+
+def _loss(activations: Any, upstream: Any) -> Any:
+    return (activations[0] * upstream).sum()
+
+
+def _in_one_call(p: Problem) -> Runner:
+    """Rows are read once, but more of them are held at a time."""
+    import jax
+
+    import gradlab as gl
+
+    plan, state = _start(p)
+    step, kept = jax.jit(gl.tpu.train_step, static_argnames="loss", donate_argnums=0), [state]
+    upstream = jax.device_put(p.upstream)
+
+    def run() -> None:
+        batch = gl.tpu.make_batch(plan, {"f": gl.tpu.Ids(p.samples, p.ids)})
+        _, kept[0] = jax.block_until_ready(step(kept[0], batch, [], _loss, upstream))
+
+    return run
+
+
+def _ours(p: Problem) -> Runner:
+    """All of it is timed, what the host does with the ids, too; the model lies between, and gradients are there."""
+    import jax
+
+    import gradlab as gl
+
+    plan, state = _start(p)
+    look, update, kept = jax.jit(gl.tpu.lookup), jax.jit(gl.tpu.update, donate_argnums=0), [state]
+    upstream = jax.device_put(p.upstream)
+
+    def run() -> None:
+        batch = gl.tpu.make_batch(plan, {"f": gl.tpu.Ids(p.samples, p.ids)})
+        _, dedup = jax.block_until_ready(look(kept[0], batch))
+        kept[0] = jax.block_until_ready(update(kept[0], [upstream], [], dedup))
+
+    return run
+
+
+def _tensorflow(p: Problem) -> Runner:
+    import tensorflow as tf
+    import tf_keras
+
+    v, opt = tf.Variable(tf.zeros((p.rows, WIDTH))), tf_keras.optimizers.legacy.Adagrad(RATE, START)
+    place = np.arange(p.samples.size) - np.searchsorted(p.samples, p.samples)
+    indices, ids, upstream = tf.constant(np.stack([p.samples, place], 1), tf.int64), tf.constant(p.ids), p.upstream
+    opt.apply_gradients([(tf.IndexedSlices(tf.zeros((1, WIDTH)), [0], v.shape), v)])  # makes its slots
+
+    @tf.function
+    def step(indices: Any, ids: Any, upstream: Any) -> Any:
+        with tf.GradientTape() as tape:
+            sparse = tf.SparseTensor(indices, ids, (SAMPLES, 1 << 20))
+            out = tf.nn.embedding_lookup_sparse(v, sparse, None, combiner="mean")
+        g = tape.gradient(out, v, output_gradients=upstream[: tf.shape(out)[0]])
+        opt.apply_gradients([(g, v)])
+        return out
+
+    return lambda: step(indices, ids, upstream).numpy()
+
+
+def _torch(p: Problem) -> Runner:
+    import torch
+
+    bags = torch.nn.EmbeddingBag(p.rows, WIDTH, mode="mean", sparse=True)
+    opt = torch.optim.Adagrad(bags.parameters(), RATE, initial_accumulator_value=START)
+    ids, offsets, upstream = _bags(p)
+
+    def run() -> None:
+        opt.zero_grad()
+        bags(ids, offsets[:-1]).backward(upstream)
+        opt.step()
+
+    return run
+
+
+def _fbgemm(p: Problem) -> Runner:
+    """Its accumulator starts at 0, which costs the same."""
+    from fbgemm_gpu.split_embedding_configs import EmbOptimType
+    from fbgemm_gpu.split_table_batched_embeddings_ops_common import EmbeddingLocation, PoolingMode
+    from fbgemm_gpu.split_table_batched_embeddings_ops_training import (
+        ComputeDevice,
+        SplitTableBatchedEmbeddingBagsCodegen,
+    )
+
+    bags = SplitTableBatchedEmbeddingBagsCodegen(
+        [(p.rows, WIDTH, EmbeddingLocation.HOST, ComputeDevice.CPU)],
+        optimizer=EmbOptimType.EXACT_ADAGRAD,
+        learning_rate=RATE,
+        pooling_mode=PoolingMode.MEAN,
+    )
+    ids, offsets, upstream = _bags(p)
+    return lambda: bags(ids, offsets).backward(upstream)
+
+
+def _bags(p: Problem) -> tuple[Any, Any, Any]:
+    """Ids, where each sample begins, and the gradient."""
+    import torch
+
+    offsets = np.searchsorted(p.samples, np.arange(len(p.upstream) + 1))
+    return torch.tensor(p.ids.astype(np.int64)), torch.tensor(offsets), torch.tensor(p.upstream)
+
+
+def _memory(p: Problem) -> str:
+    """What the compiled step needs besides what it is given."""
+    import jax
+
+    import gradlab as gl
+
+    plan, state = _start(p)
+    batch = gl.tpu.make_batch(plan, {"f": gl.tpu.Ids(p.samples, p.ids)})
+    step = jax.jit(gl.tpu.train_step, static_argnames="loss", donate_argnums=0)
+    need = step.lower(state, batch, [], _loss, p.upstream).compile().memory_analysis()
+    return f"{need.temp_size_in_bytes / 2**20:.1f} MiB, {p.rows * WIDTH * 8 / 2**20:.0f} MiB given back in place"
+
+
+def _on_gpu(p: Problem) -> Iterator[Row]:
+    """The update alone, by the bytes of rows and slots that it reads and writes, against a copy on the same device."""
+    import jax
+    import jax.numpy as jnp
+
+    import gradlab as gl
+
+    what = "update alone on a GPU, against a copy of as many bytes"
+    if jax.default_backend() != "gpu":
+        yield Row(what, "gradlab", note="no GPU; where there is one: python -m tests.benchmarks embeddings")
+        return
+    plan, state = _start(p)
+    (_, dedup), kept = gl.tpu.lookup(state, gl.tpu.make_batch(plan, {"f": gl.tpu.Ids(p.samples, p.ids)})), [state]
+    update, upstream = jax.jit(gl.tpu.update, donate_argnums=0), jax.device_put(p.upstream)
+    touched = np.unique(p.ids).size * 2 + p.ids.size // 2  # rows of table and slot, and of gradients, read once
+    block, copy = jnp.ones((touched, WIDTH)), jax.jit(lambda x: x + 1)
+
+    def run() -> None:
+        kept[0] = jax.block_until_ready(update(kept[0], [upstream], [], dedup))
+
+    yield from race(what, {"gradlab": run, "copy": lambda: jax.block_until_ready(copy(block))}, ROUNDS)
