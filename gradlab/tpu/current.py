@@ -10,7 +10,7 @@ from jax.sharding import Mesh
 
 from ..errors import FailedPreconditionError
 from ..rules import Rule
-from .kept_tables import Engine
+from .engines import Engine
 from .policy import Policy
 from .system import System
 
@@ -79,10 +79,10 @@ def current_system() -> System:
 
     >>> current_system()
     Traceback (most recent call last):
-    gradlab.errors.FailedPreconditionError: there is no TPU system; call gl.tpu.initialize_system(config) first
+    gradlab.errors.NoSystemError: there is no TPU system; call gl.tpu.initialize_system(config) first
     """
     if not _current:
-        raise FailedPreconditionError("there is no TPU system; call gl.tpu.initialize_system(config) first")
+        raise NoSystemError("there is no TPU system; call gl.tpu.initialize_system(config) first")
     return _current[0]
 
 

@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any
 
 from ..rules._rule import check_choice
 from . import batch, sparsecore
 from .batch import Batch, Cores
 from .plan import Plan
 
-Engine = Literal["classic", "sparsecore"]
-ENGINES: dict[str, Callable[..., Batch]] = {"classic": batch.make_batch, "sparsecore": sparsecore.make_batch}
+Engine = Callable[..., Batch]  # what the host makes of a plan and the ids of all cores
+ENGINES: dict[str, Engine] = {"classic": batch.make_batch, "sparsecore": sparsecore.make_batch}
 
 
-def make_batch(plan: Plan, cores: Cores, engine: Engine = "classic", **options: Any) -> Batch:
+def engine_of(engine: str | Engine) -> Engine:
+    """The function that stands for an engine, by name or itself."""
+    if callable(engine):
+        return engine
+    check_choice("engine", engine, tuple(ENGINES))
+    return ENGINES[engine]
+
+
+def make_batch(plan: Plan, cores: Cores, engine: str | Engine = "classic", **options: Any) -> Batch:
     """What `lookup` needs of a batch: gains by the combiner, ids by the policy, distinct rows of each core and table.
 
     Args:
         cores: for each core of the plan, the ids by feature name; a mapping alone is that of the only core. A
             feature that is left out looks nothing up.
-        engine: "classic", or "sparsecore": the same lookups, sorted, merged and held to limits as SparseCores do.
+        engine: "classic", or "sparsecore": the same lookups, sorted, merged and held to limits as SparseCores do; or a
+            function in the place of one.
         options: those of `sparsecore.preprocess`, for that engine.
 
     Raises:
@@ -39,5 +48,4 @@ def make_batch(plan: Plan, cores: Cores, engine: Engine = "classic", **options: 
     >>> make_batch(plan, ids, "sparsecore", per_core=2).tables[0].weights.tolist()
     [1.0, 2.0]
     """
-    check_choice("engine", engine, tuple(ENGINES))
-    return ENGINES[engine](plan, cores, **options)
+    return engine_of(engine)(plan, cores, **options)

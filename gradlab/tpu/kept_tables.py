@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -14,9 +14,7 @@ from jax.sharding import Mesh
 
 from .._arrays import Array
 from ..errors import InvalidArgumentError
-from ..rules._rule import check_choice
-from . import sparsecore
-from .batch import Batch, Ids, make_batch
+from .batch import Batch
 from .lookup import Dedup, lookup
 from .parameters import check_untouched, read_rows, write_rows
 from .placement import Shards, Strategy
@@ -24,19 +22,20 @@ from .plan import Plan
 from .shapes import shard_rows
 from .sharding import create_placed, place_batch
 from .state import State, create
+from .step_record import Sent, StepRecord
 from .update import flush_pending, update
-
-Engine = Callable[[Plan, Sequence[Mapping[str, Ids]]], Batch]  # what the host makes of the ids of all cores
-ENGINES: dict[str, Engine] = {"classic": make_batch, "sparsecore": sparsecore.make_batch}
 
 _lookup = jax.jit(lookup)
 _flush = jax.jit(flush_pending)
 
 
-@partial(jax.jit, donate_argnums=0)
-def _update(arrays: Any, rest: State, gradients: Any, learning_rates: Any, dedup: Dedup) -> State:
-    """One step; tables and slots are written in place."""
+def _updated(arrays: Any, rest: State, gradients: Any, learning_rates: Any, dedup: Dedup) -> State:
+    """One step of tables and slots."""
     return update(dataclasses.replace(rest, tables=arrays[0], slots=arrays[1]), gradients, learning_rates, dedup)
+
+
+_update = jax.jit(_updated, donate_argnums=0)  # tables and slots are written in place
+_update_beside = jax.jit(_updated)  # those before the step stay as they are
 
 
 class KeptTables:
@@ -61,8 +60,18 @@ class KeptTables:
 
     def update(self, gradients: Sequence[Array], learning_rates: Sequence[Array], dedup: Dedup) -> None:
         """One step of all cores."""
+        self._step(_update, gradients, learning_rates, dedup)
+
+    def update_kept(self, sent: Sent, plan: Plan, dedup: Dedup, last: StepRecord | None) -> StepRecord:
+        """The same, in new arrays, with a record of it; it costs a second copy of tables and slots."""
+        before = self._state
+        self._step(_update_beside, sent.gradients, sent.learning_rates, dedup)
+        late = last.sent if last and before.pending is not None else None
+        return StepRecord(dataclasses.replace(before, plan=plan), sent, self._state, late)
+
+    def _step(self, step: Any, *sent: Any) -> None:
         rest = dataclasses.replace(self._state, tables=(), slots=())
-        self._state = _update((self._state.tables, self._state.slots), rest, gradients, learning_rates, dedup)
+        self._state = step((self._state.tables, self._state.slots), rest, *sent)
 
     def load(self, arrays: Mapping[int, Sequence[Any]], num_shards: int, shard_id: int) -> None:
         """Rows of a shard of tables and slots, all or none; a hidden sum of gradients may follow them."""
@@ -93,14 +102,6 @@ class KeptTables:
         rows = self.plan.tables[table].rows
         shard_rows(rows, num_shards, shard_id)
         return Shards(rows, num_shards, self.strategy)
-
-
-def engine_of(engine: str | Engine) -> Engine:
-    """The function that stands for an engine, by name or itself."""
-    if callable(engine):
-        return engine
-    check_choice("engine", engine, tuple(ENGINES))
-    return ENGINES[engine]
 
 
 def _zeros(width: int, ids: np.ndarray) -> Array:

@@ -10,13 +10,14 @@ import numpy as np
 from jax.sharding import Mesh
 
 from .._arrays import Array
-from ..errors import FailedPreconditionError, InvalidArgumentError
+from ..errors import FailedPreconditionError
 from ..rules import Rule
 from .batch import Ids, make_batch
 from .config import parse, plan_of
+from .engines import Engine, engine_of
 from .enqueued import combined
-from .exchange import check_same, copied, dedup_of, joined, received_gradients, share
-from .kept_tables import Engine, KeptTables, engine_of
+from .exchange import check_one_rate, check_same, copied, dedup_of, joined, received_gradients, share
+from .kept_tables import KeptTables
 from .lookup import Dedup
 from .parameters import untouched
 from .plan import Plan
@@ -24,6 +25,7 @@ from .policy import Policy
 from .proto import TPUEmbeddingConfiguration
 from .shapes import cores_per_output
 from .state import State
+from .step_record import Sent, StepRecord
 from .steps import INFERENCE, Stage, Step, mode_of
 from .turns import Turns
 from .update import check_rates
@@ -37,7 +39,8 @@ class System:
     Each step is: `enqueue` once for each core, then on each replica `receive_deduplication_data`, `receive_activations`
     and `send_gradients`; the last replica's makes the update. A core may enqueue the next batch when it has received.
     What comes in another order raises and changes nothing. Any thread may call; where replicas run in threads of their
-    own, `replica(k, timeout=...)` lets them wait for each other.
+    own, `replica(k, timeout=...)` lets them wait for each other. While `keeps_steps` is True, `last_step` is what
+    `explain` explains, at the price of a second copy of the tables.
 
     Raises:
         ValueError: what `plan_of` refuses, or an unknown engine.
@@ -72,6 +75,8 @@ class System:
         self._make_batch = engine_of(engine)
         self._tables = KeptTables(self.plan, mesh, "mod" if self.config.sharding_strategy else "div")
         self._turns = Turns(self.plan.cores, cores_per_output(self.config))
+        self.keeps_steps = False
+        self.last_step: StepRecord | None = None
 
     def enqueue(
         self, ids: Mapping[str, Ids], core: int = -1, mode: str = "", combiners: Sequence[str] | None = None
@@ -161,10 +166,10 @@ class System:
             check_same(step.handed[r], dedup)
             own = dataclasses.replace(self.plan, cores=self.plan.cores // self.replicas)
             sent = {**step.sent, r: (received_gradients(own, gradients), check_rates(self.plan, learning_rates))}
-            _check_one_rate({k: rates for k, (_, rates) in sent.items()})
+            check_one_rate({k: rates for k, (_, rates) in sent.items()})
             if len(sent) == self.replicas:
                 grads = joined([sent[k][0] for k in range(self.replicas)])
-                self._tables.update(grads, sent[r][1], dedup_of(step.batch))
+                self._update(grads, sent[r][1], step)
             step.sent = sent
             self._turns.advance(r, Stage.DONE)
 
@@ -236,11 +241,13 @@ class System:
             return None
         return self._tables.placed(self._make_batch(plan, [cores[k] for k in range(plan.cores)]))
 
+    def _update(self, gradients: Sequence[Array], rates: Sequence[Array], step: Step) -> None:
+        dedup = dedup_of(step.batch)
+        if self.keeps_steps:
+            given = Sent(gradients, rates, [step.cores[k] for k in range(self.plan.cores)], step.batch)
+            self.last_step = self._tables.update_kept(given, combined(self.plan, step.combiners), dedup, self.last_step)
+        else:
+            self._tables.update(gradients, rates, dedup)
+
     def _dedup(self, step: Step, replica: int) -> Dedup:
         return share(dedup_of(step.batch), replica, self.replicas)
-
-
-def _check_one_rate(rates: Mapping[int, Sequence[Array]]) -> None:
-    """Refuse learning rates on which the replicas do not agree."""
-    if len(rates) > 1 and len({tuple(map(float, r)) for r in rates.values()}) > 1:
-        raise InvalidArgumentError("all replicas of a step must send the same learning rates")

@@ -1,5 +1,7 @@
 """One call for both engines."""
 
+import functools
+
 import pytest
 
 from gradlab import tpu
@@ -11,7 +13,7 @@ IDS = {"f": Ids([0, 0, 3], [7, 3, 7])}
 
 def test_each_engine_is_what_its_own_module_makes() -> None:
     for engine, module in (("classic", batch), ("sparsecore", sparsecore)):
-        one, other = make_batch(PLAN, IDS, engine).tables[0], module.make_batch(PLAN, IDS).tables[0]  # type: ignore[arg-type, attr-defined]
+        one, other = make_batch(PLAN, IDS, engine).tables[0], module.make_batch(PLAN, IDS).tables[0]  # type: ignore[attr-defined]
         assert [x.tolist() for x in one] == [x.tolist() for x in other]
 
 
@@ -25,7 +27,12 @@ def test_options_are_the_engine_s() -> None:
 
 def test_an_unknown_engine_is_refused() -> None:
     with pytest.raises(ValueError, match="engine must be"):
-        make_batch(PLAN, IDS, "modern")  # type: ignore[arg-type]
+        make_batch(PLAN, IDS, "modern")
+
+
+def test_a_function_may_stand_in_the_place_of_an_engine() -> None:
+    alone = functools.partial(sparsecore.make_batch, per_core=1)
+    assert make_batch(PLAN, IDS, alone).tables[0].inverse.size == 3
 
 
 def test_it_is_the_public_one() -> None:
