@@ -21,3 +21,4 @@ from .statistics import PartitionStatistics as PartitionStatistics
 from .tables import from_stacks as from_stacks
 from .tables import to_stacks as to_stacks
 from .v2 import as_v2 as as_v2
+from .v2 import unread_by_v2 as unread_by_v2

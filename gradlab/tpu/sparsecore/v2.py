@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+from ...errors import EmbeddingWarning, warn
 from ...rules import (
     Adagrad,
     AdagradMomentum,
@@ -18,24 +19,35 @@ from ..plan import NO_LIMITS, Plan, Table
 RULES: tuple[type[Rule], ...] = (StochasticGradientDescent, Adagrad, AdagradMomentum, Adam, Ftrl, UserDefined)
 
 
-def as_v2(plan: Plan) -> tuple[Plan, tuple[str, ...]]:
-    """The plan that TPUEmbeddingV2 would train, and a sentence for each setting that it never reads.
+def as_v2(plan: Plan) -> Plan:
+    """The plan that TPUEmbeddingV2 would train; an `EmbeddingWarning` for each setting that it never reads.
 
     Not read: limits of gradients and of weights, accumulate=False, and that a rule moves every row.
 
     Raises:
         NotImplementedError: weight decay, as there. ValueError: a rule that it does not have.
 
-    jax-tpu-embedding does clip weights. Source: `TPUEmbeddingV2`, TensorFlow 2.21 (2026).
+    TPUEmbeddingV2 does not warn; jax-tpu-embedding does clip weights. Source: `TPUEmbeddingV2`, TensorFlow 2.21 (2026).
 
     >>> from gradlab.tpu import Plan, Table
-    >>> seen, notes = as_v2(Plan((Table("t", 10, 1, weight_limits=(-1.0, None)),), ()))
-    >>> seen.tables[0].weight_limits, notes
-    ((None, None), ("table 't': weight_limits=(-1.0, None) is not read",))
+    >>> as_v2(Plan((Table("t", 10, 1),), ())).tables[0].weight_limits
+    (None, None)
     """
-    found = [_seen(t) for t in plan.tables]
-    notes = tuple(n for _, each in found for n in each)
-    return dataclasses.replace(plan, tables=tuple(t for t, _ in found)), notes
+    for note in unread_by_v2(plan):
+        warn(f"TPUEmbeddingV2 does not read {note}", EmbeddingWarning)
+    return dataclasses.replace(plan, tables=tuple(_seen(t)[0] for t in plan.tables))
+
+
+def unread_by_v2(plan: Plan) -> tuple[str, ...]:
+    """The settings of a plan that TPUEmbeddingV2 never reads. Raises what `as_v2` raises.
+
+    Source: `TPUEmbeddingV2`, TensorFlow 2.21 (2026).
+
+    >>> from gradlab.tpu import Plan, Table
+    >>> unread_by_v2(Plan((Table("t", 10, 1, weight_limits=(-1.0, None)),), ()))
+    ("weight_limits=(-1.0, None) of table 't'",)
+    """
+    return tuple(note for t in plan.tables for note in _seen(t)[1])
 
 
 def _seen(table: Table) -> tuple[Table, list[str]]:
@@ -46,11 +58,11 @@ def _seen(table: Table) -> tuple[Table, list[str]]:
         raise ValueError(f"table {table.name!r}: TPUEmbeddingV2 has {names}; got {type(table.rule).__name__}")
     plain = dataclasses.replace(table, gradient_limits=NO_LIMITS, weight_limits=NO_LIMITS, accumulate=True)
     notes = [
-        f"table {table.name!r}: {name}={getattr(table, name)} is not read"
+        f"{name}={getattr(table, name)} of table {table.name!r}"
         for name in ("gradient_limits", "weight_limits", "accumulate")
         if getattr(table, name) != getattr(plain, name)
     ]
     if table.rule.lazy:
         return plain, notes
-    notes.append(f"table {table.name!r}: lazy=False of {type(table.rule).__name__} is not read")
+    notes.append(f"lazy=False of {type(table.rule).__name__} of table {table.name!r}")
     return dataclasses.replace(plain, rule=table.rule.at({"lazy": True})), notes

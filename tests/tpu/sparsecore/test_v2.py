@@ -3,25 +3,29 @@
 import pytest
 
 from gradlab import rules
+from gradlab.errors import EmbeddingWarning
 from gradlab.tpu import Plan, Table
-from gradlab.tpu.sparsecore import as_v2
+from gradlab.tpu.sparsecore import as_v2, unread_by_v2
 
 
 def test_settings_that_are_not_read_are_told_and_taken_away() -> None:
     table = Table("t", 9, 1, gradient_limits=(-1.0, 1.0), weight_limits=(0.0, None), accumulate=False)
-    seen, notes = as_v2(Plan((table, Table("u", 9, 1)), ()))
+    plan = Plan((table, Table("u", 9, 1)), ())
+    with pytest.warns(EmbeddingWarning) as warned:
+        seen = as_v2(plan)
     assert seen.tables == (Table("t", 9, 1), Table("u", 9, 1))
-    assert notes == (
-        "table 't': gradient_limits=(-1.0, 1.0) is not read",
-        "table 't': weight_limits=(0.0, None) is not read",
-        "table 't': accumulate=False is not read",
+    assert unread_by_v2(plan) == (
+        "gradient_limits=(-1.0, 1.0) of table 't'",
+        "weight_limits=(0.0, None) of table 't'",
+        "accumulate=False of table 't'",
     )
+    assert [str(w.message) for w in warned] == [f"TPUEmbeddingV2 does not read {x}" for x in unread_by_v2(plan)]
 
 
 def test_rules_become_lazy() -> None:
-    seen, notes = as_v2(Plan((Table("t", 9, 1, rules.Adam(lazy=False)),), ()))
+    with pytest.warns(EmbeddingWarning, match="does not read lazy=False of Adam of table 't'"):
+        seen = as_v2(Plan((Table("t", 9, 1, rules.Adam(lazy=False)),), ()))
     assert seen.tables[0].rule == rules.Adam(lazy=True)
-    assert notes == ("table 't': lazy=False of Adam is not read",)
 
 
 def test_weight_decay_is_refused() -> None:
