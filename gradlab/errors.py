@@ -34,6 +34,14 @@ class FailedPreconditionError(RuntimeError):
     """Something out of its order: another call has to come first (TensorFlow's class of the same name)."""
 
 
+class NoSystemError(FailedPreconditionError, NotFoundError):
+    """There is no TPU system to run an operation on.
+
+    Without a TPU it is a NotFoundError in TensorFlow, which has no kernel; on one something out of its order; this is
+    both.
+    """
+
+
 class DeadlineExceededError(TimeoutError):
     """What was waited for did not happen in time (TensorFlow's class of the same name)."""
 

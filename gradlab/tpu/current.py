@@ -8,7 +8,7 @@ from typing import Any
 
 from jax.sharding import Mesh
 
-from ..errors import FailedPreconditionError
+from ..errors import NoSystemError
 from ..rules import Rule
 from .engines import Engine
 from .policy import Policy
@@ -73,7 +73,7 @@ def current_system() -> System:
     """The running system.
 
     Raises:
-        FailedPreconditionError: none was initialized.
+        NoSystemError: none was initialized.
 
     Not in TensorFlow, where operations find it by their device.
 

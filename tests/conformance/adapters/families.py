@@ -18,6 +18,7 @@ from . import (
     sparsecore,
     sync_replicas,
     tpu_config,
+    tpu_mid_level,
     tpu_step,
     train,
 )
@@ -26,6 +27,7 @@ ADAPTERS = (
     *(accumulator, clip, gate, keras, model, replicas, train, schedule, ops, derived, peers, anchors, drop_stale),
     sync_replicas,
     tpu_config,
+    tpu_mid_level,
     tpu_step,
     embedding_lookup,
     op_shape,
