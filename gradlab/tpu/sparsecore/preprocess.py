@@ -24,8 +24,8 @@ class Preprocessed:
     """A batch as the SparseCores get it.
 
     `buffers` and `statistics` by stack; `batch` is what `lookup` and `update` take, read back from the buffers. With
-    several `minibatches`, `minibatch(m)` is the part of them: activations of all parts add up to those of the batch,
-    and as no row is in two parts, updates one after another are the update of the batch.
+    several `minibatches`, `minibatch(m)` is one of them: activations of all add up to those of the batch, and as no row
+    is in two, updates one after another are the update of the batch (by lazy rules that do not count steps).
     """
 
     plan: Plan
@@ -109,7 +109,8 @@ def preprocess(
         ValueError: samples that the SparseCores cannot share evenly, tables with accumulate=False, unknown stacks.
 
     Source: `preprocess_sparse_dense_matmul_input`, jax-tpu-embedding 0.1.0 (2026), which ends the process where this
-    raises, and drops what the buffer does not hold without being asked.
+    raises, drops what the buffer does not hold without being asked, and divides by a sum of weights of 0, where the
+    gain is 0 here and in TensorFlow.
 
     >>> from gradlab.tpu import Feature, Ids, Plan, Table
     >>> plan = Plan((Table("t", 10, 1, combiner="sum"),), (Feature("f", 0, (2,)),))

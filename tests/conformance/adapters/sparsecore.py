@@ -15,6 +15,10 @@ from .. import compare
 from ..scenarios import Scenario, Unsupported
 
 Json = dict[str, Any]
+PREPROCESS = {
+    *("ids", "weights", "combiner", "vocabulary_size", "num_sc", "num_devices"),
+    *("max_ids_per_partition", "max_unique_ids_per_partition", "allow_id_dropping"),
+}
 CLOSE = {"exact": False, "rtol": 1e-6, "atol": 1e-7}  # the host divides by a sum where TensorFlow's multiplies
 
 
@@ -31,13 +35,19 @@ def differences(scenario: Scenario) -> list[str]:
 
 
 def preprocess(data: Json) -> Json:
-    """One table and one feature on one device: partitions and counts; ids pass as they are."""
+    """One table and one feature, by default on one device: partitions and counts; ids pass as they are."""
     inputs = data["inputs"]
-    cores, per_core = inputs.get("num_devices", 1), inputs.get("num_sc_per_device", inputs["num_sc"])
+    if unknown := inputs.keys() - PREPROCESS:
+        raise Unsupported(f"inputs {sorted(unknown)}")
+    cores = inputs.get("num_devices", 1)
+    per_core = inputs["num_sc"] // cores
     table = {"name": "t", "rows": inputs["vocabulary_size"], "width": 8, "combiner": inputs["combiner"]}
     feature = {"name": "f", "table": "t", "ids": inputs["ids"], "weights": inputs.get("weights")}
     asked = {"cores": cores, "per_core": per_core, "tables": [table], "features": [feature], "stacking": False}
-    found = made({**asked, "limits": inputs.get("limits")}, out_of_range="as_found")
+    limits = [inputs.get(name) for name in ("max_ids_per_partition", "max_unique_ids_per_partition")]
+    asked["limits"] = None if limits == [None, None] else [64 if x is None else x for x in limits]
+    asked |= {"as_found": True, "allow_id_dropping": inputs.get("allow_id_dropping", False)}
+    found = made(asked)
     told = _stack(found, "t", {**asked, "minibatching": False})
     shards = cores * per_core
     pointers = np.array(told["row_pointers"]).reshape(shards, -1)
@@ -74,14 +84,14 @@ def drawn(data: Json) -> Json:
     return {"minibatches": found.minibatches, "stacks": stacks, "places": places}
 
 
-def made(data: Json, **options: Any) -> sparsecore.Preprocessed:
+def made(data: Json) -> sparsecore.Preprocessed:
     cores, per_core = data["cores"], data["per_core"]
     tables = tuple(tpu.Table(t["name"], t["rows"], t["width"], combiner=t["combiner"]) for t in data["tables"])
     number = {t.name: k for k, t in enumerate(tables)}
     features = tuple(tpu.Feature(f["name"], number[f["table"]], (len(f["ids"]) // cores,)) for f in data["features"])
     plan = tpu.Plan(tables, features, cores)
     layout = sparsecore.stack(plan, per_core, enabled=data["stacking"])
-    options |= {"out_of_range": "as_found"} if data.get("as_found") else {}
+    options = {"out_of_range": "as_found"} if data.get("as_found") else {}
     options |= {k: data[k] for k in ("allow_id_dropping", "minibatching", "buffer_size") if k in data}
     limits = None if data["limits"] is None else sparsecore.Limits(*data["limits"])
     return sparsecore.preprocess(
