@@ -72,3 +72,9 @@ def check_same(handed: Dedup, given: Any) -> None:
     for k, (a, b) in enumerate(zip(handed[0], given[0], strict=True)):
         if a is not b and not (np.shape(a) == np.shape(b) and np.array_equal(np.asarray(a), np.asarray(b))):
             raise InvalidArgumentError(f"vector {k} of the deduplication data is not the one received in this step")
+
+
+def check_one_rate(rates: Mapping[int, Sequence[Array]]) -> None:
+    """Refuse learning rates on which the replicas do not agree."""
+    if len(rates) > 1 and len({tuple(map(float, r)) for r in rates.values()}) > 1:
+        raise InvalidArgumentError("all replicas of a step must send the same learning rates")

@@ -11,6 +11,7 @@ import numpy as np
 from ..errors import InvalidArgumentError
 from . import row_arithmetic as arithmetic
 from .contributions import Given, contributions, given
+from .current import current_system
 from .explanation import Cause, Explanation
 from .plan import Plan, Tag
 from .row_update import Around
@@ -32,8 +33,8 @@ def explain(step: Any = None, *, row: int, table: str | int = 0) -> Explanation:
         row: which row. table: its name or its number.
 
     Raises:
-        ValueError: no such table, or no step was kept. InvalidArgumentError: the table has no such row; it says what
-            the policy did with an id of that number.
+        ValueError: no such table, or no step was kept: see `System`. FailedPreconditionError: there is no system.
+        InvalidArgumentError: the table has no such row; it says what the policy did with an id of that number.
 
     Not in TensorFlow, where rows have no gradient that could be looked at.
 
@@ -86,11 +87,13 @@ def explain(step: Any = None, *, row: int, table: str | int = 0) -> Explanation:
 
 
 def recorded(step: Any) -> StepRecord:
-    """The record of a step, or of the last step of what keeps one."""
-    step = step if isinstance(step, StepRecord) else getattr(step, "last_step", None)
-    if step is None:
-        raise ValueError("no step was kept; give a StepRecord, or what keeps one of its last step")
-    return step
+    """The record of a step, or of the last step of what keeps one; None is the running system."""
+    if isinstance(step, StepRecord):
+        return step
+    system = current_system() if step is None else step
+    if (last := getattr(system, "last_step", None)) is None:
+        raise ValueError("no step was kept; set keeps_steps = True on the system before the step, or give a StepRecord")
+    return last
 
 
 def table_number(plan: Plan, table: str | int) -> int:

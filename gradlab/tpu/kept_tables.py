@@ -26,7 +26,6 @@ from .step_record import Sent, StepRecord
 from .update import flush_pending, update
 
 _lookup = jax.jit(lookup)
-_flush = jax.jit(flush_pending)
 
 
 def _updated(arrays: Any, rest: State, gradients: Any, learning_rates: Any, dedup: Dedup) -> State:
@@ -36,6 +35,12 @@ def _updated(arrays: Any, rest: State, gradients: Any, learning_rates: Any, dedu
 
 _update = jax.jit(_updated, donate_argnums=0)  # tables and slots are written in place
 _update_beside = jax.jit(_updated)  # those before the step stay as they are
+
+
+@partial(jax.jit, donate_argnums=0)
+def _flush(arrays: Any, rest: State) -> State:
+    """The update that is held back, in place."""
+    return flush_pending(dataclasses.replace(rest, tables=arrays[0], slots=arrays[1]))
 
 
 class KeptTables:
@@ -55,7 +60,7 @@ class KeptTables:
     def lookup(self, batch: Any, up_to_date: bool = False) -> tuple[Array, ...]:
         """Activations of all cores; `up_to_date` makes a pipelined update first that is still held back."""
         if up_to_date:
-            self._state = _flush(self._state)
+            self._catch_up()
         return _lookup(self._state, batch)[0]
 
     def update(self, gradients: Sequence[Array], learning_rates: Sequence[Array], dedup: Dedup) -> None:
@@ -75,7 +80,7 @@ class KeptTables:
 
     def load(self, arrays: Mapping[int, Sequence[Any]], num_shards: int, shard_id: int) -> None:
         """Rows of a shard of tables and slots, all or none; a hidden sum of gradients may follow them."""
-        state = _flush(self._state)
+        state = flush_pending(self._state)
         for k, given in arrays.items():
             t = self.plan.tables[k]
             wanted = 1 + len(t.rule.slots)
@@ -91,12 +96,21 @@ class KeptTables:
     def read(self, table: int, num_shards: int, shard_id: int) -> list[np.ndarray]:
         """Copies of the rows of a shard, when every update has been made."""
         held = self._held(table, num_shards, shard_id)
-        self._state = _flush(self._state)
+        self._catch_up()
         return read_rows(self._state, table, held, shard_id)
 
     def copy(self) -> State:
         """The state as it is, in arrays of its own."""
         return jax.tree.map(jnp.copy, self._state)
+
+    def _catch_up(self) -> None:
+        if self._state.pending is not None:
+            self._state = _flush(*self._parts())
+
+    def _parts(self) -> tuple[Any, State]:
+        """What is written in place, and the rest."""
+        s = self._state
+        return (s.tables, s.slots), dataclasses.replace(s, tables=(), slots=())
 
     def _held(self, table: int, num_shards: int, shard_id: int) -> Shards:
         rows = self.plan.tables[table].rows

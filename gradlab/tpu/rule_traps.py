@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 
 from ..rules import Adagrad, Adam, Ftrl
@@ -57,7 +58,7 @@ def no_epsilon(e: Excerpt) -> Trap:
     other = e.after(rule=Adagrad(epsilon=1e-7)) if applies else e.after()
     at, numbers = farthest(e.after(), other), {}
     if applies:
-        empty = dataclasses.replace(e.state, slots=((np.zeros_like(e.before[0]),),))
+        empty = dataclasses.replace(e.state, slots=((jnp.zeros_like(e.state.tables[0]),),))
         zero = dataclasses.replace(e, state=empty).after([np.zeros_like(g) for g in e.gradients])
         numbers = {"a row whose accumulator is 0, after a gradient of 0": zero[0][0]}
     return Trap(

@@ -130,7 +130,7 @@ class System:
         """
         with self._turns.turn():
             r = self._turns.replica(replica)
-            if dedup is None and r not in self._turns.now.handed:
+            if dedup is None and self._turns.now.stages[r] is not Stage.DEDUPLICATED:
                 self.receive_deduplication_data(r)
             step = self._turns.now
             step.expect(r, Stage.DEDUPLICATED, "receive activations")

@@ -233,3 +233,33 @@ def test_what_is_asked_wrongly() -> None:
         explain(object(), row=1)
     with pytest.raises(ValueError, match="give the ids of the step"):
         Sent([np.zeros((1, 1))])
+
+
+@pytest.mark.parametrize("pipelined", [False, True])
+@pytest.mark.parametrize("engine", ["classic", "sparsecore"])
+def test_the_running_system_is_explained(pipelined: bool, engine: str) -> None:
+    config = gl.tpu.TPUEmbeddingConfiguration(mode="TRAINING", num_tensor_cores=2, batch_size_per_tensor_core=4)
+    config.pipeline_execution_with_tensor_core = pipelined
+    t = config.table_descriptor.add(name="t", vocabulary_size=8, dimension=1, num_features=1)
+    t.optimization_parameters.adagrad.SetInParent()
+    t.optimization_parameters.learning_rate.constant = 0.5
+    system = gl.tpu.initialize_system(config, engine=engine)
+    try:
+        for keeps in (False, True, True):
+            system.keeps_steps = keeps
+            for core in range(2):
+                system.enqueue({"t": Ids([0, 0, 1], [3, 3, 5 + core])}, core)
+            for replica in range(system.replicas):
+                system.receive_activations(replica=replica)
+                system.send_gradients([np.full((4, 1), 1.0 + replica)], [], replica=replica)
+            if not keeps:
+                with pytest.raises(ValueError, match="set keeps_steps = True"):
+                    explain(row=3, table="t")
+        why = explain(row=3, table="t")
+        assert why.ulps is not None and why.ulps <= 1 and why.moved and why.steps_late == pipelined
+        assert list(why.core_sums) == [0, 1] and sum(c.joined for c in why.contributions) == 4
+        assert gl.tpu.explain_missing(table="t").named("Replicas are summed").applies
+    finally:
+        gl.tpu.shutdown_system()
+    with pytest.raises(gl.errors.FailedPreconditionError, match="there is no TPU system"):
+        explain(row=3)
