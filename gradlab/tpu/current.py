@@ -42,12 +42,8 @@ def initialize_system(
 
     Source: `tf.compat.v1.tpu.initialize_system`, TensorFlow 2.21 (2026).
 
-    >>> from gradlab.tpu import TPUEmbeddingConfiguration, current_system, shutdown_system
-    >>> config = TPUEmbeddingConfiguration(mode="TRAINING", batch_size_per_tensor_core=2)
-    >>> t = config.table_descriptor.add(name="t", vocabulary_size=8, dimension=1, num_features=1)
-    >>> t.optimization_parameters.adagrad.SetInParent()
-    >>> t.optimization_parameters.learning_rate.constant = 0.5
-    >>> initialize_system(config) is current_system()
+    >>> from gradlab.tpu import current_system, example_config, shutdown_system
+    >>> initialize_system(example_config()) is current_system()
     True
     >>> shutdown_system()
     """

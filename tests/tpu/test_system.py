@@ -56,13 +56,14 @@ def test_every_other_order_raises_and_changes_nothing() -> None:
         "dedup": s.receive_deduplication_data,
         "activations": lambda: s.receive_activations(s.deduplication_data()),
         "send": lambda: s.send_gradients([GRADIENT], []),
+        "again": s.receive_activations,
     }
     # after each call of a step: which others are out of order, and what the error says
     wrong = {
         "": {"dedup": "have enqueued nothing", "activations": "have enqueued nothing", "send": "received nothing"},
         "enqueue": {"enqueue": "a batch that nobody received", "activations": "received nothing", "send": "nothing"},
         "dedup": {"dedup": "no activations", "send": "no activations"},
-        "activations": {"dedup": "owes gradients", "activations": "owes gradients"},
+        "activations": {"dedup": "owes gradients", "activations": "owes gradients", "again": "owes gradients"},
         "send": {"send": "received nothing", "activations": "have enqueued nothing"},
     }
     for done, refused in wrong.items():
@@ -210,8 +211,19 @@ def test_pipelined_lookups_are_one_update_old_and_retrieving_catches_up() -> Non
     s = system(pipeline_execution_with_tensor_core=True)
     assert [step(s, 3, 3)[0, 0] for _ in range(3)] == [0, 0, -1]
     assert rows(s) == [0, 0, 0, -3]
+    step(s, 3, 3)
+    with pytest.raises(InvalidArgumentError):
+        s.load(0, [np.ones((3, 1))])
+    assert step(s, 2, 3)[1, 0] == -3  # a refused load does not catch up
+    s.load(0, [np.arange(4.0)[:, None]])
+    assert rows(s) == [0, 1, 2, 3]
+    step(s, 3, 3)
+    s.load(0, [np.full((4, 1), -3.0)])
     s.enqueue(ids(3, 0), mode="inference")
-    assert s.receive_activations()[0].ravel().tolist() == [-3, 0]
+    assert s.receive_activations()[0].ravel().tolist() == [-3, -3]
+    step(s, 3, 3)
+    s.enqueue(ids(3, 0), mode="inference")
+    assert s.receive_activations()[0].ravel().tolist() == [-4, -3]
 
 
 def test_loading_is_all_or_nothing() -> None:
@@ -264,8 +276,9 @@ def test_a_step_can_be_abandoned() -> None:
     assert rows(s) == [0, -1, 0, 0]
 
 
+@pytest.mark.parametrize("asks", [True, False], ids=["with deduplication data", "without"])
 @pytest.mark.parametrize("pipelined", [False, True])
-def test_replicas_in_threads_of_their_own(pipelined: bool) -> None:
+def test_replicas_in_threads_of_their_own(pipelined: bool, asks: bool) -> None:
     s = system(num_tensor_cores=3, pipeline_execution_with_tensor_core=pipelined)
     failures: list[BaseException] = []
 
@@ -274,7 +287,7 @@ def test_replicas_in_threads_of_their_own(pipelined: bool) -> None:
             with replica(k, timeout=30.0):
                 for t in range(5):
                     s.enqueue(ids((t + k) % 4, 3))
-                    s.receive_activations(s.receive_deduplication_data())
+                    s.receive_activations(s.receive_deduplication_data() if asks else None)
                     s.send_gradients([GRADIENT], [])
         except BaseException as error:
             failures.append(error)
