@@ -44,12 +44,18 @@ def _flush(arrays: Any, rest: State) -> State:
 
 
 class KeptTables:
-    """A state that changes: zeros and the slots that the rules start with, on one device or on a mesh."""
+    """A state that changes: zeros and the slots that the rules start with, on one device or on a mesh.
+
+    Raises:
+        ValueError: cores that the devices of the mesh cannot share, or devices of other processes.
+    """
 
     def __init__(self, plan: Plan, mesh: Mesh | None, strategy: Strategy) -> None:
         self.plan, self.strategy = plan, strategy
         if mesh is None:
             self._state = create(plan, [jnp.zeros((t.rows, t.width), jnp.float32) for t in plan.tables])
+        elif any(d.process_index != jax.process_index() for d in mesh.devices.flat):
+            raise ValueError("a system has the devices of one process; several run gl.tpu.lookup and update themselves")
         else:
             self._state = create_placed(plan, mesh, [partial(_zeros, t.width) for t in plan.tables], strategy)
 

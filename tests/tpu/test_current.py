@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import jax
 import numpy as np
 import pytest
 
@@ -54,3 +55,12 @@ def test_tables_start_at_zero_and_slots_as_their_rules_say() -> None:
 def test_replicas_that_cannot_be(number: int, timeout: float | None) -> None:
     with pytest.raises(ValueError, match="got"), tpu.replica(number, timeout=timeout):
         pass
+
+
+def test_a_mesh_that_cannot_share_the_cores_or_is_not_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    config = tpu.example_config()
+    with pytest.raises(ValueError, match="core"):
+        tpu.initialize_system(config, mesh=jax.sharding.Mesh(jax.devices()[:2], "x"))
+    monkeypatch.setattr(jax, "process_index", lambda: 1)
+    with pytest.raises(ValueError, match="the devices of one process"):
+        tpu.initialize_system(config, mesh=jax.sharding.Mesh(jax.devices()[:1], "x"))
