@@ -1,0 +1,60 @@
+"""Served lookups beside TensorFlow's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gradlab import tpu
+
+from ..golden.need import need_tensorflow
+from ..golden.tensorflow_values import tensorflow
+from .compare import Raised
+from .runner import attempt
+
+pytestmark = pytest.mark.tensorflow
+
+
+def theirs() -> Any:
+    need_tensorflow()
+    return tensorflow().tpu.experimental.embedding
+
+
+@pytest.mark.parametrize("combiner", ["sum", "mean", "sqrtn"])
+@pytest.mark.parametrize("more", [{}, {"max_sequence_length": 2}, {"output_shape": [2, 2]}, {"output_shape": [4, 2]}])
+@pytest.mark.parametrize("is_weighted", [False, True])
+@pytest.mark.parametrize("kind", ["ragged", "sparse", "dense"])
+def test_served_lookups_are_tensorflows(combiner: str, more: dict[str, Any], is_weighted: bool, kind: str) -> None:
+    rows, scales = [[0, 1, 1], [3], [], [4, 0]], [[0.5, 2.0, 1.0], [3.0], [], [0.25, 1.0]]
+    values = np.random.default_rng(0).normal(size=(5, 3)).astype(np.float32)
+
+    def served(lib: Any, ids: Any, weights: Any) -> Any:
+        table = lib.TableConfig(5, 3, combiner=combiner, name="t")
+        held = {table: values if lib is tpu else tensorflow().Variable(values)}
+        return lib.serving_embedding_lookup(
+            {"f": ids}, None if weights is None else {"f": weights}, held, {"f": lib.FeatureConfig(table, **more)}
+        )
+
+    need_tensorflow()
+    given = [written(x, kind) for x in (rows, scales)]
+    mine = attempt(lambda: served(tpu, given[0][0], given[1][0] if is_weighted else None))
+    original = attempt(lambda: served(theirs(), given[0][1], given[1][1] if is_weighted else None))
+    if isinstance(original, Raised):
+        assert isinstance(mine, Raised) and isinstance(mine.error, type(original.error))
+    else:
+        np.testing.assert_allclose(mine["f"], original["f"].numpy(), rtol=1e-6, atol=1e-6)
+
+
+def written(rows: list[list[Any]], kind: str) -> tuple[Any, Any]:
+    """Ids or weights as both libraries take them."""
+    if kind == "dense":
+        flat = np.array([x for row in rows for x in row][:4])
+        return flat, tensorflow().constant(flat)
+    if kind == "ragged":
+        return rows, tensorflow().ragged.constant(rows)
+    where = np.array([[b, k] for b, row in enumerate(rows) for k in range(len(row))], np.int64)
+    flat = np.array([x for row in rows for x in row])
+    flat = flat.astype(np.float32) if flat.dtype.kind == "f" else flat
+    return (where, flat, (4, 3)), tensorflow().SparseTensor(where, flat, (4, 3))
