@@ -1,0 +1,40 @@
+"""Ids by owner in parts of equal length, and rows read from wherever they are."""
+
+import numpy as np
+
+from gradlab.tpu import OneDevice, Shards
+from gradlab.tpu.lookups import OUTSIDE
+from gradlab.tpu.sharding.rows import arranged, by_owner, longest, reader
+
+
+def test_ids_stay_in_order_within_their_part() -> None:
+    ids = np.uint32([9, 4, OUTSIDE, 0, 5, 9])
+    owners = Shards(10, 2).owner(ids)
+    assert longest(ids, owners) == 3
+    parts, went = arranged(ids, owners, 2, 4)
+    assert parts.tolist() == [4, 0, OUTSIDE, OUTSIDE, 9, 5, 9, OUTSIDE]
+    assert went.tolist() == [4, 0, 8, 1, 5, 6]
+    assert parts[went[went < 8]].tolist() == ids[ids != OUTSIDE].tolist()
+
+
+def test_nothing_to_arrange() -> None:
+    parts, went = arranged(np.zeros(0, np.uint32), np.zeros(0, np.uint32), 3, 1)
+    assert parts.tolist() == [OUTSIDE] * 3
+    assert went.size == 0
+
+
+def test_rows_are_asked_of_the_shards_that_hold_them() -> None:
+    asked = []
+
+    def of_shard(k: int, places: np.ndarray) -> np.ndarray:
+        asked.append((k, places.tolist()))
+        return np.full((places.size, 2), k, np.float32)
+
+    rows = by_owner(Shards(5, 2, "mod"), 2, of_shard)(np.array([4, 1, 2]))
+    assert asked == [(0, [2, 1]), (1, [0])]
+    assert rows[:, 0].tolist() == [0, 1, 0]
+
+
+def test_on_one_device_they_are_just_rows() -> None:
+    x = np.arange(6.0).reshape(3, 2)
+    assert reader(OneDevice(), 3, x)(np.array([2, 0])).tolist() == x[[2, 0]].tolist()
