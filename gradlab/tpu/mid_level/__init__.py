@@ -1,4 +1,23 @@
-"""Tables and features by TensorFlow's names: `tf.tpu.experimental.embedding`."""
+"""Tables and features by TensorFlow's names: `tf.tpu.experimental.embedding`.
+
+From lists of words to a loss that falls:
+
+>>> import jax, jax.numpy as jnp
+>>> import gradlab as gl
+>>> words = gl.tpu.TableConfig(vocabulary_size=20, dim=4, combiner="mean")
+>>> embedding = gl.tpu.TPUEmbedding({"text": gl.tpu.FeatureConfig(words)}, gl.tpu.Adagrad(0.5))
+>>> texts, labels = [[1, 2, 3], [4, 5], [1, 3], [5, 6, 4]], jnp.array([1.0, 0.0, 1.0, 0.0])
+>>> def loss(activations):
+...     return jnp.mean((jax.nn.sigmoid(activations["text"].sum(axis=1)) - labels) ** 2)
+>>> losses = []
+>>> for step in range(10):
+...     embedding.enqueue({"text": texts})
+...     value, gradients = jax.value_and_grad(loss)(embedding.dequeue())
+...     embedding.apply_gradients(gradients)
+...     losses.append(float(value))
+>>> losses[-1] < losses[0] / 3
+True
+"""
 
 from .config_writer import configuration as configuration
 from .custom import CustomCombiner as CustomCombiner

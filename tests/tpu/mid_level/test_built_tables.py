@@ -83,7 +83,7 @@ def test_a_custom_optimizer_runs_on_sparsecore() -> None:
         [2.0],
     )
     embedding = TPUEmbedding(feature(), custom, engine="sparsecore")
-    embedding.enqueue([[1, 1], [2]])
+    embedding.enqueue([[1, 1], [2], [], []])  # SparseCores share samples evenly
     embedding.apply_gradients(embedding.dequeue() * 0 + 1.0)
     found = embedding.retrieve()["table_0"]
     assert found["parameters"].ravel()[:4].tolist() == [0, 1 - 6, 2 - 3, 3]
