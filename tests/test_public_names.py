@@ -57,9 +57,8 @@ TESTED_ELSEWHERE = {
     "tpu/example": "raw_ops/test_tpu_op.py: every example starts with it",
     "tpu/exchange": "tpu/test_system.py and raw_ops/test_tpu_step.py: what is refused",
     "tpu/kept_tables": "tpu/test_system.py: all that a step changes",
-    "tpu/replicas": "tpu/test_system.py and tpu/test_current.py",
+    "tpu/replicas": "tpu/test_turns.py and tpu/test_current.py",
     "tpu/steps": "tpu/test_system.py: every other order",
-    "tpu/turns": "the same, and threads",
 }
 # Names whose home is Python or gradlab alone, so that no original can be named.
 OWN = "Not in TensorFlow"
