@@ -11,7 +11,7 @@ import numpy as np
 
 from .lookups import OUTSIDE, Lookups, distinct, filled, roomy
 from .plan import Plan, Table
-from .row_arithmetic import Row, row_of
+from .row_arithmetic import Row, rows_at
 from .state import State, create
 from .step_record import Sent, StepRecord
 from .update import rate_of, update
@@ -75,8 +75,7 @@ def excerpt(record: StepRecord, table: int) -> Excerpt:
     touched = np.unique(lookups.unique[lookups.unique != OUTSIDE]).astype(np.int64)
     free = np.setdiff1d(np.arange(min(one.rows, touched.size + 1)), touched)[:1]
     rows = np.concatenate([touched, free])
-    found = [row_of(record.before, table, int(r)) for r in rows]
-    weights, slots = np.stack([w for w, _ in found]), [np.stack(x) for x in zip(*(s for _, s in found), strict=True)]
+    weights, slots = rows_at(record.before, table, rows)
     rates = sent.learning_rates
     small = dataclasses.replace(
         one,

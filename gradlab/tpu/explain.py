@@ -90,7 +90,7 @@ def recorded(step: Any) -> StepRecord:
     """The record of a step, or of the last step of what keeps one; None is the running system."""
     if isinstance(step, StepRecord):
         return step
-    system = current_system() if step is None else step
+    system = current_system() if step is None else getattr(step, "system", step)
     if (last := getattr(system, "last_step", None)) is None:
         raise ValueError("no step was kept; set keeps_steps = True on the system before the step, or give a StepRecord")
     return last

@@ -21,9 +21,15 @@ Row = tuple[np.ndarray, tuple[np.ndarray, ...]]  # weights and slots
 
 def row_of(state: State, table: int, row: int) -> Row:
     """Weights and slots of one row, wherever it is."""
+    weights, slots = rows_at(state, table, np.array([row]))
+    return weights[0], tuple(s[0] for s in slots)
+
+
+def rows_at(state: State, table: int, rows: np.ndarray) -> Row:
+    """Weights and slots of some rows."""
     shards = state.placement.shards(state.plan.tables[table].rows)
-    row = int(shards.owner(row)) * shards.size + int(shards.place(row))
-    return np.asarray(state.tables[table][row]), tuple(np.asarray(s[row]) for s in state.slots[table])
+    places = jnp.asarray(shards.owner(rows) * shards.size + shards.place(rows))
+    return np.asarray(state.tables[table][places]), tuple(np.asarray(s[places]) for s in state.slots[table])
 
 
 def core_sums(around: Around, made: Sequence[Contribution]) -> dict[int, np.ndarray]:

@@ -83,20 +83,17 @@ def train(passes: int = PASSES, seed: int = 0, text: Documentation | None = None
 
     Not in TensorFlow. Source: Yi et al., "Sampling-Bias-Corrected Neural Modeling for Large Corpus Item
     Recommendations" (2019), for two towers; here all topics are scored, so nothing is sampled.
-
-    >>> train(passes=0).loss.size
-    0
     """
     text = documentation() if text is None else text
-    plan, log = plan_of(len(text.words), len(text.topics)), []
+    plan, log = plan_of(len(text.words), len(text.topics)), list[Any]()
     state = create(plan, [_start(t, seed, k) for k, t in enumerate(plan.tables)])
     for step, (ids, topics) in enumerate(_batches(text, passes, seed)):
-        batch, rates = make_batch(plan, ids), rates_at(step)
-        loss, state = _step(state, batch, rates, loss_of, topics)
+        batch, now = make_batch(plan, ids), rates_at(step)
+        value, state = _step(state, batch, now, loss_of, topics)
         rows = [np.count_nonzero(t.unique < table.rows) for t, table in zip(batch.tables, plan.tables, strict=True)]
-        log.append((float(loss) / BATCH, rates, rows))
-    record = [np.array(x) for x in zip(*log, strict=True)] or [np.zeros(0), np.zeros((0, 2)), np.zeros((0, 2))]
-    return TwoTower(text.topics, *record, _ranks(text, state), state)
+        log.append((float(value) / BATCH, now, rows))
+    loss, rates, touched = (np.array([entry[k] for entry in log]) for k in range(3))
+    return TwoTower(text.topics, loss, rates, touched, _ranks(text, state), state)
 
 
 def scores_of(activations: Any) -> Any:

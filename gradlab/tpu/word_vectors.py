@@ -7,22 +7,16 @@ case for which tables are updated row by row.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
-from ..rules import Adagrad
-from .batch import Ids, make_batch
 from .documentation import Documentation, documentation
-from .lookup import lookup
-from .plan import Feature, Plan, Table
-from .state import State, create
-from .update import update
+from .mid_level import Adagrad, FeatureConfig, TableConfig, TPUEmbedding
 
 WINDOW = 5  # neighbours on either side
 BATCH, NOISE, NOISE_WEIGHT = 2048, 512, 5.0  # words of a step; random words for all of them; what these weigh
@@ -84,12 +78,17 @@ class Samples(NamedTuple):
     word: np.ndarray
 
 
-def plan_of(words: int, width: int = WIDTH) -> Plan:
-    """Two tables, and the three features that read them."""
-    rule = Adagrad(epsilon_place="none")
-    tables = [Table(name, words, width, rule, RATE, combiner="mean") for name in ("words", "outputs")]
-    features = Feature("near", 0, (BATCH,)), Feature("word", 1, (BATCH,)), Feature("noise", 1, (NOISE,))
-    return Plan((tables[0], tables[1]), features)
+def embedding_of(words: int, seed: int = 0) -> TPUEmbedding:
+    """Two tables of so many words, and the three features that read them."""
+
+    def spread(shape: Sequence[int], dtype: Any = None) -> np.ndarray:
+        return np.random.default_rng([seed, 0]).uniform(-0.5, 0.5, shape) / shape[1]
+
+    vectors = TableConfig(words, WIDTH, spread, name="words", combiner="mean")
+    outputs = TableConfig(words, WIDTH, np.zeros, name="outputs")
+    return TPUEmbedding(
+        {"near": FeatureConfig(vectors), "noise": FeatureConfig(outputs), "word": FeatureConfig(outputs)}, Adagrad(RATE)
+    )
 
 
 def train(passes: int = PASSES, seed: int = 0, text: Documentation | None = None) -> WordVectors:
@@ -100,49 +99,44 @@ def train(passes: int = PASSES, seed: int = 0, text: Documentation | None = None
     Not in TensorFlow. Source: Mikolov et al., "Distributed Representations of Words and Phrases and their
     Compositionality" (2013), with a bag of neighbours as in their "Efficient Estimation of Word Representations in
     Vector Space" (2013) and noise words shared by a batch.
-
-    >>> train(passes=0).vectors.shape[1]
-    32
     """
     text = documentation() if text is None else text
-    plan = plan_of(len(text.words))
-    state, log, path = _start(plan, seed), [], []
-    watched = [text.words.index(w) for w in WATCHED]
-    batches = list(_batches(text, passes, seed))
+    embedding, log, path = embedding_of(len(text.words), seed), [], []
+    watched, batches = [text.words.index(w) for w in WATCHED], list(_batches(text, passes, seed))
     shots = np.unique(np.linspace(0, len(batches), min(SHOTS, len(batches)) + 1).astype(int))
-    for step, ids in enumerate([*batches, None]):
+    embedding.build([(BATCH,), (NOISE,), (BATCH,)])
+    for step in range(len(batches) + 1):
         if step in shots:
-            path.append(np.asarray(state.tables[0][jnp.asarray(watched)]))
-        if ids is not None:
-            batch = make_batch(plan, ids)
-            state, loss = _step(state, batch)
-            log.append((loss, [np.count_nonzero(t.unique < len(text.words)) for t in batch.tables]))
+            path.append(_vectors(embedding)[watched])
+        if step < len(batches):
+            embedding.enqueue(batches[step])
+            loss, gradients = _loss(embedding.dequeue())
+            embedding.apply_gradients(gradients)
+            log.append((loss / BATCH, _touched(batches[step])))
     loss, touched = (np.array(x) for x in zip(*log, strict=True)) if log else (np.zeros(0), np.zeros((0, 2), int))
-    vectors = np.asarray(state.tables[0])
-    return WordVectors(text.words, text.counts, vectors, loss, touched, WATCHED, shots, np.stack(path))
+    return WordVectors(text.words, text.counts, _vectors(embedding), loss, touched, WATCHED, shots, np.stack(path))
 
 
-def loss_of(activations: Any) -> Any:
+def loss_of(activations: Mapping[str, Any]) -> Any:
     """The loss of a batch, summed over its words, so that the gradient of one does not depend on how many there are."""
-    near, word, noise = activations
-    right = jax.nn.softplus(-(near * word).sum(axis=1))
-    return (right + NOISE_WEIGHT * jax.nn.softplus(near @ noise.T).mean(axis=1)).sum()
+    near = activations["near"]
+    right = jax.nn.softplus(-(near * activations["word"]).sum(axis=1))
+    return (right + NOISE_WEIGHT * jax.nn.softplus(near @ activations["noise"].T).mean(axis=1)).sum()
 
 
-@partial(jax.jit, donate_argnums=0)
-def _step(state: State, batch: Any) -> tuple[State, Any]:
-    activations, dedup = lookup(state, batch)
-    loss, gradients = jax.value_and_grad(loss_of)(activations)
-    return update(state, gradients, [], dedup), loss / BATCH
+_loss = jax.jit(jax.value_and_grad(loss_of))
 
 
-def _start(plan: Plan, seed: int) -> State:
-    words, outputs = plan.tables
-    w = np.random.default_rng([seed, 0]).uniform(-0.5, 0.5, (words.rows, words.width)) / words.width
-    return create(plan, [w, np.zeros((outputs.rows, outputs.width))])
+def _vectors(embedding: TPUEmbedding) -> np.ndarray:
+    return embedding.system.retrieve(0)[0]
 
 
-def _batches(text: Documentation, passes: int, seed: int) -> Iterator[Mapping[str, Ids]]:
+def _touched(ids: Mapping[str, Any]) -> tuple[int, int]:
+    """How many rows of each table a batch reads."""
+    return len(np.unique(ids["near"][1])), len(np.unique(np.concatenate([ids["word"], ids["noise"]])))
+
+
+def _batches(text: Documentation, passes: int, seed: int) -> Iterator[Mapping[str, Any]]:
     """The ids of each step, shuffled and thinned anew in every pass."""
     chances = text.counts**0.75 / (text.counts**0.75).sum()
     for number in range(passes):
@@ -151,11 +145,7 @@ def _batches(text: Documentation, passes: int, seed: int) -> Iterator[Mapping[st
         order = rng.permutation(len(samples.word))
         for some in order[: len(order) // BATCH * BATCH].reshape(-1, BATCH):
             noise = rng.choice(len(chances), NOISE, p=chances)
-            yield {
-                "near": _bags(samples.near[some]),
-                "word": Ids(np.arange(BATCH), samples.word[some]),
-                "noise": Ids(np.arange(NOISE), noise),
-            }
+            yield {"near": _bags(samples.near[some]), "noise": noise[:, None], "word": samples.word[some][:, None]}
 
 
 def _samples(text: Documentation, rng: np.random.Generator) -> Samples:
@@ -170,7 +160,7 @@ def _samples(text: Documentation, rng: np.random.Generator) -> Samples:
     return Samples(np.concatenate(near), np.concatenate(word))
 
 
-def _bags(near: np.ndarray) -> Ids:
-    """The neighbours that there are."""
-    samples, places = np.nonzero(near >= 0)
-    return Ids(samples, near[samples, places])
+def _bags(near: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The neighbours that there are: row splits and ids."""
+    there = near >= 0
+    return np.cumsum([0, *there.sum(axis=1)]), near[there]

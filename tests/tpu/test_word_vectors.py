@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import gradlab as gl
 from gradlab.tpu import word_vectors
 from gradlab.tpu.word_vectors import WATCHED, WordVectors, train
 
@@ -69,3 +70,18 @@ def test_a_word_that_the_text_does_not_have(run: WordVectors) -> None:
 
 def test_the_first_loss_is_that_of_knowing_nothing(run: WordVectors) -> None:
     assert run.loss[0] == pytest.approx((1 + word_vectors.NOISE_WEIGHT) * np.log(2), rel=1e-3)
+
+
+def test_a_rare_word_is_explained() -> None:
+    text = word_vectors.documentation()
+    embedding = word_vectors.embedding_of(len(text.words))
+    embedding.build([(word_vectors.BATCH,), (word_vectors.NOISE,), (word_vectors.BATCH,)])
+    embedding.system.keeps_steps = True
+    batch = next(word_vectors._batches(text, 1, 0))
+    embedding.enqueue(batch)
+    _, gradients = word_vectors._loss(embedding.dequeue())
+    embedding.apply_gradients(gradients)
+    words, times = np.unique(batch["near"][1], return_counts=True)
+    why = gl.tpu.explain(embedding, row=int(words[times == 2][0]), table="words")
+    assert [c.feature for c in why.contributions] == ["near", "near"] and why.cause == "looked up"
+    assert why.ulps is not None and why.ulps <= 1
