@@ -62,30 +62,24 @@ class Moved(NamedTuple):
         )  # fmt: skip
 
     @property
-    def gradients(self) -> np.ndarray:
-        """Of the activations, (samples, width)."""
-        return np.asarray(self.run.trace.gradients[0][self.step - 1])
+    def why(self) -> Any:
+        """The library's explanation of what the chosen row is after the step."""
+        return _explained(self.step, self.row, **self.settings)
 
     @property
-    def wanted(self) -> np.ndarray:
-        """Which lookups of the step are of the chosen row."""
-        return np.flatnonzero(self.lookups.unique[self.lookups.inverse] == self.row)
+    def wanted(self) -> int:
+        """How many lookups of the step are of the chosen row."""
+        return 0 if self.run.refused else len(self.why.contributions)
 
     @property
-    def contributions(self) -> np.ndarray:
-        """What each of them adds to the gradient of the row, (n, width)."""
-        d = self.lookups
-        return d.weights[self.wanted, None] * self.gradients[d.samples[self.wanted]]
+    def total(self) -> np.ndarray:
+        """What the rule got for the row in all its runs, before limits, (width,)."""
+        return np.sum([run.total for run in self.why.runs], axis=0) if self.why.runs else np.zeros(WIDTH, np.float32)
 
     @property
-    def before(self) -> np.ndarray:
-        """The row before the step."""
-        return np.asarray(self.run.trace.states.tables[0][self.step - 1, self.row])
-
-    @property
-    def after(self) -> np.ndarray:
-        """The row after it."""
-        return np.asarray(self.run.trace.states.tables[0][self.step, self.row])
+    def distance(self) -> float:
+        """How far the row moves."""
+        return float(np.linalg.norm(self.why.weights_after - self.why.weights_before))
 
     @property
     def slots(self) -> dict[str, np.ndarray]:
@@ -129,6 +123,15 @@ def trained(
     trace = record(create(plan, [begin]), create(plan, [end]), batches, rates)
     refused = _refusal(given[0]) if last == "raise" else ""
     return Run(asks, trace.refused() if refused else trace, tuple(plan.tables[0].rule.slots), refused)
+
+
+@functools.lru_cache(maxsize=512)
+def _explained(step: int, row: int, **settings: Any) -> Any:
+    from ..tpu import Ids, explain
+
+    run = trained(**settings)
+    now = run.asked[step - 1]
+    return explain(run.trace.step(step - 1, {"id": Ids(now.sample, now.id, now.weight)}), row=row)
 
 
 def _refusal(ids: Any) -> str:

@@ -10,47 +10,45 @@ from ..figures.tpu_embedding import Line, written
 from ._embedding_run import LIMIT, Moved
 from ._lab import plain
 
+MOST = 6  # contributions that are told one by one
+
 
 def in_a_sentence(trace: Moved) -> str:
-    """In a sentence."""
+    """In a sentence or two; the first is the library's."""
     if trace.run.refused:
         return "Nothing is looked up and no row moves."
-    if not len(trace.wanted):
-        return f"No id asks for row {trace.row}, so it stands still."
-    total, moved = trace.contributions.sum(axis=0), float(np.linalg.norm(trace.after - trace.before))
-    times = "one lookup" if len(trace.wanted) == 1 else f"{len(trace.wanted)} lookups"
-    samples = ", ".join(map(str, sorted(set(trace.lookups.samples[trace.wanted].tolist()))))
-    return (
-        f"Row {trace.row} moves by {plain(moved)}: {times} in sample{'s' * (',' in samples)} {samples}, gradients that "
-        f"sum to ({listed(total)})."
-    )
+    why = trace.why
+    if not why.contributions:
+        return why.headline
+    samples = ", ".join(map(str, dict.fromkeys(one.sample for one in why.contributions)))
+    where = f"sample{'s' * (',' in samples)} {samples}"
+    return f"{why.headline} Gradients of {where} sum to ({listed(trace.total)}) and move it by {plain(trace.distance)}."
 
 
 def story(trace: Moved) -> list[Line]:
     """The same, number by number."""
     if trace.run.refused:
         return [Line(words) for words in folded(trace.run.refused, 50)]
-    found, s = trace.lookups, trace.settings
-    lines = [
-        Line(f"sample {found.samples[n]} × {written(found.weights[n])}", g)
-        for n, g in zip(trace.wanted, trace.contributions, strict=True)
-    ]
-    if len(lines) > 6:
-        lines = [*lines[:5], Line(f"{len(lines) - 5} more", trace.contributions[5:].sum(axis=0))]
-    if lines:
-        total = trace.contributions.sum(axis=0)
-        if s["clip"] == "contribution" or not s["accumulate"]:
-            total = np.clip(trace.contributions, -LIMIT, LIMIT).sum(axis=0) if s["clip"] != "none" else total
-        lines += [Line("their sum" if s["accumulate"] else "their sum (not formed)", total, True)]
+    why, row = trace.why, f"row {trace.row}"
+    lines = [Line(f"sample {one.sample} × {written(one.gain)}", one.product) for one in why.contributions]
+    if len(lines) > MOST:
+        rest = np.sum([one.product for one in why.contributions[MOST - 1 :]], axis=0)
+        lines = [*lines[: MOST - 1], Line(f"{len(lines) - MOST + 1} more", rest)]
+    if not lines:
+        lines = [Line(f"No id asks for {row}.")]
+    elif len(why.runs) > 1:
+        lines += [Line(f"one update for each, {len(why.runs)} in all")]
     else:
-        lines = [Line(f"No id asks for row {trace.row}.")]
-    if lines[-1].result and s["clip"] == "sum" and s["accumulate"]:
-        lines += [Line(f"clipped to ±{LIMIT}", np.clip(total, -LIMIT, LIMIT), True)]
-    lines += [Line(f"row {trace.row} before", trace.before), Line(f"row {trace.row} after", trace.after, True)]
-    return lines + [Line(f"{name} after", x[trace.row]) for name, x in trace.slots.items()]
+        lines += [Line("their sum", why.runs[0].total, True)]
+    for run in why.runs[:1] if len(why.runs) == 1 else ():
+        lines += [Line(f"clipped to ±{LIMIT}", run.gradient, True)] * run.clipped
+        lines += [Line("decay takes", run.decay)] * bool(run.decay.any())
+    lines += [Line(f"{row} before", why.weights_before), Line(f"{row} after", why.weights_after, True)]
+    return lines + [Line(f"{name} after", x) for name, x in why.slots_after.items()]
 
 
 def listed(values: Any) -> str:
+    """Numbers in a row."""
     return ", ".join(f"{v:g}" if np.issubdtype(type(v), np.integer) else f"{v:.3g}" for v in values)
 
 

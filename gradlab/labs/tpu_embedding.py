@@ -20,17 +20,22 @@ _PLAIN = {
 
 
 def _moved_by_nothing(trace: Moved) -> tuple[bool, str]:
-    adam, moved = trace.settings["rule"] == "adam", bool((trace.before != trace.after).any())
-    there, nothing = len(trace.wanted) > 0, not trace.contributions.any()
-    now = "is not looked up" if not there else "gets 0" if nothing else "gets a gradient"
-    good = adam and there and nothing and moved and trace.settings["decay"] == "none"
-    return good, f"Row {trace.row} {now} and {'moves' if moved else 'stands still'} now"
+    if not trace.wanted:
+        return False, f"Row {trace.row} is not looked up now"
+    nothing, moved = not trace.total.any(), trace.why.moved
+    good = trace.settings["rule"] == "adam" and trace.settings["decay"] == "none" and nothing and moved
+    return (
+        good,
+        f"Row {trace.row} gets {'0' if nothing else 'a gradient'} and {'moves' if moved else 'stands still'} now",
+    )
 
 
 def _farther_alone(trace: Moved) -> tuple[bool, str]:
-    other = trace._replace(run=trained(**{**trace.settings, "accumulate": True}))
-    far, near = (float(np.linalg.norm(t.after - t.before)) for t in (trace, other))
-    good = not trace.settings["accumulate"] and trace.step == 1 and len(trace.wanted) >= 2 and far >= 1.5 * near > 0
+    if trace.wanted < 2:
+        return False, f"Row {trace.row} is not looked up twice now"
+    together = trace._replace(settings={**trace.settings, "accumulate": True})
+    far, near = trace.distance, together.distance
+    good = not trace.settings["accumulate"] and trace.step == 1 and far >= 1.5 * near > 0
     return good, f"Row {trace.row} moves by {plain(far)} in step {trace.step}, by {plain(near)} at once now"
 
 
@@ -155,6 +160,6 @@ def _shown(trace: Moved) -> OneStep:
     if not run.refused:
         gain[asked.made], place[asked.made] = found.weights, found.inverse
     return OneStep(
-        asked.sample, asked.id, gain, place, found.unique, run.trace.activations[0][k], trace.gradients,
+        asked.sample, asked.id, gain, place, found.unique, run.trace.activations[0][k], run.trace.gradients[0][k],
         run.trace.states.tables[0][trace.step], trace.slots, trace.row, story(trace),
     )  # fmt: skip

@@ -14,6 +14,7 @@ from .batch import Batch
 from .lookup import lookup
 from .lookups import OUTSIDE, Lookups, filled
 from .state import State
+from .step_record import Sent, StepRecord
 from .update import update
 
 
@@ -37,6 +38,11 @@ class Trace(NamedTuple):
         none = jax.tree.map(lambda x: np.full_like(x, OUTSIDE), self.lookups)
         states = jax.tree.map(lambda x: np.broadcast_to(x[:1], x.shape), self.states)
         return Trace(none, activations, gradients, self.learning_rates, states)
+
+    def step(self, k: int, ids: Any) -> StepRecord:
+        """One step for `explain`, with the ids that it was given."""
+        before, after = (jax.tree.map(lambda x, n=n: x[n], self.states) for n in (k, k + 1))
+        return StepRecord(before, Sent([g[k] for g in self.gradients], self.learning_rates[k], ids), after)
 
 
 def record(state: State, wanted: State, batches: Sequence[Batch], learning_rates: Any) -> Trace:

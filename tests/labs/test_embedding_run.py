@@ -30,7 +30,7 @@ def test_repeated_ids_are_those_of_their_sample() -> None:
 
 @pytest.mark.parametrize(("last", "row"), [("clamp", ROWS - 1), ("wrap", FAR % ROWS)])
 def test_an_id_out_of_range_goes_where_the_policy_says(last: str, row: int) -> None:
-    assert SAMPLES - 1 in moved(last=last, row=row).lookups.samples[moved(last=last, row=row).wanted]
+    assert SAMPLES - 1 in [one.sample for one in moved(last=last, row=row).why.contributions]
 
 
 def test_what_is_dropped_still_counts_in_the_mean() -> None:
@@ -42,23 +42,30 @@ def test_a_refused_batch_changes_nothing() -> None:
     trace = moved(last="raise", step=STEPS)
     assert f"id {FAR} of feature 'id', sample 7" in trace.run.refused
     np.testing.assert_array_equal(trace.run.trace.states.tables[0][0], trace.run.trace.states.tables[0][STEPS])
-    assert not len(trace.lookups.unique) and not len(trace.wanted)
+    assert not len(trace.lookups.unique) and not trace.wanted
 
 
-@pytest.mark.parametrize(("clip", "factor"), [("none", None), ("sum", "sum"), ("contribution", "each")])
-def test_sgd_moves_a_row_by_its_contributions(clip: str, factor: str | None) -> None:
+@pytest.mark.parametrize("clip", ["none", "sum", "contribution"])
+def test_sgd_moves_a_row_by_its_contributions(clip: str) -> None:
     trace = moved(rule="sgd", clip=clip, zipf=1.5, learning_rate=0.1)
-    g = trace.contributions
-    g = np.clip(g, -LIMIT, LIMIT) if factor == "each" else g
-    total = g.sum(axis=0)
-    total = np.clip(total, -LIMIT, LIMIT) if factor == "sum" else total
-    np.testing.assert_allclose(trace.before - trace.after, 0.1 * total, atol=1e-6)
+    each = np.array([one.product for one in trace.why.contributions])
+    total = (np.clip(each, -LIMIT, LIMIT) if clip == "contribution" else each).sum(axis=0)
+    used = np.clip(total, -LIMIT, LIMIT) if clip == "sum" else total
+    np.testing.assert_allclose(trace.total, total, atol=1e-6)
+    tables = trace.run.trace.states.tables[0]
+    np.testing.assert_allclose(tables[0, 0] - tables[1, 0], 0.1 * used, atol=1e-6)
+
+
+def test_what_is_explained_is_what_happened() -> None:
+    for params in ({"rule": "adam_corrected", "step": 4}, {"accumulate": False}, {"decay": "after", "clip": "sum"}):
+        trace = moved(**params)
+        assert trace.why.ulps is not None and trace.why.ulps <= 8
+        np.testing.assert_array_equal(trace.why.weights_before, trace.run.trace.states.tables[0][trace.step - 1, 0])
 
 
 def test_a_row_that_nobody_asks_for_stands_still() -> None:
     trace = moved(rule="adam", decay="before", row=23)
-    assert not len(trace.wanted)
-    np.testing.assert_array_equal(trace.before, trace.after)
+    assert not trace.wanted and not trace.why.moved and trace.distance == 0
 
 
 def test_a_setting_is_trained_once() -> None:

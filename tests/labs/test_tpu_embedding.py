@@ -17,16 +17,16 @@ def preset(name: str) -> Moved:
 
 
 def test_presets_show_what_their_names_say() -> None:
-    assert len(preset("A popular id").wanted) >= 7
+    assert preset("A popular id").wanted >= 7
     doubled = preset("Mean counts duplicates").lookups
     sample = doubled.samples == 4
     assert doubled.unique[doubled.inverse[sample]].tolist() == [14, 14, 5]
     np.testing.assert_allclose(doubled.weights[sample], 1 / 3)
     padding = preset("A padding sample")
     assert not padding.run.trace.activations[0][0, 7].any() and 7 not in padding.lookups.samples
-    assert preset("An id out of range").lookups.samples[preset("An id out of range").wanted].tolist() == [7]
+    assert [one.sample for one in preset("An id out of range").why.contributions] == [7]
     forgetful = preset("FTRL forgets")
-    assert forgetful.before.all() and not forgetful.after.any() and not forgetful.contributions.any()
+    assert forgetful.why.weights_before.all() and not forgetful.why.weights_after.any() and not forgetful.total.any()
 
 
 def test_a_clicked_row_is_explained_and_the_selection_follows_the_slider() -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gradlab.rules import Adagrad
-from gradlab.tpu import Feature, Ids, Plan, State, Table, Tag, create, lookup, make_batch, update
+from gradlab.tpu import Feature, Ids, Plan, State, Table, Tag, create, explain, lookup, make_batch, update
 from gradlab.tpu.traces import record, sized
 
 PLAN = Plan(
@@ -70,3 +70,10 @@ def test_a_pipelined_trace_is_one_update_late() -> None:
         targets, _ = lookup(wanted, make_batch(plan, ids))
         state = update(state, [a - b for a, b in zip(activations, targets, strict=True)], [0.3], dedup)
     np.testing.assert_array_equal(trace.states.tables[0][0], trace.states.tables[0][1])
+
+
+def test_a_step_of_a_trace_is_explained() -> None:
+    trace = record(*states(), [sized(make_batch(PLAN, ids), 1, 6, 8, 4) for ids in IDS], [[0.3], [0.1]])
+    why = explain(trace.step(1, IDS[1]), row=1, table="a")
+    np.testing.assert_array_equal(why.weights_before, trace.states.tables[0][1, 1])
+    assert [c.sample for c in why.contributions] == [1] and why.moved and why.ulps is not None and why.ulps <= 4
