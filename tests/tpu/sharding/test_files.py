@@ -28,10 +28,14 @@ def test_only_the_blocks_asked_for_are_read(tmp_path: Path, monkeypatch: Any) ->
 
 
 def test_a_file_is_there_when_it_is_complete(tmp_path: Path) -> None:
-    with pytest.raises(RuntimeError, match="stop"), files.ShardWriter(tmp_path / "a.npz") as file:
-        file.rows("x", X, 5)
-        assert not (tmp_path / "a.npz").exists()
-        raise RuntimeError("stop")
+    def stopped() -> None:
+        with files.ShardWriter(tmp_path / "a.npz") as file:
+            file.rows("x", X, 5)
+            assert not (tmp_path / "a.npz").exists()
+            raise RuntimeError("stop")
+
+    with pytest.raises(RuntimeError, match="stop"):
+        stopped()
     assert not list(tmp_path.iterdir())
 
 
