@@ -97,7 +97,7 @@ def restore(plan: Plan, folder: str | Path, mesh: Mesh | None = None, strategy: 
         pending_on(placement, plan, pending) if isinstance(placement, OnMesh) else jax.tree.map(jnp.asarray, pending)
     )
     state = State(plan, tables, slots, shared, pending, placement)
-    return state if plan.pipelined else flush_pending(state)
+    return state if plan.pipelined or pending is None else jax.jit(flush_pending)(state)
 
 
 def _made(placement: Placement, table: Table, read: Reader) -> Array:

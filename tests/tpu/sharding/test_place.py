@@ -18,7 +18,6 @@ from gradlab.tpu import (
     Table,
     create,
     create_placed,
-    flush_pending,
     gather,
     make_batch,
     place,
@@ -70,15 +69,12 @@ def test_rows_come_back_as_they_were_put(strategy: Any) -> None:
 
 
 def test_a_pending_update_moves_along() -> None:
-    """To another mesh, to the host and to one device: it is the next step that makes it."""
-    one = stepped(start(two_tables(8, pipelined=True)), range(2))[1]
-    expected = bits(stepped(one, [5])[1])
-    there = stepped(place(one, mesh(8)), [])[1]
-    for state in (there, place(there, mesh(4), "mod"), jax.device_put(gather(there))):
-        assert state.pending is not None
-        assert bits(state) == bits(one)
-        assert bits(stepped(state, [5])[1]) == expected
-    assert flush_pending(there).pending is None
+    """To a mesh, to another and to the host: it is the next step that makes it."""
+    one = stepped(start(two_tables(8, pipelined=True)), [0])[1]
+    there = place(place(one, mesh(8)), mesh(4), "mod")
+    assert there.pending is not None
+    assert bits(gather(there)) == bits(one)
+    assert bits(stepped(there, [5])[1]) == bits(stepped(one, [5])[1])
 
 
 def test_ids_and_rows_are_exchanged_and_nothing_is_gathered() -> None:
