@@ -79,7 +79,13 @@ class Shards:
 
 @dataclass(frozen=True)
 class OneDevice:
-    """All rows on one device: nothing is sent, every id is a place."""
+    """All rows on one device: nothing is sent, every id is a place.
+
+    Not in TensorFlow.
+
+    >>> OneDevice().places(np.array([3, 1]), 10).tolist()
+    [3, 1]
+    """
 
     devices: ClassVar[int] = 1
     strategy: ClassVar[Strategy] = "div"
@@ -114,6 +120,14 @@ class OnMesh:
 
     What a core sends is arranged by receiver, in parts of equal length; what an owner gets is in the order of cores, so
     that it adds in the order in which one device would.
+
+    Raises:
+        ValueError: an unknown strategy.
+
+    Source: `TPUEmbeddingConfiguration.ShardingStrategy`, TensorFlow 2.21 (2026).
+
+    >>> OnMesh(Mesh(jax.devices()[:1], "x"), "mod").shards(13).size
+    13
     """
 
     mesh: Mesh

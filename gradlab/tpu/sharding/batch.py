@@ -22,7 +22,13 @@ Sizes = Sequence[tuple[int, int]]  # for each table: ids that a core may ask of 
 class PlacedBatch:
     """A batch whose distinct rows stand in one part of equal length for each device, in the order of devices.
 
-    Its tables are `Lookups` like any other's, so that one device can use them, too.
+    Its tables are `Lookups` like any other's, so that one device can use them, too; `place_batch` makes it.
+
+    Not in TensorFlow.
+
+    >>> from gradlab.tpu import OneDevice, PlacedBatch
+    >>> PlacedBatch((), OneDevice()).tables
+    ()
     """
 
     tables: tuple[Lookups, ...]
@@ -79,6 +85,12 @@ def cores_here(plan: Plan, placement: Placement) -> list[int]:
 
     Raises:
         ValueError: the devices cannot share the cores of the plan equally.
+
+    Not in TensorFlow, where each host enqueues for the cores it is wired to.
+
+    >>> from gradlab.tpu import Feature, OneDevice, Plan, Table, cores_here
+    >>> cores_here(Plan((Table("t", 4, 1),), (Feature("f", 0, (3,)),), cores=2), OneDevice())
+    [0, 1]
     """
     if not isinstance(placement, OnMesh):
         return list(range(plan.cores))
@@ -92,7 +104,20 @@ def cores_here(plan: Plan, placement: Placement) -> list[int]:
 
 
 def sizes_of(plan: Plan, placement: OnMesh, batch: Batch) -> list[tuple[int, int]]:
-    """For each table how many ids one core asks of one device at most, and how many lookups it makes."""
+    """For each table how many ids one core asks of one device at most, and how many lookups it makes.
+
+    Raises:
+        InvalidArgumentError: a batch of another number of cores than this process has.
+
+    Not in TensorFlow.
+
+    >>> import jax
+    >>> from jax.sharding import Mesh
+    >>> from gradlab.tpu import Feature, Ids, OnMesh, Plan, Table, make_batch, sizes_of
+    >>> plan = Plan((Table("t", 9, 1),), (Feature("f", 0, (2,)),))
+    >>> sizes_of(plan, OnMesh(Mesh(jax.devices()[:1], "x")), make_batch(plan, {"f": Ids([0, 0, 1], [7, 3, 7])}))
+    [(2, 3)]
+    """
     count = len(cores_here(plan, placement))
     found = []
     for table, t in zip(plan.tables, batch.tables, strict=True):
