@@ -13,7 +13,7 @@ README = (ROOT / "README.md").read_text("utf-8")
 
 
 # The last is run where Ray runs: workers/test_on_ray.py.
-TOUR, OPTIMIZERS, WORKERS, LAB, CLUSTER = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+TOUR, OPTIMIZERS, WORKERS, TPU, LAB, CLUSTER = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 
 
 def test_the_tour_runs_and_is_short() -> None:
@@ -41,6 +41,15 @@ def test_asynchronous_training_prints_what_its_comments_say() -> None:
     assert (mean, comparison, waiting, same) == ("[3. 2.]", "0 < 1", "needs 2, has 0, position 1", "True")
     assert accepted.endswith(" 0]")
     assert "20 interleavings" in outcomes and shape == "(16, 16)"
+
+
+def test_tpu_embeddings_print_what_their_comments_say() -> None:
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(TPU, "README.md", "exec"), {})
+    falls, step, *configuration = printed.getvalue().splitlines()
+    assert (falls, step) == ("True", "[3 7] [1 0 1] [-0.02]")
+    assert any("table words" in line and "8 x 1" in line for line in configuration)
 
 
 def test_the_lab_in_30_lines_is_one_and_works(tmp_path: Path) -> None:
