@@ -112,7 +112,7 @@ def trained(
 ) -> Run:  # fmt: skip
     """All steps of a setting."""
     from ..tpu import Ids, create, make_batch
-    from ..tpu.traces import record, sized
+    from ..tpu.runs.traces import record, sized
 
     asks = tuple(asked(k, zipf, duplicates, last) for k in range(STEPS))
     given = [{"id": Ids(a.sample, a.id, a.weight)} for a in asks]

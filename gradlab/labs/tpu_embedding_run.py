@@ -171,7 +171,7 @@ def _traffic(zipf: float, strategy: Any) -> np.ndarray:
 def _trained(rule: str, rate_words: float, rate_users: float, zipf: float, pipelined: bool) -> Any:
     """For each table how far rows are from their start, (steps + 1, rows); losses; and ids asked for."""
     from ..tpu import create
-    from ..tpu.traces import record
+    from ..tpu.runs.traces import record
 
     plan = _plan(rule, pipelined)
     begin, end = zip(*(weights(rows, WIDTH, 1 + k) for k, rows in enumerate(ROWS)), strict=True)
@@ -187,7 +187,7 @@ def _trained(rule: str, rate_words: float, rate_users: float, zipf: float, pipel
 def _batches(zipf: float) -> list[Any]:
     """The ids of every step and device."""
     from ..tpu import Ids, make_batch
-    from ..tpu.traces import sized
+    from ..tpu.runs.traces import sized
 
     words = popular(chances(5, STEPS, DEVICES, SAMPLES * IDS), ROWS[0], zipf)
     users, sample = popular(chances(6, STEPS, DEVICES, SAMPLES), ROWS[1], 0.0), np.arange(SAMPLES)

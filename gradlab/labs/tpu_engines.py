@@ -226,7 +226,7 @@ def _buffers(found: Any) -> tuple[np.ndarray, ...]:
 def _moved(plan: Any, batch: Any) -> np.ndarray:
     """How far a step moves each row."""
     from ..tpu import create
-    from ..tpu.traces import record, sized
+    from ..tpu.runs.traces import record, sized
 
     begin, end = weights(ROWS, WIDTH)
     one = sized(batch, 1, LOOKUPS, LOOKUPS, SAMPLES)

@@ -7,8 +7,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from gradlab.tpu import TPUEmbeddingConfiguration
-from gradlab.tpu.forms import FORMS
-from gradlab.tpu.wire import is_repeated
+from gradlab.tpu.config.forms import FORMS
+from gradlab.tpu.config.wire import is_repeated
 
 OPTIMIZERS = [f.message for f in FORMS if f.message != "user_defined_program"]
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from gradlab.rules import Adagrad, Adam, FrequencyAwareAdagrad, Momentum, StochasticGradientDescent
 from gradlab.tpu import Feature, Ids, Levels, Plan, Policy, Table, Tag, create, lookup, make_batch, update
-from gradlab.tpu.optimizer_messages import FORMS
+from gradlab.tpu.config.optimizer_messages import FORMS
 
 from .. import ways
 from ..rules.cases import DEFAULTS

@@ -10,7 +10,7 @@ from jax.sharding import Mesh
 
 from ..policy import Policy
 from ..proto import TPUEmbeddingConfiguration
-from ..system import System
+from ..system.system import System
 from .config_writer import configuration, functions_of, named
 from .custom import CustomCombiner, CustomOptimizer
 from .feature_shapes import checked, merged, shapes_of_batch, shapes_of_inputs

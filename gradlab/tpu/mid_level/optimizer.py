@@ -9,7 +9,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, TypeVar
 
 from ...rules import Rule
-from ..optimizer_messages import BY_RULE, parameters_of
+from ..config.optimizer_messages import BY_RULE, parameters_of
 from ..proto import (
     ClippingLimits,
     GradientAccumulationStatus,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradlab.tpu import parse
-from gradlab.tpu.wire import is_repeated
+from gradlab.tpu.config.wire import is_repeated
 
 from ..scenarios import Scenario
 from .ops import against

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from gradlab import tpu
-from gradlab.tpu.optimizer_messages import FORMS, Either, Form
+from gradlab.tpu.config.optimizer_messages import FORMS, Either, Form
 from gradlab.tpu.update import row_sums
 
 from ..scenarios import Scenario, Unsupported

@@ -6,7 +6,7 @@ import pytest
 
 from gradlab import tpu
 from gradlab.tpu import SGD, Adagrad, CustomOptimizer, Optimizer, UserDefinedProgram
-from gradlab.tpu.optimizer_messages import FORMS
+from gradlab.tpu.config.optimizer_messages import FORMS
 from gradlab.tpu.proto import GradientAccumulationStatus, LowDimensionalPackingStatus
 
 ALL = [c for c in vars(tpu).values() if inspect.isclass(c) and issubclass(c, Optimizer) and c is not Optimizer]

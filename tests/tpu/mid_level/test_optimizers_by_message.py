@@ -12,7 +12,7 @@ from gradlab.tpu import (
     MDLAdagradLight,
     Optimizer,
 )
-from gradlab.tpu.optimizer_messages import rule_of
+from gradlab.tpu.config.optimizer_messages import rule_of
 
 
 @pytest.mark.parametrize(

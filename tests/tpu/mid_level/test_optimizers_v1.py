@@ -12,7 +12,7 @@ from gradlab.tpu import (
     RMSProp,
     TableConfig,
 )
-from gradlab.tpu.optimizer_messages import rule_of
+from gradlab.tpu.config.optimizer_messages import rule_of
 
 L1_L2 = {"l1_regularization_strength": 0.5, "l2_regularization_strength": 0.25}
 

@@ -1,0 +1,1 @@
+"""Why a row moved, and which traps a step is in."""

@@ -1,0 +1,98 @@
+"""The update of one row, worked out again from its lookups: the same sums in the same order, the same rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from ..._arrays import flush
+from ..plan import NO_LIMITS, Table
+from ..row_update import Around, clipped
+from ..state import State
+from .contributions import Contribution
+from .explanation import RuleRun
+
+FAR = 2**31  # units in the last place from a number to NaN or infinity
+Row = tuple[np.ndarray, tuple[np.ndarray, ...]]  # weights and slots
+
+
+def row_of(state: State, table: int, row: int) -> Row:
+    """Weights and slots of one row, wherever it is."""
+    weights, slots = rows_at(state, table, np.array([row]))
+    return weights[0], tuple(s[0] for s in slots)
+
+
+def rows_at(state: State, table: int, rows: np.ndarray) -> Row:
+    """Weights and slots of some rows."""
+    shards = state.placement.shards(state.plan.tables[table].rows)
+    places = jnp.asarray(shards.owner(rows) * shards.size + shards.place(rows))
+    return np.asarray(state.tables[table][places]), tuple(np.asarray(s[places]) for s in state.slots[table])
+
+
+def core_sums(around: Around, made: Sequence[Contribution]) -> dict[int, np.ndarray]:
+    """What each core has for the row."""
+    return {core: _sum([x for c, x in _terms(around, made) if c == core]) for core in sorted({c.core for c in made})}
+
+
+def totals(around: Around, made: Sequence[Contribution]) -> list[np.ndarray]:
+    """The gradient of each run of the rule on the row."""
+    sums = list(core_sums(around, made).values())
+    if not around.table.accumulate:
+        return sums if around.policy.without_accumulation == "core" else [x for _, x in _terms(around, made)]
+    if not sums:
+        return [] if around.rule.lazy else [np.zeros(around.table.width, np.float32)]
+    return [_sum(sums)]
+
+
+def runs(around: Around, start: Row, gradients: Sequence[np.ndarray], rate: Any) -> Iterator[RuleRun]:
+    """The rule on the row, once for each gradient."""
+    w, slots = start
+    for total in gradients:
+        whole_slots = tuple(jnp.asarray(s)[None] for s in slots)
+        stages = around.stages(jnp.asarray(w)[None], whole_slots, jnp.asarray(total)[None], rate)
+        gradient, whole, left, free, w = (np.asarray(x)[0] for x in stages[:5])
+        slots = tuple(np.asarray(s)[0] for s in stages.slots)
+        yield RuleRun(total, gradient, whole - left, free, w, named(around.table, slots))
+
+
+def named(table: Table, slots: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
+    """Slots by name."""
+    return dict(zip(table.rule.slots, slots, strict=True))
+
+
+def ulps(path: Sequence[Row], b: Row) -> int:
+    """How far the end of a path is from a row, in units in the last place of the largest number on the path.
+
+    A number that comes out of others is as fine as they are. NaN equals NaN.
+
+    >>> one = np.ones(2, np.float32)
+    >>> ulps([(one, ())], (np.nextafter(one, one + 1), ()))
+    1
+    """
+    steps = zip(*([w, *slots] for w, slots in path), strict=True)
+    return max(_distance(np.stack(one), y) for one, y in zip(steps, (b[0], *b[1]), strict=True))
+
+
+def _distance(path: np.ndarray, y: np.ndarray) -> int:
+    end, finest = path[-1], np.spacing(np.nanmax(abs(path), axis=0, initial=0))
+    same = (end == y) | (np.isnan(end) & np.isnan(y))
+    with np.errstate(all="ignore"):
+        far = np.ceil(np.nan_to_num(abs(end.astype(float) - y) / finest, nan=np.inf, posinf=FAR))
+        return int(np.where(same, 0, np.minimum(far, FAR)).max(initial=0))
+
+
+def _terms(around: Around, made: Sequence[Contribution]) -> list[tuple[int, np.ndarray]]:
+    """The core and the term of each lookup; clipped where the policy clips terms and not sums."""
+    limits = NO_LIMITS if around.clips_gradient else around.table.gradient_limits
+    return [(one.core, clipped(one.product, limits)) for one in made]
+
+
+def _sum(terms: Sequence[np.ndarray]) -> np.ndarray:
+    """Added one after another, as the tables do."""
+    total = np.zeros_like(terms[0])
+    for x in terms:
+        total = flush(total + x)
+    return total

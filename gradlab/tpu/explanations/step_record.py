@@ -1,0 +1,82 @@
+"""What one step of embedding tables was given and what came of it: references, for whoever asks afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..batch import Batch, Ids, make_batch
+from ..plan import Plan
+from ..state import State
+
+CoreIds = Sequence[Mapping[str, Ids]] | Mapping[str, Ids]
+
+
+@dataclass(frozen=True, eq=False)
+class Sent:
+    """What a step sends to the tables: gradients, rates, and which ids they are for. Not in TensorFlow.
+
+    Args:
+        gradients: for each feature an array like its activations.
+        learning_rates: a scalar for each tag.
+        ids: for each core the ids by feature name, as `make_batch` takes them.
+        batch: what was made of them. Without it `make_batch` does; without ids nobody can say what was given.
+
+    Raises:
+        ValueError: neither ids nor a batch.
+
+    >>> Sent([], batch=Batch(())).learning_rates
+    ()
+    """
+
+    gradients: Sequence[Any]
+    learning_rates: Sequence[Any] = ()
+    ids: CoreIds | None = None
+    batch: Batch | None = None
+
+    def __post_init__(self) -> None:
+        if self.ids is None and self.batch is None:
+            raise ValueError("give the ids of the step, or the batch made of them")
+
+    def lookups(self, plan: Plan) -> Batch:
+        """The batch, made of the ids if it is not there."""
+        return self.batch if isinstance(self.batch, Batch) else make_batch(plan, self.cores())
+
+    def cores(self) -> list[Mapping[str, Ids]]:
+        """The ids of each core; none where they were not kept."""
+        if self.ids is None:
+            return []
+        return [self.ids] if isinstance(self.ids, Mapping) else list(self.ids)
+
+
+@dataclass(frozen=True, eq=False)
+class StepRecord:
+    """One step: the state before, what was sent, and the state after if it is kept. Not in TensorFlow.
+
+    Args:
+        before: the state that `lookup` and `update` got.
+        sent: what the step sent.
+        after: the state that `update` gave.
+        late: in a pipelined plan, what the step before sent: that is what moves rows now.
+
+    >>> from gradlab.tpu import Feature, Plan, Table, create
+    >>> plan = Plan((Table("t", 4, 1),), (Feature("f", 0, (1,)),))
+    >>> StepRecord(create(plan, [[[0.0]] * 4]), Sent([[[1.0]]], ids={"f": Ids([0], [2])})).applied.learning_rates
+    ()
+    """
+
+    before: State
+    sent: Sent
+    after: State | None = None
+    late: Sent | None = None
+
+    @property
+    def plan(self) -> Plan:
+        """The plan of the step."""
+        return self.before.plan
+
+    @property
+    def applied(self) -> Sent | None:
+        """What this step made rows move by; None for the first step of a pipelined plan."""
+        return self.late if self.plan.pipelined else self.sent
