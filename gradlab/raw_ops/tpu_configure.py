@@ -29,11 +29,11 @@ def ConfigureTPUEmbedding(*, config: Config, name: str | None = None) -> None:
 starts anew and wipes the tables
     >>> tpu.shutdown_system()
     """
-    if part("current").is_initialized():
+    if part("system.current").is_initialized():
         raise FailedPreconditionError(
             "the TPU embedding is configured; gl.tpu.initialize_system(config) starts anew and wipes the tables"
         )
-    part("current").initialize_system(config)
+    part("system.current").initialize_system(config)
 
 
 @op(fixed(SCALAR))
@@ -45,7 +45,7 @@ def IsTPUEmbeddingInitialized(*, config: Config = "", name: str | None = None) -
     >>> bool(IsTPUEmbeddingInitialized())
     False
     """
-    current = part("current")
+    current = part("system.current")
     return np.bool_(current.is_initialized() and current.current_system().is_configured_by(config))
 
 
@@ -62,8 +62,8 @@ def ExecuteTPUEmbeddingPartitioner(*, config: Config, name: str | None = None) -
     >>> ExecuteTPUEmbeddingPartitioner(config=tpu.example_config()) == tpu.example_config()
     True
     """
-    part("config").plan_of(config)
-    return part("config").parse(config).SerializeToString()
+    part("config.parse").plan_of(config)
+    return part("config.parse").parse(config).SerializeToString()
 
 
 @op(strings(SCALAR))

@@ -68,7 +68,7 @@ def EnqueueTPUEmbeddingSparseBatch(
     ... )
     >>> tpu.shutdown_system()
     """
-    where = [part("enqueued").as_indices(x) for x in sample_indices]
+    where = [part("system.enqueued").as_indices(x) for x in sample_indices]
     inputs = list(zip(where, embedding_indices, aggregation_weights, strict=True))
     _enqueue(inputs, mode_override, device_ordinal, combiners, flat=True)
 
@@ -108,7 +108,7 @@ def EnqueueTPUEmbeddingSparseTensorBatch(
     ... )
     >>> tpu.shutdown_system()
     """
-    where = [part("enqueued").as_indices(x) for x in sample_indices]
+    where = [part("system.enqueued").as_indices(x) for x in sample_indices]
     inputs = list(zip(where, embedding_indices, aggregation_weights, strict=True))
     inputs = _with_lengths(inputs, max_sequence_lengths, num_features)
     _enqueue(inputs, mode_override, device_ordinal, combiners, table_ids, flat=True)
@@ -213,7 +213,7 @@ def _enqueue(
     table_ids: Sequence[int] | None = None,
     flat: bool = False,
 ) -> None:
-    running, enqueued = system(), part("enqueued")
+    running, enqueued = system(), part("system.enqueued")
     given, plan = [enqueued.Input(*i) for i in inputs], running.plan
     if not running.config.feature_descriptor:
         ids = enqueued.of_tables(plan, given, table_ids)

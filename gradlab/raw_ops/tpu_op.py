@@ -74,7 +74,7 @@ def system(config: Config = "") -> Any:
     Raises:
         FailedPreconditionError: none is running, or one of another configuration.
     """
-    running = part("current").current_system()
+    running = part("system.current").current_system()
     if not running.is_configured_by(config):
         raise FailedPreconditionError(
             "config is not that of the running system; all operations carry one configuration, and "

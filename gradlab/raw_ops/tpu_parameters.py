@@ -113,7 +113,7 @@ def _table(
     """The system, and which of its tables is meant; refuses one of another optimizer."""
     running = system(config)
     text = table_name.decode() if isinstance(table_name, bytes) else table_name
-    table = part("shapes").table_number(running.config, table_id, text)
+    table = part("config.shapes").table_number(running.config, table_id, text)
     own = running.config.table_descriptor[table].optimization_parameters.WhichOneof("parameters")
     if own != message:
         raise InvalidArgumentError(

@@ -26,7 +26,7 @@ def fixed(*outputs: Sequence[int | None] | None) -> Callable[..., list[Any]]:
 
 def activations(config: Any, num_outputs: int = 0, num_tables: int = 0, **_: Any) -> list[Any]:
     """One for each feature, or for each table where the configuration has no features."""
-    message, shapes = part("config").parse(config), part("shapes")
+    message, shapes = part("config.parse").parse(config), part("config.shapes")
     shapes.check_output_count(message, num_outputs or num_tables)
     return shapes.activation_shapes(message)
 
@@ -35,7 +35,7 @@ def gradients(learning_rates: Sequence[Shape], inputs: Any = (), gradients: Any 
     """Nothing comes out; a learning rate is a scalar. Gradients are looked at when they are sent."""
     if not inputs and not gradients:
         raise InvalidArgumentError("there must be a gradient for each feature or table, got none")
-    part("shapes").check_rate_shapes([s for s in learning_rates if s is not None])
+    part("config.shapes").check_rate_shapes([s for s in learning_rates if s is not None])
     return []
 
 
@@ -44,16 +44,16 @@ def split(tuple_mask: bytes, integer_type: Any, float_type: Any, config: Any, **
     for what, given, allowed in (("integer_type", integer_type, _INTEGERS), ("float_type", float_type, _FLOATS)):
         if dtype_of(given).name not in allowed:
             raise TypeError(f"{what} must be one of {', '.join(allowed)}; got {given}")
-    part("config").parse(config)
-    mask = part("mask_bytes").parse_tuple_mask(tuple_mask)
+    part("config.parse").parse(config)
+    mask = part("config.mask_bytes").parse_tuple_mask(tuple_mask)
     return [(int(mask[mask[:, 0] == kind, 1].sum()),) for kind in (0, 1)]
 
 
 def load(*, table_id: int, table_name: str, **given: Any) -> list[Any]:
     """Nothing comes out; parameters and slots are matrices of one shape, of one table."""
-    part("shapes").check_one_of(table_id, _text(table_name))
+    part("config.shapes").check_one_of(table_id, _text(table_name))
     attributes = ("num_shards", "shard_id", "config")
-    part("shapes").check_loaded([s for name, s in given.items() if name not in attributes and s is not None])
+    part("config.shapes").check_loaded([s for name, s in given.items() if name not in attributes and s is not None])
     return []
 
 
@@ -61,7 +61,7 @@ def retrieve(count: int) -> Callable[..., list[Any]]:
     """As many matrices, whose sizes are seen when they come."""
 
     def shapes(*, table_id: int, table_name: str, **_: Any) -> list[Any]:
-        part("shapes").check_one_of(table_id, _text(table_name))
+        part("config.shapes").check_one_of(table_id, _text(table_name))
         return [(None, None)] * count
 
     return shapes
@@ -70,7 +70,7 @@ def retrieve(count: int) -> Callable[..., list[Any]]:
 def load_all(*, config: Any, num_shards: int, shard_id: int, **given: Sequence[Shape]) -> list[Any]:
     """Nothing comes out; each list has an entry for each table."""
     lists = [[(None, None) if s is None else s for s in shapes] for shapes in given.values()]
-    part("shapes").check_all_loaded(_internal(config), lists, num_shards, shard_id)
+    part("config.shapes").check_all_loaded(_internal(config), lists, num_shards, shard_id)
     return []
 
 
@@ -79,7 +79,7 @@ def retrieve_all(*, NumTables: int, config: Any, num_shards: int, shard_id: int)
     message = _internal(config)
     if NumTables != len(message.table_descriptor):
         raise InternalError(f"NumTables must be {len(message.table_descriptor)}, as in config; got {NumTables}")
-    return part("shapes").all_parameter_shapes(message, num_shards, shard_id)
+    return part("config.shapes").all_parameter_shapes(message, num_shards, shard_id)
 
 
 def partitioner(*, config: Any) -> list[Any]:
@@ -138,14 +138,14 @@ def first_again(sliced_activations: Shape, table_id: int, lookup_id: int, **_: A
 
 def dtype_of(given: Any) -> Any:
     """A dtype of NumPy, from what any library calls it."""
-    part("shapes")  # with JAX comes the name bfloat16
+    part("config.shapes")  # with JAX comes the name bfloat16
     return np.dtype(getattr(given, "as_numpy_dtype", given))
 
 
 def _internal(config: Any) -> Any:
     """The message; TensorFlow's shape functions check it for themselves here."""
     try:
-        return part("config").parse(config)
+        return part("config.parse").parse(config)
     except ValueError as error:
         raise InternalError(str(error)) from None
 

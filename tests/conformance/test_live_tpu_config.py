@@ -16,7 +16,7 @@ from gradlab.tpu.proto import tpu_embedding_pb2 as ours
 
 from ..golden.need import need_tensorflow
 from ..golden.tensorflow_values import tensorflow
-from ..tpu.messages import arguments, configurations
+from ..tpu.config.messages import arguments, configurations
 from .adapters.tpu_config import words
 
 pytestmark = pytest.mark.tensorflow

@@ -223,7 +223,7 @@ def test_the_other_engine_gives_the_same(engine: Any) -> None:
         rng = np.random.default_rng(0)
         for _ in range(3):
             row = rng.integers(0, 50, 16)
-            s.enqueue({"t": Ids(np.arange(16) // 2, row)}, combiners=["mean"])
+            s.enqueue({"t": Ids(np.arange(16) // 2, row)}, combiners=["mean"], ids=["by name", "a function"])
             got = s.receive_activations()
             s.send_gradients([got[0] + 1], [])
         found.append(s.retrieve(0))
