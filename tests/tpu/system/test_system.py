@@ -215,7 +215,9 @@ def test_on_a_mesh_the_numbers_are_those_of_one_device(strategy: int) -> None:
     assert len(set(found[0][0].ravel().tolist())) == 5
 
 
-@pytest.mark.parametrize("engine", ["sparsecore", functools.partial(tpu.sparsecore.make_batch, per_core=2)], ids=str)
+@pytest.mark.parametrize(
+    "engine", ["sparsecore", functools.partial(tpu.sparsecore.make_batch, per_core=2)], ids=["name", "function"]
+)
 def test_the_other_engine_gives_the_same(engine: Any) -> None:
     found = []
     for name in ("classic", engine):
@@ -223,7 +225,7 @@ def test_the_other_engine_gives_the_same(engine: Any) -> None:
         rng = np.random.default_rng(0)
         for _ in range(3):
             row = rng.integers(0, 50, 16)
-            s.enqueue({"t": Ids(np.arange(16) // 2, row)}, combiners=["mean"], ids=["by name", "a function"])
+            s.enqueue({"t": Ids(np.arange(16) // 2, row)}, combiners=["mean"])
             got = s.receive_activations()
             s.send_gradients([got[0] + 1], [])
         found.append(s.retrieve(0))
