@@ -135,6 +135,8 @@ class OnMesh:
 
     def __post_init__(self) -> None:
         check_choice("strategy", self.strategy, ("div", "mod"))
+        # With axes in the types of arrays, as `jax.make_mesh` has them, every index would have to say where it goes.
+        object.__setattr__(self, "mesh", Mesh(self.mesh.devices, self.mesh.axis_names))
 
     @property
     def devices(self) -> int:

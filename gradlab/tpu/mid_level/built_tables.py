@@ -35,8 +35,7 @@ class BuiltTables(TableSet):
         super().__init__(feature_config, optimizer, engine is not None, seed)
         _check_custom(self._tables, engine)
         self._pipelined, self._policy, self._engine = pipelined, policy, engine
-        # With axes in the types of arrays, as `jax.make_mesh` has them, every index would have to say where it goes.
-        self._mesh = None if mesh is None else Mesh(mesh.devices, mesh.axis_names)
+        self._mesh = mesh
         self._cores = _cores(num_cores, mesh)
         self._functions = functions_of(self._tables)
         self._shapes: list[Shape | None] = [f.output_shape for _, f in self._features]

@@ -111,8 +111,7 @@ class TPUEmbedding(BuiltTables):
             self._build(shapes)
         system, mode = self._built("enqueue"), "train" if training else "inference"
         each = self._ids(system.plan, flat, scales, len(cores))
-        for core, ids in zip(cores, each, strict=True):
-            system.enqueue(ids, core, mode, [str(t.combiner) for t in self._tables])
+        system.enqueue_all(dict(zip(cores, each, strict=True)), mode, [str(t.combiner) for t in self._tables])
 
     def dequeue(self, name: str | None = None) -> Any:
         """The activations of the batch, nested like the features: (samples of all cores, ..., dim) each, float32.

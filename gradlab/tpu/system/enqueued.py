@@ -11,6 +11,7 @@ import numpy as np
 from ...errors import InvalidArgumentError
 from ..batch import Ids
 from ..inputs import ids_of
+from ..lookups import ranks
 from ..plan import Feature, Plan
 
 
@@ -145,7 +146,7 @@ def _indices(feature: Feature, given: Input, ids: np.ndarray) -> np.ndarray:
 def _split_indices(feature: Feature, splits: np.ndarray, ids: np.ndarray) -> np.ndarray:
     """Element, place and 0 for each id of a ragged sequence."""
     rows = ids_of(dataclasses.replace(feature, shape=feature.shape[:-1]), (splits, ids)).samples
-    places = np.arange(rows.size) - np.searchsorted(rows, rows)
+    places = ranks(rows)
     return np.stack([*np.unravel_index(rows, feature.shape[:-1]), places, np.zeros_like(places)], 1)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from ..._arrays import Array, is_jax, is_traced
 from ...errors import DTypeError, InvalidArgumentError
 from ..batch import Ids
-from ..lookup import Dedup
+from ..lookup import Dedup, packed
 from ..plan import Plan
 from ..update import check_gradients
 
@@ -26,7 +26,7 @@ def share(tree: Any, replica: int, replicas: int) -> Any:
 
 def dedup_of(batch: Any) -> Dedup:
     """The deduplication data of a batch: one tuple, with the vectors of each table in turn."""
-    return (tuple(x for t in batch.tables for x in t),)
+    return packed(batch.tables)
 
 
 def joined(parts: Sequence[Sequence[Array]]) -> tuple[Array, ...]:

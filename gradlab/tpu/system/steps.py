@@ -10,9 +10,11 @@ from typing import Any
 from ...errors import FailedPreconditionError, InvalidArgumentError
 from ..batch import Ids
 from ..lookup import Dedup
+from ..proto import TPUEmbeddingConfiguration
 
 ORDER = "each step is: enqueue once for each core, receive deduplication data, receive activations, send gradients"
 TRAIN, INFERENCE, BACKWARD = "train", "inference", "backward_pass_only"
+Given = Mapping[str, Ids]  # of one core, by feature
 _MODES = {"train": TRAIN, "training": TRAIN, INFERENCE: INFERENCE, BACKWARD: BACKWARD}
 
 
@@ -32,7 +34,7 @@ class Step:
     replicas: int
     mode: str = ""
     combiners: tuple[str, ...] = ()
-    cores: dict[int, Mapping[str, Ids]] = field(default_factory=dict)
+    cores: dict[int, Given] = field(default_factory=dict)
     batch: Any = None
     activations: Sequence[Any] = ()
     stages: list[Stage] = field(default_factory=list)
@@ -50,6 +52,11 @@ class Step:
                 f"but core {min(self.cores)} has {self.mode!r} and {list(self.combiners)}"
             )
 
+    def put(self, mode: str, combiners: tuple[str, ...], ids: Mapping[int, Given], batch: Any) -> None:
+        """The ids of some cores, and the batch of all if these were the last."""
+        self.mode, self.combiners, self.batch = mode, combiners, batch
+        self.cores.update(ids)
+
     def expect(self, replica: int, stage: Stage, what: str) -> None:
         """Refuse what comes out of its order."""
         found = self.stages[replica]
@@ -63,6 +70,12 @@ class Step:
     def missing_replicas(self) -> list[int]:
         """The replicas that are not done."""
         return [k for k, stage in enumerate(self.stages) if stage is not Stage.DONE]
+
+
+def configured_mode(config: TPUEmbeddingConfiguration) -> str:
+    """What the batches of a configuration are for."""
+    modes = {TPUEmbeddingConfiguration.TRAINING: TRAIN, TPUEmbeddingConfiguration.INFERENCE: INFERENCE}
+    return modes.get(config.mode, BACKWARD)
 
 
 def mode_of(override: Any, configured: str) -> str:

@@ -12,7 +12,7 @@ from jax.sharding import Mesh
 from ..._arrays import Array
 from ...errors import FailedPreconditionError
 from ...rules import Rule
-from ..batch import Ids, make_batch
+from ..batch import make_batch
 from ..config.parse import parse, plan_of
 from ..config.shapes import cores_per_output
 from ..engines import Engine, engine_of
@@ -20,17 +20,14 @@ from ..explanations.step_record import Sent, StepRecord
 from ..lookup import Dedup
 from ..plan import Plan
 from ..policy import Policy
-from ..proto import TPUEmbeddingConfiguration
 from ..state import State
 from ..update import check_rates
 from .enqueued import combined
 from .exchange import check_one_rate, check_same, copied, dedup_of, joined, received_gradients, share
 from .kept_tables import KeptTables
 from .parameters import untouched
-from .steps import INFERENCE, Stage, Step, mode_of
+from .steps import INFERENCE, Given, Stage, Step, configured_mode, mode_of
 from .turns import Turns
-
-_MODES = {TPUEmbeddingConfiguration.TRAINING: "train", TPUEmbeddingConfiguration.INFERENCE: INFERENCE}
 
 
 class System:
@@ -74,9 +71,7 @@ class System:
         self.keeps_steps = False
         self.last_step: StepRecord | None = None
 
-    def enqueue(
-        self, ids: Mapping[str, Ids], core: int = -1, mode: str = "", combiners: Sequence[str] | None = None
-    ) -> None:
+    def enqueue(self, ids: Given, core: int = -1, mode: str = "", combiners: Sequence[str] | None = None) -> None:
         """Put the ids of the features of one core in its queue.
 
         Args:
@@ -90,15 +85,16 @@ class System:
                 or other combiners than another core has in this step.
             FailedPreconditionError: the core enqueued already and has not received, or is a batch ahead.
         """
+        self.enqueue_all({self._turns.core(core): ids}, mode, combiners)
+
+    def enqueue_all(self, ids: Mapping[int, Given], mode: str = "", combiners: Sequence[str] | None = None) -> None:
+        """`enqueue` for several cores, by their numbers; all or none."""
         with self._turns.turn():
-            core, plan = self._turns.core(core), combined(self.plan, combiners)
-            step = self._turns.step_for(core)
-            mode = mode_of(mode, _MODES.get(self.config.mode, "backward_pass_only"))
+            plan, mode = combined(self.plan, combiners), mode_of(mode, configured_mode(self.config))
             chosen = tuple(t.combiner for t in plan.tables)
+            step = self._turns.step_for(ids)
             step.agree(mode, chosen)
-            step.batch = self._batch(plan, {**step.cores, core: ids}, core)
-            step.mode, step.combiners = mode, chosen
-            step.cores[core] = copied(ids)
+            step.put(mode, chosen, {k: copied(given) for k, given in ids.items()}, self._batch(plan, step, ids))
             self._turns.changed.notify_all()
 
     def receive_deduplication_data(self, replica: int | None = None) -> Dedup:
@@ -230,12 +226,14 @@ class System:
         """How many replicas; with SPMD sharding each has several cores."""
         return self._turns.replicas
 
-    def _batch(self, plan: Plan, cores: Mapping[int, Mapping[str, Ids]], core: int) -> Any:
-        """The batch of all cores, None until the last has enqueued; the ids of the core are looked at in any case."""
-        if len(cores) < plan.cores:
-            make_batch(dataclasses.replace(plan, cores=1), cores[core])
-            return None
-        return self._tables.placed(self._make_batch(plan, [cores[k] for k in range(plan.cores)]))
+    def _batch(self, plan: Plan, step: Step, new: Mapping[int, Given]) -> Any:
+        """The batch of all cores, None until the last has enqueued; the ids of new cores are looked at in any case."""
+        cores = {**step.cores, **new}
+        if len(cores) == plan.cores:
+            return self._tables.placed(self._make_batch(plan, [cores[k] for k in range(plan.cores)]))
+        for ids in new.values():
+            make_batch(dataclasses.replace(plan, cores=1), ids)
+        return None
 
     def _update(self, gradients: Sequence[Array], rates: Sequence[Array], step: Step) -> None:
         dedup = dedup_of(step.batch)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 import jax.numpy as jnp
@@ -69,8 +69,12 @@ class Turns:
             )
         return given
 
-    def step_for(self, core: int) -> Step:
-        """The step that the next batch of a core belongs to: the one in progress, or after receiving the next."""
+    def step_for(self, cores: Iterable[int]) -> Step:
+        """The step that the next batches of cores belong to: the one in progress, or after receiving the next."""
+        *_, step = [self._step_for(self.core(k)) for k in cores]
+        return step
+
+    def _step_for(self, core: int) -> Step:
         if core not in self.now.cores:
             return self.now
         if self.now.stages[core // self.cores_per_replica] is Stage.NOTHING:

@@ -210,6 +210,16 @@ def test_one_bad_id_leaves_nothing_enqueued() -> None:
     assert embedding.dequeue().shape == (2, 1)
 
 
+def test_what_the_engine_refuses_on_the_last_core_leaves_nothing_enqueued() -> None:
+    embedding = TPUEmbedding(FeatureConfig(TableConfig(8, 1, name="t")), SGD(), num_cores=2, engine="sparsecore")
+    embedding.build(per_replica_batch_size=1)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="share"):
+            embedding.enqueue([[1], [2]])
+    with pytest.raises(RuntimeError, match=r"cores \[0, 1\] have enqueued nothing"):
+        embedding.dequeue()
+
+
 @pytest.mark.parametrize(
     ("given", "weights", "error", "told"),
     [

@@ -55,6 +55,31 @@ def test_every_other_order_raises_and_changes_nothing() -> None:
         s.receive_deduplication_data()
 
 
+def test_several_cores_enqueue_all_or_none() -> None:
+    s = system(num_tensor_cores=2)
+    for bad, error in (({0: ids(1, 1), 1: ids(1, 9)}, "outside table"), ({0: ids(1, 1), 2: ids(1, 1)}, "cores are 0")):
+        with pytest.raises(InvalidArgumentError, match=error):
+            s.enqueue_all(bad)
+    s.enqueue(ids(3, 3), 1)
+    with pytest.raises(FailedPreconditionError, match="core 1 has a batch"):
+        s.enqueue_all({0: ids(1, 1), 1: ids(1, 1)})
+    s.enqueue(ids(2, 2), 0)
+
+
+def test_a_mesh_with_explicit_axes_holds_the_rows() -> None:
+    mesh = jax.make_mesh((8,), ("x",), devices=jax.devices("cpu")[:8])
+    config = system(num_tensor_cores=8).config
+    s = initialize_system(config, mesh=mesh)
+    s.enqueue_all({k: ids(3, k % 4) for k in range(8)})
+    with replica(0):
+        assert s.state.tables[0].sharding.num_devices == 8
+    for k in range(8):
+        s.receive_activations(replica=k)
+    for k in range(8):
+        s.send_gradients([GRADIENT], [], replica=k)
+    assert rows(s) == [-1, -1, -1, -5]
+
+
 def test_a_core_may_enqueue_the_next_batch_when_it_has_received() -> None:
     s = system()
     s.enqueue(ids(3, 3))
