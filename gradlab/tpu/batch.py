@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import InvalidArgumentError
 from .coo import combiner_gains
-from .lookups import OUTSIDE, Lookups, distinct, filled, roomy
+from .lookups import OUTSIDE, Lookups, distinct, filled, ranks, roomy
 from .plan import Feature, Plan, Table
 from .policy import Policy
 
@@ -134,8 +134,7 @@ def _in_sequence(feature: Feature, samples: np.ndarray, places: Any) -> tuple[np
     """Where in its output each id of a sequence goes, and whether that is inside."""
     if (samples[1:] < samples[:-1]).any():
         raise InvalidArgumentError(f"the samples of feature {feature.name!r}, a sequence, must not decrease")
-    counted = np.arange(samples.size) - np.searchsorted(samples, samples)
-    place = counted if places is None else np.asarray(places, np.int64)
+    place = ranks(samples) if places is None else np.asarray(places, np.int64)
     return samples * feature.sequence_length + place, (place >= 0) & (place < feature.sequence_length)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -47,7 +48,12 @@ def lookup(state: State, batch: Batch) -> tuple[tuple[Array, ...], Dedup]:
     place.check(batch)
     tables = tuple(Lookups(*(jnp.asarray(x) for x in t)) for t in batch.tables)
     activations = place.run(partial(_activations, plan, place), state.tables, tables)
-    return activations, (tuple(x for t in tables for x in t),)
+    return activations, packed(tables)
+
+
+def packed(tables: Sequence[Lookups]) -> Dedup:
+    """The deduplication data: one tuple, with the vectors of each table in turn."""
+    return (tuple(x for t in tables for x in t),)
 
 
 def _activations(plan: Plan, place: Placement, tables: Any, lookups: Any) -> tuple[Array, ...]:

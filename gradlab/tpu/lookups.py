@@ -36,8 +36,7 @@ def distinct(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """
     order = sorting(ids)
     ordered = ids[order].astype(np.uint32, copy=False)
-    first = np.ones(ids.size, bool)
-    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+    first = changes(ordered)
     inverse = np.empty(ids.size, np.uint32)
     inverse[order] = np.cumsum(first, dtype=np.uint32) - np.uint32(1)
     return ordered[first], inverse
@@ -55,6 +54,26 @@ def sorting(ids: np.ndarray) -> np.ndarray:
     if ids.size and ids.max() > np.iinfo(np.uint16).max:
         order = order[np.argsort((ids >> 16).astype(np.uint16)[order], kind="stable")]
     return order
+
+
+def changes(x: np.ndarray) -> np.ndarray:
+    """Whether each entry differs from the one before it; the first does.
+
+    >>> changes(np.array([3, 3, 5])).tolist()
+    [True, False, True]
+    """
+    first = np.ones(x.size, bool)
+    np.not_equal(x[1:], x[:-1], out=first[1:])
+    return first
+
+
+def ranks(groups: np.ndarray) -> np.ndarray:
+    """How many entries of its group stand before each; groups do not decrease.
+
+    >>> ranks(np.array([3, 3, 5])).tolist()
+    [0, 1, 0]
+    """
+    return np.arange(groups.size) - np.searchsorted(groups, groups)
 
 
 def roomy(size: int) -> int:

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradlab.tpu.lookups import distinct, filled, roomy
+from gradlab.tpu.lookups import changes, distinct, filled, ranks, roomy
 
 
 @given(st.lists(st.integers(0, 2**31 - 2)), st.sampled_from([np.uint32, np.int32, np.int64]))
@@ -24,3 +24,10 @@ def test_at_most_half_of_the_room_is_spare(size: int) -> None:
 def test_filled_up_with_a_value() -> None:
     x = filled(np.array([1, 2], np.uint32), 4, 9)
     assert (x.tolist(), x.dtype) == ([1, 2, 9, 9], np.uint32)
+
+
+@given(st.lists(st.integers(0, 4)))
+def test_ranks_count_the_entries_of_a_group(groups: list[int]) -> None:
+    ordered = np.sort(np.array(groups, np.int64))
+    assert ranks(ordered).tolist() == [ordered[:k].tolist().count(x) for k, x in enumerate(ordered.tolist())]
+    np.testing.assert_array_equal(changes(ordered), ranks(ordered) == 0)

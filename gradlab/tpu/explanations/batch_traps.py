@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..batch import rows_of
+from ..batch import rows_of, side_by_side
 from ..lookups import Lookups
 from ..policy import Policy
 from .contributions import given
-from .excerpt import Excerpt, joined
+from .excerpt import Excerpt
 from .traps import Trap, farthest
 
 
@@ -21,7 +21,9 @@ def mean_counts_duplicates(e: Excerpt) -> Trap:
     once = [_once(p, combiner) for p in parts]
     doubled = sum(p.unique.size - o.unique.size for p, o in zip(parts, once, strict=True))
     applies = doubled > 0 and combiner != "sum"
-    merged = joined([_distinct(p) for p in once], e.plan.samples_of(0)) if applies and e.table.accumulate else None
+    merged = (
+        side_by_side([_distinct(p) for p in once], e.plan.samples_of(0)) if applies and e.table.accumulate else None
+    )
     other = e.after(lookups=merged if applies else None)
     at = farthest(e.after(), other)
     return Trap(

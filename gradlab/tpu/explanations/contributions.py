@@ -11,6 +11,7 @@ import numpy as np
 
 from ..._arrays import flush
 from ..batch import Ids, rows_of
+from ..lookups import ranks
 from ..plan import Feature, Plan
 from .step_record import Sent
 
@@ -141,5 +142,5 @@ def _vectors(ids: Ids, length: int) -> tuple[np.ndarray, np.ndarray, np.ndarray,
     weights = np.ones(numbers.size, np.float32) if ids.weights is None else np.asarray(ids.weights, np.float32)
     places = getattr(ids, "places", None)
     if not length or places is None:
-        places = np.arange(samples.size) - np.searchsorted(samples, samples)
+        places = ranks(samples)
     return samples, numbers, weights, np.asarray(places, np.int64)

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..lookups import OUTSIDE, Lookups, distinct, filled, roomy
+from ..batch import side_by_side
+from ..lookups import OUTSIDE, Lookups, distinct
 from ..plan import Plan, Table
 from ..state import State, create
 from ..update import rate_of, update
@@ -65,7 +66,7 @@ class Excerpt:
         """The lookups as this table wants them: each row once, or as they come."""
         merges = table.accumulate or self.plan.policy.without_accumulation == "core"
         parts = [p._replace(**dict(zip(("unique", "inverse"), distinct(p.unique), strict=True))) for p in self.shares()]
-        return joined(parts if merges else self.shares(), self.plan.samples_of(0))
+        return side_by_side(parts if merges else self.shares(), self.plan.samples_of(0))
 
 
 def excerpt(record: StepRecord, table: int) -> Excerpt:
@@ -95,15 +96,3 @@ def excerpt(record: StepRecord, table: int) -> Excerpt:
     return Excerpt(
         plan, rows, bool(free.size), state, lookups._replace(unique=places), gradients, sent, whole, table
     )  # fmt: skip
-
-
-def joined(parts: Sequence[Lookups], end: int) -> Lookups:
-    """The lookups of all cores, filled up to one length."""
-    most_rows, most = (roomy(max(p[n].size for p in parts)) for n in (0, 1))
-    ends = (most_rows, OUTSIDE), (most, most_rows), (most, end), (most, 0)
-    return Lookups(
-        *(
-            np.concatenate([filled(x, size, value) for x in field])
-            for field, (size, value) in zip(zip(*parts, strict=True), ends, strict=True)
-        )
-    )

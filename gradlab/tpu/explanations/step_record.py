@@ -6,11 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..batch import Batch, Ids, make_batch
+from ..batch import Batch, Cores, Ids, make_batch
 from ..plan import Plan
 from ..state import State
-
-CoreIds = Sequence[Mapping[str, Ids]] | Mapping[str, Ids]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +30,7 @@ class Sent:
 
     gradients: Sequence[Any]
     learning_rates: Sequence[Any] = ()
-    ids: CoreIds | None = None
+    ids: Cores | None = None
     batch: Batch | None = None
 
     def __post_init__(self) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 from ...errors import EmbeddingWarning, warn
 from ..batch import Ids
 from ..inputs import ids_of, is_nested
+from ..lookups import ranks
 from ..plan import Feature
 from .table_config import FeatureConfig, Shape
 
@@ -112,7 +113,7 @@ def _sequence_length(feature: Feature, config: FeatureConfig, given: Written, co
 def _in_rows(ids: Ids, length: int) -> Ids:
     """The ids of sequences, each in a sample of its own; what is past the end of a sequence is left out."""
     samples = np.asarray(ids.samples)
-    places = np.arange(samples.size) - np.searchsorted(samples, samples) if ids.places is None else ids.places
+    places = ranks(samples) if ids.places is None else ids.places
     keep = places < length
     return Ids((samples * length + places)[keep], np.asarray(ids.ids)[keep])
 

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..._arrays import Array
-from ..lookups import OUTSIDE
+from ..lookups import OUTSIDE, ranks
 from ..placement import OnMesh, Placement, Shards
 from ..update import RowSums
 
@@ -75,9 +75,8 @@ def arranged(ids: np.ndarray, owners: np.ndarray, parts: int, length: int) -> tu
     order = np.argsort(np.where(ids == OUTSIDE, parts, owners).astype(np.uint16), kind="stable")
     order = order[: np.count_nonzero(ids != OUTSIDE)]
     ordered = owners[order].astype(np.int64)
-    rank = np.arange(order.size) - np.searchsorted(ordered, ordered)
     went = np.full(ids.size, parts * length, np.uint32)
-    went[order] = ordered * length + rank
+    went[order] = ordered * length + ranks(ordered)
     out = np.full(parts * length, OUTSIDE, np.uint32)
     out[went[order]] = ids[order]
     return out, went

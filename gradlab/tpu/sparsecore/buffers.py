@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..lookups import OUTSIDE
+from ..lookups import OUTSIDE, ranks
 from .partitions import Grouped, Limits
 from .stacking import Layout, padded
 
@@ -112,7 +112,7 @@ def fill(
     begins, limit = _begins(need.totals, layout, size, minibatches, shared)
     segments, rows, partitions = _segments(g, layout, minibatches)
     group = segments * layout.shards + partitions
-    place = begins[segments] + need.starts[segments, partitions] + _rank(group)
+    place = begins[segments] + need.starts[segments, partitions] + ranks(group)
     kept = place < limit[segments]
     flat = ((segments // (layout.per_core * minibatches)) * size + place)[kept]
     ids, samples = (np.full(layout.cores * size, PADDING, np.int32) for _ in range(2))
@@ -127,13 +127,6 @@ def fill(
     written = _written(begins, last[:, 0], layout, size, minibatches)
     shape = (layout.cores, size)
     return Buffers(pointers, ids.reshape(shape), samples.reshape(shape), gains.reshape(shape), written), kept
-
-
-def _rank(group: np.ndarray) -> np.ndarray:
-    """How many entries of the same group stand before each; groups are contiguous."""
-    first = np.ones(group.size, bool)
-    np.not_equal(group[1:], group[:-1], out=first[1:])
-    return np.arange(group.size) - np.flatnonzero(first)[np.cumsum(first) - 1] if group.size else group
 
 
 def _begins(

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...errors import InvalidArgumentError
-from ..lookups import sorting
+from ..lookups import changes, sorting
 from .entries import Entries
 from .stacking import Stack
 
@@ -68,13 +68,13 @@ def grouped(
     key = group << (np.uint64(32) - bits) | local
     order = _order(group, local)
     key, group, samples = key[order], group[order], found.samples[order]
-    starts_row = _changes(key)
-    keep = starts_row | _changes(samples)
+    starts_row = changes(key)
+    keep = starts_row | changes(samples)
     number = np.cumsum(keep) - 1
     gains = np.zeros(int(keep.sum()), np.float32)
     np.add.at(gains, number, found.gains[order])
     kept = order[keep]
-    starts_group = _changes(group[keep])
+    starts_group = changes(group[keep])
     return Grouped(
         found.sparse_cores[kept],
         batch[kept].astype(np.int64),
@@ -96,12 +96,6 @@ def _order(group: np.ndarray, local: np.ndarray) -> np.ndarray:
         return np.lexsort((local, group))
     order = sorting(local)
     return order[sorting(group[order])]
-
-
-def _changes(x: np.ndarray) -> np.ndarray:
-    first = np.ones(x.size, bool)
-    np.not_equal(x[1:], x[:-1], out=first[1:])
-    return first
 
 
 def _since(count: np.ndarray, starts: np.ndarray) -> np.ndarray:
