@@ -1,12 +1,14 @@
-"""What the labs of embedding tables share: rules with their names, popular ids, a table and one to learn."""
+"""What the labs of embedding tables share: rules with their names, a chosen row, popular ids, a table to learn."""
 
 from __future__ import annotations
 
 import functools
+from typing import Any
 
 import numpy as np
 
 from .. import rules
+from ..live import LiveFigure
 from ..rules import Rule
 
 # Every optimizer that trains a table. Numbers are TensorFlow's defaults for TPUs; those that have none are moderate.
@@ -34,6 +36,22 @@ RULES: dict[str, tuple[str, Rule]] = {
 def labelled() -> list[tuple[str, str]]:
     """The options of a menu of rules."""
     return [(name, label) for name, (label, _) in RULES.items()]
+
+
+def choosing(live: LiveFigure, rows: int) -> LiveFigure:
+    """The same with its control "row" tied to the selection: a click moves the control, which moves the selection."""
+
+    def look(change: Any) -> None:
+        if change.new is not None and change.new < rows:
+            live.set(row=change.new)
+
+    def follow(change: Any) -> None:
+        if live.selected is not None:
+            live.selected = change.new
+
+    live.observe(look, names="selected")
+    live.observe(follow, names="row")
+    return live
 
 
 def popular(chance: np.ndarray, rows: int, zipf: float) -> np.ndarray:

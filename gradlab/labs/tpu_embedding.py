@@ -11,7 +11,7 @@ from ..live import Description, Items, LiveFigure, Menu, Slider, Toggle
 from ._embedding_run import CLIPS, DECAYS, DEVICES, LAST, ROWS, SAMPLES, STEPS, WIDTH, Moved, trained
 from ._lab import Control, Lab, Target, plain
 from ._row_story import ascii_words, in_a_sentence, listed, story
-from ._tables import RULES, labelled
+from ._tables import RULES, choosing, labelled
 
 _PLAIN = {
     "step": 1, "rule": "adagrad", "combiner": "mean", "zipf": 1.0, "duplicates": 0.0, "last": "ordinary",
@@ -109,19 +109,7 @@ class tpu_embedding(Lab):
 
     def make_live(self, view: EmbeddingView, **params: Any) -> LiveFigure:
         """As every lab's, and a row that is clicked is the one that is explained."""
-        live = super().make_live(view, **params)
-
-        def look(change: Any) -> None:
-            if change.new is not None and change.new < ROWS:
-                live.set(row=change.new)
-
-        def follow(change: Any) -> None:
-            if live.selected is not None:
-                live.selected = change.new
-
-        live.observe(look, names="selected")
-        live.observe(follow, names="row")
-        return live
+        return choosing(super().make_live(view, **params), ROWS)
 
     def describe(self, trace: Moved) -> Description:
         d, s = trace.lookups, trace.settings

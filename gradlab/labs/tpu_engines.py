@@ -13,7 +13,7 @@ from ..live import Description, Items, LiveFigure, Menu, Slider
 from ._embedding_run import ROWS, SAMPLES, WIDTH, asked
 from ._lab import Control, Lab, Target, plain
 from ._row_story import ascii_words, folded
-from ._tables import RULES, weights
+from ._tables import RULES, choosing, weights
 
 LOOKUPS, RATE = 17, 0.3  # room for lookups; the learning rate
 _KNOWN = ("sgd", "adagrad", "adagrad_momentum", "adam", "ftrl")  # that SparseCores of TensorFlow have
@@ -106,19 +106,7 @@ class tpu_engines(Lab):
 
     def make_live(self, view: EnginesView, **params: Any) -> LiveFigure:
         """As every lab's, and a row that is clicked is the one that is marked."""
-        live = super().make_live(view, **params)
-
-        def look(change: Any) -> None:
-            if change.new is not None and change.new < ROWS:
-                live.set(row=change.new)
-
-        def follow(change: Any) -> None:
-            if live.selected is not None:
-                live.selected = change.new
-
-        live.observe(look, names="selected")
-        live.observe(follow, names="row")
-        return live
+        return choosing(super().make_live(view, **params), ROWS)
 
     def describe(self, trace: Compared) -> Description:
         e, s = trace.shown, trace.settings

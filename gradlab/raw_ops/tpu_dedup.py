@@ -40,7 +40,7 @@ def SplitDedupData(
     """
     elements = input[0] if len(input) == 1 and isinstance(input[0], tuple | list) and _is_nested(input[0]) else input
     mask = part("config.mask_bytes").parse_tuple_mask(tuple_mask)
-    return part("dedup").split(elements, mask, dtype_of(integer_type), dtype_of(float_type))
+    return part("dedup").split_dedup(elements, mask, dtype_of(integer_type), dtype_of(float_type))
 
 
 @op(fixed(SCALAR))
@@ -74,7 +74,7 @@ def MergeDedupData(
     mask = part("config.mask_bytes").parse_tuple_mask(tuple_mask)
     cores = part("config.shapes").cores_per_output(part("config.parse").parse(config))
     vectors = [_typed(integer_tensor, integer_type), _typed(float_tensor, float_type)]
-    return (tuple(part("dedup").merge(*vectors, mask, cores)),)
+    return (tuple(part("dedup").merge_dedup(*vectors, mask, cores)),)
 
 
 @op(fixed(SCALAR))
@@ -94,7 +94,7 @@ def ComputeDedupDataSize(*, config: Config, name: str | None = None) -> np.int32
     7
     >>> tpu.shutdown_system()
     """
-    return np.int32(part("dedup").data_size(ComputeDedupDataTupleMask(config=config)))
+    return np.int32(part("dedup").dedup_size(ComputeDedupDataTupleMask(config=config)))
 
 
 @op(fixed((None, None)))
@@ -115,7 +115,7 @@ def ComputeDedupDataTupleMask(*, config: Config, name: str | None = None) -> np.
     [[0, 1], [0, 2], [0, 2], [1, 2]]
     >>> tpu.shutdown_system()
     """
-    return part("dedup").tuple_mask(system(config).deduplication_data()[0])
+    return part("dedup").dedup_mask(system(config).deduplication_data()[0])
 
 
 def _is_nested(elements: Any) -> bool:

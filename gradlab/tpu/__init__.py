@@ -20,10 +20,10 @@ from .config.table_messages import table_of as table_of
 from .coo import CooRows as CooRows
 from .coo import combiner_gains as combiner_gains
 from .coo import coo_rows as coo_rows
-from .dedup import data_size as data_size
-from .dedup import merge as merge
-from .dedup import split as split
-from .dedup import tuple_mask as tuple_mask
+from .dedup import dedup_mask as dedup_mask
+from .dedup import dedup_size as dedup_size
+from .dedup import merge_dedup as merge_dedup
+from .dedup import split_dedup as split_dedup
 from .engines import make_batch as make_batch
 from .explanations.contributions import Contribution as Contribution
 from .explanations.explain import explain as explain

@@ -18,7 +18,7 @@ from ..errors import InvalidArgumentError
 INTEGER, FLOAT = 0, 1
 
 
-def tuple_mask(elements: Sequence[Any]) -> np.ndarray:
+def dedup_mask(elements: Sequence[Any]) -> np.ndarray:
     """The mask that describes these vectors, of shape (number of vectors, 2) and dtype int32.
 
     Raises:
@@ -26,14 +26,14 @@ def tuple_mask(elements: Sequence[Any]) -> np.ndarray:
 
     Source: op `ComputeDedupDataTupleMask`, TensorFlow 2.21 (2026).
 
-    >>> tuple_mask([np.array([1, 2]), np.array([0.1])]).tolist()
+    >>> dedup_mask([np.array([1, 2]), np.array([0.1])]).tolist()
     [[0, 2], [1, 1]]
     """
     rows = [(INTEGER if np.issubdtype(x.dtype, np.integer) else FLOAT, x.shape[0]) for x in _vectors(elements)]
     return np.array(rows, np.int32).reshape(-1, 2)
 
 
-def data_size(mask: Any) -> int:
+def dedup_size(mask: Any) -> int:
     """The number of entries in all vectors that a mask describes.
 
     Raises:
@@ -41,20 +41,20 @@ def data_size(mask: Any) -> int:
 
     Source: op `ComputeDedupDataSize`, TensorFlow 2.21 (2026).
 
-    >>> data_size([[0, 2], [1, 1], [0, 1]])
+    >>> dedup_size([[0, 2], [1, 1], [0, 1]])
     4
     """
     return int(_checked(mask)[:, 1].sum())
 
 
-def split(
+def split_dedup(
     elements: Sequence[Any], mask: Any, integer_type: Any = np.uint32, float_type: Any = np.float32
 ) -> tuple[Array, Array]:
     """All integer vectors joined in order, and all float vectors joined in order.
 
     Args:
         elements: vectors, NumPy or JAX.
-        mask: their description, as `tuple_mask` gives it.
+        mask: their description, as `dedup_mask` gives it.
         integer_type, float_type: dtypes of the results, which matter where a kind has no vector at all.
 
     Raises:
@@ -62,7 +62,7 @@ def split(
 
     Source: op `SplitDedupData`, TensorFlow 2.21 (2026).
 
-    >>> ints, floats = split([np.array([1, 2]), np.array([0.5]), np.array([3])], [[0, 2], [1, 1], [0, 1]])
+    >>> ints, floats = split_dedup([np.array([1, 2]), np.array([0.5]), np.array([3])], [[0, 2], [1, 1], [0, 1]])
     >>> ints.tolist(), floats.tolist()
     ([1, 2, 3], [0.5])
     """
@@ -78,7 +78,7 @@ def split(
     return joined(INTEGER, integer_type), joined(FLOAT, float_type)
 
 
-def merge(integers: Any, floats: Any, mask: Any, num_cores_per_replica: int = 1) -> list[Array]:
+def merge_dedup(integers: Any, floats: Any, mask: Any, num_cores_per_replica: int = 1) -> list[Array]:
     """The vectors that were split: each is cut from the front of what is left of its kind.
 
     Args:
@@ -93,7 +93,7 @@ def merge(integers: Any, floats: Any, mask: Any, num_cores_per_replica: int = 1)
 
     Source: op `MergeDedupData`, TensorFlow 2.21 (2026).
 
-    >>> [x.tolist() for x in merge(np.array([1, 2, 3]), np.array([0.5]), [[0, 2], [1, 1], [0, 1]])]
+    >>> [x.tolist() for x in merge_dedup(np.array([1, 2, 3]), np.array([0.5]), [[0, 2], [1, 1], [0, 1]])]
     [[1, 2], [0.5], [3]]
     """
     left = dict(zip((INTEGER, FLOAT), _vectors([integers, floats]), strict=True))

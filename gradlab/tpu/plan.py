@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 from ..rules import Rule, StochasticGradientDescent
+from ..rules._rule import check_choice
 from .coo import Combiner
 from .policy import Policy
 from .row_update import Limits, check_limits
@@ -49,7 +50,8 @@ class Table:
     `step_counter` feeds the rule's field of that name. The rule is lazy unless it says otherwise.
 
     Raises:
-        ValueError: no rows or no width, limits that cross, or a rule that moves every row without `accumulate`.
+        ValueError: no rows or no width, an unknown combiner, limits that cross, or a rule that moves every row without
+            `accumulate`.
 
     Source: `TableDescriptor` and `OptimizationParameters`, TensorFlow 2.21 (2026).
 
@@ -74,6 +76,7 @@ class Table:
     def __post_init__(self) -> None:
         if self.rows < 1 or self.width < 1:
             raise ValueError(f"table {self.name!r} must have rows and width, got {self.rows} x {self.width}")
+        check_choice(f"the combiner of table {self.name!r}", self.combiner, get_args(Combiner))
         check_limits(f"gradient_limits of table {self.name!r}", self.gradient_limits)
         check_limits(f"weight_limits of table {self.name!r}", self.weight_limits)
         if not self.rule.lazy and not self.accumulate:

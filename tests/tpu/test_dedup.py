@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradlab.tpu import data_size, merge, split, tuple_mask
+from gradlab.tpu import dedup_mask, dedup_size, merge_dedup, split_dedup
 
 MIXED = [np.array([1, 2], np.uint32), np.float32([0.5]), np.array([3], np.uint32)]
 MASK = [[0, 2], [1, 1], [0, 1]]
@@ -21,33 +21,33 @@ vectors = st.one_of(
 
 @given(st.lists(vectors, max_size=5))
 def test_merge_undoes_split(elements: list[np.ndarray]) -> None:
-    mask = tuple_mask(elements)
-    integers, floats = split(elements, mask)
+    mask = dedup_mask(elements)
+    integers, floats = split_dedup(elements, mask)
     assert (integers.dtype, floats.dtype) == (np.uint32, np.float32)
-    assert data_size(mask) == integers.size + floats.size
-    back = merge(integers, floats, mask)
+    assert dedup_size(mask) == integers.size + floats.size
+    back = merge_dedup(integers, floats, mask)
     assert [x.tobytes() for x in back] == [x.tobytes() for x in elements]
 
 
 def test_integers_and_floats_keep_their_order() -> None:
-    integers, floats = split(MIXED, MASK)
+    integers, floats = split_dedup(MIXED, MASK)
     assert (integers.tolist(), floats.tolist()) == ([1, 2, 3], [0.5])
 
 
 def test_no_vectors_give_empty_ones_of_the_types_asked_for() -> None:
-    integers, floats = split([], [], np.int64, np.float16)
+    integers, floats = split_dedup([], [], np.int64, np.float16)
     assert (integers.dtype, integers.shape, floats.dtype, floats.shape) == (np.int64, (0,), np.float16, (0,))
-    assert merge(integers, floats, []) == []
+    assert merge_dedup(integers, floats, []) == []
 
 
 def test_jax_in_jax_out() -> None:
-    integers, floats = split([jnp.arange(3), jnp.ones(2)], [[0, 3], [1, 2]])
+    integers, floats = split_dedup([jnp.arange(3), jnp.ones(2)], [[0, 3], [1, 2]])
     assert (integers.dtype, floats.dtype) == (jnp.uint32, jnp.float32)
-    assert [x.tolist() for x in merge(integers, floats, [[0, 3], [1, 2]])] == [[0, 1, 2], [1.0, 1.0]]
+    assert [x.tolist() for x in merge_dedup(integers, floats, [[0, 3], [1, 2]])] == [[0, 1, 2], [1.0, 1.0]]
 
 
 def test_cores_hold_shares() -> None:
-    assert [x.tolist() for x in merge([1, 2, 3], [], [[0, 4], [0, 2]], num_cores_per_replica=2)] == [[1, 2], [3]]
+    assert [x.tolist() for x in merge_dedup([1, 2, 3], [], [[0, 4], [0, 2]], num_cores_per_replica=2)] == [[1, 2], [3]]
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_cores_hold_shares() -> None:
 )
 def test_masks_that_split_refuses(mask: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        split(MIXED, mask)
+        split_dedup(MIXED, mask)
 
 
 @pytest.mark.parametrize(
@@ -77,4 +77,4 @@ def test_masks_that_split_refuses(mask: Any, message: str) -> None:
 )
 def test_vectors_that_merge_refuses(integers: Any, floats: Any, cores: int, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        merge(np.array(integers), np.array(floats), MASK, cores)
+        merge_dedup(np.array(integers), np.array(floats), MASK, cores)

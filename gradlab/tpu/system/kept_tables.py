@@ -81,8 +81,7 @@ class KeptTables:
         return StepRecord(dataclasses.replace(before, plan=plan), sent, self._state, late)
 
     def _step(self, step: Any, *sent: Any) -> None:
-        rest = dataclasses.replace(self._state, tables=(), slots=())
-        self._state = step((self._state.tables, self._state.slots), rest, *sent)
+        self._state = step(*self._parts(), *sent)
 
     def load(self, arrays: Mapping[int, Sequence[Any]], num_shards: int, shard_id: int) -> None:
         """Rows of a shard of tables and slots, all or none; a hidden sum of gradients may follow them."""
