@@ -8,28 +8,47 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from matplotlib.transforms import Transform
+from matplotlib.text import Text
 
 from ._bars import bars
-from ._lanes import ACCEPTED, DROPPED, patch, text
+from ._lanes import ACCEPTED, DROPPED, patch
+from ._style import BLACK
 
 _HALF = 0.42  # of a cell's width: the longest bar
+_LEFT = {"left": 0.0, "center": 0.5, "right": 1.0}  # how much of a text is left of its place
 
 
-class WholePixels(Transform):
-    """The nearest corner of a pixel."""
+class Label(Text):
+    """One line without formulas around a whole pixel, painted without the layout that Text makes anew each time.
 
-    input_dims = output_dims = 2
+    Its middle is that of its digits, so that numbers of one row stand on one line; its alignment is horizontal only.
+    """
 
-    def transform_non_affine(self, values: Any) -> Any:
-        """Round."""
-        return np.round(values)
+    def draw(self, renderer: Any) -> None:
+        """Paint it."""
+        words = self.get_text()
+        if not (words and self.get_visible()):
+            return
+        font, aligned = self.get_fontproperties(), self.get_horizontalalignment()
+        width, _, _ = renderer.get_text_width_height_descent(words, font, False)
+        _, digit, _ = renderer.get_text_width_height_descent("0", font, False)
+        x, y = np.round(self.get_transform().transform(self.get_position()))
+        y = renderer.get_canvas_width_height()[1] - y if renderer.flipy() else y
+        y += round(digit / 2) * (1 if renderer.flipy() else -1)
+        pen = renderer.new_gc()
+        pen.set_foreground(self.get_color())
+        renderer.draw_text(pen, x - round(_LEFT[aligned] * width), y, words, font, 0.0, False, self)
+        pen.restore()
+        self.stale = False
 
 
 def label(axes: Any, **looks: Any) -> Any:
     """A moving text around a whole pixel; of many that change often."""
-    looks = {"ha": "center", "va": "center", "fontsize": 8, "transform": axes.transData + WholePixels()} | looks
-    return text(axes, **looks)
+    place: dict[str, Any] = {"x": 0, "y": 0, "ha": "center", "va": "center", "fontsize": 8}
+    one = Label(**place | looks, color=BLACK, animated=True, zorder=4, clip_on=False, transform=axes.transData)
+    one.set_in_layout(False)
+    axes.add_artist(one)
+    return one
 
 
 class Numbers:
