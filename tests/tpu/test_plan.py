@@ -1,6 +1,6 @@
 """Tables, features and tags that fit together, and what they say of shapes."""
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -33,10 +33,7 @@ def test_plans_are_values() -> None:
     [
         (lambda: Table("t", 0, 4), "table 't' must have rows and width, got 0 x 4"),
         (lambda: Table("t", 4, 0), "table 't' must have rows and width, got 4 x 0"),
-        (
-            lambda: Table("t", 4, 1, combiner="avg"),
-            "combiner of table 't' must be one of 'sum', 'mean', 'sqrtn'; got 'avg'",
-        ),  # type: ignore[arg-type]
+        (lambda: Table("t", 4, 1, combiner=cast(Any, "avg")), "combiner of table 't' must be .* 'sqrtn'; got 'avg'"),
         (lambda: Table("t", 4, 1, Adam(lazy=False), accumulate=False), "table 't': a rule that moves every row"),
         (lambda: Table("t", 4, 1, Lion(lazy=False), accumulate=False), "needs accumulate=True"),
         (lambda: Plan(TABLES, (Feature("x", 2, (3,)),)), "feature 'x' reads table 2, but there are 2"),
