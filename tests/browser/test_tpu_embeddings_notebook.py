@@ -2,12 +2,174 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import pytest
 
+from gradlab.live.display_list import ITEMS, decode, unpack_items
+
 from .conftest import NOTEBOOKS
+from .lab import Lab, until
+from .pages import Notebook
 
 pytestmark = pytest.mark.browser
 
 PATH = NOTEBOOKS / "06_tpu_embeddings.ipynb"
-STEP = "One step of an embedding table"
-AXES = {STEP: ("step", "Step")}
+STEP, RUN, ENGINES = (
+    "One step of an embedding table",
+    "Two embedding tables on eight devices",
+    "Two engines for one batch",
+)
+AXES = {
+    STEP: ("step", "Step"),
+    RUN: ("step", "Steps done"),
+    ENGINES: ("limit", "Lookups a partition may get"),
+}
+
+
+@pytest.mark.parametrize("label", AXES)
+def test_every_lab_is_there_and_stepped_forth_and_back(label: str, shown: Any, screenshots: str | None) -> None:
+    lab = shown(label)
+    name, axis = AXES[label]
+    slider = lab.slider(axis)
+    slider.press("Home")
+    until(lambda: slider.position() == 0 and lab.agrees(**{name: axis}), saying=f"{label} at the start")
+    seen = [(lab.readout(), lab.pixels())]
+    for k in range(1, 5):
+        slider.press("ArrowRight")
+        until(lambda k=k: slider.position() == k and lab.agrees(**{name: axis}), saying=f"{label} at {k}")
+        until(lambda: lab.pixels() != seen[-1][1], saying=f"step {k} is painted")
+        seen.append((lab.readout(), lab.pixels()))
+    assert lab.alt() == lab.notebook.evaluate(f"{lab.object}.description.alt")
+    lab.screenshot(screenshots, label)
+    for before in reversed(seen[:-1]):
+        slider.press("ArrowLeft")
+        until(lambda before=before: (lab.readout(), lab.pixels()) == before, saying="a step back is as it was")
+
+
+@pytest.mark.parametrize("label", [STEP, RUN])
+def test_steps_come_while_it_plays_and_under_the_mouse(label: str, shown: Any) -> None:
+    lab = shown(label)
+    start = lab.params()["step"]
+    lab.click("Play")
+    until(lambda: lab.params()["step"] > start + 3, saying="steps come")
+    lab.click("Pause")
+    slider, frame = lab.slider(AXES[label][1]), lab.frame()
+    slider.drag(0.1)
+    until(lambda: lab.agrees(step=AXES[label][1]), saying="kernel, slider and text agree after the drag")
+    assert slider.value() < start + 4 and lab.frame() > frame + 1
+
+
+@pytest.mark.parametrize(
+    ("label", "preset", "said"),
+    [
+        (STEP, "A popular id", "Gradients of samples 0, 2, 3, 4, 6 sum to"),
+        (STEP, "Mean counts duplicates", "Row 14 of table 'words' moved: 4 lookups"),
+        (STEP, "A padding sample", "14 lookups fetch 7 rows"),
+        (STEP, "An id out of range", "Row 23 of table 'words' moved"),
+        (STEP, "FTRL forgets", "sum to 0, and the rule runs all the same"),
+        (RUN, "Adam without correction", "Step 2: loss"),
+        (RUN, "Popular rows on one device", "device 0 has 36% of the work"),
+        (RUN, "Rows dealt out in turn", "device 0 has 27% of the work"),
+        (ENGINES, "Ids are dropped", "8 dropped, a row moves by up to"),
+        (ENGINES, "Split, and exact", "in the first of 5 minibatches; 0 dropped, every row moves alike"),
+        (ENGINES, "Refused", "The SparseCores refuse the batch"),
+    ],
+)
+def test_what_the_text_says_of_each_preset(
+    label: str, preset: str, said: str, shown: Any, screenshots: str | None
+) -> None:
+    lab = shown(label)
+    lab.click(preset)
+    name, axis = AXES[label]
+    until(lambda: said in lab.readout() and lab.agrees(**{name: axis}), saying=f"{preset}: {said}")
+    lab.screenshot(screenshots, preset)
+
+
+def test_a_row_is_chosen_by_a_click_and_by_keys(shown: Any, screenshots: str | None) -> None:
+    lab = shown(STEP)
+    picture, (ids, table) = lab.group.locator(".gl-picture"), spots(lab)
+    row = max(k for k, (x, _) in enumerate(ids) if np.isfinite(x))
+    picture.click(position=dict(zip("xy", ids[row], strict=True)))
+    until(lambda: is_chosen(lab, row), saying="the row that was clicked")
+    lab.screenshot(screenshots, "row-clicked")
+    lab.group.locator(".gl-field").first.press("ArrowLeft")
+    until(lambda: is_chosen(lab, row - 1), saying="the row before it")
+    picture.click(position=dict(zip("xy", table[20], strict=True)))
+    until(lambda: is_chosen(lab, 20), saying="a row of the table")
+
+
+def is_chosen(lab: Lab, row: int) -> bool:
+    """Whether a row is told of, in the text and at its slider, and its numbers are there."""
+    told = f"Row {row} of table" in lab.readout() and f"row {row}: weight 0" in lab.readout()
+    return told and lab.params()["row"] == lab.slider("Chosen row").value() == row
+
+
+def spots(lab: Lab) -> list[Any]:
+    """Where rows lie in the picture, for each panel that shows them, (rows, 2)."""
+    frame = bytes.fromhex(lab.notebook.evaluate(f"{lab.object}.live.frame().hex()"))
+    places, _ = unpack_items(next(body for code, body in decode(frame) if code == ITEMS))
+    box, width = lab.canvas.bounding_box(), lab.canvas.evaluate("(canvas) => canvas.width")
+    shown = places[np.isfinite(places).any(axis=(1, 2))] * (box["width"] / width)
+    return list(shown.tolist())
+
+
+def test_a_row_moves_by_nothing(shown: Any, screenshots: str | None) -> None:
+    lab = shown(STEP)
+    assert lab.goal().endswith("not yet.")
+    lab.menu("Optimizer").select_option(label="Adam, as tables have it")
+    lab.menu("Ids of the last sample").select_option(label="two, weights 1 and −1")
+    lab.slider("Popularity (Zipf exponent)").press("Home")
+    lab.slider("Chosen row").press("Home")
+    lab.slider("Chosen row").press("ArrowRight", times=2)
+    lab.slider("Step").press("ArrowRight")
+    until(lambda: lab.goal().endswith("reached."), saying="the target is reached")
+    lab.screenshot(screenshots, "moved-by-nothing")
+
+
+def test_one_update_for_each_lookup_moves_farther(shown: Any) -> None:
+    lab = shown(STEP)
+    lab.click("A popular id")
+    until(lambda: lab.readout().endswith("move it by 0.909.") and lab.agrees(step="Step"))
+    lab.group.get_by_role("switch", name="Sum the gradients of a row first").click()
+    until(lambda: "move it by" in lab.readout() and "0.909" not in lab.readout() and lab.agrees())
+
+
+def test_one_device_is_asked_for_most(shown: Any, screenshots: str | None) -> None:
+    lab = shown(RUN)
+    assert lab.goal().endswith("not yet.")
+    lab.slider("Popularity of words (Zipf exponent)").press("End")
+    until(lambda: lab.goal().endswith("reached."), saying="the target is reached")
+    lab.menu("Rows of a device").select_option(label="every eighth (mod)")
+    until(lambda: lab.goal().endswith("not yet."), saying="rows that are dealt out in turn share the work")
+    lab.screenshot(screenshots, "dealt-out")
+
+
+def test_each_table_has_its_own_rate(shown: Any) -> None:
+    lab = shown(RUN)
+    words, users = losses(lab)
+    lab.slider("Learning rate 1, of users").press("ArrowRight", times=4)
+    until(lambda: losses(lab)[1] != users and lab.agrees(rate_users="Learning rate 1, of users"))
+    assert losses(lab)[0] == words
+
+
+def losses(lab: Lab) -> list[str]:
+    return lab.readout().partition("loss ")[2].partition(";")[0].split(", ")
+
+
+def test_the_prediction_is_revealed(notebook: Notebook, screenshots: str | None) -> None:
+    lab = notebook.lab("Predict the distinct ids")
+    handle, before = lab.group.get_by_role("slider").first, lab.params()
+    handle.focus()
+    for _ in range(3):
+        handle.press("ArrowUp")
+    until(lambda: lab.params() != before)
+    lab.click("Reveal")
+    until(lambda: lab.readout().startswith("Your guess is") and lab.agrees(), saying="the result is there")
+    lab.screenshot(screenshots, "distinct")
+
+
+def test_nothing_failed_and_nothing_left_the_machine(notebook: Notebook) -> None:
+    assert notebook.troubles == []
+    assert len(notebook.requests) > 10  # requests are seen at all
