@@ -20,12 +20,8 @@ GROUPS = {
     **{f"sparsecore_{x}": "SparseCore" for x in ("optimizer", "preprocess", "layout", "drawn")},
     "slot_init": "TPU embedding formulas",
     "derived": "TPU embedding formulas",
-    "tf_tpu_test_expected": "TPU embedding steps",
-    "embedding_lookup_sparse": "sparse lookups",
-    "serving_lookup": "sparse lookups",
-    "config_proto": "TPU configurations",
-    "op_shape": "TPU operations",
-    **dict.fromkeys(("config_api", "api_error", "initializer"), "TPU mid-level classes"),
+    **dict.fromkeys(("tf_tpu_test_expected", "embedding_lookup_sparse", "serving_lookup"), "TPU embedding formulas"),
+    **dict.fromkeys(("config_proto", "op_shape", "config_api", "api_error", "initializer"), "TPU interfaces"),
     "anchor": "other libraries' formulas",
 }
 OTHER = "other"
