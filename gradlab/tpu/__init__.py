@@ -63,9 +63,11 @@ from .mid_level import ProximalYogi as ProximalYogi
 from .mid_level import QuantizationConfig as QuantizationConfig
 from .mid_level import RMSProp as RMSProp
 from .mid_level import RowIdInitializer as RowIdInitializer
+from .mid_level import SparseCoreEmbeddingConfig as SparseCoreEmbeddingConfig
 from .mid_level import TableConfig as TableConfig
 from .mid_level import TPUEmbedding as TPUEmbedding
 from .mid_level import TPUEmbeddingForServing as TPUEmbeddingForServing
+from .mid_level import TPUEmbeddingV2 as TPUEmbeddingV2
 from .mid_level import TruncatedNormal as TruncatedNormal
 from .mid_level import UserDefinedProgram as UserDefinedProgram
 from .mid_level import configuration as configuration

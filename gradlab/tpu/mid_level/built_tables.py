@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from jax.sharding import Mesh
 
+from ...rules import Rule
+from ..engines import Engine
 from ..policy import Policy
 from ..proto import TPUEmbeddingConfiguration
 from ..system.system import System
@@ -29,7 +31,7 @@ class BuiltTables(TableSet):
         num_cores: int | None,
         mesh: Mesh | None,
         policy: Policy | None,
-        engine: str | None,
+        engine: str | Engine | None,
         seed: int,
     ) -> None:
         super().__init__(feature_config, optimizer, engine is not None, seed)
@@ -96,9 +98,12 @@ class BuiltTables(TableSet):
             return
         config = named(self._configuration(shapes), [path for path, _ in self._features])
         rules = {str(t.name): t.optimizer.rule for t in self._tables if t.optimizer is not None}
-        system = System(config, self._mesh, self._policy, self._engine, rules)
+        system = self._system_of(config, rules, self._engine)
         system.load_all(dict(enumerate(self._read())))
         self._system, self._shapes, self._arrays = system, list(shapes), None
+
+    def _system_of(self, config: TPUEmbeddingConfiguration, rules: Mapping[str, Rule], engine: str | Engine) -> System:
+        return System(config, self._mesh, self._policy, engine, rules)
 
     def _configuration(self, shapes: Sequence[Shape | None]) -> TPUEmbeddingConfiguration:
         features = [f for _, f in self._features]
@@ -127,7 +132,7 @@ class BuiltTables(TableSet):
             self._system.load_all(arrays)
 
 
-def _check_custom(tables: Sequence[TableConfig], engine: str | None) -> None:
+def _check_custom(tables: Sequence[TableConfig], engine: str | Engine | None) -> None:
     for t in tables:
         if isinstance(t.optimizer, CustomOptimizer) and engine == "classic":
             raise NotImplementedError(f"table {t.name!r} has a CustomOptimizer, which needs engine='sparsecore'")

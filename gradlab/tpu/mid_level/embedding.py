@@ -14,6 +14,7 @@ from jax.sharding import Mesh
 from ..._arrays import Array, is_jax
 from ...errors import EmbeddingWarning, warn
 from ..batch import Ids, normalized
+from ..engines import Engine
 from ..plan import Plan
 from ..policy import Policy
 from .built_tables import BuiltTables
@@ -42,8 +43,8 @@ class TPUEmbedding(BuiltTables):
             the mesh.
         mesh: devices over which rows are dealt out; None for one device.
         policy: what is not publicly known.
-        engine: "classic" or "sparsecore"; None for no engine at all, as without a TPU in TensorFlow: there are tables,
-            and enqueue, dequeue and apply_gradients raise RuntimeError.
+        engine: "classic", "sparsecore" or a function, as for `initialize_system`; None for no engine at all, as without
+            a TPU in TensorFlow: there are tables, and enqueue, dequeue and apply_gradients raise RuntimeError.
         seed: of the tables without an initializer; each gets numbers of its own.
 
     Raises:
@@ -72,7 +73,7 @@ class TPUEmbedding(BuiltTables):
         num_cores: int | None = None,
         mesh: Mesh | None = None,
         policy: Policy | None = None,
-        engine: str | None = "classic",
+        engine: str | Engine | None = "classic",
         seed: int = 0,
     ) -> None:
         super().__init__(

@@ -11,7 +11,7 @@ import numpy as np
 from ...errors import NotFoundError
 from .structure import leaves
 from .table_config import FeatureConfig, TableConfig
-from .tables import adopt_tables, checked_arrays, initial_arrays
+from .tables import adopt_tables, checked_arrays, initial_arrays, names_of
 
 Variables = dict[str, dict[str, np.ndarray]]
 
@@ -51,7 +51,7 @@ class TableSet:
         TensorFlow 2.21 (2026).
         """
         return {
-            str(table.name): dict(zip(_names(table), arrays, strict=True))
+            str(table.name): dict(zip(names_of(table), arrays, strict=True))
             for table, arrays in zip(self._tables, self._read(), strict=True)
         }
 
@@ -79,18 +79,29 @@ class TableSet:
         )
 
     def save(self, path: str | Path) -> None:
-        """Write all tables and slots into one `.npz` file."""
+        """Write all tables and slots into one `.npz` file, by "table/slot".
+
+        It is made on the host. `gl.tpu.save` writes a state shard by shard, for tables that are too large for that.
+        Not in TensorFlow, where `tf.train.Checkpoint` does it.
+        """
         flat = {f"{table}/{name}": x for table, arrays in self.retrieve().items() for name, x in arrays.items()}
         with Path(path).open("wb") as file:
             np.savez(file, **flat)  # type: ignore[arg-type]
 
     def restore(self, path: str | Path) -> None:
-        """`load` what `save` wrote, on any number of cores or devices."""
+        """`load` what `save` wrote, on any number of cores or devices.
+
+        Where an optimizer has no `step_counter`, the steps that are counted for it go on from those made here.
+
+        Raises:
+            FileNotFoundError: there is none. ValueError: it is no such file, or broken; and what `load` raises.
+
+        Not in TensorFlow, where `tf.train.Checkpoint` does it.
+        """
         variables: dict[str, dict[str, np.ndarray]] = {}
-        with np.load(path) as file:
-            for key in file.files:
-                table, _, name = key.rpartition("/")
-                variables.setdefault(table, {})[name] = file[key]
+        for key, x in _arrays_in(Path(path)).items():
+            table, _, name = key.rpartition("/")
+            variables.setdefault(table, {})[name] = x
         self.load(variables)
 
     def _sizes(self) -> list[int]:
@@ -107,5 +118,10 @@ class TableSet:
             found[k] = new
 
 
-def _names(table: TableConfig) -> list[str]:
-    return ["parameters", *(table.optimizer.slot_names if table.optimizer else ())]
+def _arrays_in(path: Path) -> dict[str, np.ndarray]:
+    """All arrays of an `.npz` file."""
+    try:
+        with path.open("rb") as stream, np.lib.npyio.NpzFile(stream, allow_pickle=False) as file:
+            return dict(file)
+    except BROKEN as error:
+        raise ValueError(f"cannot read {path}: {error or type(error).__name__}") from error

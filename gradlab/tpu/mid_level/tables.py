@@ -72,13 +72,18 @@ def _slots(table: TableConfig, optimizer: Optimizer, parameters: np.ndarray) -> 
     return list(checked_arrays(table, {"parameters": parameters} | {n: made[n] for n in names}, parameters.shape)[1:])
 
 
+def names_of(table: TableConfig) -> list[str]:
+    """What a table is called by, and its slots."""
+    return ["parameters", *(table.optimizer.slot_names if table.optimizer else ())]
+
+
 def checked_arrays(table: TableConfig, given: Any, shape: tuple[int, int]) -> list[np.ndarray]:
     """The parameters and slots of a table out of a dict by name.
 
     Raises:
         InvalidArgumentError: one that is missing or too much, or of another shape; it names the table.
     """
-    names = ["parameters", *(table.optimizer.slot_names if table.optimizer else ())]
+    names = names_of(table)
     if set(given) != set(names):
         raise InvalidArgumentError(f"table {table.name!r} has {', '.join(names)}; got {', '.join(sorted(given))}")
     arrays = [np.asarray(given[n], np.float32) for n in names]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 from collections.abc import Callable
 from typing import Any
@@ -95,13 +96,15 @@ def provoked(condition: str) -> Callable[[], Any]:
     told: dict[str, Callable[[], Any]] = {
         "two tables with one name": lambda: embedding([table, tpu.TableConfig(8, 4, name="t")]),
         "clipvalue without gradient accumulation": lambda: tpu.SGD(clipvalue=1.0, use_gradient_accumulation=False),
-        "SendTPUEmbeddingGradients executed eagerly on CPU": lambda: gl.raw_ops.SendTPUEmbeddingGradients(
-            inputs=[np.zeros((2, 4), np.float32)], learning_rates=[], config=""
+        "TPUEmbeddingV2 outside TPUStrategy": lambda: tpu.TPUEmbeddingV2(
+            tpu.FeatureConfig(table), tpu.SGD(), engine=None
         ),
-        "TPUEmbeddingV2 outside TPUStrategy": lambda: embedding([table], engine=None).system,
+        "a feature that is no FeatureConfig": lambda: tpu.TPUEmbedding([table], tpu.SGD()),
     }
     if condition in told:
         return told[condition]
+    if eager := re.fullmatch(r"(\w+) executed eagerly.*", condition):
+        return executed(getattr(gl.raw_ops, eager[1]))
     if outside := re.fullmatch(r"(enqueue|dequeue|apply_gradients) outside TPUStrategy", condition):
         arguments = [] if outside[1] == "dequeue" else [[np.zeros(2, np.int32)]]
         return lambda: getattr(embedding([table], engine=None), outside[1])(*arguments)
@@ -116,6 +119,31 @@ REQUIRED: dict[str, dict[str, Any]] = {
 }
 
 
+def executed(op: Callable[..., Any]) -> Callable[[], Any]:
+    """An operation with arguments that fit `example_config`, where there is no TPU system."""
+    tpu.shutdown_system()
+    parameters = inspect.signature(op).parameters
+    usual = {"Tensors": [np.zeros((2, 1), np.float32)], "Tensor": np.zeros((4, 1), np.float32), "int": 1}
+    given = {n: usual.get(p.annotation, "") for n, p in parameters.items() if p.default is inspect.Parameter.empty}
+    known = {"config": tpu.example_config(), "learning_rates": [], "table_id": 0, "shard_id": 0}
+    return lambda: op(**given | {n: x for n, x in known.items() if n in parameters})
+
+
+# What words say instead of key=value; the name of the argument is the group.
+SAID: dict[str, Any] = {
+    r"(\w+) (?:is )?(?:not callable|non-callable|not a \w+)": 3,
+    r"(?:non-callable|non-positive integer) (\w+)": 3.5,
+    r"negative (\w+)|(\w+) (?:is )?negative": -1,
+    r"(?:zero|non-positive) (\w+)|(\w+) (?:is )?(?:zero|not positive|non-positive)": 0,
+    r"(?:unknown|bad|invalid|unsupported) (\w+)": "unknown",
+    r"(?:float|non-integer) (\w+)|(\w+) (?:is )?(?:a )?(?:float|not an integer)\b": 4.5,
+    r"(beta_[12]) (?:outside|>=|above|not in)": 1.0,
+    r"(clipvalue) without": 1.0,
+    r"(dtype) float64": np.float64,
+    r"(dtype) int64": np.int64,
+}
+
+
 def constructed(condition: str, table: tpu.TableConfig) -> Callable[[], Any]:
     """A class by its name, with the arguments that the words after it give."""
     name, _, rest = condition.partition(" ")
@@ -127,8 +155,8 @@ def constructed(condition: str, table: tpu.TableConfig) -> Callable[[], Any]:
     arguments = arguments | {key: literal(x) for key, x in given.items()}
     if "without gradient accumulation" in rest or "without accumulation" in rest:
         arguments["use_gradient_accumulation"] = False
-    if callable_of := re.search(r"(\w+) (?:is )?(?:not callable|non-callable)|non-callable (\w+)", rest):
-        arguments[callable_of[1] or callable_of[2]] = 3
+    for pattern, value in SAID.items():
+        arguments |= {n: value for found in re.finditer(pattern, rest) for n in found.groups() if n and n not in given}
     return lambda: cls(**arguments)
 
 
