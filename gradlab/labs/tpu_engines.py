@@ -27,6 +27,7 @@ class Compared(NamedTuple):
     row: int
     shown: Engines
     dropped: int
+    short: tuple[int, ...]  # samples that get less than they asked for
     minibatches: int
     refused: str
 
@@ -118,15 +119,13 @@ class tpu_engines(Lab):
         apart = float(np.abs(e.moved[1] - e.moved[0]).max())
         alike = "every row moves alike" if apart < 1e-6 else f"a row moves by up to {plain(apart)} otherwise"
         alike = "nothing moves there" if trace.refused else alike
-        here = ", ".join("nothing" if np.isnan(x) else plain(float(x)) for x in e.moved[:, trace.row])
-        lost = f"{trace.dropped} dropped"
+        classic, sparse, alone = ("nothing" if np.isnan(x) else plain(float(x)) for x in e.moved[:, trace.row])
+        here = f"Row {trace.row} moves by {classic}, with SparseCores by {sparse}, without accumulation by {alone}."
+        short = f" (from sample{'s' * (len(trace.short) > 1)} {_listed(trace.short)})" if trace.short else ""
+        lost = f"{trace.dropped} dropped{short}"
         return Description(
-            alt=ascii_words(
-                f"{head}{parts}; {lost}, {alike}. Row {trace.row} moves by {here}: classic, SparseCores, and without "
-                f"accumulation. {trace.refused}".strip().rstrip(".")
-                + "."
-            ),
-            summary=f"{head}{parts}; {lost}, {alike}. Row {trace.row}: {here} without accumulation.",
+            alt=ascii_words(f"{head}{parts}; {lost}, {alike}. {here} {trace.refused}".strip().rstrip(".") + "."),
+            summary=f"{head}{parts}; {lost}, {alike}. {here}",
             table=(
                 ("optimizer", RULES[s["rule"]][0]),
                 ("rows that are fetched", f"{len(e.unique)}"),
@@ -137,6 +136,7 @@ class tpu_engines(Lab):
                 *((f"SparseCore {k}: row, sample, gain", _places(e, k)) for k in range(CORES)),
                 ("row pointers", "; ".join(_listed(ends) for ends in e.ends)),
                 ("lookups dropped", f"{trace.dropped}"),
+                ("samples that get less", _listed(trace.short)),
                 ("minibatches", f"{trace.minibatches}"),
                 ("refused", trace.refused or "nothing"),
             ),
@@ -176,10 +176,19 @@ def _compared(row: int, limit: int, beyond: str, rule: str, combiner: Any, zipf:
         none = (np.zeros(0, int),) * 6
         ends, padded = np.zeros((CORES, CORES), int), np.zeros((0, 2), int)
         shown = Engines._make([*vectors, *none, ends, padded, moved, row, folded(str(error), 46)])
-        return Compared(settings, row, shown, 0, 1, str(error))
+        return Compared(settings, row, shown, 0, (), 1, str(error))
     moved[1] = _moved(_plan(rule, combiner, True), found.batch)
     shown = Engines._make([*vectors, *_buffers(found), moved, row, ()])
-    return Compared(settings, row, shown, int(found.statistics["table"].dropped.sum()), found.minibatches, "")
+    dropped = int(found.statistics["table"].dropped.sum())
+    return Compared(settings, row, shown, dropped, _short(classic, found), found.minibatches, "")
+
+
+def _short(classic: Any, found: Any) -> tuple[int, ...]:
+    """The samples whose gains sum to less in the buffers of the SparseCores than with the classic engine."""
+    read, each = found.reads["table"], SAMPLES // CORES
+    got = np.bincount(read.sparse_cores * each + read.samples, read.gains, SAMPLES)
+    wanted = np.bincount(classic.tables[0].samples, classic.tables[0].weights, SAMPLES)[:SAMPLES]
+    return tuple(np.flatnonzero(got < wanted - 1e-5).tolist())
 
 
 def _preprocessed(plan: Any, ids: Any, limit: int, beyond: str) -> Any:

@@ -72,7 +72,7 @@ def test_steps_come_while_it_plays_and_under_the_mouse(label: str, shown: Any) -
         (RUN, "Adam without correction", "Step 2: loss"),
         (RUN, "Popular rows on one device", "device 0 has 36% of the work"),
         (RUN, "Rows dealt out in turn", "device 0 has 27% of the work"),
-        (ENGINES, "Ids are dropped", "8 dropped, a row moves by up to"),
+        (ENGINES, "Ids are dropped", "8 dropped (from samples 2, 3, 4, 6, 7), a row moves by up to"),
         (ENGINES, "Split, and exact", "in the first of 5 minibatches; 0 dropped, every row moves alike"),
         (ENGINES, "Refused", "The SparseCores refuse the batch"),
     ],

@@ -48,6 +48,14 @@ def test_repeated_ids_of_a_sample_are_one_lookup_of_a_sparsecore() -> None:
     )
 
 
+def test_samples_that_get_less_have_fewer_lookups_or_smaller_gains() -> None:
+    lossy = shown(limit=2)
+    e, half = lossy.shown, SAMPLES // CORES
+    got = np.bincount(e.core * half + e.of, e.gain, SAMPLES)
+    assert lossy.short == tuple(np.flatnonzero(got < np.bincount(e.samples, e.weights) - 1e-5)) and lossy.short
+    assert shown(limit=2, beyond="split").short == shown(limit=8).short == ()
+
+
 def test_presets_show_what_their_names_say() -> None:
     np.testing.assert_allclose(*preset("Two ways, one answer").shown.moved[:2], rtol=1e-5)
     apart = preset("Accumulation off").shown.moved
@@ -60,7 +68,10 @@ def test_presets_show_what_their_names_say() -> None:
 
 
 def test_words_say_what_was_lost_and_what_was_refused() -> None:
-    assert "; 8 dropped, a row moves by up to " in gl.labs.tpu_engines(limit=2).description.summary
+    lossy = gl.labs.tpu_engines(limit=2).description
+    assert "; 8 dropped (from samples 2, 3, 4, 6, 7), a row moves by up to " in lossy.summary
+    assert "with SparseCores by 0.502, without accumulation by 0.98" in lossy.summary
+    assert dict(lossy.table)["samples that get less"] == "2, 3, 4, 6, 7"
     words = gl.labs.tpu_engines(limit=2, beyond="refuse").description
     assert words.summary.startswith("The SparseCores refuse the batch; 0 dropped, nothing moves there.")
     assert dict(words.table)["refused"].startswith("SparseCore ")
