@@ -102,7 +102,7 @@ class Explanation:
             times = _count(lookups, "lookup") if lookups else "lookups that were not kept"
             verb = "moved" if self.moved else "was touched, but did not move"
             nothing = all(not run.gradient.any() for run in self.runs)
-            zero = "; their gradients sum to 0, and the rule runs all the same" if nothing else ""
+            zero = "; its gradients sum to 0, and the rule runs all the same" if nothing else ""
             return f"{row.capitalize()} {verb}: {times} on {_count(cores, 'core')}{zero}."
         return {
             "not lazy": f"Nobody looked {row} up, but {name} is not lazy here: it runs on every row, on this one "
