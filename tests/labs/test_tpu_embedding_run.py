@@ -45,6 +45,7 @@ def test_presets_show_what_their_names_say() -> None:
     np.testing.assert_array_equal(rates.loss[0], late.loss[0])
     one, dealt = preset("Popular rows on one device"), preset("Rows dealt out in turn")
     assert one.served[0] == one.served.max() > dealt.served.max()
+    assert one.loss[-1].max() < 2, "its words learn, too"
     assert one.served.sum() == dealt.served.sum()
     adam = preset("Adam without correction")
     corrected = shown(**{**gl.labs.tpu_embedding_run.presets["Adam without correction"], "rule": "adam_corrected"})
