@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import NotFoundError
+from ..sharding.files import BROKEN
 from .structure import leaves
 from .table_config import FeatureConfig, TableConfig
 from .tables import adopt_tables, checked_arrays, initial_arrays, names_of
@@ -123,5 +124,7 @@ def _arrays_in(path: Path) -> dict[str, np.ndarray]:
     try:
         with path.open("rb") as stream, np.lib.npyio.NpzFile(stream, allow_pickle=False) as file:
             return dict(file)
+    except FileNotFoundError:
+        raise
     except BROKEN as error:
         raise ValueError(f"cannot read {path}: {error or type(error).__name__}") from error

@@ -15,7 +15,7 @@ import numpy as np
 
 BLOCK = 1 << 22  # bytes of a block, or one row
 MANIFEST = "manifest.json"
-_BROKEN = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error)
+BROKEN = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error)  # what reading an .npz may raise
 
 
 def block_rows(width: int) -> int:
@@ -68,7 +68,7 @@ class ShardReader:
             try:
                 with zipfile.ZipFile(self._path) as file:
                     self._kept = name, np.load(io.BytesIO(file.read(f"{name}.npy")), allow_pickle=False)
-            except _BROKEN as error:
+            except BROKEN as error:
                 raise ValueError(f"cannot read {name!r} of {self._path}: {error or type(error).__name__}") from error
         return self._kept[1]
 

@@ -37,6 +37,19 @@ def test_what_is_saved_goes_on_elsewhere_as_if_nothing_had_happened(tmp_path: Pa
                 np.testing.assert_allclose(other.retrieve()[table][name], x, rtol=1e-6)
 
 
+def test_a_broken_file_is_named_and_nothing_changes(tmp_path: Path) -> None:
+    embedding, path = make(), tmp_path / "tables.npz"
+    embedding.save(path)
+    whole = path.read_bytes()
+    for rest in (b"", b"no archive", whole[: len(whole) // 2], whole.replace(b"NUMPY", b"NUMPI")):
+        path.write_bytes(rest)
+        with pytest.raises(ValueError, match=r"cannot read .*tables\.npz: "):
+            embedding.restore(path)
+    with pytest.raises(FileNotFoundError):
+        embedding.restore(tmp_path / "none.npz")
+    assert (embedding.retrieve()["a/video"]["parameters"][3] == 3).all()
+
+
 def test_tables_are_served_from_the_same_file(tmp_path: Path) -> None:
     trained = make()
     step(trained)
