@@ -26,7 +26,8 @@ def place(state: State, mesh: Mesh, strategy: Strategy = "div") -> State:
     """The state with the rows of tables and slots dealt out over the devices of a mesh.
 
     `lookup` and `update` then run on the mesh: ids go to the devices that hold the rows, rows come back, sums of
-    gradients go the same way. On the same batches the numbers are those of one device, bit for bit on CPU.
+    gradients go the same way. On the same batches the numbers are those of one device: bit for bit on CPU, but for the
+    last bit where XLA fuses a multiplication and an addition by the shapes of shards.
 
     Args:
         state: on one device or on another mesh; a pipelined update that is pending is kept.
