@@ -12,7 +12,7 @@ from typing import Any
 
 from ..errors import InvalidArgumentError
 from .tpu_op import Config, op, part, system
-from .tpu_shapes import load, retrieve
+from .tpu_shapes import load, retrieve, text
 
 _LOAD = """Load rows of a table trained by {message}, and their slots: {arrays}.
 
@@ -112,8 +112,7 @@ def _table(
 ) -> tuple[Any, int]:
     """The system, and which of its tables is meant; refuses one of another optimizer."""
     running = system(config)
-    text = table_name.decode() if isinstance(table_name, bytes) else table_name
-    table = part("config.shapes").table_number(running.config, table_id, text)
+    table = part("config.shapes").table_number(running.config, table_id, text(table_name))
     own = running.config.table_descriptor[table].optimization_parameters.WhichOneof("parameters")
     if own != message:
         raise InvalidArgumentError(

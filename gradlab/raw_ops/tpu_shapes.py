@@ -51,7 +51,7 @@ def split(tuple_mask: bytes, integer_type: Any, float_type: Any, config: Any, **
 
 def load(*, table_id: int, table_name: str, **given: Any) -> list[Any]:
     """Nothing comes out; parameters and slots are matrices of one shape, of one table."""
-    part("config.shapes").check_one_of(table_id, _text(table_name))
+    part("config.shapes").check_one_of(table_id, text(table_name))
     attributes = ("num_shards", "shard_id", "config")
     part("config.shapes").check_loaded([s for name, s in given.items() if name not in attributes and s is not None])
     return []
@@ -61,7 +61,7 @@ def retrieve(count: int) -> Callable[..., list[Any]]:
     """As many matrices, whose sizes are seen when they come."""
 
     def shapes(*, table_id: int, table_name: str, **_: Any) -> list[Any]:
-        part("config.shapes").check_one_of(table_id, _text(table_name))
+        part("config.shapes").check_one_of(table_id, text(table_name))
         return [(None, None)] * count
 
     return shapes
@@ -142,13 +142,14 @@ def dtype_of(given: Any) -> Any:
     return np.dtype(getattr(given, "as_numpy_dtype", given))
 
 
+def text(x: Any) -> str:
+    """An attribute of strings, which TensorFlow gives as bytes."""
+    return x.decode() if isinstance(x, bytes) else x
+
+
 def _internal(config: Any) -> Any:
     """The message; TensorFlow's shape functions check it for themselves here."""
     try:
         return part("config.parse").parse(config)
     except ValueError as error:
         raise InternalError(str(error)) from None
-
-
-def _text(x: Any) -> str:
-    return x.decode() if isinstance(x, bytes) else x
