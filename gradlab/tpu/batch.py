@@ -55,7 +55,7 @@ def make_batch(plan: Plan, cores: Cores) -> Batch:
     Raises:
         InvalidArgumentError: an id outside its table, where the policy raises; samples that the feature does not have,
             lengths that differ; weights that sum to 0, where the policy raises. It names table, feature, sample and id.
-        ValueError: another number of cores, or a feature that the plan does not have.
+        ValueError: another number of cores, or a feature that the plan does not have. TypeError: no `Ids`.
 
     Not in TensorFlow, whose host does this behind op `EnqueueTPUEmbeddingSparseBatch` and shows none of it.
 
@@ -79,6 +79,12 @@ def ids_of_cores(plan: Plan, cores: Cores) -> list[Mapping[str, Ids]]:
     names = {f.name for f in plan.features}
     if unknown := sorted({name for core in each for name in core} - names):
         raise ValueError(f"there is no feature {unknown[0]!r}; the plan has {', '.join(sorted(names))}")
+    for name, ids in ((name, ids) for core in each for name, ids in core.items()):
+        if not isinstance(ids, Ids | None):
+            raise TypeError(
+                f"feature {name!r} needs Ids(samples, ids), which ids_of(feature, values) makes of lists; got "
+                f"{type(ids).__name__}"
+            )
     return each
 
 
@@ -175,5 +181,6 @@ def rows_of(
         )
     if policy.out_of_range == "drop":
         return np.where(inside, ids, 0), inside
-    rows = np.clip(ids, 0, table.rows - 1) if policy.out_of_range == "clamp" else ids % table.rows
+    wide = ids if ids.dtype == np.uint64 else ids.astype(np.int64)
+    rows = np.clip(wide, 0, table.rows - 1) if policy.out_of_range == "clamp" else wide % table.rows
     return rows, np.ones(ids.size, bool)

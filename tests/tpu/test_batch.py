@@ -61,6 +61,14 @@ def test_ids_outside_follow_the_policy(choice: Any, rows: list[int], gains: list
     assert t.weights[:n].tolist() == gains
 
 
+@pytest.mark.parametrize(("choice", "rows"), [("wrap", [5, 299]), ("clamp", [0, 5])])
+def test_narrow_ids_of_a_table_that_they_cannot_count_follow_it_too(choice: Any, rows: list[int]) -> None:
+    wide = Plan((Table("t", 300, 1),), (Feature("f", 0, (1,)),), policy=Policy(out_of_range=choice))
+    assert make_batch(wide, {"f": Ids([0, 0], np.int8([-1, 5]))}).tables[0].unique.tolist() == rows
+    huge = make_batch(wide, {"f": Ids([0], np.uint64([2**63 + 5]))}).tables[0].unique.tolist()
+    assert huge == [(2**63 + 5) % 300 if choice == "wrap" else 299]
+
+
 def test_weights_that_sum_to_0_follow_the_policy() -> None:
     ids = {"f": Ids([0, 1, 1], [4, 2, 3], [0.0, 1.0, -1.0])}
     assert make_batch(plan(), ids).tables[0].weights.tolist() == [0.0, 0.0, 0.0]
@@ -102,6 +110,10 @@ def test_cores_and_features_must_be_those_of_the_plan() -> None:
         make_batch(plan(cores=2), {})
     with pytest.raises(ValueError, match="there is no feature 'h'; the plan has f, g"):
         make_batch(plan(), {"h": Ids([], [])})
+    with pytest.raises(
+        TypeError, match=r"feature 'f' needs Ids\(samples, ids\), which ids_of.* makes of lists; got list"
+    ):
+        make_batch(plan(), {"f": [[7], [3]]})
 
 
 def test_a_sequence_needs_its_samples_in_order() -> None:
