@@ -29,7 +29,7 @@ def mean_counts_duplicates(e: Excerpt) -> Trap:
     return Trap(
         "A mean counts duplicates",
         applies,
-        f"{doubled} lookups are of a row that their sample named already; each counts in the {combiner}"
+        f"lookups of a row that their sample named already: {doubled}; each counts in the {combiner}"
         if applies
         else f"no sample names a row twice, or the combiner is {combiner!r}",
         "take duplicates out of the samples, or give weights",
