@@ -8,6 +8,7 @@ from typing import Any
 
 from ..batch import Batch, Cores, Ids, make_batch
 from ..plan import Plan
+from ..sharding import PlacedBatch
 from ..state import State
 
 
@@ -31,15 +32,15 @@ class Sent:
     gradients: Sequence[Any]
     learning_rates: Sequence[Any] = ()
     ids: Cores | None = None
-    batch: Batch | None = None
+    batch: Batch | PlacedBatch | None = None
 
     def __post_init__(self) -> None:
         if self.ids is None and self.batch is None:
             raise ValueError("give the ids of the step, or the batch made of them")
 
-    def lookups(self, plan: Plan) -> Batch:
+    def lookups(self, plan: Plan) -> Batch | PlacedBatch:
         """The batch, made of the ids if it is not there."""
-        return self.batch if isinstance(self.batch, Batch) else make_batch(plan, self.cores())
+        return make_batch(plan, self.cores()) if self.batch is None else self.batch
 
     def cores(self) -> list[Mapping[str, Ids]]:
         """The ids of each core; none where they were not kept."""

@@ -1,9 +1,5 @@
 """The SparseCore engine of TPU v5p and later: stacked tables, partitions with limits, buffers, minibatches."""
 
-from ..coo import Combiner as Combiner
-from ..coo import CooRows as CooRows
-from ..coo import combiner_gains as combiner_gains
-from ..coo import coo_rows as coo_rows
 from .buffers import Buffers as Buffers
 from .buffers import static_size as static_size
 from .partitions import Limits as Limits

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from jax.sharding import Mesh
 
 import gradlab as gl
 from gradlab.errors import InvalidArgumentError
@@ -20,14 +21,18 @@ from gradlab.tpu import (
     Policy,
     Sent,
     StepRecord,
+    System,
     Table,
     Tag,
+    config_of,
     create,
     explain,
     lookup,
     make_batch,
+    sparsecore,
     update,
 )  # fmt: skip
+from gradlab.tpu.sparsecore import Limits
 
 ROWS, WIDTH = 6, 2
 TWO = (Feature("f", 0, (3,)), Feature("g", 0, (2, 2), sequence_length=2))
@@ -263,3 +268,21 @@ def test_the_running_system_is_explained(pipelined: bool, engine: str) -> None:
         gl.tpu.shutdown_system()
     with pytest.raises(gl.errors.FailedPreconditionError, match="there is no TPU system"):
         explain(row=3)
+
+
+@pytest.mark.parametrize("devices", [None, 2])
+def test_what_an_engine_dropped_is_not_explained_as_looked_up(devices: int | None) -> None:
+    few = functools.partial(sparsecore.make_batch, per_core=1, limits=Limits(1, 1), allow_id_dropping=True)
+    plan = Plan((Table("t", 4, 1, combiner="sum", learning_rate=0.5),), (Feature("f", 0, (1,)),), cores=2)
+    mesh = None if devices is None else Mesh(jax.devices()[:devices], "x")
+    system = System(config_of(plan), mesh, engine=few)
+    system.keeps_steps = True
+    for core in range(2):
+        system.enqueue({"f": Ids([0, 0], [0, 2])}, core)
+    for replica in range(2):
+        system.receive_activations(replica=replica)
+    for replica in range(2):
+        system.send_gradients([np.ones((1, 1), np.float32)], [], replica=replica)
+    touched = [explain(system, row=row) for row in range(4)]
+    assert [len(why.contributions) for why in touched] == [2, 0, 0, 0]
+    assert [why.ulps for why in touched] == [0] * 4
