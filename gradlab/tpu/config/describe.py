@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from google.protobuf.message import Message
 
+from ..html_table import html_table
 from ..proto import TPUEmbeddingConfiguration
 from .notes import Note, label, notes
 from .parse import parse
@@ -34,10 +34,7 @@ class Section:
 
     def to_html(self) -> str:
         """An HTML table with a caption, and headers that say which row or column they head."""
-        head = "".join(f'<th scope="col">{html.escape(c)}</th>' for c in self.columns)
-        body = "".join(f"<tr>{_cells(row)}</tr>" for row in self.rows)
-        caption = f"<caption>{html.escape(self.title)}</caption>"
-        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return html_table(self.title, self.columns, self.rows)
 
 
 @dataclass(frozen=True)
@@ -91,11 +88,6 @@ def describe(config: bytes | str | Message) -> Description:
         Section("Optimizers", ("table", "field", "value", "set or default"), tuple(_optimizers(m))),
     )
     return Description(sections, tuple(notes(m)))
-
-
-def _cells(row: Sequence[str]) -> str:
-    first, *rest = (html.escape(c) for c in row)
-    return f'<th scope="row">{first}</th>' + "".join(f"<td>{c}</td>" for c in rest)
 
 
 def _fields(message: Any, path: str = "") -> Iterator[tuple[str, str, str]]:

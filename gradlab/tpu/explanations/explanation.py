@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-import html
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from ...rules import Rule
+from ..html_table import html_table
 from ..plan import Table
 from .contributions import Contribution, Given
 
@@ -204,13 +204,3 @@ def _limits(limits: tuple[float | None, float | None]) -> str:
 
 def _or_unknown(x: Any) -> Any:
     return "?" if x is None else number(x) if isinstance(x, float) else x
-
-
-def html_table(caption: str, head: Sequence[str], rows: Sequence[Any]) -> str:
-    def cell(x: Any, tag: str) -> str:
-        return f"<{tag}>{html.escape(str(x))}</{tag.split()[0]}>"
-
-    top = "".join(cell(x, 'th scope="col"') for x in head)
-    lines = ["".join([cell(first, 'th scope="row"'), *(cell(x, "td") for x in rest)]) for first, *rest in rows]
-    body = "".join(f"<tr>{line}</tr>" for line in lines)
-    return f"<table><caption>{html.escape(caption)}</caption><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .explanation import html_table, vector
+from ..html_table import html_table
+from .explanation import vector
 from .row_arithmetic import Row
 
 

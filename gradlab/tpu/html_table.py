@@ -1,0 +1,25 @@
+"""Tables of words for a notebook."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+
+def html_table(caption: str, head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """A table whose headers say which row or column they head; where it is too wide, the keys scroll it.
+
+    >>> html_table("Limits", ["what", "number"], [("lowest", 0)]).count("<th")
+    4
+    """
+
+    def cell(x: Any, tag: str) -> str:
+        return f"<{tag}>{html.escape(str(x))}</{tag.split()[0]}>"
+
+    name = html.escape(caption)
+    top = "".join(cell(x, 'th scope="col"') for x in head)
+    lines = ["".join([cell(first, 'th scope="row"'), *(cell(x, "td") for x in rest)]) for first, *rest in rows]
+    body = "".join(f"<tr>{line}</tr>" for line in lines)
+    table = f"<table><caption>{name}</caption><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
+    return f'<div role="group" aria-label="{name}" tabindex="0" style="overflow-x: auto">{table}</div>'
