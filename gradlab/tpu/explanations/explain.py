@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -14,7 +14,7 @@ from ..row_update import Around
 from ..system.current import current_system
 from ..update import rate_of, rule_at
 from . import row_arithmetic as arithmetic
-from .contributions import Given, contributions, given
+from .contributions import Contribution, Given, contributions, given
 from .explanation import Cause, Explanation
 from .step_record import Sent, StepRecord
 
@@ -69,7 +69,7 @@ def explain(step: Any = None, *, row: int, table: str | int = 0) -> Explanation:
     around = Around(one, rule, record.plan.policy)
     runs = tuple(arithmetic.runs(around, before, arithmetic.totals(around, made), rate))
     path = [before, *((run.weights, tuple(run.slots.values())) for run in runs)]
-    out = tuple(e for e in given(record.plan, k, row, sent) if e.fate != "looked up")
+    out = _left_out(given(record.plan, k, row, sent), made)
     return begun(
         cause=_cause(bool(made), bool(runs), out),
         contributions=made,
@@ -126,6 +126,18 @@ def _check_row(record: StepRecord, table: int, row: int) -> None:
         clamps = record.plan.policy.out_of_range in ("clamp", "wrap")
         become += f"made row {found[0].row} of it" if clamps else "dropped it"
     raise InvalidArgumentError(f"table {name!r} has the rows 0 to {rows - 1}, not {row}{become}")
+
+
+def _left_out(asked: Iterable[Given], made: Sequence[Contribution]) -> tuple[Given, ...]:
+    """The ids that came to nothing: cut off, dropped by the policy, or dropped by an engine beyond its limits."""
+    outputs = {(c.core, c.feature, c.sample) for c in made}
+    found = []
+    for one in asked:
+        if one.fate != "looked up":
+            found.append(one)
+        elif (one.core, one.feature, one.sample) not in outputs:
+            found.append(one._replace(fate="dropped"))
+    return tuple(found)
 
 
 def _cause(touched: bool, ran: bool, left_out: Sequence[Given]) -> Cause:

@@ -285,4 +285,6 @@ def test_what_an_engine_dropped_is_not_explained_as_looked_up(devices: int | Non
         system.send_gradients([np.ones((1, 1), np.float32)], [], replica=replica)
     touched = [explain(system, row=row) for row in range(4)]
     assert [len(why.contributions) for why in touched] == [2, 0, 0, 0]
+    assert [why.cause for why in touched] == ["looked up", "never looked up", "dropped", "never looked up"]
+    assert len(touched[2].left_out) == 2
     assert [why.ulps for why in touched] == [0] * 4
