@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._arrays import Array
+from ..errors import InvalidArgumentError
 from .batch import Batch
 from .lookups import Lookups
 from .placement import ONE_DEVICE, Placement
@@ -34,6 +35,9 @@ def lookup(state: State, batch: Batch) -> tuple[tuple[Array, ...], Dedup]:
         dedup: a tuple with one tuple of vectors: for each table unique ids, inverse and samples (uint32), then weights
             (float32). See `Lookups`.
 
+    Raises:
+        InvalidArgumentError: a batch of another plan.
+
     The engine's own order of these vectors is not public. Source: ops `XlaRecvTPUEmbeddingActivations` and
     `XlaRecvTPUEmbeddingDeduplicationData`, TensorFlow 2.21 (2026).
 
@@ -46,6 +50,8 @@ def lookup(state: State, batch: Batch) -> tuple[tuple[Array, ...], Dedup]:
     """
     plan, place = state.plan, state.placement
     place.check(batch)
+    if len(batch.tables) != len(plan.tables):
+        raise InvalidArgumentError(f"the plan has {len(plan.tables)} tables, the batch is for {len(batch.tables)}")
     tables = tuple(Lookups(*(jnp.asarray(x) for x in t)) for t in batch.tables)
     activations = place.run(partial(_activations, plan, place), state.tables, tables)
     return activations, packed(tables)
@@ -83,7 +89,7 @@ def activate(
 
 def each_core(function: Any, tree: Any, cores: int) -> Array:
     """`function` of each core's share of the vectors in `tree`, stacked."""
-    shares = jax.tree.map(lambda x: x.reshape(cores, -1, *x.shape[1:]), tree)
+    shares = jax.tree.map(lambda x: x.reshape(cores, len(x) // cores, *x.shape[1:]), tree)
     if cores == 1:
         return function(jax.tree.map(lambda x: x[0], shares))[None]
     return jax.vmap(function)(shares)

@@ -135,6 +135,8 @@ class OnMesh:
 
     def __post_init__(self) -> None:
         check_choice("strategy", self.strategy, ("div", "mod"))
+        if not isinstance(self.mesh, Mesh):
+            raise TypeError(f"mesh must be a jax.sharding.Mesh, got {type(self.mesh).__name__}")
         # With axes in the types of arrays, as `jax.make_mesh` has them, every index would have to say where it goes.
         object.__setattr__(self, "mesh", Mesh(self.mesh.devices, self.mesh.axis_names))
 

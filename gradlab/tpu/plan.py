@@ -14,6 +14,7 @@ from .policy import Policy
 from .row_update import Limits, check_limits
 
 NO_LIMITS: Limits = (None, None)
+MOST_ROWS = 2**31 - 1  # the first number that is no row stands for none, see `Lookups`
 
 
 class Tag(NamedTuple):
@@ -76,6 +77,8 @@ class Table:
     def __post_init__(self) -> None:
         if self.rows < 1 or self.width < 1:
             raise ValueError(f"table {self.name!r} must have rows and width, got {self.rows} x {self.width}")
+        if self.rows > MOST_ROWS:
+            raise ValueError(f"table {self.name!r} can have at most {MOST_ROWS} rows, got {self.rows}")
         check_choice(f"the combiner of table {self.name!r}", self.combiner, get_args(Combiner))
         check_limits(f"gradient_limits of table {self.name!r}", self.gradient_limits)
         check_limits(f"weight_limits of table {self.name!r}", self.weight_limits)
@@ -116,6 +119,7 @@ class Plan:
 
     Raises:
         ValueError: a feature of a table that is not there, no core, or tags of learning rates with gaps.
+        TypeError: a policy that is no `Policy`.
 
     Source: `TPUEmbeddingConfiguration`, TensorFlow 2.21 (2026).
 
@@ -135,6 +139,8 @@ class Plan:
                 raise ValueError(f"feature {f.name!r} reads table {f.table}, but there are {len(self.tables)}")
         if self.cores < 1:
             raise ValueError(f"cores must be at least 1, got {self.cores}")
+        if not isinstance(self.policy, Policy):
+            raise TypeError(f"policy must be a gl.tpu.Policy, got {type(self.policy).__name__}")
         used = sorted({n for t in self.tables for n in t.tags})
         if used != list(range(len(used))):
             raise ValueError(f"tags of learning rates must be 0, 1, ... without gaps; the tables use {used}")

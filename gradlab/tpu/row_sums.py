@@ -30,6 +30,8 @@ def sum_rows(
     of activations with every lookup a sample, fresh from the system at every step.
     """
     lookups, zeros = (take, put, weights), jnp.zeros((count, rows.shape[-1]), rows.dtype)
+    if not rows.shape[0]:
+        return zeros
     add = partial(_add, rows, each)
     if take.shape[0] <= PART or take.shape[0] % PART:
         return add(zeros, lookups)

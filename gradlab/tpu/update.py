@@ -101,12 +101,13 @@ def _row_sums(plan: Plan, cores: int, gradients: Any, tables: Any) -> tuple[RowS
 
 def unpacked(plan: Plan, dedup: Dedup) -> list[Lookups]:
     """The deduplication data by table."""
-    vectors = [jnp.asarray(x) for x in dedup[0]] if len(dedup) == 1 else []
-    if len(vectors) != 4 * len(plan.tables):
+    given = dedup[0] if isinstance(dedup, tuple | list) and len(dedup) == 1 else None
+    if not isinstance(given, tuple | list) or len(given) != 4 * len(plan.tables):
         raise InvalidArgumentError(
-            f"deduplication data are a tuple with one tuple of {4 * len(plan.tables)} vectors, 4 for each table; got "
-            f"{[len(x) for x in dedup]}"
+            f"deduplication data are a tuple with one tuple of {4 * len(plan.tables)} vectors, 4 for each table, as "
+            "`lookup` gives them"
         )
+    vectors = [jnp.asarray(x) for x in given]
     return [Lookups(*vectors[k : k + 4]) for k in range(0, len(vectors), 4)]
 
 

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from gradlab.errors import InvalidArgumentError
 from gradlab.tpu import Feature, Ids, Levels, Plan, Table, create, lookup, make_batch, quantize
 
 W = np.arange(12, dtype=np.float32).reshape(6, 2)
@@ -65,3 +66,10 @@ def test_states_and_batches_may_be_mapped_over() -> None:
     states = jax.tree.map(lambda x: jnp.stack([x, x + 1]), state)
     got = jax.vmap(lambda s: lookup(s, batches[0])[0][0])(states)
     assert got.tolist() == [one[0].tolist(), (one[0] + 1).tolist()]
+
+
+def test_a_batch_of_another_plan_is_refused() -> None:
+    plan = Plan((Table("t", 6, 2),), (Feature("f", 0, (2,)),))
+    other = make_batch(Plan((Table("t", 6, 2), Table("u", 6, 2)), ()), {})
+    with pytest.raises(InvalidArgumentError, match="the plan has 1 tables, the batch is for 2"):
+        lookup(create(plan, [W]), other)

@@ -33,6 +33,7 @@ def test_plans_are_values() -> None:
     [
         (lambda: Table("t", 0, 4), "table 't' must have rows and width, got 0 x 4"),
         (lambda: Table("t", 4, 0), "table 't' must have rows and width, got 4 x 0"),
+        (lambda: Table("t", 2**31, 1), "table 't' can have at most 2147483647 rows, got 2147483648"),
         (lambda: Table("t", 4, 1, combiner=cast(Any, "avg")), "combiner of table 't' must be .* 'sqrtn'; got 'avg'"),
         (lambda: Table("t", 4, 1, Adam(lazy=False), accumulate=False), "table 't': a rule that moves every row"),
         (lambda: Table("t", 4, 1, Lion(lazy=False), accumulate=False), "needs accumulate=True"),
@@ -45,3 +46,8 @@ def test_plans_are_values() -> None:
 def test_what_does_not_fit_is_refused(make: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_a_policy_is_no_word() -> None:
+    with pytest.raises(TypeError, match=r"policy must be a gl\.tpu\.Policy, got str"):
+        Plan(TABLES, (), policy=cast(Any, "drop"))

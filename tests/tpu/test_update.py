@@ -88,5 +88,17 @@ def test_a_rate_is_a_scalar() -> None:
 
 def test_deduplication_data_of_another_plan_are_refused() -> None:
     plan = Plan((Table("t", 6, 2),), TWO)
-    with pytest.raises(InvalidArgumentError, match=r"one tuple of 4 vectors, 4 for each table; got \[2\]"):
+    with pytest.raises(InvalidArgumentError, match="one tuple of 4 vectors, 4 for each table"):
         update(create(plan, [W]), [np.ones((2, 2)), np.ones((1, 2))], [], ((np.ones(1), np.ones(1)),))
+
+
+@pytest.mark.parametrize("dedup", [None, (), ((),), (((1,) * 3),), 3, (3,)])
+def test_what_is_no_deduplication_data_is_refused(dedup: Any) -> None:
+    state = create(Plan((Table("t", 6, 2),), (Feature("f", 0, (2,)),)), [W])
+    with pytest.raises(InvalidArgumentError, match="a tuple with one tuple of 4 vectors"):
+        update(state, [np.zeros((2, 2))], [], dedup)
+
+
+def test_a_batch_of_no_samples_moves_nothing() -> None:
+    state = step(Plan((Table("t", 6, 2),), (Feature("f", 0, (0,)),)), {}, [np.zeros((0, 2))])
+    assert state.tables[0].tolist() == W.tolist()

@@ -18,7 +18,7 @@ from ..batch import Batch
 from ..config.shapes import shard_rows
 from ..explanations.step_record import Sent, StepRecord
 from ..lookup import Dedup, lookup
-from ..placement import Shards, Strategy
+from ..placement import OnMesh, Shards, Strategy
 from ..plan import Plan
 from ..sharding import create_placed, place_batch
 from ..state import State, create
@@ -54,7 +54,7 @@ class KeptTables:
         self.plan, self.strategy = plan, strategy
         if mesh is None:
             self._state = create(plan, [jnp.zeros((t.rows, t.width), jnp.float32) for t in plan.tables])
-        elif any(d.process_index != jax.process_index() for d in mesh.devices.flat):
+        elif len(OnMesh(mesh, strategy).here) < mesh.size:
             raise ValueError("a system has the devices of one process; several run gl.tpu.lookup and update themselves")
         else:
             self._state = create_placed(plan, mesh, [partial(_zeros, t.width) for t in plan.tables], strategy)
@@ -87,7 +87,7 @@ class KeptTables:
         """Rows of a shard of tables and slots, all or none; a hidden sum of gradients may follow them."""
         state = flush_pending(self._state)
         for k, given in arrays.items():
-            t = self.plan.tables[k]
+            held, t = self._held(k, num_shards, shard_id), self.plan.tables[k]
             wanted = 1 + len(t.rule.slots)
             if len(given) not in (wanted, wanted + t.accumulate):
                 raise InvalidArgumentError(
@@ -95,7 +95,7 @@ class KeptTables:
                 )
             if len(given) > wanted:
                 check_untouched(t.name, given[-1])
-            state = write_rows(state, k, self._held(k, num_shards, shard_id), shard_id, given[:wanted])
+            state = write_rows(state, k, held, shard_id, given[:wanted])
         self._state = state
 
     def read(self, table: int, num_shards: int, shard_id: int) -> list[np.ndarray]:
@@ -118,6 +118,8 @@ class KeptTables:
         return (s.tables, s.slots), dataclasses.replace(s, tables=(), slots=())
 
     def _held(self, table: int, num_shards: int, shard_id: int) -> Shards:
+        if not 0 <= table < len(self.plan.tables):
+            raise InvalidArgumentError(f"tables are 0 to {len(self.plan.tables) - 1}, got {table}")
         rows = self.plan.tables[table].rows
         shard_rows(rows, num_shards, shard_id)
         return Shards(rows, num_shards, self.strategy)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 
 import jax.numpy as jnp
@@ -69,8 +69,10 @@ class Turns:
             )
         return given
 
-    def step_for(self, cores: Iterable[int]) -> Step:
+    def step_for(self, cores: Collection[int]) -> Step:
         """The step that the next batches of cores belong to: the one in progress, or after receiving the next."""
+        if not cores:
+            raise InvalidArgumentError("the ids of at least one core must be given")
         *_, step = [self._step_for(self.core(k)) for k in cores]
         return step
 

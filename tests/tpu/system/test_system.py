@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
 from typing import Any
 
 import jax
@@ -17,12 +16,6 @@ from gradlab.tpu import Ids, initialize_system, replica
 from .systems import GRADIENT, ids, rows, step, system
 
 ORDER = "each step is: enqueue once for each core, receive deduplication data, receive activations, send gradients"
-
-
-@pytest.fixture(autouse=True)
-def _no_system_is_left() -> Iterator[None]:
-    yield
-    tpu.shutdown_system()
 
 
 def test_every_other_order_raises_and_changes_nothing() -> None:
@@ -63,7 +56,23 @@ def test_several_cores_enqueue_all_or_none() -> None:
     s.enqueue(ids(3, 3), 1)
     with pytest.raises(FailedPreconditionError, match="core 1 has a batch"):
         s.enqueue_all({0: ids(1, 1), 1: ids(1, 1)})
+    with pytest.raises(InvalidArgumentError, match="at least one core"):
+        s.enqueue_all({})
     s.enqueue(ids(2, 2), 0)
+
+
+@pytest.mark.parametrize("table", [-1, 1])
+def test_a_table_that_is_not_there_is_neither_loaded_nor_retrieved(table: int) -> None:
+    s = system()
+    for call in (lambda: s.load(table, [np.ones((4, 1))]), lambda: s.retrieve(table)):
+        with pytest.raises(InvalidArgumentError, match=f"tables are 0 to 0, got {table}"):
+            call()
+    assert step(s, 3, 3).tolist() == [[0], [0]]
+
+
+def test_a_mesh_is_no_list_of_devices() -> None:
+    with pytest.raises(TypeError, match=r"mesh must be a jax\.sharding\.Mesh, got list"):
+        initialize_system(tpu.example_config(), mesh=jax.devices())
 
 
 def test_a_mesh_with_explicit_axes_holds_the_rows() -> None:
