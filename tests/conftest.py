@@ -38,6 +38,13 @@ def own_variables() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(autouse=True)
+def no_tpu_system() -> Iterator[None]:
+    """No test sees the TPU system of another, not even of one that failed."""
+    yield
+    gl.tpu.shutdown_system()
+
+
 # One for all folders: Playwright allows one connection in a process.
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Any]:

@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from gradlab import raw_ops, tpu
 from gradlab.errors import FailedPreconditionError, InvalidArgumentError
-
-
-@pytest.fixture(autouse=True)
-def _no_system_is_left() -> Iterator[None]:
-    yield
-    tpu.shutdown_system()
 
 
 def test_configured_once() -> None:

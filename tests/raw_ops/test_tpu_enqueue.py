@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -43,12 +43,6 @@ EXPECTED = {
     ("mean",): [(3 + 3 * 1) / 4, 0, 2],
     ("sqrtn",): [(3 + 3 * 1) / np.sqrt(10), 0, 2],
 }
-
-
-@pytest.fixture(autouse=True)
-def _no_system_is_left() -> Iterator[None]:
-    yield
-    tpu.shutdown_system()
 
 
 def start(has_features: bool, batch: int = 3) -> tpu.System:

@@ -6,7 +6,6 @@ import doctest
 import inspect
 import subprocess
 import sys
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -15,12 +14,6 @@ from gradlab import raw_ops, tpu
 from gradlab.errors import FailedPreconditionError, InvalidArgumentError
 
 OPS = {name: x for name, x in vars(raw_ops).items() if hasattr(x, "shapes")}
-
-
-@pytest.fixture(autouse=True)
-def _no_system_is_left() -> Iterator[None]:
-    yield
-    tpu.shutdown_system()
 
 
 def test_the_family_is_complete() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -30,12 +29,6 @@ MESSAGES = {
     "StochasticGradientDescent": "stochastic_gradient_descent",
 }
 WHOLE = {"num_shards": 1, "shard_id": 0}
-
-
-@pytest.fixture(autouse=True)
-def _no_system_is_left() -> Iterator[None]:
-    yield
-    tpu.shutdown_system()
 
 
 def arrays(op: Any, rows: int) -> dict[str, np.ndarray]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import jax
@@ -40,12 +39,6 @@ OPTIMIZERS: dict[str, Any] = {
         ),
     ),
 }
-
-
-@pytest.fixture(autouse=True)
-def _no_system_is_left() -> Iterator[None]:
-    yield
-    tpu.shutdown_system()
 
 
 def configured(optimizer: str, cores: int = CORES, **changes: Any) -> bytes:

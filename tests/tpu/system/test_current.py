@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import jax
 import numpy as np
 import pytest
 
 from gradlab import tpu
 from gradlab.errors import CancelledError, FailedPreconditionError
-
-
-@pytest.fixture(autouse=True)
-def _no_system_is_left() -> Iterator[None]:
-    yield
-    tpu.shutdown_system()
 
 
 def test_initializing_again_wipes_the_tables() -> None:

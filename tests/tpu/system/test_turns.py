@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -13,12 +12,6 @@ from gradlab.errors import CancelledError, DeadlineExceededError, FailedPrecondi
 from gradlab.tpu import TPUEmbeddingConfiguration, initialize_system, replica
 
 from .systems import GRADIENT, ids, rows, system
-
-
-@pytest.fixture(autouse=True)
-def _no_system_is_left() -> Iterator[None]:
-    yield
-    tpu.shutdown_system()
 
 
 def test_the_update_is_made_when_the_last_replica_has_sent() -> None:
