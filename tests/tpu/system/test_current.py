@@ -53,6 +53,6 @@ def test_a_mesh_that_cannot_share_the_cores_or_is_not_ours(monkeypatch: pytest.M
     config = tpu.example_config()
     with pytest.raises(ValueError, match="core"):
         tpu.initialize_system(config, mesh=jax.sharding.Mesh(jax.devices()[:2], "x"))
-    monkeypatch.setattr(jax, "process_index", lambda: 1)
+    monkeypatch.setattr(tpu.OnMesh, "here", [])  # all its devices are another process's
     with pytest.raises(ValueError, match="the devices of one process"):
         tpu.initialize_system(config, mesh=jax.sharding.Mesh(jax.devices()[:1], "x"))
