@@ -49,6 +49,18 @@ def test_arguments_of_methods_are_tensorflows(name: str) -> None:
     assert parameters(getattr(tpu.TPUEmbedding, name)) == parameters(getattr(theirs().TPUEmbedding, name))
 
 
+@pytest.mark.parametrize(
+    "name", ["__init__", "enqueue", "embedding_lookup", "apply_gradients", "compute_sparse_core_stats"]
+)
+def test_arguments_for_sparse_cores_are_tensorflows(name: str) -> None:
+    mine, original = (parameters(getattr(x.TPUEmbeddingV2, name)) for x in (tpu, theirs()))
+    assert [n for n, _ in mine] == [n for n, _ in original]
+
+
+def test_settings_of_sparse_cores_are_tensorflows() -> None:
+    assert parameters(tpu.SparseCoreEmbeddingConfig) == parameters(theirs().SparseCoreEmbeddingConfig)
+
+
 @pytest.mark.parametrize("name", ["TPUEmbedding", "TPUEmbeddingForServing"])
 def test_an_optimizer_may_be_left_out_here(name: str) -> None:
     mine, original = parameters(getattr(tpu, name)), parameters(getattr(theirs(), name))

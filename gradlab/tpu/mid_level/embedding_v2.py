@@ -108,7 +108,7 @@ class TPUEmbeddingV2:
         return self.embedding.retrieve()
 
     def enqueue(
-        self, features: Any, weights: Any = None, device: str | int | None = None, training: bool = True
+        self, features: Any, weights: Any = None, device: str | int | None = None, *, training: bool = True
     ) -> dict[str, Buffers] | None:
         """Prepare a batch: the buffers of the SparseCores by stack, None while other cores are to follow.
 
@@ -138,7 +138,7 @@ class TPUEmbeddingV2:
         return activations, batch
 
     def embedding_lookup(
-        self, features: Any, weights: Any = None, training: bool = True
+        self, features: Any, weights: Any = None, *, training: bool = True
     ) -> tuple[Any, dict[str, Buffers]]:
         """`enqueue` and `dequeue`."""
         return self.dequeue(self.enqueue(features, weights, training=training))
