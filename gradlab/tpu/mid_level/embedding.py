@@ -108,11 +108,16 @@ class TPUEmbedding(BuiltTables):
         scales = [None] * len(flat) if weights is None else leaves_like(self._structure, weights, "weights")
         cores = list(range(self._cores)) if device is None else [_core_of(device, self._cores)]
         shapes = merged(self._features, self._shapes, self._incoming(flat, len(cores)))
-        if not self.is_built:
-            self._build(shapes)
-        system, mode = self._built("enqueue"), "train" if training else "inference"
-        each = self._ids(system.plan, flat, scales, len(cores))
-        system.enqueue_all(dict(zip(cores, each, strict=True)), mode, [str(t.combiner) for t in self._tables])
+        before = self._system, self._shapes, self._arrays
+        try:
+            if not self.is_built:
+                self._build(shapes)
+            system, mode = self._built("enqueue"), "train" if training else "inference"
+            each = self._ids(system.plan, flat, scales, len(cores))
+            system.enqueue_all(dict(zip(cores, each, strict=True)), mode, [str(t.combiner) for t in self._tables])
+        except Exception:
+            self._system, self._shapes, self._arrays = before  # a first batch that is refused says nothing of shapes
+            raise
 
     def dequeue(self, name: str | None = None) -> Any:
         """The activations of the batch, nested like the features: (samples of all cores, ..., dim) each, float32.

@@ -140,7 +140,11 @@ class TPUEmbeddingV2:
     def embedding_lookup(
         self, features: Any, weights: Any = None, *, training: bool = True
     ) -> tuple[Any, dict[str, Buffers]]:
-        """`enqueue` and `dequeue`."""
+        """`enqueue` and `dequeue`. FailedPreconditionError: the lookup before still owes gradients."""
+        if len(self._batches) > len(self._are_trained):
+            raise FailedPreconditionError(
+                "the lookup before owes gradients: apply_gradients, or look up training=False"
+            )
         return self.dequeue(self.enqueue(features, weights, training=training))
 
     def __call__(self, features: Any, weights: Any = None) -> tuple[Any, dict[str, Buffers]]:

@@ -210,6 +210,15 @@ def test_one_bad_id_leaves_nothing_enqueued() -> None:
     assert embedding.dequeue().shape == (2, 1)
 
 
+def test_a_first_batch_that_is_refused_says_nothing_of_shapes() -> None:
+    embedding = TPUEmbedding(FeatureConfig(TableConfig(8, 1, RowIdInitializer(), name="t")), SGD())
+    embedding.load({"t": {"parameters": np.full((8, 1), 5.0)}})
+    with pytest.raises(ValueError, match="is outside table 't'"):
+        embedding.enqueue([[1], [8]])
+    embedding.enqueue([[1], [2], [3]])
+    assert embedding.dequeue().tolist() == [[5], [5], [5]]
+
+
 def test_what_the_engine_refuses_on_the_last_core_leaves_nothing_enqueued() -> None:
     embedding = TPUEmbedding(FeatureConfig(TableConfig(8, 1, name="t")), SGD(), num_cores=2, engine="sparsecore")
     embedding.build(per_replica_batch_size=1)

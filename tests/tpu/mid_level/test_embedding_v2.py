@@ -63,6 +63,10 @@ def test_lookups_without_training_want_no_gradients() -> None:
     for _ in range(3):
         assert embedding.embedding_lookup(BATCH, training=False)[0][0].tolist() == [17, 17]
     assert embedding(BATCH)[0].shape == (4, 2)
+    with pytest.raises(FailedPreconditionError, match="owes gradients"):
+        embedding(BATCH)
+    embedding.apply_gradients(GRADIENT)
+    assert embedding(BATCH)[0].shape == (4, 2)
 
 
 def test_each_core_can_be_given_its_own_batch() -> None:
