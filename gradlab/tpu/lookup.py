@@ -75,6 +75,12 @@ def activate(
     table: Table, w: Array, lookups: Lookups, cores: int, samples: int, place: Placement = ONE_DEVICE
 ) -> Array:
     """(cores, samples, width): the combined rows of one table."""
+    if place.devices == 1 and table.levels is None:  # rows go straight from the table into samples
+
+        def from_table(t: Lookups) -> Array:
+            return sum_rows(samples, w, t.unique.at[t.inverse].get(mode="clip"), t.samples, t.weights)
+
+        return each_core(from_table, lookups, cores)
     wanted = place.places(place.to_owners(lookups.unique, cores), table.rows)
     rows = w.at[wanted].get(mode="clip")
     if table.levels is not None:

@@ -77,12 +77,17 @@ def ranks(groups: np.ndarray) -> np.ndarray:
 
 
 def roomy(size: int) -> int:
-    """The next 2**k or 3 * 2**k: batches of about one size then share one compiled program.
+    """The next 2**k or 3 * 2**k, above 8192 the next eighth of a power of two.
 
-    >>> [roomy(n) for n in (0, 5, 8, 9, 65, 100)]
-    [1, 6, 8, 12, 96, 128]
+    Batches of about one size then share one compiled program, and large ones are not filled up by much.
+
+    >>> [roomy(n) for n in (0, 5, 8, 9, 65, 100, 20_000)]
+    [1, 6, 8, 12, 96, 128, 20480]
     """
     k = max(size - 1, 0).bit_length()
+    if size > 8192:
+        step = 1 << (k - 4)
+        return -(-size // step) * step
     return 1 << k if k < 2 or size > 3 << (k - 2) else 3 << (k - 2)
 
 

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 
 from .._arrays import Array
 
-PART = 4096  # lookups whose scaled rows stay in a processor's cache between being made and being added
+PART = 1024  # lookups whose scaled rows stay in a processor's cache between being made and being added
 
 
 def same(terms: Array) -> Array:

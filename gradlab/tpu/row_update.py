@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import jax
+
 from .. import apply
-from .._arrays import Array, namespace, set_rows, sum_duplicates, take_rows
+from .._arrays import Array, is_jax, namespace, set_rows, sum_duplicates, take_rows
 from ..autodiff import Gradient
 from ..clip import clip_by_value
 from ..pairs import check_shape
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from .plan import Table
 
 Limits = tuple[float | None, float | None]  # (lower, upper); None leaves that side open
+PART = 1024  # rows that stay in a processor's cache between being read and being written
 
 
 def update_table(
@@ -68,11 +72,36 @@ def update_table(
 
 
 def move_rows(rule: Around, w: Array, slots: Slots, ids: Array, sums: Array, lr: Any) -> tuple[Array, Slots]:
-    """The rows `ids`, none of which comes twice, moved by `sums`; in JAX an id past the end is no row."""
+    """The rows `ids`, none of which comes twice, moved by `sums`; in JAX an id past the end is no row.
+
+    On a processor part by part: all rows at once would be read, moved and written in three passes through memory.
+    """
     if not rule.rule.lazy:
-        return rule(w, slots, set_rows(namespace(w).zeros(w.shape, sums.dtype), ids, sums), lr)
-    new_w, new_slots = rule(take_rows(w, ids), tuple(take_rows(s, ids) for s in slots), sums, lr)
-    return set_rows(w, ids, new_w), tuple(set_rows(s, ids, new) for s, new in zip(slots, new_slots, strict=True))
+        return rule(w, slots, set_rows(namespace(w).zeros(w.shape, sums.dtype), ids, sums), spread(lr, w))
+    move, tables = partial(_move, rule, lr), (w, *slots)
+    if is_jax(sums) and ids.shape[0] > PART and ids.shape[0] % PART == 0:
+        tables = jax.lax.platform_dependent(tables, (ids, sums), cpu=partial(_in_parts, move), default=move)
+    else:
+        tables = move(tables, (ids, sums))
+    return tables[0], tables[1:]
+
+
+def spread(lr: Any, like: Array) -> Array:
+    """A rate for each entry: with these XLA simplifies divisions alike in a program for one device and for many."""
+    xp = namespace(like)
+    return xp.broadcast_to(xp.asarray(lr, like.dtype), like.shape)
+
+
+def _move(rule: Around, lr: Any, tables: tuple[Array, ...], rows: tuple[Array, Array]) -> tuple[Array, ...]:
+    ids, sums = rows
+    w, *slots = (take_rows(x, ids) for x in tables)
+    new_w, new_slots = rule(w, tuple(slots), sums, spread(lr, w))
+    return tuple(set_rows(x, ids, new) for x, new in zip(tables, (new_w, *new_slots), strict=True))
+
+
+def _in_parts(move: Any, tables: tuple[Array, ...], rows: tuple[Array, Array]) -> tuple[Array, ...]:
+    parts = jax.tree.map(lambda x: x.reshape(-1, PART, *x.shape[1:]), rows)
+    return jax.lax.scan(lambda t, part: (move(t, part), None), tables, parts)[0]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -20,7 +20,7 @@ from .lookups import Lookups
 from .placement import ONE_DEVICE, Placement
 from .plan import Plan, Table, Tag
 from .row_sums import same, sum_rows
-from .row_update import Around, clipped, move_rows
+from .row_update import Around, clipped, move_rows, spread
 from .state import State
 
 
@@ -143,10 +143,10 @@ def _moved(plan: Plan, place: Placement, tables: Any, slots: Any, shared: Any, s
 
 
 def _move(rule: Around, w: Array, slots: Slots, rows: RowSums, lr: Any, cores: int) -> tuple[Array, Slots]:
-    # Spread out once, XLA simplifies divisions by the rate alike in a program for one device and in one for many.
-    lr = jnp.broadcast_to(jnp.asarray(lr, w.dtype), (rows.sums if rule.rule.lazy else w).shape)
     if not rule.table.accumulate:
-        return apply.each(rule, w, slots, IndexedSlices(rows.sums, _told_apart(rows.ids, w.shape[0])), lr)
+        return apply.each(
+            rule, w, slots, IndexedSlices(rows.sums, _told_apart(rows.ids, w.shape[0])), spread(lr, rows.sums)
+        )
     ids, sums = rows if cores == 1 else sum_duplicates(rows.ids, rows.sums)
     return move_rows(rule, w, slots, ids, sums, lr)
 
