@@ -22,7 +22,8 @@ def train_step(
         activations = lookup(state, batch);   state = update(state, d loss(activations, *arguments) / d activations)
 
     Pure. As `jax.jit(train_step, static_argnames="loss", donate_argnums=0)` rows that are looked up are read once, and
-    tables are changed where they are: the memory of a step is that of tables, slots and batch.
+    tables are changed where they are: the memory of a step is that of tables, slots and batch. (Not so with a loss that
+    is linear in the activations: its gradients are there before the lookup, and XLA copies tables to be safe.)
 
     Args:
         batch: of `make_batch`.
