@@ -72,6 +72,8 @@ from .mid_level import TruncatedNormal as TruncatedNormal
 from .mid_level import UserDefinedProgram as UserDefinedProgram
 from .mid_level import configuration as configuration
 from .mid_level import serving_embedding_lookup as serving_embedding_lookup
+from .packing import pack_rows as pack_rows
+from .packing import unpack_rows as unpack_rows
 from .placement import OneDevice as OneDevice
 from .placement import OnMesh as OnMesh
 from .placement import Shards as Shards

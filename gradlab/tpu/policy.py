@@ -35,6 +35,11 @@ class Policy:
     without_accumulation: with accumulation off the optimizer runs once for each "lookup" of a row, in order, or once
         for each "core" that touched it.
 
+    What is unknown of one optimizer is a field or a note of its rule: `BoundedAdagrad.bounded`,
+    `MdlAdagradLight.event_benefit`, `FrequencyEstimator.transformed`, and the docstrings of `OnlineYogi`, `Lion` and
+    `Assign`. Unknown too, and the same for everybody here: a core adds its lookups in order, and cores are added in
+    turn; limits let NaN pass; replication of hot ids changes no number; deduplication data are those of `Lookups`.
+
     Raises:
         ValueError: a choice that is none of these.
 

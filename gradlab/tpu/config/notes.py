@@ -137,7 +137,7 @@ def _around(t: Table) -> Iterator[str]:
     ):
         yield "hot-id replication is experimental and changes no number that is documented; it has no effect here"
     if p.low_dimensional_packing_status == 1:
-        yield "low-dimensional packing lays out narrow rows in memory; it changes no number"
+        yield "low-dimensional packing lays out narrow rows in memory, see pack_rows; it changes no number"
     quantization = p.simulated_quantization
     if quantization.ByteSize() and not quantization.enabled:
         yield "simulated_quantization has no effect, as it is not enabled"
