@@ -45,7 +45,8 @@ def update(state: State, gradients: Sequence[Any], learning_rates: Sequence[Any]
         row, slots = rule(row, slots, G, lr)        with clips and decay around it: see `update_table`
 
     Pure: jit-able, vmap-able. Rows that were looked up move, by a sum of 0 too; others only if the rule is not lazy.
-    A pipelined plan makes the update of the step before, and keeps this one for the next.
+    A pipelined plan makes the update of the step before, and keeps this one for the next; its first step adds that to
+    the tree, so `jax.lax.scan` has to begin with the second.
 
     Args:
         gradients: for each feature an array like its activations.
