@@ -28,7 +28,7 @@ class Lab:
     """A lab in the page, and the object behind it in the kernel, which is the last output with this label."""
 
     def __init__(self, notebook: Any, label: str, group: Any) -> None:
-        self.notebook, self.group = notebook, group
+        self.notebook, self.label, self.group = notebook, label, group
         self.object = f"[x for x in Out.values() if getattr(x, 'label', None) == {label!r}][-1]"
         self.canvas = group.locator("canvas").first
         self.canvas.wait_for()
@@ -152,3 +152,21 @@ class Slider:
 def _track(box: dict[str, float], part: float) -> float:
     """The handle is 16 px wide in Chromium, so its middle never reaches the ends of the box."""
     return box["x"] + 8 + part * (box["width"] - 16)
+
+
+def step_forth_and_back(lab: Lab, name: str, axis: str, steps: int, screenshots: str | None) -> None:
+    """From the start of an axis by keys: every step is painted and told, and a step back looks as it did before."""
+    slider = lab.slider(axis)
+    slider.press("Home")
+    until(lambda: slider.position() == 0 and lab.agrees(**{name: axis}), saying=f"{lab.label} at the start")
+    seen = [(lab.readout(), lab.pixels())]
+    for k in range(1, steps + 1):
+        slider.press("ArrowRight")
+        until(lambda k=k: slider.position() == k and lab.agrees(**{name: axis}), saying=f"{lab.label} at {k}")
+        until(lambda: lab.pixels() != seen[-1][1], saying=f"step {k} is painted")
+        seen.append((lab.readout(), lab.pixels()))
+    assert lab.alt() == lab.notebook.evaluate(f"{lab.object}.description.alt")
+    lab.screenshot(screenshots, lab.label)
+    for before in reversed(seen[:-1]):
+        slider.press("ArrowLeft")
+        until(lambda before=before: (lab.readout(), lab.pixels()) == before, saying="a step back is as it was")

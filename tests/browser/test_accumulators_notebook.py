@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from .conftest import NOTEBOOKS
-from .lab import until
+from .lab import step_forth_and_back, until
 from .pages import Notebook
 
 pytestmark = pytest.mark.browser
@@ -30,21 +30,7 @@ AXES = {
 @pytest.mark.parametrize("label", AXES)
 def test_every_lab_is_there_and_stepped_forth_and_back(label: str, shown: Any, screenshots: str | None) -> None:
     lab = shown(label)
-    name, axis = AXES[label]
-    slider = lab.slider(axis)
-    slider.press("Home")
-    until(lambda: slider.position() == 0 and lab.agrees(**{name: axis}), saying=f"{label} at the start")
-    seen = [(lab.readout(), lab.pixels())]
-    for k in range(1, 6):
-        slider.press("ArrowRight")
-        until(lambda k=k: slider.position() == k and lab.agrees(**{name: axis}), saying=f"{label} at {k}")
-        until(lambda: lab.pixels() != seen[-1][1], saying=f"step {k} is painted")
-        seen.append((lab.readout(), lab.pixels()))
-    assert lab.alt() == lab.notebook.evaluate(f"{lab.object}.description.alt")
-    lab.screenshot(screenshots, label)
-    for before in reversed(seen[:-1]):
-        slider.press("ArrowLeft")
-        until(lambda before=before: (lab.readout(), lab.pixels()) == before, saying="a step back is as it was")
+    step_forth_and_back(lab, *AXES[label], steps=5, screenshots=screenshots)
 
 
 def test_gradients_come_while_it_plays_and_under_the_mouse(shown: Any) -> None:

@@ -10,7 +10,7 @@ import pytest
 from gradlab.live.display_list import ITEMS, decode, unpack_items
 
 from .conftest import NOTEBOOKS
-from .lab import Lab, until
+from .lab import Lab, step_forth_and_back, until
 from .pages import Notebook
 
 pytestmark = pytest.mark.browser
@@ -31,21 +31,7 @@ AXES = {
 @pytest.mark.parametrize("label", AXES)
 def test_every_lab_is_there_and_stepped_forth_and_back(label: str, shown: Any, screenshots: str | None) -> None:
     lab = shown(label)
-    name, axis = AXES[label]
-    slider = lab.slider(axis)
-    slider.press("Home")
-    until(lambda: slider.position() == 0 and lab.agrees(**{name: axis}), saying=f"{label} at the start")
-    seen = [(lab.readout(), lab.pixels())]
-    for k in range(1, 5):
-        slider.press("ArrowRight")
-        until(lambda k=k: slider.position() == k and lab.agrees(**{name: axis}), saying=f"{label} at {k}")
-        until(lambda: lab.pixels() != seen[-1][1], saying=f"step {k} is painted")
-        seen.append((lab.readout(), lab.pixels()))
-    assert lab.alt() == lab.notebook.evaluate(f"{lab.object}.description.alt")
-    lab.screenshot(screenshots, label)
-    for before in reversed(seen[:-1]):
-        slider.press("ArrowLeft")
-        until(lambda before=before: (lab.readout(), lab.pixels()) == before, saying="a step back is as it was")
+    step_forth_and_back(lab, *AXES[label], steps=4, screenshots=screenshots)
 
 
 @pytest.mark.parametrize("label", [STEP, RUN])
