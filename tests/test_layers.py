@@ -27,7 +27,7 @@ LAYERS = {
     "time": ("workers", "numpy jax ray"),
     "pictures": ("figures", "numpy matplotlib"),
     "hands": ("live labs exercises", "numpy matplotlib PIL anywidget ipywidgets traitlets IPython imageio_ffmpeg"),
-    "command": ("_connection _jupyter __main__", "jupyterlab jupyter_server ipykernel"),
+    "command": ("_connection _jupyter commands __main__", "jupyterlab jupyter_server ipykernel"),
 }
 ROW = {module: k for k, (modules, _) in enumerate(LAYERS.values()) for module in modules.split()}
 LIBRARIES = {module: set(allowed.split()) for modules, allowed in LAYERS.values() for module in modules.split()}

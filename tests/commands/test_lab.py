@@ -1,0 +1,70 @@
+"""`gradlab lab`: what it copies, leaves alone, opens and refuses."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gradlab import __main__ as command
+from gradlab import _jupyter
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_lab_copies_and_opens_the_first_notebook(
+    wheel_notebooks: Path, launched: list[list[str]], tmp_path: Path, monkeypatch: Any, capsys: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert command.main(["lab", "--", "--port=9999", "--no-browser"]) == 0
+    folder = tmp_path / "gradlab-notebooks"
+    assert sorted(p.name for p in folder.iterdir()) == [_jupyter.START, "02_clipping.ipynb"]
+    (arguments,) = launched
+    assert f"--ServerApp.root_dir={folder}" in arguments
+    assert f"--LabApp.default_url=/lab/tree/{_jupyter.START}" in arguments
+    assert arguments[-2:] == ["--port=9999", "--no-browser"]
+    assert capsys.readouterr().out == "copied 2 notebooks to gradlab-notebooks\n"
+
+
+def test_what_the_reader_wrote_is_never_overwritten(
+    wheel_notebooks: Path, launched: list[list[str]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mine = tmp_path / "mine"
+    command.main(["lab", str(mine)])
+    (mine / "02_clipping.ipynb").write_text("my answers", encoding="utf-8")
+    (mine / "own.ipynb").write_text("my own", encoding="utf-8")
+    (wheel_notebooks / "03_new.ipynb").write_text("{}", encoding="utf-8")
+    capsys.readouterr()
+    assert command.main(["lab", str(mine)]) == 0
+    assert (mine / "02_clipping.ipynb").read_text("utf-8") == "my answers"
+    assert (mine / "own.ipynb").read_text("utf-8") == "my own"
+    assert (mine / "03_new.ipynb").is_file()
+    copied, kept = capsys.readouterr().out.splitlines()
+    assert copied == f"copied 1 notebook to {mine}"
+    assert kept.startswith(f"kept your own 02_clipping.ipynb in {mine}")
+
+
+def test_a_file_in_the_way_is_refused(wheel_notebooks: Path, tmp_path: Path, capsys: Any) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    assert command.main(["lab", str(tmp_path / "file")]) == 2
+    assert "cannot put notebooks into" in capsys.readouterr().err
+
+
+def test_a_checkout_is_opened_in_place(launched: list[list[str]], tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert _jupyter.shipped().resolve() == ROOT / "notebooks"
+    assert command.main(["lab"]) == 0
+    assert f"--ServerApp.root_dir={ROOT / 'notebooks'}" in launched[0]
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("missing", ["jupyterlab", "jupyterlab.labapp", "ipykernel"])
+def test_a_missing_extra_is_named(
+    missing: str, wheel_notebooks: Path, tmp_path: Path, monkeypatch: Any, capsys: Any
+) -> None:
+    monkeypatch.setitem(sys.modules, missing, None)
+    assert command.main(["lab", str(tmp_path / "mine")]) == 2
+    expected = f"gradlab: {missing.split('.')[0]} is missing; install with: pip install 'gradlab[lab]'\n"
+    assert capsys.readouterr().err == expected
