@@ -106,30 +106,42 @@ def train(rule: Rule, learning_rate: float, text: Text | None = None) -> Trainin
     slots, seen, right = rule.init(weights), [], []
     for step in range(text.steps + 1):
         if step:
-            weights, slots = apply.rows(rule, weights, slots, gradient(weights, text.train, step - 1), learning_rate)
+            now = chosen(text.train, np.arange(BATCH) + (step - 1) * BATCH)
+            weights, slots = apply.rows(rule, weights, slots, gradient(weights, now), learning_rate)
         seen.append(slots[0].mean(axis=1) if isinstance(rule, Adagrad) else np.full(len(weights), np.nan, np.float32))
-        right.append(np.mean(_scores(weights, text.held_out).argmax(axis=1) == text.held_out.topics))
+        right.append(np.mean(scores(weights, text.held_out).argmax(axis=1) == text.held_out.topics))
     accumulator, rate = np.array(seen), np.float32(learning_rate)
     rates = rate / rule.root(accumulator) if isinstance(rule, Adagrad) else np.full_like(accumulator, rate)
     return Training(accumulator, rates, np.array(right), weights)
 
 
-def gradient(weights: np.ndarray, lines: Lines, step: int) -> IndexedSlices:
-    """The gradient of one step: a slice for every word of its lines, several of which may be one row."""
-    some = slice(step * BATCH, (step + 1) * BATCH)
-    starts = lines.starts[some.start : some.stop + 1]
-    now = Lines(lines.words[starts[0] : starts[-1]], starts - starts[0], lines.topics[some])
-    error = _softmax(_scores(weights, now))
-    error[np.arange(BATCH), now.topics] -= 1
-    return IndexedSlices(np.repeat(error, np.diff(starts), axis=0), now.words, weights.shape)
+def chosen(lines: Lines, which: np.ndarray) -> Lines:
+    """Some of the lines, one after another."""
+    parts = [lines.words[lines.starts[i] : lines.starts[i + 1]] for i in which]
+    return Lines(np.concatenate(parts), np.cumsum([0, *map(len, parts)], dtype=np.int32), lines.topics[which])
 
 
-def _scores(weights: np.ndarray, lines: Lines) -> np.ndarray:
+def gradient(weights: np.ndarray, lines: Lines) -> IndexedSlices:
+    """The gradient of the loss of these lines: a slice for every word, several of which may be one row."""
+    error = errors(scores(weights, lines), lines)
+    return IndexedSlices(np.repeat(error, np.diff(lines.starts), axis=0), lines.words, weights.shape)
+
+
+def errors(found: np.ndarray, lines: Lines) -> np.ndarray:
+    """(lines, topics) gradient of the loss by the scores: what was guessed less what is true."""
+    error = softmax(found)
+    error[np.arange(len(error)), lines.topics] -= 1
+    return error
+
+
+def scores(weights: np.ndarray, lines: Lines) -> np.ndarray:
+    """(lines, topics) sum of the rows of the words of each line."""
     return np.add.reduceat(weights[lines.words], lines.starts[:-1], axis=0)
 
 
-def _softmax(scores: np.ndarray) -> np.ndarray:
-    p = np.exp(scores - scores.max(axis=1, keepdims=True))
+def softmax(found: np.ndarray) -> np.ndarray:
+    """Scores as chances: each row sums to 1."""
+    p = np.exp(found - found.max(axis=1, keepdims=True))
     return p / p.sum(axis=1, keepdims=True)
 
 

@@ -36,6 +36,7 @@ from .problems import Bowl as Bowl
 from .problems import Digits as Digits
 from .problems import FromLoss as FromLoss
 from .problems import Problem as Problem
+from .reader import Reader as Reader
 from .replays import loss_curve as loss_curve
 from .replays import replay as replay
 from .server import Server as Server

@@ -14,6 +14,7 @@ from .. import datasets
 from .._arrays import Array, is_float, precision, quiet
 from ..errors import InvalidArgumentError
 from .brief import brief
+from .reader import Reader
 
 Weights = Mapping[str, Array]
 _TERMS = 128  # that BLAS adds in the same order whatever its number of threads
@@ -201,7 +202,7 @@ def _loss_and_gradient(loss_of: Callable[[Any, Any], Any], jit: bool) -> tuple[C
     return (jax.jit(loss), jax.jit(gradient)) if jit else (loss, gradient)
 
 
-PROBLEMS: dict[str, Any] = {"Bowl": Bowl, "Digits": Digits}
+PROBLEMS: dict[str, Any] = {"Bowl": Bowl, "Digits": Digits, "Reader": Reader}
 
 
 def get_config(problem: Any) -> dict[str, Any] | None:
