@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
+from statistics import NormalDist
 
 import numpy as np
 
@@ -44,6 +46,8 @@ class Speeds:
         median: ticks of one gradient. spread: standard deviation of their logarithm; z is standard normal.
         slow: worker -> factor, for stragglers. stall, stall_factor: chance that a gradient takes that much longer.
         crashes: who dies when. gap: ticks between two moves that are not one piece (`Experiment.atomic`, `step_first`).
+        measured: how long steps of a real run took, in any unit, such as `Recorder.durations()`. With them exp(spread * z)
+            gives way to one of these, which z chooses by its rank, over their median: `spread` has no say then.
 
     Worker k draws from `default_rng([seed, k])`, and whether it stalls from that generator's child: what it draws
     depends neither on the others nor on how many gradients are asked for. No gradient takes over `LONGEST` ticks.
@@ -52,6 +56,8 @@ class Speeds:
 
     >>> Speeds(median=100, spread=0.0, slow={1: 3}).ticks(seed=0, workers=2, count=2).tolist()
     [[100, 100], [300, 300]]
+    >>> sorted({*Speeds(measured=[0.02, 0.01, 0.01, 0.05, 0.01]).ticks(seed=0, workers=1, count=50)[0].tolist()})
+    [100, 200, 500]
     """
 
     median: int = 100
@@ -61,6 +67,7 @@ class Speeds:
     stall_factor: float = 10.0
     crashes: tuple[Crash, ...] = ()
     gap: int = 5
+    measured: tuple[float, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         whole("median", self.median, 1)
@@ -75,6 +82,9 @@ class Speeds:
             whole("a worker in slow", worker, 0)
             finite(f"slow[{worker}]", factor, 0)
         self._check_crashes()
+        object.__setattr__(self, "measured", tuple(float(x) for x in self.measured))
+        if not all(0 < x < np.inf for x in self.measured):
+            raise InvalidArgumentError("measured are positive, finite durations; leave out what is not known")
 
     def _check_crashes(self) -> None:
         for crash in self.crashes:
@@ -93,10 +103,21 @@ class Speeds:
         """The same from what `draws` drew."""
         median = np.array([[self.median * self.slow.get(k, 1.0)] for k in range(len(z))])
         with np.errstate(over="ignore"):
-            ticks = median * np.exp(self.spread * z)
+            ticks = median * (_chosen(self.measured, z) if self.measured else np.exp(self.spread * z))
             if self.stall and u is not None:
                 ticks = np.where(u < self.stall, ticks * self.stall_factor, ticks)
         return np.clip(np.rint(ticks), 1, LONGEST).astype(np.int64)
+
+
+def _chosen(measured: tuple[float, ...], z: np.ndarray) -> np.ndarray:
+    """For every z the duration of its rank, over the median of all: each is as likely as any other."""
+    return (np.sort(measured) / np.median(measured))[np.searchsorted(_borders(len(measured)), z)]
+
+
+@lru_cache(maxsize=16)
+def _borders(count: int) -> np.ndarray:
+    """What parts standard normal draws into so many equal shares."""
+    return np.array([NormalDist().inv_cdf(k / count) for k in range(1, count)])
 
 
 def draws(seed: int, workers: int, count: int, stalls: bool) -> tuple[np.ndarray, np.ndarray | None]:

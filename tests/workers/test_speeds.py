@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradlab.workers import Crash, Speeds
+from gradlab.workers import Bowl, Crash, Experiment, Speeds
 from gradlab.workers.speeds import LONGEST
 
 
@@ -76,3 +76,25 @@ def test_a_list_of_crashes_will_do() -> None:
 def test_crashes_are_of_whole_numbers(given: tuple[Any, ...]) -> None:
     with pytest.raises(ValueError, match="of a crash must be a whole number of at least 0, got"):
         Crash(*given)
+
+
+def test_measured_durations_come_alike_often_over_their_median() -> None:
+    measured = (0.01, 0.01, 0.01, 0.02, 0.3)  # the median is one hundredth of a second
+    ticks = Speeds(median=10, spread=9.0, slow={1: 2.0}, measured=measured).ticks(seed=0, workers=2, count=5000)
+    assert set(np.unique(ticks[0])) == {10, 20, 300}
+    assert set(np.unique(ticks[1])) == {20, 40, 600}
+    shares = [(ticks[0] == length).mean() for length in (10, 20, 300)]
+    assert shares == pytest.approx([0.6, 0.2, 0.2], abs=0.02)
+
+
+def test_measured_durations_are_kept_by_an_experiment_that_is_written_down() -> None:
+    experiment = Experiment(Bowl(), speeds=Speeds(measured=np.float32([0.5, 1.0, 4.0])))
+    again = Experiment.from_json(experiment.to_json())
+    assert again.speeds == experiment.speeds and hash(again.speeds) == hash(experiment.speeds)
+    np.testing.assert_array_equal(again.ticks(), experiment.ticks())
+
+
+@pytest.mark.parametrize("wrong", [0.0, -1.0, float("nan"), float("inf")])
+def test_a_measured_duration_is_positive_and_finite(wrong: float) -> None:
+    with pytest.raises(ValueError, match="measured are positive, finite durations; leave out what is not known"):
+        Speeds(measured=(1.0, wrong))
