@@ -46,8 +46,8 @@ class Speeds:
         median: ticks of one gradient. spread: standard deviation of their logarithm; z is standard normal.
         slow: worker -> factor, for stragglers. stall, stall_factor: chance that a gradient takes that much longer.
         crashes: who dies when. gap: ticks between two moves that are not one piece (`Experiment.atomic`, `step_first`).
-        measured: how long steps of a real run took, in any unit, such as `Recorder.durations()`. With them exp(spread * z)
-            gives way to one of these, which z chooses by its rank, over their median: `spread` has no say then.
+        measured: how long the steps of a real run took, in any unit, such as `Recorder.durations()`. In place of
+            exp(spread * z) comes one of these over their median, which z chooses by its rank; `spread` has no say then.
 
     Worker k draws from `default_rng([seed, k])`, and whether it stalls from that generator's child: what it draws
     depends neither on the others nor on how many gradients are asked for. No gradient takes over `LONGEST` ticks.
