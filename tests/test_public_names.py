@@ -27,6 +27,7 @@ TESTED_ELSEWHERE = {
     "live/fallback": "live/test_figure.py: what a figure shows where nothing runs",
     "live/messages": "live/test_figure.py and live/test_inbox.py: who gets which message, and what is in it",
     "live/lettering": "live/test_recorder.py and live/test_pixels.py",
+    "live/saved": "live/test_page.py and live/test_page_in_browser.py: what is in a page, and that it moves",
     "pairs": "test_bad_input.py: apply_gradients with everything it refuses",
     "raw_ops/handles": "raw_ops/test_accumulators.py: what ops refuse",
     "raw_ops/resource_accumulators": "raw_ops/test_accumulators.py: all ops of the family",

@@ -62,24 +62,31 @@ def resolutions(places: int, choices: Sequence[int], most: int = MOST_STATES) ->
             step *= 2
 
 
-def grids(live: LiveFigure) -> Iterator[Grid]:
-    """Give the grids that a page might have, the best first; the last is small."""
+def grids(
+    live: LiveFigure, most: int = MOST_STATES, within: Mapping[str, tuple[float, float]] | None = None
+) -> Iterator[Grid]:
+    """Give the grids that a page might have, the best first; the last is small.
+
+    `most` is how many states the first may have, `within` the ends that sliders keep, by name.
+    """
     controls = {
         name: control if isinstance(control, Button) else replace(control, value=live.values[name])
         for name, control in live._controls.items()
     }
+    controls |= {name: shortened(controls[name], *ends) for name, ends in (within or {}).items()}
     axis = controls.get(live._axis or "")
     slider = axis if isinstance(axis, Slider) else None
     choices = [c for c in controls.values() if isinstance(c, Menu | Toggle)]
     choices.sort(key=lambda control: control is not axis)  # the axis first
-    for step, moving in resolutions(slider.count + 1 if slider else 1, [len(c.values()) for c in choices]):
+    for step, moving in resolutions(slider.count + 1 if slider else 1, [len(c.values()) for c in choices], most):
         values = {c.name: c.values() for c in choices[:moving]}
         if slider is None:
             yield Grid(controls, values)
         else:
             coarse = thinned(slider, step)
             wanted = {live.values[coarse.name], *(p.values.get(coarse.name, coarse.value) for p in live._presets)}
-            values = {coarse.name: sorted({*coarse.values(), *wanted}), **values}
+            reached = {value for value in wanted if coarse.minimum <= value <= coarse.maximum}
+            values = {coarse.name: sorted({*coarse.values(), *reached}), **values}
             yield Grid({**controls, coarse.name: coarse}, values)
 
 
@@ -91,3 +98,13 @@ def thinned(slider: Slider, step: int) -> Slider:
     """
     per_step = slider.spec()["step"]  # on a log scale, positions per decade
     return replace(slider, step=per_step / step if slider.scale == "log" else per_step * step)
+
+
+def shortened(slider: Slider, low: float, high: float) -> Slider:
+    """Give the slider with only its positions from the one at `low` to the one at `high`, and its value between them.
+
+    >>> shortened(Slider("limit", "Limit", 1, 1000, 20.0, scale="log", step=1), 9.0, 110.0).values()
+    [10.0, 100.0]
+    """
+    first, last = (slider.at(slider.position(slider.clamp(end))) for end in (low, high))
+    return replace(slider, minimum=min(first, slider.value), maximum=max(last, slider.value))

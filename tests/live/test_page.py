@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
 from gradlab.live import Description, LiveFigure, Preset, Slider, page
-from gradlab.live.page import BLOCK, RATIO, blocks, page_html
+from gradlab.live.page import page_html
+from gradlab.live.saved import BLOCK, RATIO, blocks
 
 from .everything import everything
 from .examples import clipped
@@ -24,7 +25,7 @@ CODE = 'lab("a < b")'
 
 def data_of(html: str) -> dict[str, Any]:
     """The data in a page."""
-    return json.loads(re.search(r'<script id="data" type="application/json">(.*?)</script>', html, re.DOTALL)[1])
+    return json.loads(re.search(r'<script type="application/json">(.*?)</script>', html, re.DOTALL)[1])
 
 
 def states_of(layout: dict[str, Any]) -> list[tuple[dict[str, Any], str | None, dict[str, Any], bytes]]:

@@ -103,11 +103,15 @@ function addThemeButton(node) {
   show();
 }
 
-const figure = document.getElementById("figure");
-addThemeButton(document.getElementById("theme"));
-if (window.DecompressionStream) {
-  const { layouts } = JSON.parse(document.getElementById("data").textContent);
-  render({ model: new SavedModel(layouts), el: figure });
-} else { // a browser from before 2023
-  figure.innerHTML = document.querySelector("noscript").textContent;
+function show(part) {
+  const [figure] = part.children;
+  if (window.DecompressionStream) {
+    const { layouts } = JSON.parse(part.querySelector("script").textContent);
+    render({ model: new SavedModel(layouts), el: figure });
+  } else { // a browser from before 2023
+    figure.innerHTML = part.querySelector("noscript").textContent;
+  }
 }
+
+addThemeButton(document.getElementById("theme"));
+for (const part of document.querySelectorAll(".gl-saved")) show(part);
