@@ -6,50 +6,36 @@ from typing import Any
 
 import numpy as np
 
-from ._feedback import Coded, Feedback, choice
+from .choice import Choice
+from .coded import Coded
 
+divisor = Choice(
+    "Five gradients are there and two are asked for: the mean of which?",
+    a=(False, "Nothing is kept apart: the accumulator holds one sum and a count."),
+    b=(False, "Which two would be the newest? The accumulator holds one sum and a count."),
+    c=(
+        True,
+        "The sum of all five, divided by five. num_required says when a take may go on, not how many it takes.",
+    ),
+)
 
-def divisor(answer: Any) -> Feedback:
-    """Five gradients are there and two are asked for: the mean of which?"""
-    return choice(
-        answer,
-        {
-            "a": (False, "Nothing is kept apart: the accumulator holds one sum and a count."),
-            "b": (False, "Which two would be the newest? The accumulator holds one sum and a count."),
-            "c": (
-                True,
-                "The sum of all five, divided by five. num_required says when a take may go on, not how many it takes.",
-            ),
-        },
-    )
+forgotten = Choice(
+    "What happens to whoever never passes a local_step?",
+    a=(False, "It is for the first round. What is the accumulator's step after the first take?"),
+    b=(False, "No error: a stale gradient is dropped without a word."),
+    c=(
+        True,
+        "local_step stays 0, the accumulator's step is 1 after the first take, and 0 < 1: everything is "
+        "dropped, in silence, and the next take waits for ever.",
+    ),
+)
 
-
-def forgotten(answer: Any) -> Feedback:
-    """What happens to whoever never passes a local_step?"""
-    return choice(
-        answer,
-        {
-            "a": (False, "It is for the first round. What is the accumulator's step after the first take?"),
-            "b": (False, "No error: a stale gradient is dropped without a word."),
-            "c": (
-                True,
-                "local_step stays 0, the accumulator's step is 1 after the first take, and 0 < 1: everything is "
-                "dropped, in silence, and the next take waits for ever.",
-            ),
-        },
-    )
-
-
-def sparse_rows(answer: Any) -> Feedback:
-    """Rows {0: 2, 1: 4} and {1: 8, 3: 6}: what is the mean of row 3?"""
-    return choice(
-        answer,
-        {
-            "a": (False, "That is the mean over gradients, which a dense accumulator would give."),
-            "b": (True, "One gradient holds row 3, so it is divided by 1. Row 1 is in both: (4 + 8) / 2."),
-            "c": (False, "Row 3 is in one of them. What is each row divided by?"),
-        },
-    )
+sparse_rows = Choice(
+    "Rows {0: 2, 1: 4} and {1: 8, 3: 6}: what is the mean of row 3?",
+    a=(False, "That is the mean over gradients, which a dense accumulator would give."),
+    b=(True, "One gradient holds row 3, so it is divided by 1. Row 1 is in both: (4 + 8) / 2."),
+    c=(False, "Row 3 is in one of them. What is each row divided by?"),
+)
 
 
 def _mean_case(grads: list[list[float]], steps: list[int], step: int) -> dict[str, Any]:
@@ -61,6 +47,7 @@ def _mean_of(kept: list[np.ndarray]) -> np.ndarray:
 
 
 mean = Coded(
+    question="Write what a take gives: the mean of the gradients that are not stale.",
     cases=[
         _mean_case([[2.0, 4.0], [4.0, 0.0]], [0, 0], 0),
         _mean_case([[1.0], [10.0], [3.0], [8.0]], [1, 0, 2, 1], 1),
@@ -123,6 +110,7 @@ def _last_wins(indices: Any, values: Any, rows: int) -> np.ndarray:
 
 
 row_mean = Coded(
+    question="Write TensorFlow's mean of sparse gradients for a table of one column.",
     cases=[
         _rows([[0, 1], [1, 3]], [[2.0, 4.0], [8.0, 6.0]], 4),
         _rows([[2], [2], [0, 2]], [[3.0], [6.0], [5.0, 9.0]], 3),

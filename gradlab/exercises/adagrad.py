@@ -10,49 +10,35 @@ import numpy as np
 from ..apply import each, rows
 from ..rules import Adagrad
 from ..slices import IndexedSlices
-from ._feedback import Coded, Feedback, choice
+from .choice import Choice
+from .coded import Coded
 
 _RULE = replace(Adagrad(), epsilon=0.0, epsilon_place="none")  # without epsilon, as in TensorFlow 1
 
+first_step = Choice(
+    "How far does the first step go for a gradient of 100, beside one of 1?",
+    a=(False, "Gradient descent does that. Here the gradient is divided by something made of itself."),
+    b=(
+        True,
+        "g / sqrt(0.1 + g * g) is 0.953 for 1 and 0.999995 for 100: the first step is about as long as the "
+        "learning rate, whatever the units of the loss.",
+    ),
+    c=(False, "It would be if the accumulator were not under a root. sqrt(g * g) is ..."),
+)
 
-def first_step(answer: Any) -> Feedback:
-    """How far does the first step go for a gradient of 100, beside one of 1?"""
-    return choice(
-        answer,
-        {
-            "a": (False, "Gradient descent does that. Here the gradient is divided by something made of itself."),
-            "b": (
-                True,
-                "g / sqrt(0.1 + g * g) is 0.953 for 1 and 0.999995 for 100: the first step is about as long as the "
-                "learning rate, whatever the units of the loss.",
-            ),
-            "c": (False, "It would be if the accumulator were not under a root. sqrt(g * g) is ..."),
-        },
-    )
+zero_epsilon = Choice(
+    "What does Keras, up to TensorFlow 2.10, make of epsilon=0?",
+    a=(False, "Keras from 2.11 on keeps it, as others do. Here it passes through `epsilon or default`."),
+    b=(True, "0 is falsy, so it becomes the default, 1e-7. gl.keras does the same, and says so."),
+    c=(False, "It is accepted without a word. So what is it replaced by?"),
+)
 
-
-def zero_epsilon(answer: Any) -> Feedback:
-    """What does Keras, up to TensorFlow 2.10, make of epsilon=0?"""
-    return choice(
-        answer,
-        {
-            "a": (False, "Keras from 2.11 on keeps it, as others do. Here it passes through `epsilon or default`."),
-            "b": (True, "0 is falsy, so it becomes the default, 1e-7. gl.keras does the same, and says so."),
-            "c": (False, "It is accepted without a word. So what is it replaced by?"),
-        },
-    )  # fmt: skip
-
-
-def frozen(answer: Any) -> Feedback:
-    """What becomes of a weight whose gradient was 1e20 once?"""
-    return choice(
-        answer,
-        {
-            "a": (False, "The step would be lr * 1e20 / sqrt(inf). What is the square of 1e20 in float32?"),
-            "b": (False, "A NaN gradient does that. Here the gradient is finite, and inf / inf never happens."),
-            "c": (True, "The square overflows, the accumulator is inf, and every later step is divided by inf."),
-        },
-    )
+frozen = Choice(
+    "What becomes of a weight whose gradient was 1e20 once?",
+    a=(False, "The step would be lr * 1e20 / sqrt(inf). What is the square of 1e20 in float32?"),
+    b=(False, "A NaN gradient does that. Here the gradient is finite, and inf / inf never happens."),
+    c=(True, "The square overflows, the accumulator is inf, and every later step is divided by inf."),
+)
 
 
 def _f32(*values: Any) -> np.ndarray:
@@ -71,6 +57,7 @@ def _right_step(w: np.ndarray, accumulator: np.ndarray, g: np.ndarray, lr: float
 _ORDER = "That divides by the accumulator of the step before. The new square is added first."
 
 step = Coded(
+    question="Write a step of Adagrad without epsilon: the new weights and the new accumulator.",
     cases=[
         _case([1.0, 1.0], [0.0, 0.0], [3.0, -4.0]),
         _case([1.0, -2.0], [9.0, 0.75], [4.0, 0.5]),
@@ -138,6 +125,7 @@ def _dense(w: Any, accumulator: Any, indices: Any, values: Any, lr: float) -> li
 
 
 sparse = Coded(
+    question="Write TensorFlow's sparse Adagrad step for a table of one column, of which some rows are named.",
     cases=[
         _table([2, 0], [2.0, -1.0]),
         _table([1, 1], [3.0, 4.0]),

@@ -8,51 +8,38 @@ import numpy as np
 
 from .. import char_rnn
 from ..clip import clip_by_global_norm, clip_by_norm, clip_by_value
-from ._feedback import Coded, Feedback, choice, norm_of
+from ._feedback import Feedback
+from .choice import Choice, Judged
+from .coded import Coded, norm_of
 
+direction = Choice(
+    "How far does clipping by global norm turn a step?",
+    a=(
+        False,
+        "A limit per tensor shrinks some and not others, which turns the step. This limit is common to all.",
+    ),
+    b=(True, "One factor for all tensors: the step gets shorter and keeps its direction."),
+    c=(False, "The turn does not grow with the norm. How many different factors does the clip use?"),
+)
 
-def direction(answer: Any) -> Feedback:
-    """How far does clipping by global norm turn a step?"""
-    return choice(
-        answer,
-        {
-            "a": (
-                False,
-                "A limit per tensor shrinks some and not others, which turns the step. This limit is common to all.",
-            ),
-            "b": (True, "One factor for all tensors: the step gets shorter and keeps its direction."),
-            "c": (False, "The turn does not grow with the norm. How many different factors does the clip use?"),
-        },
-    )
+infinite = Choice(
+    "What do the other tensors become when one entry is infinite?",
+    a=(
+        False,
+        "They would if every tensor had its own norm. Which norm does clip_by_global_norm divide by?",
+    ),
+    b=(False, "PyTorch and optax do that: c / inf is 0. TensorFlow adds norm - norm, and inf - inf is ..."),
+    c=(True, "The common norm is infinite, and TensorFlow makes the factor NaN so that nobody misses it."),
+)
 
-
-def infinite(answer: Any) -> Feedback:
-    """What do the other tensors become when one entry is infinite?"""
-    return choice(
-        answer,
-        {
-            "a": (
-                False,
-                "They would if every tensor had its own norm. Which norm does clip_by_global_norm divide by?",
-            ),
-            "b": (False, "PyTorch and optax do that: c / inf is 0. TensorFlow adds norm - norm, and inf - inf is ..."),
-            "c": (True, "The common norm is infinite, and TensorFlow makes the factor NaN so that nobody misses it."),
-        },
-    )
-
-
-def below(answer: Any) -> Feedback:
-    """Does a limit that is not reached leave every bit alone?"""
-    return choice(
-        answer,
-        {
-            "a": (
-                False,
-                "The documentation says so. Try np.float32(41) * (1 / np.float32(41)).",
-            ),
-            "b": (True, "The factor is c * (1/c), which float32 rounds to just under 1 for c = 41."),
-        },
-    )
+below = Choice(
+    "Does a limit that is not reached leave every bit alone?",
+    a=(
+        False,
+        "The documentation says so. Try np.float32(41) * (1 / np.float32(41)).",
+    ),
+    b=(True, "The factor is c * (1/c), which float32 rounds to just under 1 for c = 41."),
+)
 
 
 def _too_long(norm: float, limit: float, now: float) -> str:
@@ -66,12 +53,13 @@ def _case(*rows: Any, limit: float) -> dict[str, Any]:
     return {"tensors": [np.array(row, np.float32) for row in rows], "limit": limit}
 
 
-ZERO = "0 / 0 is NaN: what should happen when the norm is 0?"
+_ZERO = "0 / 0 is NaN: what should happen when the norm is 0?"
 _ALWAYS = "That makes the norm equal to the limit even where it was smaller. A limit only ever shortens."
 _LONG = "Its norm is over the limit: shrink it."
 _UNIT = "That has norm 1. It should have the norm of the limit."
 
 by_norm = Coded(
+    question="Write clip_by_norm: the gradient at most as long as the limit, in its own direction.",
     cases=[
         {"t": np.array(values, np.float32), "limit": limit}
         for values, limit in (
@@ -86,7 +74,7 @@ by_norm = Coded(
     right=clip_by_norm,
     mistakes=(
         (lambda t, limit: t, _LONG),
-        (lambda t, limit: t / 0 * limit, ZERO),
+        (lambda t, limit: t / norm_of([t]) * min(norm_of([t]), limit), _ZERO),
         (
             lambda t, limit: clip_by_value(t, -limit, limit),
             "That clips every entry by itself and turns the gradient. Which one number belongs to the whole of t?",
@@ -107,6 +95,7 @@ by_norm = Coded(
 )
 
 by_global_norm = Coded(
+    question="Write clip_by_global_norm for a list of arrays: one limit on the norm of all of them together.",
     cases=[
         _case([3.0, 4.0], [12.0], limit=1.0),
         _case([3.0, 4.0], [12.0], limit=20.0),
@@ -116,7 +105,7 @@ by_global_norm = Coded(
     right=lambda tensors, limit: clip_by_global_norm(tensors, limit)[0],
     mistakes=(
         (lambda tensors, limit: tensors, _LONG),
-        (lambda tensors, limit: [t / 0 * limit for t in tensors], ZERO),
+        (lambda tensors, limit: [t / norm_of(tensors) * min(norm_of(tensors), limit) for t in tensors], _ZERO),
         (
             lambda tensors, limit: [clip_by_value(t, -limit, limit) for t in tensors],
             "That clips every entry by itself, and the step turns. Which one norm belongs to all of them?",
@@ -145,8 +134,7 @@ by_global_norm = Coded(
 )
 
 
-def keep_95(limit: Any) -> Feedback:
-    """Find a global-norm limit that clips about 5 % of the steps of the run trained with limit 1."""
+def _kept(limit: Any) -> Feedback:
     if limit is None:
         return Feedback(False, "Write a number first; the lab above shows on how many steps a limit fires.")
     if (
@@ -166,3 +154,15 @@ def keep_95(limit: Any) -> Feedback:
     if fired < 0.04:
         return Feedback(False, f"{said}; it hardly ever fires. Lower it until it catches the largest 5 %.")
     return Feedback(True, f"{said} and leaves the rest alone.")
+
+
+keep_95 = Judged(
+    "Find a global-norm limit that clips about 5 % of the steps of the run trained with limit 1.",
+    judge=_kept,
+    mistakes=(
+        (-1.0, "A limit is a positive number"),
+        (0.95, "Raise it"),
+        (0.1, "Look at the other end"),
+        (5.0, "Lower it"),
+    ),
+)

@@ -7,55 +7,41 @@ from typing import Any
 import numpy as np
 
 from ..staleness import compensated, damping, is_fresh
-from ._feedback import Coded, Feedback, choice
+from .choice import Choice
+from .coded import Coded
 
+third = Choice(
+    "Three workers read at step 0; the limit is 0. What staleness does the third one show?",
+    a=(False, "It was 0 when it read. Meanwhile the first worker's gradient has been applied."),
+    b=(
+        True,
+        "The first update brings the step to 1. The second gradient is dropped, and a drop moves nothing, "
+        "the step neither: the third is as stale as the second.",
+    ),
+    c=(False, "It would be if both gradients before it had been applied. Was the second one?"),
+)
 
-def third(answer: Any) -> Feedback:
-    """Three workers read at step 0; the limit is 0. What staleness does the third one show?"""
-    return choice(
-        answer,
-        {
-            "a": (False, "It was 0 when it read. Meanwhile the first worker's gradient has been applied."),
-            "b": (
-                True,
-                "The first update brings the step to 1. The second gradient is dropped, and a drop moves nothing, "
-                "the step neither: the third is as stale as the second.",
-            ),
-            "c": (False, "It would be if both gradients before it had been applied. Was the second one?"),
-        },
-    )
+both_pass = Choice(
+    "Check and update apart, limit 0, two workers that read at step 0: how many gradients are applied?",
+    a=(False, "If the check and the update were one piece. Here somebody may come between them."),
+    b=(
+        True,
+        "If both check before either updates, both pass; if one is done before the other checks, one is "
+        "dropped. Nobody did anything wrong, and two runs differ.",
+    ),
+    c=(False, "If they come at the same moment. What if the first is done long before?"),
+)
 
-
-def both_pass(answer: Any) -> Feedback:
-    """Check and update apart, limit 0, two workers that read at step 0: how many gradients are applied?"""
-    return choice(
-        answer,
-        {
-            "a": (False, "If the check and the update were one piece. Here somebody may come between them."),
-            "b": (
-                True,
-                "If both check before either updates, both pass; if one is done before the other checks, one is "
-                "dropped. Nobody did anything wrong, and two runs differ.",
-            ),
-            "c": (False, "If they come at the same moment. What if the first is done long before?"),
-        },
-    )
-
-
-def noted_late(answer: Any) -> Feedback:
-    """The step is noted after the forward pass. What may the recorded staleness be, beside the true one?"""
-    return choice(
-        answer,
-        {
-            "a": (
-                True,
-                "The weights are read first, an update comes, the step is noted after it: the weights are one update "
-                "older than the note says. The check believes the note.",
-            ),
-            "b": (False, "For that the step would have to be noted first, and the weights read after an update."),
-            "c": (False, "Only if nobody updates between the read and the note."),
-        },
-    )  # fmt: skip
+noted_late = Choice(
+    "The step is noted after the forward pass. What may the recorded staleness be, beside the true one?",
+    a=(
+        True,
+        "The weights are read first, an update comes, the step is noted after it: the weights are one update "
+        "older than the note says. The check believes the note.",
+    ),
+    b=(False, "For that the step would have to be noted first, and the weights read after an update."),
+    c=(False, "Only if nobody updates between the read and the note."),
+)
 
 
 def _steps(now: int, noted: list[int], limit: int) -> dict[str, Any]:
@@ -63,6 +49,7 @@ def _steps(now: int, noted: list[int], limit: int) -> dict[str, Any]:
 
 
 accept = Coded(
+    question="Write which of many gradients are accepted, from the steps at which they were read and a limit.",
     cases=[_steps(8, [8, 7, 6, 5, 3, 11], 2), _steps(4, [4, 3, 9], 0)],
     right=lambda now, noted, limit: is_fresh(now - noted, limit),
     mistakes=(
@@ -93,6 +80,7 @@ def _case(g: list[float], now: list[float], read: list[float], strength: float) 
 
 
 compensate = Coded(
+    question="Write delay compensation: a guess at the gradient at the weights of now.",
     cases=[
         _case([2.0, -1.0], [1.0, 1.0], [0.5, 2.0], 0.4),
         _case([3.0, 4.0], [1.0, -1.0], [1.0, -1.0], 1.0),

@@ -2,66 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from ..clip import clip_by_global_norm, clip_by_norm
 from ..collection import variable_collection
 from ..gate import product_race
 from ..train import GATE_NONE, GradientDescentOptimizer
 from ..variable import Variable
-from ._feedback import Feedback, choice, no_function, quiet
+from ._feedback import Feedback
+from .choice import Choice, Judged
 from .clipping import by_global_norm
+from .coded import no_function, norm_of, quiet
 
+none = Choice(
+    "What does apply_gradients do with the pair (None, variable)?",
+    a=(False, "It does if every gradient is None, for then there is nothing to do. Here one of three is."),
+    b=(True, "It skips the pair and says nothing: the variable and its slots stay as they are."),
+    c=(False, "The weights would be the same, but zero is a gradient. What would momentum do with it?"),
+)
 
-def none(answer: Any) -> Feedback:
-    """What does apply_gradients do with the pair (None, variable)?"""
-    return choice(
-        answer,
-        {
-            "a": (False, "It does if every gradient is None, for then there is nothing to do. Here one of three is."),
-            "b": (True, "It skips the pair and says nothing: the variable and its slots stay as they are."),
-            "c": (False, "The weights would be the same, but zero is a gradient. What would momentum do with it?"),
-        },
-    )
+zero = Choice(
+    "Where does a variable go whose gradient is zero, under momentum?",
+    a=(False, "Under plain gradient descent. Momentum keeps a sum of earlier gradients. Is that zero?"),
+    b=(True, "The slot is 0.9 times what it was, and the variable moves by it. None would have stopped it."),
+    c=(False, "Nothing pulls it back: the gradient is zero. What is still in the slot?"),
+)
 
+shared = Choice(
+    "What does compute_gradients give for a variable that the loss reads in two places?",
+    a=(False, "One pair for each variable, however often it is read. So what happens to the two parts?"),
+    b=(False, "Then the other place would never learn. By the chain rule the two parts are ..."),
+    c=(True, "The parts are summed. aggregation_method chooses how; the values are the same."),
+)
 
-def zero(answer: Any) -> Feedback:
-    """Where does a variable go whose gradient is zero, under momentum?"""
-    return choice(
-        answer,
-        {
-            "a": (False, "Under plain gradient descent. Momentum keeps a sum of earlier gradients. Is that zero?"),
-            "b": (True, "The slot is 0.9 times what it was, and the variable moves by it. None would have stopped it."),
-            "c": (False, "Nothing pulls it back: the gradient is zero. What is still in the slot?"),
-        },
-    )
-
-
-def shared(answer: Any) -> Feedback:
-    """What does compute_gradients give for a variable that the loss reads in two places?"""
-    return choice(
-        answer,
-        {
-            "a": (False, "One pair for each variable, however often it is read. So what happens to the two parts?"),
-            "b": (False, "Then the other place would never learn. By the chain rule the two parts are ..."),
-            "c": (True, "The parts are summed. aggregation_method chooses how; the values are the same."),
-        },
-    )
-
-
-def sessions(answer: Any) -> Feedback:
-    """In how many of 60 sessions of TensorFlow does GATE_NONE make `a` wrong?"""
-    return choice(
-        answer,
-        {
-            "a": (False, "An answer on Stack Overflow says so: too simple a graph to race. Somebody ran it since."),
-            "b": (False, "A race need not be a lottery: with one thread and with many, the scheduler has its habits."),
-            "c": (True, "With resource variables b is updated first, every time. With the old ones it was never."),
-        },
-    )
+sessions = Choice(
+    "In how many of 60 sessions of TensorFlow does GATE_NONE make `a` wrong?",
+    a=(False, "An answer on Stack Overflow says so: too simple a graph to race. Somebody ran it since."),
+    b=(False, "A race need not be a lottery: with one thread and with many, the scheduler has its habits."),
+    c=(True, "With resource variables b is updated first, every time. With the old ones it was never."),
+)
 
 
 # Write the middle step
@@ -77,8 +60,7 @@ _clipped = replace(
 )
 
 
-def process(answer: Any) -> Feedback:
-    """Write the middle step: clip by global norm 1, keep None and the order of the pairs."""
+def _processed(answer: Any) -> Feedback:
     if said := no_function(answer):
         return Feedback(False, said)
     for rows in _GRADIENTS:
@@ -142,6 +124,33 @@ def _misplaced(given: Sequence[Any], pairs: Sequence[Any]) -> str:
     return ""
 
 
+def _with(clip: Callable[[list[Any]], Sequence[Any]]) -> Callable[[Any], Any]:
+    """A middle step that clips the gradients that are there, and leaves None where it is."""
+
+    def process(pairs: Any) -> list[Any]:
+        clipped = iter(clip([g for g, _ in pairs if g is not None]))
+        return [(None if g is None else next(clipped), v) for g, v in pairs]
+
+    return process
+
+
+process = Judged(
+    "Write the middle step: clip by global norm 1, keep None and the order of the pairs.",
+    judge=_processed,
+    mistakes=(
+        (lambda pairs: pairs, "shrink it"),
+        (_with(lambda grads: [clip_by_norm(g, 1.0) for g in grads]), "a limit of its own"),
+        (_with(lambda grads: [g / norm_of(grads) for g in grads]), "A limit only ever shortens"),
+        (lambda pairs: clip_by_global_norm([g for g, _ in pairs], 1.0), "Join the tensors to their variables"),
+        (lambda pairs: [(v, g) for g, v in pairs], "the gradient comes first in a pair"),
+        (lambda pairs: [(g, v) for g, v in pairs if g is not None], "the pair without a gradient is gone"),
+        (lambda pairs: [(0 * v.numpy() if g is None else g, v) for g, v in pairs], "Zero is not None"),
+        (lambda pairs: pairs[::-1], "in another order"),
+        (lambda pairs: [(g * 1, v) for g, v in pairs], "Is it the None?"),
+    ),
+)
+
+
 # Write minimize
 
 
@@ -152,8 +161,7 @@ class _Undressed(GradientDescentOptimizer):
         raise NotImplementedError("minimize is what you are writing: call the two steps it is made of")
 
 
-def minimize(answer: Any) -> Feedback:
-    """Write minimize(opt, loss, var_list, global_step) from the two steps it is made of."""
+def _minimized(answer: Any) -> Feedback:
     if said := no_function(answer):
         return Feedback(False, said)
     with variable_collection(), quiet():
@@ -184,11 +192,34 @@ def _moved(v: list[float], w: list[float], other: list[float], steps: int) -> Fe
     return Feedback(True, "That is all that minimize is. Now there is a place between the two.")
 
 
+def _only(choose: Callable[[Any], Any], times: int = 1, steps: Callable[[Any], Any] = lambda steps: steps) -> Any:
+    """A minimize that takes some of the variables, so many times, and counts the steps or does not."""
+
+    def minimize(opt: Any, loss: Any, var_list: Any, global_step: Any) -> None:
+        for _ in range(times):
+            opt.apply_gradients(opt.compute_gradients(loss, var_list=choose(var_list)), steps(global_step))
+
+    return minimize
+
+
+minimize = Judged(
+    "Write minimize(opt, loss, var_list, global_step) from the two steps it is made of.",
+    judge=_minimized,
+    mistakes=(
+        (lambda opt, loss, var_list, global_step: opt.compute_gradients(loss), "No variable has moved"),
+        (lambda opt, loss, var_list, global_step: opt.minimize(loss), "minimize is what you are writing"),
+        (_only(lambda var_list: None), "not in var_list has moved"),
+        (_only(lambda var_list: var_list[:1]), "Only one of the two"),
+        (_only(lambda var_list: var_list, times=2), "How many were there?"),
+        (_only(lambda var_list: var_list, steps=lambda steps: None), "Who adds to it"),
+    ),
+)
+
+
 # Write an order that races
 
 
-def race(answer: Any) -> Feedback:
-    """Write the four tasks of a step on sum(a @ b) in an order that GATE_NONE allows and that goes wrong."""
+def _raced(answer: Any) -> Feedback:
     run = product_race(GATE_NONE)
     listed = answer if isinstance(answer, list | tuple) else []
     if sorted(map(str, listed)) != sorted(run.tasks):
@@ -203,3 +234,14 @@ def race(answer: Any) -> Feedback:
     (wrong,) = run.raced
     said = f"{wrong} is wrong, for its gradient read an updated value."
     return Feedback(True, f"{said} GATE_OP would have held {listed[1]!r} back.")
+
+
+race = Judged(
+    "Write the four tasks of a step on sum(a @ b) in an order that GATE_NONE allows and that goes wrong.",
+    judge=_raced,
+    mistakes=(
+        (["gradient a", "update a"], "a list of all four tasks"),
+        (["update a", "gradient a", "gradient b", "update b"], "even GATE_NONE lets an update wait"),
+        (["gradient a", "gradient b", "update a", "update b"], "Both gradients come first"),
+    ),
+)

@@ -7,57 +7,43 @@ from typing import Any
 
 import numpy as np
 
-from ._feedback import Coded, Feedback, choice
+from .choice import Choice
+from .coded import Coded
 
+twice = Choice(
+    "A sample names row 7 twice and row 3 once, combiner mean: what is the share of row 7?",
+    a=(
+        False,
+        "That is the mean of the distinct rows. Is what is fetched once also counted once?",
+    ),
+    b=(
+        True,
+        "Three lookups of weight 1/3, two of them row 7. It is fetched once and counted twice.",
+    ),
+    c=(False, "Row 3 is in the sample as well."),
+)
 
-def twice(answer: Any) -> Feedback:
-    """A sample names row 7 twice and row 3 once, combiner mean: what is the share of row 7?"""
-    return choice(
-        answer,
-        {
-            "a": (
-                False,
-                "That is the mean of the distinct rows. Is what is fetched once also counted once?",
-            ),
-            "b": (
-                True,
-                "Three lookups of weight 1/3, two of them row 7. It is fetched once and counted twice.",
-            ),
-            "c": (False, "Row 3 is in the sample as well."),
-        },
-    )
+zero = Choice(
+    "Two samples send a row opposite gradients, the rule has momentum: what happens to the row?",
+    a=(False, "The sum is 0, but the row is named. Which rows does the rule run for?"),
+    b=(
+        True,
+        "A row that is named is touched, with a sum of 0 too: the rule runs, and its momentum moves it. "
+        "A row that nobody names keeps its momentum and stands still.",
+    ),
+    c=(False, "They are summed before the rule runs, and it runs once."),
+)
 
-
-def zero(answer: Any) -> Feedback:
-    """Two samples send a row opposite gradients, the rule has momentum: what happens to the row?"""
-    return choice(
-        answer,
-        {
-            "a": (False, "The sum is 0, but the row is named. Which rows does the rule run for?"),
-            "b": (
-                True,
-                "A row that is named is touched, with a sum of 0 too: the rule runs, and its momentum moves it. "
-                "A row that nobody names keeps its momentum and stands still.",
-            ),
-            "c": (False, "They are summed before the rule runs, and it runs once."),
-        },
-    )
-
-
-def forgets(answer: Any) -> Feedback:
-    """A row starts at 0.5, the optimizer is FTRL, its first gradient is 0: what is the weight?"""
-    return choice(
-        answer,
-        {
-            "a": (False, "A gradient of 0 leaves it alone with SGD. FTRL works the weight out anew; from what?"),
-            "b": (
-                True,
-                "FTRL's weight is a function of its two slots, and both know nothing of the initial value: a linear "
-                "slot of 0 gives a weight of 0.",
-            ),
-            "c": (False, "The accumulator starts at 0.1, so nothing is divided by 0."),
-        },
-    )
+forgets = Choice(
+    "A row starts at 0.5, the optimizer is FTRL, its first gradient is 0: what is the weight?",
+    a=(False, "A gradient of 0 leaves it alone with SGD. FTRL works the weight out anew; from what?"),
+    b=(
+        True,
+        "FTRL's weight is a function of its two slots, and both know nothing of the initial value: a linear "
+        "slot of 0 gives a weight of 0.",
+    ),
+    c=(False, "The accumulator starts at 0.1, so nothing is divided by 0."),
+)
 
 
 def _pooled_case(samples: list[int], ids: list[int], count: int) -> dict[str, Any]:
@@ -85,6 +71,7 @@ def _pooled_distinct(table: np.ndarray, samples: np.ndarray, ids: np.ndarray, co
 
 
 pooled = Coded(
+    question="Write the combiner mean: for every sample the mean of the rows that it names.",
     cases=[
         _pooled_case([0, 0, 1], [2, 0, 1], 2),
         _pooled_case([0, 0, 0], [1, 1, 0], 1),
@@ -146,6 +133,7 @@ def _per_mention(samples: np.ndarray, ids: np.ndarray, gradients: np.ndarray, ro
 
 
 row_gradient = Coded(
+    question="Write the gradient of each row of a table, for the combiner mean.",
     cases=[
         _gradient_case([0, 0, 1], [2, 0, 1], [6.0, -1.0], 3),
         _gradient_case([0, 0, 0, 1], [1, 1, 3, 1], [3.0, 8.0], 4),
@@ -170,6 +158,7 @@ def _rate_case(lr: float, beta1: float, beta2: float, step: int) -> dict[str, An
 
 
 rate = Coded(
+    question="Write the learning rate that makes up for the bias correction that the engine's Adam does not have.",
     cases=[_rate_case(0.001, 0.9, 0.999, 1), _rate_case(0.5, 0.8, 0.99, 7), _rate_case(0.1, 0.0, 0.5, 2)],
     right=lambda lr, beta1, beta2, step: lr * np.sqrt(1 - beta2**step) / (1 - beta1**step),
     mistakes=(

@@ -1,0 +1,122 @@
+"""Exercises that are answered with a function: it is run on cases that its author does not see."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ._feedback import Feedback
+
+
+def no_function(answer: object) -> str:
+    """What to say of an answer that is no function; nothing if it is one."""
+    return "" if callable(answer) else f"Pass the function itself, without calling it; got {type(answer).__name__}."
+
+
+@dataclass(frozen=True)
+class Coded:
+    """An exercise that is answered with a function: called with an answer, it gives feedback.
+
+    Args:
+        question: what is asked, in one sentence.
+        cases: arguments to try, by name, in order; arrays and lists of arrays are copied before each call.
+        right: the function that gives the wanted results.
+        mistakes: pairs of a wrong function and the hint for whoever wrote it; the first that gives the same result as
+            the answer, on the first case the answer fails, is the one meant.
+        otherwise: the hint for any other wrong result, from the result and the arguments.
+        done: what to say in the end.
+    """
+
+    question: str
+    cases: Sequence[Mapping[str, Any]]
+    right: Callable[..., Any]
+    mistakes: Sequence[tuple[Callable[..., Any], str]]
+    otherwise: Callable[..., str]
+    done: str
+
+    def __call__(self, answer: Any) -> Feedback:
+        if said := no_function(answer):
+            return Feedback(False, said)
+        for case in self.cases:
+            wrong = self._wrong(answer, case)
+            if wrong:
+                given = ", ".join(f"{name} = {_shown(value)}" for name, value in case.items())
+                return Feedback(False, f"For {given} it {wrong}")
+        return Feedback(True, self.done)
+
+    def _wrong(self, answer: Callable[..., Any], case: Mapping[str, Any]) -> str:
+        """What is wrong with an answer in one case; nothing if it is right."""
+        wanted = _like([], _called(self.right, case))
+        try:
+            given = _called(answer, case)
+        except Exception as error:
+            return f"raises {type(error).__name__}: {error}"
+        if given is None:
+            return "gives None; is there a return?"
+        got = _like(wanted, given)
+        if _same(got, wanted):
+            return ""
+        hints = (hint for mistake, hint in self.mistakes if _same(got, _like(wanted, _called(mistake, case))))
+        hint = next(hints, "")
+        if not hint and _form(got) != _form(wanted):
+            return f"gives {given!r}. The result must be {_form(wanted)}."
+        return f"gives {_shown(got)}. {hint or self.otherwise(got, **case)}"
+
+
+def norm_of(tensors: Any) -> float:
+    """The common norm of tensors, however they are kept."""
+    return float(np.sqrt(sum((np.asarray(t, np.float64) ** 2).sum() for t in tensors)))
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Without warnings: what is wrong with an answer is said by the feedback."""
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def _called(function: Callable[..., Any], case: Mapping[str, Any]) -> Any:
+    with quiet():
+        return function(*copy.deepcopy(list(case.values())))
+
+
+def _like(wanted: Any, value: Any) -> Any:
+    """A result as a list of arrays or as one array, whichever is wanted; None if it is neither."""
+    try:
+        if isinstance(wanted, list) and isinstance(value, list | tuple):
+            return [np.asarray(part, np.float64) for part in value]
+        return np.asarray(value, np.float64)
+    except (TypeError, ValueError):
+        return None
+
+
+def _form(value: Any) -> str:
+    if isinstance(value, list):
+        return f"a list of arrays of shapes {', '.join(str(part.shape) for part in value)}"
+    return "no array" if value is None else f"an array of shape {value.shape}"
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Whether two results have one form and agree up to rounding; NaN agrees with NaN, nothing with None."""
+    if a is None or _form(a) != _form(b):
+        return False
+    if isinstance(a, list):
+        return all(map(_same, a, b))
+    return bool(np.allclose(a, b, rtol=1e-5, atol=1e-6, equal_nan=True))
+
+
+def _shown(value: Any) -> str:
+    """A number, an array or a list of arrays, rounded, as one would write it."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(_shown, value))}]"
+    if value is None or isinstance(value, float):
+        return "None" if value is None else f"{value:g}"
+    array = np.asarray(value)
+    return str((array if array.dtype.kind in "iu" else np.round(array.astype(np.float64), 4)).tolist())

@@ -1,0 +1,101 @@
+"""Questions of the first notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .choice import Choice
+from .coded import Coded, norm_of
+
+sign = Choice(
+    "The gradient of a weight is positive: which way does gradient descent move it?",
+    a=(False, "The gradient points to where the loss grows. Where does descent want to go?"),
+    b=(True, "A positive gradient says that a larger weight makes a larger loss, so the weight goes down: w - lr * g."),
+    c=(False, "The learning rate is positive: it says how far, not which way."),
+)
+
+units = Choice(
+    "The loss is multiplied by 10: what becomes of a step of plain gradient descent?",
+    a=(False, "That is so for Adagrad, which divides by the size of the gradients. What does plain descent divide by?"),
+    b=(
+        True,
+        "The gradient of 10 * loss is ten times as long, and the step is lr * g: who scales a loss scales its steps.",
+    ),
+    c=(False, "The gradient of 10 * loss is 10 times the gradient, wherever the weights are."),
+)
+
+Arrays = Sequence[np.ndarray]
+
+
+def _case(lr: float, weights: list[Any], grads: list[Any]) -> dict[str, Any]:
+    return {
+        "weights": [np.array(w) for w in weights],
+        "grads": [None if g is None else np.array(g) for g in grads],
+        "lr": lr,
+    }
+
+
+def _each(move: Callable[[Any, Any], Any], none: Callable[[Any], Any] = lambda w: w) -> Callable[..., list[Any]]:
+    """A step from what happens to a weight with its `lr * g`, and to one without a gradient."""
+
+    def step(weights: Arrays, grads: Sequence[Any], lr: float) -> list[Any]:
+        return [none(w) if g is None else move(w, lr * g) for w, g in zip(weights, grads, strict=True)]
+
+    return step
+
+
+def _kept(weights: Arrays, grads: Sequence[Any], lr: float) -> list[np.ndarray]:
+    return [w - lr * g for w, g in zip(weights, grads, strict=True) if g is not None]
+
+
+descent = Coded(
+    question="Write a step of gradient descent for a list of weights; a weight without a gradient stays.",
+    cases=[
+        _case(0.5, [[1.0, 2.0], [3.0]], [[4.0, -2.0], [1.0]]),
+        _case(0.1, [[1.0, -1.0], [5.0], [0.0, 2.0]], [[10.0, 0.0], None, [-5.0, 5.0]]),
+    ],
+    right=_each(lambda w, move: w - move),
+    mistakes=(
+        (lambda weights, grads, lr: weights, "Nothing moved."),
+        (_each(lambda w, move: w + move), "That climbs: the gradient points uphill, and the step goes against it."),
+        (
+            lambda weights, grads, lr: _each(lambda w, g: w - g)(weights, grads, 1.0),
+            "What is the gradient multiplied by?",
+        ),
+        (_each(lambda w, move: -move), "That is the step alone. Add it to the weight."),
+        (_kept, "The weight without a gradient is gone: one weight comes back for each that went in."),
+        (
+            _each(lambda w, move: w - move, none=lambda w: 0 * w),
+            "The weight without a gradient became 0. None says that nothing is known of it: it stays.",
+        ),
+    ),
+    otherwise=lambda got, weights, grads, lr: f"Each weight goes by {lr:g} times its gradient, against it.",
+    done="It agrees with gradient descent on 2 cases, a weight without a gradient among them.",
+)
+
+norm = Coded(
+    question="Write the norm of a list of gradients together, as if they were one long vector.",
+    cases=[
+        {"grads": [np.array([3.0, 4.0]), np.array([-7.2, 9.6])]},
+        {"grads": [np.array([[-2.0, 1.0], [2.0, 4.0]])]},
+        {"grads": [np.array([0.0]), np.array([-6.0, 0.0]), np.array([8.0])]},
+    ],
+    right=norm_of,
+    mistakes=(
+        (lambda grads: sum(norm_of([g]) for g in grads), "That adds the norms. Add the squares of all entries."),
+        (lambda grads: norm_of(grads) ** 2, "That is the sum of the squares. The norm is the root of it."),
+        (lambda grads: sum(np.abs(g).sum() for g in grads), "That adds the sizes. The norm adds squares."),
+        (lambda grads: max(norm_of([g]) for g in grads), "That is the largest of the norms. The others count as well."),
+        (lambda grads: max(np.abs(g).max() for g in grads), "That is the largest entry. All entries count."),
+        (
+            lambda grads: norm_of(grads) / np.sqrt(sum(g.size for g in grads)),
+            "That is the root of the mean square. A norm adds the squares up and divides by nothing.",
+        ),
+        (lambda grads: [norm_of([g]) for g in grads], "That is a norm for each. One number belongs to all of them."),
+    ),
+    otherwise=lambda got, grads: "Square every entry of every gradient, add all of them, and take one root in the end.",
+    done="It agrees on 3 cases. This one number is what gl.clip_by_global_norm compares with its limit.",
+)

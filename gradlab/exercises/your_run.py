@@ -1,0 +1,107 @@
+"""Questions of the notebook on your own run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .choice import Choice
+from .coded import Coded
+
+before = Choice(
+    "A recorder is attached after the clip: what does it show?",
+    a=(False, "It is handed the gradients that the clip gives. Which norms can these have?"),
+    b=(
+        True,
+        "It sees what is left: every norm at most the limit, and a pile of steps at the limit itself. How long they "
+        "were is lost, so record before you clip.",
+    ),
+    c=(False, "It records whatever it is handed, clipped or not."),
+)
+
+counterfactual = Choice(
+    "what_if says that limit 1 would have fired on 30 % of the steps. Had you trained with it, on how many?",
+    a=(False, "From the first clipped step on the weights are others. Are the gradients at other weights the same?"),
+    b=(
+        True,
+        "The first clip changes the weights, and every gradient after it. what_if is exact for the recorded gradients "
+        "and a guess about another run: train once more with the limit, and record again.",
+    ),
+    c=(False, "It often comes out so, for a clipped run explodes less. But who guarantees it?"),
+)
+
+NAN, INF = float("nan"), float("inf")
+
+fired = Coded(
+    question="Write the share of the steps on which a limit fires, from the norms of all steps.",
+    cases=[
+        {"norms": np.array([0.5, 2.0, 3.0, 0.1]), "limit": 1.0},
+        {"norms": np.array([1.0, 4.0, 2.0, 2.0, 9.0]), "limit": 2.0},
+        {"norms": np.array([0.5, INF, NAN, 3.0]), "limit": 5.0},
+    ],
+    right=lambda norms, limit: np.mean(~(norms <= limit)),
+    mistakes=(
+        (lambda norms, limit: np.mean(norms < limit), "The other way round: that is the share it leaves alone."),
+        (lambda norms, limit: np.mean(norms <= limit), "The other way round: that is the share it leaves alone."),
+        (lambda norms, limit: np.sum(~(norms <= limit)), "That is the number of steps. A share is between 0 and 1."),
+        (lambda norms, limit: 100 * np.mean(~(norms <= limit)), "That is in percent. A share is between 0 and 1."),
+        (
+            lambda norms, limit: np.mean(~(norms < limit)),
+            "A norm equal to the limit is not over it: such a step stays as it is.",
+        ),
+        (
+            lambda norms, limit: np.mean(norms > limit),
+            "NaN > limit is False, so a step whose norm is NaN looks as if it had been left alone. It was not.",
+        ),
+        (
+            lambda norms, limit: np.mean(norms[np.isfinite(norms)] > limit),
+            "The steps that hold Inf or NaN are left out. They are the ones that a limit is for: they count as fired.",
+        ),
+    ),
+    otherwise=lambda got, norms, limit: (
+        f"Count the steps that limit {limit:g} does not leave alone; divide by all {len(norms)}."
+    ),
+    done="It agrees with what_if on 3 recordings, one with Inf and NaN in it.",
+)
+
+
+def _percentile(norms: np.ndarray, percentile: float) -> Any:
+    return np.percentile(norms[np.isfinite(norms) & (norms > 0)], percentile)
+
+
+suggest = Coded(
+    question="Write a suggestion for a limit: a percentile of the norms that are finite and not 0.",
+    cases=[
+        {"norms": np.array([4.0, 1.0, 2.0, 3.0, 7.0]), "percentile": 75.0},
+        {"norms": np.array([2.0, INF, 1.0, 8.0, NAN, 6.0]), "percentile": 50.0},
+        {"norms": np.array([0.0, 0.0, 3.0, 7.0, 0.0, 4.0]), "percentile": 90.0},
+    ],
+    right=_percentile,
+    mistakes=(
+        (
+            lambda norms, percentile: np.percentile(norms[np.isfinite(norms)], percentile),
+            "Norms of 0 are among these: a step without a gradient says nothing of how long they are.",
+        ),
+        (
+            lambda norms, percentile: np.percentile(norms, percentile),
+            "NaN and Inf are among these norms, and no percentile of them is a limit.",
+        ),
+        (lambda norms, percentile: np.nanpercentile(norms, percentile), "NaN is left out, Inf and 0 are not."),
+        (lambda norms, percentile: np.max(norms), "That is the largest norm: a limit there never fires."),
+        (lambda norms, percentile: np.mean(norms), "That is the mean, which a single explosion carries away."),
+        (lambda norms, percentile: np.median(norms), "That is the median: a limit there fires on every second step."),
+        (
+            lambda norms, percentile: _percentile(norms, 100 - percentile),
+            "The other end: that is so small that most steps are clipped.",
+        ),
+        (
+            lambda norms, percentile: _percentile(norms, percentile / 100),
+            "np.percentile takes 0 to 100, np.quantile 0 to 1.",
+        ),
+    ),
+    otherwise=lambda got, norms, percentile: (
+        f"Keep the norms that are finite and above 0, and give their {percentile:g}th percentile."
+    ),
+    done="It agrees with Recorder.summary on 3 recordings, with zeros, Inf and NaN among their norms.",
+)
