@@ -26,8 +26,11 @@ LAYERS = {
     ),
     "time": ("workers", "numpy jax ray"),
     "pictures": ("figures", "numpy matplotlib"),
-    "hands": ("live labs exercises", "numpy matplotlib PIL anywidget ipywidgets traitlets IPython imageio_ffmpeg"),
-    "command": ("_connection _jupyter commands __main__", "jupyterlab jupyter_server ipykernel"),
+    "hands": (
+        "live labs exercises _notebooks _repository",
+        "numpy matplotlib PIL anywidget ipywidgets traitlets IPython imageio_ffmpeg",
+    ),
+    "command": ("_connection _jupyter _server commands __main__", "jupyterlab jupyter_server ipykernel"),
 }
 ROW = {module: k for k, (modules, _) in enumerate(LAYERS.values()) for module in modules.split()}
 LIBRARIES = {module: set(allowed.split()) for modules, allowed in LAYERS.values() for module in modules.split()}

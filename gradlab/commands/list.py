@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from .. import _jupyter
+from .. import _notebooks
 from . import _settings
 
 
@@ -26,7 +26,7 @@ def _list(_options: argparse.Namespace) -> None:
         if lab.presets:
             print(f"      presets, one press in a notebook: {'; '.join(lab.presets)}")
     print("Notebooks (gradlab lab):")
-    for name, title in _jupyter.titles():
+    for name, title in _notebooks.titles():
         print(f"  {name}: {title}")
 
 

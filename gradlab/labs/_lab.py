@@ -178,14 +178,25 @@ class Lab:
         """
         return _link.code(self)
 
-    def link(self) -> str:
+    def link(self, to: str | None = None) -> str:
         """The current state as the end of a link: a notebook opened at `...ipynb` plus this shows it.
+
+        Args:
+            to: "binder" for a whole address, which opens a notebook with this lab on Binder. On Binder it launches the
+                very commit that runs; elsewhere the repository that `gradlab/_repository.py` names.
+
+        Raises:
+            ValueError: the state is too long for a link, another `to`, or a lab that no notebook of gradlab's shows.
 
         >>> from gradlab import labs
         >>> labs.clip_libraries(case="inf").link()
         '#gl=1&lab=clip_libraries&case=inf'
+        >>> labs.clip_libraries(case="inf").link("binder").partition("=")[2]
+        'lab/tree/notebooks/02_clipping.ipynb%23gl%3D1%26lab%3Dclip_libraries%26case%3Dinf'
         """
-        return _link.write(self)
+        if to not in (None, "binder"):
+            raise ValueError(f"to must be 'binder' or left out, got {to!r}")
+        return _link.write_launch(self) if to else _link.write(self)
 
     def save(self, path: str | Path, theme: str = "light", **params: Any) -> None:
         """Write the lab to a file; the same state gives the same bytes.

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode
 
+from .. import _notebooks, _repository
 from ..live import Button
 from ..live.controls import by_name
 
@@ -41,6 +42,14 @@ def write(lab: Lab) -> str:
     if len(text) > MOST:
         raise ValueError(f"this state needs {len(text)} characters, a link may have {MOST}; use code() instead")
     return text
+
+
+def write_launch(lab: Lab) -> str:
+    """The address that opens a notebook with this lab on Binder, at its state; ValueError if no notebook has it."""
+    name = type(lab).__name__
+    if not (found := _notebooks.holding(name)):
+        raise ValueError(f"no notebook of gradlab's shows {name}, so Binder has no page for it; link() gives its state")
+    return _repository.on_binder(found[0], write(lab))
 
 
 def read(text: str) -> tuple[str, dict[str, str]]:

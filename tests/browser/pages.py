@@ -46,6 +46,13 @@ ALL_THERE = """() => { const cells = window.jupyterapp.shell.currentWidget.conte
 BODY_HEIGHT = "() => { document.body.style.minHeight = '100vh' }"
 
 
+COPY = """async () => { const { promise, resolve } = Promise.withResolvers();
+  const value = { writeText: async (text) => resolve(text) };
+  Object.defineProperty(navigator, "clipboard", { configurable: true, value });
+  document.querySelectorAll(".gl-live button").forEach((node) => node.textContent === "Copy link" && node.click());
+  return await promise }"""
+
+
 class Page:
     """A page with labs in it. `troubles` collects page errors, console errors and requests that leave the machine."""
 
@@ -84,6 +91,11 @@ class Page:
         """Give the value of a Python expression in the kernel; it must be JSON-like."""
         raise NotImplementedError("this page has no kernel")
 
+    def copied_link(self) -> str:
+        """Press "Copy link" of the page's lab and give what is in the clipboard then."""
+        link: str = self.page.evaluate(COPY)
+        return link
+
 
 class Served(Page):
     """A notebook on a Jupyter server, with a kernel of its own."""
@@ -95,10 +107,14 @@ class Served(Page):
     def open(self, name: str) -> Served:
         """Show a notebook, named from the folder that is served, alone in the page."""
         self.name = name
-        self.page.goto(f"{self.address}/{self.path.format(quote(name))}", wait_until="domcontentloaded")
+        self.page.goto(self.address_of(name), wait_until="domcontentloaded")
         self.page.wait_for_function("() => window.jupyterapp !== undefined")
         self.page.evaluate("async () => { await window.jupyterapp.restored }")
         return self
+
+    def address_of(self, name: str) -> str:
+        """Where the host shows a notebook."""
+        return f"{self.address}/{self.path.format(quote(name))}"
 
     def wait_until_idle(self) -> None:
         """Wait until the kernel has nothing to do."""
@@ -185,6 +201,13 @@ class Notebook(Served):
 
     def shut_down(self) -> None:
         self.page.evaluate("async () => { await window.jupyterapp.shell.currentWidget.sessionContext.shutdown() }")
+
+
+class Linked(Notebook):
+    """A notebook in JupyterLab, opened by its whole address."""
+
+    def address_of(self, name: str) -> str:
+        return name
 
 
 class Notebook7(Notebook):

@@ -60,21 +60,27 @@ def chromium() -> Iterator[Any]:
 
 
 @contextmanager
-def jupyterlab(root: Path, scratch: Path, start: Sequence[str] = ("jupyterlab", SEND_AT_ONCE)) -> Iterator[str]:
-    """Start JupyterLab in `root`, by the module and arguments in `start`, as `gradlab lab` does; yield the address."""
+def jupyterlab(
+    root: Path, scratch: Path, start: Sequence[str] = ("jupyterlab", SEND_AT_ONCE), base: str = "/", token: str = ""
+) -> Iterator[str]:
+    """Start JupyterLab in `root`, by the module and arguments in `start`, as `gradlab lab` does; yield the address.
+
+    `base` and `token` are where its pages begin and what lets its reader in, as on a hub.
+    """
     environment = os.environ | {name: str(scratch / folder) for name, folder in FOLDERS.items()}
     # Kernels start in the notebook's folder and must find this checkout, installed or not.
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(CHECKOUT), os.environ.get("PYTHONPATH")]))
     _quiet_start(scratch / FOLDERS["JUPYTERLAB_SETTINGS_DIR"])
     port = _free_port()
-    address = f"http://127.0.0.1:{port}"
+    address = f"http://127.0.0.1:{port}{base.rstrip('/')}"
+    options = [f"--ServerApp.base_url={base}", f"--IdentityProvider.token={token}", *_options(port)]
     log = scratch / "server.log"
     with log.open("wb") as output:
         server = subprocess.Popen(
-            [sys.executable, "-m", *start, *_options(port)], env=environment, cwd=root, stdout=output, stderr=output
+            [sys.executable, "-m", *start, *options], env=environment, cwd=root, stdout=output, stderr=output
         )
     try:
-        _wait(server, f"{address}/api/status", log)
+        _wait(server, f"{address}/api", log)
         yield address
     finally:
         server.terminate()
@@ -88,7 +94,7 @@ def jupyterlab(root: Path, scratch: Path, start: Sequence[str] = ("jupyterlab", 
 def _options(port: int) -> list[str]:
     return [
         "--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}",
-        "--ServerApp.port_retries=0", "--IdentityProvider.token=", "--ServerApp.password=",
+        "--ServerApp.port_retries=0", "--ServerApp.password=",
         "--LabApp.expose_app_in_browser=True", "--JupyterNotebookApp.expose_app_in_browser=True",
         # Voila 0.5 is made of an older JupyterLab, into which this extension does not fit.
         '--VoilaConfiguration.extension_denylist=["@jupyter-notebook/lab-extension"]',

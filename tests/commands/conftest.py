@@ -11,13 +11,14 @@ from typing import Any, ClassVar
 import pytest
 
 import gradlab
-from gradlab import _jupyter
+from gradlab import _notebooks
 from gradlab.commands import _settings
 from gradlab.live import Button, Description, Menu, Range, Slider, Toggle
 
 
-def _text_notebook(text: str) -> str:
-    return json.dumps({"cells": [{"cell_type": "markdown", "source": [text]}]})
+def _notebook(text: str, code: str) -> str:
+    cells = [{"cell_type": "markdown", "source": [text]}, {"cell_type": "code", "source": code}]
+    return json.dumps({"cells": cells})
 
 
 @pytest.fixture
@@ -25,9 +26,9 @@ def wheel_notebooks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Notebooks as a wheel has them: in a folder that is not beside a pyproject.toml."""
     folder = tmp_path / "site-packages" / "notebooks"
     folder.mkdir(parents=True)
-    for name, title in ((_jupyter.START, "# Start here"), ("02_clipping.ipynb", "# Clipping")):
-        (folder / name).write_text(_text_notebook(f"{title}\n\nWords."), encoding="utf-8")
-    monkeypatch.setattr(_jupyter, "shipped", lambda: folder)
+    for name, title in ((_notebooks.START, "# Start here"), ("02_clipping.ipynb", "# Clipping")):
+        (folder / name).write_text(_notebook(f"{title}\n\nWords.", "gl.labs.clipping(limit=1.0)"), encoding="utf-8")
+    monkeypatch.setattr(_notebooks, "shipped", lambda: folder)
     return folder
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gradlab import __main__ as command
-from gradlab import _jupyter
+from gradlab import _notebooks, _repository
 
 ROOT = Path(__file__).parents[2]
 
@@ -20,10 +20,10 @@ def test_lab_copies_and_opens_the_first_notebook(
     monkeypatch.chdir(tmp_path)
     assert command.main(["lab", "--", "--port=9999", "--no-browser"]) == 0
     folder = tmp_path / "gradlab-notebooks"
-    assert sorted(p.name for p in folder.iterdir()) == [_jupyter.START, "02_clipping.ipynb"]
+    assert sorted(p.name for p in folder.iterdir()) == [_notebooks.START, "02_clipping.ipynb"]
     (arguments,) = launched
     assert f"--ServerApp.root_dir={folder}" in arguments
-    assert f"--LabApp.default_url=/lab/tree/{_jupyter.START}" in arguments
+    assert f"--LabApp.default_url=/lab/tree/{_notebooks.START}" in arguments
     assert arguments[-2:] == ["--port=9999", "--no-browser"]
     assert capsys.readouterr().out == "copied 2 notebooks to gradlab-notebooks\n"
 
@@ -54,10 +54,51 @@ def test_a_file_in_the_way_is_refused(wheel_notebooks: Path, tmp_path: Path, cap
 
 def test_a_checkout_is_opened_in_place(launched: list[list[str]], tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.chdir(tmp_path)
-    assert _jupyter.shipped().resolve() == ROOT / "notebooks"
+    assert _notebooks.shipped().resolve() == ROOT / "notebooks"
     assert command.main(["lab"]) == 0
     assert f"--ServerApp.root_dir={ROOT / 'notebooks'}" in launched[0]
     assert list(tmp_path.iterdir()) == []
+
+
+STATE = "#gl=1&lab=clipping&limit=0.3"
+
+
+@pytest.mark.parametrize(
+    ("link", "notebook"),
+    [
+        (STATE, "02_clipping.ipynb"),
+        (STATE[1:], "02_clipping.ipynb"),
+        (f"http://localhost:8888/lab/tree/{_notebooks.START}{STATE}", _notebooks.START),
+        (f"http://localhost:8888/lab/tree/my%20copy.ipynb{STATE}", "02_clipping.ipynb"),
+        (_repository.on_binder(_notebooks.START, STATE), _notebooks.START),
+    ],
+)
+@pytest.mark.parametrize("folder", [(), ("mine",)], ids=["", "mine"])
+def test_a_link_opens_its_notebook_at_its_state(
+    folder: tuple[str, ...], link: str, notebook: str, wheel_notebooks: Path, launched: Any, tmp_path: Path,
+    monkeypatch: Any,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    assert command.main(["lab", *folder, link]) == 0
+    assert f"--LabApp.default_url=/lab/tree/{notebook}{STATE}" in launched[0]
+    assert f"--ServerApp.root_dir={tmp_path / (*folder, 'gradlab-notebooks')[0]}" in launched[0]
+
+
+@pytest.mark.parametrize(
+    ("link", "message"),
+    [
+        ("#gl=1&lab=cliping", "cannot open the link: the link names a lab 'cliping'; there are clipping, "),
+        ("#gl=2&lab=clipping", "cannot open the link: this link was made by another version"),
+        ("#gl=1&lab=gate_race", "no notebook shows the lab gate_race; `gradlab run gate_race --link LINK --save FILE`"),
+    ],
+)
+def test_a_link_that_leads_nowhere_is_refused(
+    link: str, message: str, wheel_notebooks: Path, launched: list[list[str]], tmp_path: Path, capsys: Any
+) -> None:
+    assert command.main(["lab", str(tmp_path / "mine"), link]) == 2
+    assert message in capsys.readouterr().err
+    assert not launched
+    assert not (tmp_path / "mine").exists()
 
 
 @pytest.mark.parametrize("missing", ["jupyterlab", "jupyterlab.labapp", "ipykernel"])

@@ -1,6 +1,8 @@
 """A state as one line of code and as the end of a link: both lead back to it."""
 
+from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -11,6 +13,7 @@ from gradlab.labs import from_link
 from gradlab.labs._link import MOST
 from gradlab.live import Button, Range, Slider
 
+ROOT = Path(__file__).parents[2]
 LABS = list(gl.labs.catalogue().items())
 every_lab = pytest.mark.parametrize("make", [make for _, make in LABS], ids=[name for name, _ in LABS])
 
@@ -56,3 +59,30 @@ def test_code_leaves_out_what_is_at_its_default() -> None:
 def test_a_link_that_says_something_else_is_refused_kindly(link: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         from_link(link)
+
+
+@every_lab
+def test_every_lab_has_a_page_on_binder(make: Any) -> None:
+    lab = make()
+    address = lab.link("binder")
+    (page,) = parse_qs(urlsplit(address).query)["urlpath"]  # as BinderHub reads it
+    notebook, _, state = page.partition("#")
+    assert (ROOT / notebook.removeprefix("lab/tree/")).is_file()
+    assert f"#{state}" == lab.link()
+
+
+def test_on_binder_a_link_launches_what_runs_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BINDER_LAUNCH_HOST", "https://binder.example.org/")
+    monkeypatch.setenv("BINDER_PERSISTENT_REQUEST", "v2/gh/fork/gradlab/1f2e")
+    link = gl.labs.clipping().link("binder")
+    assert link.startswith("https://binder.example.org/v2/gh/fork/gradlab/1f2e?urlpath=lab/tree/notebooks/02_clipping")
+
+
+def test_where_there_is_no_page_a_link_says_so() -> None:
+    class mine(gl.labs.clip_arrows):
+        """A lab of the reader's."""
+
+    with pytest.raises(ValueError, match="no notebook of gradlab's shows mine"):
+        mine().link("binder")
+    with pytest.raises(ValueError, match="to must be 'binder' or left out, got 'colab'"):
+        gl.labs.clipping().link("colab")

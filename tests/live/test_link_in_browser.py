@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from gradlab.live._bundle import WEB, joined
+from gradlab.live._bundle import WEB
 
 from .conftest import Wire
 from .everything import everything
@@ -63,6 +63,10 @@ def test_a_link_that_was_copied_sets_the_same_state(clean: Any) -> None:
 )
 def test_options_are_known_by_value_and_by_label(clean: Any, text: str, value: Any) -> None:
     assert opened(clean, f"#gl=1&lab=everything&{text}").live.values["rule"] == value
+
+
+def test_a_query_behind_a_link_is_none_of_ours(clean: Any) -> None:
+    assert opened(clean, "#gl=1&lab=everything&limit=0.5?token=s3cret").live.values["limit"] == 0.5
 
 
 def test_a_link_to_another_lab_is_passed_over(clean: Any) -> None:
@@ -130,21 +134,33 @@ def test_a_link_is_for_the_first_lab_of_its_name(clean: Any) -> None:
     assert opened(clean, "#gl=1&lab=everything&limit=0.4").live.values["limit"] == 0.4  # another link
 
 
+BINDER = "https://mybinder.org/v2/gh/me/it/1f2e"
+
+
 @pytest.mark.parametrize(
-    ("address", "link"),
+    ("address", "base", "launch", "link"),
     [
-        ("http://x/lab/a.ipynb?token=s3cret", "http://x/lab/a.ipynb#gl=1"),
-        ("http://x/lab?reset&token=s3cret&path=b%20c#gl=1&lab=old", "http://x/lab?reset=&path=b+c#gl=1"),
-        ("http://x/lab?reset&path=b%20c", "http://x/lab?reset&path=b%20c#gl=1"),
+        ("http://x/lab/a.ipynb?token=s3cret", "/", "", "http://x/lab/a.ipynb#gl=1&m=a+b"),
+        ("http://x/lab?reset&token=s3cret&path=b%20c#gl=1", "/", "", "http://x/lab?reset=&path=b+c#gl=1&m=a+b"),
+        ("http://x/lab?reset&path=b%20c", "/", "", "http://x/lab?reset&path=b%20c#gl=1&m=a+b"),
+        ("http://x/lab/workspaces/auto-J/tree/a.ipynb", "/", "", "http://x/lab/tree/a.ipynb#gl=1&m=a+b"),
+        ("http://x/doc/workspaces/auto-J/tree/a.ipynb", "/", "", "http://x/doc/tree/a.ipynb#gl=1&m=a+b"),
+        ("http://x/h/user/jo/lab/tree/a.ipynb", "/h/user/jo/", "", "http://x/h/hub/user-redirect/lab/tree/a.ipynb#gl=1&m=a+b"),
+        (
+            "http://x/user/me-it-7/lab/tree/a%20b.ipynb?token=s3cret", "/user/me-it-7/", BINDER,
+            f"{BINDER}?urlpath=lab/tree/a%2520b.ipynb%23gl%3D1%26m%3Da%2Bb",
+        ),
     ],
-)
-def test_a_link_lets_nobody_in(clean: Any, address: str, link: str) -> None:
-    source = joined(WEB, "link.js") + "export { addressWith };"
-    written = """async ([source, address]) => {
-      const { addressWith } = await import(URL.createObjectURL(new Blob([source], {type: "text/javascript"})));
-      return addressWith(address, "#gl=1");
+)  # fmt: skip
+def test_a_link_lets_nobody_in_and_leads_everybody_there(
+    clean: Any, address: str, base: str, launch: str, link: str
+) -> None:
+    written = """async ([source, ...address]) => {
+      const { addressFor } = await import(URL.createObjectURL(new Blob([source], {type: "text/javascript"})));
+      return addressFor(address[0], "#gl=1&m=a+b", ...address.slice(1));
     }"""
-    assert clean.evaluate(written, [source, address]) == link
+    source = (WEB / "address.js").read_text("utf-8")
+    assert clean.evaluate(written, [source, address, base, launch]) == link
 
 
 def test_a_state_too_long_for_a_link_is_said_kindly(clean: Any) -> None:

@@ -131,7 +131,7 @@ class View {
     if (first && message.name) this.follow(takeLink(message.name, this.controls));
     return shown;
   }
-  introduce({ label, name, controls, presets, start, axis, fixed }) {
+  introduce({ label, name, launch, controls, presets, start, axis, fixed }) {
     const { root, panel, tools } = this.parts, press = (button) => this.send("press", { name: button });
     root.setAttribute("aria-label", label);
     for (const spec of controls) this.addControl(spec, controlOf(spec, panel, this.moved, press));
@@ -144,7 +144,7 @@ class View {
     this.zoom = addZoom(this.parts, tools, this.press, zoom, () => this.describeField());
     this.stops.push(this.zoom.stop);
     this.fixed = Boolean(fixed);
-    if (name) addCopyLink(tools, () => writeLink(name, this.controls), this.words.note);
+    if (name) addCopyLink(tools, () => writeLink(name, this.controls), launch, this.words.note);
   }
   addControl(spec, control) {
     this.controls.set(spec.name, control);

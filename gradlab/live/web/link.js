@@ -1,6 +1,7 @@
 // The state of a lab in a link: #gl=1&lab=NAME&control=value, with every control,
 // for the one who opens it may have started elsewhere.
 
+import { addressFor, basePath, openedHash } from "./address.js";
 import { holdsValue } from "./controls.js";
 import { KEYS, button, element, same } from "./dom.js";
 import { fromPosition, toPosition } from "./positions.js";
@@ -46,7 +47,7 @@ export function writeLink(name, controls) {
 
 // What the link of this page asks of the first lab of this name that opens. Each widget has its own copy of this module.
 export function takeLink(name, controls) {
-  const { hash } = location, taken = (window.gradlabLinks ??= new Set()), link = `${name} ${hash}`;
+  const hash = openedHash(), taken = (window.gradlabLinks ??= new Set()), link = `${name} ${hash}`;
   if (taken.has(link)) return { values: {}, note: "" };
   taken.add(link);
   return readLink(hash, name, controls);
@@ -72,22 +73,14 @@ function readLink(hash, name, controls) {
   return { values, note: notes.join(" ") };
 }
 
-// The address of this page with a state in it, and without what lets its reader in.
-function addressWith(page, hash) {
-  const address = new URL(page);
-  if (address.searchParams.has("token")) address.searchParams.delete("token"); // which writes the query anew
-  address.hash = hash;
-  return address.href;
-}
-
-export function addCopyLink(tools, write, said) {
+export function addCopyLink(tools, write, launch, said) {
   const copy = button(tools, "Copy link", async () => {
     const hash = write();
     if (hash.length > MOST) {
       said("This state is too long for a link; lab.code() in a cell writes it as a line of Python.");
       return;
     }
-    const link = addressWith(location.href, hash);
+    const link = addressFor(location.href, hash, basePath(), launch);
     try {
       await navigator.clipboard.writeText(link);
       said("The link is copied.");

@@ -1,0 +1,24 @@
+"""Which notebooks there are, and which of them holds a lab."""
+
+import pytest
+
+import gradlab as gl
+from gradlab import _notebooks
+
+
+def test_every_notebook_has_a_title() -> None:
+    titles = dict(_notebooks.titles())
+    assert titles[_notebooks.START].startswith("gradlab")
+    assert all(titles.values())
+
+
+@pytest.mark.parametrize("lab", gl.labs.catalogue())
+def test_every_lab_has_a_notebook(lab: str) -> None:
+    assert _notebooks.holding(lab)
+
+
+def test_the_tour_comes_last() -> None:
+    holding = _notebooks.holding("clip_arrows")
+    assert holding[-1] == _notebooks.START
+    assert holding[0] == "02_clipping.ipynb"
+    assert _notebooks.holding("clip") == _notebooks.holding("no.such.lab") == []
