@@ -20,7 +20,7 @@ LAYERS = {
     "maths": ("clip rules schedules staleness", "numpy"),
     "state": (
         "collection variable tape autodiff graph gate pairs hyperparameters apply pure slots in_place optimizer train "
-        "keras optax measure what_if record char_rnn datasets recordings surfaces logistic_regression word_topics "
+        "keras optax record char_rnn datasets recordings surfaces logistic_regression word_topics "
         "tpu accumulator stale sync raw_ops",
         "numpy jax",
     ),

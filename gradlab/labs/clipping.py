@@ -11,7 +11,7 @@ from .. import char_rnn
 from ..figures.clipping import ClippingView
 from ..live import Button, Description, Drag, Items, Menu, Slider
 from ..record import Recorder
-from ..what_if import WhatIf
+from ..record.what_if import WhatIf
 from ._lab import Control, Lab, Target, plain
 
 Recording = str | Path | Recorder | dict[float | None, Recorder] | None

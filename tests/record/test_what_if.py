@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab.what_if import WhatIf
+from gradlab.record.what_if import WhatIf
 
 STEPS = 30
 Clip = Callable[[list[np.ndarray], float], list[np.ndarray]]
@@ -21,7 +21,7 @@ def run() -> list[list[np.ndarray]]:
 
 
 def recorded(steps: list[list[np.ndarray]]) -> gl.Recorder:
-    rec = gl.Recorder(len(steps))
+    rec = gl.Recorder(len(steps), histogram_every=1)
     for grads in steps:
         rec.record(grads)
     return rec

@@ -1,0 +1,87 @@
+"""What a recording is about: its tensors, its scalars, and the entries that are looked at one by one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from .measure import BINS
+from .spectrum import BINS as NORM_BINS
+
+_GOLDEN = (5**0.5 - 1) / 2  # its multiples modulo 1 are spread evenly, and repeat on every machine
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Fixed from the first step on.
+
+    Attributes:
+        names, shapes: of the tensors. scalars: names of numbers, one each step.
+        capacity: rows there is room for. entries: how many entries to sample, 0 for none.
+        histogram_every: every so many steps entries are counted by size, and so many rows share their counts.
+    """
+
+    names: tuple[str, ...]
+    shapes: tuple[tuple[int, ...], ...]
+    scalars: tuple[str, ...]
+    capacity: int
+    entries: int
+    histogram_every: int
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        return tuple(math.prod(shape) for shape in self.shapes)
+
+    @cached_property
+    def places(self) -> tuple[np.ndarray, ...]:
+        """Of each tensor the flat indices of its sampled entries, in order."""
+        return tuple(_spread(size, count) for size, count in zip(self.sizes, self._shares(), strict=True))
+
+    @cached_property
+    def sampled(self) -> tuple[np.ndarray, np.ndarray]:
+        """(entries,) tensor index and flat index of each sampled entry."""
+        tensor = np.repeat(np.arange(len(self.names)), [len(p) for p in self.places])
+        return tensor, np.concatenate(self.places)
+
+    def _shares(self) -> list[int]:
+        """As many entries of each tensor, but no more than it has; at least one."""
+        shares, left = [0] * len(self.sizes), self.entries
+        by_size = sorted(range(len(self.sizes)), key=lambda k: self.sizes[k])
+        for done, k in enumerate(by_size):
+            shares[k] = min(self.sizes[k], max(left // (len(by_size) - done), min(1, self.entries)))
+            left -= shares[k]
+        return shares
+
+    def entry_name(self, k: int) -> str:
+        """Such as "w1[3, 5]"; a tensor without axes is its name alone."""
+        tensor, flat = (int(column[k]) for column in self.sampled)
+        index = ", ".join(str(i) for i in np.unravel_index(flat, self.shapes[tensor]))
+        return f"{self.names[tensor]}[{index}]" if index else self.names[tensor]
+
+    def empty(self) -> dict[str, np.ndarray]:
+        """Room for all rows."""
+        return {name: np.zeros(shape, dtype) for name, shape, dtype in self._columns()}
+
+    def _columns(self) -> Iterator[tuple[str, tuple[int, ...], type]]:
+        rows, tensors, entries, scalars = self.capacity, len(self.names), len(self.sampled[0]), 1 + len(self.scalars)
+        yield "norm", (rows, tensors + 2), np.float32  # of each tensor, of all together, and of the tensor that leads
+        yield "norm_low", (rows, tensors + 2), np.float32
+        yield "largest", (rows, tensors), np.float32
+        yield "nonfinite", (rows, tensors), np.int32
+        yield "square", (rows, entries), np.float32
+        yield "entry", (rows, entries), np.float32
+        yield "peak", (rows,), np.int32
+        yield "mean", (rows, scalars), np.float32  # seconds first
+        yield "count", (rows, scalars), np.int32  # of the numbers behind each mean
+        yield "histogram", (-(-rows // self.histogram_every), tensors, BINS), np.int32
+        yield "spectrum", (2 * tensors + 3, NORM_BINS), np.int32
+
+
+def _spread(size: int, count: int) -> np.ndarray:
+    """`count` different indices below `size`, one in each of as many equal parts, not all at the same place in it."""
+    parts = np.arange(count + 1) * size // max(count, 1)
+    return parts[:-1] + (np.arange(count) * _GOLDEN % 1 * np.diff(parts)).astype(int)

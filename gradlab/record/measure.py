@@ -1,0 +1,68 @@
+"""What is kept of one gradient: its norm, its largest entry, what is not finite, and how large the entries are."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._arrays import CACHED, Array, namespace, pieces, quiet
+
+BINS = 64
+LOWEST = -32  # bin k holds |entries| in [2**(k+LOWEST), 2**(k+LOWEST+1)); the first and last bins hold all beyond
+
+# Sums of squares between these lost nothing that shows to overflow or underflow, and saw neither NaN nor Inf.
+_SMALLEST, _LARGEST = np.float32(2.0**-80), np.finfo(np.float32).max
+_BIAS = 127  # of a float32's exponent
+
+
+def flat(g: Array) -> Array:
+    """All entries in one row, as float32."""
+    return namespace(g).ravel(g).astype(np.float32, copy=False)
+
+
+@quiet
+def measure(g: np.ndarray) -> tuple[float, float, int]:
+    """Norm, largest finite |entry| and number of entries that are not finite, of one NumPy tensor; each is read once.
+
+    The norm overflows only where its value does.
+    """
+    square = largest = 0.0
+    for piece in pieces(flat(g), CACHED):
+        square += float(np.dot(piece, piece))
+        largest = max(largest, float(piece.max()), -float(piece.min()))
+    if _SMALLEST <= square <= _LARGEST:
+        return float(np.sqrt(square)), largest, 0
+    norm, largest, nonfinite = careful(g)
+    return float(norm), float(largest), int(nonfinite)
+
+
+@quiet
+def careful(g: Array) -> tuple[Array, Array, Array]:
+    """The same of any tensor, for whatever it holds: the norm is taken relative to the largest entry."""
+    xp = namespace(g)
+    size = xp.abs(flat(g))
+    finite = xp.isfinite(size)
+    largest = xp.max(xp.where(finite, size, 0), initial=0)
+    unit = xp.where(largest > 0, largest, 1)
+    return unit * xp.sqrt(xp.sum((size / unit) ** 2)), largest, xp.sum(~finite, dtype=np.int32)
+
+
+@quiet
+def together(norms: Array) -> Array:
+    """Norm over all tensors from (..., tensors) norms of each."""
+    xp = namespace(norms)
+    largest = xp.max(norms, axis=-1, initial=0)
+    unit = xp.where((largest > 0) & xp.isfinite(largest), largest, 1)
+    return unit * xp.sqrt(xp.sum((norms / unit[..., None]) ** 2, axis=-1))
+
+
+def histogram(g: Array) -> Array:
+    """(64,) int32: how many finite entries have floor(log2|g|) = bin - 32; those beyond are in the bins at the ends."""
+    xp = namespace(g)
+    bits = (flat(g).view(np.int32) >> 23) & 255
+    if xp is np:
+        counts = np.bincount(bits, minlength=2 * _BIAS + 2)
+    else:
+        counts = xp.zeros(2 * _BIAS + 2, np.int32).at[bits].add(1)
+    low, high = LOWEST + _BIAS + 1, LOWEST + _BIAS + BINS - 1  # exponents that have a bin for themselves
+    ends = counts[:low].sum(keepdims=True), counts[high:-1].sum(keepdims=True)
+    return xp.concatenate([ends[0], counts[low:high], ends[1]]).astype(np.int32)

@@ -1,0 +1,197 @@
+"""Record what the gradients of a training run looked like, and ask what a clip would have done to them."""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from .._arrays import Array, as_array
+from ..errors import InvalidArgumentError
+from ..leaves import named_leaves
+from . import batch, file, traced
+from .layout import Layout
+from .measure import flat, histogram, measure
+from .recording import COLUMNS, Recording
+from .rows import Columns, from_steps
+
+
+class Recorder(Recording):
+    """Norm, largest entry, non-finite count and some single entries of every gradient of a run of any length.
+
+        norm[t, k] = |g_k| at step t,  histogram[t, k, b] = number of entries with floor(log2|g|) = b - 32
+
+    When all rows are full, every two neighbours become one and `stride`, the steps that a row stands for, doubles. No
+    extreme is lost: columns are `norm` and `norm_low`, (rows, tensors), the largest and smallest norm in the row's
+    steps, `largest`, max |entry|, `nonfinite`, a sum, `square` and `entry`, (rows, entries), sum of g*g and the first g
+    of sampled entries, `seconds` and scalars such as `loss`, (rows,), means. How often limits fire is counted for all
+    steps.
+
+    Args:
+        steps: rows to keep.
+        entries: how many single entries to follow, spread over all tensors; at least one of each, unless 0.
+        histogram_every: every so many steps all entries are counted by size, 1 for all; as many rows share the counts.
+
+    Eager: `rec.record(grads, loss=loss)` each step, with any tree of arrays, or a list of (gradient, variable) pairs.
+    Inside `jit` or `scan`: `state = rec.init(grads, loss=0.0)`, then `state = rec.update(state, grads, loss=loss)` in
+    the traced step, and `rec = rec.absorb(state)` at the end; no callback leaves the device. Donate the state.
+
+    Raises:
+        ValueError: steps < 1; a later step has other tensors; nothing recorded yet; a scalar that is a vector.
+        TypeError: a scalar that is no number.
+
+    Not in TensorFlow.
+
+    >>> rec = Recorder(steps=10)
+    >>> for scale in (1.0, 2.0, 10.0):
+    ...     rec.record({"w": np.array([3.0, 4.0]) * scale}, loss=scale)
+    >>> rec.global_norm.tolist(), rec.what_if(clip_global_norm=8.0).fired.tolist()
+    ([5.0, 10.0, 50.0], [False, True, True])
+    >>> import jax
+    >>> rec = Recorder(steps=10)
+    >>> step = jax.jit(lambda state, g: rec.update(state, {"w": g}, loss=g.sum()), donate_argnums=0)
+    >>> state = rec.init({"w": np.ones(2)}, loss=0.0)
+    >>> for scale in (1.0, 2.0):
+    ...     state = step(state, np.array([3.0, 4.0]) * scale)
+    >>> rec = rec.absorb(state)
+    >>> rec
+    <gradlab.Recorder: 2 steps of w, loss>
+    """
+
+    def __init__(self, steps: int = 1000, *, entries: int = 512, histogram_every: int = 16) -> None:
+        for name, value, least in (
+            ("steps", steps, 1),
+            ("entries", entries, 0),
+            ("histogram_every", histogram_every, 1),
+        ):
+            if value < least:
+                raise ValueError(f"{name} must be >= {least}, got {value}")
+        super().__init__(int(steps), int(entries), int(histogram_every))
+        self._clock: float | None = None  # when the last step was recorded
+
+    def prepare(self, shapes: Mapping[str, Sequence[int]], scalars: Sequence[str] = ()) -> None:
+        """Settle the tensors, name -> shape, and the scalars' names, as the first step does otherwise.
+
+        >>> rec = Recorder(entries=3)
+        >>> rec.prepare({"w": (4, 5), "b": (5,)}, ["loss"])
+        >>> [rec.entry_name(k) for k in range(3)], rec.sampled[0].tolist()
+        (['w[0, 0]', 'w[3, 1]', 'b[0]'], [0, 0, 1])
+        """
+        layout = self._layout_of(tuple(shapes), tuple(tuple(map(int, s)) for s in shapes.values()), tuple(scalars))
+        if self._layout is None:
+            self._layout, self._data = layout, layout.empty()
+
+    def record(self, grads: Any, **scalars: float) -> None:
+        """Add one step. `scalars`, such as loss=..., are kept as float32."""
+        tensors = self._prepare(grads, scalars)
+        norm, largest, nonfinite = zip(*(measure(np.asarray(g)) for g in tensors), strict=True)
+        entry = np.concatenate([flat(np.asarray(g))[p] for g, p in zip(tensors, self.layout.places, strict=True)])
+        now = time.perf_counter()
+        known = {"seconds": np.nan if self._clock is None else now - self._clock, **scalars}
+        self._clock = now
+        numbers = np.array([[known.get(name, np.nan) for name in ("seconds", *self.scalars)]], np.float32)
+        steps = from_steps(
+            np.array([self.seen], np.int32), np.array([norm], np.float32), np.array([largest], np.float32),
+            np.array([nonfinite], np.int32), entry[None], numbers,
+        )  # fmt: skip
+        counts = None
+        if self.seen % self.histogram_every == 0:
+            counts = np.stack([histogram(np.asarray(g)) for g in tensors])[None]
+        self._append(steps, counts)
+
+    def extend(self, columns: Mapping[str, Any]) -> None:
+        """Add n steps at once, measured elsewhere, after `prepare`.
+
+        Args:
+            columns: "norm", "largest", "nonfinite" (n, tensors), "entry" (n, entries) of the entries `sampled` names;
+                and where known "seconds" and scalars (n,), "histogram" (n, tensors, 64), 0 where it was not counted.
+
+        Raises ValueError: `prepare` comes first; a column is missing, unknown, or of another shape.
+
+        >>> rec = Recorder(steps=10, entries=0)
+        >>> rec.prepare({"w": (2,)})
+        >>> rec.extend({"norm": [[5.0], [10.0]], "largest": [[4.0], [8.0]], "nonfinite": [[0], [0]]})
+        >>> rec.global_norm.tolist()
+        [5.0, 10.0]
+        """
+        given = batch.checked(columns, self.layout)
+        n = len(given["norm"])
+        step = np.arange(self.seen, self.seen + n, dtype=np.int32)
+        steps = from_steps(step, *(given[c] for c in ("norm", "largest", "nonfinite", "entry", "scalars")))
+        self._append(steps, given.get("histogram"))
+
+    def _append(self, steps: Columns, counts: Array | None) -> None:
+        done, n = 0, len(steps["peak"])
+        while done < n:
+            if self.seen == self.capacity * self.stride:
+                batch.halve(self._data)
+                self.stride *= 2
+            some = slice(done, done + min(n - done, self.capacity * self.stride - self.seen))
+            batch.put(self._data, {name: x[some] for name, x in steps.items()}, self.seen, self.stride)
+            if counts is not None:
+                batch.put_counts(self._data["histogram"], counts[some], self.seen, self.histogram_every * self.stride)
+            self.seen += some.stop - some.start
+            done = some.stop
+
+    def init(self, grads: Any, **scalars: Any) -> dict[str, Array]:
+        """The state that `update` carries through traced code; `grads` and `scalars` show the shapes only."""
+        self._prepare(grads, scalars)
+        return traced.init(self._data, self.seen, self.stride)
+
+    def update(self, state: Mapping[str, Array], grads: Any, **scalars: Any) -> dict[str, Array]:
+        """A new state with one step more. Pure."""
+        return traced.update(self.layout, state, self._prepare(grads, scalars), scalars)
+
+    def absorb(self, state: Mapping[str, Array]) -> Recorder:
+        """A recorder with what a traced run has recorded; this one stays as it is, ready for another run."""
+        recorder = copy.copy(self)
+        recorder._data = {name: np.array(a) for name, a in state.items()}
+        recorder.seen, recorder.stride = int(recorder._data.pop("seen")), int(recorder._data.pop("stride"))
+        recorder._clock = None
+        return recorder
+
+    def _prepare(self, grads: Any, scalars: Mapping[str, Any]) -> list[Array]:
+        tensors = dict(named_leaves(grads))
+        for name, x in scalars.items():
+            if shape := tuple(as_array(x, name).shape):
+                raise InvalidArgumentError(f"{name} must be one number for each step, got shape {shape}; give its mean")
+        self.prepare({name: np.shape(g) for name, g in tensors.items()}, tuple(scalars))
+        return list(tensors.values())
+
+    def _layout_of(
+        self, names: tuple[str, ...], shapes: tuple[tuple[int, ...], ...], scalars: tuple[str, ...]
+    ) -> Layout:
+        """The layout of these, or ValueError where they do not fit the one that is there."""
+        if not names:
+            raise ValueError("there is no gradient to record: every entry is None, or the tree is empty")
+        if taken := sorted(COLUMNS & set(scalars)):
+            raise ValueError(f"{', '.join(taken)} cannot be the name of a scalar; call it something else")
+        layout = Layout(names, shapes, scalars, self.capacity, self.entries, self.histogram_every)
+        if (own := self._layout) is None:
+            return layout
+        if (names, layout.sizes) != (own.names, own.sizes) or not set(scalars) <= set(own.scalars):
+            raise ValueError(
+                f"this recorder holds tensors {own.names} of sizes {own.sizes} and scalars {own.scalars}; "
+                f"this step has {names} of sizes {layout.sizes} and {scalars}. Give init and the first step all of them"
+            )
+        return own
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Recorder:
+        """Read what `save` wrote; ValueError if it is something else.
+
+        >>> import tempfile, os
+        >>> rec = Recorder(3); rec.record([np.ones(4)])
+        >>> with tempfile.TemporaryDirectory() as d:
+        ...     rec.save(os.path.join(d, "run.npz"))
+        ...     Recorder.load(os.path.join(d, "run.npz")).global_norm.tolist()
+        [2.0]
+        """
+        layout, data, seen, stride = file.load(path)
+        rec = cls(layout.capacity, entries=layout.entries, histogram_every=layout.histogram_every)
+        rec._layout, rec._data, rec.seen, rec.stride = layout, data, seen, stride
+        return rec

@@ -1,0 +1,44 @@
+"""The numbers kept of one gradient, against float64."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from gradlab.record.measure import BINS, LOWEST, careful, histogram, measure
+
+FLOATS = st.floats(-1.0, 1.0, width=32, allow_subnormal=False).map(lambda x: np.float32(x) * np.float32(2.0) ** 40)
+EDGES = [-np.inf, *range(LOWEST + 1, LOWEST + BINS), np.inf]
+
+
+@given(hnp.arrays(np.float32, st.integers(1, 40), elements=FLOATS))
+def test_measure_agrees_with_float64(g: np.ndarray) -> None:
+    wide, counts = g.astype(np.float64), histogram(g)
+    for norm, largest, nonfinite in (measure(g), careful(g)):
+        assert norm == pytest.approx(np.sqrt((wide**2).sum()), rel=1e-6)
+        assert (largest, nonfinite) == (np.abs(g).max(), 0)
+    assert counts.sum() == g.size
+    with np.errstate(divide="ignore"):
+        assert counts.tolist() == np.histogram(np.log2(np.abs(wide)), EDGES)[0].tolist() or (g == 0).any()
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1.0, 1e30])
+def test_a_norm_is_kept_where_its_square_is_not(scale: float) -> None:
+    g = np.array([3 * scale, 4 * scale], np.float32)
+    assert measure(g)[0] == pytest.approx(5 * scale, rel=1e-6)
+    assert measure(np.concatenate([g, np.zeros(100_000, np.float32)]))[0] == pytest.approx(5 * scale, rel=1e-6)
+
+
+def test_entries_that_are_not_finite_are_counted_and_show_in_the_norm() -> None:
+    g = np.array([np.nan, np.inf, -np.nan, 2.0], np.float32)
+    norm, largest, nonfinite = measure(g)
+    assert (largest, nonfinite) == (2, 3) and not np.isfinite(norm) and histogram(g).sum() == 1
+
+
+@pytest.mark.parametrize("values", [[0.0, -0.0, 1e-45, 2.0**-33, 1.5, -3e38], [np.nan, -np.nan, np.inf, 1.0]])
+def test_entries_are_counted_by_size_alike_in_numpy_and_under_jit(values: list[float]) -> None:
+    g = np.float32(values)
+    np.testing.assert_array_equal(histogram(g), jax.jit(histogram)(jnp.asarray(g)))
