@@ -8,13 +8,13 @@ import pytest
 
 from . import save
 
-TOUR = "00_start_here"
+FIRST = "00_start_here"
 NOTEBOOKS = sorted(save.FOLDER.glob("*.ipynb"))
 every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-every_lesson = pytest.mark.parametrize(
-    "path", [path for path in NOTEBOOKS if path.stem != TOUR], ids=lambda path: path.stem
-)
 MINUTES = r"(\d+) minutes?"
+SHORTEST, LONGEST = 15, 30  # minutes: one sitting
+LINES = 12  # of a cell: what is seen at once
+PARTS = ("## What surprised people", "Exercises (", "## How the original differs", "## Sources")  # in this order
 
 
 def cells(path: Path, kind: str) -> list[str]:
@@ -41,20 +41,53 @@ def test_the_minutes_of_the_sections_add_up_to_the_time_in_the_first_cell(path: 
 
 
 @every_notebook
+def test_it_takes_one_sitting(path: Path) -> None:
+    stated = re.search(rf"\*\*Time\*\* {MINUTES}", cells(path, "markdown")[0])
+    assert stated and SHORTEST <= int(stated[1]) <= LONGEST
+
+
+@every_notebook
+def test_no_cell_is_long(path: Path) -> None:
+    long = [code for code in cells(path, "code") if len(code.splitlines()) > LINES]
+    long += [text for text in cells(path, "markdown") if len([line for line in text.splitlines() if line]) > LINES]
+    assert not long, long[0]
+
+
+@every_notebook
+def test_the_parts_of_a_lesson_come_in_one_order(path: Path) -> None:
+    text = "\n".join(cells(path, "markdown"))
+    assert "**What you will be able to do**" in cells(path, "markdown")[0]
+    places = [text.find(part) for part in PARTS]
+    assert -1 not in places
+    assert places == sorted(places)
+
+
+@every_notebook
+def test_the_story_is_that_of_the_reader(path: Path) -> None:
+    assert "reader" in cells(path, "markdown")[0]
+
+
+@every_notebook
+def test_it_leads_on_to_the_next(path: Path) -> None:
+    after = NOTEBOOKS[NOTEBOOKS.index(path) + 1 :][:1]
+    assert all(f"]({other.name})" in "\n".join(cells(path, "markdown")) for other in after)
+
+
+@every_notebook
 def test_sections_are_numbered_without_a_gap(path: Path) -> None:
     numbers = [int(re.findall(r"\d+", heading)[0]) for heading in sections(path)]
     assert numbers == list(range(1, len(numbers) + 1))
 
 
-@every_lesson
-def test_a_lesson_asks_for_three_guesses_or_more_before_it_answers(path: Path) -> None:
+@every_notebook
+def test_it_asks_for_three_guesses_or_more_before_it_answers(path: Path) -> None:
     drawn = re.findall(r"exercises\.predict\(", "\n".join(cells(path, "code")))
     assert drawn
     assert len(drawn) + len(checks(path, "guess")) >= 3
     assert "\n".join(cells(path, "markdown")).count("**Predict.**") >= 3
 
 
-@every_lesson
+@every_notebook
 def test_nothing_is_answered_in_what_is_published(path: Path) -> None:
     for cell in nbformat.read(path, as_version=4).cells:
         if "exercises." in cell.get("source", "") and cell.cell_type == "code":
@@ -62,22 +95,21 @@ def test_nothing_is_answered_in_what_is_published(path: Path) -> None:
             assert "Not yet." in text or "then press Reveal" in text, text
 
 
-@every_lesson
-def test_a_lesson_has_two_functions_or_more_to_write(path: Path) -> None:
+@every_notebook
+def test_it_has_two_functions_or_more_to_write(path: Path) -> None:
     code = "\n".join(cells(path, "code"))
     written = re.findall(r"^def (\w+)\(", code, flags=re.M)
     assert len([name for name in written if checks(path, name)]) >= 2
 
 
-@every_lesson
-def test_a_lesson_has_a_target(path: Path) -> None:
+@every_notebook
+def test_it_has_a_target(path: Path) -> None:
     assert 'target="' in "\n".join(cells(path, "code"))
     assert "**Target.**" in "\n".join(cells(path, "markdown"))
 
 
-def test_the_tour_names_every_lesson_and_its_time() -> None:
-    tour = "\n".join(cells(save.FOLDER / f"{TOUR}.ipynb", "markdown"))
-    for path in NOTEBOOKS:
-        if path.stem != TOUR:
-            (minutes,) = re.findall(rf"\*\*Time\*\* {MINUTES}", cells(path, "markdown")[0])
-            assert f"[{path.stem}]({path.name}) | {minutes} min |" in tour
+def test_the_first_names_every_other_and_its_time() -> None:
+    first = "\n".join(cells(save.FOLDER / f"{FIRST}.ipynb", "markdown"))
+    for path in NOTEBOOKS[1:]:
+        (minutes,) = re.findall(rf"\*\*Time\*\* {MINUTES}", cells(path, "markdown")[0])
+        assert f"[{path.stem}]({path.name}) | {minutes} min |" in first

@@ -1,0 +1,83 @@
+"""Every public name and the pages of the reference, as autodoc reads them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+import gradlab as gl
+
+
+def modules() -> dict[str, ModuleType]:
+    """The public modules by their names, gradlab itself first."""
+    return {"gradlab": gl} | {f"gradlab.{name}": getattr(gl, name) for name in gl._MODULES}
+
+
+@cache
+def public_names() -> dict[str, Any]:
+    """Everything public by its full name: modules, what is in them, and the methods of classes.
+
+    >>> public_names()["gradlab.clip_by_norm"].__name__
+    'clip_by_norm'
+    """
+    names: dict[str, Any] = {}
+    for place, module in modules().items():
+        names[place] = module
+        for name, thing in contents(module):
+            names[f"{place}.{name}"] = thing
+            members = vars(thing) if inspect.isclass(thing) else {}
+            names |= {f"{place}.{name}.{m}": x for m, x in members.items() if not m.startswith("_") and _said(x)}
+    return names
+
+
+def contents(module: ModuleType) -> Iterator[tuple[str, Any]]:
+    """The public functions, classes and constants of a module, each under its public name."""
+    names = gl._NAMES if module is gl else vars(module)
+    for name in sorted(names, key=str.lower):
+        thing = getattr(module, name)
+        if not name.startswith("_") and (_own(thing) or name.isupper()):
+            yield name, thing
+
+
+def _own(thing: Any) -> bool:
+    return callable(thing) and str(getattr(thing, "__module__", "")).startswith("gradlab")
+
+
+def _said(thing: Any) -> bool:
+    return bool(inspect.getdoc(getattr(thing, "__func__", thing)))
+
+
+def pages() -> Iterator[tuple[str, str]]:
+    """Yield the reference as (name of the page, reStructuredText), its index first."""
+    listed = "".join(f"   {place}\n" for place in modules())
+    rows = "".join(f"   * - :doc:`gl.{place.partition('.')[2] or '*'} <{place}>`\n     - {_first(m)}\n" for place, m in modules().items())
+    yield "index", (
+        f"{_heading('Reference')}Everything public, from its docstrings. ``import gradlab as gl`` is all that you need.\n\n"
+        f".. list-table::\n\n{rows}\n.. toctree::\n   :hidden:\n\n{listed}"
+    )
+    for place, module in modules().items():
+        yield place, f"{_heading(place)}.. automodule:: {place}\n\n{''.join(_entries(place, module))}"
+
+
+def _entries(place: str, module: ModuleType) -> Iterator[str]:
+    for name, thing in contents(module):
+        if name.isupper() and not _own(thing):
+            value = repr(thing)
+            shown = f"   :value: {value}\n" if len(value) < 80 else ""
+            yield f".. py:data:: {name}\n{shown}\n"
+        elif inspect.isclass(thing):
+            yield f".. autoclass:: {name}\n   :members:\n\n"
+        else:
+            yield f".. autofunction:: {name}\n\n"
+
+
+def _first(module: ModuleType) -> str:
+    """The first line of a module's docstring."""
+    return (inspect.getdoc(module) or "").partition("\n")[0].replace("`", "``")
+
+
+def _heading(text: str) -> str:
+    return f"{text}\n{'=' * len(text)}\n\n"

@@ -1,0 +1,40 @@
+"""How Sphinx makes the site. `python -m notebooks.site OUT` writes the pages that it reads, and calls it."""
+
+import gradlab
+
+project = "gradlab"
+version = release = gradlab.__version__
+html_title = "gradlab"
+language = "en"
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.viewcode",
+    "notebooks.site.docstrings",
+    "notebooks.site.mathml",
+]
+
+myst_enable_extensions = ["dollarmath"]
+myst_heading_anchors = 3
+html_math_renderer = "mathml"
+
+add_module_names = False
+autodoc_member_order = "bysource"
+autodoc_preserve_defaults = True
+autodoc_typehints_format = "short"
+python_maximum_signature_line_length = 88
+python_use_unqualified_type_names = True
+toc_object_entries_show_parents = "hide"
+viewcode_line_numbers = True
+
+html_theme = "furo"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_js_files = [("labs.js", {"defer": "defer"})]
+html_copy_source = False
+html_show_copyright = False
+html_show_sphinx = False
+html_theme_options = {
+    "light_css_variables": {"color-brand-primary": "#1565c0", "color-brand-content": "#1565c0"},
+    "dark_css_variables": {"color-brand-primary": "#64b5f6", "color-brand-content": "#64b5f6"},
+}

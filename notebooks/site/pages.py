@@ -1,0 +1,118 @@
+"""Notebooks and the README as Markdown pages: saved outputs stay, labs get the page that moves without a kernel."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from gradlab._repository import on_binder, on_colab
+
+_TO_NOTEBOOK = re.compile(r"\]\((\w+)\.ipynb")
+_REMOTE_IMAGE = re.compile(r"!\[([^\]]*)\]\(https?://[^)]*\)")  # a badge: its words say the same and ask nobody
+_PICTURE = re.compile(r'<img alt="([^"]*)"[^>]*src="data:image/png;base64,([^"]*)"')
+
+
+@dataclass(frozen=True)
+class Notebook:
+    """A saved notebook."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        return self.path.stem
+
+    @property
+    def cells(self) -> list[dict[str, Any]]:
+        cells: list[dict[str, Any]] = json.loads(self.path.read_text("utf-8"))["cells"]
+        return cells
+
+    @property
+    def title(self) -> str:
+        return self._opening().partition("\n")[0].lstrip("# ")
+
+    @property
+    def about(self) -> str:
+        """The first paragraph after the title."""
+        return re.split(r"\n\s*\n", self._opening().partition("\n")[2].strip())[0].replace("\n", " ")
+
+    @property
+    def time(self) -> str:
+        """How long it takes, as it says itself."""
+        found = re.search(r"\*\*Time:?\*\*:? *(\d+(?: to \d+)? minutes)", "".join(_texts(self.cells)))
+        return found[1] if found else ""
+
+    def picture(self) -> tuple[str, str] | None:
+        """The first picture among the outputs: its alternative text and the PNG in base 64."""
+        for cell in self.cells:
+            for output in cell.get("outputs", ()):
+                if found := _PICTURE.search(_joined(output.get("data", {}).get("text/html"))):
+                    return found[1], found[2]
+        return None
+
+    def page(self, labs: Mapping[int, str]) -> str:
+        """Give the page in Markdown; `labs` says which cells show a lab whose own page is at this address."""
+        first, *rest = (_cell(cell, labs.get(number)) for number, cell in enumerate(self.cells))
+        title, _, opening = first.partition("\n")
+        return "\n\n".join([title, _html(_launchers(self.path.name)), opening, *rest])
+
+    def _opening(self) -> str:
+        return next(_texts(self.cells), "")
+
+
+def plain(text: str) -> str:
+    """Markdown whose links to notebooks lead to their pages and whose pictures are all here.
+
+    >>> plain("[next](02_clipping.ipynb#look) [![Open it](https://example.org/badge.svg)][binder]")
+    '[next](02_clipping.md#look) [Open it][binder]'
+    """
+    return _REMOTE_IMAGE.sub(r"\1", _TO_NOTEBOOK.sub(r"](\1.md", text))
+
+
+def _texts(cells: list[dict[str, Any]]) -> Iterator[str]:
+    return (_joined(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+
+
+def _cell(cell: dict[str, Any], lab: str | None) -> str:
+    source = _joined(cell["source"])
+    if cell["cell_type"] != "code":
+        return plain(source)
+    shown = "".join(map(_output, cell["outputs"]))
+    if lab:
+        shown = f'<div class="lab" data-page="{lab}">{shown}</div>'
+    return "\n\n".join([_fenced("python", source)] * bool(source) + [_html(shown)] * bool(shown))
+
+
+def _output(output: dict[str, Any]) -> str:
+    """An output as HTML: the richest form of a value that needs no kernel, or what was printed."""
+    data = output.get("data", {})
+    if "text/html" in data:
+        return f'<div class="output">{_joined(data["text/html"])}</div>'
+    text = _joined(data.get("text/plain", output.get("text")))
+    return f'<pre class="output" tabindex="0">{escape(text.rstrip())}</pre>' if text else ""
+
+
+def _joined(text: list[str] | str | None) -> str:
+    return "".join(text or "")
+
+
+def _html(text: str) -> str:
+    return _fenced("{raw} html", text)
+
+
+def _fenced(info: str, text: str) -> str:
+    fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", text)), 3)
+    return f"{fence}{info}\n{text}\n{fence}"
+
+
+def _launchers(name: str) -> str:
+    where = {
+        "Open on Binder": on_binder(name), "Open on Colab": on_colab(name), "Download": f"notebooks/{name}",
+    }  # fmt: skip
+    links = "".join(f'<a href="{escape(address)}">{words}</a>' for words, address in where.items())
+    return f'<nav class="launch" aria-label="This notebook elsewhere">{links}</nav>'
