@@ -20,14 +20,14 @@ LAYERS = {
     "maths": ("clip rules schedules staleness", "numpy"),
     "state": (
         "collection variable tape autodiff graph gate pairs hyperparameters apply pure slots in_place optimizer train "
-        "keras optax record char_rnn datasets recordings surfaces logistic_regression word_topics "
-        "tpu accumulator stale sync raw_ops",
+        "keras optax record char_rnn datasets recordings surfaces logistic_regression word_topics reader_run "
+        "tpu accumulator stale sync torch raw_ops",
         "numpy jax",
     ),
     "time": ("workers", "numpy jax ray"),
     "pictures": ("figures", "numpy matplotlib"),
     "hands": (
-        "live labs exercises _notebooks _repository",
+        "live labs exercises report _notebooks _repository",
         "numpy matplotlib PIL anywidget ipywidgets traitlets IPython imageio_ffmpeg",
     ),
     "command": ("_connection _jupyter _server commands __main__", "jupyterlab jupyter_server ipykernel"),
@@ -35,6 +35,7 @@ LAYERS = {
 ROW = {module: k for k, (modules, _) in enumerate(LAYERS.values()) for module in modules.split()}
 LIBRARIES = {module: set(allowed.split()) for modules, allowed in LAYERS.values() for module in modules.split()}
 LIBRARIES["optax"].add("optax")  # the one module that speaks its language
+LIBRARIES["torch"].add("torch")
 LIBRARIES["tpu"].add("google")  # protobuf: the messages that configure tables
 LIBRARIES["accumulator"].add("ml_dtypes")  # which teaches NumPy the name bfloat16
 TOP = "__init__"  # the public names and the version; it loads everything else late

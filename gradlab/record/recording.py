@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from os import PathLike
 
 import numpy as np
 
+from ..rules import Adagrad
 from . import file, spectrum
+from .coherence import Coherence, coherence
+from .durations import durations
+from .frozen import Frozen, frozen
 from .layout import Layout
 from .rows import Columns
 from .summary import Summary, summarise
@@ -167,6 +172,64 @@ class Recording:
     def summary(self, percentile: float = 90.0) -> Summary:
         """How often limits would have fired, by tensor, with the limit that fires on (100 - percentile) % of steps."""
         return summarise(self, percentile)
+
+    def frozen(self, rule: Adagrad | None = None, *, below: float = 0.1, step: int | None = None) -> Frozen:
+        """Which sampled entries Adagrad would have frozen by a step, which never moved, and which overflowed.
+
+            accumulator = initial + sum of g * g so far,  frozen: lr / root(accumulator) < below * lr / root(start)
+
+        Args:
+            rule: the Adagrad, with its initial accumulator and epsilon; by default Keras's. The rate has no say.
+            below: an effective rate below this share of the one at the start is frozen. start is the accumulator before
+                the first step; if that is 0, the one after the first gradient that is not 0.
+            step: how many steps are done; all by default.
+
+        Raises: ValueError: no single entries were recorded; a share or a step that cannot be. TypeError: another rule.
+
+        >>> from gradlab import Recorder
+        >>> rec = Recorder()
+        >>> for _ in range(20):
+        ...     rec.record({"w": np.array([10.0, 0.1, 0.0])})
+        >>> found = rec.frozen(below=0.1)
+        >>> found.named(found.frozen), found.named(found.still)
+        (('w[0]',), ('w[2]',))
+        """
+        return frozen(self, rule, below, step)
+
+    def coherence(self, lags: Sequence[int] | None = None) -> Coherence:
+        """How much gradients so many steps apart agree: the cosine between them, estimated on the sampled entries.
+
+        Batches differ from step to step, so neighbours agree in part only; what is lost beyond lag 1 is what staleness
+        costs. Of merged rows the first step's entries are kept: lags are multiples of `stride` then.
+
+        Args:
+            lags: steps apart; by default 0 to 16 times `stride`.
+
+        Raises: ValueError: no single entries were recorded; a lag that is none.
+
+        >>> from gradlab import Recorder
+        >>> rec = Recorder()
+        >>> for k in range(4):
+        ...     rec.record({"w": np.array([1.0, 0.0]) if k % 2 else np.array([0.0, 1.0])})
+        >>> rec.coherence([0, 1, 2]).cosine.tolist()
+        [1.0, 0.0, 1.0]
+        """
+        return coherence(self, lags)
+
+    def durations(self) -> np.ndarray:
+        """Seconds of the steps of which that is known, float64; of merged rows their means.
+
+        Without the first row, whose step has nothing before it to be measured from, or holds a compilation. Meant for
+        `gl.workers.Speeds(measured=rec.durations())`.
+
+        >>> from gradlab import Recorder
+        >>> rec = Recorder()
+        >>> for _ in range(3):
+        ...     rec.record([np.ones(2)])
+        >>> len(rec.durations())
+        2
+        """
+        return durations(self)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write a compressed .npz, without pickle."""

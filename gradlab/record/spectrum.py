@@ -31,11 +31,19 @@ def count_above(counts: np.ndarray, limit: float) -> np.ndarray:
 
 
 def percentile(counts: np.ndarray, percent: float) -> float:
-    """The number that `percent` % of the counted finite numbers above 0 do not exceed, to an eighth of an octave."""
+    """The number that `percent` % of the counted finite numbers above 0 do not exceed, to an eighth of an octave.
+
+    The numbers of a bin are taken to be spread evenly over it; 0 if none is counted.
+    """
     counts = counts[1:_INFINITE].astype(np.float64)
-    passed, at = np.append(0.0, np.cumsum(counts)), edges()[1:]
-    full = np.append(True, counts > 0)
-    return float(np.interp(percent / 100 * passed[-1], passed[full], at[full]))
+    there = np.flatnonzero(counts)
+    if not there.size:
+        return 0.0
+    passed, low, high = np.cumsum(counts[there]), edges()[1:-1][there], edges()[2:][there]
+    wanted = percent / 100 * passed[-1]
+    k = min(int(np.searchsorted(passed, wanted)), there.size - 1)
+    share = 1 - (passed[k] - wanted) / counts[there][k]
+    return float(low[k] + share * (high[k] - low[k]))
 
 
 def infinite(counts: np.ndarray) -> np.ndarray:
