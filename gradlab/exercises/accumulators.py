@@ -8,6 +8,7 @@ import numpy as np
 
 from .choice import Choice
 from .coded import Coded
+from .pictures import cells
 
 divisor = Choice(
     "Five gradients are there and two are asked for: the mean of which?",
@@ -131,4 +132,5 @@ row_mean = Coded(
         "For every row: the sum of its values, divided by the number of gradients that hold it; 0 where none does."
     ),
     done="It agrees with TensorFlow's SparseConditionalAccumulator on 3 cases, an empty gradient among them.",
+    show=cells(),
 )

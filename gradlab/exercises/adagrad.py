@@ -12,6 +12,7 @@ from ..rules import Adagrad
 from ..slices import IndexedSlices
 from .choice import Choice
 from .coded import Coded
+from .pictures import bars, cells
 
 _RULE = replace(Adagrad(), epsilon=0.0, epsilon_place="none")  # without epsilon, as in TensorFlow 1
 
@@ -85,6 +86,7 @@ step = Coded(
         f"The new accumulator is {(accumulator + g * g).tolist()}; divide lr * g by the root of it."
     ),
     done="It agrees with the rule on 3 cases, a gradient of zero among them.",
+    show=bars("w", "accumulator"),
 )
 
 
@@ -154,4 +156,5 @@ sparse = Coded(
         "Sum the values of each row first. Then step the rows that are named; the others stay as they are."
     ),
     done="It agrees with TensorFlow on 3 cases. Values of one row that cancel leave it alone, accumulator and all.",
+    show=cells("w", "accumulator"),
 )  # fmt: skip

@@ -11,6 +11,7 @@ from ..clip import clip_by_global_norm, clip_by_norm, clip_by_value
 from ._feedback import Feedback
 from .choice import Choice, Judged
 from .coded import Coded, norm_of
+from .pictures import arrows, of_numbers
 
 direction = Choice(
     "How far does clipping by global norm turn a step?",
@@ -92,6 +93,7 @@ by_norm = Coded(
     ),
     otherwise=lambda got, t, limit: _too_long(norm_of([t]), limit, norm_of([got])),
     done="It agrees with clip_by_norm on 6 cases, the zero gradient among them.",
+    show=arrows,
 )
 
 by_global_norm = Coded(
@@ -145,15 +147,18 @@ def _kept(limit: Any) -> Feedback:
         return Feedback(False, f"A limit is a positive number, got {limit!r}.")
     fired = char_rnn.shipped()[1.0].what_if(clip_global_norm=float(limit)).fraction_fired
     said = f"Limit {float(limit):g} fires on {fired:.1%} of the steps"
-    if fired > 0.9:
-        return Feedback(
-            False, f"{said}: that keeps {1 - fired:.0%} of them, not 95 %. Look at the other end of the distribution."
-        )
-    if fired > 0.05:
-        return Feedback(False, f"{said}; at most one step in twenty should be clipped. Raise it.")
-    if fired < 0.04:
-        return Feedback(False, f"{said}; it hardly ever fires. Lower it until it catches the largest 5 %.")
+    hint = _too_often(fired) or (
+        "; it hardly ever fires. Lower it until it catches the largest 5 %." if fired < 0.04 else ""
+    )
+    if hint:
+        return Feedback(False, said + hint, of_numbers(["steps clipped, in %"], [5.0], [100 * fired]))
     return Feedback(True, f"{said} and leaves the rest alone.")
+
+
+def _too_often(fired: float) -> str:
+    if fired > 0.9:
+        return f": that keeps {1 - fired:.0%} of them, not 95 %. Look at the other end of the distribution."
+    return "; at most one step in twenty should be clipped. Raise it." if fired > 0.05 else ""
 
 
 keep_95 = Judged(

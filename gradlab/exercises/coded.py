@@ -6,12 +6,13 @@ import copy
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from ._feedback import Feedback
+from .pictures import Difference, Show, bars, shapes
 
 
 def no_function(answer: object) -> str:
@@ -31,6 +32,7 @@ class Coded:
             the answer, on the first case the answer fails, is the one meant.
         otherwise: the hint for any other wrong result, from the result and the arguments.
         done: what to say in the end.
+        show: how a result that differs is shown beside the wanted one.
     """
 
     question: str
@@ -39,34 +41,38 @@ class Coded:
     mistakes: Sequence[tuple[Callable[..., Any], str]]
     otherwise: Callable[..., str]
     done: str
+    show: Show = field(default_factory=bars)
 
     def __call__(self, answer: Any) -> Feedback:
         if said := no_function(answer):
             return Feedback(False, said)
         for case in self.cases:
-            wrong = self._wrong(answer, case)
-            if wrong:
+            if wrong := self._wrong(answer, case):
+                said, difference = wrong
                 given = ", ".join(f"{name} = {_shown(value)}" for name, value in case.items())
-                return Feedback(False, f"For {given} it {wrong}")
+                return Feedback(False, f"For {given} it {said}", difference)
         return Feedback(True, self.done)
 
-    def _wrong(self, answer: Callable[..., Any], case: Mapping[str, Any]) -> str:
-        """What is wrong with an answer in one case; nothing if it is right."""
+    def _wrong(self, answer: Callable[..., Any], case: Mapping[str, Any]) -> tuple[str, Difference | None] | None:
+        """What is wrong with an answer in one case, in words and as a picture; nothing if it is right."""
         wanted = _like([], _called(self.right, case))
         try:
             given = _called(answer, case)
         except Exception as error:
-            return f"raises {type(error).__name__}: {error}"
+            return f"raises {type(error).__name__}: {error}", None
         if given is None:
-            return "gives None; is there a return?"
+            return "gives None; is there a return?", None
         got = _like(wanted, given)
         if _same(got, wanted):
-            return ""
+            return None
         hints = (hint for mistake, hint in self.mistakes if _same(got, _like(wanted, _called(mistake, case))))
         hint = next(hints, "")
-        if not hint and _form(got) != _form(wanted):
-            return f"gives {given!r}. The result must be {_form(wanted)}."
-        return f"gives {_shown(got)}. {hint or self.otherwise(got, **case)}"
+        if _form(got) != _form(wanted):
+            said = f"gives {_shown(got)}. {hint}" if hint else f"gives {given!r}. The result must be {_form(wanted)}."
+            return said, None if got is None else shapes(wanted, got)
+        with quiet():
+            picture = self.show(wanted, got, case, answer)
+        return f"gives {_shown(got)}. {hint or self.otherwise(got, **case)}", picture
 
 
 def norm_of(tensors: Any) -> float:

@@ -9,6 +9,7 @@ import numpy as np
 from ..staleness import compensated, damping, is_fresh
 from .choice import Choice
 from .coded import Coded
+from .pictures import arrows, cells
 
 third = Choice(
     "Three workers read at step 0; the limit is 0. What staleness does the third one show?",
@@ -69,6 +70,10 @@ accept = Coded(
         f"The staleness is {(global_step - local_steps).tolist()}; it must not exceed {limit}."
     ),
     done="It agrees on 9 gradients, two from before the step was moved back among them.",
+    show=cells(
+        heads=lambda global_step, local_steps, limit: [f"step {s}" for s in local_steps],
+        words={0.0: "drop", 1.0: "accept"},
+    ),
 )
 
 
@@ -109,4 +114,5 @@ compensate = Coded(
         f"{[float(f'{slope:.4g}') for slope in strength * g * g]}."
     ),
     done="It agrees on 3 cases. Where the weights have not moved, the gradient stays as it is.",
+    show=arrows,
 )

@@ -9,6 +9,7 @@ import numpy as np
 
 from .choice import Choice
 from .coded import Coded
+from .pictures import cells, over
 
 twice = Choice(
     "A sample names row 7 twice and row 3 once, combiner mean: what is the share of row 7?",
@@ -94,6 +95,7 @@ pooled = Coded(
         "For every sample: the sum of the rows it names, divided by how many it names; 0 where it names none."
     ),
     done="It agrees on 3 cases, with a row named twice and with samples that name none.",
+    show=cells(),
 )
 
 
@@ -150,6 +152,7 @@ row_gradient = Coded(
         "For every lookup: the gradient of its sample, divided by how many lookups the sample has, added to its row."
     ),
     done="It agrees with the derivative of the mean on 3 cases, a row in two samples among them.",
+    show=cells(),
 )
 
 
@@ -157,10 +160,14 @@ def _rate_case(lr: float, beta1: float, beta2: float, step: int) -> dict[str, An
     return {"lr": lr, "beta1": beta1, "beta2": beta2, "step": step}
 
 
+def _corrected(lr: float, beta1: float, beta2: float, step: int) -> float:
+    return lr * float(np.sqrt(1 - beta2**step) / (1 - beta1**step))
+
+
 rate = Coded(
     question="Write the learning rate that makes up for the bias correction that the engine's Adam does not have.",
     cases=[_rate_case(0.001, 0.9, 0.999, 1), _rate_case(0.5, 0.8, 0.99, 7), _rate_case(0.1, 0.0, 0.5, 2)],
-    right=lambda lr, beta1, beta2, step: lr * np.sqrt(1 - beta2**step) / (1 - beta1**step),
+    right=_corrected,
     mistakes=(
         (lambda lr, beta1, beta2, step: lr, "That leaves the correction out, as the engine does."),
         (
@@ -180,4 +187,5 @@ rate = Coded(
         "Adam divides the mean by 1 - beta1**step and the mean square by 1 - beta2**step; put both into the rate."
     ),
     done="It agrees on 3 cases: this rate, sent as a tag, gives Adam its bias correction back.",
+    show=over("step", range(1, 21), _corrected, "learning rate"),
 )

@@ -8,6 +8,7 @@ import numpy as np
 
 from .choice import Choice
 from .coded import Coded
+from .pictures import levels
 
 before = Choice(
     "A recorder is attached after the clip: what does it show?",
@@ -63,6 +64,7 @@ fired = Coded(
         f"Count the steps that limit {limit:g} does not leave alone; divide by all {len(norms)}."
     ),
     done="It agrees with what_if on 3 recordings, one with Inf and NaN in it.",
+    show=levels("norms", lambda wanted, given, norms, limit: [("limit", limit)], "norm", "share"),
 )
 
 
@@ -104,4 +106,10 @@ suggest = Coded(
         f"Keep the norms that are finite and above 0, and give their {percentile:g}th percentile."
     ),
     done="It agrees with Recorder.summary on 3 recordings, with zeros, Inf and NaN among their norms.",
+    show=levels(
+        "norms",
+        lambda wanted, given, norms, percentile: [("wanted", wanted), ("given", given)],
+        "norm",
+        "limit",
+    ),
 )
