@@ -8,6 +8,9 @@ from typing import Any
 from ._feedback import Feedback as Feedback
 from .catalogue import EXERCISES, PREDICTIONS
 from .prediction import Prediction as Prediction
+from .standing import Progress as Progress
+from .standing import noted
+from .standing import progress as progress
 
 
 def names() -> list[str]:
@@ -17,6 +20,8 @@ def names() -> list[str]:
 
 def check(name: str, answer: Any) -> Feedback:
     """Check an answer: a letter, a number or a function, as the exercise asks.
+
+    In a notebook a right answer is saved beside it, in `gradlab_progress.json`; `progress()` shows what is there.
 
     Raises: ValueError: no exercise of that name.
 
@@ -29,7 +34,7 @@ def check(name: str, answer: Any) -> Feedback:
         if name in PREDICTIONS:
             raise ValueError(f"{name!r} is a prediction: use predict({name!r})")
         raise ValueError(f"no exercise {name!r}; there are {', '.join(EXERCISES)}")
-    return EXERCISES[name](answer)
+    return noted(name, answer, EXERCISES[name](answer))
 
 
 def predictions() -> list[str]:

@@ -51,17 +51,18 @@ NOTEBOOKS = {
     "your_run": "07_your_run",
 }
 
+# In the order of the course.
 EXERCISES: dict[str, Exercise] = {
     "start.sign": start.sign,
-    "start.descent": start.descent,
     "start.units": start.units,
+    "start.descent": start.descent,
     "start.norm": start.norm,
     "three_steps.none": three_steps.none,
-    "three_steps.zero": three_steps.zero,
     "three_steps.shared": three_steps.shared,
+    "three_steps.zero": three_steps.zero,
+    "three_steps.sessions": three_steps.sessions,
     "three_steps.process": middle_step.process,
     "three_steps.minimize": three_steps.minimize,
-    "three_steps.sessions": three_steps.sessions,
     "three_steps.race": three_steps.race,
     "clipping.direction": clipping.direction,
     "clipping.infinite": clipping.infinite,

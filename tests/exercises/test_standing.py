@@ -1,0 +1,93 @@
+"""What is solved is saved in a kernel only, never gets in the way of a check, and is shown by notebook."""
+
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from gradlab.exercises import check, progress, standing
+from gradlab.exercises.saved import FILE, Entry
+from gradlab.exercises.standing import Progress
+
+SOLVED = {"start.sign": Entry("2026-11-22 14:05", 2), "start.units": Entry(None, 1)}
+
+
+@pytest.fixture
+def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder in which a kernel seems to run."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(standing, "in_kernel", lambda: True)
+    monkeypatch.setattr(standing, "_session", {})
+    monkeypatch.setattr(standing, "_told", set())
+    return tmp_path
+
+
+def test_outside_a_kernel_nothing_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert check("start.sign", "b").standing == ""
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_kernel_is_an_ipython_that_has_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    for shell, kernel in ((None, False), (SimpleNamespace(), False), (SimpleNamespace(kernel=1), True)):
+        monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda shell=shell: shell))
+        assert standing.in_kernel() == kernel
+    monkeypatch.delitem(sys.modules, "IPython")
+    assert not standing.in_kernel()
+
+
+def test_a_right_answer_says_how_many_are_solved_and_saves_it(kernel: Path) -> None:
+    assert repr(check("start.sign", "b")).endswith("lr * g. (1 of 4 in this notebook)")
+    assert repr(check("start.units", "b")).endswith("(2 of 4 in this notebook)")
+    assert check("clipping.below", "b").standing == "1 of 6 in this notebook"
+    assert progress().solved == ["start.sign", "start.units", "clipping.below"]
+    assert progress().next == "start.descent"
+
+
+def test_a_notebook_that_is_only_run_leaves_no_file_behind(kernel: Path) -> None:
+    for answer in (None, "a", "c"):
+        assert check("start.sign", answer).standing == ""
+    assert not list(kernel.iterdir())
+    assert progress().entries == {"start.sign": Entry(None, 2)}
+    check("start.sign", "b")
+    assert progress().entries["start.sign"].tries == 3
+    check("start.units", "a")
+    assert '"start.units": {"solved": null, "tries": 1}' in (kernel / FILE).read_text()
+
+
+@pytest.mark.parametrize("text", ["{", "[1]"])
+def test_a_file_that_is_something_else_is_left_alone_and_spoken_of_once(kernel: Path, text: str) -> None:
+    (kernel / FILE).write_text(text)
+    said = [check("start.sign", answer).standing for answer in ("a", "b", "b")]
+    assert said[0].startswith(f"not saved, {FILE} cannot be used: ")
+    assert said[1:] == ["1 of 4 in this notebook"] * 2
+    assert (kernel / FILE).read_text() == text
+    assert progress().solved == ["start.sign"]
+    assert "cannot be used" in progress().trouble
+
+
+def test_a_folder_that_cannot_be_written_breaks_no_check(kernel: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*args: object) -> None:
+        raise PermissionError("read-only")
+
+    monkeypatch.setattr(standing.saved, "write", refuse)
+    said = check("start.sign", "b").standing
+    assert said == f"1 of 4 in this notebook; not saved, {FILE} cannot be used: read-only"
+
+
+def test_the_table_says_what_is_solved_and_what_is_next() -> None:
+    lines = repr(Progress(SOLVED)).splitlines()
+    assert lines[0] == "00_start_here: 1 of 4"
+    assert lines[1].split() == ["start.sign", "solved", "2026-11-22", "14:05", "2", "tries"]
+    assert lines[2].split() == ["start.units", "open", "1", "try"]
+    assert lines[-1] == "Solved 1 of 42. Next: start.units in 00_start_here."
+    html = Progress(SOLVED)._repr_html_()
+    assert html.count("<caption>") == 8
+    assert '<th scope="row">start.sign</th><td>solved 2026-11-22 14:05</td><td>2</td>' in html
+
+
+def test_who_solved_all_is_told_so() -> None:
+    all_solved = Progress({name: Entry("now", 1) for name in Progress({}).open})
+    assert all_solved.next is None
+    assert repr(all_solved).endswith("Nothing is left: you solved them all.")
