@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from . import raw_ops as raw_ops
     from . import rules as rules
     from . import schedules as schedules
+    from . import torch as torch
     from . import tpu as tpu
     from . import train as train
     from . import workers as workers
@@ -71,6 +72,7 @@ _MODULES = (
     "raw_ops",
     "rules",
     "schedules",
+    "torch",
     "tpu",
     "train",
     "workers",

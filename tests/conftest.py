@@ -1,9 +1,10 @@
 """Eight CPU devices, repeatable Hypothesis, fresh variables for each test, and a plain word on what was left out.
 
-Tests that need TensorFlow or a browser carry the marker `tensorflow` or `browser` and skip with a reason where the tool
-is missing. GRADLAB_REQUIRE="tensorflow browser" turns such skips into failures.
+Tests that need TensorFlow, PyTorch or a browser carry the marker `tensorflow`, `torch` or `browser` and skip with a
+reason where the tool is missing. GRADLAB_REQUIRE="tensorflow torch browser" turns such skips into failures.
 """
 
+import importlib.util
 import os
 from collections.abc import Iterator
 from typing import Any
@@ -19,7 +20,12 @@ import gradlab as gl
 from .browser import server
 from .conformance import summary
 
-TOOLS = {"tensorflow": ("TensorFlow", "install gradlab[oracle]"), "browser": ("browser", "no Chromium found")}
+TOOLS = {
+    "tensorflow": ("TensorFlow", "install gradlab[oracle]"),
+    "torch": ("PyTorch", "install gradlab[torch]"),
+    "browser": ("browser", "no Chromium found"),
+}
+EXAMPLES = {"gradlab/torch/": "torch"}  # whose examples need a tool as tests do
 ELSEWHERE = "unsupported: "  # golden scenarios have a summary of their own
 
 # No database: it would put a folder beside the project's own.
@@ -29,6 +35,16 @@ hypothesis.settings.load_profile("gradlab")
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(summary)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    missing = importlib.util.find_spec("torch") is None
+    for item in items:
+        for folder, tool in EXAMPLES.items():
+            if item.path.as_posix().startswith((item.config.rootpath / folder).as_posix()):
+                item.add_marker(tool)
+        if missing and item.get_closest_marker("torch"):
+            item.add_marker(pytest.mark.skip(reason="PyTorch is not installed: python -m pip install 'gradlab[torch]'"))
 
 
 @pytest.fixture(autouse=True)

@@ -43,6 +43,8 @@ TESTED_ELSEWHERE = {
     "tpu/explanations/rule_traps": "the same",
     "tpu/explanations/traps": "the same",
     "tape": "test_autodiff.py: the tape is its inner half",
+    "torch/parameters": "torch/test_recording.py: what is refused, and two optimizers of one model",
+    "torch/rows": "torch/test_recording.py: every way in which a row comes about",
     "train/adadelta": "train/test_tensorflow.py, test_signatures.py and test_slots.py there, like every optimizer",
     "train/adagrad": "the same, and train/test_kernels.py",
     "train/checks": "train/test_signatures.py: what constructors refuse",
@@ -63,7 +65,7 @@ TESTED_ELSEWHERE = {
 }
 # Names whose home is Python or gradlab alone, so that no original can be named.
 OWN = "Not in TensorFlow"
-MODULES = [gl.train, gl.in_place, gl.keras, gl.rules, gl.schedules, gl.optax, gl.raw_ops, gl.tpu, gl.workers]
+MODULES = [gl.train, gl.in_place, gl.keras, gl.rules, gl.schedules, gl.optax, gl.raw_ops, gl.torch, gl.tpu, gl.workers]
 
 
 def _type_checking_names() -> dict[str, str]:

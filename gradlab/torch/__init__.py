@@ -1,0 +1,13 @@
+"""Record the gradients of a PyTorch loop.
+
+Needs PyTorch: `pip install "gradlab[torch]"`. It is imported when one of these functions is called, not before.
+"""
+
+import typing
+
+from .._suggest import suggesting as _suggesting
+from .recording import Recording as Recording
+from .recording import record as record
+
+if not typing.TYPE_CHECKING:  # type checkers find unknown names themselves
+    __getattr__ = _suggesting(__name__)

@@ -1,0 +1,224 @@
+"""A recorder on a PyTorch loop: what backward left in .grad, measured on its device, one row for each step."""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import InvalidArgumentError
+from ..record import Recorder
+from ._library import library
+from .measure import counted, measured
+from .parameters import device_of, moved_by
+from .rows import Rows
+
+if TYPE_CHECKING:
+    import torch
+
+
+def record(
+    recorder: Recorder,
+    model: torch.nn.Module | Iterable[tuple[str, torch.nn.Parameter]],
+    optimizer: torch.optim.Optimizer,
+    *,
+    before_clip: bool = True,
+    scalars: Sequence[str] = ("loss",),
+    every: int = 64,
+) -> Recording:
+    """Record the gradients of every step of `optimizer`, under the names of `model.named_parameters()`.
+
+    A row is what `optimizer.step()` finds in .grad, so micro-batches whose gradients add up give one row, their sum's.
+    With `before_clip` each gradient is measured when backward has left it in .grad (of several backwards the last
+    counts), before your own clip; without it, when `optimizer.step()` begins, as the optimizer gets it. A parameter
+    without a gradient has norm 0 in that row. Nothing waits for an accelerator but every `every` steps. A step with a
+    closure is recorded when it ends, with the gradients that the closure's last call left.
+
+    Args:
+        recorder: takes the rows, from the first step on.
+        model: a module, or (name, parameter) pairs where one module does not hold all that the optimizer moves.
+        optimizer: one that is a torch.optim.Optimizer. Two optimizers need a recorder each.
+        before_clip: where to measure. With a GradScaler, False: after backward gradients still have its scale, at
+            `scaler.step(optimizer)` they have not. To have them without the scale, or averaged over processes, and
+            before the clip, call `measure()` of what comes back just before you clip.
+        scalars: names that `note` may be given.
+        every: steps between two hand-overs to the recorder.
+
+    Returns: a `Recording`; its `close()` ends it and returns the recorder. It is a context manager, too.
+
+    Raises:
+        ValueError: the optimizer moves parameters that have no name, or parameters on several devices; every < 1; the
+            recorder holds other tensors.
+        TypeError: a model, optimizer or parameter of another kind; a complex parameter.
+        ImportError: PyTorch is missing.
+
+    Not in TensorFlow.
+
+    >>> import torch
+    >>> weight = torch.nn.Parameter(torch.zeros(2))
+    >>> optimizer = torch.optim.SGD([weight], lr=0.1)
+    >>> recording = record(Recorder(), [("weight", weight)], optimizer)
+    >>> for scale in (1.0, 2.0):
+    ...     loss = (weight * torch.tensor([3.0, 4.0])).sum() * scale
+    ...     optimizer.zero_grad()
+    ...     loss.backward()
+    ...     norm = torch.nn.utils.clip_grad_norm_([weight], 1.0)
+    ...     recording.note(loss=loss)
+    ...     _ = optimizer.step()
+    >>> recording.close().global_norm.tolist()
+    [5.0, 10.0]
+    """
+    torch = library()
+    if not isinstance(optimizer, torch.optim.Optimizer):
+        raise TypeError(
+            f"optimizer must be a torch.optim.Optimizer, got {type(optimizer).__name__}; "
+            "of a wrapper give the optimizer inside it"
+        )
+    if every < 1:
+        raise InvalidArgumentError(f"every must be >= 1, got {every}")
+    return Recording(recorder, moved_by(optimizer, model), optimizer, before_clip, tuple(scalars), every)
+
+
+class Recording:
+    """A recorder attached to a PyTorch loop; `gl.torch.record` makes it. Not in TensorFlow.
+
+    Attributes:
+        recorder: what the rows go to.
+    """
+
+    def __init__(
+        self,
+        recorder: Recorder,
+        parameters: dict[str, torch.nn.Parameter],
+        optimizer: torch.optim.Optimizer,
+        before_clip: bool,
+        scalars: tuple[str, ...],
+        every: int,
+    ) -> None:
+        recorder.prepare({name: p.shape for name, p in parameters.items()}, scalars)
+        self.recorder = recorder
+        self._parameters = tuple(parameters.values())
+        self._scalars, self._every = scalars, every
+        self._found: dict[int, Any] = {}  # of the step to come: what was measured, by number of the parameter,
+        self._counted: dict[int, Any] = {}  # and counted,
+        self._noted: dict[str, Any] = {}  # and noted
+        self._seconds: list[float] = []
+        self._clock = float("nan")
+        self._settle()
+        self._hooks = [
+            optimizer.register_step_pre_hook(self._before_step),
+            optimizer.register_step_post_hook(self._after_step),
+        ]
+        if before_clip:
+            for k, p in enumerate(self._parameters):
+                if p.requires_grad:
+                    self._hooks.append(p.register_post_accumulate_grad_hook(functools.partial(self._measure, k)))
+
+    def measure(self) -> None:
+        """Measure the gradients as they are now, in place of what was measured before, for the step to come.
+
+        >>> import torch
+        >>> w = torch.nn.Parameter(torch.ones(2))
+        >>> optimizer = torch.optim.SGD([w], lr=0.1)
+        >>> with record(Recorder(), [("w", w)], optimizer) as recording:
+        ...     (w * 8.0).sum().backward()
+        ...     w.grad /= 8.0  # as scaler.unscale_(optimizer) would
+        ...     recording.measure()
+        ...     _ = optimizer.step()
+        >>> recording.recorder["largest"].tolist()
+        [[1.0]]
+        """
+        for k, p in enumerate(self._parameters):
+            self._measure(k, p)
+
+    def note(self, **scalars: Any) -> None:
+        """Numbers of the step to come, such as loss=loss, before `optimizer.step()`; a tensor stays on its device.
+
+        Raises ValueError: a name that `record` was not told, or more than one number.
+        """
+        torch = library()
+        for name, value in scalars.items():
+            if name not in self._scalars:
+                raise InvalidArgumentError(f"{name} is not among scalars={self._scalars} that record was given; add it")
+            number = torch.as_tensor(value).detach()
+            if number.numel() != 1:
+                shape = tuple(number.shape)
+                raise InvalidArgumentError(f"{name} must be one number for each step, got shape {shape}; give its mean")
+            self._noted[name] = number.reshape(()).to(self._device, torch.float32, non_blocking=True)
+
+    def flush(self) -> Recorder:
+        """Hand the rows so far to the recorder, and return it. It waits for the device."""
+        if len(self._rows):
+            self.recorder.extend({**self._rows.take(), "seconds": np.array(self._seconds)})
+            self._seconds = []
+        return self.recorder
+
+    def close(self) -> Recorder:
+        """Take all hooks off, hand over the last rows, and return the recorder."""
+        for hook in self._hooks:
+            hook.remove()
+        self._hooks = []
+        return self.flush()
+
+    def __enter__(self) -> Recording:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _settle(self) -> None:
+        """Make room for rows on the device that the parameters are on."""
+        self._device = device_of(dict(zip(self.recorder.names, self._parameters, strict=True)))
+        self._rows = Rows(self.recorder.layout.places, self._scalars, self._device)
+        self._begin()
+
+    def _begin(self) -> None:
+        """Be ready for another step."""
+        self._found, self._counted, self._noted = {}, {}, {}
+        self._counting = (self.recorder.seen + len(self._rows)) % self.recorder.histogram_every == 0
+
+    def _measure(self, k: int, p: torch.nn.Parameter, scale: Any = None) -> None:
+        """Note what is in .grad of parameter number k."""
+        g = p.grad
+        if g is None:
+            self._found.pop(k, None)
+            self._counted.pop(k, None)
+            return
+        if g.device != self._device:
+            self.flush()
+            self._settle()
+        g = g.detach() if scale is None else g.detach() / scale
+        self._found[k] = measured(g, self._rows.places[k])
+        if self._counting:
+            self._counted[k] = counted(g)
+
+    def _before_step(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
+        if not _has_closure(args, kwargs):
+            self._commit(getattr(optimizer, "grad_scale", None))
+
+    def _after_step(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
+        if _has_closure(args, kwargs):  # whose last call has left its gradients
+            self._commit()
+
+    def _commit(self, scale: Any = None) -> None:
+        """One row: of each parameter what was measured, else what is in .grad now, else nothing.
+
+        `scale` is what a GradScaler left to a fused optimizer to divide by.
+        """
+        for k, p in enumerate(self._parameters):
+            if p.grad is None or k not in self._found:
+                self._measure(k, p, scale)
+        self._rows.append(self._found, self._counted, self._noted)
+        now = time.perf_counter()
+        self._seconds.append(now - self._clock)
+        self._clock = now
+        self._begin()
+        if len(self._rows) >= self._every:
+            self.flush()
+
+
+def _has_closure(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
+    return (args[0] if args else kwargs.get("closure")) is not None
