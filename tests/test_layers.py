@@ -36,7 +36,6 @@ ROW = {module: k for k, (modules, _) in enumerate(LAYERS.values()) for module in
 LIBRARIES = {module: set(allowed.split()) for modules, allowed in LAYERS.values() for module in modules.split()}
 LIBRARIES["optax"].add("optax")  # the one module that speaks its language
 LIBRARIES["torch"].add("torch")
-LIBRARIES["torch"].add("torch")
 LIBRARIES["tpu"].add("google")  # protobuf: the messages that configure tables
 LIBRARIES["accumulator"].add("ml_dtypes")  # which teaches NumPy the name bfloat16
 TOP = "__init__"  # the public names and the version; it loads everything else late

@@ -87,6 +87,13 @@ class Recording:
 
     Attributes:
         recorder: what the rows go to.
+
+    >>> import torch
+    >>> w = torch.nn.Parameter(torch.ones(4))
+    >>> with record(Recorder(), [("w", w)], torch.optim.SGD([w], lr=0.1)) as recording:
+    ...     w.sum().backward()
+    >>> recording.recorder.seen  # a row is made when the optimizer steps
+    0
     """
 
     def __init__(
