@@ -9,21 +9,23 @@ from collections.abc import Sequence
 
 from . import __version__
 from ._jupyter import UsageError
-from .commands import lab, run
+from .commands import dashboard, lab, run
 from .commands import list as list_
 
-COMMANDS = (lab, list_, run)  # as `gradlab --help` shows them
+COMMANDS = (lab, dashboard, list_, run)  # as `gradlab --help` shows them
+FOR_OTHERS = ("lab", "dashboard")  # hand on what follows --
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; the exit status is 2 for a command that cannot be carried out."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    # argparse has no word for "hand the rest to somebody else"; what follows -- belongs to JupyterLab.
+    # argparse has no word for "hand the rest to somebody else"; what follows -- belongs to Jupyter.
     ours, theirs = (given[: given.index("--")], given[given.index("--") + 1 :]) if "--" in given else (given, [])
     options = _parser().parse_args(ours, argparse.Namespace(extra=theirs))
     try:
-        if theirs and options.command != "lab":
-            raise UsageError(f"arguments after -- go to JupyterLab, so only `gradlab lab` takes them, got {theirs[0]}")
+        if theirs and options.command not in FOR_OTHERS:
+            takers = " and ".join(f"`gradlab {name}`" for name in FOR_OTHERS)
+            raise UsageError(f"arguments after -- go to Jupyter, so only {takers} take them, got {theirs[0]}")
         options.act(options)
         sys.stdout.flush()
     except UsageError as error:

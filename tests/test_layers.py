@@ -30,7 +30,10 @@ LAYERS = {
         "live labs exercises report _notebooks _repository",
         "numpy matplotlib PIL anywidget ipywidgets traitlets IPython imageio_ffmpeg",
     ),
-    "command": ("_connection _jupyter _server commands __main__", "jupyterlab jupyter_server ipykernel"),
+    "command": (
+        "_connection _jupyter _server dashboard commands __main__",
+        "jupyterlab jupyter_server ipykernel voila tornado",
+    ),
 }
 ROW = {module: k for k, (modules, _) in enumerate(LAYERS.values()) for module in modules.split()}
 LIBRARIES = {module: set(allowed.split()) for modules, allowed in LAYERS.values() for module in modules.split()}

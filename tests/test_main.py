@@ -33,7 +33,7 @@ LIMIT = "limit (0.001 to 1000)"
         (["run", "clipping", "--link", "limit=1"], "cannot open the link: a link to a lab ends in #gl=1&lab=NAME"),
         (["run", "clipping", "--link", "#gl=1&lab=nope"], "cannot open the link: the link names a lab 'nope'"),
         (["run", "clipping", "--link", "#gl=1&lab=clip_arrows"], "the link shows clip_arrows, not clipping"),
-        (["list", "--", "--no-browser"], "only `gradlab lab` takes them, got --no-browser"),
+        (["list", "--", "--no-browser"], "only `gradlab lab` and `gradlab dashboard` take them, got --no-browser"),
     ],
 )
 def test_a_command_that_cannot_be_carried_out_says_so_in_one_line(

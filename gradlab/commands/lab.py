@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
 from .. import _jupyter, _notebooks
 from .._jupyter import UsageError
+from . import _links
 
 
 def add(commands: Any) -> None:
@@ -32,27 +32,14 @@ def _lab(options: argparse.Namespace) -> None:
 
 def _told_apart(folder: str | None, link: str | None) -> tuple[Path | None, str | None]:
     """The folder and the link, where either may be left out."""
-    if folder and link is None and "gl=" in unquote(folder):
+    if folder and link is None and _links.is_link(folder):
         return None, folder
     return Path(folder) if folder else None, link
 
 
 def _place(link: str) -> tuple[str, str]:
     """The notebook that a link leads to and the state of its lab: the notebook it names, if that has the lab."""
-    from ..labs import from_link
-
-    address, _, state = _launched(link).rpartition("#")
-    try:
-        lab = from_link(f"#{state}")
-    except ValueError as error:
-        raise UsageError(f"cannot open the link: {error}") from error
-    name = type(lab).__name__
-    if not (found := _notebooks.holding(name)):
-        raise UsageError(f"no notebook shows the lab {name}; `gradlab run {name} --link LINK --save FILE` does")
-    named = PurePosixPath(unquote(urlsplit(address).path)).name
-    return named if named in found else found[0], f"#{state}"
-
-
-def _launched(link: str) -> str:
-    """What a launch link opens on Binder, a page and a state; any other link as it is."""
-    return unquote(link.partition("?urlpath=")[2]) or link
+    to = _links.follow(link)
+    if not (found := _notebooks.holding(to.lab)):
+        raise UsageError(f"no notebook shows the lab {to.lab}; `gradlab run {to.lab} --link LINK --save FILE` does")
+    return to.file if to.file in found else found[0], to.state

@@ -67,21 +67,39 @@ def jupyterlab(
 
     `base` and `token` are where its pages begin and what lets its reader in, as on a hub.
     """
-    environment = os.environ | {name: str(scratch / folder) for name, folder in FOLDERS.items()}
-    # Kernels start in the notebook's folder and must find this checkout, installed or not.
-    environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(CHECKOUT), os.environ.get("PYTHONPATH")]))
     _quiet_start(scratch / FOLDERS["JUPYTERLAB_SETTINGS_DIR"])
     port = _free_port()
     address = f"http://127.0.0.1:{port}{base.rstrip('/')}"
     options = [f"--ServerApp.base_url={base}", f"--IdentityProvider.token={token}", *_options(port)]
+    with _running([*start, *options], root, scratch, f"{address}/api"):
+        yield address
+
+
+@contextmanager
+def dashboard(root: Path, scratch: Path, *arguments: str) -> Iterator[str]:
+    """Start `gradlab dashboard` with these arguments; yield the address."""
+    port = _free_port()
+    address = f"http://127.0.0.1:{port}"
+    options = ["--", "--no-browser", f"--port={port}", "--Voila.ip=127.0.0.1", "--port_retries=0"]
+    with _running(["gradlab", "dashboard", *arguments, *options], root, scratch, f"{address}/voila/tree"):
+        yield address
+
+
+@contextmanager
+def _running(command: Sequence[str], root: Path, scratch: Path, answers: str) -> Iterator[None]:
+    """Run a module with its arguments in `root` until it answers at an address, and end it afterwards."""
+    environment = os.environ | {name: str(scratch / folder) for name, folder in FOLDERS.items()}
+    # Kernels start in the notebook's folder and must find this checkout, installed or not.
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(CHECKOUT), os.environ.get("PYTHONPATH")]))
     log = scratch / "server.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("wb") as output:
         server = subprocess.Popen(
-            [sys.executable, "-m", *start, *options], env=environment, cwd=root, stdout=output, stderr=output
+            [sys.executable, "-m", *command], env=environment, cwd=root, stdout=output, stderr=output
         )
     try:
-        _wait(server, f"{address}/api", log)
-        yield address
+        _wait(server, answers, log)
+        yield
     finally:
         server.terminate()
         try:
@@ -124,4 +142,4 @@ def _wait(server: subprocess.Popen[bytes], address: str, log: Path) -> None:
                 return
         except OSError:
             time.sleep(0.2)
-    raise RuntimeError(f"JupyterLab did not start:\n{log.read_text('utf-8', 'replace')[-3000:]}")
+    raise RuntimeError(f"the server did not start:\n{log.read_text('utf-8', 'replace')[-3000:]}")

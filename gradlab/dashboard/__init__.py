@@ -1,0 +1,1 @@
+"""Every lab as a page of its own, served by Voila."""
