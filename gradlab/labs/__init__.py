@@ -16,6 +16,9 @@ from .clip_libraries import clip_libraries as clip_libraries
 from .clipping import clipping as clipping
 from .gate_race import gate_race as gate_race
 from .optimizers import optimizers as optimizers
+from .run_adagrad import run_adagrad as run_adagrad
+from .run_layers import run_layers as run_layers
+from .run_staleness import run_staleness as run_staleness
 from .sparse_accumulators import sparse_accumulators as sparse_accumulators
 from .staleness import staleness as staleness
 from .staleness_models import staleness_models as staleness_models
@@ -49,6 +52,9 @@ _CATALOGUE: tuple[type[Lab], ...] = (
     tpu_embedding,
     tpu_embedding_run,
     tpu_engines,
+    run_layers,
+    run_adagrad,
+    run_staleness,
 )
 
 if not typing.TYPE_CHECKING:  # type checkers find unknown names themselves

@@ -50,7 +50,7 @@ def coherence(rec: Recording, lags: Sequence[int] | None) -> Coherence:
     if (wanted % stride).any():
         raise InvalidArgumentError(
             f"rows of this recording are {stride} steps apart, and of each the first step's entries are kept: lags "
-            f"must be multiples of {stride}, got {wanted.tolist()}. gl.Recorder(steps=...) with more rows keeps every step"
+            f"must be multiples of {stride}, got {wanted.tolist()}. A gl.Recorder with more rows keeps every step"
         )
     tensor = rec.sampled[0]
     weight = np.array(rec.sizes, float)[tensor] / np.bincount(tensor, minlength=len(rec.sizes))[tensor]

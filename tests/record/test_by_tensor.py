@@ -6,7 +6,7 @@ import pytest
 from gradlab import Recorder
 from gradlab.record.by_tensor import parts, percentiles
 
-NORMS = np.exp(np.random.default_rng(0).normal(size=(400, 3)) + (0, 1, 4))
+NORMS = np.exp(np.random.default_rng(0).normal((0, 1, 4), size=(400, 3)))
 
 
 def recorded(norms: np.ndarray, steps: int) -> Recorder:

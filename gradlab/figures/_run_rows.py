@@ -1,0 +1,83 @@
+"""A row for each tensor of a recorded run: names beside two panels, and a frame around the chosen one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ._bars import bars
+from ._lanes import patch
+from ._numbers import label
+from ._style import BLACK
+
+MOST_ROWS = 12
+_LETTERS = 13  # of a name; the end of it says more than the start
+_ROOM = 66.0  # points beside a panel
+
+
+def short(name: str, most: int = _LETTERS) -> str:
+    """The end of a name that is too long.
+
+    >>> short("encoder/layer_11/attention/kernel"), short("w1")
+    ('…tion/kernel', 'w1')
+    """
+    return name if len(name) <= most else "…" + name[-most + 2 :]
+
+
+class Rows:
+    """So many rows from the top down, at most `MOST_ROWS`, named at the left of each of some Axes.
+
+    Below the last one is room for `foot` more.
+    """
+
+    def __init__(self, rows: int, *panels: Any, foot: float = 0.0) -> None:
+        self._panels = panels
+        self._names, self._frames = [], []
+        for axes in panels:
+            axes.set(ylim=(max(rows, 4) + foot - 0.4, -0.6), yticks=[])
+            axes.grid(False, axis="y")
+            axes.yaxis.labelpad = _ROOM
+            axes.set_ylabel(" ", fontsize=9)  # the names, which move, need the room
+            place: dict[str, Any] = {"x": -0.03, "ha": "right", "fontsize": 8.5}
+            names = [label(axes, **place) for _ in range(MOST_ROWS)]
+            for name in names:
+                name.set_transform(axes.get_yaxis_transform())
+            self._names.append(names)
+            self._frames.append(patch(axes, {"fc": "none", "ec": BLACK, "lw": 1.1}))
+
+    def named(self, panel: int, shown: bool) -> None:
+        """Whether a panel has names of its own, or stands beside another one's."""
+        axes = self._panels[panel]
+        axes.yaxis.labelpad = _ROOM if shown else 0.0
+        axes.set_ylabel(" " if shown else "")
+        for name in self._names[panel]:
+            name.set_visible(shown)
+
+    def draw(self, names: Sequence[str], chosen: int | None) -> None:
+        """Name the rows, and frame the chosen one."""
+        for axes, labels, frame in zip(self._panels, self._names, self._frames, strict=True):
+            axes_from, axes_to = sorted(axes.get_xlim())
+            for k, words in enumerate(labels):
+                words.set(y=k, text=short(names[k]) if k < len(names) else "")
+            here = [] if chosen is None else [chosen]
+            low = np.array(here, float) - 0.45
+            frame.set_path(bars(np.full(len(here), axes_from), np.full(len(here), axes_to), low, low + 0.9))
+
+
+class Shares:
+    """A bar for each row from 0 to 100 %, and its number in words."""
+
+    def __init__(self, axes: Any, looks: dict[str, Any]) -> None:
+        axes.set(xlim=(0, 1.45), xticks=(0, 0.5, 1), xticklabels=("0 %", "50 %", "100 %"))
+        self._bars = patch(axes, looks)
+        self._words = [label(axes, ha="left", fontsize=8.5) for _ in range(MOST_ROWS)]
+
+    def draw(self, shares: np.ndarray, words: Sequence[str]) -> None:
+        """Shares (rows,) from 0 to 1, NaN for none, and what is written after each."""
+        row = np.flatnonzero(np.nan_to_num(shares) > 0)
+        self._bars.set_path(bars(0, shares[row], row - 0.3, row + 0.3))
+        for k, text in enumerate(self._words):
+            there = k < len(shares)
+            text.set(x=(0.04 + np.nan_to_num(shares[k])) if there else 0, y=k, text=words[k] if there else "")

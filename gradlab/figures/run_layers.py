@@ -1,0 +1,138 @@
+"""Norms of the tensors of a recorded run with a limit over them, how often it fires on each, and one tensor's story."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib.gridspec import GridSpec
+from matplotlib.ticker import MaxNLocator
+
+from ._lanes import text
+from ._run_rows import Rows, Shares
+from ._style import BLACK, BLUE, FAINT, GREEN, NARROW, ORANGE, OTHER, WIDE, log_ticks, moving_line, new_figure, tidy
+
+_LIMIT: dict[str, Any] = {"color": GREEN, "ls": "--", "lw": 1.6}
+_MARKS: tuple[
+    tuple[str, dict[str, Any]], ...
+] = (  # of each tensor: its 10th, 50th and 90th percentile, and the largest
+    ("10 % of the steps are below", {"marker": "<", "color": OTHER, "ms": 5.5}),
+    ("median", {"marker": "o", "color": BLUE, "ms": 5.5}),
+    ("90 % are below", {"marker": ">", "color": BLACK, "ms": 5.5}),
+    ("largest", {"marker": "d", "color": ORANGE, "ms": 6}),
+)
+_SPAN: dict[str, Any] = {"color": OTHER, "lw": 1.0}
+_CALM: dict[str, Any] = {"marker": "o", "ms": 3.2, "color": BLUE, "ls": "none", "mew": 0}
+_FIRED: dict[str, Any] = {"marker": "^", "ms": 4.6, "color": ORANGE, "ls": "none", "mew": 0}
+
+
+class Layers(NamedTuple):
+    """What is drawn.
+
+    Attributes:
+        names: of the rows. marks: (4, rows) 10th, 50th, 90th percentile and largest norm. shares: (rows,) 0 to 1.
+        words: what is written after each share. of: what the shares are of.
+        chosen: which row is framed; None if it is not among them. story: name of the chosen tensor.
+        low, high, fired: (n,) its smallest and largest norm in each row of the recording; whether the limit fires.
+        limit: the limit; NaN where it has no place among norms of single tensors.
+    """
+
+    names: Sequence[str]
+    marks: np.ndarray
+    shares: np.ndarray
+    words: Sequence[str]
+    of: str
+    chosen: int | None
+    story: str
+    low: np.ndarray
+    high: np.ndarray
+    fired: np.ndarray
+    limit: float
+
+
+class LayersView:
+    """Rows of norms with the limit as a line across, the share of each beside them, and the chosen one over time."""
+
+    def __init__(self, rows: int, steps: np.ndarray, until: int, norms: tuple[float, float], every: str) -> None:
+        """Draw what does not move.
+
+        Args:
+            rows: the most tensors shown at a time.
+            steps: (n,) first step of each row of the recording. until: steps in all. norms: the ends of the log axes.
+            every: what a mark in time stands for, such as "every step".
+        """
+        self.figure, self._steps = new_figure(WIDE, 6.4), steps
+        self.norms, self.shares, self.story = (self.figure.add_subplot() for _ in range(3))
+        tidy(self.norms, "Norms over the run", "norm of the gradient", "")
+        tidy(self.shares, "How often, or how much", "", "")
+        tidy(self.story, f"Norm at {every}", "training step", "norm")
+        self.norms.set(xscale="log", xlim=norms)
+        self.story.set(yscale="log", ylim=norms, xlim=(-0.01 * until - 1, 1.01 * until + 1))
+        self.story.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
+        log_ticks(self.norms.xaxis)
+        log_ticks(self.story.yaxis)
+        self._rows = Rows(rows, self.norms, self.shares, foot=0.8)
+        self._bars = Shares(self.shares, {"fc": ORANGE, "ec": "none"})
+        self._moving()
+        for name, looks in (
+            *((name, {"ls": "none", **looks}) for name, looks in _MARKS),
+            ("limit", _LIMIT),
+            ("it leaves alone", _CALM),
+            ("it fires", _FIRED),
+        ):
+            self.norms.plot([], [], label=name, **looks)
+        self.arrange(narrow=False)
+
+    def arrange(self, narrow: bool) -> None:
+        """Fit the page: the shares beside the norms, or everything in one column."""
+        self.figure.set_size_inches(*((NARROW, 11.0) if narrow else (WIDE, 6.4)))
+        if narrow:
+            grid = GridSpec(3, 1, self.figure, height_ratios=(1.5, 1.35, 1))
+            places = [grid[0], grid[1], grid[2]]
+        else:
+            grid = GridSpec(2, 2, self.figure, width_ratios=(2.1, 1), height_ratios=(1.75, 1))
+            places = [grid[0, 0], grid[0, 1], grid[1, :]]
+        for axes, place in zip((self.norms, self.shares, self.story), places, strict=True):
+            axes.set_subplotspec(place)
+        self._rows.named(1, narrow)
+        for legend in self.figure.legends:
+            legend.remove()
+        self.figure.legend(
+            loc="outside lower center", ncols=2 if narrow else 7, fontsize=8.5, frameon=False, columnspacing=1.0,
+            handletextpad=0.4, handlelength=1.6,
+        )  # fmt: skip
+
+    def _moving(self) -> None:
+        self._span = moving_line(self.norms, **_SPAN)
+        self._marks = [moving_line(self.norms, ls="none", mew=0, **looks) for _, looks in _MARKS]
+        self._across = moving_line(self.norms, transform=self.norms.get_xaxis_transform(), **_LIMIT)
+        self._of = text(self.shares, x=0.02, y=0.015, va="bottom", transform=self.shares.transAxes)
+        self._name = text(self.story, x=0.995, y=1.03, ha="right", fontsize=9, transform=self.story.transAxes)
+        self._range = moving_line(self.story, lw=0.8, color=FAINT)
+        self._calm, self._fired = moving_line(self.story, **_CALM), moving_line(self.story, **_FIRED)
+        self._level = moving_line(self.story, transform=self.story.get_yaxis_transform(), **_LIMIT)
+
+    def draw(self, shown: Layers) -> None:
+        """Set the moving artists."""
+        row, nowhere = np.arange(len(shown.names)), np.full(len(shown.names), np.nan)
+        self._rows.draw(shown.names, shown.chosen)
+        self._bars.draw(shown.shares, shown.words)
+        self._of.set_text(shown.of)
+        self._span.set_data(*_joined(shown.marks[0], shown.marks[-1], row))
+        for line, norms in zip(self._marks, shown.marks, strict=True):
+            line.set_data(np.where(norms > 0, norms, nowhere), row)
+        self._across.set_data([shown.limit] * 2, [0, 1])
+        self._level.set_data([0, 1], [shown.limit] * 2)
+        self._name.set_text(shown.story)
+        merged = shown.low < shown.high
+        step = self._steps
+        self._range.set_data(*_joined(shown.low[merged], shown.high[merged], step[merged])[::-1])
+        self._calm.set_data(step[~shown.fired], shown.high[~shown.fired])
+        self._fired.set_data(step[shown.fired], shown.high[shown.fired])
+
+
+def _joined(low: np.ndarray, high: np.ndarray, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Lines from low to high at some places, (3 n,) each with NaN between them."""
+    gap = np.full(len(at), np.nan)
+    return np.stack([low, high, gap], axis=1).ravel(), np.stack([at, at, gap], axis=1).ravel()

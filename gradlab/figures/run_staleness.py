@@ -1,0 +1,135 @@
+"""How stale the gradients of a recorded run would come from several workers, and how much they would still agree."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib.gridspec import GridSpec
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+from ._bars import bars, hatching
+from ._lanes import ACCEPTED, DROPPED, patch, text
+from ._style import BLACK, BLUE, FAINT, GREEN, NARROW, ORANGE, OTHER, WIDE, moving_line, new_figure, tidy
+
+OLDEST = 24  # staleness from here on is one bar
+_LIMIT: dict[str, Any] = {"color": GREEN, "ls": "--", "lw": 1.6}
+_COSINE: dict[str, Any] = {"color": BLUE, "marker": "o", "ms": 4, "lw": 1.6}
+_QUARTILES: dict[str, Any] = {"color": OTHER, "lw": 1.4}
+_MEAN: dict[str, Any] = {"color": BLACK, "marker": "|", "ms": 16, "mew": 2.2, "ls": "none"}
+_SHARE: dict[str, Any] = {"color": BLUE, "marker": "s", "ms": 3.4, "lw": 1.4}
+_HERE: dict[str, Any] = {"marker": "D", "ms": 8, "color": ORANGE, "ls": "none", "mec": "white", "zorder": 4}
+
+
+class Agreement(NamedTuple):
+    """Cosine of gradients so many steps apart: median and quartiles, each (lags,)."""
+
+    lags: np.ndarray
+    cosine: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+class Stale(NamedTuple):
+    """What is drawn.
+
+    Attributes:
+        shares: (`OLDEST` + 1,) share of the gradients of each staleness, the last one of all that are older.
+        accepted: (`OLDEST` + 1,) how much of that is accepted. mean: mean staleness. limit: the most accepted.
+        limits, by_limit: (n,) share accepted under each of some limits.
+    """
+
+    shares: np.ndarray
+    accepted: np.ndarray
+    mean: float
+    limit: int
+    limits: np.ndarray
+    by_limit: np.ndarray
+
+
+class StalenessView:
+    """Staleness above, agreement below on the same axis; share accepted by limit, and how long steps took."""
+
+    def __init__(self, agreement: Agreement, seconds: np.ndarray, noted: str) -> None:
+        """Draw what does not move.
+
+        Args:
+            agreement: of the recorded run; without lags where no entries were recorded.
+            seconds: (n,) of the recorded steps, empty where unknown. noted: what lags there are, or why none.
+        """
+        self.figure = new_figure(WIDE, 5.8)
+        self.ages, self.cosine, self.by_limit, self.seconds = (self.figure.add_subplot() for _ in range(4))
+        tidy(self.ages, "Staleness of what is handed in", "staleness (updates since the read)", "share")
+        tidy(self.cosine, "Do gradients so far apart agree?", f"steps apart{noted}", "cosine")
+        tidy(self.by_limit, "Accepted under each limit", "limit of staleness", "share")
+        for axes in (self.ages, self.cosine, self.by_limit):
+            axes.set(xlim=(-0.8, OLDEST + 0.8), xticks=range(0, OLDEST + 1, 4))
+        for axes in (self.ages, self.by_limit):
+            axes.set(ylim=(0, 1.05), yticks=(0, 0.5, 1))
+            axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:.0%}"))
+        self.ages.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"$\\geq$ {x:g}" if x == OLDEST else f"{x:g}"))
+        self._agreement(agreement)
+        self._durations(seconds)
+        self._moving()
+        for name, looks in (
+            ("limit", _LIMIT), ("mean staleness", _MEAN), ("median cosine", _COSINE), ("its quartiles", _QUARTILES),
+            ("this limit", _HERE),
+        ):  # fmt: skip
+            self.cosine.plot([], [], label=name, **looks)
+        self.arrange(narrow=False)
+
+    def arrange(self, narrow: bool) -> None:
+        """Fit the page: two columns or one."""
+        self.figure.set_size_inches(*((NARROW, 10.6) if narrow else (WIDE, 5.8)))
+        grid = GridSpec(4, 1, self.figure) if narrow else GridSpec(2, 2, self.figure, width_ratios=(1.5, 1))
+        places = [grid[k] for k in range(4)] if narrow else [grid[0, 0], grid[1, 0], grid[0, 1], grid[1, 1]]
+        for axes, place in zip((self.ages, self.cosine, self.by_limit, self.seconds), places, strict=True):
+            axes.set_subplotspec(place)
+        for legend in self.figure.legends:
+            legend.remove()
+        self.figure.legend(loc="outside lower center", ncols=2 if narrow else 5, fontsize=9, frameon=False, numpoints=1)
+
+    def _agreement(self, agreement: Agreement) -> None:
+        lags, there = agreement.lags, np.isfinite(agreement.cosine)
+        self.cosine.set(ylim=(-0.3 if np.nanmin(agreement.low, initial=0) > -0.3 else -1.05, 1.05))
+        self.cosine.axhline(0, color=BLACK, lw=0.8)
+        self.cosine.vlines(lags[there], agreement.low[there], agreement.high[there], **_QUARTILES)
+        self.cosine.plot(lags[there], agreement.cosine[there], **_COSINE)
+
+    def _durations(self, seconds: np.ndarray) -> None:
+        axes = tidy(self.seconds, "How long the recorded steps took", "milliseconds", "steps")
+        if not seconds.size:
+            axes.set(xlim=(0, 1), ylim=(0, 1), xticks=[], yticks=[])
+            looks: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 9, "color": BLACK}
+            axes.text(0.5, 0.5, "not recorded:\nall steps take the same time", transform=axes.transAxes, **looks)
+            return
+        longest = np.percentile(seconds, 99) * 1000
+        axes.hist(np.minimum(seconds * 1000, longest), bins=24, color=BLUE)
+        axes.xaxis.set_major_locator(MaxNLocator(5))
+        axes.yaxis.set_major_locator(MaxNLocator(4, integer=True))
+
+    def _moving(self) -> None:
+        self._taken, self._lost = patch(self.ages, ACCEPTED), patch(self.ages, DROPPED)
+        self._hatching = moving_line(self.ages, color=FAINT, lw=0.9, zorder=2.5)
+        self._limits = [
+            moving_line(axes, transform=axes.get_xaxis_transform(), **_LIMIT) for axes in (self.ages, self.cosine)
+        ]
+        self._mean = moving_line(self.ages, transform=self.ages.get_xaxis_transform(), **_MEAN)
+        self._curve, self._here = moving_line(self.by_limit, **_SHARE), moving_line(self.by_limit, **_HERE)
+        looks: dict[str, Any] = {"x": 0.98, "y": 0.93, "ha": "right", "va": "top", "fontsize": 9}
+        self._dropped = text(self.ages, transform=self.ages.transAxes, **looks)
+
+    def draw(self, shown: Stale) -> None:
+        """Set the moving artists."""
+        at = np.flatnonzero(shown.accepted)
+        self._taken.set_path(bars(at - 0.4, at + 0.4, 0, shown.accepted[at]))
+        at = np.flatnonzero(shown.shares > shown.accepted)
+        rest = at - 0.4, at + 0.4, shown.accepted[at], shown.shares[at]
+        self._lost.set_path(bars(*rest))
+        self._hatching.set_data(*hatching(*rest, lean=0.8, apart=0.4).T)
+        for line in self._limits:
+            line.set_data([shown.limit + 0.5] * 2, [0, 1])
+        self._mean.set_data([min(shown.mean, OLDEST)], [0.05])
+        self._curve.set_data(shown.limits, shown.by_limit)
+        self._here.set_data([shown.limit], [shown.accepted.sum()])
+        self._dropped.set_text(f"{1 - shown.accepted.sum():.0%} dropped")

@@ -1,0 +1,114 @@
+"""What labs on a recorded run share: how they take a recording, and sliders that fit its norms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from .. import reader_run
+from ..live import LiveFigure, Slider
+from ..record import Recorder
+from ..record.condensed import condensed
+from ._lab import Lab
+
+Recording = str | PathLike[str] | Recorder
+MOST_ROWS = 1200  # of a recording that are drawn: more than there are pixels
+_DECADES = 8  # of norms; smaller ones are as good as 0
+
+
+class RunLab(Lab):
+    """A lab on one recorded run, of one's own or the one that ships.
+
+    Args:
+        recording: a `Recorder`, or the path of one that was saved; by default the shipped run of the reader.
+        **initial: where the controls start, and `target`.
+    """
+
+    def __init__(self, recording: Recording | None = None, **initial: Any) -> None:
+        self.rec = reader_run.shipped() if recording is None else opened(recording)
+        self.source = "" if recording is None else written(recording)
+        super().__init__(**initial)
+
+
+def opened(recording: Any) -> Recorder:
+    """The recording itself or the one in a file, which is not empty.
+
+    Raises:
+        ValueError: the file is no recording, or nothing is recorded yet. OSError: there is no such file.
+        TypeError: neither a recording nor a path.
+    """
+    if isinstance(recording, str | PathLike):
+        recording = Recorder.load(recording)
+    if not isinstance(recording, Recorder):
+        raise TypeError(
+            f"a recording is a gl.Recorder, or the path of a file that Recorder.save wrote; got {recording!r}"
+        )
+    if not len(recording):
+        raise ValueError("nothing is recorded yet: call rec.record(grads, loss=loss) in every step first")
+    return recording
+
+
+def written(recording: Any) -> str:
+    """How `code` writes a recording."""
+    return repr(str(recording)) if isinstance(recording, str | PathLike) else "recording"
+
+
+def in_sight(rec: Recorder) -> Recorder:
+    """The recording in no more rows than can be drawn."""
+    return condensed(rec, MOST_ROWS)
+
+
+def every(rec: Recorder) -> str:
+    """What a row stands for: "step", or "row of 4 steps".
+
+    >>> every(reader_run.shipped())
+    'step'
+    """
+    return "step" if rec.stride == 1 else f"row of {rec.stride} steps"
+
+
+def reach(*norms: np.ndarray) -> tuple[float, float]:
+    """Powers of ten around all norms that are finite and not 0, at most eight decades of them.
+
+    >>> reach(np.array([0.02, 30.0, np.inf, 0.0]))
+    (0.01, 100.0)
+    """
+    there = np.concatenate([np.ravel(x) for x in norms]).astype(np.float64)
+    there = there[np.isfinite(there) & (there > 0)]
+    if not there.size:
+        return 0.1, 10.0
+    low, high = int(np.floor(np.log10(there.min()))), int(np.ceil(np.log10(there.max())))
+    high = max(high, low + 1)
+    return 10.0 ** max(low, high - _DECADES), 10.0**high
+
+
+def limit_slider(norms: tuple[float, float], value: float) -> Slider:
+    """A slider for a limit over such norms, at its position nearest to a value."""
+    low, high = norms
+    slider = Slider("limit", "Limit", low, high, min(max(value, low), high), scale="log", step=40, play=True)
+    return replace(slider, value=slider.at(slider.position(slider.value)))
+
+
+def nearest(slider: Slider, value: float) -> float:
+    """The value of the slider's position nearest to one, so that its picture is made ahead."""
+    return slider.at(slider.position(min(max(value, slider.minimum), slider.maximum)))
+
+
+def follow_clicks(live: LiveFigure, name: str, options: Sequence[str]) -> LiveFigure:
+    """Let a click on an item choose it in the menu `name`, whose options are the items in their order, and back."""
+
+    def choose(change: Any) -> None:
+        if change.new is not None and change.new < len(options):
+            live.set(**{name: options[change.new]})
+
+    def follow(change: Any) -> None:
+        if live.selected is not None:
+            live.selected = options.index(change.new)
+
+    live.observe(choose, names="selected")
+    live.observe(follow, names=name)
+    return live

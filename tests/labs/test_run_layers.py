@@ -1,0 +1,76 @@
+"""Limits layer by layer: the lab says what the recording answers, groups, and follows clicks."""
+
+import numpy as np
+import pytest
+
+import gradlab as gl
+from gradlab.reader_run import shipped
+from gradlab.record.by_tensor import parts
+
+
+def trace_of(**params: object) -> object:
+    lab = gl.labs.run_layers(**params)
+    return lab.compute(lab.params)
+
+
+def test_shares_are_the_recordings_answer() -> None:
+    trace = trace_of(limit=20.0)
+    np.testing.assert_array_equal(trace.shares, shipped().what_if(clip_norm=20.0).share_by_tensor)
+    trace = trace_of(limit=100.0, method="global")
+    fired = shipped().global_norm > 100
+    np.testing.assert_allclose(trace.shares, parts(shipped(), fired))
+    assert trace.shares.sum() == pytest.approx(1)
+
+
+def test_rows_are_sorted_by_norm_and_can_be_of_one_layer_or_one_of_each() -> None:
+    names = shipped().names
+
+    def rows(show: str) -> list[str]:
+        return [names[k] for k in trace_of(show=show).rows]
+
+    assert rows("all")[0] == "embed" and len(rows("all")) == 7
+    assert rows("layers") == ["embed", "hidden2/w", "hidden1/w", "readout/w"]
+    assert rows("only readout") == ["readout/w", "readout/b"]
+
+
+def test_the_picture_marks_percentiles_and_the_steps_on_which_the_limit_fires() -> None:
+    lab = gl.labs.run_layers(limit=20.0, tensor="hidden1/w")
+    view, trace = lab.make_view(), lab.compute(lab.params)
+    lab.draw(view, trace)
+    norms = shipped()["norm"][:, shipped().names.index("hidden1/w")]
+    assert len(view._fired.get_xdata()) == (norms > 20).sum()
+    assert len(view._calm.get_xdata()) == (norms <= 20).sum()
+    row = trace.rows.index(trace.tensor)
+    assert view._marks[1].get_xdata()[row] == pytest.approx(np.median(norms), rel=1e-5)
+    lab.draw(view, lab.compute({**lab.params, "method": "global"}))
+    assert np.isnan(view._level.get_ydata()).all(), "a global limit has no place among norms of tensors"
+
+
+def test_a_clicked_tensor_is_shown_over_time() -> None:
+    lab = gl.labs.run_layers()
+    lab.live.selected = shipped().names.index("readout/b")
+    assert lab.params["tensor"] == "readout/b"
+    lab.live.tensor = "embed"
+    assert lab.live.selected == 0
+
+
+@pytest.mark.parametrize(
+    ("target", "reached", "missed"),
+    [
+        ("one_alone", {"limit": 33.5}, {"limit": 33.5, "method": "global"}),
+        ("one_alone", {"limit": 33.5}, {"limit": 20.0}),
+        ("not_as_usual", {"method": "global", "limit": 100.0}, {"method": "global", "limit": 60.0}),
+    ],
+)
+def test_targets_can_be_reached_and_missed(target: str, reached: dict[str, object], missed: dict[str, object]) -> None:
+    lab = gl.labs.run_layers(target=target)
+    for values, end in ((reached, "reached."), (missed, "not yet.")):
+        lab.set(**values)
+        assert lab.description.goal.endswith(end), lab.description.goal
+
+
+def test_the_suggestion_and_its_reason_are_in_the_words() -> None:
+    lab = gl.labs.run_layers()
+    suggested = shipped().summary().suggested
+    assert dict(lab.description.table)["suggestion"] == shipped().summary().reason
+    assert lab.presets["The suggested limit"]["limit"] == pytest.approx(suggested, rel=0.03)

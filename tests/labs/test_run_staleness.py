@@ -1,0 +1,58 @@
+"""Workers at the speed of a recorded run: ages and drops are the simulation's, cosines the recording's."""
+
+import numpy as np
+import pytest
+
+import gradlab as gl
+from gradlab.labs.run_staleness import GRADIENTS
+from gradlab.reader_run import shipped
+from gradlab.workers import Bowl, Experiment, Speeds, run
+
+
+def test_ages_and_drops_are_those_of_an_experiment_with_measured_speeds() -> None:
+    lab = gl.labs.run_staleness(workers=5, limit=3, straggler=2.0)
+    trace = lab.compute(lab.params)
+    speeds = Speeds(slow={4: 2.0}, measured=shipped().durations())
+    expected = run(Experiment(Bowl(), workers=5, speeds=speeds, policy="drop", staleness=3, gradients=GRADIENTS))
+    np.testing.assert_array_equal(trace.staleness, expected.true_staleness)
+    np.testing.assert_array_equal(trace.accepted, expected.accepted)
+    assert f"limit 3 drops {100 * trace.dropped:.0f} %" in lab.description.summary
+
+
+def test_equal_steps_come_in_turns() -> None:
+    lab = gl.labs.run_staleness(workers=6, limit=5, speeds="equal")
+    trace = lab.compute(lab.params)
+    assert (trace.staleness[5:] == 5).all() and trace.dropped == 0
+    assert dict(lab.description.table)["how long steps take"] == "all the same"
+
+
+def test_cosines_are_the_recordings_own() -> None:
+    lab = gl.labs.run_staleness()
+    items = lab.live.description.items
+    assert items is not None
+    cosine = shipped().coherence(range(25)).cosine
+    np.testing.assert_array_equal(items.values["cosine of gradients so far apart"], cosine)
+    assert cosine[1] > 0.05 > 0 > cosine[5]
+
+
+def test_merged_rows_have_cosines_at_their_stride_only() -> None:
+    rec, rng = gl.Recorder(steps=8), np.random.default_rng(0)
+    for _ in range(32):
+        rec.record({"w": rng.normal(size=6)})
+    lab = gl.labs.run_staleness(rec)
+    values = lab.items(lab.make_view(), lab.compute(lab.params)).values["cosine of gradients so far apart"]
+    assert np.flatnonzero(np.isfinite(values)).tolist() == [0, 4, 8, 12, 16, 20, 24]
+
+
+@pytest.mark.parametrize(
+    ("target", "reached", "missed"),
+    [
+        ("kept_fresh", {"workers": 4, "straggler": 3.0, "limit": 5}, {"workers": 4, "straggler": 3.0, "limit": 7}),
+        ("worth_having", {"workers": 12, "limit": 3}, {"workers": 12, "limit": 9}),
+    ],
+)
+def test_targets_can_be_reached_and_missed(target: str, reached: dict[str, float], missed: dict[str, float]) -> None:
+    lab = gl.labs.run_staleness(target=target)
+    for values, end in ((reached, "reached."), (missed, "not yet.")):
+        lab.set(**values)
+        assert lab.description.goal.endswith(end), lab.description.goal
