@@ -77,6 +77,12 @@ class Prediction(Lab):
             self._revealed = guess, np.atleast_1d(self.truth(x)).astype(float), self._curve()
         self.live.refresh()
 
+    def solved(self) -> tuple[list[str], str]:
+        """The result at every handle, and what is said to whoever guesses it; for teachers."""
+        truth = np.atleast_1d(self.truth(np.asarray(self.at, float))).astype(float)
+        at = [f" at {place}" for place in self._places()] or [""]
+        return [f"{self.y.of(y)}{place}" for y, place in zip(truth, at, strict=True)], self.said(truth, truth)
+
     def describe(self, trace: Guess) -> Description:
         if trace.first is None or trace.result is None:
             how = "Draw your guess in the picture" if self.x else "Drag the line to your guess"

@@ -14,7 +14,7 @@ sign = Choice(
     "The gradient of a weight is positive: which way does gradient descent move it?",
     a=(False, "The gradient points to where the loss grows. Where does descent want to go?"),
     b=(True, "A positive gradient says that a larger weight makes a larger loss, so the weight goes down: w - lr * g."),
-    c=(False, "The learning rate is positive: it says how far, not which way."),
+    c=(False, "Its sign does not come into it: w - lr * g is below w, whether w is positive or negative."),
 )
 
 units = Choice(

@@ -1,0 +1,61 @@
+"""What a teacher is told of an exercise and of a prediction; cells with the answers filled in."""
+
+import pytest
+
+from gradlab.exercises.key import checked, filled, key, value
+
+CELL = """import numpy as np
+guess = None  # a, b or c
+gl.exercises.check("start.sign", guess)
+
+
+def norm(grads):
+    return 0.0
+
+
+gl.exercises.check("start.norm", norm)"""
+
+
+def test_the_key_of_a_choice_has_its_letter_and_names_the_others() -> None:
+    found = key("clipping.below")
+    assert (found.answer, found.question[-1]) == ("b", "?")
+    assert found.why.startswith("The factor is c * (1/c)")
+    assert found.recognised[0].startswith("(a) The documentation says so")
+    assert found.discuss == ""
+
+
+def test_the_key_of_code_has_the_code_and_every_hint() -> None:
+    found = key("start.norm")
+    assert found.answer.startswith("def norm(grads):\n    return ")
+    assert found.why.startswith("It agrees on 3 cases")
+    assert len(found.recognised) == 7
+    assert value("start.norm")([]) == 0
+    assert value("three_steps.race")[0] == "gradient b"
+
+
+def test_the_key_of_a_prediction_has_the_result_and_what_to_discuss() -> None:
+    found = key("clipping.spikes")
+    assert (found.answer, found.recognised) == ("3 steps", ())
+    assert found.why.startswith("A handful")
+    assert found.discuss.endswith("?")
+    assert key("three_steps.coast").answer.startswith("1 first steps at step 1, 4.1 first steps at step 5")
+
+
+def test_who_is_unknown_has_no_key() -> None:
+    with pytest.raises(ValueError, match=r"no exercise 'x'; there are start.sign.*start.reader"):
+        key("x")
+
+
+def test_a_cell_is_filled_where_it_defines_what_it_checks() -> None:
+    assert checked(CELL) == [("start.sign", "guess"), ("start.norm", "norm")]
+    lines = filled(CELL).splitlines()
+    assert lines[:3] == ["import numpy as np", 'guess = "b"', 'gl.exercises.check("start.sign", guess)']
+    assert "    return np.sqrt" in lines[6]
+    assert lines[-1] == 'gl.exercises.check("start.norm", norm)'
+
+
+def test_other_cells_stay_as_they_are() -> None:
+    for source in ("%pip install gradlab", "guess = 1", 'gl.exercises.predict("start.reader")\n'):
+        assert filled(source) == source.rstrip("\n")
+    with pytest.raises(ValueError, match="checks guess and does not define it"):
+        filled('gl.exercises.check("start.sign", guess)')
