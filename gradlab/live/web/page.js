@@ -1,6 +1,7 @@
 // A page without a kernel: this takes its part, with the states that were recorded when the page was saved.
 
 import { render } from "./figure.js";
+import { joinOwner } from "./owner.js";
 import { unpack } from "./packed.js";
 import { isDark, watchTheme } from "./theme.js";
 
@@ -113,5 +114,6 @@ function show(part) {
   }
 }
 
+if (window.parent !== window) joinOwner();
 addThemeButton(document.getElementById("theme"));
 for (const part of document.querySelectorAll(".gl-saved")) show(part);
