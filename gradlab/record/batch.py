@@ -17,15 +17,19 @@ from .rows import BY_ROW, Columns, bins, halved, halved_counts, join
 def put(data: Mapping[str, np.ndarray], steps: Columns, seen: int, stride: int) -> None:
     """Write n steps, the first of them number `seen`, into `data`, whose rows have `stride` steps and have room."""
     row, n = seen // stride, len(steps["peak"])
-    starts = np.unique(np.maximum(np.arange(row, (seen + n - 1) // stride + 1) * stride - seen, 0))
-    rows = steps if len(starts) == n else _folded(steps, starts)
+    rows = steps
+    if n > 1 and stride > 1:
+        rows = _folded(steps, np.maximum(np.arange(row, (seen + n - 1) // stride + 1) * stride - seen, 0))
     if seen % stride:
         first = join({name: data[name][row : row + 1] for name in BY_ROW}, {name: x[:1] for name, x in rows.items()})
-        rows = {name: np.concatenate([first[name], x[1:]]) for name, x in rows.items()}
+        rows = {name: np.concatenate([first[name], x[1:]]) for name, x in rows.items()} if n > 1 else first
     for name, x in rows.items():
-        data[name][row : row + len(starts)] = x
+        data[name][row : row + len(x)] = x
     width = np.arange(len(data["spectrum"]))
-    np.add.at(data["spectrum"], (width, bins(steps)), 1)
+    if n == 1:
+        data["spectrum"][width, bins(steps)[0]] += 1
+    else:
+        np.add.at(data["spectrum"], (width, bins(steps)), 1)
 
 
 def put_counts(histogram: np.ndarray, counts: np.ndarray, seen: int, every: int) -> None:

@@ -66,6 +66,11 @@ class Layout:
         """Room for all rows."""
         return {name: np.zeros(shape, dtype) for name, shape, dtype in self._columns()}
 
+    @cached_property
+    def widths(self) -> dict[str, int]:
+        """How many numbers a row of each column has."""
+        return {name: math.prod(shape[1:]) for name, shape, _ in self._columns()}
+
     def _columns(self) -> Iterator[tuple[str, tuple[int, ...], type]]:
         rows, tensors, entries, scalars = self.capacity, len(self.names), len(self.sampled[0]), 1 + len(self.scalars)
         yield "norm", (rows, tensors + 2), np.float32  # of each tensor, of all together, and of the tensor that leads

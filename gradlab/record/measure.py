@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from .._arrays import CACHED, Array, namespace, pieces, quiet
+from .._arrays import Array, namespace, pieces, quiet
 
 BINS = 64
 LOWEST = -32  # bin k holds |entries| in [2**(k+LOWEST), 2**(k+LOWEST+1)); the first and last bins hold all beyond
 
 # Sums of squares between these lost nothing that shows to overflow or underflow, and saw neither NaN nor Inf.
-_SMALLEST, _LARGEST = np.float32(2.0**-80), np.finfo(np.float32).max
+_SMALLEST, _LARGEST = 2.0**-80, float(np.finfo(np.float32).max)
+_PIECE = 131_072  # entries that are still in the cache when they are read again
 _BIAS = 127  # of a float32's exponent
 
 
 def flat(g: Array) -> Array:
     """All entries in one row, as float32."""
-    return namespace(g).ravel(g).astype(np.float32, copy=False)
+    return g.reshape(-1).astype(np.float32, copy=False)
 
 
 @quiet
@@ -25,12 +28,13 @@ def measure(g: np.ndarray) -> tuple[float, float, int]:
 
     The norm overflows only where its value does.
     """
+    g = flat(g)
     square = largest = 0.0
-    for piece in pieces(flat(g), CACHED):
+    for piece in (g,) if g.size <= _PIECE else pieces(g, _PIECE):
         square += float(np.dot(piece, piece))
-        largest = max(largest, float(piece.max()), -float(piece.min()))
-    if _SMALLEST <= square <= _LARGEST:
-        return float(np.sqrt(square)), largest, 0
+        largest = max(largest, float(np.maximum.reduce(piece, initial=0)), -float(np.minimum.reduce(piece, initial=0)))
+    if well_inside(square):
+        return math.sqrt(square), largest, 0
     norm, largest, nonfinite = careful(g)
     return float(norm), float(largest), int(nonfinite)
 
@@ -53,6 +57,21 @@ def together(norms: Array) -> Array:
     largest = xp.max(norms, axis=-1, initial=0)
     unit = xp.where((largest > 0) & xp.isfinite(largest), largest, 1)
     return unit * xp.sqrt(xp.sum((norms / unit[..., None]) ** 2, axis=-1))
+
+
+def sum_of_squares(g: Array) -> Array:
+    """Of a flat JAX array, as fast as it goes; the norm is its root where `well_inside` holds."""
+    return namespace(g).sum(g * g)
+
+
+def largest_of(g: Array) -> Array:
+    """Largest |entry| of a flat JAX array, NaN if it holds one."""
+    return namespace(g).max(abs(g), initial=0)
+
+
+def well_inside(square: Array) -> Array:
+    """Whether a sum of squares lost nothing to overflow or underflow, and met neither NaN nor Inf."""
+    return (square >= _SMALLEST) & (square <= _LARGEST)
 
 
 def histogram(g: Array) -> Array:

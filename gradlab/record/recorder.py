@@ -14,8 +14,9 @@ from .._arrays import Array, as_array
 from ..errors import InvalidArgumentError
 from ..leaves import named_leaves
 from . import batch, file, traced
+from .eager import one_step
 from .layout import Layout
-from .measure import flat, histogram, measure
+from .measure import histogram
 from .recording import COLUMNS, Recording
 from .rows import Columns, from_steps
 
@@ -87,21 +88,15 @@ class Recorder(Recording):
 
     def record(self, grads: Any, **scalars: float) -> None:
         """Add one step. `scalars`, such as loss=..., are kept as float32."""
-        tensors = self._prepare(grads, scalars)
-        norm, largest, nonfinite = zip(*(measure(np.asarray(g)) for g in tensors), strict=True)
-        entry = np.concatenate([flat(np.asarray(g))[p] for g, p in zip(tensors, self.layout.places, strict=True)])
-        now = time.perf_counter()
-        known = {"seconds": np.nan if self._clock is None else now - self._clock, **scalars}
-        self._clock = now
-        numbers = np.array([[known.get(name, np.nan) for name in ("seconds", *self.scalars)]], np.float32)
-        steps = from_steps(
-            np.array([self.seen], np.int32), np.array([norm], np.float32), np.array([largest], np.float32),
-            np.array([nonfinite], np.int32), entry[None], numbers,
-        )  # fmt: skip
+        tensors = [np.asarray(g) for g in self._prepare(grads, scalars)]
+        now, before = time.perf_counter(), self._clock
+        seconds = np.nan if before is None else now - before
+        numbers = [seconds, *(float(scalars.get(name, np.nan)) for name in self.scalars)]
         counts = None
         if self.seen % self.histogram_every == 0:
-            counts = np.stack([histogram(np.asarray(g)) for g in tensors])[None]
-        self._append(steps, counts)
+            counts = np.stack([histogram(g) for g in tensors])[None]
+        self._append(one_step(self.layout, self.seen, tensors, numbers), counts)
+        self._clock = now
 
     def extend(self, columns: Mapping[str, Any]) -> None:
         """Add n steps at once, measured elsewhere, after `prepare`.
@@ -149,8 +144,7 @@ class Recorder(Recording):
     def absorb(self, state: Mapping[str, Array]) -> Recorder:
         """A recorder with what a traced run has recorded; this one stays as it is, ready for another run."""
         recorder = copy.copy(self)
-        recorder._data = {name: np.array(a) for name, a in state.items()}
-        recorder.seen, recorder.stride = int(recorder._data.pop("seen")), int(recorder._data.pop("stride"))
+        recorder._data, recorder.seen, recorder.stride = traced.columns(self.layout, state)
         recorder._clock = None
         return recorder
 

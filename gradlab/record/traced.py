@@ -1,73 +1,141 @@
-"""The recorder in traced code: a state that goes in and out of every step, and no callback."""
+"""The recorder in traced code: a state that goes in and out of every step, and no callback.
+
+The state has few arrays, because each costs time at every call, and a step touches one row of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from .._arrays import Array
+from .._arrays import Array, namespace
 from . import rows
 from .layout import Layout
-from .measure import careful, flat, histogram
+from .measure import careful, flat, largest_of, sum_of_squares, well_inside
+from .measure import histogram as entries_by_size
 
 State = dict[str, Array]
+
+_PACKS = {
+    "values": ("norm", "norm_low", "largest", "square", "entry", "mean"),
+    "counts": ("nonfinite", "peak", "count"),
+}
 
 
 def init(data: Mapping[str, np.ndarray], seen: int, stride: int) -> State:
     """A state that goes on where `data` ends."""
     import jax.numpy as jnp
 
-    return {"seen": jnp.int32(seen), "stride": jnp.int32(stride), **{name: jnp.asarray(x) for name, x in data.items()}}
+    packed = _packed(data)
+    now = min(seen // stride, len(data["peak"]) - 1)
+    state = {f"open_{name}": x[now : now + 1] for name, x in packed.items()}
+    state |= {**packed, "histogram": data["histogram"], "spectrum": data["spectrum"]}
+    return {"at": jnp.array([seen, stride], np.int32), **{name: jnp.array(x) for name, x in state.items()}}
+
+
+def columns(layout: Layout, state: Mapping[str, Array]) -> tuple[rows.Columns, int, int]:
+    """Back on the host: the columns, how many steps were seen, and the stride."""
+    host = {name: np.array(x) for name, x in state.items()}
+    seen, stride = host["at"].tolist()
+    found = {name: np.ascontiguousarray(x) for name, x in _unpacked(layout, host).items()}
+    return {**found, "histogram": host["histogram"], "spectrum": host["spectrum"]}, seen, stride
 
 
 def update(layout: Layout, state: Mapping[str, Array], tensors: Sequence[Array], scalars: Mapping[str, Any]) -> State:
-    """The state after one step more."""
+    """The state after one step more.
+
+    The row that steps go into is carried by itself and only written to its place: a step that reads the buffers it
+    writes, or has them pass through a `cond`, copies them.
+    """
     import jax
     import jax.numpy as jnp
 
-    tensors = [jnp.asarray(g) for g in tensors]
-    state = jax.lax.cond(state["seen"] == layout.capacity * state["stride"], _halved, dict, dict(state))
-    seen, stride = state["seen"], state["stride"]
-    new = _row(layout, seen, tensors, scalars)
+    tensors = [flat(jnp.asarray(g)) for g in tensors]
+    seen, stride = state["at"]
+    full = seen == layout.capacity * stride
+    kept = _where(full, lambda x: _halved(layout, x), {name: state[name] for name in (*_PACKS, "histogram")})
+    stride = jnp.where(full, 2 * stride, stride)
     at, fresh = seen // stride, seen % stride == 0
-    old = {name: jax.lax.dynamic_slice_in_dim(state[name], at, 1) for name in rows.BY_ROW}
-    row = {name: jnp.where(fresh, new[name], x) for name, x in rows.join(old, new).items()}
-    put = {name: jax.lax.dynamic_update_slice_in_dim(state[name], x, at, 0) for name, x in row.items()}
+    new = _row(layout, seen, tensors, scalars)
+    joined = _packed(rows.join(_unpacked(layout, state, "open_"), new))
+    row = {name: jnp.where(fresh, x, joined[name]) for name, x in _packed(new).items()}
+    put = {name: jax.lax.dynamic_update_slice_in_dim(kept[name], x, at, 0) for name, x in row.items()}
     every = layout.histogram_every
-    counted = jax.lax.cond(
+    histogram = _where(
         seen % every == 0,
         lambda h: _counted(h, tensors, at // every, seen % (every * stride) == 0),
-        lambda h: h,
-        state["histogram"],
+        kept["histogram"],
     )
     found = rows.bins(new)[0]
     spectrum = state["spectrum"].at[jnp.arange(len(found)), found].add(1)
-    return {**put, "histogram": counted, "spectrum": spectrum, "seen": seen + 1, "stride": stride}
+    still_open = {f"open_{name}": x for name, x in row.items()}
+    return {"at": jnp.stack([seen + 1, stride]), **still_open, **put, "histogram": histogram, "spectrum": spectrum}
+
+
+def _where(flag: Array, change: Callable[[Any], Any], x: Any) -> Any:
+    """`change(x)` where the flag is set, else x: a loop of one step or none, which unlike `cond` copies no buffer."""
+    import jax
+
+    _, x = jax.lax.while_loop(lambda carry: carry[0], lambda carry: (carry[0] & False, change(carry[1])), (flag, x))
+    return x
 
 
 def _row(layout: Layout, seen: Array, tensors: Sequence[Array], scalars: Mapping[str, Any]) -> rows.Columns:
     import jax.numpy as jnp
 
-    norm, largest, nonfinite = (jnp.stack(column)[None] for column in zip(*map(careful, tensors), strict=True))
-    entry = jnp.concatenate([flat(g)[p] for g, p in zip(tensors, layout.places, strict=True)])
+    norm, largest, nonfinite = _measured(tensors)
+    entry = jnp.concatenate([g[p] for g, p in zip(tensors, layout.places, strict=True)])
     numbers = [scalars.get(name, np.nan) for name in ("seconds", *layout.scalars)]
     given = jnp.stack([jnp.asarray(x, np.float32) for x in numbers])
-    return rows.from_steps(seen[None], norm, largest, nonfinite, entry[None], given[None])
+    return rows.from_steps(seen[None], norm[None], largest[None], nonfinite[None], entry[None], given[None])
 
 
-def _halved(state: Mapping[str, Array]) -> State:
+def _measured(tensors: Sequence[Array]) -> tuple[Array, Array, Array]:
+    """(tensors,) norms, largest entries and counts of what is not finite: the plain way, and with care where needed."""
+    import jax
+    import jax.numpy as jnp
+
+    squares = jnp.stack([sum_of_squares(g) for g in tensors])
+    largest = jnp.stack([largest_of(g) for g in tensors])
+
+    def plainly() -> tuple[Array, Array, Array]:
+        return jnp.sqrt(squares), largest, jnp.zeros(len(tensors), np.int32)
+
+    def carefully() -> tuple[Array, Array, Array]:
+        norm, most, nonfinite = (jnp.stack(column) for column in zip(*map(careful, tensors), strict=True))
+        return norm, most, nonfinite
+
+    return jax.lax.cond(jnp.all(well_inside(squares) | (largest == 0)), plainly, carefully)
+
+
+def _packed(columns: Mapping[str, Array]) -> State:
+    """All columns of float32 side by side, and all of int32."""
+    xp = namespace(columns["norm"])
+    both = {**columns, "peak": columns["peak"][:, None]}
+    return {pack: xp.concatenate([both[name] for name in names], axis=1) for pack, names in _PACKS.items()}
+
+
+def _unpacked(layout: Layout, state: Mapping[str, Array], prefix: str = "") -> rows.Columns:
+    found = {}
+    for pack, names in _PACKS.items():
+        ends = np.cumsum([0, *(layout.widths[name] for name in names)])
+        for name, start, end in zip(names, ends[:-1], ends[1:], strict=True):
+            found[name] = state[prefix + pack][:, start:end]
+    return {**found, "peak": found["peak"][:, 0]}
+
+
+def _halved(layout: Layout, state: Mapping[str, Array]) -> State:
     import jax
 
-    joined = rows.halved({name: state[name] for name in rows.BY_ROW})
+    joined = _packed(rows.halved(_unpacked(layout, state)))
     joined["histogram"] = rows.halved_counts(state["histogram"])
-    put = {name: jax.lax.dynamic_update_slice_in_dim(state[name], x, 0, 0) for name, x in joined.items()}
-    return {**state, **put, "stride": 2 * state["stride"]}
+    return {name: jax.lax.dynamic_update_slice_in_dim(state[name], x, 0, 0) for name, x in joined.items()}
 
 
 def _counted(counts: Array, tensors: Sequence[Array], at: Array, fresh: Array) -> Array:
     import jax.numpy as jnp
 
-    found = jnp.stack([histogram(g) for g in tensors])
+    found = jnp.stack([entries_by_size(g) for g in tensors])
     return counts.at[at].set(found + jnp.where(fresh, 0, counts[at]))

@@ -1,0 +1,137 @@
+"""Eager, traced and in batches: the same columns, whatever the gradients hold and however long the run is."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import gradlab as gl
+
+SHAPES = {"a": (3, 2), "b": (), "c": (5,)}
+EXACT = ("largest", "nonfinite", "histogram", "entry", "peak", "step", "row_steps")
+CLOSE = ("norm", "norm_low", "global_norm", "global_norm_low", "square", "loss")
+ODD = [0.0, np.nan, np.inf, -np.inf, 1e-30, 1e30, 3e38, -7.0]
+
+
+def column(rec: gl.Recorder, name: str) -> np.ndarray:
+    return getattr(rec, name) if name in ("step", "row_steps") else rec[name]
+
+
+def gradients(seed: int, odd: dict[int, float]) -> dict[str, np.ndarray]:
+    """Stacked steps; in some of them an entry, or all of them where it is 0, is odd."""
+    rng, steps = np.random.default_rng(seed), 2 + seed
+    found = {name: rng.normal(size=(steps, *shape)).astype(np.float32) for name, shape in SHAPES.items()}
+    for step, value in odd.items():
+        for name in SHAPES if value == 0 else ("a",):
+            found[name][step % steps, ...] = value
+    return found
+
+
+def eager(rec: gl.Recorder, grads: dict[str, np.ndarray], loss: np.ndarray) -> gl.Recorder:
+    for k, x in enumerate(loss):
+        rec.record({name: g[k] for name, g in grads.items()}, loss=x)
+    return rec
+
+
+def scanned(rec: gl.Recorder, grads: dict[str, np.ndarray], loss: np.ndarray) -> gl.Recorder:
+    def step(state: Any, now: Any) -> Any:
+        return rec.update(state, now[0], loss=now[1]), None
+
+    state = rec.init({name: g[0] for name, g in grads.items()}, loss=0.0)
+    return rec.absorb(jax.jit(lambda s, xs: jax.lax.scan(step, s, xs)[0])(state, (grads, loss)))
+
+
+def in_batches(rec: gl.Recorder, grads: dict[str, np.ndarray], loss: np.ndarray) -> gl.Recorder:
+    """What an adapter hands in, taken from a recorder that keeps every step."""
+    all_ = eager(gl.Recorder(len(loss), entries=rec.entries, histogram_every=rec.histogram_every), grads, loss)
+    rec.prepare(SHAPES, ["loss"])
+    counts = np.zeros((len(loss), 3, 64), np.int32)
+    counts[:: rec.histogram_every] = all_["histogram"]
+    names = ("norm", "largest", "nonfinite", "entry", "loss")
+    for some in (slice(0, 1), slice(1, 7), slice(7, None)):
+        rec.extend({name: all_[name][some] for name in names} | {"histogram": counts[some]})
+    return rec
+
+
+@pytest.mark.parametrize("way", [scanned, in_batches])
+@given(
+    seed=st.integers(0, 28),
+    capacity=st.sampled_from([1, 2, 3, 4, 7, 100]),
+    every=st.sampled_from([1, 2, 3]),
+    odd=st.dictionaries(st.integers(0, 30), st.sampled_from(ODD), max_size=4),
+)
+@settings(max_examples=12)
+def test_all_ways_record_the_same(
+    way: Callable[..., gl.Recorder], seed: int, capacity: int, every: int, odd: dict[int, float]
+) -> None:
+    grads = gradients(seed, odd)
+    loss = np.float32(np.arange(2 + seed))
+    want, got = (run(gl.Recorder(capacity, entries=8, histogram_every=every), grads, loss) for run in (eager, way))
+    assert (got.seen, got.stride, len(got), got.shapes) == (want.seen, want.stride, len(want), want.shapes)
+    for name in EXACT:
+        np.testing.assert_array_equal(column(got, name), column(want, name), err_msg=name)
+    for name in CLOSE:
+        np.testing.assert_allclose(column(got, name), column(want, name), rtol=2e-6, err_msg=name)
+    assert got.norm_counts.sum() == want.norm_counts.sum()
+
+
+@given(
+    seed=st.integers(0, 60),
+    capacity=st.integers(1, 9),
+    odd=st.dictionaries(st.integers(0, 70), st.sampled_from(ODD), max_size=6),
+)
+def test_no_extreme_is_lost_when_rows_merge(seed: int, capacity: int, odd: dict[int, float]) -> None:
+    grads, loss = gradients(seed, odd), np.float32(np.arange(2 + seed))
+    every, rows = eager(gl.Recorder(len(loss)), grads, loss), eager(gl.Recorder(capacity), grads, loss)
+    assert rows.row_steps.sum() == rows.seen == len(loss) and len(rows) <= capacity
+    assert rows.stride == 1 or len(rows) > capacity // 2
+    for row, first, n in zip(range(len(rows)), rows.step, rows.row_steps, strict=True):
+        steps = slice(first, first + n)
+        np.testing.assert_array_equal(rows["norm"][row], every["norm"][steps].max(axis=0))
+        np.testing.assert_array_equal(rows["norm_low"][row], np.fmin.reduce(every["norm"][steps]))
+        np.testing.assert_array_equal(rows["largest"][row], every["largest"][steps].max(axis=0))
+        np.testing.assert_array_equal(rows["nonfinite"][row], every["nonfinite"][steps].sum(axis=0))
+        np.testing.assert_array_equal(rows["entry"][row], every["entry"][first])
+        np.testing.assert_array_equal(rows.global_norm[row], every.global_norm[steps].max())
+        np.testing.assert_array_equal(every.global_norm[rows.peak[row]], rows.global_norm[row])
+        np.testing.assert_allclose(rows["loss"][row], loss[steps].mean(), rtol=1e-6)
+        with np.errstate(over="ignore"):
+            np.testing.assert_allclose(rows["square"][row], (every["entry"][steps] ** 2).sum(axis=0), rtol=1e-5)
+    np.testing.assert_array_equal(rows.norm_counts, every.norm_counts)
+
+
+def test_a_traced_step_calls_nobody_back_and_copies_no_buffer() -> None:
+    rec = gl.Recorder(777)
+    grads = {name: np.ones(shape, np.float32) for name, shape in SHAPES.items()}
+    state = rec.init(grads, loss=0.0)
+    lowered = jax.jit(lambda s, g: rec.update(s, g, loss=1.0), donate_argnums=0).lower(state, grads)
+    assert "callback" not in lowered.as_text()
+    main = lowered.compile().as_text().rpartition("ENTRY")[2]
+    assert "777" in main and not [line for line in main.splitlines() if " copy(" in line and "[777," in line]
+    sizes = [x.nbytes for x in jax.tree.leaves(state)]
+    assert [x.nbytes for x in jax.tree.leaves(rec.update(state, grads, loss=1.0))] == sizes
+
+
+def test_a_run_goes_on_after_it_was_absorbed() -> None:
+    grads, loss = gradients(9, {3: np.nan}), np.float32(np.arange(11))
+    first, second = ({name: g[part] for name, g in grads.items()} for part in (slice(0, 6), slice(6, None)))
+    whole = scanned(gl.Recorder(4), grads, loss)
+    again = scanned(scanned(gl.Recorder(4), first, loss[:6]), second, loss[6:])
+    for name in (*EXACT, *CLOSE):
+        np.testing.assert_allclose(column(again, name), column(whole, name), rtol=1e-6, err_msg=name)
+
+
+def test_small_tensors_of_a_thousand_names_are_scanned() -> None:
+    rec = gl.Recorder(16, entries=0)
+    rec.prepare({f"w{k}": (2,) for k in range(1000)})
+    norm = np.exp(np.random.default_rng(0).normal(size=(2000, 1000))).astype(np.float32)
+    rec.extend({"norm": norm, "largest": norm, "nonfinite": np.zeros(norm.shape, int)})
+    assert (len(rec), rec.stride) == (16, 128) and rec["norm"].max() == norm.max()
+    said = [repr(rec), str(rec.what_if(clip_norm=1.0)), str(rec.summary())]
+    assert all("992 more" in text and len(text) < 2000 for text in said)
+    assert jnp.isfinite(rec.what_if(clip_value=2.0).norm_after).all()
