@@ -6,6 +6,8 @@ from typing import Any
 
 from axe_playwright_python.sync_playwright import Axe
 
+from .pages import PHONE, WIDE, Notebook
+
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
 OUTPUTS = ".jp-OutputArea-output"
 
@@ -21,3 +23,14 @@ def violations(page: Any, selector: str = OUTPUTS) -> list[str]:
         for rule in found.response["violations"]
         for node in rule["nodes"]
     ]
+
+
+def assert_accessible(notebook: Notebook) -> None:
+    """Nothing is found in the outputs of a notebook that was run, light and dark, wide and as narrow as a phone."""
+    found = []
+    for size in (WIDE, PHONE):
+        with notebook.whole(size["width"]):
+            found += violations(notebook.page)
+            with notebook.dark():
+                found += violations(notebook.page)
+    assert not found, "\n".join(found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from .axe import assert_accessible
 from .conftest import NOTEBOOKS
 from .lab import Lab, until
 from .pages import Notebook
@@ -71,6 +72,10 @@ def test_a_target_says_when_it_is_reached(notebook: Notebook) -> None:
     for clip, word in ((None, "not yet"), (10.0, "reached")):
         notebook.evaluate(f"{lab.object}.set({bowl}, clip={clip})")
         until(lambda word=word: word in goal.inner_text(), saying=f"the target is {word} with the clip {clip}")
+
+
+def test_it_is_accessible(notebook: Notebook) -> None:
+    assert_accessible(notebook)
 
 
 def test_nothing_failed_and_nothing_left_the_machine(notebook: Notebook) -> None:

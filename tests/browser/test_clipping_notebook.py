@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from .axe import assert_accessible
 from .conftest import NOTEBOOKS
 from .lab import Lab, until
 from .pages import Notebook
@@ -86,6 +87,10 @@ def test_every_lab_is_there(label: str, notebook: Notebook, screenshots: str | N
     shown = notebook.lab(label)
     assert shown.readout() == notebook.evaluate(f"{shown.object}.description.summary")
     shown.screenshot(screenshots, label)
+
+
+def test_it_is_accessible(notebook: Notebook) -> None:
+    assert_accessible(notebook)
 
 
 def test_nothing_failed_and_nothing_left_the_machine(notebook: Notebook) -> None:

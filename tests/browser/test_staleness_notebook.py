@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from .axe import assert_accessible
 from .conftest import NOTEBOOKS
 from .lab import until
 from .pages import Notebook
@@ -175,6 +176,10 @@ def test_a_prediction_is_revealed(label: str, notebook: Notebook, screenshots: s
     lab.click("Reveal")
     until(lambda: lab.readout().startswith("Your guess is") and lab.agrees(), saying="the result is there")
     lab.screenshot(screenshots, label)
+
+
+def test_it_is_accessible(notebook: Notebook) -> None:
+    assert_accessible(notebook)
 
 
 def test_nothing_failed_and_nothing_left_the_machine(notebook: Notebook) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from .axe import assert_accessible
 from .conftest import NOTEBOOKS
 from .lab import Lab, until
 from .pages import Notebook
@@ -93,6 +94,10 @@ def test_a_preset_chooses_both_schedules_and_the_target_can_be_reached(lab: Lab,
     lab.slider(STEP).press("End")
     until(lambda: "b is wrong: reached." in lab.group.inner_text(), saying="the target is reached")
     lab.screenshot(screenshots, "race-target")
+
+
+def test_it_is_accessible(notebook: Notebook) -> None:
+    assert_accessible(notebook)
 
 
 def test_nothing_failed_and_nothing_left_the_machine(notebook: Notebook) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from gradlab.live.display_list import ITEMS, decode, unpack_items
 
+from .axe import assert_accessible
 from .conftest import NOTEBOOKS
 from .lab import Lab, step_forth_and_back, until
 from .pages import Notebook
@@ -154,6 +155,10 @@ def test_the_prediction_is_revealed(notebook: Notebook, screenshots: str | None)
     lab.click("Reveal")
     until(lambda: lab.readout().startswith("Your guess is") and lab.agrees(), saying="the result is there")
     lab.screenshot(screenshots, "distinct")
+
+
+def test_it_is_accessible(notebook: Notebook) -> None:
+    assert_accessible(notebook)
 
 
 def test_nothing_failed_and_nothing_left_the_machine(notebook: Notebook) -> None:

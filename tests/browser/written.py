@@ -21,6 +21,13 @@ def written(path: Path, *sources: str) -> Path:
     return path
 
 
+# Nobody waits for pictures that are made ahead in these pages, and all labs at once would make them for minutes.
+SETUP = """\
+import gradlab as gl
+from gradlab.live import reel
+reel.MOST_BYTES = 0"""
+
+
 def every_lab(path: Path, *names: str) -> Path:
     """Write a notebook with every lab, or with those named, a cell for each."""
-    return written(path, "import gradlab as gl", *(f"gl.labs.{name}()" for name in names or gl.labs.catalogue()))
+    return written(path, SETUP, *(f"gl.labs.{name}()" for name in names or gl.labs.catalogue()))

@@ -1,0 +1,22 @@
+"""The first notebook in JupyterLab: it runs from top to bottom and is accessible."""
+
+from __future__ import annotations
+
+import pytest
+
+from .axe import assert_accessible
+from .conftest import NOTEBOOKS
+from .pages import Notebook
+
+pytestmark = pytest.mark.browser
+
+PATH = NOTEBOOKS / "00_start_here.ipynb"
+
+
+def test_it_is_accessible(notebook: Notebook) -> None:
+    assert_accessible(notebook)
+
+
+def test_nothing_failed_and_nothing_left_the_machine(notebook: Notebook) -> None:
+    assert notebook.troubles == []
+    assert len(notebook.requests) > 10  # requests are seen at all
