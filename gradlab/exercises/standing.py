@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
@@ -103,11 +103,13 @@ class Progress:
             names = [name for name in EXERCISES if notebook(name) == one]
             yield one, names, sum(name in self.solved for name in names)
 
-    def _row(self, name: str) -> tuple[str, str, str]:
-        entry = self._of(name)
-        return name, f"solved {entry.solved}" if entry.solved else "open", f"{entry.tries}"
+    def _rows(self, names: Sequence[str]) -> Iterator[tuple[str, str, str]]:
+        """Name, state and tries of each, in words."""
+        for name in names:
+            solved, tries = self._of(name)
+            yield name, f"solved {solved}" if solved else "open", f"{tries}" if tries else ""
 
-    def _end(self) -> list[str]:
+    def _said(self) -> list[str]:
         after = f"Next: {self.next} in {notebook(self.next)}." if self.next else "Nothing is left: you solved them all."
         return [f"Solved {len(self.solved)} of {len(EXERCISES)}. {after}", *filter(None, [self.trouble])]
 
@@ -115,21 +117,25 @@ class Progress:
         lines = []
         for one, names, solved in self._notebooks():
             lines.append(f"{one}: {solved} of {len(names)}")
-            for name, state, tries in map(self._row, names):
-                lines.append(f"  {name:30} {state:23} {f'{tries} tries' if tries != '1' else '1 try'}".rstrip())
-        return "\n".join([*lines, *self._end()])
+            if any(name in self.entries for name in names):
+                rows = self._rows(names)
+                lines += [
+                    f"  {name:30} {state:25} {tries and f'tries: {tries}'}".rstrip() for name, state, tries in rows
+                ]
+        return "\n".join([*lines, *self._said()])
 
     def _repr_html_(self) -> str:
-        parts = []
+        head = "".join(f'<th scope="col">{title}</th>' for title in ("exercise", "state", "tries"))
+        groups = ""
         for one, names, solved in self._notebooks():
-            head = "".join(f'<th scope="col">{title}</th>' for title in ("exercise", "state", "tries"))
+            title = f'<th scope="rowgroup" colspan="3" style="text-align:left">{one}: {solved} of {len(names)}</th>'
             rows = "".join(
                 f'<tr><th scope="row">{name}</th><td>{escape(state)}</td><td>{tries}</td></tr>'
-                for name, state, tries in map(self._row, names)
+                for name, state, tries in self._rows(names)
             )
-            caption = f"<caption>{one}: {solved} of {len(names)} solved</caption>"
-            parts.append(f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>")
-        return "".join([*(f"<p>{escape(said)}</p>" for said in self._end()), *parts])
+            groups += f"<tbody><tr>{title}</tr>{rows}</tbody>"
+        said = "".join(f"<p>{escape(line)}</p>" for line in self._said())
+        return f"{said}<table><caption>Exercises by notebook</caption><thead><tr>{head}</tr></thead>{groups}</table>"
 
 
 def progress() -> Progress:

@@ -79,11 +79,13 @@ def test_a_folder_that_cannot_be_written_breaks_no_check(kernel: Path, monkeypat
 def test_the_table_says_what_is_solved_and_what_is_next() -> None:
     lines = repr(Progress(SOLVED)).splitlines()
     assert lines[0] == "00_start_here: 1 of 4"
-    assert lines[1].split() == ["start.sign", "solved", "2026-11-22", "14:05", "2", "tries"]
-    assert lines[2].split() == ["start.units", "open", "1", "try"]
+    assert lines[1].split() == ["start.sign", "solved", "2026-11-22", "14:05", "tries:", "2"]
+    assert lines[2].split() == ["start.units", "open", "tries:", "1"]
+    assert lines[3].split() == ["start.descent", "open"]
+    assert lines[5:7] == ["01_three_steps: 0 of 7", "02_clipping: 0 of 6"]
     assert lines[-1] == "Solved 1 of 42. Next: start.units in 00_start_here."
     html = Progress(SOLVED)._repr_html_()
-    assert html.count("<caption>") == 8
+    assert html.count("<tbody>") == 8
     assert '<th scope="row">start.sign</th><td>solved 2026-11-22 14:05</td><td>2</td>' in html
 
 
