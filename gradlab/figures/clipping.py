@@ -27,14 +27,16 @@ class ClippingView:
     orange triangles and thin bars, the others blue dots and thick bars; black dots are what fired steps become.
     """
 
-    def __init__(self, steps: int, norms: tuple[float, float], losses: dict[str, np.ndarray], unit: str) -> None:
+    def __init__(
+        self, steps: int, norms: tuple[float, float], losses: dict[str, np.ndarray], unit: str, stride: int = 1
+    ) -> None:
         self.figure = new_figure(WIDE, 5.6)
         self.norm = self.figure.add_subplot()
         self.spread = self.figure.add_subplot(sharey=self.norm)
         self.turn = self.figure.add_subplot(sharex=self.norm)
         self.loss = self.figure.add_subplot(sharex=self.norm)
         self._key = self.figure.add_subplot()
-        self.still(steps, norms, losses, unit)
+        self.still(steps, norms, losses, unit, stride)
         self._moving()
         self.arrange(narrow=False)
 
@@ -53,30 +55,37 @@ class ClippingView:
         self.spread.tick_params(labelleft=narrow)
         self.spread.set_ylabel("global norm" if narrow else "", fontsize=9)
 
-    def still(self, steps: int, norms: tuple[float, float], losses: dict[str, np.ndarray], unit: str) -> None:
-        """Axes and all loss curves of a recording: its steps, smallest and largest norm, losses and their name."""
+    def still(
+        self, steps: int, norms: tuple[float, float], losses: dict[str, np.ndarray], unit: str, stride: int = 1
+    ) -> None:
+        """Axes and all loss curves of a recording.
+
+        Args:
+            steps: how many. norms: the smallest and the largest. losses: of each run by name, (2, rows) step and loss.
+            unit: of the losses. stride: steps that a row stands for.
+        """
         for line in [line for line in self.loss.lines if not line.get_animated()]:
             line.remove()
-        several = len(losses) > 1
-        tidy(self.norm, "Gradient norm of every step", "", "global norm")
-        tidy(self.spread, "How often (steps)", "", "")
+        several, what = len(losses) > 1, "step" if stride == 1 else f"row of {stride} steps"
+        tidy(self.norm, f"Gradient norm of every {what}", "", "global norm")
+        tidy(self.spread, "How often (steps)" if stride == 1 else "How often (rows)", "", "")
         tidy(self.turn, "Turn of the step", "", "degrees")
         tidy(self.loss, "Loss, one run for each limit" if several else "Loss", "training step", unit)
         low, high = int(np.floor(np.log10(norms[0]))), int(np.ceil(np.log10(norms[1])))
         high = max(high, low + 1)
         self.norm.set_ylim(10.0**low, 1.4 * 10.0**high)
         self._bins = np.logspace(low, high, (high - low) * _PER_DECADE + 1)
-        self.norm.set(yscale="log", xlim=(-3, steps + 2))
+        self.norm.set(yscale="log", xlim=(-3 - steps // 500, steps + 2 + steps // 500))
         log_ticks(self.norm.yaxis)
-        self.spread.set_xlim(0, steps / 2)
+        self.spread.set_xlim(0, max(2, steps / stride / 2))
         self.norm.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
         self.turn.set_ylim(-4, 94)
         self.turn.yaxis.set_major_locator(MaxNLocator(3, steps=[1, 1.5, 3, 4.5, 10]))
         for axes in (self.norm, self.turn):
             axes.tick_params(labelbottom=False)
         for name, loss in losses.items():
-            self.loss.plot(np.arange(len(loss)), loss, **(_FREE if name == "none" else _RUN))
-        _log_scale(self.loss, np.concatenate(list(losses.values())))
+            self.loss.plot(*loss, **(_FREE if name == "none" else _RUN))
+        _log_scale(self.loss, np.concatenate([loss[1] for loss in losses.values()]))
         self._legend(several)
 
     def _moving(self) -> None:
@@ -115,8 +124,9 @@ class ClippingView:
         key.legend(loc="center left", frameon=False, fontsize=8.5, handlelength=2.2, borderaxespad=0)
 
     def draw(self, answer: WhatIf, loss: np.ndarray) -> None:
-        """Set the moving artists for one limit."""
-        steps, before, after, fired = np.arange(answer.fired.size), answer.norm_before, answer.norm_after, answer.fired
+        """Set the moving artists for one limit; the loss of the nearest run is (2, rows), step and loss."""
+        before, after, fired = answer.norm_before, answer.norm_after, answer.fired
+        steps = np.arange(fired.size) * answer.stride
         self._calm.set_data(steps[~fired], before[~fired])
         self._fired.set_data(steps[fired], before[fired])
         self._after.set_data(steps[fired], after[fired])
@@ -132,7 +142,7 @@ class ClippingView:
         self._bars[0].set_path(_bars(counts[1], counts[0], self._bins))
         self._bars[1].set_path(_bars(np.zeros_like(counts[1]), counts[1], self._bins, thickness=0.5))
         self._angle.set_data(steps, answer.angle)
-        self._nearest.set_data(np.arange(len(loss)), loss)
+        self._nearest.set_data(*loss)
 
 
 def _log_scale(axes: Any, values: np.ndarray) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from os import PathLike
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -13,15 +13,17 @@ from ..live import Button, Description, Drag, Items, Menu, Slider
 from ..record import Recorder
 from ..record.what_if import WhatIf
 from ._lab import Control, Lab, Target, plain
+from ._own_run import every, in_sight, limit_slider, opened, reach, written
 
-Recording = str | Path | Recorder | dict[float | None, Recorder] | None
+Recording = str | PathLike[str] | Recorder | dict[float | None, Recorder] | None
 
 METHODS = (("global", "global norm"), ("norm", "norm of each tensor"), ("value", "value of each entry"))
+_NAMED = 8  # tensors that the table names
 _KINDS = {"global": "clip_global_norm", "norm": "clip_norm", "value": "clip_value"}
 
 
 class Answer(NamedTuple):
-    """What the figure shows: one limit over one run, and the loss of the recorded run nearest to it, NaN if none is."""
+    """One limit over one run, and step and loss (2, rows) of the recorded run nearest to it, NaN if none is."""
 
     what_if: WhatIf
     run: str
@@ -45,8 +47,9 @@ def _turns_little(trace: Answer) -> tuple[bool, str]:
 class clipping(Lab):
     """Drag a limit over the recorded gradients of a recurrent network and see what every step would have become.
 
-    Controls: `limit` (log scale), `method` (global, norm, value), `run` (which recorded run; "none" is the one that
-    explodes), and, for the shipped recording, a button that records the runs afresh on this machine.
+    Controls: `limit` (log scale, as wide as the norms of your own run), `method` (global, norm, value), `run` (which
+    recorded run; "none" is the one that explodes), and, for the shipped recording, a button that records the runs
+    afresh on this machine.
 
     Args:
         recording: your own `Recorder`, the path of one that was saved, or runs by limit, as `gradlab.char_rnn.record()`
@@ -54,7 +57,8 @@ class clipping(Lab):
         **initial: limit, method, run.
 
     Raises:
-        ValueError: nothing is recorded yet. TypeError: a recording given as `run`, which takes a name.
+        ValueError: the file is no recording, or nothing is recorded yet. TypeError: something else than a recording, or
+            one given as `run`, which takes a name.
 
     >>> lab = clipping(limit=1.0, run="0.3")
     >>> lab.params["limit"], lab.description.summary
@@ -79,15 +83,15 @@ class clipping(Lab):
     }
 
     def __init__(self, recording: Recording = None, **initial: Any) -> None:
-        if isinstance(initial.get("run"), Path | Recorder | dict):
+        if isinstance(initial.get("run"), PathLike | Recorder | dict):
             raise TypeError("run is the name of a run; your own Recorder goes first: gl.labs.clipping(rec)")
         self.own = recording is not None  # it cannot be recorded afresh
         if self.own:
-            self.source = repr(str(recording)) if isinstance(recording, str | Path) else "recording"
-        if isinstance(recording, str | Path):
-            recording = Recorder.load(recording)
-        self.trained = not isinstance(recording, Recorder)  # by gradlab.char_rnn, so that the loss has a unit
-        self.recording = {None: recording} if isinstance(recording, Recorder) else recording or char_rnn.shipped()
+            self.source = written(recording)
+        self.trained = recording is None or isinstance(recording, dict)  # by gradlab.char_rnn: the loss has a unit
+        if recording is not None and not isinstance(recording, dict):
+            recording = {None: in_sight(opened(recording))}
+        self.recording = recording or char_rnn.shipped()
         if empty := [name for name, rec in self.runs.items() if not len(rec)]:
             whose = f" in the run {empty[0]!r}" * (len(self.runs) > 1)
             raise ValueError(f"nothing is recorded yet{whose}: call rec.record(grads, loss=loss) in every step first")
@@ -104,11 +108,20 @@ class clipping(Lab):
         runs = [(name, _limited(name)) for name in self.runs]
         afresh = [] if self.own else [Button("record", "Record afresh", self.record_afresh)]
         return [
-            Slider("limit", "Limit", 0.001, 1000.0, 1.0, scale="log", step=40, play=True),
+            Slider("limit", "Limit", 0.001, 1000.0, 1.0, scale="log", step=40, play=True)
+            if self.trained
+            else self._fitting(self.recording[None]),
             Menu("method", "Clip by", METHODS, "global"),
             Menu("run", "Run recorded with", runs, "none" if "none" in self.runs else runs[0][0]),
             *afresh,
         ]
+
+    @staticmethod
+    def _fitting(rec: Recorder) -> Slider:
+        """From limits for single entries to the largest norm; it starts where the norms are in the middle."""
+        norms, largest = rec.global_norm, rec["largest"].max(axis=1)
+        middle = np.median(norms[np.isfinite(norms) & (norms > 0)]) if (norms > 0).any() else 1.0
+        return limit_slider(reach(norms, largest / 10), float(np.nan_to_num(middle, nan=1.0)))
 
     def compute(self, values: dict[str, Any]) -> Answer:
         runs, limit, method = self.runs, values["limit"], values["method"]
@@ -117,25 +130,25 @@ class clipping(Lab):
         nearest = min(limits, key=lambda n: abs(np.log(limits[n] / limit)), default="none")
         loss = _loss(runs[nearest])
         if limits and method != "global":  # all were trained with a limit on the global norm: none is near
-            nearest, loss = values["run"], np.full_like(loss, np.nan)
+            nearest, loss = values["run"], loss * [[1], [np.nan]]
         return Answer(answer, values["run"], nearest, loss)
 
     def make_view(self) -> ClippingView:
         return ClippingView(*self._still())
 
-    def _still(self) -> tuple[int, tuple[float, float], dict[str, np.ndarray], str]:
+    def _still(self) -> tuple[int, tuple[float, float], dict[str, np.ndarray], str, int]:
         norms = np.concatenate([rec.global_norm for rec in self.runs.values()])
         norms = norms[np.isfinite(norms) & (norms > 0)]
-        reach = (float(norms.min()), float(norms.max())) if norms.size else (0.1, 1.0)
+        ends = (float(norms.min()), float(norms.max())) if norms.size else (0.1, 1.0)
         losses = {name: _loss(rec) for name, rec in self.runs.items()}
-        return max(len(rec) for rec in self.runs.values()), reach, losses, "loss (nats)" if self.trained else "loss"
+        steps, stride = max(rec.seen for rec in self.runs.values()), max(rec.stride for rec in self.runs.values())
+        return steps, ends, losses, "loss (nats)" if self.trained else "loss", stride
 
     def draw(self, view: ClippingView, trace: Answer) -> None:
         view.draw(trace.what_if, trace.loss)
 
     def items(self, view: ClippingView, trace: Answer) -> Items:
-        a, loss = trace.what_if, _loss(self.runs[trace.run])
-        step = np.arange(a.fired.size)
+        a, (step, loss) = trace.what_if, _loss(self.runs[trace.run])
         places = {view.norm: (step, a.norm_before), view.turn: (step, a.angle), view.loss: (step, loss)}
         values = {"norm before": a.norm_before, "norm after": a.norm_after, "turn (degrees)": a.angle, "loss": loss}
         return Items("step", places, values)
@@ -145,9 +158,11 @@ class clipping(Lab):
 
     def describe(self, trace: Answer) -> Description:
         answer, method = trace.what_if, dict(METHODS)[next(m for m, k in _KINDS.items() if k == trace.what_if.kind)]
-        fired, steps = f"{answer.fraction_fired * 100:.1f} %", f"{answer.fired.size} steps"
+        fired, steps = f"{answer.fraction_fired * 100:.1f} %", f"{answer.steps} steps"
         turn, peak = f"{_median_turn(answer):.1f} degrees", np.argmax(np.nan_to_num(answer.norm_before))
-        by_tensor = zip(answer.names, answer.fired_by_tensor.mean(axis=0), strict=True)
+        shares, more = answer.share_by_tensor, len(answer.names) - _NAMED
+        most = np.argsort(-shares, kind="stable")[:_NAMED].tolist() if more > 0 else range(len(shares))
+        factor = answer.factor[np.isfinite(answer.factor)]
         ends = [run for run in sorted({trace.nearest, "none"}) if run in self.runs]
         return Description(
             alt=f"Clipping by {method} at {plain(answer.limit)} fires on {fired} of {steps} of the run recorded with "
@@ -158,21 +173,23 @@ class clipping(Lab):
                 ("clip by", method),
                 ("limit", plain(answer.limit)),
                 ("steps on which it fires", fired),
-                ("median factor", plain(np.median(answer.factor[np.isfinite(answer.factor)]))),
+                ("median factor", plain(np.median(factor)) if factor.size else "none is finite"),
                 ("median turn", turn),
                 ("largest turn", f"{np.nan_to_num(answer.angle).max():.1f} degrees"),
-                *((f"fires on {name}", f"{share * 100:.1f} %") for name, share in by_tensor),
+                *((f"fires on {answer.names[k]}", f"{shares[k] * 100:.1f} %") for k in most),
+                *([("tensors on which it fires less", f"{more}")] if more > 0 else []),
+                *([("shown as", f"every {every(self.runs[trace.run])}")] if answer.stride > 1 else []),
                 *((f"loss at the end of the run trained with {_limited(run)}", _end(self.runs[run])) for run in ends),
                 ("exact or estimate", "exact" if answer.exact else "estimate from histograms"),
             ),
         )
 
     def columns(self, trace: Answer) -> dict[str, np.ndarray]:
-        a = trace.what_if
+        a, (step, loss) = trace.what_if, _loss(self.runs[trace.run])
         return {
-            "step": np.arange(a.fired.size), "norm_before": a.norm_before, "norm_after": a.norm_after,
+            "step": step.astype(int), "norm_before": a.norm_before, "norm_after": a.norm_after,
             "factor": a.factor, "fired": a.fired.astype(int), "turn_degrees": a.angle,
-            "fraction_of_entries_hit": a.fraction_hit, "loss": _loss(self.runs[trace.run]),
+            "fraction_of_entries_hit": a.fraction_hit, "loss": loss,
         }  # fmt: skip
 
     def record_afresh(self) -> None:
@@ -197,10 +214,12 @@ def _median_turn(answer: WhatIf) -> float:
 
 
 def _loss(run: Recorder) -> np.ndarray:
-    """The loss of every step, NaN where none was recorded."""
-    return run["loss"] if "loss" in run.scalars else np.full(len(run), np.nan, np.float32)
+    """(2, rows) the first step of each row, and its loss, NaN where none was recorded."""
+    return np.stack([run.step, run["loss"] if "loss" in run.scalars else np.full(len(run), np.nan)])
 
 
 def _end(run: Recorder) -> str:
-    """Mean loss of the last 30 steps."""
-    return f"{float(np.mean(run['loss'][-30:])):.2f} nats" if "loss" in run.scalars else "not recorded"
+    """Mean loss of the last 30 rows that have one."""
+    loss = _loss(run)[1]
+    loss = loss[np.isfinite(loss)]
+    return f"{float(np.mean(loss[-30:])):.2f} nats" if loss.size else "not recorded"

@@ -41,7 +41,7 @@ def load(path: str | PathLike[str]) -> tuple[Layout, Columns, int, int]:
         with np.load(path, allow_pickle=False) as file:
             header = json.loads(str(file["header"]))
             saved = {name: file[name] for name in file.files if name != "header"}
-    except (ValueError, KeyError, TypeError, BadZipFile) as error:
+    except (ValueError, KeyError, TypeError, EOFError, BadZipFile) as error:
         raise ValueError(f"{path} is not a recording; write one with Recorder.save") from error
     if header.get("version") not in _READ:
         raise ValueError(

@@ -30,9 +30,9 @@ def test_bars_of_steps_left_alone_go_on_where_those_of_fired_ones_end() -> None:
 
 
 def test_a_new_recording_replaces_curves_and_limits() -> None:
-    view = ClippingView(10, (0.5, 20.0), {"none": np.ones(10) * 5, "1": np.ones(10) * 3}, "loss")
+    view = ClippingView(10, (0.5, 20.0), {"none": np.full((2, 10), 5.0), "1": np.full((2, 10), 3.0)}, "loss")
     before = len([line for line in view.loss.lines if not line.get_animated()])
-    view.still(50, (0.1, 1e4), {"none": np.ones(50) * 5}, "loss")
+    view.still(50, (0.1, 1e4), {"none": np.full((2, 50), 5.0)}, "loss")
     still = [line for line in view.loss.lines if not line.get_animated()]
     assert (before, len(still)) == (2, 1)
     assert view.norm.get_xlim()[1] == 52

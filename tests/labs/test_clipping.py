@@ -49,7 +49,7 @@ def test_a_limit_on_entries_has_no_line_among_norms() -> None:
 def test_no_run_is_near_to_a_limit_of_another_kind() -> None:
     lab = gl.labs.clipping(limit=1.0)
     assert np.isfinite(lab.compute(lab.params).loss).all()
-    assert np.isnan(lab.compute(lab.params | {"method": "norm"}).loss).all()
+    assert np.isnan(lab.compute(lab.params | {"method": "norm"}).loss[1]).all()
 
 
 def test_recording_afresh_shows_the_new_run(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,3 +184,16 @@ def test_an_empty_recorder_is_refused_by_name() -> None:
     runs = char_rnn.shipped()
     with pytest.raises(ValueError, match=r"nothing is recorded yet in the run '0\.7'"):
         gl.labs.clipping({**runs, 0.7: Recorder()})
+
+
+def test_merged_rows_lie_at_their_steps_and_shares_count_all_steps() -> None:
+    rec = gl.Recorder(steps=8)
+    for k in range(30):
+        rec.record({"w": np.full(4, 1.0 + 9.0 * (k % 4 == 3))}, loss=1.0)
+    lab = gl.labs.clipping(rec, limit=4.0)
+    view, trace = lab.make_view(), lab.compute(lab.params)
+    lab.draw(view, trace)
+    assert view._fired.get_xdata().tolist() == [0, 4, 8, 12, 16, 20, 24] and view.norm.get_xlim()[1] == 32
+    assert view.norm.get_title(loc="left") == "Gradient norm of every row of 4 steps"
+    assert lab.description.summary.startswith("Limit 4 on the global norm fires on 23.3 % of 30 steps")
+    assert lab.items(view, trace).places[view.loss][0].tolist() == list(range(0, 32, 4))
