@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from html import escape
 
 from .pictures import Difference
 
@@ -11,7 +12,7 @@ from .pictures import Difference
 class Feedback:
     """The answer to an answer: `right`, and what to think about next.
 
-    Shows itself as plain text; where a result differs from the wanted one, also as a picture of both.
+    Shows itself as a sentence; where a result differs from the wanted one, in a page also as a picture of both.
 
     Args:
         right: whether it is. text: the hint, or why. difference: the result and the wanted one, where there are two.
@@ -30,5 +31,5 @@ class Feedback:
         said = f"{'Right.' if self.right else 'Not yet.'} {self.text}"
         return f"{said} ({self.standing})" if self.standing else said
 
-    def _repr_html_(self) -> str | None:
-        return self.difference.html(repr(self)) if self.difference else None
+    def _repr_html_(self) -> str:
+        return self.difference.html(repr(self)) if self.difference else f"<p>{escape(repr(self))}</p>"

@@ -72,7 +72,8 @@ class Coded:
             return said, None if got is None else shapes(wanted, got)
         with quiet():
             picture = self.show(wanted, got, case, answer)
-        return f"gives {_shown(got)}. {hint or self.otherwise(got, **case)}", picture
+        seen = given if getattr(given, "dtype", "") == "bool" else got  # True and False, not 1.0 and 0.0
+        return f"gives {_shown(seen)}. {hint or self.otherwise(got, **case)}", picture
 
 
 def norm_of(tensors: Any) -> float:
@@ -125,4 +126,4 @@ def _shown(value: Any) -> str:
     if value is None or isinstance(value, float):
         return "None" if value is None else f"{value:g}"
     array = np.asarray(value)
-    return str((array if array.dtype.kind in "iu" else np.round(array.astype(np.float64), 4)).tolist())
+    return str((array if array.dtype.kind in "iub" else np.round(array.astype(np.float64), 4)).tolist())

@@ -19,7 +19,7 @@ from matplotlib.ticker import MaxNLocator
 
 from ._style import BLACK, BLUE, GREEN, GRID, ORANGE, OTHER, tidy
 
-WIDE, HIGH = 6.0, 2.3  # inches
+WIDE, HIGH = 5.2, 2.3  # inches
 _WANTED: dict[str, Any] = {"color": BLUE, "lw": 2.4, "zorder": 3}
 _GIVEN: dict[str, Any] = {"color": ORANGE, "lw": 2.0, "ls": "--", "zorder": 4}
 
@@ -58,7 +58,8 @@ def bars(figure: Figure, names: Sequence[str], wanted: np.ndarray, given: np.nda
             _number_at(axes, x, height, value, small=len(names) > 6)
     room = 0.2 * (high - low)
     axes.set(xlim=(-0.6, len(names) - 0.4), ylim=(low - room * (low < 0), high + room * (high > 0)))
-    axes.set_xticks(place, [f"{name} ✗" if a else name for name, a in zip(names, apart, strict=True)])
+    heads = [f"{_wrapped(name)} ✗" if a else _wrapped(name) for name, a in zip(names, apart, strict=True)]
+    axes.set_xticks(place, heads, fontsize=8.5 if len(names) <= 6 else 7.5)
     axes.axhline(0, color=BLACK, lw=0.8)
     axes.grid(False, axis="x")
     _legend(axes)
@@ -82,7 +83,7 @@ def arrows(figure: Figure, wanted: np.ndarray, given: np.ndarray, limit: float |
 
 def cells(figure: Figure, heads: Sequence[str], wanted: Sequence[str], given: Sequence[str]) -> None:
     """Two rows of words, wanted above given, with a frame around what differs; one may have more than the other."""
-    axes = figure.add_axes((0.12, 0.1, 0.86, 0.8))
+    axes = figure.add_axes((0.14, 0.1, 0.845, 0.8))
     columns = max(len(wanted), len(given), 1)
     axes.set(xlim=(0, columns), ylim=(2, -0.6))
     axes.axis("off")
@@ -98,12 +99,12 @@ def cells(figure: Figure, heads: Sequence[str], wanted: Sequence[str], given: Se
             axes.text(k + 0.5, row + 0.5, textwrap.fill(word, 14), fontsize=size, zorder=4, **looks)
         axes.plot([-0.008] * 2, [row + 0.08, row + 0.92], color=colour, lw=4, clip_on=False, transform=beside)
     for k, head in enumerate(heads[:columns]):
-        axes.text(k + 0.5, -0.3, head.replace("[", "\n[") if len(head) > 10 else head, fontsize=size, **looks)
+        axes.text(k + 0.5, -0.3, _wrapped(head), fontsize=min(size, 8) - (columns > 4), **looks)
 
 
 def lines(figure: Figure, x: np.ndarray, wanted: np.ndarray, given: np.ndarray, names: tuple[str, str]) -> None:
     """Two curves over the same x."""
-    axes = _axes(figure, bottom=0.22, left=0.13)
+    axes = _axes(figure, bottom=0.22, left=0.18)
     tidy(axes, "", *names)
     axes.plot(x, wanted, label="wanted", **_WANTED)
     axes.plot(x, given, label="given", **_GIVEN)
@@ -113,7 +114,7 @@ def lines(figure: Figure, x: np.ndarray, wanted: np.ndarray, given: np.ndarray, 
 
 def levels(figure: Figure, values: np.ndarray, marks: Sequence[tuple[str, float]], name: str, title: str = "") -> None:
     """Values of steps as stems, those without a height named, and marks across them: wanted, given, any other."""
-    axes = _axes(figure, bottom=0.22, left=0.13)
+    axes = _axes(figure, bottom=0.22, left=0.18)
     tidy(axes, title, "step", name)
     heights = [float(v) for _, v in marks if np.isfinite(v)]
     top = 1.25 * max([1e-6, *heights, *values[np.isfinite(values)].tolist()])
@@ -150,6 +151,11 @@ def _number_at(axes: Any, x: float, y: float, value: float, small: bool) -> None
         number(value), (x, y), (0, -3 if down else 3), textcoords="offset points", color=BLACK, ha="center",
         va="top" if down else "bottom", fontsize=7 if small else 8.5,
     )  # fmt: skip
+
+
+def _wrapped(name: str) -> str:
+    """A long name on two lines."""
+    return name.replace("[", "\n[").replace("_", "_\n").strip() if len(name) > 9 else name
 
 
 def _box(column: int, row: int, **looks: Any) -> Any:
