@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,12 +19,16 @@ _ROOM = 66.0  # points beside a panel
 
 
 def short(name: str, most: int = _LETTERS) -> str:
-    """The end of a name that is too long.
+    """The end of a name that is too long, after its number if that would be lost.
 
-    >>> short("encoder/layer_11/attention/kernel"), short("w1")
-    ('…tion/kernel', 'w1')
+    >>> short("encoder/attention/kernel"), short("transformer.h.11.attn.c_attn.weight"), short("w1")
+    ('…ntion/kernel', '11…ttn.weight', 'w1')
     """
-    return name if len(name) <= most else "…" + name[-most + 2 :]
+    if len(name) <= most:
+        return name
+    numbers = [part for part in re.split("[./]", name) if any(c.isdigit() for c in part) and len(part) < most // 2]
+    number = numbers[-1] if numbers and numbers[-1] not in name[-most + 1 :] else ""
+    return f"{number}…{name[len(number) - most + 1 :]}"
 
 
 class Rows:
