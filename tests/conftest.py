@@ -24,6 +24,7 @@ TOOLS = {
     "tensorflow": ("TensorFlow", "install gradlab[oracle]"),
     "torch": ("PyTorch", "install gradlab[torch]"),
     "browser": ("browser", "no Chromium found"),
+    "binder": ("Binder", "set GRADLAB_REQUIRE=binder"),
 }
 EXAMPLES = {"gradlab/torch/": "torch"}  # whose examples need a tool as tests do
 ELSEWHERE = "unsupported: "  # golden scenarios have a summary of their own

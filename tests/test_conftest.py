@@ -50,7 +50,9 @@ def test_nothing_left_out_is_no_line() -> None:
 )
 def test_a_required_tool_that_is_missing_fails(tmp_path: Path, require: str, code: int, line: str) -> None:
     (tmp_path / "test_it.py").write_text(SKIPPING)
-    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n  browser: x\n  tensorflow: x\n  torch: x\n")
+    (tmp_path / "pytest.ini").write_text(
+        "[pytest]\nmarkers =\n  binder: x\n  browser: x\n  tensorflow: x\n  torch: x\n"
+    )
     root = Path(__file__).parent.parent
     command = [sys.executable, "-m", "pytest", "-p", "tests.conftest", "-p", "no:cacheprovider", str(tmp_path)]
     environment = {**os.environ, "GRADLAB_REQUIRE": require, "PYTHONPATH": str(root)}

@@ -1,0 +1,25 @@
+"""Every notebook says where to run it without an installation, and installs gradlab where it is missing."""
+
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from gradlab import _repository
+
+NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
+
+INSTALL = f"""\
+import importlib.util
+
+if importlib.util.find_spec("gradlab") is None:  # on Colab, for one
+    %pip install --quiet "{_repository.as_package()}\""""
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
+def test_a_notebook_opens_elsewhere_and_installs_what_it_needs(path: Path) -> None:
+    cells = nbformat.read(path, as_version=4).cells
+    # Words, not the services' badges: a picture would be asked for from them each time that somebody opens the page.
+    for service, address in (("Binder", _repository.on_binder), ("Colab", _repository.on_colab)):
+        assert f"[Open on {service}]({address(path.name)})" in cells[0].source
+    assert next(cell.source for cell in cells if cell.cell_type == "code") == INSTALL
