@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from .graph import Graph as Graph
     from .graph import Operation as Operation
     from .record import Recorder as Recorder
+    from .report import Report as Report
     from .slices import IndexedSlices as IndexedSlices
     from .variable import Variable as Variable
     from .variable import get_global_step as get_global_step
@@ -57,6 +58,7 @@ _HOMES = {
     "collection": "variable_collection",
     "graph": "Graph Operation",
     "record": "Recorder",
+    "report": "Report",
     "slices": "IndexedSlices",
     "variable": "Variable get_global_step get_or_create_global_step trainable_variables",
 }

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 
 from . import __version__
 from ._jupyter import UsageError
-from .commands import dashboard, key, lab, run
+from .commands import dashboard, key, lab, report, run
 from .commands import list as list_
 
-COMMANDS = (lab, dashboard, list_, run, key)  # as `gradlab --help` shows them
+COMMANDS = (lab, dashboard, list_, run, report, key)  # as `gradlab --help` shows them
 FOR_OTHERS = ("lab", "dashboard")  # hand on what follows --
 
 

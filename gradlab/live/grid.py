@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .figure import LiveFigure
 
 MOST_STATES = 500  # so that saving takes seconds, not minutes
-FEWEST_PLACES = 60  # of the axis, if menus and toggles are to move as well
+FEWEST_PLACES = 60  # of the axis, if menus and toggles are to move as well; fewer where there are fewer states
 
 State = dict[str, Any]
 
@@ -54,9 +54,10 @@ def resolutions(places: int, choices: Sequence[int], most: int = MOST_STATES) ->
     >>> list(resolutions(241, (3, 5)))[:4]
     [(2, 1), (4, 1), (1, 0), (2, 0)]
     """
+    fewest = max(1, FEWEST_PLACES * most // MOST_STATES)
     for moving in range(len(choices), -1, -1):
         step = 1
-        while step == 1 or places // step >= (FEWEST_PLACES if moving else 1):
+        while step == 1 or places // step >= (fewest if moving else 1):
             if places // step * math.prod(choices[:moving]) <= most:
                 yield step, moving
             step *= 2
@@ -69,7 +70,7 @@ def grids(
 
     `most` is how many states the first may have, `within` the ends that sliders keep, by name.
     """
-    controls = {
+    controls: dict[str, Any] = {
         name: control if isinstance(control, Button) else replace(control, value=live.values[name])
         for name, control in live._controls.items()
     }

@@ -80,14 +80,17 @@ class Recorder:
         self._live = live
         self._pictures: dict[Any, tuple[dict[str, Any], tuple[Block, ...]] | None] = {}
         self._blocks: dict[Block, Block] = {}  # one of those that are equal
+        self._stills: dict[bool, dict[str, str]] = {}
 
     def layout(self, grid: Grid, narrow: bool) -> dict[str, Any]:
         """Give everything that a wide or a narrow page shows."""
         live = self._live
         live._fit(narrow)
         states = [state for state in (self._recorded(grid, values) for values in grid.states()) if state]
-        blank = {theme: _image(live._scene.blank(live._scene.dpi * RATIO, theme == "dark")) for theme in THEMES}
-        return {"setup": _setup(live, grid), "stills": blank, "states": _text(packed(states))}
+        if narrow not in self._stills:
+            blank = {theme: live._scene.blank(live._scene.dpi * RATIO, theme == "dark") for theme in THEMES}
+            self._stills[narrow] = {theme: _image(pixels) for theme, pixels in blank.items()}
+        return {"setup": _setup(live, grid), "stills": self._stills[narrow], "states": _text(packed(states))}
 
     def _recorded(self, grid: Grid, values: State) -> Recorded | None:
         everything = {**self._live.values, **values}

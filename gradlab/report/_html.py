@@ -1,0 +1,70 @@
+"""The few pieces of HTML that sections are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from ._svg import inline_svg
+
+OPEN_ROWS = 20  # of a table; what is beyond them waits under a summary
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the page: what links call it, its heading, the sentence with the key number, what makes the rest."""
+
+    key: str
+    title: str
+    sentence: str
+    body: Callable[[], str] = str
+
+    def html(self) -> str:
+        """Give it as an element."""
+        return (
+            f'<section id="{self.key}" aria-labelledby="{self.key}-title">\n<h2 id="{self.key}-title">'
+            f'{escape(self.title)}</h2>\n<p class="key">{escape(self.sentence)}</p>\n{self.body()}\n</section>'
+        )
+
+
+def paragraph(text: str) -> str:
+    """Give plain text as a paragraph."""
+    return f"<p>{escape(text)}</p>"
+
+
+def picture(key: str, draw: Callable[[bool], Any], alt: str) -> str:
+    """Give a figure for wide pages and one for narrow ones, of which a page shows the one that fits."""
+    shapes = (("wide", False), ("narrow", True))
+    return "".join(
+        f'<div class="picture {shape}">{inline_svg(draw(narrow), alt, f"{key}-{shape}")}</div>\n'
+        for shape, narrow in shapes
+    )
+
+
+def table(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Give a table under a summary; the rows beyond the first 20 are under one more."""
+    first = _table(caption, head, rows[:OPEN_ROWS])
+    rest = rows[OPEN_ROWS:]
+    more = _details(f"{len(rest)} more", _table(f"{caption}, continued", head, rest)) if rest else ""
+    return _details(caption, first + more)
+
+
+def _details(summary: str, body: str) -> str:
+    return f"<details><summary>{escape(summary)}</summary>\n{body}</details>\n"
+
+
+def _table(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    top = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
+    lines = "".join(f"<tr>{_row(row)}</tr>\n" for row in rows)
+    # What is wider than the page is scrolled, by the keyboard too.
+    return (
+        f'<div class="table" tabindex="0" role="region" aria-label="{escape(caption)}">'
+        f"<table>\n<thead><tr>{top}</tr></thead>\n<tbody>\n{lines}</tbody></table></div>\n"
+    )
+
+
+def _row(cells: Sequence[str]) -> str:
+    name, *values = map(escape, cells)
+    return f'<th scope="row">{name}</th>' + "".join(f"<td>{value}</td>" for value in values)

@@ -1,0 +1,63 @@
+"""The run that a report is about, and the limit it asks about."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..record import Recorder
+from ._words import rounded_up
+
+if TYPE_CHECKING:
+    from ..record.summary import Summary
+
+
+@dataclass(frozen=True)
+class Run:
+    """A recording, the limit asked about if one was, and how many states a moving figure may have; 0: it is still."""
+
+    rec: Recorder
+    asked: float | None
+    states: int
+
+    @cached_property
+    def summary(self) -> Summary | None:
+        """How often limits fire; None if no step has a gradient that a limit could be about."""
+        try:
+            return self.rec.summary()
+        except ValueError:
+            return None
+
+    @property
+    def limit(self) -> float | None:
+        """The limit that the report is about: the one asked for, or the suggested one, to three digits."""
+        if self.asked is not None or self.summary is None:
+            return self.asked
+        return rounded_up(self.summary.suggested)
+
+    @property
+    def median(self) -> float:
+        """The median global norm of all steps; NaN without any that is finite and not 0."""
+        return self.summary.limits[0] if self.summary else math.nan
+
+    @cached_property
+    def finite_norms(self) -> np.ndarray:
+        """The global norms of rows, but for those that are 0, NaN or Inf."""
+        norms = self.rec.global_norm.astype(np.float64)
+        return norms[np.isfinite(norms) & (norms > 0)]
+
+    @cached_property
+    def loss(self) -> np.ndarray:
+        """(rows,) the loss, NaN where none was recorded."""
+        rec = self.rec
+        return np.asarray(rec["loss"], float) if "loss" in rec.scalars else np.full(len(rec), np.nan)
+
+    @property
+    def merged(self) -> str:
+        """What a row stands for, where it is more than one step."""
+        stride = self.rec.stride
+        return f"each row stands for {stride} steps and keeps their largest and smallest norm" if stride > 1 else ""

@@ -1,0 +1,53 @@
+"""A matplotlib figure as an SVG inside a page: as sharp as the screen or paper, and as dark as the page around it."""
+
+from __future__ import annotations
+
+import io
+import re
+from html import escape
+from typing import Any
+
+from ..figures import DARK
+from ..live.display_list import colour
+from ..live.theme import Palette
+
+_COLOUR = re.compile(r"#[0-9a-f]{6}\b")
+_NAMED = re.compile(r'(?<= id=")|(?<=url\(#)|(?<=href="#)')
+_DIGITS = re.compile(r'(\.\d\d)\d+(?=[ "])')  # a hundredth of a point is enough; scales, which end in ), keep theirs
+_LEFT_OUT = re.compile(r"<metadata>.*?</metadata>|<style.*?</style>|<!--.*?-->", re.DOTALL)
+
+
+def inline_svg(figure: Any, alt: str, name: str) -> str:
+    """Give the figure as an `<svg>` element with `alt` for those who do not see it.
+
+    Args:
+        name: starts every id in it; another one for each picture of a page.
+
+    >>> from matplotlib.figure import Figure
+    >>> svg = inline_svg(Figure(figsize=(2, 1)), "Nothing, on white.", "none")
+    >>> svg[:69], "light-dark(#ffffff,#111111)" in svg
+    ('<svg role="img" aria-label="Nothing, on white." viewBox="0 0 144 72">', True)
+    """
+    import matplotlib
+
+    buffer = io.StringIO()
+    with matplotlib.rc_context({"svg.hashsalt": f"gradlab {name}", "svg.fonttype": "path"}):
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    text = buffer.getvalue()
+    inner = _LEFT_OUT.sub("", text[text.index(">", text.index("<svg")) + 1 :])
+    inner = _DIGITS.sub(r"\1", " ".join(inner.split()))
+    inner = _COLOUR.sub(_both_themes(Palette(DARK)), _NAMED.sub(f"{name}-", inner))
+    box = " ".join(f"{72 * inches:g}" for inches in (0, 0, *figure.get_size_inches()))
+    return f'<svg role="img" aria-label="{escape(alt)}" viewBox="{box}">{inner}'
+
+
+def _both_themes(palette: Palette) -> Any:
+    """What stands in for a colour: its light and its dark form, between which the page chooses."""
+
+    def both(found: re.Match[str]) -> str:
+        light = found[0]
+        red, green, blue = (int(light[k : k + 2], 16) / 255 for k in (1, 3, 5))
+        dark = palette.word(colour((red, green, blue)))
+        return f"light-dark({light},#{dark & 255:02x}{dark >> 8 & 255:02x}{dark >> 16 & 255:02x})"
+
+    return both

@@ -1,0 +1,58 @@
+"""A report as a colleague opens it: from disk, with a kernel nowhere, and with no other request."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import gradlab as gl
+from gradlab.report import report
+
+from ..browser.axe import violations
+from .conftest import Recorded
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def path(recorded: Recorded, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("report") / "run.html"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(report, "STATES", 24)
+        gl.Report(recorded(shapes={f"layer{k}/w": (k + 1, 2) for k in range(22)})).save(path)
+    return path
+
+
+def opened(chromium: Any, path: Path, troubles: list[str], **options: Any) -> Any:
+    page = chromium.new_page(**options)
+    page.on("request", lambda r: None if r.url.startswith(("file:", "blob:", "data:")) else troubles.append(r.url))
+    page.on("pageerror", lambda error: troubles.append(str(error)))
+    page.goto(path.as_uri())
+    page.locator(".gl-live[data-frame]").nth(3).wait_for()
+    return page
+
+
+def test_every_figure_moves_by_key_without_a_request(chromium: Any, path: Path) -> None:
+    troubles: list[str] = []
+    page = opened(chromium, path, troubles, viewport={"width": 1100, "height": 900})
+    for key, name in (("other", "Limit"), ("layers", "Limit"), ("adagrad", "Steps done"), ("staleness", "Workers")):
+        part = page.locator(f"#{key}")
+        before = part.locator(".gl-readout").inner_text()
+        part.get_by_role("slider", name=name, exact=True).press("Home")
+        page.wait_for_function(
+            "([key, before]) => document.querySelector(`#${key} .gl-readout`).innerText !== before", arg=[key, before]
+        )
+    assert path.stat().st_size < 5_000_000
+    assert troubles == []
+    page.close()
+
+
+@pytest.mark.parametrize(("color_scheme", "width"), [("light", 1100), ("dark", 390)])
+def test_axe_finds_nothing_and_nothing_is_cut_off(chromium: Any, path: Path, color_scheme: str, width: int) -> None:
+    size = {"width": width, "height": 844}
+    troubles: list[str] = []
+    page = opened(chromium, path, troubles, viewport=size, color_scheme=color_scheme, bypass_csp=True)  # for axe
+    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert violations(page, "html") == []
+    page.close()
