@@ -93,7 +93,7 @@ def limit_slider(norms: tuple[float, float], value: float) -> Slider:
     return replace(slider, value=slider.at(slider.position(slider.value)))
 
 
-def nearest(slider: Slider, value: float) -> float:
+def nearest(slider: Any, value: float) -> float:
     """The value of the slider's position nearest to one, so that its picture is made ahead."""
     return slider.at(slider.position(min(max(value, slider.minimum), slider.maximum)))
 

@@ -13,7 +13,7 @@ from ..live import Button, Description, Drag, Items, Menu, Slider
 from ..record import Recorder
 from ..record.what_if import WhatIf
 from ._lab import Control, Lab, Target, plain
-from ._own_run import every, in_sight, limit_slider, opened, reach, written
+from ._own_run import every, in_sight, limit_slider, nearest, opened, reach, written
 
 Recording = str | PathLike[str] | Recorder | dict[float | None, Recorder] | None
 
@@ -96,8 +96,8 @@ class clipping(Lab):
             whose = f" in the run {empty[0]!r}" * (len(self.runs) > 1)
             raise ValueError(f"nothing is recorded yet{whose}: call rec.record(grads, loss=loss) in every step first")
         super().__init__(**initial)
-        known = self.presets.items() if self.trained else ()
-        self.presets = {label: values for label, values in known if values["run"] in self.runs}  # type: ignore[misc]
+        known = self.presets if self.trained else self._suggestions()
+        self.presets = {label: values for label, values in known.items() if values["run"] in self.runs}  # type: ignore[misc]
 
     @property
     def runs(self) -> dict[str, Recorder]:
@@ -122,6 +122,15 @@ class clipping(Lab):
         norms, largest = rec.global_norm, rec["largest"].max(axis=1)
         middle = np.median(norms[np.isfinite(norms) & (norms > 0)]) if (norms > 0).any() else 1.0
         return limit_slider(reach(norms, largest / 10), float(np.nan_to_num(middle, nan=1.0)))
+
+    def _suggestions(self) -> dict[str, dict[str, Any]]:
+        """Presets for one's own run: the suggested limit, in two ways; none where there is nothing to clip."""
+        try:
+            suggested = self.recording[None].summary().suggested
+        except ValueError:
+            return {}
+        limit = {"limit": nearest(self._controls["limit"], suggested), "run": "none"}
+        return {"The suggested limit": limit | {"method": "global"}, "It, on each tensor": limit | {"method": "norm"}}
 
     def compute(self, values: dict[str, Any]) -> Answer:
         runs, limit, method = self.runs, values["limit"], values["method"]

@@ -132,10 +132,22 @@ def test_no_preset_gives_a_target_away(target: str) -> None:
         assert lab.description.goal.endswith("not yet.")
 
 
+def test_presets_of_ones_own_run_are_its_suggested_limit_if_there_is_one() -> None:
+    rec = gl.Recorder(5)
+    for k in range(5):
+        rec.record({"w": np.full(4, k / 2)})
+    lab = gl.labs.clipping(rec)
+    assert lab.presets["The suggested limit"]["limit"] == pytest.approx(rec.summary().suggested, rel=0.03)
+    for values in lab.presets.values():
+        lab.set(**values)
+    rec = gl.Recorder(5)
+    rec.record({"w": np.zeros(3)})
+    assert gl.labs.clipping(rec).presets == {}
+
+
 def test_presets_about_runs_that_are_not_there_are_left_out() -> None:
     rec = gl.Recorder(5)
     rec.record({"w": np.ones(3)})
-    assert gl.labs.clipping(rec).presets == {}
     assert all(values["run"] == "none" for values in gl.labs.clipping({None: rec}).presets.values())
 
 
