@@ -21,6 +21,7 @@ from ._style import BLACK, BLUE, GREEN, GRID, ORANGE, OTHER, tidy
 
 WIDE, HIGH = 5.2, 2.3  # inches
 _WANTED: dict[str, Any] = {"color": BLUE, "lw": 2.4, "zorder": 3}
+_HIGHEST = 1e30  # what is higher is drawn so high, and says what it is: an axis has to end somewhere
 _GIVEN: dict[str, Any] = {"color": ORANGE, "lw": 2.0, "ls": "--", "zorder": 4}
 
 
@@ -50,9 +51,9 @@ def bars(figure: Figure, names: Sequence[str], wanted: np.ndarray, given: np.nda
         {"color": BLUE, "label": "wanted"},
         {"fc": "none", "ec": ORANGE, "hatch": "///", "label": "given"},
     )
-    low, high = _ends(np.concatenate([wanted, given]))
+    low, high = _ends(_drawable(np.concatenate([wanted, given])))
     for values, side, look in zip((wanted, given), (-0.2, 0.2), looks, strict=True):
-        heights = np.where(np.isfinite(values), values, np.nan)  # what has no height is written at 0
+        heights = np.where(np.isfinite(values), _drawable(values), np.nan)  # what has no height is written at 0
         axes.bar(place + side, heights, 0.36, **look)
         for x, height, value in zip(place + side, np.nan_to_num(heights), values, strict=True):
             _number_at(axes, x, height, value, small=len(names) > 6)
@@ -69,7 +70,7 @@ def arrows(figure: Figure, wanted: np.ndarray, given: np.ndarray, limit: float |
     """Two vectors of two entries from one point, and the circle of a limit on their norm."""
     axes = figure.add_axes((0.08, 0.21, 0.5, 0.75))
     tidy(axes, "", "first entry", "second entry")
-    finite = [v for v in (wanted, given) if np.isfinite(v).all()]
+    finite = [_drawable(v) for v in (wanted, given) if np.isfinite(v).all()]
     reach = 1.15 * max([1e-6, limit or 0.0, *(float(np.abs(v).max()) for v in finite)])
     axes.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
     if limit:
@@ -77,7 +78,8 @@ def arrows(figure: Figure, wanted: np.ndarray, given: np.ndarray, limit: float |
         axes.plot(limit * np.cos(turn), limit * np.sin(turn), "-.", color=GREEN, lw=1.2, label=f"norm {limit:g}")
     for name, v, look in (("wanted", wanted, _WANTED), ("given", given, _GIVEN)):
         label = f"{name} ({', '.join(map(number, v))})"
-        axes.plot([0, v[0]], [0, v[1]], marker="o", markevery=[1], ms=6, label=label, **look)
+        x, y = _drawable(v)
+        axes.plot([0, x], [0, y], marker="o", markevery=[1], ms=6, label=label, **look)
     figure.legend(loc="center left", bbox_to_anchor=(0.56, 0.5), fontsize=9, frameon=False)
 
 
@@ -106,8 +108,8 @@ def lines(figure: Figure, x: np.ndarray, wanted: np.ndarray, given: np.ndarray, 
     """Two curves over the same x."""
     axes = _axes(figure, bottom=0.22, left=0.18)
     tidy(axes, "", *names)
-    axes.plot(x, wanted, label="wanted", **_WANTED)
-    axes.plot(x, given, label="given", **_GIVEN)
+    axes.plot(x, _drawable(wanted), label="wanted", **_WANTED)
+    axes.plot(x, _drawable(given), label="given", **_GIVEN)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     _legend(axes)
 
@@ -116,7 +118,8 @@ def levels(figure: Figure, values: np.ndarray, marks: Sequence[tuple[str, float]
     """Values of steps as stems, those without a height named, and marks across them: wanted, given, any other."""
     axes = _axes(figure, bottom=0.22, left=0.18)
     tidy(axes, title, "step", name)
-    heights = [float(v) for _, v in marks if np.isfinite(v)]
+    values = np.where(np.isfinite(values), _drawable(values), values)
+    heights = [float(_drawable(v)) for _, v in marks if np.isfinite(v)]
     top = 1.25 * max([1e-6, *heights, *values[np.isfinite(values)].tolist()])
     x, finite = np.arange(len(values)), np.isfinite(values)
     axes.vlines(x[finite], 0, values[finite], color=OTHER, lw=5)
@@ -125,7 +128,7 @@ def levels(figure: Figure, values: np.ndarray, marks: Sequence[tuple[str, float]
     looks = {"wanted": _WANTED, "given": _GIVEN}
     for label, height in marks:
         look = looks.get(label.split()[0], {"color": GREEN, "ls": "-.", "lw": 1.4})
-        axes.plot([-0.5, len(values) - 0.5], [height] * 2, label=f"{label} {number(height)}", **look)
+        axes.plot([-0.5, len(values) - 0.5], [_drawable(height)] * 2, label=f"{label} {number(height)}", **look)
     axes.set(xlim=(-0.5, len(values) - 0.5), ylim=(0, top), xticks=x)
     _legend(axes)
 
@@ -136,6 +139,10 @@ def _axes(figure: Figure, bottom: float, left: float = 0.1) -> Any:
 
 def _legend(axes: Any) -> None:
     axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, fontsize=9, frameon=False, borderpad=0.1)
+
+
+def _drawable(values: Any) -> Any:
+    return np.clip(values, -_HIGHEST, _HIGHEST)
 
 
 def _ends(values: np.ndarray) -> tuple[float, float]:

@@ -20,14 +20,17 @@ def words(axes: Any) -> list[str]:
     return [text.get_text() for text in axes.texts]
 
 
-ODD = np.array([0.0, -2.0, 1e30, np.nan, np.inf])
+ODD = np.array([0.0, -2.0, 1e300, np.nan, np.inf])
 DRAWINGS = {
     "bars": partial(answer.bars, names=list("abcde"), wanted=ODD, given=ODD[::-1]),
     "nothing finite": partial(answer.bars, names=["a"], wanted=ODD[-1:], given=ODD[-2:-1]),
     "arrows": partial(answer.arrows, wanted=np.zeros(2), given=np.zeros(2)),
+    "long arrows": partial(answer.arrows, wanted=np.array([1e300, -1e300]), given=np.ones(2), limit=1.0),
     "cells": partial(answer.cells, heads=["a", "accumulator[1]"], wanted=["1"], given=["1", "2"]),
     "lines": partial(answer.lines, x=np.arange(5), wanted=ODD, given=ODD, names=("x", "y")),
-    "levels": partial(answer.levels, values=ODD, marks=[("limit", 2.0), ("given", np.nan)], name="norm"),
+    "levels": partial(
+        answer.levels, values=ODD, marks=[("limit", 2.0), ("given", np.nan), ("wanted", 1e300)], name="norm"
+    ),
 }
 
 
