@@ -54,7 +54,7 @@ def resolutions(places: int, choices: Sequence[int], most: int = MOST_STATES) ->
     >>> list(resolutions(241, (3, 5)))[:4]
     [(2, 1), (4, 1), (1, 0), (2, 0)]
     """
-    fewest = max(1, FEWEST_PLACES * most // MOST_STATES)
+    fewest = min(FEWEST_PLACES, max(1, FEWEST_PLACES * most // MOST_STATES))
     for moving in range(len(choices), -1, -1):
         step = 1
         while step == 1 or places // step >= (fewest if moving else 1):

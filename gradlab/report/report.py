@@ -17,7 +17,7 @@ from ._html import Section
 from ._run import Run
 
 FOLDER = Path(__file__).parent
-STATES = 180  # of each figure that moves: what a reader can tell apart, in seconds of work and a few hundred kB
+STATES = 120  # of each figure that moves: what a reader can tell apart, in seconds of work and a few hundred kB
 _SECTIONS = (
     recorded.section, course.section, limits.section, moving.other_limit, moving.by_layer, adagrad.section,
     stale.section, nonfinite.section, caveats.section,

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gradlab.live import Menu, Preset, Slider
-from gradlab.live.grid import FEWEST_PLACES, Grid, grids, resolutions, thinned
+from gradlab.live.grid import FEWEST_PLACES, MOST_STATES, Grid, grids, resolutions, thinned
 
 from .examples import clipped
 
@@ -21,7 +21,7 @@ def test_grids_become_coarser_and_keep_to_their_bounds(places: int, choices: lis
     for step, moving in found:
         assert step & (step - 1) == 0
         assert places // step * math.prod(choices[:moving]) <= most
-        assert step == 1 or moving == 0 or places // step >= FEWEST_PLACES
+        assert step == 1 or moving == 0 or places // step >= min(FEWEST_PLACES, FEWEST_PLACES * most // MOST_STATES)
     assert found, "there is always one: two places and nothing else"
 
 

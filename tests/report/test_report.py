@@ -74,6 +74,10 @@ def spoiled(step: int, grads: dict[str, Any]) -> dict[str, Any]:
     return grads
 
 
+def huge_and_spoiled(step: int, grads: dict[str, Any]) -> dict[str, Any]:
+    return spoiled(step, {name: np.float32(1e30) * g for name, g in grads.items()})
+
+
 def times(factor: float) -> Any:
     return lambda _, grads: {name: np.float32(factor) * g for name, g in grads.items()}
 
@@ -120,8 +124,8 @@ def test_every_recording_has_its_sentences(case: str, recorded: Recorded) -> Non
 
 @pytest.mark.parametrize(
     "options",
-    [{"change": spoiled, "loss": False, "rows": 16, "steps": 60}, {"change": times(0.0)}, {"change": times(1e30)}],
-    ids=["merged, NaN, no loss", "all zero", "squares beyond float32"],
+    [{"change": huge_and_spoiled, "loss": False, "rows": 16, "steps": 60}, {"change": times(0.0)}],
+    ids=["merged, NaN, squares beyond float32, no loss", "all zero"],
 )
 def test_awkward_recordings_can_be_drawn(options: dict[str, Any], recorded: Recorded) -> None:
     report = gl.Report(recorded(**options), labs=False)
