@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from .._arrays import Array, namespace, pieces, quiet
+from .._arrays import CACHED, Array, namespace, pieces, quiet
 
 BINS = 64
 LOWEST = -32  # bin k holds |entries| in [2**(k+LOWEST), 2**(k+LOWEST+1)); the first and last bins hold all beyond
@@ -14,7 +14,7 @@ LOWEST = -32  # bin k holds |entries| in [2**(k+LOWEST), 2**(k+LOWEST+1)); the f
 # Sums of squares between these lost nothing that shows to overflow or underflow, and saw neither NaN nor Inf.
 _SMALLEST, _LARGEST = 2.0**-80, float(np.finfo(np.float32).max)
 _PIECE = 131_072  # entries that are still in the cache when they are read again
-_BIAS = 127  # of a float32's exponent
+_EXPONENTS, _BIAS = 256, 127  # of a float32
 
 
 def flat(g: Array) -> Array:
@@ -76,12 +76,14 @@ def well_inside(square: Array) -> Array:
 
 def histogram(g: Array) -> Array:
     """(64,) int32: how many finite entries have floor(log2|g|) = bin - 32; those beyond are in the bins at the ends."""
-    xp = namespace(g)
-    bits = (flat(g).view(np.int32) >> 23) & 255
+    xp, g = namespace(g), flat(g)
     if xp is np:
-        counts = np.bincount(bits, minlength=2 * _BIAS + 2)
+        # In pieces, because fresh memory for all exponents costs more than counting them.
+        counts = np.zeros(_EXPONENTS, np.int64)
+        for piece in pieces(g, CACHED):
+            counts += np.bincount((piece.view(np.int32) >> 23) & 255, minlength=_EXPONENTS)
     else:
-        counts = xp.zeros(2 * _BIAS + 2, np.int32).at[bits].add(1)
+        counts = xp.zeros(_EXPONENTS, np.int32).at[(g.view(np.int32) >> 23) & 255].add(1)
     low, high = LOWEST + _BIAS + 1, LOWEST + _BIAS + BINS - 1  # exponents that have a bin for themselves
     ends = counts[:low].sum(keepdims=True), counts[high:-1].sum(keepdims=True)
     return xp.concatenate([ends[0], counts[low:high], ends[1]]).astype(np.int32)

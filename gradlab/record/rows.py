@@ -52,7 +52,7 @@ def join(a: Mapping[str, Array], b: Mapping[str, Array]) -> Columns:
         "norm": xp.maximum(a["norm"], b["norm"]),
         "norm_low": xp.fmin(a["norm_low"], b["norm_low"]),
         "largest": xp.maximum(a["largest"], b["largest"]),
-        "nonfinite": _added(a["nonfinite"], b["nonfinite"]),
+        "nonfinite": added(a["nonfinite"], b["nonfinite"]),
         "square": a["square"] + b["square"],
         "entry": a["entry"],
         "peak": xp.where(higher, b["peak"], a["peak"]),
@@ -72,7 +72,7 @@ def halved(columns: Mapping[str, Array]) -> Columns:
 def halved_counts(histogram: Array) -> Array:
     """The same for counts."""
     xp, even = namespace(histogram), len(histogram) // 2 * 2
-    return xp.concatenate([_added(histogram[0:even:2], histogram[1:even:2]), histogram[even:]])
+    return xp.concatenate([added(histogram[0:even:2], histogram[1:even:2]), histogram[even:]])
 
 
 def bins(row: Mapping[str, Array]) -> Array:
@@ -82,7 +82,7 @@ def bins(row: Mapping[str, Array]) -> Array:
     return bin_of(xp.concatenate([row["norm"], largest, xp.max(largest, axis=1, keepdims=True)], axis=1))
 
 
-def _added(a: Array, b: Array) -> Array:
+def added(a: Array, b: Array) -> Array:
     """Sum of counts that stops at the largest int32."""
     return namespace(a, b).where(a > _MOST - b, _MOST, a + b)
 

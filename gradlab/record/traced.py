@@ -62,12 +62,7 @@ def update(layout: Layout, state: Mapping[str, Array], tensors: Sequence[Array],
     joined = _packed(rows.join(_unpacked(layout, state, "open_"), new))
     row = {name: jnp.where(fresh, x, joined[name]) for name, x in _packed(new).items()}
     put = {name: jax.lax.dynamic_update_slice_in_dim(kept[name], x, at, 0) for name, x in row.items()}
-    every = layout.histogram_every
-    histogram = _where(
-        seen % every == 0,
-        lambda h: _counted(h, tensors, at // every, seen % (every * stride) == 0),
-        kept["histogram"],
-    )
+    histogram = _with_counts(layout, kept["histogram"], tensors, seen, stride)
     found = rows.bins(new)[0]
     spectrum = state["spectrum"].at[jnp.arange(len(found)), found].add(1)
     still_open = {f"open_{name}": x for name, x in row.items()}
@@ -134,8 +129,17 @@ def _halved(layout: Layout, state: Mapping[str, Array]) -> State:
     return {name: jax.lax.dynamic_update_slice_in_dim(state[name], x, 0, 0) for name, x in joined.items()}
 
 
-def _counted(counts: Array, tensors: Sequence[Array], at: Array, fresh: Array) -> Array:
+def _with_counts(layout: Layout, histogram: Array, tensors: Sequence[Array], seen: Array, stride: Array) -> Array:
+    """The histogram with the entries of this step in it, if it is one of those that are counted."""
+    import jax
     import jax.numpy as jnp
 
-    found = jnp.stack([entries_by_size(g) for g in tensors])
-    return counts.at[at].set(found + jnp.where(fresh, 0, counts[at]))
+    every = layout.histogram_every
+    due, at = seen % every == 0, seen // (every * stride)
+    found = jax.lax.cond(
+        due,
+        lambda: jnp.stack([entries_by_size(g) for g in tensors]),
+        lambda: jnp.zeros(histogram.shape[1:], np.int32),
+    )
+    before = seen % (every * stride) != 0  # has this row counts already?
+    return _where(due, lambda h: h.at[at].set(rows.added(jnp.where(before, h[at], 0), found)), histogram)

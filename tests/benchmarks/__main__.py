@@ -6,7 +6,20 @@ import argparse
 import dataclasses
 from collections.abc import Iterator
 
-from . import accumulators, adagrad, clip, embeddings, first, imports, latency, machine, sweep, table, workers
+from . import (
+    accumulators,
+    adagrad,
+    clip,
+    embeddings,
+    first,
+    imports,
+    latency,
+    machine,
+    recording,
+    sweep,
+    table,
+    workers,
+)
 from .contestants import CONTESTANTS
 
 PARTS = {
@@ -19,6 +32,7 @@ PARTS = {
     "first": first.rows,
     "sweep": sweep.rows,
     "workers": workers.rows,
+    "recording": recording.rows,
 }
 IN_THE_BROWSER = {"latency", "first"}
 

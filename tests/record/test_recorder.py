@@ -1,6 +1,5 @@
 """The recorder: what it keeps, eager and traced, and what it refuses."""
 
-from pathlib import Path
 from typing import Any
 
 import jax
@@ -51,28 +50,6 @@ def test_names_come_from_variables_dict_keys_trees_or_positions() -> None:
         rec = gl.Recorder(1)
         rec.record(given_grads)
         assert rec.names == names
-
-
-def test_save_and_load_keep_everything_without_pickle(tmp_path: Path) -> None:
-    rec = gl.Recorder(5)
-    for step in range(3):
-        rec.record(grads(step), loss=step)
-    rec.save(tmp_path / "run.npz")
-    back = gl.Recorder.load(tmp_path / "run.npz")
-    assert (back.names, back.sizes, len(back), back.scalars) == (rec.names, rec.sizes, 3, ("loss",))
-    for column in ("norm", "largest", "nonfinite", "histogram", "loss"):
-        np.testing.assert_array_equal(back[column], rec[column])
-    rec.save(tmp_path / "again.npz")
-    assert (tmp_path / "run.npz").read_bytes() == (tmp_path / "again.npz").read_bytes()
-
-
-def test_a_foreign_file_is_refused(tmp_path: Path) -> None:
-    np.savez(tmp_path / "x.npz", a=np.ones(2))
-    (tmp_path / "x.csv").write_text("step,loss\n0,1\n")
-    with pytest.raises(ValueError, match="is not a recording"):
-        gl.Recorder.load(tmp_path / "x.csv")
-    with pytest.raises(ValueError, match="is not a recording; write one with"):
-        gl.Recorder.load(tmp_path / "x.npz")
 
 
 def test_bad_steps_are_refused_and_leave_the_recording_alone() -> None:

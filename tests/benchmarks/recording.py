@@ -1,0 +1,172 @@
+"""A step of a small network with and without the recorder, and a long run of a thousand tensors."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from .race import race
+from .table import Row
+
+WIDTHS, BATCH, ROUNDS = (784, 256, 128, 10), 128, 480  # rounds: thirty times the sixteen steps of which one counts all
+TENSORS, STEPS, BATCH_STEPS = 1_000, 100_000, 1_000
+STEP, LONG = "a step of a 784-256-128-10 network, batch 128", f"{TENSORS:,} tensors x {STEPS:,} steps"
+Weights = dict[str, Any]
+
+
+def rows() -> Iterator[Row]:
+    """Steps of NumPy and of JAX with optax under jit, then long runs."""
+    for host, runners in {"NumPy": _numpy(), "JAX and optax, jit": _jax()}.items():
+        yield from _dearer(f"{STEP}, {host}", runners)
+    yield _long("extend, 1,000 steps at once", _by_extend)
+    yield _long("update, one scan, 4 entries each", _by_scan)
+
+
+def _dearer(what: str, runners: dict[str, Callable[[], Any]]) -> Iterator[Row]:
+    """The race, and what recording adds to a step: the median, over pairs of neighbouring steps, of the ratio."""
+    plain, recording = race(what, runners, ROUNDS)
+    yield plain
+    added = 100 * (recording.ratio - 1) if recording.ratio else float("nan")
+    yield dataclasses.replace(recording, note=f"{recording.note}; recording adds {added:.1f} %")
+
+
+def _weights() -> Weights:
+    draw, layers = np.random.default_rng(0), list(itertools.pairwise(WIDTHS))
+    found = {f"w{k}": draw.normal(0, n**-0.5, (n, m)).astype(np.float32) for k, (n, m) in enumerate(layers)}
+    return found | {f"b{k}": np.zeros(m, np.float32) for k, (_, m) in enumerate(layers)}
+
+
+def _data() -> tuple[np.ndarray, np.ndarray]:
+    draw = np.random.default_rng(1)
+    return draw.normal(size=(BATCH, WIDTHS[0])).astype(np.float32), draw.integers(0, WIDTHS[-1], BATCH)
+
+
+def _numpy() -> dict[str, Callable[[], Any]]:
+    import gradlab as gl
+
+    x, y = _data()
+
+    def runner(recorder: gl.Recorder | None) -> Callable[[], None]:
+        weights = _weights()
+        slots = {name: np.full_like(w, 0.1) for name, w in weights.items()}
+
+        def step() -> None:
+            loss, grads = _backprop(weights, x, y)
+            if recorder is not None:
+                recorder.record(grads, loss=loss)
+            for name, g in grads.items():
+                slots[name] += g * g
+                weights[name] -= np.float32(0.01) * g / np.sqrt(slots[name])
+
+        return step
+
+    return {"gradlab": runner(None), "the same, recorded": runner(gl.Recorder())}
+
+
+def _backprop(w: Weights, x: np.ndarray, y: np.ndarray) -> tuple[float, Weights]:
+    """Loss and gradients of a network with rectifiers and a softmax, written plainly."""
+    inputs, last = [x], len(WIDTHS) - 2
+    for k in range(last):
+        inputs.append(np.maximum(inputs[-1] @ w[f"w{k}"] + w[f"b{k}"], 0))
+    scores = inputs[-1] @ w[f"w{last}"] + w[f"b{last}"]
+    scores -= scores.max(axis=1, keepdims=True)
+    share = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    at = np.arange(len(y)), y
+    loss, delta = -float(np.log(share[at]).mean()), share
+    delta[at] -= 1
+    delta /= len(y)
+    grads = {}
+    for k in range(last, -1, -1):
+        grads[f"w{k}"], grads[f"b{k}"] = inputs[k].T @ delta, delta.sum(axis=0)
+        if k:
+            delta = (delta @ w[f"w{k}"].T) * (inputs[k] > 0)
+    return loss, grads
+
+
+def _jax() -> dict[str, Callable[[], Any]]:
+    import jax
+    import jax.numpy as jnp
+    import optax
+
+    import gradlab as gl
+
+    x, y = map(jnp.asarray, _data())
+    tx, recorder = optax.adam(1e-3), gl.Recorder()
+
+    def loss_of(w: Weights) -> Any:
+        h = x
+        for k in range(len(WIDTHS) - 2):
+            h = jax.nn.relu(h @ w[f"w{k}"] + w[f"b{k}"])
+        scores = h @ w[f"w{len(WIDTHS) - 2}"] + w[f"b{len(WIDTHS) - 2}"]
+        return optax.softmax_cross_entropy_with_integer_labels(scores, y).mean()
+
+    def step(carry: Any) -> Any:
+        weights, state, seen = carry
+        loss, grads = jax.value_and_grad(loss_of)(weights)
+        seen = seen and recorder.update(seen, grads, loss=loss)
+        updates, state = tx.update(grads, state, weights)
+        return optax.apply_updates(weights, updates), state, seen
+
+    def runner(seen: Any) -> Callable[[], None]:
+        weights = jax.tree.map(jnp.array, _weights())
+        kept, compiled = [(weights, tx.init(weights), seen)], jax.jit(step, donate_argnums=0)
+
+        def run() -> None:
+            kept[0] = jax.block_until_ready(compiled(kept[0]))
+
+        return run
+
+    return {"gradlab": runner(None), "the same, recorded": runner(recorder.init(_weights(), loss=0.0))}
+
+
+def _long(who: str, run: Callable[[], Any]) -> Row:
+    start = time.perf_counter()
+    recorder = run()
+    seconds = time.perf_counter() - start
+    kept = sum(x.nbytes for x in recorder._data.values()) / 2**20
+    asked = statistics.median(_milliseconds(lambda: recorder.what_if(clip_norm=1.0)) for _ in range(5))
+    note = f"{kept:.0f} MiB, {seconds:.0f} s in all; {recorder!r}; what_if {asked:.0f} ms"
+    return Row(LONG, who, median=1000 * seconds / STEPS, note=note)
+
+
+def _milliseconds(run: Callable[[], Any]) -> float:
+    start = time.perf_counter()
+    run()
+    return 1000 * (time.perf_counter() - start)
+
+
+def _by_extend() -> Any:
+    import gradlab as gl
+
+    recorder, draw = gl.Recorder(), np.random.default_rng(0)
+    recorder.prepare({f"w{k}": (1000, 1000) for k in range(TENSORS)})
+    norm = np.exp(draw.normal(size=(BATCH_STEPS, TENSORS))).astype(np.float32)
+    entry = draw.normal(size=(BATCH_STEPS, len(recorder.sampled[0]))).astype(np.float32)
+    columns = {"norm": norm, "largest": norm / 30, "nonfinite": np.zeros(norm.shape, np.int32), "entry": entry}
+    for _ in range(STEPS // BATCH_STEPS):
+        recorder.extend(columns)
+    return recorder
+
+
+def _by_scan() -> Any:
+    import jax
+    import jax.numpy as jnp
+
+    import gradlab as gl
+
+    recorder = gl.Recorder()
+    names = [f"w{k}" for k in range(TENSORS)]
+
+    def step(state: Any, k: Any) -> Any:
+        all_ = jnp.sin(k + jnp.arange(4.0 * TENSORS)).reshape(TENSORS, 4)
+        return recorder.update(state, dict(zip(names, all_, strict=True))), None
+
+    state = recorder.init({name: np.zeros(4, np.float32) for name in names})
+    run = jax.jit(lambda state: jax.lax.scan(step, state, jnp.arange(float(STEPS)))[0], donate_argnums=0)
+    return recorder.absorb(run(state))
