@@ -10,6 +10,20 @@ from typing import Any
 
 import gradlab as gl
 
+_INDEX = """\
+Reference
+=========
+
+Everything public, from its docstrings. ``import gradlab as gl`` brings all of it.
+
+.. list-table::
+
+{rows}
+.. toctree::
+   :hidden:
+
+{tree}"""
+
 
 def modules() -> dict[str, ModuleType]:
     """The public modules by their names, gradlab itself first."""
@@ -38,12 +52,14 @@ def contents(module: ModuleType) -> Iterator[tuple[str, Any]]:
     names = gl._NAMES if module is gl else vars(module)
     for name in sorted(names, key=str.lower):
         thing = getattr(module, name)
-        if not name.startswith("_") and (_own(thing) or name.isupper()):
+        if not name.startswith("_") and (_offers(module, thing) or name.isupper()):
             yield name, thing
 
 
-def _own(thing: Any) -> bool:
-    return callable(thing) and str(getattr(thing, "__module__", "")).startswith("gradlab")
+def _offers(module: ModuleType, thing: Any) -> bool:
+    """A package offers what it imports from its files, and a file what it defines."""
+    home = str(getattr(thing, "__module__", ""))
+    return callable(thing) and (home.startswith("gradlab") if hasattr(module, "__path__") else home == module.__name__)
 
 
 def _said(thing: Any) -> bool:
@@ -52,19 +68,17 @@ def _said(thing: Any) -> bool:
 
 def pages() -> Iterator[tuple[str, str]]:
     """Yield the reference as (name of the page, reStructuredText), its index first."""
-    listed = "".join(f"   {place}\n" for place in modules())
-    rows = "".join(f"   * - :doc:`gl.{place.partition('.')[2] or '*'} <{place}>`\n     - {_first(m)}\n" for place, m in modules().items())
-    yield "index", (
-        f"{_heading('Reference')}Everything public, from its docstrings. ``import gradlab as gl`` is all that you need.\n\n"
-        f".. list-table::\n\n{rows}\n.. toctree::\n   :hidden:\n\n{listed}"
-    )
+    listed = modules().items()
+    rows = "".join(f"   * - :doc:`{place}`\n     - {_first(module)}\n" for place, module in listed)
+    tree = "".join(f"   {place}\n" for place, _ in listed)
+    yield "index", _INDEX.format(rows=rows, tree=tree)
     for place, module in modules().items():
         yield place, f"{_heading(place)}.. automodule:: {place}\n\n{''.join(_entries(place, module))}"
 
 
 def _entries(place: str, module: ModuleType) -> Iterator[str]:
     for name, thing in contents(module):
-        if name.isupper() and not _own(thing):
+        if name.isupper() and not _offers(module, thing):
             value = repr(thing)
             shown = f"   :value: {value}\n" if len(value) < 80 else ""
             yield f".. py:data:: {name}\n{shown}\n"

@@ -12,6 +12,7 @@ extensions = [
     "sphinx.ext.viewcode",
     "notebooks.site.docstrings",
     "notebooks.site.mathml",
+    "notebooks.site.accessible",
 ]
 
 myst_enable_extensions = ["dollarmath"]
@@ -20,7 +21,6 @@ html_math_renderer = "mathml"
 
 add_module_names = False
 autodoc_member_order = "bysource"
-autodoc_preserve_defaults = True
 autodoc_typehints_format = "short"
 python_maximum_signature_line_length = 88
 python_use_unqualified_type_names = True

@@ -23,8 +23,8 @@ _SPECIAL = re.compile(r"([\\*|])|(_)(?!\w)")
 def rst(lines: Sequence[str], link: Link = lambda name: None) -> list[str]:
     """Write the lines of a docstring as reStructuredText.
 
-    >>> print(*rst(["Half of `x`.", "", "    y = x * 0.5", "", "Args:", "    x: a number,", "        any one."]), sep="|")
-    Half of ``x``.||.. code-block:: text||   y = x * 0.5||:Args:|   - **x**: a number, any one.|
+    >>> print(*rst(["Half of `x`.", "", "    y = x / 2", "", "Args:", "    x: a number,", "        any one."]), sep="|")
+    Half of ``x``.||.. code-block:: text||   y = x / 2||:Args:|   - **x**: a number, any one.|
     """
     written: list[str] = []
     for block in _blocks(lines):
@@ -97,7 +97,7 @@ def _inline(text: str, link: Link) -> str:
     parts = re.split(r"`([^`]+)`", text)
     parts[::2] = [_SPECIAL.sub(r"\\\1\2", part) for part in parts[::2]]
     parts[1::2] = [_named(name, link) for name in parts[1::2]]
-    return re.sub(r"(`{1,2})(?=\w)", r"\1\\ ", "".join(parts)) if False else "".join(_spaced(parts))
+    return "".join(_spaced(parts))
 
 
 def _spaced(parts: list[str]) -> Iterator[str]:

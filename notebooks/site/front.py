@@ -2,34 +2,78 @@
 
 from __future__ import annotations
 
+import re
 from base64 import b64decode
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
+from gradlab._repository import on_binder
+
 from .pages import Notebook, plain
 
-_OPENING_ENDS = "## Two commands"
+_OPENING = re.compile(r"# gradlab\n(.*?)^## ", re.DOTALL | re.MULTILINE)
+_BADGES = re.compile(r"^\[?!\[.*\n", re.MULTILINE)
+
+_PAGE = """\
+# gradlab
+
+{opening}
+
+```{{raw}} html
+<nav class="launch" aria-label="Begin">
+<a href="{start}.html">Begin the course</a><a href="{binder}">Open on Binder</a></nav>
+```
+
+## The course
+
+```{{raw}} html
+<div class="cards">{cards}</div>
+```
+
+## The library
+
+- [README](readme.md): installation, a tour of the library, the map of its code, proof and speed
+- [Reference](api/index.rst): every public name, from its docstring; the same {{ref}}`by letter <genindex>`
+
+```{{toctree}}
+:hidden:
+:caption: Course
+
+{course}
+```
+
+```{{toctree}}
+:hidden:
+:caption: Library
+
+readme
+api/index
+```
+"""
 
 
 def front_page(readme: str, notebooks: Sequence[Notebook]) -> str:
     """Give the page in Markdown."""
-    opening = readme.partition(_OPENING_ENDS)[0].strip()
-    cards = "".join(map(_card, notebooks))
-    course = "\n".join(notebook.name for notebook in notebooks)
-    return plain(
-        f"{opening}\n\n## The course\n\n```{{raw}} html\n<div class='cards'>{cards}</div>\n```\n\n"
-        "## Everything else\n\n- [README](readme.md): installation, a tour of the library, the map of the code, proof "
-        "and speed\n- [Reference](api/index.rst): every public name\n- {ref}`genindex`\n\n"
-        f"```{{toctree}}\n:hidden:\n:caption: Course\n\n{course}\n```\n\n"
-        "```{toctree}\n:hidden:\n:caption: Library\n\nreadme\napi/index\n```\n"
-    ).replace("](notebooks/pictures/", "](pictures/")
+    found = _OPENING.search(readme)
+    if not found:
+        raise ValueError("README.md has to open with '# gradlab' and to go on with a section")
+    start = notebooks[0]
+    return _PAGE.format(
+        opening=_here(_BADGES.sub("", found[1], count=1).strip()), start=start.name, binder=on_binder(start.path.name),
+        cards="".join(map(_card, notebooks)), course="\n".join(notebook.name for notebook in notebooks),
+    )  # fmt: skip
 
 
 def readme_page(readme: str) -> str:
     """Give the README as a page: a title of its own, pictures from beside it."""
     body = readme.partition("\n")[2]
-    return "# README\n" + plain(body).replace("](notebooks/pictures/", "](pictures/")
+    return "# README\n" + _here(body)
+
+
+def _here(text: str) -> str:
+    """Markdown of the README as it is written beside the pictures."""
+    return plain(text).replace("](notebooks/pictures/", "](pictures/")
 
 
 def pictures(notebooks: Sequence[Notebook], folder: Path) -> None:
