@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from . import labs as labs
     from . import optax as optax
     from . import raw_ops as raw_ops
+    from . import reader_run as reader_run
     from . import rules as rules
     from . import schedules as schedules
     from . import torch as torch
@@ -72,6 +73,7 @@ _MODULES = (
     "labs",
     "optax",
     "raw_ops",
+    "reader_run",
     "rules",
     "schedules",
     "torch",

@@ -72,18 +72,23 @@ def every(rec: Recorder) -> str:
 
 
 def reach(*norms: np.ndarray) -> tuple[float, float]:
-    """Powers of ten around all norms that are finite and not 0, at most eight decades of them.
+    """Round numbers around all norms that are finite and not 0, at most eight decades apart.
 
-    >>> reach(np.array([0.02, 30.0, np.inf, 0.0]))
-    (0.01, 100.0)
+    >>> reach(np.array([0.03, 30.0, np.inf, 0.0]))
+    (0.02, 50.0)
     """
     there = np.concatenate([np.ravel(x) for x in norms]).astype(np.float64)
     there = there[np.isfinite(there) & (there > 0)]
     if not there.size:
         return 0.1, 10.0
-    low, high = int(np.floor(np.log10(there.min()))), int(np.ceil(np.log10(there.max())))
-    high = max(high, low + 1)
-    return 10.0 ** max(low, high - _DECADES), 10.0**high
+    digits = np.array([1.0, 2.0, 5.0, 10.0])
+    floor, ceiling = (10.0 ** np.floor(np.log10(x)) * digits for x in (there.min(), there.max()))
+    low, high = (
+        floor[floor <= there.min()].max(initial=floor[0]),
+        ceiling[ceiling >= there.max()].min(initial=ceiling[-1]),
+    )
+    high = max(high, 10 * low)
+    return float(f"{max(low, high / 10.0**_DECADES):.1g}"), float(f"{high:.1g}")
 
 
 def limit_slider(norms: tuple[float, float], value: float) -> Slider:

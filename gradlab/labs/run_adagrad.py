@@ -95,7 +95,7 @@ class run_adagrad(RunLab):
         super().__init__(recording, **initial)
         end = self.rec.seen
         self.presets = {  # type: ignore[misc]
-            "Keras's accumulator": {"initial": 0.1, "epsilon": 1e-7, "below": 0.1, "step": end},
+            "The accumulator of Keras": {"initial": 0.1, "epsilon": 1e-7, "below": 0.1, "step": end},
             "A large accumulator": {"initial": 10.0, "epsilon": 1e-7, "below": 0.1, "step": end},
             "A tiny accumulator": {"initial": 1e-6, "epsilon": 1e-10, "below": 0.1, "step": end},
             "Before the first step": {"initial": 0.1, "epsilon": 1e-7, "below": 0.1, "step": 0},

@@ -108,6 +108,7 @@ class run_layers(RunLab):
     def make_controls(self) -> list[Control]:
         rec = self.rec = in_sight(self.rec)
         self._norms = percentiles(rec, _PERCENTS)
+        self._reach = reach(self._norms, rec.global_norm)
         self._layers = [layer_of(name) for name in rec.names]
         self._order = np.argsort(-self._norms[2], kind="stable").tolist()
         try:
@@ -119,7 +120,7 @@ class run_layers(RunLab):
         shown = [(_ALL, "all tensors, largest norms first"), (_EACH, "of each layer the largest")]
         start = float(np.median(self._norms[2])) or 1.0
         return [
-            limit_slider(reach(self._norms), start),
+            limit_slider(self._reach, start),
             Menu("method", "Clip by", METHODS, "norm"),
             Menu("show", "Show", [*shown, *((f"only {layer}", f"only {layer}") for layer in several)], _ALL),
             Menu("tensor", "Tensor over time", rec.names, rec.names[self._order[0]]),
@@ -143,7 +144,7 @@ class run_layers(RunLab):
         return [k for k in self._order if show == _ALL or self._layers[k] == only][:MOST_ROWS]
 
     def make_view(self) -> LayersView:
-        rec, (low, high) = self.rec, reach(self._norms)
+        rec, (low, high) = self.rec, self._reach
         rows = min(MOST_ROWS, len(rec.names))
         return LayersView(rows, rec.step, rec.seen, (0.8 * low, 1.25 * high), f"every {every(rec)}")
 

@@ -27,7 +27,8 @@ class Answer(NamedTuple):
     """A run of several workers under one limit.
 
     Attributes:
-        workers, straggler, limit: the settings. staleness, accepted: (gradients,) of each handed in, in updates.
+        workers, straggler, limit: the settings. staleness: (gradients,) of each handed in, in updates.
+        accepted, last: (gradients,) whether it was, and whether it is of the last worker.
         by_limit: share accepted under each of `_LIMITS`. agreement: cosines of the recorded run; None if unknown.
         known: whether the speeds are the recorded ones.
     """
@@ -37,6 +38,7 @@ class Answer(NamedTuple):
     limit: int
     staleness: np.ndarray
     accepted: np.ndarray
+    last: np.ndarray
     by_limit: np.ndarray
     agreement: Coherence | None
     known: bool
@@ -128,9 +130,9 @@ class run_staleness(RunLab):
         workers, limit, straggler = values["workers"], values["limit"], values["straggler"]
         known = values["speeds"] == "measured"
         seconds = tuple(self._seconds.tolist()) if known else ()
-        staleness, accepted = _ran(workers, limit, straggler, seconds)
+        staleness, accepted, last = _ran(workers, limit, straggler, seconds)
         by_limit = np.array([_ran(workers, x, straggler, seconds)[1].mean() for x in _LIMITS.tolist()])
-        return Answer(workers, straggler, limit, staleness, accepted, by_limit, self._agreement, known)
+        return Answer(workers, straggler, limit, staleness, accepted, last, by_limit, self._agreement, known)
 
     def make_view(self) -> StalenessView:
         found = self._agreement
@@ -177,6 +179,7 @@ class run_staleness(RunLab):
                 ("mean and largest staleness", f"{plain(mean)} and {trace.staleness.max()} updates"),
                 (f"dropped by limit {trace.limit}", f"{_percent(trace.dropped)} of {GRADIENTS}"),
                 ("oldest accepted", f"{trace.oldest} updates"),
+                ("dropped of the last worker", f"{(trace.last & ~trace.accepted).sum()} of {trace.last.sum()}"),
                 ("neighbouring gradients", agrees[0]),
                 ("gradients the mean staleness apart", agrees[1]),
             ),
@@ -214,9 +217,9 @@ def _agreement(rec: Recorder) -> Coherence | None:
 
 
 @functools.lru_cache(maxsize=1024)
-def _ran(workers: int, limit: int, straggler: float, seconds: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Staleness of every gradient, and whether it was accepted."""
+def _ran(workers: int, limit: int, straggler: float, seconds: tuple[float, ...]) -> tuple[np.ndarray, ...]:
+    """Staleness of every gradient, whether it was accepted, and whether it is of the last worker."""
     speeds = Speeds(median=_TIME, spread=0.0, slow={workers - 1: straggler}, measured=seconds)
     experiment = Experiment(Bowl(), workers=workers, speeds=speeds, policy="drop", staleness=limit, gradients=GRADIENTS)
     trace = decide(experiment)  # no weight is looked at
-    return trace.true_staleness, trace.accepted
+    return trace.true_staleness, trace.accepted, trace.rounds["worker"] == workers - 1
