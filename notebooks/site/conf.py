@@ -28,6 +28,7 @@ toc_object_entries_show_parents = "hide"
 viewcode_line_numbers = True
 
 html_theme = "furo"
+html_favicon = "static/icon.svg"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_js_files = [("labs.js", {"defer": "defer"})]
