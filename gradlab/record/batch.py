@@ -12,6 +12,7 @@ from ..errors import InvalidArgumentError
 from .layout import Layout
 from .measure import BINS
 from .rows import BY_ROW, Columns, bins, halved, halved_counts, join
+from .spectrum import BINS as NORM_BINS
 
 
 def put(data: Mapping[str, np.ndarray], steps: Columns, seen: int, stride: int) -> None:
@@ -29,7 +30,8 @@ def put(data: Mapping[str, np.ndarray], steps: Columns, seen: int, stride: int) 
     if n == 1:
         data["spectrum"][width, bins(steps)[0]] += 1
     else:
-        np.add.at(data["spectrum"], (width, bins(steps)), 1)
+        counts = data["spectrum"].reshape(-1)  # with one index NumPy is several times faster than with two
+        np.add.at(counts, (bins(steps) + width * NORM_BINS).reshape(-1), 1)
 
 
 def put_counts(histogram: np.ndarray, counts: np.ndarray, seen: int, every: int) -> None:
