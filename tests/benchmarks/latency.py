@@ -23,7 +23,7 @@ from .table import Row, percentile
 
 STEP_SECONDS, BLOCK, BLOCKS, MOST_BLOCKS = 0.33, 10, 6, 14
 QUIET = 0.12
-AHEAD_SECONDS = 4  # for what is made ahead
+AHEAD_SECONDS = 4.0  # for what is made ahead
 DRAG_SECONDS, MOVES, DRAGS = 2.0, 120, 3
 
 # The track of a native range or of an ipywidgets slider, and where its handle is, in page pixels.
@@ -60,26 +60,27 @@ def _stepped_and_dragged(name: str, notebook: Notebook) -> Row:
     handle = notebook.page.locator(".jp-OutputArea").locator("input[type=range], .noUi-handle").first
     handle.wait_for()
     time.sleep(AHEAD_SECONDS)
-    blocks = _quietest(notebook.page, handle)
-    drags = [_drag(notebook.page, handle) for _ in range(DRAGS)]
-    times = [t for block in blocks for t in block.latencies]
-    lost, others = sum(block.lost for block in blocks), max(block.others for block in blocks)
+    times, note = stepped(notebook.page, handle)
+    drags = [drag(notebook.page, handle) for _ in range(DRAGS)]
     if not times:
         return Row("slider to pixels", name, note="the picture never changed")
     return Row(
         "slider to pixels", name, statistics.median(times), percentile(times, 95),
         frames=statistics.median(frames for frames, _ in drags), settle=statistics.median(s for _, s in drags),
-        note=f"others used up to {others:.0%} of a core" + (f"; {lost} steps showed nothing" if lost else ""),
+        note=note,
     )  # fmt: skip
 
 
-def _quietest(page: Any, handle: Any) -> list[Block]:
-    """Measure until BLOCKS blocks were quiet, but not for ever; keep the quietest."""
+def stepped(page: Any, handle: Any, wanted: int = BLOCKS, most: int = MOST_BLOCKS) -> tuple[list[float], str]:
+    """The latencies in ms of the quietest blocks of steps, measured until enough were quiet; and a note on them."""
     _block(page, handle, "ArrowRight")  # warm-up
     blocks: list[Block] = []
-    while len(blocks) < MOST_BLOCKS and sum(block.others <= QUIET for block in blocks) < BLOCKS:
+    while len(blocks) < most and sum(block.others <= QUIET for block in blocks) < wanted:
         blocks.append(_block(page, handle, ("ArrowLeft", "ArrowRight")[len(blocks) % 2]))
-    return sorted(blocks, key=lambda block: block.others)[:BLOCKS]
+    kept = sorted(blocks, key=lambda block: block.others)[:wanted]
+    lost, others = sum(block.lost for block in kept), max(block.others for block in kept)
+    said = f"others used up to {others:.0%} of a core" + (f"; {lost} steps showed nothing" if lost else "")
+    return [t for block in kept for t in block.latencies], said
 
 
 def _block(page: Any, handle: Any, key: str) -> Block:
@@ -95,7 +96,7 @@ def _block(page: Any, handle: Any, key: str) -> Block:
     return Block([t for t in firsts if t is not None], firsts.count(None), others.share())
 
 
-def _drag(page: Any, handle: Any) -> tuple[float, float]:
+def drag(page: Any, handle: Any) -> tuple[float, float]:
     """Pull the handle over the track; give frames per second, and ms from the last move to the last frame."""
     track = handle.evaluate(TRACK)
     left, width, y = track["left"], track["width"], track["y"]

@@ -13,7 +13,7 @@ from typing import Any
 from tests.browser import server
 from tests.browser.pages import Notebook
 
-from .contestants import CONTESTANTS, Contestant
+from .contestants import Contestant
 from .table import Row
 
 WATCH = Path(__file__).with_name("watch.js")
@@ -30,15 +30,14 @@ def each(what: str, contestants: Sequence[Contestant], measured: Callable[[str, 
         root = Path(scratch, "notebooks")
         root.mkdir()
         with server.jupyterlab(root, Path(scratch, "jupyter")) as address, server.chromium() as browser:
-            for contestant in contestants:
+            for number, contestant in enumerate(contestants):
                 if missing := [name for name in contestant.needs if not _installed(name)]:
                     yield Row(what, contestant.name, note=f"not measured: {', '.join(missing)} missing")
                 else:
-                    yield measured(contestant.name, _opener(contestant, root, address, browser))
+                    yield measured(contestant.name, _opener(root / f"{number}.ipynb", contestant, address, browser))
 
 
-def _opener(contestant: Contestant, root: Path, address: str, browser: Any) -> Opener:
-    path = root / f"{CONTESTANTS.index(contestant)}.ipynb"
+def _opener(path: Path, contestant: Contestant, address: str, browser: Any) -> Opener:
     path.write_text(json.dumps(_notebook(contestant.source)), encoding="utf-8")
 
     @contextmanager
