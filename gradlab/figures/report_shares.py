@@ -51,8 +51,9 @@ def _curve(axes: Any, shares: Shares) -> None:
     axes.plot(shares.limits, shares.fired, "-", lw=1.8, color=BLUE)
     axes.axvline(shares.limit, color=GREEN, ls="--", lw=1.6)
     axes.plot([shares.limit], [shares.share], "o", ms=7, mew=0, color=GREEN)
+    above = 8 if shares.share < 0.9 else -14  # points
     axes.annotate(
-        f"{shares.limit:.3g}: {shares.share:.1%}", (shares.limit, shares.share), (8, 8), textcoords="offset points",
+        f"{shares.limit:.3g}: {shares.share:.1%}", (shares.limit, shares.share), (8, above), textcoords="offset points",
         fontsize=9.5, color=BLACK, fontweight="bold",
     )  # fmt: skip
     axes.set(xscale="log", ylim=(0, 1.04), xlim=(shares.limits[0], shares.limits[-1]))

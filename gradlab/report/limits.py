@@ -12,6 +12,7 @@ from ._run import Run
 from ._words import counted, number, percent
 
 CURVE = 49  # limits along the curve
+_ALIKE = "The norms differ by less than the sizes by which steps were counted: none stands out, and none needs a limit."
 
 
 def section(run: Run) -> Section:
@@ -55,11 +56,12 @@ def _reason(run: Run, share: float) -> str:
     if summary is None:
         return ""
     suggested = number(summary.suggested)
+    top = run.finite_norms.max() / summary.suggested
+    tail = f"What is above is the tail, up to {number(top)} times the limit." if top > 1 else _ALIKE
     why = (
-        f"Why {suggested}: nine of ten recorded steps have a smaller norm and stay as they are. What is above is the "
-        f"tail, up to {number(run.finite_norms.max() / summary.suggested)} times the limit. A limit near the median, "
-        f"{number(run.median)}, would scale down every other step, a smaller learning rate by another name; one "
-        f"far above {number(summary.limits[-1])}, the 99th percentile, would hardly ever act."
+        f"Why {suggested}: nine of ten recorded steps have a smaller norm and stay as they are. {tail} A limit near "
+        f"the median, {number(run.median)}, would scale down every other step, a smaller learning rate by another name; "
+        f"one far above {number(summary.limits[-1])}, the 99th percentile, would hardly ever act."
     )
     asked = "" if run.asked is None else f" Your limit fires on {percent(share)}; the suggested one is {suggested}."
     return paragraph(why + asked)
