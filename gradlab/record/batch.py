@@ -30,8 +30,8 @@ def put(data: Mapping[str, np.ndarray], steps: Columns, seen: int, stride: int) 
     if n == 1:
         data["spectrum"][width, bins(steps)[0]] += 1
     else:
-        counts = data["spectrum"].reshape(-1)  # with one index NumPy is several times faster than with two
-        np.add.at(counts, (bins(steps) + width * NORM_BINS).reshape(-1), 1)
+        counts = data["spectrum"].reshape(-1)
+        np.add.at(counts, (bins(steps) + width * NORM_BINS).reshape(-1), np.int32(1))  # an int is 40 times slower
 
 
 def put_counts(histogram: np.ndarray, counts: np.ndarray, seen: int, every: int) -> None:
