@@ -38,8 +38,8 @@ class Notebook:
 
     @property
     def about(self) -> str:
-        """The first paragraph after the title."""
-        return re.split(r"\n\s*\n", self._opening().partition("\n")[2].strip())[0].replace("\n", " ")
+        """How it begins, after the title: a few plain sentences."""
+        return opening(re.split(r"\n\s*\n", self._opening().partition("\n")[2].strip())[0])
 
     @property
     def time(self) -> str:
@@ -48,12 +48,11 @@ class Notebook:
         return found[1] if found else ""
 
     def picture(self) -> tuple[str, str] | None:
-        """The first picture among the outputs: its alternative text and the PNG in base 64."""
-        for cell in self.cells:
-            for output in cell.get("outputs", ()):
-                if found := _PICTURE.search(_joined(output.get("data", {}).get("text/html"))):
-                    return found[1], found[2]
-        return None
+        """The richest picture among the outputs: its alternative text and the PNG in base 64."""
+        outputs = (output for cell in self.cells for output in cell.get("outputs", ()))
+        htmls = (_joined(output.get("data", {}).get("text/html")) for output in outputs)
+        found = [(one[1], one[2]) for html in htmls for one in _PICTURE.finditer(html)]
+        return max(found, key=lambda one: len(one[1]), default=None)
 
     def page(self, labs: Mapping[int, str]) -> str:
         """Give the page in Markdown; `labs` says which cells show a lab whose own page is at this address."""
@@ -63,6 +62,17 @@ class Notebook:
 
     def _opening(self) -> str:
         return next(_texts(self.cells), "")
+
+
+def opening(paragraph: str, enough: int = 100) -> str:
+    """The first sentences of a paragraph in Markdown, without its signs.
+
+    >>> opening("A *reader* of [lines](a.ipynb)\\nreads. It learns.", enough=10)
+    'A reader of lines reads.'
+    """
+    words = re.sub(r"\[([^\]]*)\]\([^)]*\)|[*`]", r"\1", paragraph.replace("\n", " "))
+    end = re.compile(r"[.?!](?= |$)").search(words, enough if len(words) > enough else 0)
+    return words[: end.end()] if end else words
 
 
 def plain(text: str) -> str:
