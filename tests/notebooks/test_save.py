@@ -22,9 +22,9 @@ def without_pictures(text: str) -> str:
 
 @every_notebook
 def test_executing_and_saving_again_changes_no_byte(path: Path) -> None:
-    first = save.executed(path)
-    assert without_pictures(first) == without_pictures(path.read_text("utf-8")), "run python -m tests.notebooks.save"
-    assert save.executed(path) == first
+    first, saved = save.executed(path), path.read_text("utf-8")
+    assert without_pictures(first) == without_pictures(saved), "run python -m tests.notebooks.save"
+    assert first == saved or save.executed(path) == first  # with another matplotlib, its pictures repeat at least
 
 
 @every_notebook
