@@ -26,7 +26,10 @@ TOOLS = {
     "browser": ("browser", "no Chromium found"),
     "binder": ("Binder", "set GRADLAB_REQUIRE=binder"),
 }
-EXAMPLES = {"gradlab/torch/": "torch"}  # whose examples need a tool as tests do
+EXAMPLES = {
+    "gradlab/torch/": "torch",
+    "gradlab/keras/recording.py": "tensorflow",
+}  # whose examples need a tool as tests do
 ELSEWHERE = "unsupported: "  # golden scenarios have a summary of their own
 
 # No database: it would put a folder beside the project's own.
@@ -39,13 +42,14 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    missing = importlib.util.find_spec("torch") is None
+    missing = [tool for tool in ("tensorflow", "torch") if importlib.util.find_spec(tool) is None]
     for item in items:
         for folder, tool in EXAMPLES.items():
             if item.path.as_posix().startswith((item.config.rootpath / folder).as_posix()):
                 item.add_marker(tool)
-        if missing and item.get_closest_marker("torch"):
-            item.add_marker(pytest.mark.skip(reason="PyTorch is not installed: python -m pip install 'gradlab[torch]'"))
+        for tool in missing:
+            if item.get_closest_marker(tool):
+                item.add_marker(pytest.mark.skip(reason=f"{TOOLS[tool][0]} is not installed: {TOOLS[tool][1]}"))
 
 
 @pytest.fixture(autouse=True)

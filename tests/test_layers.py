@@ -39,6 +39,7 @@ ROW = {module: k for k, (modules, _) in enumerate(LAYERS.values()) for module in
 LIBRARIES = {module: set(allowed.split()) for modules, allowed in LAYERS.values() for module in modules.split()}
 LIBRARIES["optax"].add("optax")  # the one module that speaks its language
 LIBRARIES["torch"].add("torch")
+LIBRARIES["keras"] |= {"keras", "tensorflow", "torch"}  # the recorder speaks to Keras 3 on each of its backends
 LIBRARIES["tpu"].add("google")  # protobuf: the messages that configure tables
 LIBRARIES["accumulator"].add("ml_dtypes")  # which teaches NumPy the name bfloat16
 TOP = "__init__"  # the public names and the version; it loads everything else late

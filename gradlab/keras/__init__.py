@@ -7,6 +7,7 @@ from .adagrad import Adagrad as Adagrad
 from .backend import epsilon as epsilon
 from .backend import set_epsilon as set_epsilon
 from .optimizer import Optimizer as Optimizer
+from .recording import record as record
 from .replicas import Replicas as Replicas
 from .replicas import replicas as replicas
 from .semantics import SEMANTICS as SEMANTICS

@@ -1,0 +1,125 @@
+"""The recorder on a Keras 3 model, on TensorFlow: what a row is in each way to train, and what is left behind."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradlab as gl
+
+from ..golden.need import need_tensorflow
+from ..record import hosts
+
+pytestmark = [
+    pytest.mark.tensorflow,
+    pytest.mark.filterwarnings("ignore:__array__ implementation doesn't accept a copy"),  # Keras's own, when it saves
+]
+
+
+@pytest.fixture(scope="module")
+def keras() -> Any:
+    need_tensorflow()
+    import keras
+
+    if keras.backend.backend() != "tensorflow":
+        pytest.skip("another test module chose another backend")
+    return keras
+
+
+@pytest.fixture(scope="module")
+def plain() -> gl.Recorder:
+    return hosts.of_numpy()
+
+
+def network(keras: Any, optimizer: Any, **compile_: Any) -> Any:
+    layers = [keras.layers.Dense(5, "tanh", name="hidden"), keras.layers.Dense(3, name="out")]
+    model = keras.Sequential([keras.Input((6,)), *layers], name="net")
+    model.set_weights(list(hosts.weights().values()))
+    model.compile(optimizer, keras.losses.SparseCategoricalCrossentropy(from_logits=True), **compile_)
+    return model
+
+
+def fit(model: Any, *callbacks: Any, batch: int = hosts.BATCH, **kwargs: Any) -> None:
+    model.fit(*hosts.data(), batch, shuffle=False, verbose=0, callbacks=list(callbacks), **kwargs)
+
+
+def in_order(rec: gl.Recorder, plain: gl.Recorder) -> np.ndarray:
+    """Norms in the order of the NumPy recording."""
+    order = [
+        ("hidden/kernel", "hidden/bias", "out/kernel", "out/bias").index(n.removeprefix("net/")) for n in rec.names
+    ]
+    assert order == [0, 1, 2, 3]
+    return rec["norm"][:, [hosts.NAMES.index(name) for name in plain.names]]
+
+
+@pytest.mark.parametrize(
+    "compile_", [{"jit_compile": False}, {"steps_per_execution": 3}, {"run_eagerly": True}], ids=lambda c: next(iter(c))
+)
+def test_every_way_to_run_a_step_records_the_same(keras: Any, plain: gl.Recorder, compile_: dict[str, Any]) -> None:
+    rec = gl.Recorder()
+    model = network(keras, keras.optimizers.SGD(hosts.RATE, global_clipnorm=hosts.LIMIT), **compile_)
+    fit(model, gl.keras.record(rec, every=7))
+    np.testing.assert_allclose(in_order(rec, plain), plain["norm"], 1e-4)
+    assert rec["loss"].mean() == pytest.approx(plain["loss"].mean(), rel=1e-4)
+    assert (rec["seconds"] > 0).all()
+
+
+def test_accumulated_gradients_are_one_row_their_mean(keras: Any, plain: gl.Recorder) -> None:
+    optimizer = keras.optimizers.SGD(hosts.RATE, global_clipnorm=hosts.LIMIT, gradient_accumulation_steps=2)
+    rec = gl.Recorder()
+    fit(network(keras, optimizer), gl.keras.record(rec), batch=hosts.BATCH // 2)
+    np.testing.assert_allclose(in_order(rec, plain), plain["norm"], 1e-4)
+    np.testing.assert_allclose(rec["loss"], plain["loss"], 1e-3)
+
+
+def test_a_loss_scale_is_taken_off_and_skipped_steps_are_no_rows(keras: Any) -> None:
+    x, y = hosts.data()
+    x[0] = np.inf
+    model, rec = (
+        network(keras, keras.optimizers.LossScaleOptimizer(keras.optimizers.SGD(), initial_scale=1e4)),
+        gl.Recorder(),
+    )
+    model.fit(x, y, hosts.BATCH, shuffle=False, verbose=0, callbacks=[gl.keras.record(rec)])
+    assert rec.seen == hosts.STEPS - 1
+    assert rec.global_norm.max() < 10 and np.isnan(rec["loss"]).all()
+
+
+def test_nothing_is_left_behind_and_nothing_extra_is_saved(keras: Any, tmp_path: Path) -> None:
+    model = network(keras, keras.optimizers.Adam())
+    fit(model)
+    before, rec = [v.path for v in model.optimizer.variables], gl.Recorder()
+    names = set(vars(model.optimizer))
+    saved = keras.callbacks.ModelCheckpoint(str(tmp_path / "m.keras"), verbose=0)
+    for _ in range(2):
+        fit(model, gl.keras.record(rec), saved)
+        assert [v.path for v in model.optimizer.variables] == before
+        assert set(vars(model.optimizer)) == names
+    assert rec.seen == 2 * hosts.STEPS
+    again = keras.models.load_model(tmp_path / "m.keras")
+    assert len(again.optimizer.variables) == len(before)
+    fit(again)
+    assert rec.seen == 2 * hosts.STEPS
+
+
+def test_a_fit_that_broke_off_is_taken_off_by_the_next(keras: Any) -> None:
+    class Stop(keras.callbacks.Callback):
+        def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
+            if batch == 3:
+                raise KeyboardInterrupt
+
+    model = network(keras, keras.optimizers.SGD())
+    count = len(model.optimizer.variables)
+    with pytest.raises(KeyboardInterrupt):
+        fit(model, gl.keras.record(gl.Recorder()), Stop())
+    rec = gl.Recorder()
+    fit(model, gl.keras.record(rec))
+    assert (rec.seen, len(model.optimizer.variables)) == (hosts.STEPS, count)
+
+
+def test_what_cannot_be_recorded_is_refused(keras: Any) -> None:
+    tf_keras = pytest.importorskip("tf_keras")
+    with pytest.raises(ValueError, match="every must be >= 1, got 0"):
+        gl.keras.record(gl.Recorder(), every=0)
+    with pytest.raises(TypeError, match=r"for models of Keras 3, got one of tf_keras.*recorder.record\(zip"):
+        gl.keras.record(gl.Recorder()).set_model(tf_keras.Sequential())
