@@ -44,7 +44,7 @@ def files(folder: Path, pattern: str) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob(pattern) if ".ipynb_checkpoints" not in path.parts}
 
 
-@pytest.mark.parametrize("pattern", ["*.py", "*.js", "*.css", "*.html", "*.npz", "py.typed"])
+@pytest.mark.parametrize("pattern", ["*.py", "*.js", "*.css", "*.html", "*.j2", "conf.json", "*.npz", "py.typed"])
 def test_the_wheel_holds_every_file_of_the_package(wheel: Path, pattern: str) -> None:
     assert files(wheel / "gradlab", pattern) == files(ROOT / "gradlab", pattern) != set()
 
