@@ -60,8 +60,8 @@ def _reason(run: Run, share: float) -> str:
     tail = f"What is above is the tail, up to {number(top)} times the limit." if top > 1 else _ALIKE
     why = (
         f"Why {suggested}: nine of ten recorded steps have a smaller norm and stay as they are. {tail} A limit near "
-        f"the median, {number(run.median)}, would scale down every other step, a smaller learning rate by another name; "
-        f"one far above {number(summary.limits[-1])}, the 99th percentile, would hardly ever act."
+        f"the median, {number(run.median)}, would scale down every other step, a smaller learning rate by another "
+        f"name; one far above {number(summary.limits[-1])}, the 99th percentile, would hardly ever act."
     )
     asked = "" if run.asked is None else f" Your limit fires on {percent(share)}; the suggested one is {suggested}."
     return paragraph(why + asked)
