@@ -12,6 +12,7 @@ import numpy as np
 from .measure import BINS
 from .spectrum import BINS as NORM_BINS
 
+_SMALL = 4096  # entries of a tensor that costs more to call for than to copy
 _GOLDEN = (5**0.5 - 1) / 2  # its multiples modulo 1 are spread evenly, and repeat on every machine
 
 
@@ -35,6 +36,14 @@ class Layout:
     @cached_property
     def sizes(self) -> tuple[int, ...]:
         return tuple(math.prod(shape) for shape in self.shapes)
+
+    @cached_property
+    def groups(self) -> tuple[tuple[int, ...], ...]:
+        """Tensors that may be looked at together at little cost: small ones of the same size; every other alone."""
+        found: dict[tuple[int, int], list[int]] = {}
+        for k, size in enumerate(self.sizes):
+            found.setdefault((size, k if size > _SMALL else -1), []).append(k)
+        return tuple(map(tuple, found.values()))
 
     @cached_property
     def places(self) -> tuple[np.ndarray, ...]:

@@ -80,29 +80,54 @@ def _where(flag: Array, change: Callable[[Any], Any], x: Any) -> Any:
 def _row(layout: Layout, seen: Array, tensors: Sequence[Array], scalars: Mapping[str, Any]) -> rows.Columns:
     import jax.numpy as jnp
 
-    norm, largest, nonfinite = _measured(tensors)
-    entry = jnp.concatenate([g[p] for g, p in zip(tensors, layout.places, strict=True)])
+    norm, largest, nonfinite = _measured(layout, tensors)
+    entry = _entries(layout, tensors)
     numbers = [scalars.get(name, np.nan) for name in ("seconds", *layout.scalars)]
     given = jnp.stack([jnp.asarray(x, np.float32) for x in numbers])
     return rows.from_steps(seen[None], norm[None], largest[None], nonfinite[None], entry[None], given[None])
 
 
-def _measured(tensors: Sequence[Array]) -> tuple[Array, Array, Array]:
+def _measured(layout: Layout, tensors: Sequence[Array]) -> tuple[Array, Array, Array]:
     """(tensors,) norms, largest entries and counts of what is not finite: the plain way, and with care where needed."""
     import jax
     import jax.numpy as jnp
 
-    squares = jnp.stack([sum_of_squares(g) for g in tensors])
-    largest = jnp.stack([largest_of(g) for g in tensors])
+    squares, largest = _of_each(layout, tensors, lambda g: (sum_of_squares(g), largest_of(g)))
 
     def plainly() -> tuple[Array, Array, Array]:
         return jnp.sqrt(squares), largest, jnp.zeros(len(tensors), np.int32)
 
-    def carefully() -> tuple[Array, Array, Array]:
-        norm, most, nonfinite = (jnp.stack(column) for column in zip(*map(careful, tensors), strict=True))
-        return norm, most, nonfinite
+    fine = jnp.all(well_inside(squares) | (largest == 0))
+    return jax.lax.cond(fine, plainly, lambda: _of_each(layout, tensors, careful))
 
-    return jax.lax.cond(jnp.all(well_inside(squares) | (largest == 0)), plainly, carefully)
+
+def _of_each(layout: Layout, tensors: Sequence[Array], f: Callable[[Array], Any]) -> Any:
+    """(tensors, ...) f of each flat tensor; small ones of one size together, or a thousand compile for minutes."""
+    import jax
+    import jax.numpy as jnp
+
+    parts = [
+        jax.vmap(f)(jnp.stack([tensors[k] for k in group]))
+        if len(group) > 1
+        else jax.tree.map(lambda x: x[None], f(tensors[group[0]]))
+        for group in layout.groups
+    ]
+    order = np.argsort(np.concatenate(layout.groups))
+    return jax.tree.map(lambda *x: jnp.concatenate(x)[order], *parts)
+
+
+def _entries(layout: Layout, tensors: Sequence[Array]) -> Array:
+    """(entries,) the sampled entries in their order."""
+    import jax.numpy as jnp
+
+    tensor, place = layout.sampled
+    found, where = [], []
+    for group in layout.groups:
+        at = np.flatnonzero(np.isin(tensor, group))
+        row = np.searchsorted(group, tensor[at])
+        found.append(jnp.stack([tensors[k] for k in group])[row, place[at]])
+        where.append(at)
+    return jnp.concatenate(found)[np.argsort(np.concatenate(where))]
 
 
 def _packed(columns: Mapping[str, Array]) -> State:
@@ -138,7 +163,7 @@ def _with_counts(layout: Layout, histogram: Array, tensors: Sequence[Array], see
     due, at = seen % every == 0, seen // (every * stride)
     found = jax.lax.cond(
         due,
-        lambda: jnp.stack([entries_by_size(g) for g in tensors]),
+        lambda: _of_each(layout, tensors, entries_by_size),
         lambda: jnp.zeros(histogram.shape[1:], np.int32),
     )
     before = seen % (every * stride) != 0  # has this row counts already?
