@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib.util
 import itertools
 import statistics
 import time
@@ -22,8 +23,11 @@ Weights = dict[str, Any]
 
 def rows() -> Iterator[Row]:
     """Steps of NumPy and of JAX with optax under jit, then long runs."""
-    for host, runners in {"NumPy": _numpy(), "JAX and optax, jit": _jax()}.items():
-        yield from _dearer(f"{STEP}, {host}", runners)
+    hosts = {"NumPy": _numpy, "JAX and optax, jit": _jax}
+    if importlib.util.find_spec("torch"):
+        hosts["PyTorch"] = _torch
+    for host, runners in hosts.items():
+        yield from _dearer(f"{STEP}, {host}", runners())
     yield _long("extend, 1,000 steps at once", _by_extend)
     yield _long("update, one scan, 4 entries each", _by_scan)
 
@@ -87,6 +91,32 @@ def _backprop(w: Weights, x: np.ndarray, y: np.ndarray) -> tuple[float, Weights]
         if k:
             delta = (delta @ w[f"w{k}"].T) * (inputs[k] > 0)
     return loss, grads
+
+
+def _torch() -> dict[str, Callable[[], Any]]:
+    import torch
+
+    import gradlab as gl
+
+    x, y = map(torch.from_numpy, _data())
+
+    def runner(recorder: gl.Recorder | None) -> Callable[[], None]:
+        layers = [torch.nn.Linear(n, m) for n, m in itertools.pairwise(WIDTHS)]
+        model = torch.nn.Sequential(*itertools.chain(*([layer, torch.nn.ReLU()] for layer in layers[:-1])), layers[-1])
+        optimizer = torch.optim.Adam(model.parameters())
+        recording = None if recorder is None else gl.torch.record(recorder, model, optimizer)
+
+        def step() -> None:
+            optimizer.zero_grad()
+            loss = torch.nn.functional.cross_entropy(model(x), y)
+            loss.backward()
+            if recording:
+                recording.note(loss=loss)
+            optimizer.step()
+
+        return step
+
+    return {"gradlab": runner(None), "the same, recorded": runner(gl.Recorder())}
 
 
 def _jax() -> dict[str, Callable[[], Any]]:
