@@ -27,8 +27,6 @@ TESTED_ELSEWHERE = {
     "errors": "the tests of whoever raises them; the line a warning points at is in clip/test_warnings.py",
     "keras/ring": "record/test_hosts.py on every backend, keras/test_recording.py",
     "keras/tap": "keras/test_recording.py: what is recorded, saved, and left behind",
-    "keras/ring": "record/test_hosts.py on every backend, keras/test_recording.py",
-    "keras/tap": "keras/test_recording.py: what is recorded, saved, and left behind",
     "keras/semantics": "keras/: a table of what is tested there, version by version",
     "live/display_list": "live/test_recorder.py and live/test_pixels.py: what is written is what gets painted",
     "live/fallback": "live/test_figure.py: what a figure shows where nothing runs",
