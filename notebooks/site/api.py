@@ -79,13 +79,18 @@ def pages() -> Iterator[tuple[str, str]]:
 def _entries(place: str, module: ModuleType) -> Iterator[str]:
     for name, thing in contents(module):
         if name.isupper() and not _offers(module, thing):
-            value = repr(thing)
-            shown = f"   :value: {value}\n" if len(value) < 80 else ""
-            yield f".. py:data:: {name}\n{shown}\n"
+            yield _constant(place, name, repr(thing))
         elif inspect.isclass(thing):
             yield f".. autoclass:: {name}\n   :members:\n\n"
         else:
             yield f".. autofunction:: {name}\n\n"
+
+
+def _constant(place: str, name: str, value: str) -> str:
+    """A constant by its full name in no module, or `viewcode` would look for it where the class of its value is."""
+    shown = f"   :value: {value}\n" if len(value) < 80 else ""
+    here = f".. py:currentmodule:: {place}\n\n"
+    return f".. py:currentmodule:: None\n\n.. py:data:: {place}.{name}\n{shown}\n{here}"
 
 
 def _first(module: ModuleType) -> str:
