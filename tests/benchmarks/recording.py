@@ -33,7 +33,7 @@ def rows() -> Iterator[Row]:
 
 
 def _dearer(what: str, runners: dict[str, Callable[[], Any]]) -> Iterator[Row]:
-    """The race, and what recording adds to a step: the median, over pairs of neighbouring steps, of the ratio."""
+    """The race, and what recording adds to the median step."""
     plain, recording = race(what, runners, ROUNDS)
     yield plain
     added = 100 * (recording.ratio - 1) if recording.ratio else float("nan")
