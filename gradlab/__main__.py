@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from . import __version__
-from ._jupyter import UsageError
+from ._notebooks import UsageError
 from .commands import dashboard, key, lab, report, run
 from .commands import list as list_
 

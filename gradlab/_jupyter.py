@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from . import _notebooks
-from ._notebooks import START
-from ._notebooks import UsageError as UsageError
+from ._notebooks import START, UsageError
 
 DEFAULT_FOLDER = Path("gradlab-notebooks")
 SEND_AT_ONCE = "--ServerApp.kernel_websocket_connection_class=gradlab._connection.PromptConnection"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
 
-from .._jupyter import UsageError
+from .._notebooks import UsageError
 
 
 @dataclass(frozen=True)

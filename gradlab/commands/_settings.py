@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._jupyter import UsageError
+from .._notebooks import UsageError
 
 if TYPE_CHECKING:
     from ..labs import Lab

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import _jupyter
-from .._jupyter import UsageError
+from .._notebooks import UsageError
 from . import _links
 from ._settings import catalogue
 

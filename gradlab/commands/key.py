@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import _notebooks
-from .._jupyter import UsageError
+from .._notebooks import UsageError
 
 if TYPE_CHECKING:
     from ..exercises.key import Key

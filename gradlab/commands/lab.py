@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import _jupyter, _notebooks
-from .._jupyter import UsageError
+from .._notebooks import UsageError
 from . import _links
 
 

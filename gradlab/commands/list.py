@@ -8,6 +8,8 @@ from typing import Any
 from .. import _notebooks
 from . import _settings
 
+LONG = 10  # options of a menu that are listed once
+
 
 def add(commands: Any) -> None:
     """Add the command to the parser's `commands`."""
@@ -17,7 +19,7 @@ def add(commands: Any) -> None:
 def _list(_options: argparse.Namespace) -> None:
     print("Labs (gradlab run NAME --set KEY=VALUE):")
     for name, make in _settings.catalogue().items():
-        print(f"  {name}: {_first_line(make)}")
+        print(f"  {name}: {make.about()}")
         lab = make()
         controls = _settings.settable(lab)
         width = max(map(len, controls), default=0)
@@ -28,13 +30,6 @@ def _list(_options: argparse.Namespace) -> None:
     print("Notebooks (gradlab lab):")
     for name, title in _notebooks.titles():
         print(f"  {name}: {title}")
-
-
-def _first_line(make: Any) -> str:
-    return (make.__doc__ or "").strip().partition("\n")[0]
-
-
-LONG = 10  # options of a menu that are listed once
 
 
 def _as_before(control: Any, controls: dict[str, Any]) -> str:

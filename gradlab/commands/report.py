@@ -7,7 +7,7 @@ import webbrowser
 from pathlib import Path
 from typing import Any
 
-from .._jupyter import UsageError
+from .._notebooks import UsageError
 
 
 def add(commands: Any) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .._jupyter import UsageError
+from .._notebooks import UsageError
 from . import _settings
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import _notebooks, _repository
-from ..labs import Lab, catalogue
+from ..labs import catalogue
 
 INDEX = "index"
 BESIDE = "../../../lab/tree/notebooks/"  # from a page that JupyterLab's own server renders, one folder below its top
@@ -28,7 +28,7 @@ def write(folder: Path, address_of: Callable[[str], str] = _repository.on_binder
 
 
 def _index() -> list[dict[str, Any]]:
-    labs = (f"- [{make.label}]({name}.ipynb). {_first_line(make)}" for name, make in catalogue().items())
+    labs = (f"- [{make.label}]({name}.ipynb). {make.about()}" for name, make in catalogue().items())
     return [_words("# The labs of gradlab", "See what happens to a gradient before it is applied.", "\n".join(labs))]
 
 
@@ -37,14 +37,10 @@ def _page(lab: str, titles: Mapping[str, str], address_of: Callable[[str], str])
     first, *_ = [*_notebooks.holding(lab), ""]
     notebook = f"Its notebook is [{titles[first]}]({address_of(first)}). " if first else ""
     return [
-        _words(f"# {make.label}", _first_line(make)),
+        _words(f"# {make.label}", make.about()),
         _code(f"import gradlab as gl\n\ngl.labs.{lab}()"),
         _words(f"{notebook}[All labs]({INDEX}.ipynb)"),
     ]
-
-
-def _first_line(make: type[Lab]) -> str:
-    return (make.__doc__ or "").partition("\n")[0]
 
 
 def _words(*paragraphs: str) -> dict[str, Any]:

@@ -9,12 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..record.layout import Layout
-from ..record.measure import BINS, LOWEST
+from ..record.measure import BINS, EXPONENT_BIAS, LOWEST, well_inside
 
 Tensor = Any
-
-_BIAS = 127  # of a float32's exponent
-_SMALLEST, _LARGEST = 2.0**-80, float(np.finfo(np.float32).max)  # squares between these lost nothing that shows
 
 
 class Ring:
@@ -80,7 +77,7 @@ class Ring:
         ops = self._ops
         squares = ops.stack([ops.sum(g * g) for g in flat])
         largest = ops.stack([ops.maximum(ops.max(g), -ops.min(g)) for g in flat])
-        fine = ops.logical_or((squares >= _SMALLEST) & (squares <= _LARGEST), ops.equal(largest, 0))
+        fine = ops.logical_or(well_inside(squares), ops.equal(largest, 0))
         return ops.unstack(
             _choose(
                 ops.all(fine),
@@ -103,8 +100,8 @@ class Ring:
         """As `gradlab.record.measure.histogram` has it."""
         ops = self._ops
         exponent = _bits(ops.abs(g)) // 2**23
-        counted = ops.cast(exponent < 2 * _BIAS + 1, "int32")
-        return ops.segment_sum(counted, ops.clip(exponent - (_BIAS + LOWEST), 0, BINS - 1), num_segments=BINS)
+        counted = ops.cast(exponent < 2 * EXPONENT_BIAS + 1, "int32")
+        return ops.segment_sum(counted, ops.clip(exponent - (EXPONENT_BIAS + LOWEST), 0, BINS - 1), num_segments=BINS)
 
 
 def _choose(flag: Tensor, yes: Callable[[], Tensor], no: Callable[[], Tensor]) -> Tensor:

@@ -75,6 +75,11 @@ class Lab:
         self._live: LiveFigure | None = None
         self._view: Any = None
 
+    @classmethod
+    def about(cls) -> str:
+        """What the lab is for: the first line of its docstring."""
+        return (cls.__doc__ or "").partition("\n")[0]
+
     # What a lab gives
 
     def make_controls(self) -> list[Control]:

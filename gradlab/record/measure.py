@@ -14,7 +14,7 @@ LOWEST = -32  # bin k holds |entries| in [2**(k+LOWEST), 2**(k+LOWEST+1)); the f
 # Sums of squares between these lost nothing that shows to overflow or underflow, and saw neither NaN nor Inf.
 _SMALLEST, _LARGEST = 2.0**-80, float(np.finfo(np.float32).max)
 _PIECE = 131_072  # entries that are still in the cache when they are read again
-_EXPONENTS, _BIAS = 256, 127  # of a float32
+EXPONENT_BIAS, _EXPONENTS = 127, 256  # of a float32
 
 
 def flat(g: Array) -> Array:
@@ -84,6 +84,9 @@ def histogram(g: Array) -> Array:
             counts += np.bincount((piece.view(np.int32) >> 23) & 255, minlength=_EXPONENTS)
     else:
         counts = xp.zeros(_EXPONENTS, np.int32).at[(g.view(np.int32) >> 23) & 255].add(1)
-    low, high = LOWEST + _BIAS + 1, LOWEST + _BIAS + BINS - 1  # exponents that have a bin for themselves
+    low, high = (
+        LOWEST + EXPONENT_BIAS + 1,
+        LOWEST + EXPONENT_BIAS + BINS - 1,
+    )  # exponents that have a bin for themselves
     ends = counts[:low].sum(keepdims=True), counts[high:-1].sum(keepdims=True)
     return xp.concatenate([ends[0], counts[low:high], ends[1]]).astype(np.int32)

@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ..record.measure import BINS, LOWEST, histogram
+from ..record.measure import BINS, EXPONENT_BIAS, LOWEST, histogram
 from ._library import library
 
 Tensor = Any
 Measured = tuple[Tensor, Tensor, Tensor, Tensor | None, Tensor]
 
-_BIAS = 127  # of a float32's exponent
 _SMALLEST = 2.0**-40  # norms from here on lost nothing that shows to the underflow of their squares
 
 
@@ -69,8 +68,8 @@ def histogram_on_device(g: Tensor) -> Tensor:
     """`gradlab.record.measure.histogram` in torch's ops, none of which looks at the numbers to know its shape."""
     torch = library()
     bits = (g.reshape(-1).float().view(torch.int32) >> 23) & 255
-    bins = (bits - (_BIAS + LOWEST)).clamp(0, BINS - 1).long()
-    finite = (bits < 2 * _BIAS + 1).int()
+    bins = (bits - (EXPONENT_BIAS + LOWEST)).clamp(0, BINS - 1).long()
+    finite = (bits < 2 * EXPONENT_BIAS + 1).int()
     return torch.zeros(BINS, dtype=torch.int32, device=g.device).scatter_add_(0, bins, finite)
 
 
