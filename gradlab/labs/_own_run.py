@@ -16,7 +16,7 @@ from ..record.condensed import condensed
 from ._lab import Lab
 
 Recording = str | PathLike[str] | Recorder
-MOST_ROWS = 1200  # of a recording that are drawn: more than there are pixels
+MOST_DRAWN = 1200  # of a recording that are drawn: more than there are pixels
 _DECADES = 8  # of norms; smaller ones are as good as 0
 
 
@@ -59,7 +59,7 @@ def written(recording: Any) -> str:
 
 def in_sight(rec: Recorder) -> Recorder:
     """The recording in no more rows than can be drawn."""
-    return condensed(rec, MOST_ROWS)
+    return condensed(rec, MOST_DRAWN)
 
 
 def every(rec: Recorder) -> str:

@@ -84,9 +84,7 @@ def histogram(g: Array) -> Array:
             counts += np.bincount((piece.view(np.int32) >> 23) & 255, minlength=_EXPONENTS)
     else:
         counts = xp.zeros(_EXPONENTS, np.int32).at[(g.view(np.int32) >> 23) & 255].add(1)
-    low, high = (
-        LOWEST + EXPONENT_BIAS + 1,
-        LOWEST + EXPONENT_BIAS + BINS - 1,
-    )  # exponents that have a bin for themselves
+    first = LOWEST + EXPONENT_BIAS
+    low, high = first + 1, first + BINS - 1  # exponents that have a bin for themselves
     ends = counts[:low].sum(keepdims=True), counts[high:-1].sum(keepdims=True)
     return xp.concatenate([ends[0], counts[low:high], ends[1]]).astype(np.int32)
