@@ -11,6 +11,7 @@ import pytest
 import gradlab as gl
 
 from ..golden.need import need_tensorflow
+from ..notebooks import your_run
 from . import hosts
 
 
@@ -33,9 +34,16 @@ def assert_same(got: gl.Recorder, plain: gl.Recorder) -> None:
     assert 0 < fired[1] < 1
 
 
+def assert_the_notebook_takes(recording: Path) -> None:
+    assert f"{hosts.STEPS} steps of 4 tensors with 53 entries" in your_run.report_on(recording)
+
+
 @pytest.mark.parametrize("host", ["optax", pytest.param("torch", marks=pytest.mark.torch)])
-def test_a_host_in_this_process(host: str, plain: gl.Recorder) -> None:
-    assert_same(hosts.HOSTS[host](), plain)
+def test_a_host_in_this_process(host: str, plain: gl.Recorder, tmp_path: Path) -> None:
+    rec = hosts.HOSTS[host]()
+    assert_same(rec, plain)
+    rec.save(tmp_path / "run.npz")
+    assert_the_notebook_takes(tmp_path / "run.npz")
 
 
 # Keras takes its backend when it is imported, so each has a process of its own.
@@ -52,3 +60,5 @@ def test_keras(backend: str, plain: gl.Recorder, tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr[-3000:]
     assert_same(gl.Recorder.load(tmp_path / "run.npz"), plain)
+    if backend == "tensorflow":
+        assert_the_notebook_takes(tmp_path / "run.npz")
