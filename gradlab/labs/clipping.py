@@ -105,14 +105,15 @@ class clipping(Lab):
         return {"none" if limit is None else f"{limit:g}": rec for limit, rec in self.recording.items()}
 
     def make_controls(self) -> list[Control]:
-        runs = [(name, _limited(name)) for name in self.runs]
+        runs = [(name, _limited(name) if self.trained else "your own") for name in self.runs]
+        recorded = "Run recorded with" if self.trained else "Run"
         afresh = [] if self.own else [Button("record", "Record afresh", self.record_afresh)]
         return [
             Slider("limit", "Limit", 0.001, 1000.0, 1.0, scale="log", step=40, play=True)
             if self.trained
             else self._fitting(self.recording[None]),
             Menu("method", "Clip by", METHODS, "global"),
-            Menu("run", "Run recorded with", runs, "none" if "none" in self.runs else runs[0][0]),
+            Menu("run", recorded, runs, "none" if "none" in self.runs else runs[0][0]),
             *afresh,
         ]
 
@@ -172,11 +173,10 @@ class clipping(Lab):
         shares, more = answer.share_by_tensor, len(answer.names) - _NAMED
         most = np.argsort(-shares, kind="stable")[:_NAMED].tolist() if more > 0 else range(len(shares))
         factor = answer.factor[np.isfinite(answer.factor)]
-        ends = [run for run in sorted({trace.nearest, "none"}) if run in self.runs]
+        run = f"run recorded with {_limited(trace.run)}" if self.trained else "recorded run"
         return Description(
-            alt=f"Clipping by {method} at {plain(answer.limit)} fires on {fired} of {steps} of the run recorded with "
-            f"{_limited(trace.run)}; the largest norm, {plain(answer.norm_before[peak])}, becomes "
-            f"{plain(answer.norm_after[peak])}.",
+            alt=f"Clipping by {method} at {plain(answer.limit)} fires on {fired} of {steps} of the {run}; the "
+            f"largest norm, {plain(answer.norm_before[peak])}, becomes {plain(answer.norm_after[peak])}.",
             summary=f"Limit {plain(answer.limit)} on the {method} fires on {fired} of {steps}; median turn {turn}.",
             table=(
                 ("clip by", method),
@@ -188,10 +188,19 @@ class clipping(Lab):
                 *((f"fires on {answer.names[k]}", f"{shares[k] * 100:.1f} %") for k in most),
                 *([("tensors on which it fires less", f"{more}")] if more > 0 else []),
                 *([("shown as", f"every {every(self.runs[trace.run])}")] if answer.stride > 1 else []),
-                *((f"loss at the end of the run trained with {_limited(run)}", _end(self.runs[run])) for run in ends),
+                *self._ends(trace),
                 ("exact or estimate", "exact" if answer.exact else "estimate from histograms"),
             ),
         )
+
+    def _ends(self, trace: Answer) -> list[tuple[str, str]]:
+        """The loss at the end; what trained the shipped runs, and in which unit their loss is, is known."""
+        if not self.trained:
+            return [("loss at the end", _end(self.runs[trace.run], ""))]
+        ends = [run for run in sorted({trace.nearest, "none"}) if run in self.runs]
+        return [
+            (f"loss at the end of the run trained with {_limited(run)}", _end(self.runs[run], " nats")) for run in ends
+        ]
 
     def columns(self, trace: Answer) -> dict[str, np.ndarray]:
         a, (step, loss) = trace.what_if, _loss(self.runs[trace.run])
@@ -227,8 +236,8 @@ def _loss(run: Recorder) -> np.ndarray:
     return np.stack([run.step, run["loss"] if "loss" in run.scalars else np.full(len(run), np.nan)])
 
 
-def _end(run: Recorder) -> str:
+def _end(run: Recorder, unit: str) -> str:
     """Mean loss of the last 30 rows that have one."""
     loss = _loss(run)[1]
     loss = loss[np.isfinite(loss)]
-    return f"{float(np.mean(loss[-30:])):.2f} nats" if loss.size else "not recorded"
+    return f"{float(np.mean(loss[-30:])):.2f}{unit}" if loss.size else "not recorded"
