@@ -51,7 +51,7 @@ def wire(page: Any) -> Iterator[Wire]:
     wire = Wire(everything(), page)
     wire.open()
     yield wire
-    page.emulate_media(color_scheme="light")
+    page.emulate_media(color_scheme="light", forced_colors="none")
     page.evaluate("""() => {
       for (const node of [document.documentElement, document.body]) {
         node.removeAttribute("style"); delete node.dataset.theme; delete node.dataset.jpThemeLight;
@@ -124,6 +124,24 @@ def test_contrast_is_enough(wire: Wire, theme: str, lab: bool) -> None:
         assert contrasts[name] >= 4.5, (name, contrasts)
     for name in ("edge", "accent", "focus"):
         assert contrasts[name] >= 3, (name, contrasts)
+
+
+def test_forced_colours_leave_what_a_background_says(wire: Wire) -> None:
+    """Whether a switch is on and a button pressed; and that the track of a range is there."""
+    wire.page.emulate_media(forced_colors="active")
+    found = wire.page.evaluate("""() => {
+      const root = document.querySelector(".gl-live"), page = getComputedStyle(root).backgroundColor;
+      const ground = (selector, part) => getComputedStyle(root.querySelector(selector), part).backgroundColor;
+      const pressed = root.querySelector(".gl-player [aria-pressed]");
+      pressed.setAttribute("aria-pressed", "true");
+      const seen = [ground("[role=switch]:checked", "::before"), ground("[aria-pressed=true]"),
+        ground(".gl-track", "::before"), ground(".gl-handle", "::before")];
+      pressed.setAttribute("aria-pressed", "false");
+      return [page, ground("[role=switch]", "::after"), ...seen];
+    }""")
+    page, knob, *seen = found
+    assert knob == page
+    assert page not in seen, found
 
 
 def test_texts_that_stay_are_coloured_once(page: Any) -> None:
