@@ -160,10 +160,10 @@ def _scale(axes: Any, direction: str, quantity: Quantity, room: float = 0.0) -> 
         more = (high - low) * room
         ends = low - more, high + more
     axes.set(**{f"{direction}scale": quantity.scale, f"{direction}lim": ends})
+    if quantity.scale == "log":
+        log_ticks(axis)
     if quantity.ticks:
         axis.set_major_locator(_Chosen(quantity.ticks))
-    elif quantity.scale == "log":
-        log_ticks(axis)
 
 
 class _Chosen(MaxNLocator):

@@ -9,12 +9,11 @@ from gradlab.exercises.start_guesses import Reader
 TRUTH = Reader().truth(np.array(Reader.at))
 
 
-def test_the_reader_learns_quickly_and_then_slowly() -> None:
+def test_the_reader_learns_as_in_the_loop_of_the_notebook() -> None:
     assert (np.diff(TRUTH) > 0).all()
-    assert 25 < TRUTH[0] < 30
-    assert 60 < TRUTH[-1] < 67  # a third stays wrong
+    assert 57 < TRUTH[-1] < 61  # the loop goes on to 61 %, so four in ten stay wrong
     topics = word_topics.shipped().held_out.topics
-    assert 100 * np.bincount(topics).max() / len(topics) > 13  # whoever says the commonest topic
+    assert 100 * np.bincount(topics).max() / len(topics) > 25  # whoever says the commonest topic: one in four
 
 
 @pytest.mark.parametrize(
@@ -22,7 +21,7 @@ def test_the_reader_learns_quickly_and_then_slowly() -> None:
     [
         ([60, 50, 40, 30, 20], "so the curve rises"),
         ([5, 20, 40, 60, 65], "one line in eight"),
-        ([20, 50, 70, 90, 98], "a third of them stays wrong"),
+        ([20, 50, 70, 90, 98], "four in ten are still wrong"),
         ([20, 50, 70, 75, 80], "Not that soon"),
         ([25, 35, 45, 55, 65], "Quick, then slow"),
     ],

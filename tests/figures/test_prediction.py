@@ -69,3 +69,10 @@ def test_axes_name_their_unit_once() -> None:
     assert LIMIT.middle == pytest.approx(1)
     assert SHARE.middle == 50
     assert (SHARE.of(33.3333), LIMIT.of(1000.0)) == ("33.3 %", "1000")
+
+
+def test_chosen_ticks_of_a_log_axis_carry_plain_numbers() -> None:
+    view = CurveView("How much?", Quantity("step", "", 1.0, 256.0, "log", ticks=(1, 4, 16, 64, 256)), SHARE)
+    view.figure.canvas.draw()
+    assert [text.get_text() for text in view.axes.get_xticklabels()] == ["1", "4", "16", "64", "256"]
+    assert not view.axes.get_xticks(minor=True).size
