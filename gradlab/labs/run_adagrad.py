@@ -179,12 +179,10 @@ class run_adagrad(RunLab):
         f, name = trace.frozen, self._names[trace.entry]
         count, below = f"{f.frozen.sum()} of {len(f.frozen)}", f"{plain(100 * f.below)} %"
         still = f"{f.still.sum()} never moved" if f.still.any() else "all have moved"
-        lost = (
-            f"; {(f.overflowed | f.spoiled).sum()} are lost to Inf or NaN" if (f.overflowed | f.spoiled).any() else ""
-        )
+        gone = (f.overflowed | f.spoiled).sum()
+        lost = f"; {gone} are lost to Inf or NaN" if gone else ""
         most = int(np.nanargmax(f.share_by_tensor))
         worst = f"most of all in {f.names[most]}, {f.share_by_tensor[most]:.0%}" if f.frozen.any() else "none anywhere"
-        order = np.argsort(-np.nan_to_num(f.share_by_tensor), kind="stable")[:_NAMED].tolist()
         return Description(
             alt=f"Effective rates of {len(f.frozen)} sampled entries of {len(f.names)} tensors under Adagrad from "
             f"accumulator {plain(f.rule.initial_accumulator_value)} after {f.step} steps: {count} are below {below} of "
@@ -195,10 +193,7 @@ class run_adagrad(RunLab):
                 ("initial accumulator, epsilon", f"{plain(f.rule.initial_accumulator_value)}, {plain(f.rule.epsilon)}"),
                 ("steps done", f"{f.step} of {self.rec.seen}, by {every(self.rec)}"),
                 (f"frozen, below {below}", f"{count} sampled entries"),
-                *(
-                    (f.names[k], f"{np.nan_to_num(f.share_by_tensor[k]):.0%} of {f.sampled_by_tensor[k]}")
-                    for k in order
-                ),
+                *_by_tensor(f),
                 ("never moved", listed(f.named(f.still)) or "none"),
                 ("overflowed, frozen for good", listed(f.named(f.overflowed)) or "none"),
                 ("NaN", listed(f.named(f.spoiled)) or "none"),
@@ -213,6 +208,13 @@ class run_adagrad(RunLab):
             "share_of_first_rate": f.share, "accumulator": f.accumulator, "state": kinds[trace.state],
             "entry": np.array(self._names),
         }  # fmt: skip
+
+
+def _by_tensor(f: Frozen) -> list[tuple[str, str]]:
+    """Of the tensors with the largest shares, how much of them is frozen."""
+    share, count = np.nan_to_num(f.share_by_tensor), f.sampled_by_tensor
+    order = np.argsort(-share, kind="stable")[:_NAMED].tolist()
+    return [(f.names[k], f"{share[k]:.0%} of {count[k]}") for k in order]
 
 
 def _share(share: float) -> str:
