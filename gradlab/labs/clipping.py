@@ -164,7 +164,8 @@ class clipping(Lab):
         return Items("step", places, values)
 
     def drags(self, view: ClippingView) -> list[Drag]:
-        return [Drag(axes, y="limit", label="drag the limit") for axes in (view.norm, view.spread)]
+        places = {"steps": view.norm, "histogram": view.spread}
+        return [Drag(axes, y="limit", label=f"drag the limit in the {name}") for name, axes in places.items()]
 
     def describe(self, trace: Answer) -> Description:
         answer, method = trace.what_if, dict(METHODS)[next(m for m, k in _KINDS.items() if k == trace.what_if.kind)]

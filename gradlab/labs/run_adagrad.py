@@ -167,8 +167,8 @@ class run_adagrad(RunLab):
 
     def drags(self, view: EntriesView) -> list[Drag]:
         return [
-            Drag(view.cloud, x="below", label="drag the threshold"),
-            Drag(view.rate, y="below", label="drag the threshold"),
+            Drag(view.cloud, x="below", label="drag the threshold of all entries"),
+            Drag(view.rate, y="below", label="drag the threshold of the chosen entry"),
         ]
 
     def make_live(self, view: EntriesView, **params: Any) -> LiveFigure:

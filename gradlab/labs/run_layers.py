@@ -170,8 +170,8 @@ class run_layers(RunLab):
 
     def drags(self, view: LayersView) -> list[Drag]:
         return [
-            Drag(view.norms, x="limit", label="drag the limit"),
-            Drag(view.story, y="limit", label="drag the limit"),
+            Drag(view.norms, x="limit", label="drag the limit across the tensors"),
+            Drag(view.story, y="limit", label="drag the limit over the run"),
         ]
 
     def make_live(self, view: LayersView, **params: Any) -> LiveFigure:

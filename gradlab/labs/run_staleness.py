@@ -161,7 +161,8 @@ class run_staleness(RunLab):
         return self._agreement is not None and lag in self._agreement.lags
 
     def drags(self, view: StalenessView) -> list[Drag]:
-        return [Drag(axes, x="limit", label="drag the limit") for axes in (view.ages, view.cosine, view.by_limit)]
+        places = {"staleness": view.ages, "cosines": view.cosine, "shares accepted": view.by_limit}
+        return [Drag(axes, x="limit", label=f"drag the limit under the {name}") for name, axes in places.items()]
 
     def describe(self, trace: Answer) -> Description:
         mean, workers = float(trace.staleness.mean()), f"{trace.workers} worker{'s' * (trace.workers != 1)}"
@@ -192,7 +193,7 @@ class run_staleness(RunLab):
         lag, cosine = int(lags[np.abs(lags - apart).argmin()]), trace.agrees(apart)
         if np.isnan(cosine):
             return f"No two gradients {lag} steps apart were recorded."
-        return f"Gradients {lag} step{'s' * (lag != 1)} apart have a cosine of {cosine + 0.0:.2f}."
+        return f"Gradients {lag} step{'s' * (lag != 1)} apart have a cosine of {round(cosine, 2) + 0.0:.2f}."
 
     def _how_long(self, trace: Answer) -> str:
         if trace.known:

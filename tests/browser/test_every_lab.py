@@ -76,6 +76,13 @@ def test_every_picture_has_the_background_of_the_theme(shown: Notebook, request:
         until(lambda: all(one == [255, 255, 255] for one in backgrounds()), saying="every background is white")
 
 
+def test_what_takes_the_keyboard_has_a_name_of_its_own(every_lab: Notebook) -> None:
+    """Two handles that a screen reader calls alike cannot be told apart."""
+    for lab in every_lab.page.locator(".gl-live").all():
+        names = lab.locator(".gl-handle").evaluate_all("(all) => all.map((one) => one.getAttribute('aria-label'))")
+        assert len(set(names)) == len(names), names
+
+
 def test_a_bad_element_is_found(every_lab: Notebook) -> None:
     lab = every_lab.lab(gl.labs.clipping.label)
     bad = '<p class="bad" style="color:#aaa;background:#fff">faint</p><img class="bad" src="data:,"><input class="bad">'
