@@ -6,6 +6,7 @@ reason where the tool is missing. GRADLAB_REQUIRE="tensorflow torch browser" tur
 
 import importlib.util
 import os
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -30,6 +31,9 @@ EXAMPLES = {
     "gradlab/torch/": "torch",
     "gradlab/keras/recording.py": "tensorflow",
 }  # whose examples need a tool as tests do
+# Seconds that a test with this marker, or in such a file, takes, roughly; any other one takes OTHERWISE.
+SECONDS = {"binder": 100.0, "long": 20.0, "browser": 4.0, "tensorflow": 1.0, ".ipynb": 1.0}
+OTHERWISE = 0.05
 ELSEWHERE = "unsupported: "  # golden scenarios have a summary of their own
 
 # No database: it would put a folder beside the project's own.
@@ -50,6 +54,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for tool in missing:
             if item.get_closest_marker(tool):
                 item.add_marker(pytest.mark.skip(reason=f"{TOOLS[tool][0]} is not installed: {TOOLS[tool][1]}"))
+    items[:] = longest_first(items)
+
+
+def longest_first(items: list[Any]) -> list[Any]:
+    """Tests by files, those that take longest first: workers are handed files in this order, and end together."""
+    seconds: Counter[Any] = Counter()
+    for item in items:
+        kinds = {item.path.suffix, *(marker.name for marker in item.iter_markers())} & SECONDS.keys()
+        seconds[item.path] += max((SECONDS[kind] for kind in kinds), default=OTHERWISE)
+    return sorted(items, key=lambda item: -seconds[item.path])
 
 
 @pytest.fixture(autouse=True)

@@ -60,5 +60,15 @@ def test_a_required_tool_that_is_missing_fails(tmp_path: Path, require: str, cod
     assert (done.returncode, line in done.stdout) == (code, True), done.stdout + done.stderr
 
 
+def test_files_that_take_long_come_first_and_stay_whole() -> None:
+    def item(file: str, *markers: str) -> SimpleNamespace:
+        return SimpleNamespace(path=Path(file), iter_markers=lambda: [SimpleNamespace(name=name) for name in markers])
+
+    short, many, page = [item("a.py")], [item("b.py")] * 30, [item("c.py", "browser"), item("c.py")]
+    notebook, long = [item("d.ipynb")] * 6, [item("e.py"), item("e.py", "browser", "long")]
+    items = conftest.longest_first([*short, *many, *page, *notebook, *long])
+    assert items == [*long, *notebook, *page, *many, *short]
+
+
 def test_there_are_eight_devices() -> None:
     assert len(jax.devices("cpu")) == 8

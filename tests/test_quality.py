@@ -9,6 +9,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "command",
     ["ruff check .", "ruff format --check --diff gradlab tests", "mypy"],

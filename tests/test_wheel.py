@@ -49,6 +49,7 @@ def test_the_wheel_holds_every_file_of_the_package(wheel: Path, pattern: str) ->
     assert files(wheel / "gradlab", pattern) == files(ROOT / "gradlab", pattern) != set()
 
 
+@pytest.mark.long
 def test_the_wheel_holds_the_notebooks_and_copies_them(wheel: Path, tmp_path: Path) -> None:
     notebooks = files(ROOT / "notebooks", "*.ipynb")
     assert files(wheel / "gradlab" / "notebooks", "*.ipynb") == notebooks

@@ -18,6 +18,7 @@ HERE = Path(__file__).parent
 LIMIT = 800_000  # bytes in all: small enough to read in a diff
 
 
+@pytest.mark.long
 @pytest.mark.tensorflow
 def test_tensorflow_still_gives_the_committed_numbers() -> None:
     need_tensorflow()

@@ -20,6 +20,7 @@ def without_pictures(text: str) -> str:
     return re.sub(r"data:image/png;base64,[A-Za-z0-9+/=]+", "PNG", text)
 
 
+@pytest.mark.long
 @every_notebook
 def test_executing_and_saving_again_changes_no_byte(path: Path) -> None:
     first, saved = save.executed(path), path.read_text("utf-8")
