@@ -101,10 +101,15 @@ def drawn(view: object, kind: type) -> list:  # type: ignore[type-arg]
     return [artist for artist in view.figure.findobj(kind) if artist.get_visible()]  # type: ignore[attr-defined]
 
 
+@pytest.fixture(scope="module", params=STATES)
+def shown(request: pytest.FixtureRequest) -> tuple[str, Shown]:
+    """One figure, made once for both themes."""
+    return request.param, Shown(request.param)
+
+
 @pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize("state", STATES)
-def test_texts_are_readable_and_marks_stand_out(state: str, theme: str) -> None:
-    view = Shown(state).view
+def test_texts_are_readable_and_marks_stand_out(shown: tuple[str, Shown], theme: str) -> None:
+    state, view = shown[0], shown[1].view
     papers = PAPERS.get(state.split(",")[0], ["white"])
     for text in drawn(view, Text):
         assert all(contrast(theme, text.get_color(), paper) >= 4.5 for paper in papers), text

@@ -91,10 +91,10 @@ class Shown:
 
     def __init__(self, state: str) -> None:
         self.lab = STATES[state]()
-        self.view = self.lab.make_view()
-        self.lab.draw(self.view, self.lab.compute(self.lab.params))
+        self.view, self._trace = self.lab.make_view(), self.lab.compute(self.lab.params)
+        self.lab.draw(self.view, self._trace)
         self.scene = Scene(self.view.figure, DARK)
 
     def arrange(self, narrow: bool) -> None:
         self.scene.rearranged(lambda: self.view.arrange(narrow))
-        self.lab.draw(self.view, self.lab.compute(self.lab.params))
+        self.lab.draw(self.view, self._trace)

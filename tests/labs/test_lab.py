@@ -96,12 +96,13 @@ def test_a_figure_shows_its_moving_artists_and_leaves_the_lab_alone(make: Any) -
 
 
 @every_lab
-@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf", ".csv"])
-def test_the_same_state_saves_the_same_bytes(make: Any, suffix: str, tmp_path: Path) -> None:
-    for name in ("a", "b"):
-        make().save(tmp_path / f"{name}{suffix}")
-    assert (tmp_path / f"a{suffix}").read_bytes() == (tmp_path / f"b{suffix}").read_bytes()
-    assert (tmp_path / f"a{suffix}").stat().st_size > 100
+def test_the_same_state_saves_the_same_bytes(make: Any, tmp_path: Path) -> None:
+    for name, lab in {"a": make(), "b": make()}.items():
+        for suffix in (".png", ".svg", ".pdf", ".csv"):
+            lab.save(tmp_path / f"{name}{suffix}")
+    for one in tmp_path.glob("a.*"):
+        assert one.read_bytes() == one.with_stem("b").read_bytes()
+        assert one.stat().st_size > 100
 
 
 @every_lab
