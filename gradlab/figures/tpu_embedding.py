@@ -58,7 +58,7 @@ class EmbeddingView:
     """Ids with their rows and what samples get above; the table with its slots and the story of one row below."""
 
     def __init__(self, samples: int, rows: int, width: int, devices: int) -> None:
-        self.figure = new_figure(WIDE, 8.2)
+        self.figure = new_figure(WIDE, 7.2)
         self.samples, self.width = samples, width
         self.ids, self.out, self.table, self.story, key = (self.figure.add_subplot() for _ in range(5))
         tidy(self.ids, "1  Ids × gain, and the rows to fetch", "", "sample")
@@ -76,12 +76,12 @@ class EmbeddingView:
 
     def arrange(self, narrow: bool) -> None:
         """Fit the page: two panels side by side, or all in one column in the order of the step."""
-        self.figure.set_size_inches(NARROW if narrow else WIDE, 16.2 if narrow else 8.2)
+        self.figure.set_size_inches(NARROW if narrow else WIDE, 16.2 if narrow else 7.2)
         if narrow:
             grid = GridSpec(5, 1, self.figure, height_ratios=(2.6, 2.6, 3.5, 5.0, 1.3))
             places = [grid[0], grid[1], grid[3], grid[2], grid[4]]
         else:
-            grid = GridSpec(3, 2, self.figure, height_ratios=(2.5, 4.4, 0.5))
+            grid = GridSpec(3, 2, self.figure, height_ratios=(2.75, 4.15, 0.5))
             places = [grid[0, 0], grid[0, 1], grid[1, 1], grid[1, 0], grid[2, :]]
         axes = (self.ids, self.out, self.table, self.story, self._key.axes)
         for one, place in zip(axes, places, strict=True):
