@@ -9,7 +9,7 @@ import numpy as np
 
 from . import spectrum
 from .what_if import EMPTY
-from .words import SHOWN
+from .words import SHOWN, rounded_up
 
 if TYPE_CHECKING:
     from .recording import Recording
@@ -20,7 +20,7 @@ class Summary:
     """How often limits would have fired on a recording.
 
     Attributes:
-        limits: global-norm limits, the percentiles 50, 75, 90, 95, 99 of the recorded norms.
+        limits: global-norm limits, the percentiles 50, 75, 90, 95, 99 of the recorded norms, up to three digits.
         fired: share of steps on which each fires. fired_by_tensor: share of steps on which `clip_norm` at that limit
             would fire on each tensor, by name.
         suggested: the limit at the percentile asked for. reason: why, in words.
@@ -59,9 +59,10 @@ def summarise(rec: Recording, percentile: float) -> Summary:
         raise ValueError(EMPTY)
     if not np.isfinite(rec["global_norm_low"]).any() or not (rec.global_norm != 0).any():
         raise ValueError("no recorded step has a finite gradient that is not 0, so no limit can be suggested")
-    limits = tuple(_percentile(rec, percent) for percent in (50, 75, 90, 95, 99))
+    # As they are printed, so that what is said of a limit holds for whoever types it.
+    limits = tuple(rounded_up(norm_at(rec, percent)) for percent in (50, 75, 90, 95, 99))
     each = [rec.what_if(clip_norm=limit).share_by_tensor for limit in limits]
-    suggested = _percentile(rec, percentile)
+    suggested = rounded_up(norm_at(rec, percentile))
     share = rec.what_if(clip_global_norm=suggested).fraction_fired
     bad = rec.nonfinite_steps
     reason = (
@@ -75,8 +76,8 @@ def summarise(rec: Recording, percentile: float) -> Summary:
     return Summary(limits, fired, by_name, suggested, reason, bad)
 
 
-def _percentile(rec: Recording, percent: float) -> float:
-    """Of the finite global norms above 0 of all steps: exact, or of merged rows from the histogram of norms."""
+def norm_at(rec: Recording, percent: float) -> float:
+    """A percentile of the finite global norms above 0 of all steps: exact, or of merged rows from their histogram."""
     if rec.stride > 1:
         return spectrum.percentile(rec.norm_counts[-2], percent)
     norms = rec.global_norm.astype(np.float64)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..record import Recorder
-from ._words import rounded_up
+from ..record.summary import norm_at
 
 if TYPE_CHECKING:
     from ..record.summary import Summary
@@ -34,15 +34,13 @@ class Run:
 
     @property
     def limit(self) -> float | None:
-        """The limit that the report is about: the one asked for, or the suggested one, to three digits."""
-        if self.asked is not None or self.summary is None:
-            return self.asked
-        return rounded_up(self.summary.suggested)
+        """The limit that the report is about: the one asked for, or the suggested one."""
+        return self.summary.suggested if self.asked is None and self.summary else self.asked
 
     @property
     def median(self) -> float:
         """The median global norm of all steps; NaN without any that is finite and not 0."""
-        return self.summary.limits[0] if self.summary else math.nan
+        return norm_at(self.rec, 50) if self.summary else math.nan
 
     @cached_property
     def finite_norms(self) -> np.ndarray:

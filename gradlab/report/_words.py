@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 
@@ -13,16 +12,6 @@ def number(x: float) -> str:
     ('0.123', '12 346', 'inf')
     """
     return f"{x:,.0f}".replace(",", " ") if 1000 <= abs(x) < 1e7 else f"{x:.3g}"
-
-
-def rounded_up(x: float) -> float:
-    """The next number of three digits: as a limit it fires no more often.
-
-    >>> rounded_up(25.249), rounded_up(0.001), rounded_up(98765.0)
-    (25.3, 0.001, 98800.0)
-    """
-    nearest = float(f"{x:.2e}")
-    return nearest if nearest >= x else float(f"{nearest + 10.0 ** (math.floor(math.log10(x)) - 2):.2e}")
 
 
 def percent(share: float) -> str:

@@ -51,3 +51,10 @@ def test_nonfinite_steps_are_counted_one_by_one() -> None:
         rec.record({"a": np.float32([np.nan if k in (2, 7) else 1.0]), "b": np.float32([np.inf if k == 7 else 1.0])})
     assert rec.nonfinite_steps == 2 and rec["nonfinite"].sum() == 3
     assert "2 steps held NaN or Inf" in rec.summary().reason
+
+
+def test_what_a_summary_says_of_a_limit_holds_for_the_number_that_is_printed() -> None:
+    rec = gl.reader_run.shipped()
+    summary = rec.summary()
+    for limit, share in zip(summary.limits, summary.fired, strict=True):
+        assert rec.what_if(clip_global_norm=float(f"{limit:.3g}")).fraction_fired == share

@@ -37,4 +37,4 @@ def test_the_asked_limit_stands_among_the_percentiles_and_the_reason_says_why(re
     assert [row[2] for row in rows if row[2] != "asked about"] == [f"{p}th percentile" for p in (50, 75, 90, 95, 99)]
     median = np.sqrt(44) * 10.5
     assert f"A limit near the median, {median:.3g}, would scale down every other step" in body
-    assert "Your limit fires on 25.0 %; the suggested one is 120." in body
+    assert "Your limit fires on 25.0 %; the suggested one is 121." in body
