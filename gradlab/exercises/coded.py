@@ -59,13 +59,14 @@ class Coded:
         try:
             given = _called(answer, case)
         except Exception as error:
-            return f"raises {type(error).__name__}: {error}", None
+            hint = next((hint for mistake, hint in self.mistakes if _raises(mistake, case, type(error))), "")
+            return f"raises {type(error).__name__}: {error}{hint and f'. {hint}'}", None
         if given is None:
             return "gives None; is there a return?", None
         got = _like(wanted, given)
         if _same(got, wanted):
             return None
-        hints = (hint for mistake, hint in self.mistakes if _same(got, _like(wanted, _called(mistake, case))))
+        hints = (hint for mistake, hint in self.mistakes if _same(got, _given(mistake, case, wanted)))
         hint = next(hints, "")
         if _form(got) != _form(wanted):
             said = f"gives {_shown(got)}. {hint}" if hint else f"gives {given!r}. The result must be {_form(wanted)}."
@@ -92,6 +93,23 @@ def quiet() -> Iterator[None]:
 def _called(function: Callable[..., Any], case: Mapping[str, Any]) -> Any:
     with quiet():
         return function(*copy.deepcopy(list(case.values())))
+
+
+def _raises(mistake: Callable[..., Any], case: Mapping[str, Any], kind: type[Exception]) -> bool:
+    """Whether it fails in the way that the answer did."""
+    try:
+        _called(mistake, case)
+    except Exception as error:
+        return type(error) is kind
+    return False
+
+
+def _given(mistake: Callable[..., Any], case: Mapping[str, Any], wanted: Any) -> Any:
+    """Its result, in the form that is wanted; None if it raises."""
+    try:
+        return _like(wanted, _called(mistake, case))
+    except Exception:
+        return None
 
 
 def _like(wanted: Any, value: Any) -> Any:

@@ -66,6 +66,10 @@ descent = Coded(
             "What is the gradient multiplied by?",
         ),
         (_each(lambda w, move: -move), "That is the step alone. Add it to the weight."),
+        (
+            lambda weights, grads, lr: [w - lr * g for w, g in zip(weights, grads, strict=True)],
+            "One of the gradients is None: that weight stays as it is.",
+        ),
         (_kept, "The weight without a gradient is gone: one weight comes back for each that went in."),
         (
             _each(lambda w, move: w - move, none=lambda w: 0 * w),

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import gradlab as gl
 from gradlab.exercises.coded import Coded
 
 DOUBLE = Coded(
@@ -59,3 +60,12 @@ def test_an_answer_that_writes_into_its_arguments_harms_nobody() -> None:
 
     assert DOUBLE(careless)
     assert DOUBLE(careless)
+
+
+def test_whoever_stumbles_over_none_as_many_do_is_told_what_it_means() -> None:
+    said = repr(
+        gl.exercises.check(
+            "start.descent", lambda weights, grads, lr: [w - lr * g for w, g in zip(weights, grads, strict=True)]
+        )
+    )
+    assert "it raises TypeError: " in said and said.endswith("that weight stays as it is.")
