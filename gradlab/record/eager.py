@@ -1,41 +1,85 @@
-"""One step on the host, as fast as NumPy goes."""
+"""Steps on the host, as fast as NumPy goes: large tensors are measured at once, the rest for many steps together."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from .._arrays import quiet
 from .layout import Layout
-from .measure import flat, measure, together
-from .rows import Columns
+from .measure import careful, flat, measure, well_inside
+from .rows import Columns, from_steps
+
+_STEPS, _ENTRIES = 64, 2**20  # that wait at most: 4 MiB
+
+
+class Waiting:
+    """Steps on their way to their rows. What a step costs by itself is calls of NumPy, so they are few.
+
+    A small tensor is copied, for its memory may hold another gradient soon.
+    """
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+        self._small = [k for k, size in enumerate(layout.sizes) if layout.is_small(size)]
+        self._large = [k for k, size in enumerate(layout.sizes) if not layout.is_small(size)]
+        self._ends = np.cumsum([layout.sizes[k] for k in self._small])
+        self._most = min(_STEPS, max(1, _ENTRIES // max(1, sum(layout.sizes[k] for k in self._small))))
+        self._steps: list[tuple[list[tuple[float, float, int]], list[np.ndarray], np.ndarray, Sequence[float]]] = []
+
+    def __len__(self) -> int:
+        return len(self._steps)
+
+    @property
+    def full(self) -> bool:
+        return len(self) >= self._most
+
+    def add(self, tensors: Sequence[np.ndarray], scalars: Sequence[float]) -> None:
+        """One step more; `scalars` are seconds and the layout's own, NaN where there is none."""
+        large = [flat(tensors[k]) for k in self._large]
+        found = [g.take(self._layout.places[k]) for k, g in zip(self._large, large, strict=True)]
+        small = np.concatenate([flat(tensors[k]) for k in self._small]) if self._small else np.zeros(0, np.float32)
+        self._steps.append(([measure(g) for g in large], found, small, scalars))
+
+    def take(self, number: int) -> Columns:
+        """A row for each step, the first of them step `number`, and none waits any more."""
+        measured, found, small, scalars = zip(*self._steps, strict=True)
+        self._steps = []
+        blocks = np.split(np.stack(small), self._ends[:-1], axis=1) if self._small else []
+        numbers = np.zeros((3, len(scalars), len(self._layout.sizes)))
+        numbers[:, :, self._large] = np.reshape(measured, (len(scalars), -1, 3)).transpose(2, 0, 1)
+        entry = [np.empty(0)] * len(self._layout.sizes)
+        for k, block in zip(self._small, blocks, strict=True):
+            numbers[:, :, k], entry[k] = _by_step(block), block[:, self._layout.places[k]]
+        for k, columns in zip(self._large, zip(*found, strict=True), strict=True):
+            entry[k] = np.stack(columns)
+        norm, largest = numbers[:2].astype(np.float32)
+        step = np.arange(number, number + len(scalars), dtype=np.int32)
+        given = np.array(scalars, np.float32)
+        return from_steps(step, norm, largest, numbers[2].astype(np.int32), np.concatenate(entry, axis=1), given)
 
 
 @quiet
-def one_step(layout: Layout, number: int, tensors: Sequence[np.ndarray], scalars: Sequence[float]) -> Columns:
-    """The row of step `number`; `scalars` are seconds and the layout's own, NaN where there is none.
+def _by_step(block: np.ndarray) -> np.ndarray:
+    """(3, n) norm, largest entry and count of what is not finite, of each row of (n, entries)."""
+    squares, largest = (block * block).sum(axis=1), np.abs(block).max(axis=1, initial=0)
+    found = np.stack([np.sqrt(squares), largest, np.zeros(len(block))])
+    for k in np.flatnonzero(~(well_inside(squares) | (largest == 0))):
+        found[:, k] = careful(block[k])
+    return found
 
-    What `rows.from_steps` says in arrays is said in Python's floats here: calls of NumPy are what a step costs.
-    """
-    norms, largest, nonfinite = zip(*map(measure, tensors), strict=True)
-    overall = math.hypot(*norms)
-    if math.isfinite(overall):
-        lead = max(norms)
-    else:
-        overall, lead = float(together(np.array(norms, np.float32))), float(np.max(norms))
-    norm = np.array([[*norms, overall, lead]], np.float32)
-    entry = np.concatenate([flat(g)[p] for g, p in zip(tensors, layout.places, strict=True)])[None]
-    mean = np.array([scalars], np.float32)
-    return {
-        "norm": norm,
-        "norm_low": norm,
-        "largest": np.array([largest], np.float32),
-        "nonfinite": np.array([nonfinite], np.int32),
-        "square": entry * entry,
-        "entry": entry,
-        "peak": np.array([number], np.int32),
-        "mean": mean,
-        "count": (mean == mean).astype(np.int32),
-    }
+
+class Settled:
+    """An attribute that is up to date when it is read: steps that wait are put in first."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, rec: Any, owner: type | None = None) -> Any:
+        rec._settle()
+        return vars(rec)[self._name]
+
+    def __set__(self, rec: Any, value: Any) -> None:
+        vars(rec)[self._name] = value

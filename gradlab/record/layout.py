@@ -34,6 +34,11 @@ class Layout:
     histogram_every: int
 
     @cached_property
+    def items(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
+        """Name and shape of each tensor."""
+        return tuple(zip(self.names, self.shapes, strict=True))
+
+    @cached_property
     def sizes(self) -> tuple[int, ...]:
         return tuple(math.prod(shape) for shape in self.shapes)
 
@@ -42,8 +47,13 @@ class Layout:
         """Tensors that may be looked at together at little cost: small ones of the same size; every other alone."""
         found: dict[tuple[int, int], list[int]] = {}
         for k, size in enumerate(self.sizes):
-            found.setdefault((size, k if size > _SMALL else -1), []).append(k)
+            found.setdefault((size, -1 if self.is_small(size) else k), []).append(k)
         return tuple(map(tuple, found.values()))
+
+    @staticmethod
+    def is_small(size: int) -> bool:
+        """Whether a tensor of so many entries costs more to call for than to copy."""
+        return size <= _SMALL
 
     @cached_property
     def places(self) -> tuple[np.ndarray, ...]:

@@ -14,7 +14,7 @@ from .._arrays import Array, as_array
 from ..errors import InvalidArgumentError
 from ..leaves import named_leaves
 from . import batch, file, traced
-from .eager import one_step
+from .eager import Waiting
 from .layout import Layout
 from .measure import histogram
 from .recording import COLUMNS, Recording
@@ -63,7 +63,7 @@ class Recorder(Recording):
     <gradlab.Recorder: 2 steps of w, loss>
     """
 
-    def __init__(self, steps: int = 1000, *, entries: int = 512, histogram_every: int = 16) -> None:
+    def __init__(self, steps: int = 1000, *, entries: int = 512, histogram_every: int = 64) -> None:
         for name, value, least in (
             ("steps", steps, 1),
             ("entries", entries, 0),
@@ -73,6 +73,7 @@ class Recorder(Recording):
                 raise ValueError(f"{name} must be >= {least}, got {value}")
         super().__init__(int(steps), int(entries), int(histogram_every))
         self._clock: float | None = None  # when the last step was recorded
+        self._waiting: Waiting | None = None
 
     def prepare(self, shapes: Mapping[str, Sequence[int]], scalars: Sequence[str] = ()) -> None:
         """Settle the tensors, name -> shape, and the scalars' names, as the first step does otherwise.
@@ -92,11 +93,25 @@ class Recorder(Recording):
         now, before = time.perf_counter(), self._clock
         seconds = np.nan if before is None else now - before
         numbers = [seconds, *(float(scalars.get(name, np.nan)) for name in self.scalars)]
-        counts = None
-        if self.seen % self.histogram_every == 0:
-            counts = np.stack([histogram(g) for g in tensors])[None]
-        self._append(one_step(self.layout, self.seen, tensors, numbers), counts)
+        if self._waiting is None:
+            self._waiting = Waiting(self.layout)
+        counted = (vars(self)["seen"] + len(self._waiting)) % self.histogram_every == 0
+        if counted:
+            self._settle()
+        self._waiting.add(tensors, numbers)
+        if counted:
+            self._settle(np.stack([histogram(g) for g in tensors])[None])
+        elif self._waiting.full:
+            self._settle()
         self._clock = now
+
+    def _settle(self, counts: Array | None = None) -> None:
+        if self._waiting:
+            self._append(self._waiting.take(vars(self)["seen"]), counts)
+
+    def __getstate__(self) -> dict[str, Any]:
+        self._settle()
+        return {**vars(self), "_waiting": None}
 
     def extend(self, columns: Mapping[str, Any]) -> None:
         """Add n steps at once, measured elsewhere, after `prepare`.
@@ -151,9 +166,11 @@ class Recorder(Recording):
     def _prepare(self, grads: Any, scalars: Mapping[str, Any]) -> list[Array]:
         tensors = dict(named_leaves(grads))
         for name, x in scalars.items():
-            if shape := tuple(as_array(x, name).shape):
+            if not isinstance(x, float) and (shape := tuple(as_array(x, name).shape)):
                 raise InvalidArgumentError(f"{name} must be one number for each step, got shape {shape}; give its mean")
-        self.prepare({name: np.shape(g) for name, g in tensors.items()}, tuple(scalars))
+        shapes, own = {name: g.shape for name, g in tensors.items()}, self._layout
+        if own is None or tuple(shapes.items()) != own.items or own.scalars != tuple(scalars):
+            self.prepare(shapes, tuple(scalars))
         return list(tensors.values())
 
     def _layout_of(

@@ -11,9 +11,9 @@ from ..rules import Adagrad
 from . import file, spectrum
 from .coherence import Coherence, coherence
 from .durations import durations
+from .eager import Settled
 from .frozen import Frozen, frozen
 from .layout import Layout
-from .rows import Columns
 from .summary import Summary, summarise
 from .what_if import EMPTY, WhatIf, what_if
 from .words import listed
@@ -32,11 +32,16 @@ _NO_ENTRIES = (
 class Recording:
     """Rows of a run; `Recorder` fills them."""
 
+    seen, stride, _data = Settled(), Settled(), Settled()
+
     def __init__(self, capacity: int, entries: int, histogram_every: int) -> None:
         self.capacity, self.entries, self.histogram_every = capacity, entries, histogram_every
         self.seen, self.stride = 0, 1
         self._layout: Layout | None = None
-        self._data: Columns = {}
+        self._data = {}
+
+    def _settle(self) -> None:
+        """Put steps that wait into their rows."""
 
     @property
     def layout(self) -> Layout:

@@ -15,7 +15,11 @@ import numpy as np
 from .race import race
 from .table import Row
 
-WIDTHS, BATCH, ROUNDS = (784, 256, 128, 10), 128, 480  # rounds: thirty times the sixteen steps of which one counts all
+WIDTHS, BATCH, ROUNDS = (
+    (784, 256, 128, 10),
+    128,
+    512,
+)  # rounds: eight times the 64 steps of which one counts all entries
 TENSORS, STEPS, BATCH_STEPS = 1_000, 100_000, 1_000
 STEP, LONG = "a step of a 784-256-128-10 network, batch 128", f"{TENSORS:,} tensors x {STEPS:,} steps"
 Weights = dict[str, Any]

@@ -1,5 +1,7 @@
 """The recorder: what it keeps, eager and traced, and what it refuses."""
 
+import copy
+import pickle
 from typing import Any
 
 import jax
@@ -114,3 +116,18 @@ def test_a_recorder_says_what_it_holds() -> None:
         rec.record({"w": np.ones(2)}, loss=1.0)
     assert repr(rec) == "<gradlab.Recorder: 5 steps in 2 rows of w, loss>"
     assert "each of the 2 rows kept stands for 4 steps" in rec.summary().reason
+
+
+def test_steps_that_wait_are_there_for_whoever_looks_copies_or_pickles() -> None:
+    looked, rec = gl.Recorder(4, histogram_every=50), gl.Recorder(4, histogram_every=50)
+    g = {"small": np.zeros(3, np.float32), "large": np.ones(5000, np.float32)}
+    for step in range(11):
+        g["small"][:] = np.nan if step == 4 else step  # the memory of a gradient is used again
+        for r in (looked, rec):
+            r.record(g, loss=float(step))
+        assert looked.seen == step + 1
+    for other in (looked, copy.copy(rec), pickle.loads(pickle.dumps(rec)), rec):
+        assert (other.seen, other.stride, len(other)) == (11, 4, 3)
+        for column in ("norm", "norm_low", "largest", "nonfinite", "entry", "peak", "histogram"):
+            np.testing.assert_array_equal(other[column], rec[column], err_msg=column)
+    np.testing.assert_allclose(rec["norm_low"][:, 1], [0, 5 * 3**0.5, 8 * 3**0.5], rtol=1e-6)
