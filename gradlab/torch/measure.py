@@ -1,7 +1,4 @@
-"""What is kept of one gradient, on its own device and in torch's ops: nothing here waits for an accelerator.
-
-On the CPU there is nothing to wait for, and NumPy, which costs less to call, looks at the same memory.
-"""
+"""What is kept of one gradient, on its own device and in torch's ops: nothing here waits for an accelerator."""
 
 from __future__ import annotations
 
@@ -11,26 +8,24 @@ from typing import Any
 import numpy as np
 
 from ..record.measure import BINS, EXPONENT_BIAS, LOWEST, histogram
-from ..record.measure import measure as measured_by_numpy
 from ._library import library
 
 Tensor = Any
-Measured = tuple[Any, Any, Any, Any]  # tensors on the device; on the CPU three numbers and a NumPy array
+Measured = tuple[Tensor, Tensor, Tensor, Tensor | None, Tensor]
+
+_SMALLEST = 2.0**-40  # norms from here on lost nothing that shows to the underflow of their squares
 
 
 def measured(g: Tensor, places: Tensor) -> Measured:
-    """Of one gradient: norm, largest finite |entry|, number of those that are not finite, sampled entries.
+    """Of one gradient: norm, smallest and largest finite entry, number of those that are not finite, sampled entries.
 
-    A sparse gradient counts with the rows that are named twice summed; `places` are flat indices of the dense one.
+    The first four are scalars, None stands for 0. A sparse gradient counts with the rows that are named twice summed;
+    `places` are flat indices of the dense one.
     """
     if g.is_sparse:
         g = g.coalesce()
-        values, entries = g.values(), _looked_up(g, places)
-    else:
-        values, entries = g, g.take(places).float()
-    if g.is_cpu:
-        return *measured_by_numpy(values.float().numpy()), entries.numpy()
-    return *careful(values.float()), entries
+        return *_numbers(g.values().float()), _looked_up(g, places)
+    return *_numbers(g.float()), g.take(places).float()
 
 
 def counted(g: Tensor) -> Tensor:
@@ -43,15 +38,23 @@ def counted(g: Tensor) -> Tensor:
     return counts
 
 
-def careful(g: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """The three numbers for whatever the tensor holds, as `gradlab.record.measure.careful` has them."""
+def _numbers(g: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
+    """On the CPU by reading the entries twice, if the norm says that all is well; looking at it costs nothing there."""
+    torch = library()
+    if g.is_cpu and _SMALLEST <= (norm := torch.linalg.vector_norm(g)).item() < math.inf:
+        return norm, *torch.aminmax(g), None
+    return careful(g)
+
+
+def careful(g: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """The same for whatever the tensor holds, as `gradlab.record.measure.careful` has it; all sizes as if positive."""
     torch = library()
     size = g.reshape(-1).abs()
     finite = size.nan_to_num(0.0, 0.0, 0.0)
     largest = finite.amax() if len(size) else finite.sum()
     unit = torch.where(largest > 0, largest, 1.0)
     norm = unit * torch.linalg.vector_norm(size / unit)
-    return norm, largest, (finite != size).sum().float()
+    return norm, largest, largest, (finite != size).sum().float()
 
 
 def _histogram(g: Tensor) -> Tensor:

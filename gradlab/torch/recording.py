@@ -154,10 +154,7 @@ class Recording:
             if number.numel() != 1:
                 shape = tuple(number.shape)
                 raise InvalidArgumentError(f"{name} must be one number for each step, got shape {shape}; give its mean")
-            if self._device.type == "cpu":
-                self._noted[name] = number.item()
-            else:
-                self._noted[name] = number.reshape(()).to(self._device, torch.float32, non_blocking=True)
+            self._noted[name] = number.reshape(()).to(self._device, torch.float32, non_blocking=True)
 
     def flush(self) -> Recorder:
         """Hand the rows so far to the recorder, and return it. It waits for the device."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,37 +29,35 @@ class Rows:
         torch = library()
         self.places = [torch.from_numpy(p).to(device) for p in places]
         self._scalars = tuple(scalars)
-        self._cpu = device.type == "cpu"
-        zero, self._nan = (x if self._cpu else torch.full((), x, device=device) for x in (0.0, torch.nan))
-        nothing = [np.zeros(len(p), np.float32) if self._cpu else torch.zeros(len(p), device=device) for p in places]
-        self._nothing = [(zero, zero, zero, x) for x in nothing]
+        self._zero, self._nan = (torch.full((), x, device=device) for x in (0.0, torch.nan))
+        self._nothing = [(self._zero, self._zero, self._zero, None, torch.zeros(len(p), device=device)) for p in places]
         self._uncounted = torch.zeros(BINS, dtype=torch.int32, device=device)
-        self._rows: list[Any] = []
+        self._rows: list[Tensor] = []
         self._counts: dict[int, Tensor] = {}  # by row
 
     def __len__(self) -> int:
         return len(self._rows)
 
-    def append(self, found: Mapping[int, Measured], counted: Mapping[int, Tensor], scalars: Mapping[str, Any]) -> None:
+    def append(
+        self, found: Mapping[int, Measured], counted: Mapping[int, Tensor], scalars: Mapping[str, Tensor]
+    ) -> None:
         """Add what was measured and counted of some tensors, by their number; of the others there was no gradient."""
         torch, tensors = library(), range(len(self.places))
-        norm, largest, nonfinite, entry = zip(*(found.get(k, self._nothing[k]) for k in tensors), strict=True)
-        numbers = [*norm, *largest, *nonfinite, *(scalars.get(name, self._nan) for name in self._scalars)]
+        norm, low, high, nonfinite, entry = zip(*(found.get(k, self._nothing[k]) for k in tensors), strict=True)
+        numbers = [*norm, *low, *high, *(self._zero if n is None else n for n in nonfinite)]
+        numbers += [scalars.get(name, self._nan) for name in self._scalars]
         if counted:
             self._counts[len(self)] = torch.stack([counted.get(k, self._uncounted) for k in tensors])
-        if self._cpu:
-            self._rows.append(np.concatenate([np.array(numbers, np.float32), *entry]))
-        else:
-            self._rows.append(torch.cat([torch.stack(numbers), *entry]))
+        self._rows.append(torch.cat([torch.stack(numbers), *entry]))
 
     def take(self) -> dict[str, np.ndarray]:
         """The rows as `Recorder.extend` takes them, and none are left here. It waits for the device."""
         n, tensors = len(self), len(self.places)
-        rows = np.stack(self._rows) if self._cpu else library().stack(self._rows).cpu().numpy()
-        norm, largest, nonfinite = rows[:, : 3 * tensors].reshape(n, 3, tensors).swapaxes(0, 1)
-        scalars = dict(zip(self._scalars, rows[:, 3 * tensors :].T, strict=False))
-        entry = rows[:, 3 * tensors + len(scalars) :]
-        columns = {"norm": norm, "largest": largest, "nonfinite": nonfinite, "entry": entry, **scalars}
+        rows = library().stack(self._rows).cpu().numpy()
+        norm, low, high, nonfinite = rows[:, : 4 * tensors].reshape(n, 4, tensors).swapaxes(0, 1)
+        scalars = dict(zip(self._scalars, rows[:, 4 * tensors :].T, strict=False))
+        entry = rows[:, 4 * tensors + len(scalars) :]
+        columns = {"norm": norm, "largest": np.maximum(-low, high), "nonfinite": nonfinite, "entry": entry, **scalars}
         if self._counts:
             columns["histogram"] = np.zeros((n, tensors, BINS), np.int32)
             for k, counts in self._counts.items():
