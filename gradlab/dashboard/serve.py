@@ -17,6 +17,9 @@ SETTINGS = (
     # Voila 0.5 is made of an older JupyterLab, into which this extension does not fit.
     '--VoilaConfiguration.extension_denylist=["@jupyter-notebook/lab-extension"]',
     "--Voila.kernel_websocket_connection_class=gradlab._connection.PromptConnection",
+    # A page that is closed may leave its kernel behind: Voila refuses a farewell without a cookie that it never set.
+    "--MappingKernelManager.cull_idle_timeout=120",
+    "--MappingKernelManager.cull_interval=30",
 )
 
 

@@ -237,5 +237,7 @@ class Recording:
         return durations(self)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write a compressed .npz, without pickle."""
+        """Write a compressed .npz, without pickle; ValueError if no step was recorded."""
+        if not self.seen:
+            raise ValueError(EMPTY)
         file.save(path, self.layout, self._data, self.seen, self.stride)

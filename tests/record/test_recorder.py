@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -131,3 +132,11 @@ def test_steps_that_wait_are_there_for_whoever_looks_copies_or_pickles() -> None
         for column in ("norm", "norm_low", "largest", "nonfinite", "entry", "peak", "histogram"):
             np.testing.assert_array_equal(other[column], rec[column], err_msg=column)
     np.testing.assert_allclose(rec["norm_low"][:, 1], [0, 5 * 3**0.5, 8 * 3**0.5], rtol=1e-6)
+
+
+def test_a_run_that_was_not_absorbed_is_not_saved_as_an_empty_file(tmp_path: Path) -> None:
+    rec = gl.Recorder()
+    rec.init({"w": np.ones(2)})
+    with pytest.raises(ValueError, match=r"nothing is recorded yet.*absorb"):
+        rec.save(tmp_path / "run.npz")
+    assert not (tmp_path / "run.npz").exists()
