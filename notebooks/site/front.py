@@ -73,7 +73,7 @@ def readme_page(readme: str) -> str:
 
 def _here(text: str) -> str:
     """Markdown of the README as it is written beside the pictures."""
-    return plain(text).replace("](notebooks/pictures/", "](pictures/")
+    return plain(text.replace("](notebooks/", "]("))
 
 
 def pictures(notebooks: Sequence[Notebook], folder: Path) -> None:

@@ -109,7 +109,8 @@ class Served(Page):
         self.name = name
         self.page.goto(self.address_of(name), wait_until="domcontentloaded")
         self.page.wait_for_function("() => window.jupyterapp !== undefined")
-        self.page.evaluate("async () => { await window.jupyterapp.restored }")
+        # Asked again and again: JupyterLab may send the page to another workspace first.
+        self.page.wait_for_function("async () => { await window.jupyterapp?.restored; return window.jupyterapp }")
         return self
 
     def address_of(self, name: str) -> str:
