@@ -1,7 +1,7 @@
 """Eight CPU devices, repeatable Hypothesis, fresh variables for each test, and a plain word on what was left out.
 
-Tests that need TensorFlow, PyTorch or a browser carry the marker `tensorflow`, `torch` or `browser` and skip with a
-reason where the tool is missing. GRADLAB_REQUIRE="tensorflow torch browser" turns such skips into failures.
+Tests that need TensorFlow, PyTorch, a browser or a network carry a marker, `tensorflow`, `torch`, `browser`, `binder`,
+and skip with a reason where it is missing. GRADLAB_REQUIRE="tensorflow torch browser binder" makes such skips failures.
 """
 
 import importlib.util

@@ -14,6 +14,7 @@ from gradlab._repository import on_binder, on_colab
 
 _TO_NOTEBOOK = re.compile(r"\]\((\w+)\.ipynb")
 _REMOTE_IMAGE = re.compile(r"!\[([^\]]*)\]\(https?://[^)]*\)")  # a badge: its words say the same and ask nobody
+_LINKS = re.compile(r"\n\n\[Open on Binder\][^\n]*$")
 _PICTURE = re.compile(r'<img alt="([^"]*)"[^>]*src="data:image/png;base64,([^"]*)"')
 
 
@@ -58,6 +59,7 @@ class Notebook:
         """Give the page in Markdown; `labs` says which cells show a lab whose own page is at this address."""
         first, *rest = (_cell(cell, labs.get(number)) for number, cell in enumerate(self.cells))
         title, _, opening = first.partition("\n")
+        opening = _LINKS.sub("", opening)  # the buttons above it lead there, too
         return "\n\n".join([title, _html(_launchers(self.path.name)), opening, *rest])
 
     def _opening(self) -> str:
