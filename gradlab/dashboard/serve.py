@@ -10,6 +10,7 @@ from typing import Any
 from jupyter_server.utils import url_path_join
 from tornado.web import RedirectHandler
 from voila.app import Voila
+from voila.handler import VoilaHandler
 
 SHARE = Path(__file__).parent / "share"
 SETTINGS = (
@@ -17,7 +18,7 @@ SETTINGS = (
     # Voila 0.5 is made of an older JupyterLab, into which this extension does not fit.
     '--VoilaConfiguration.extension_denylist=["@jupyter-notebook/lab-extension"]',
     "--Voila.kernel_websocket_connection_class=gradlab._connection.PromptConnection",
-    # A page that is closed may leave its kernel behind: Voila refuses a farewell without a cookie that it never set.
+    # A browser that is killed says no farewell, and its page leaves a kernel behind.
     "--MappingKernelManager.cull_idle_timeout=120",
     "--MappingKernelManager.cull_interval=30",
 )
@@ -31,11 +32,26 @@ def serve(folder: Path, page: str, arguments: Sequence[str]) -> None:
 
 
 def _showing(page: str) -> type[Any]:
-    """Voila with this page where it has a list of files."""
+    """Voila with this page where it has a list of files, whose pages can end their kernels."""
 
     class Dashboard(Voila):
         def init_handlers(self) -> list[Any]:
             address = url_path_join(self.base_url, "voila/render", page)
-            return [(self.server_url, RedirectHandler, {"url": address, "permanent": False}), *super().init_handlers()]
+            first = (self.server_url, RedirectHandler, {"url": address, "permanent": False})
+            return [first, *((place, _greeting(kind), *rest) for place, kind, *rest in super().init_handlers())]
 
     return Dashboard
+
+
+def _greeting(kind: type[Any]) -> type[Any]:
+    """A handler of pages that sets the cookie without which the farewell of a closed page is refused."""
+    if not issubclass(kind, VoilaHandler):
+        return kind
+
+    class Greeting(kind):
+        async def prepare(self) -> None:
+            await super().prepare()
+            if not self._finished:
+                _ = self.xsrf_token  # reading it sets it
+
+    return Greeting

@@ -73,12 +73,26 @@ def test_every_lab_has_a_page(name: str, index: dict[str, str], address: str, re
     make = gl.labs.catalogue()[name]
     answer = reader.request.get(index[make.label])  # a kernel runs the lab, but no browser draws it: half the work
     text = answer.text()
-    kernel = re.search(r'"kernelId": "([^"]+)"', text)
-    assert kernel is not None
     own = {"Cookie": "_xsrf=ab", "X-XSRFToken": "ab"}  # whoever can set both comes from here
-    ended = reader.request.post(f"{address}/voila/api/shutdown/{kernel[1]}", headers=own)
+    ended = reader.request.post(f"{address}/voila/api/shutdown/{kernel_of(text)}", headers=own)
     assert answer.ok and ended.ok
     assert all(part in text for part in (make.label, make().description.alt, "data:image/png", "widget-view+json"))
+
+
+def kernel_of(text: str) -> str:
+    """The kernel behind a page."""
+    found = re.search(r'"kernelId": "([^"]+)"', text)
+    assert found is not None
+    return found[1]
+
+
+def test_a_page_that_is_left_ends_its_kernel(page: Page, index: dict[str, str], address: str, reader: Any) -> None:
+    answer = page.page.goto(index[gl.labs.clip_arrows.label], wait_until="load")
+    page.lab(gl.labs.clip_arrows.label)
+    kernel = f"{address}/api/kernels/{kernel_of(answer.text())}"
+    assert reader.request.get(kernel).ok
+    page.page.goto("about:blank")
+    until(lambda: reader.request.get(kernel).status == 404, saying="the kernel has ended")
 
 
 @pytest.mark.parametrize("name", first_of_each_kind())
