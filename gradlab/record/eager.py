@@ -72,12 +72,14 @@ def _by_step(block: np.ndarray) -> np.ndarray:
 
 
 class Settled:
-    """An attribute that is up to date when it is read: steps that wait are put in first."""
+    """An attribute that is up to date when it is read: steps that wait, here or elsewhere, are put in first."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
 
     def __get__(self, rec: Any, owner: type | None = None) -> Any:
+        if rec._elsewhere is not None:
+            rec._elsewhere()
         rec._settle()
         return vars(rec)[self._name]
 

@@ -110,8 +110,8 @@ class Recorder(Recording):
             self._append(self._waiting.take(vars(self)["seen"]), counts)
 
     def __getstate__(self) -> dict[str, Any]:
-        self._settle()
-        return {**vars(self), "_waiting": None}
+        _ = self._data  # reading it puts in what waits
+        return {**vars(self), "_waiting": None, "_elsewhere": None}
 
     def extend(self, columns: Mapping[str, Any]) -> None:
         """Add n steps at once, measured elsewhere, after `prepare`.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from os import PathLike
 
 import numpy as np
@@ -33,6 +33,7 @@ class Recording:
     """Rows of a run; `Recorder` fills them."""
 
     seen, stride, _data = Settled(), Settled(), Settled()
+    _elsewhere: Callable[[], object] | None = None  # hands over rows that wait on a device, if somebody records there
 
     def __init__(self, capacity: int, entries: int, histogram_every: int) -> None:
         self.capacity, self.entries, self.histogram_every = capacity, entries, histogram_every

@@ -114,6 +114,8 @@ class Recording:
         self._noted: dict[str, Any] = {}  # and noted
         self._seconds: list[float] = []
         self._clock = float("nan")
+        self._number = recorder.seen  # of the step to come
+        recorder._elsewhere = self.flush
         self._settle()
         self._hooks = [
             optimizer.register_step_pre_hook(self._before_step),
@@ -157,10 +159,10 @@ class Recording:
             self._noted[name] = number.reshape(()).to(self._device, torch.float32, non_blocking=True)
 
     def flush(self) -> Recorder:
-        """Hand the rows so far to the recorder, and return it. It waits for the device."""
+        """Hand the rows so far to the recorder, as reading it does, too, and return it. It waits for the device."""
         if len(self._rows):
-            self.recorder.extend({**self._rows.take(), "seconds": np.array(self._seconds)})
-            self._seconds = []
+            seconds, self._seconds = np.array(self._seconds), []
+            self.recorder.extend({**self._rows.take(), "seconds": seconds})
         return self.recorder
 
     def close(self) -> Recorder:
@@ -168,7 +170,8 @@ class Recording:
         for hook in self._hooks:
             hook.remove()
         self._hooks = []
-        return self.flush()
+        self.flush()._elsewhere = None
+        return self.recorder
 
     def __enter__(self) -> Recording:
         return self
@@ -185,7 +188,7 @@ class Recording:
     def _begin(self) -> None:
         """Be ready for another step."""
         self._found, self._counted, self._noted = {}, {}, {}
-        self._counting = (self.recorder.seen + len(self._rows)) % self.recorder.histogram_every == 0
+        self._counting = self._number % self.recorder.histogram_every == 0
 
     def _measure(self, k: int, p: torch.nn.Parameter, scale: Any = None) -> None:
         """Note what is in .grad of parameter number k."""
@@ -221,7 +224,7 @@ class Recording:
         self._rows.append(self._found, self._counted, self._noted)
         now = time.perf_counter()
         self._seconds.append(now - self._clock)
-        self._clock = now
+        self._clock, self._number = now, self._number + 1
         self._begin()
         if len(self._rows) >= self._every:
             self.flush()
