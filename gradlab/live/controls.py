@@ -200,12 +200,11 @@ def checked(controls: Mapping[str, Control], values: Mapping[str, Any], whose: s
     return {name: valued[name].check(value) for name, value in values.items()}
 
 
-def key_of(controls: Mapping[str, Control], values: Mapping[str, Any]) -> str | None:
-    """Name a state by the positions of its controls; None if a value lies between two positions.
+def key_of(controls: Mapping[str, Control], values: Mapping[str, Any]) -> str:
+    """Name a state by the positions of its controls.
 
     >>> controls = {"limit": Slider("limit", "Limit", 0, 10, 1, step=1), "on": Toggle("on", "On", True)}
-    >>> key_of(controls, {"limit": 4.0, "on": True}), key_of(controls, {"limit": 4.5, "on": True})
-    ('4,1', None)
+    >>> key_of(controls, {"limit": 4.0, "on": True})
+    '4,1'
     """
-    keys = [c.key(values[name]) for name, c in controls.items() if not isinstance(c, Button)]
-    return None if None in keys else ",".join(map(str, keys))
+    return ",".join(c.key(values[name]) for name, c in controls.items() if not isinstance(c, Button))

@@ -157,7 +157,7 @@ class Preloader:
         places = outward(len(options), control.position(values[axis]), step)
         states = ({**values, axis: options[place]} for place in places)
         keyed = ((key_of(live._controls, state), state) for state in states)
-        return [(key, state) for key, state in keyed if key is not None and (ratio, key) not in self._sent]
+        return [(key, state) for key, state in keyed if (ratio, key) not in self._sent]
 
     def _recorded(self, ratio: float, states: Iterable[tuple[str, dict[str, Any]]]) -> Iterator[Entry]:
         """Record states one by one, until somebody wants the figure."""

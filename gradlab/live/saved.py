@@ -68,7 +68,7 @@ class Recorded:
     """One state: the values of the moving controls, the key of all, the words, and the display list in blocks."""
 
     values: State
-    key: str | None
+    key: str
     words: dict[str, Any]
     blocks: tuple[Block, ...]
 

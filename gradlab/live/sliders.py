@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import struct
 from dataclasses import dataclass
 from typing import Any
 
@@ -138,10 +139,14 @@ class Slider:
             part = (value - self.minimum) / self._step
         return min(max(math.floor(part + 0.5), 0), self.count)
 
-    def key(self, value: float) -> str | None:
-        """Name the position of a value; None if the value lies between two."""
+    def key(self, value: float) -> str:
+        """Name the position of a value; one between two is named by its bits, which Python and browsers write alike.
+
+        >>> Slider("a", "A", 0.0, 1.0, 0.5, step=0.1).key(0.3), Slider("a", "A", 0.0, 1.0, 0.5, step=0.1).key(0.25)
+        ('3', '=3fd0000000000000')
+        """
         position = self.position(value)
-        return str(position) if self.at(position) == value else None
+        return str(position) if self.at(position) == value else "=" + struct.pack(">d", value).hex()
 
     def spec(self) -> dict[str, Any]:
         """Describe the slider for the browser."""
@@ -213,10 +218,9 @@ class Range:
         """Write a value for a link."""
         return "~".join(self.end.write(v) for v in value)
 
-    def key(self, value: Any) -> str | None:
-        """Name the two positions; None if a value lies between two."""
-        keys = [self.end.key(v) for v in value]
-        return None if None in keys else "-".join(map(str, keys))
+    def key(self, value: Any) -> str:
+        """Name the two positions."""
+        return "-".join(self.end.key(v) for v in value)
 
     def spec(self) -> dict[str, Any]:
         """Describe the range for the browser."""

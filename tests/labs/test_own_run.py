@@ -114,6 +114,6 @@ def test_sliders_fit_the_norms_and_stand_at_one_of_their_positions() -> None:
     assert reach(np.array([0.0, np.nan])) == (0.1, 10.0)
     assert reach(np.array([3e-12]), np.array([2e3])) == (2e-5, 2e3)
     slider = limit_slider((1e-3, 1e2), 0.0271828)
-    assert slider.key(slider.value) is not None
+    assert slider.key(slider.value).isdigit()
     assert slider.value == pytest.approx(0.0272, rel=0.03)
     assert limit_slider((1e-3, 1e2), 1e9).value == 1e2

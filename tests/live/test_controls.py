@@ -61,7 +61,7 @@ def test_a_name_is_used_once_and_only_controls_are_controls() -> None:
         by_name([Preset("x", {})])
 
 
-def test_a_state_has_a_key_if_every_value_has_a_position() -> None:
+def test_the_key_of_a_state_names_every_value() -> None:
     controls = by_name(CONTROLS)
     assert key_of(controls, {"limit": 0.3, "on": False}) == "3,0"
-    assert key_of(controls, {"limit": 0.35, "on": False}) is None
+    assert key_of(controls, {"limit": 0.25, "on": True}) == "=3fd0000000000000,1"

@@ -91,9 +91,9 @@ def test_who_shows_the_picture_already_is_only_answered(wire: Wire) -> None:
     assert [content["kind"] for content, _ in wire.replies] == ["frame"]  # the other view does not show it
 
 
-def test_a_picture_has_a_key_unless_a_value_lies_between_two_positions(wire: Wire) -> None:
+def test_a_picture_has_a_key_also_where_a_value_lies_between_two_positions(wire: Wire) -> None:
     assert ask(wire, {"limit": 100.0})[0]["key"] == "200,0,2,0"
-    assert ask(wire, {"limit": 1.2345678})[0]["key"] is None
+    assert ask(wire, {"limit": 1.2345678})[0]["key"] == "=3ff3c0ca2a5b1d5d,0,2,0"
 
 
 def test_zooming_shows_a_part_and_all_again(wire: Wire) -> None:

@@ -78,7 +78,7 @@ def test_states_are_the_figure_s_own(html: str) -> None:
         position = live._controls["limit"].position(values["limit"])
         assert frame == live.frame(RATIO)
         assert words == json.loads(json.dumps(live.description.words()))
-        assert key is not None and key.startswith(f"{position},5-20,")
+        assert key.startswith(f"{position},5-20,")
 
 
 def test_what_does_not_move_here_is_fixed_and_has_no_handle(html: str) -> None:

@@ -1,5 +1,7 @@
 """The browser counts positions as Python does, or keys of the same state would differ."""
 
+import math
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -32,3 +34,13 @@ def test_positions_and_values_are_the_same_on_both_sides(page: Any, slider: Slid
     )
     assert seen == [[slider.at(place), slider.position(slider.at(place))] for place in places]
     assert [place for _, place in seen[1:-1]] == places[1:-1]
+
+
+@pytest.mark.parametrize("slider", SLIDERS, ids=lambda slider: slider.name)
+def test_keys_are_the_same_on_both_sides(page: Any, slider: Slider) -> None:
+    here = slider.values()
+    values = [*here, *(a + (b - a) / 3 for a, b in pairwise(here)), math.nextafter(here[0], here[-1])]
+    seen = page.evaluate(
+        "([spec, values]) => values.map((value) => module.keyOf(spec, value))", [slider.spec(), values]
+    )
+    assert seen == [slider.key(value) for value in values]

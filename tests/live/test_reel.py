@@ -99,6 +99,16 @@ def test_another_setting_is_recorded_anew_and_a_scrub_is_not() -> None:
     assert {key.split(",", 1)[1] for key, _, _ in sent(wire)} == {"0,2,1"}
 
 
+def test_another_control_between_two_positions_changes_nothing() -> None:
+    live, wire = opened()
+    finished(live)
+    wire.replies.clear()
+    live.set(phase=1.25)
+    finished(live)
+    slider = live._controls["limit"]
+    assert {key for key, _, _ in sent(wire)} == {f"{place},=3ff4000000000000,2,0" for place in range(slider.count + 1)}
+
+
 def test_beyond_the_limit_every_second_picture_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     live, wire = opened()
     finished(live)

@@ -100,11 +100,11 @@ def test_the_nearest_position_is_at_most_half_a_step_away(slider: Slider, part: 
     assert values[max(position - 1, 0)] <= value <= values[min(position + 1, slider.count)]
 
 
-def test_a_value_between_two_positions_has_no_key() -> None:
+def test_a_value_between_two_positions_has_a_key_of_its_own() -> None:
     slider = Slider("a", "A", 0.0, 1.0, 0.5, step=0.1)
-    assert slider.key(0.55) is None
     assert slider.key(0.5) == "5"
-    assert Range("a", "A", 0.0, 1.0, (0.2, 0.55), step=0.1).key((0.2, 0.55)) is None
+    assert len({slider.key(x) for x in (0.5, 0.55, 0.55 + 1e-12, 0.6)}) == 4
+    assert Range("a", "A", 0.0, 1.0, (0.2, 0.55), step=0.1).key((0.2, 0.55)) == f"2-{slider.key(0.55)}"
 
 
 def test_a_range_is_two_numbers_in_order() -> None:

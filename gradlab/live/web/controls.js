@@ -1,8 +1,8 @@
 // The row of controls. A control shows its value by `set`; what the reader does with it goes to `moved({name: value})`,
-// which sets it. `key` names its position, null between two.
+// which sets it. `key` names its value.
 
 import { KEYS, button, clamp, element, partsOf } from "./dom.js";
-import { exactPosition, fromPosition, shown, shownNumber, toPosition, withUnit } from "./positions.js";
+import { fromPosition, keyOf, shown, shownNumber, toPosition, withUnit } from "./positions.js";
 
 let made = 0;
 const uniqueId = () => `gl-${Date.now().toString(36)}-${++made}`; // its own among the controls of all labs in a page
@@ -37,7 +37,7 @@ function slider(spec, parent, moved) {
       text.textContent = shown(spec, value);
       input.setAttribute("aria-valuetext", text.textContent);
     },
-    key: () => exactPosition(spec, control.value),
+    key: () => keyOf(spec, control.value),
     position: () => toPosition(spec, control.value),
     move: (position) => moved({ [spec.name]: fromPosition(spec, clamp(position, 0, spec.count)) }),
   };
@@ -64,10 +64,7 @@ function range(spec, parent, moved) {
       value.forEach((one, k) => showEnd(spec, track, ends[k], k, one));
       text.textContent = withUnit(spec, value.map((one) => shownNumber(spec, one)).join(" – "));
     },
-    key() {
-      const keys = control.value.map((one) => exactPosition(spec, one));
-      return keys.includes(null) ? null : keys.join("-");
-    },
+    key: () => control.value.map((one) => keyOf(spec, one)).join("-"),
     position: (k) => toPosition(spec, control.value[k]),
     moveEnd(k, position) {
       const places = [0, 1].map(control.position);
@@ -155,8 +152,7 @@ export const controlOf = (spec, parent, moved, press) => CONTROLS[spec.kind](spe
 // A button holds no value.
 export const holdsValue = (control) => "value" in control;
 
-// What names the state of all controls in the reel; null: one of them stands between two positions.
-export function stateKey(controls) {
-  const keys = [...controls.values()].filter(holdsValue).map((control) => control.key());
-  return keys.includes(null) ? null : keys.join(",");
-}
+// What names the state of all controls in the reel.
+export const stateKey = (controls) => (
+  [...controls.values()].filter(holdsValue).map((control) => control.key()).join(",")
+);

@@ -77,14 +77,8 @@ class View {
 
   // ---- which picture to show
 
-  known() {
-    const key = stateKey(this.controls);
-    return key === null ? undefined : this.reel.get(key);
-  }
-  neighbour() {
-    const key = stateKey(this.controls);
-    return key === null || this.axis < 0 ? undefined : this.reel.nearest(key, this.axis);
-  }
+  known() { return this.reel.get(stateKey(this.controls)); }
+  neighbour() { return this.axis < 0 ? undefined : this.reel.nearest(stateKey(this.controls), this.axis); }
   // The picture of this state; or, until the kernel has answered, one nearby or the latest it gave.
   refresh(fresh = false) {
     if (this.gone) return;
@@ -165,7 +159,7 @@ class View {
     if (message.edition > this.edition) this.reel.clear();
     this.edition = message.edition;
     const entry = { list, words: wordsIn(message) };
-    if (this.keeps && message.key !== null) this.reel.keep(message.key, entry);
+    if (this.keeps) this.reel.keep(message.key, entry);
     if (message.number < this.number) return false;
     this.number = message.number;
     this.latest = entry;

@@ -20,10 +20,12 @@ export function toPosition(spec, value) {
 
 export const landed = (spec, value) => fromPosition(spec, toPosition(spec, value));
 
-// The position of a value that is on one; null between two.
-export function exactPosition(spec, value) {
-  const position = toPosition(spec, value), there = fromPosition(spec, position);
-  return Math.abs(there - value) <= 1e-9 * Math.abs(value) ? position : null;
+const bitsOf = (value) => new BigUint64Array(new Float64Array([value]).buffer)[0].toString(16).padStart(16, "0");
+
+// Names a value: the position that it is on; between two its bits, which Python and browsers write alike.
+export function keyOf(spec, value) {
+  const position = toPosition(spec, value);
+  return fromPosition(spec, position) === value ? String(position) : `=${bitsOf(value)}`;
 }
 
 export function shownNumber(spec, value) {
