@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -71,11 +71,17 @@ def _stepped_and_dragged(name: str, notebook: Notebook) -> Row:
     )  # fmt: skip
 
 
-def stepped(page: Any, handle: Any, wanted: int = BLOCKS, most: int = MOST_BLOCKS) -> tuple[list[float], str]:
-    """The latencies in ms of the quietest blocks of steps, measured until enough were quiet; and a note on them."""
+def stepped(
+    page: Any, handle: Any, wanted: int = BLOCKS, most: int = MOST_BLOCKS, before: Callable[[], object] = int
+) -> tuple[list[float], str]:
+    """The latencies in ms of the quietest blocks of steps, measured until enough were quiet; and a note on them.
+
+    `before` is done before each block, which goes back over the steps of the one before.
+    """
     _block(page, handle, "ArrowRight")  # warm-up
     blocks: list[Block] = []
     while len(blocks) < most and sum(block.others <= QUIET for block in blocks) < wanted:
+        before()
         blocks.append(_block(page, handle, ("ArrowLeft", "ArrowRight")[len(blocks) % 2]))
     kept = sorted(blocks, key=lambda block: block.others)[:wanted]
     lost, others = sum(block.lost for block in kept), max(block.others for block in kept)

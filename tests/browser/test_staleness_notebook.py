@@ -88,7 +88,7 @@ def test_the_whole_diagram_follows_the_spread(shown: Any) -> None:
     before, frame = lab.pixels(), lab.frame()
     lab.slider("Spread of speed").drag(0.9, steps=12)
     until(lambda: lab.agrees(spread="Spread of speed"))
-    assert lab.frame() > frame + 3  # it is computed anew while the handle moves
+    assert lab.frame() > frame + 1  # not only where the handle ends
     assert lab.pixels() != before
 
 
