@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from .._arrays import quiet
 from .layout import Layout
-from .measure import careful, flat, measure, well_inside
+from .measure import careful, measure, well_inside
 from .rows import Columns, from_steps
 
 _STEPS, _ENTRIES = 64, 2**20  # that wait at most: 4 MiB
 
+# Of a large tensor norm, largest entry and how many are not finite, and its sampled entries; a small one as it is.
+Part: TypeAlias = "tuple[tuple[float, float, int], np.ndarray] | np.ndarray"
+
 
 class Waiting:
-    """Steps on their way to their rows. What a step costs by itself is calls of NumPy, so they are few.
-
-    A small tensor is copied, for its memory may hold another gradient soon.
-    """
+    """Steps on their way to their rows. What a step costs by itself is calls of NumPy, so they are few."""
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
@@ -27,7 +27,7 @@ class Waiting:
         self._large = [k for k, size in enumerate(layout.sizes) if not layout.is_small(size)]
         self._ends = np.cumsum([layout.sizes[k] for k in self._small])
         self._most = min(_STEPS, max(1, _ENTRIES // max(1, sum(layout.sizes[k] for k in self._small))))
-        self._steps: list[tuple[list[tuple[float, float, int]], list[np.ndarray], np.ndarray, Sequence[float]]] = []
+        self._steps: list[tuple[list[Any], np.ndarray, Sequence[float]]] = []
 
     def __len__(self) -> int:
         return len(self._steps)
@@ -36,25 +36,30 @@ class Waiting:
     def full(self) -> bool:
         return len(self) >= self._most
 
-    def add(self, tensors: Sequence[np.ndarray], scalars: Sequence[float]) -> None:
-        """One step more; `scalars` are seconds and the layout's own, NaN where there is none."""
-        large = [flat(tensors[k]) for k in self._large]
-        found = [g.take(self._layout.places[k]) for k, g in zip(self._large, large, strict=True)]
-        small = np.concatenate([flat(tensors[k]) for k in self._small]) if self._small else np.zeros(0, np.float32)
-        self._steps.append(([measure(g) for g in large], found, small, scalars))
+    def part(self, k: int, g: np.ndarray) -> Part:
+        """What a step needs of flat tensor number k, float32."""
+        return g if self._layout.is_small(g.size) else (measure(g), g.take(self._layout.places[k]))
+
+    def add(self, parts: Sequence[Part], scalars: Sequence[float]) -> None:
+        """One step more, of all tensors; `scalars` are seconds and the layout's own, NaN where there is none.
+
+        Small tensors are copied, for their memory may hold another gradient soon.
+        """
+        small = np.concatenate([parts[k] for k in self._small]) if self._small else np.zeros(0, np.float32)
+        self._steps.append(([parts[k] for k in self._large], small, scalars))
 
     def take(self, number: int) -> Columns:
         """A row for each step, the first of them step `number`, and none waits any more."""
-        measured, found, small, scalars = zip(*self._steps, strict=True)
+        large, small, scalars = zip(*self._steps, strict=True)
         self._steps = []
         blocks = np.split(np.stack(small), self._ends[:-1], axis=1) if self._small else []
         numbers = np.zeros((3, len(scalars), len(self._layout.sizes)))
-        numbers[:, :, self._large] = np.reshape(measured, (len(scalars), -1, 3)).transpose(2, 0, 1)
         entry = [np.empty(0)] * len(self._layout.sizes)
         for k, block in zip(self._small, blocks, strict=True):
             numbers[:, :, k], entry[k] = _by_step(block), block[:, self._layout.places[k]]
-        for k, columns in zip(self._large, zip(*found, strict=True), strict=True):
-            entry[k] = np.stack(columns)
+        for k, parts in zip(self._large, zip(*large, strict=True), strict=True):
+            measured, found = zip(*parts, strict=True)
+            numbers[:, :, k], entry[k] = np.transpose(measured), np.stack(found)
         norm, largest = numbers[:2].astype(np.float32)
         step = np.arange(number, number + len(scalars), dtype=np.int32)
         given = np.array(scalars, np.float32)

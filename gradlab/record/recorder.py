@@ -14,9 +14,9 @@ from .._arrays import Array, as_array
 from ..errors import InvalidArgumentError
 from ..leaves import named_leaves
 from . import batch, file, traced
-from .eager import Waiting
+from .eager import Part, Waiting
 from .layout import Layout
-from .measure import histogram
+from .measure import flat, histogram
 from .recording import COLUMNS, Recording
 from .rows import Columns, from_steps
 
@@ -93,17 +93,31 @@ class Recorder(Recording):
         now, before = time.perf_counter(), self._clock
         seconds = np.nan if before is None else now - before
         numbers = [seconds, *(float(scalars.get(name, np.nan)) for name in self.scalars)]
+        waiting = self._room()
+        parts = [waiting.part(k, flat(g)) for k, g in enumerate(tensors)]
+        self._add(parts, numbers, np.stack([histogram(g) for g in tensors]) if self._counts_next() else None)
+        self._clock = now
+
+    def _room(self) -> Waiting:
+        """Where steps wait."""
         if self._waiting is None:
             self._waiting = Waiting(self.layout)
-        counted = (vars(self)["seen"] + len(self._waiting)) % self.histogram_every == 0
-        if counted:
+        return self._waiting
+
+    def _counts_next(self) -> bool:
+        """Whether all entries of the step to come are counted by size."""
+        return bool((vars(self)["seen"] + len(self._room())) % self.histogram_every == 0)
+
+    def _add(self, parts: Sequence[Part], scalars: Sequence[float], counts: np.ndarray | None) -> None:
+        """One step more, as `Waiting` has it; the counts of its entries if they are due."""
+        waiting = self._room()
+        if counts is not None:
             self._settle()
-        self._waiting.add(tensors, numbers)
-        if counted:
-            self._settle(np.stack([histogram(g) for g in tensors])[None])
-        elif self._waiting.full:
+        waiting.add(parts, scalars)
+        if counts is not None:
+            self._settle(counts[None])
+        elif waiting.full:
             self._settle()
-        self._clock = now
 
     def _settle(self, counts: Array | None = None) -> None:
         if self._waiting:

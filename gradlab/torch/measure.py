@@ -11,21 +11,18 @@ from ..record.measure import BINS, EXPONENT_BIAS, LOWEST, histogram
 from ._library import library
 
 Tensor = Any
-Measured = tuple[Tensor, Tensor, Tensor, Tensor | None, Tensor]
-
-_SMALLEST = 2.0**-40  # norms from here on lost nothing that shows to the underflow of their squares
 
 
-def measured(g: Tensor, places: Tensor) -> Measured:
-    """Of one gradient: norm, smallest and largest finite entry, number of those that are not finite, sampled entries.
+def measured(g: Tensor, places: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Of one gradient: norm, largest finite |entry|, number of those that are not finite, sampled entries.
 
-    The first four are scalars, None stands for 0. A sparse gradient counts with the rows that are named twice summed;
-    `places` are flat indices of the dense one.
+    The first three are scalars. A sparse gradient counts with the rows that are named twice summed; `places` are flat
+    indices of the dense one.
     """
     if g.is_sparse:
         g = g.coalesce()
-        return *_numbers(g.values().float()), _looked_up(g, places)
-    return *_numbers(g.float()), g.take(places).float()
+        return *careful(g.values().float()), looked_up(g, places)
+    return *careful(g.float()), g.take(places).float()
 
 
 def counted(g: Tensor) -> Tensor:
@@ -38,23 +35,15 @@ def counted(g: Tensor) -> Tensor:
     return counts
 
 
-def _numbers(g: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
-    """On the CPU by reading the entries twice, if the norm says that all is well; looking at it costs nothing there."""
-    torch = library()
-    if g.is_cpu and _SMALLEST <= (norm := torch.linalg.vector_norm(g)).item() < math.inf:
-        return norm, *torch.aminmax(g), None
-    return careful(g)
-
-
-def careful(g: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """The same for whatever the tensor holds, as `gradlab.record.measure.careful` has it; all sizes as if positive."""
+def careful(g: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Norm, largest and not finite for whatever the tensor holds, as `gradlab.record.measure.careful` has it."""
     torch = library()
     size = g.reshape(-1).abs()
     finite = size.nan_to_num(0.0, 0.0, 0.0)
     largest = finite.amax() if len(size) else finite.sum()
     unit = torch.where(largest > 0, largest, 1.0)
     norm = unit * torch.linalg.vector_norm(size / unit)
-    return norm, largest, largest, (finite != size).sum().float()
+    return norm, largest, (finite != size).sum().float()
 
 
 def _histogram(g: Tensor) -> Tensor:
@@ -73,7 +62,7 @@ def histogram_on_device(g: Tensor) -> Tensor:
     return torch.zeros(BINS, dtype=torch.int32, device=g.device).scatter_add_(0, bins, finite)
 
 
-def _looked_up(g: Tensor, places: Tensor) -> Tensor:
+def looked_up(g: Tensor, places: Tensor) -> Tensor:
     """Entries of a coalesced sparse gradient at flat indices; 0 where nothing is stored."""
     torch = library()
     width = math.prod(g.shape[g.sparse_dim() :])

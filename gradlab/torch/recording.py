@@ -7,14 +7,12 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ..errors import InvalidArgumentError
 from ..record import Recorder
 from ._library import library
-from .measure import counted, measured
+from .measure import counted
 from .parameters import device_of, moved_by
-from .rows import Rows
+from .rows import rows_on
 
 if TYPE_CHECKING:
     import torch
@@ -112,7 +110,6 @@ class Recording:
         self._found: dict[int, Any] = {}  # of the step to come: what was measured, by number of the parameter,
         self._counted: dict[int, Any] = {}  # and counted,
         self._noted: dict[str, Any] = {}  # and noted
-        self._seconds: list[float] = []
         self._clock = float("nan")
         self._number = recorder.seen  # of the step to come
         recorder._elsewhere = self.flush
@@ -152,17 +149,15 @@ class Recording:
         for name, value in scalars.items():
             if name not in self._scalars:
                 raise InvalidArgumentError(f"{name} is not among scalars={self._scalars} that record was given; add it")
-            number = torch.as_tensor(value).detach()
+            number = value.detach() if isinstance(value, torch.Tensor) else torch.as_tensor(value)
             if number.numel() != 1:
                 shape = tuple(number.shape)
                 raise InvalidArgumentError(f"{name} must be one number for each step, got shape {shape}; give its mean")
-            self._noted[name] = number.reshape(()).to(self._device, torch.float32, non_blocking=True)
+            self._noted[name] = number
 
     def flush(self) -> Recorder:
         """Hand the rows so far to the recorder, as reading it does, too, and return it. It waits for the device."""
-        if len(self._rows):
-            seconds, self._seconds = np.array(self._seconds), []
-            self.recorder.extend({**self._rows.take(), "seconds": seconds})
+        self._rows.flush()
         return self.recorder
 
     def close(self) -> Recorder:
@@ -182,7 +177,7 @@ class Recording:
     def _settle(self) -> None:
         """Make room for rows on the device that the parameters are on."""
         self._device = device_of(dict(zip(self.recorder.names, self._parameters, strict=True)))
-        self._rows = Rows(self.recorder.layout.places, self._scalars, self._device)
+        self._rows = rows_on(self._device, self.recorder)
         self._begin()
 
     def _begin(self) -> None:
@@ -201,7 +196,7 @@ class Recording:
             self.flush()
             self._settle()
         g = g.detach() if scale is None else g.detach() / scale
-        self._found[k] = measured(g, self._rows.places[k])
+        self._found[k] = self._rows.measured(k, g)
         if self._counting:
             self._counted[k] = counted(g)
 
@@ -221,9 +216,8 @@ class Recording:
         for k, p in enumerate(self._parameters):
             if p.grad is None or k not in self._found:
                 self._measure(k, p, scale)
-        self._rows.append(self._found, self._counted, self._noted)
         now = time.perf_counter()
-        self._seconds.append(now - self._clock)
+        self._rows.append(self._found, self._counted, {**self._noted, "seconds": now - self._clock})
         self._clock, self._number = now, self._number + 1
         self._begin()
         if len(self._rows) >= self._every:

@@ -9,12 +9,21 @@ import numpy as np
 import pytest
 
 import gradlab as gl
+from gradlab.torch import recording as module
+from gradlab.torch.rows import DeviceRows
 
 pytestmark = pytest.mark.torch
 try:
     import torch
 except ImportError:  # the marker says so
     torch = None
+
+
+@pytest.fixture(autouse=True, params=["cpu", "as on an accelerator"])
+def rows(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows as the CPU has them, and as an accelerator has, which torch's ops are the same for."""
+    if request.param != "cpu":
+        monkeypatch.setattr(module, "rows_on", lambda device, recorder: DeviceRows(recorder, device))
 
 
 def model() -> Any:
