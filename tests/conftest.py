@@ -4,16 +4,19 @@ Tests that need TensorFlow, PyTorch, a browser or a network carry a marker, `ten
 and skip with a reason where it is missing. GRADLAB_REQUIRE="tensorflow torch browser binder" makes such skips failures.
 """
 
+import gc
 import importlib.util
 import os
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
+from weakref import WeakSet
 
 # Read by JAX when it starts; the platform itself is left to the machine.
 os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count=8".strip()
 
 import hypothesis
+import ipywidgets
 import pytest
 
 import gradlab as gl
@@ -57,6 +60,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items[:] = longest_first(items)
 
 
+def pytest_collection_finish() -> None:
+    """Modules and tests stay to the end: the garbage collector need not go through them again and again."""
+    gc.collect()
+    gc.freeze()
+
+
 def longest_first(items: list[Any]) -> list[Any]:
     """Tests by files, those that take longest first: workers are handed files in this order, and end together."""
     seconds: Counter[Any] = Counter()
@@ -78,6 +87,17 @@ def no_tpu_system() -> Iterator[None]:
     """No test sees the TPU system of another, not even of one that failed."""
     yield
     gl.tpu.shutdown_system()
+
+
+@pytest.fixture(autouse=True)
+def own_widgets() -> Iterator[None]:
+    """Widgets that a test makes go with it: until they are closed, ipywidgets holds them, their figures and traces."""
+    made: WeakSet[Any] = WeakSet()
+    ipywidgets.Widget.on_widget_constructed(made.add)
+    yield
+    ipywidgets.Widget.on_widget_constructed(None)
+    for widget in list(made):
+        widget.close()
 
 
 # One for all folders: Playwright allows one connection in a process.

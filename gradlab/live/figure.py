@@ -57,7 +57,7 @@ class LiveFigure(MirroredWidget):
     """
 
     _esm = widget_source()
-    _css = Path(__file__).parent / "widget.css"
+    _css = (Path(__file__).parent / "widget.css").read_text("utf-8")  # of a path anywidget would hold all who have it
 
     def __init__(
         self,

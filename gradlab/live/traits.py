@@ -36,7 +36,8 @@ class MirroredWidget(anywidget.AnyWidget):
                 raise ValueError(f"a control cannot be called {name!r}, for a widget has something of that name")
         self.add_traits(**traits)
         super().__init__()
-        self.observe(self._trait_moved, names=list(traits))
+        if traits:  # asked for none, `observe` takes all there are
+            self.observe(self._trait_moved, names=list(traits))
 
     def _move(self, changes: Mapping[str, Any]) -> None:
         """Take over checked values; the traits follow through `_mirror`."""

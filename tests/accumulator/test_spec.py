@@ -1,7 +1,5 @@
 """Which accumulators are one: by name in one collection; with strict, TensorFlow's surprises."""
 
-import gc
-
 import numpy as np
 import pytest
 
@@ -39,7 +37,6 @@ def test_the_same_name_for_something_else(other: dict) -> None:
     ):
         ACC(**{"dtype": "float32", "shape": [1], "shared_name": "x", **other})
     del a
-    gc.collect()
     ACC(**{"dtype": "float32", "shape": [1], "shared_name": "x", **other})
 
 
@@ -66,7 +63,6 @@ def test_strict_without_a_graph_accumulators_without_a_name_are_one_and_die_with
     assert a.take_grad(1).tolist() == [4]
     assert (a.name, b.name) == ("", "")
     del a
-    gc.collect()
     with pytest.raises(NotFoundError, match="was deleted"):
         b.num_accumulated()
     e = ACC("float32", [1], strict="tf")
@@ -84,6 +80,5 @@ def test_in_a_graph_each_is_its_own_and_has_a_name_of_its_own() -> None:
     assert b.num_accumulated() == 0
     assert [x.name for x in (a, b, c)] == ["conditional_accumulator", "conditional_accumulator_1", "inner"]
     del a
-    gc.collect()
     assert b.apply_grad([1.0])
     assert repr(b) == "<gradlab.ConditionalAccumulator 'conditional_accumulator_1' dtype=float32 shape=(1,)>"

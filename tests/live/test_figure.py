@@ -1,4 +1,6 @@
+import gc
 import threading
+import weakref
 from html.parser import HTMLParser
 
 import pytest
@@ -46,6 +48,15 @@ def test_an_error_leaves_everything_as_it_was(wrong: dict, error: type[Exception
     assert not wire.replies
     live.set(limit=5)
     assert live.values["limit"] == 5
+
+
+def test_a_figure_that_was_closed_is_held_by_nobody() -> None:
+    live = clipped()
+    kept = weakref.ref(live)
+    live.close()
+    del live
+    gc.collect()
+    assert kept() is None
 
 
 def test_update_must_describe_the_state() -> None:

@@ -30,6 +30,13 @@ def test_what_a_control_refuses_a_trait_refuses() -> None:
     assert (live.limit, live.rule, live.values["rule"]) == (1.0, "sgd", "sgd")
 
 
+def test_a_figure_without_controls_may_have_a_selected_item_and_be_closed() -> None:
+    live = LiveFigure(Figure(), [], lambda values: Description("Nothing moves.", ""), label="x")
+    live.selected = 3
+    live.close()
+    assert (live.selected, live.values) == (3, {})
+
+
 def test_a_link_couples_two_figures_and_ordinary_widgets() -> None:
     first, second, slider = clipped(), clipped(), ipywidgets.FloatSlider(min=0.01, max=100.0)
     ipywidgets.link((first, "limit"), (second, "limit"))

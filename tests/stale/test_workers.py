@@ -1,6 +1,5 @@
 """What is kept for each worker, and turns."""
 
-import gc
 import threading
 import weakref
 
@@ -42,7 +41,6 @@ def test_what_a_thread_knew_goes_with_it() -> None:
     thread = threading.Thread(target=work)
     thread.start()
     thread.join(30)
-    gc.collect()
     assert known[0]() is None
 
 
