@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -36,9 +36,11 @@ class Waiting:
     def full(self) -> bool:
         return len(self) >= self._most
 
-    def part(self, k: int, g: np.ndarray) -> Part:
-        """What a step needs of flat tensor number k, float32."""
-        return g if self._layout.is_small(g.size) else (measure(g), g.take(self._layout.places[k]))
+    @quiet
+    def parts(self, tensors: Mapping[int, np.ndarray]) -> list[Part]:
+        """What a step needs of some tensors, by their number; each flat, float32."""
+        small, places = self._layout.is_small, self._layout.places
+        return [g if small(g.size) else (measure(g), g.take(places[k])) for k, g in tensors.items()]
 
     def add(self, parts: Sequence[Part], scalars: Sequence[float]) -> None:
         """One step more, of all tensors; `scalars` are seconds and the layout's own, NaN where there is none.

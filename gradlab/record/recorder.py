@@ -93,8 +93,7 @@ class Recorder(Recording):
         now, before = time.perf_counter(), self._clock
         seconds = np.nan if before is None else now - before
         numbers = [seconds, *(float(scalars.get(name, np.nan)) for name in self.scalars)]
-        waiting = self._room()
-        parts = [waiting.part(k, flat(g)) for k, g in enumerate(tensors)]
+        parts = self._room().parts({k: flat(g) for k, g in enumerate(tensors)})
         self._add(parts, numbers, np.stack([histogram(g) for g in tensors]) if self._counts_next() else None)
         self._clock = now
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..record import Recorder
 from ..record.eager import Part
-from ..record.measure import BINS, flat, measure
+from ..record.measure import BINS, careful, flat
 from ._library import library
 from .measure import Tensor, looked_up, measured
 
@@ -24,6 +24,7 @@ class HostRows:
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder, self._sizes = recorder, recorder.sizes
+        self._small = [recorder.layout.is_small(size) for size in self._sizes]
 
     def __len__(self) -> int:
         """How many rows the recorder does not have yet."""
@@ -31,23 +32,23 @@ class HostRows:
 
     def measured(self, k: int, g: Tensor) -> Part:
         """What the recorder needs of a gradient of tensor number k."""
-        layout, small = self._recorder.layout, self._recorder.layout.is_small(self._sizes[k])
-        if g.is_sparse and not small:
+        if g.is_sparse and not self._small[k]:
             g = g.coalesce()
-            entries = looked_up(g, library().from_numpy(layout.places[k])).numpy()
-            return measure(flat(g.values().float().numpy())), entries
+            entries = looked_up(g, library().from_numpy(self._recorder.layout.places[k])).numpy()
+            return careful(g.values().float().numpy()), entries
         array = flat((g.to_dense() if g.is_sparse else g).float().numpy())
-        return array.copy() if small else self._recorder._room().part(k, array)
+        return array.copy() if self._small[k] else self._part(k, array)
 
     def append(self, found: Mapping[int, Part], counts: Mapping[int, Tensor], numbers: Numbers) -> None:
         """Add what was measured and counted of some tensors, by their number; of the others there was no gradient."""
         recorder, tensors = self._recorder, range(len(self._sizes))
-        parts = [found[k] if k in found else self._nothing(k) for k in tensors]
+        parts = [found[k] if k in found else self._part(k, np.zeros(self._sizes[k], np.float32)) for k in tensors]
         scalars = [float(numbers.get(name, np.nan)) for name in ("seconds", *recorder.scalars)]
         recorder._add(parts, scalars, _all_counts(counts, len(tensors)) if counts else None)
 
-    def _nothing(self, k: int) -> Part:
-        return self._recorder._room().part(k, np.zeros(self._sizes[k], np.float32))
+    def _part(self, k: int, array: np.ndarray) -> Part:
+        (part,) = self._recorder._room().parts({k: array})
+        return part
 
     def flush(self) -> None:
         """The recorder has them."""
