@@ -13,7 +13,7 @@ import numpy as np
 from .._arrays import Array, namespace
 from . import rows
 from .layout import Layout
-from .measure import careful, flat, largest_of, sum_of_squares, well_inside
+from .measure import BINS, careful, flat, largest_of, sum_of_squares, well_inside
 from .measure import histogram as entries_by_size
 
 State = dict[str, Array]
@@ -54,19 +54,36 @@ def update(layout: Layout, state: Mapping[str, Array], tensors: Sequence[Array],
 
     tensors = [flat(jnp.asarray(g)) for g in tensors]
     seen, stride = state["at"]
-    full = seen == layout.capacity * stride
-    kept = _where(full, lambda x: _halved(layout, x), {name: state[name] for name in (*_PACKS, "histogram")})
-    stride = jnp.where(full, 2 * stride, stride)
+    due = seen % layout.histogram_every == 0
+    *measured, counts = _measured(layout, tensors, due)
+    kept, stride = _now_and_then(layout, state, due, counts)
     at, fresh = seen // stride, seen % stride == 0
-    new = _row(layout, seen, tensors, scalars)
+    new = _row(
+        seen, measured, _entries(layout, tensors), [scalars.get(n, np.nan) for n in ("seconds", *layout.scalars)]
+    )
     joined = _packed(rows.join(_unpacked(layout, state, "open_"), new))
     row = {name: jnp.where(fresh, x, joined[name]) for name, x in _packed(new).items()}
     put = {name: jax.lax.dynamic_update_slice_in_dim(kept[name], x, at, 0) for name, x in row.items()}
-    histogram = _with_counts(layout, kept["histogram"], tensors, seen, stride)
     found = rows.bins(new)[0]
     spectrum = state["spectrum"].at[jnp.arange(len(found)), found].add(1)
     still_open = {f"open_{name}": x for name, x in row.items()}
-    return {"at": jnp.stack([seen + 1, stride]), **still_open, **put, "histogram": histogram, "spectrum": spectrum}
+    return {"at": jnp.stack([seen + 1, stride]), **still_open, **kept, **put, "spectrum": spectrum}
+
+
+def _now_and_then(layout: Layout, state: Mapping[str, Array], due: Array, counts: Array) -> tuple[State, Array]:
+    """The buffers and the stride, after what few steps have a part in: rows are full, or counts are due."""
+    import jax.numpy as jnp
+
+    seen, stride = state["at"]
+    full = seen == layout.capacity * stride
+    stride = jnp.where(full, 2 * stride, stride)
+
+    def changed(x: State) -> State:
+        x = _where(full, lambda x: _halved(layout, x), x)
+        histogram = _where(due, lambda h: _with_counts(layout, h, counts, seen, stride), x["histogram"])
+        return {**x, "histogram": histogram}
+
+    return _where(full | due, changed, {name: state[name] for name in (*_PACKS, "histogram")}), stride
 
 
 def _where(flag: Array, change: Callable[[Any], Any], x: Any) -> Any:
@@ -77,28 +94,33 @@ def _where(flag: Array, change: Callable[[Any], Any], x: Any) -> Any:
     return x
 
 
-def _row(layout: Layout, seen: Array, tensors: Sequence[Array], scalars: Mapping[str, Any]) -> rows.Columns:
+def _row(seen: Array, measured: Sequence[Array], entry: Array, scalars: Sequence[Any]) -> rows.Columns:
     import jax.numpy as jnp
 
-    norm, largest, nonfinite = _measured(layout, tensors)
-    entry = _entries(layout, tensors)
-    numbers = [scalars.get(name, np.nan) for name in ("seconds", *layout.scalars)]
-    given = jnp.stack([jnp.asarray(x, np.float32) for x in numbers])
-    return rows.from_steps(seen[None], norm[None], largest[None], nonfinite[None], entry[None], given[None])
+    given = jnp.stack([jnp.asarray(x, np.float32) for x in scalars])
+    return rows.from_steps(seen[None], *(x[None] for x in (*measured, entry, given)))
 
 
-def _measured(layout: Layout, tensors: Sequence[Array]) -> tuple[Array, Array, Array]:
-    """(tensors,) norms, largest entries and counts of what is not finite: the plain way, and with care where needed."""
+def _measured(layout: Layout, tensors: Sequence[Array], due: Array) -> tuple[Array, Array, Array, Array]:
+    """(tensors,) norms, largest entries and counts of what is not finite; (tensors, 64) entries by size, 0 unless due.
+
+    The plain way, and with care where that is needed or all is read again in any case: one `cond` costs less than two.
+    """
     import jax
     import jax.numpy as jnp
 
     squares, largest = _of_each(layout, tensors, lambda g: (sum_of_squares(g), largest_of(g)))
-
-    def plainly() -> tuple[Array, Array, Array]:
-        return jnp.sqrt(squares), largest, jnp.zeros(len(tensors), np.int32)
-
     fine = jnp.all(well_inside(squares) | (largest == 0))
-    return jax.lax.cond(fine, plainly, lambda: _of_each(layout, tensors, careful))
+    uncounted = jnp.zeros((len(tensors), BINS), np.int32)
+
+    def plainly() -> tuple[Array, ...]:
+        return jnp.sqrt(squares), largest, jnp.zeros(len(tensors), np.int32), uncounted
+
+    def thoroughly() -> tuple[Array, ...]:
+        counts = jax.lax.cond(due, lambda: _of_each(layout, tensors, entries_by_size), lambda: uncounted)
+        return *_of_each(layout, tensors, careful), counts
+
+    return jax.lax.cond(fine & ~due, plainly, thoroughly)
 
 
 def _of_each(layout: Layout, tensors: Sequence[Array], f: Callable[[Array], Any]) -> Any:
@@ -154,17 +176,10 @@ def _halved(layout: Layout, state: Mapping[str, Array]) -> State:
     return {name: jax.lax.dynamic_update_slice_in_dim(state[name], x, 0, 0) for name, x in joined.items()}
 
 
-def _with_counts(layout: Layout, histogram: Array, tensors: Sequence[Array], seen: Array, stride: Array) -> Array:
-    """The histogram with the entries of this step in it, if it is one of those that are counted."""
-    import jax
+def _with_counts(layout: Layout, histogram: Array, counts: Array, seen: Array, stride: Array) -> Array:
+    """The histogram with the counts of this step in it."""
     import jax.numpy as jnp
 
-    every = layout.histogram_every
-    due, at = seen % every == 0, seen // (every * stride)
-    found = jax.lax.cond(
-        due,
-        lambda: _of_each(layout, tensors, entries_by_size),
-        lambda: jnp.zeros(histogram.shape[1:], np.int32),
-    )
-    before = seen % (every * stride) != 0  # has this row counts already?
-    return _where(due, lambda h: h.at[at].set(rows.added(jnp.where(before, h[at], 0), found)), histogram)
+    share = layout.histogram_every * stride  # steps of a row
+    at, before = seen // share, seen % share != 0  # has it counts already?
+    return histogram.at[at].set(rows.added(jnp.where(before, histogram[at], 0), counts))
