@@ -180,6 +180,8 @@ class LiveFigure(MirroredWidget):
 
         `answer` is the request that asked for it; `have` says that the one who asked shows the picture already.
         """
+        if not have:
+            self._preloader.step_aside()  # before the lock, or another picture may be begun first
         with self._lock:
             values = {**self._values, **changes}
             shown = have and len(self._inbox.views) == 1

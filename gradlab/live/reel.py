@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 2_000_000  # of packed pictures for one setting of the other controls
 BATCH = 12
-IDLE_SECONDS = 0.12
+IDLE_SECONDS = 0.4  # longer than between two steps of a reader who looks at each
 
 _log = logging.getLogger(__name__)
 
@@ -94,7 +94,7 @@ class Preloader:
     def wake(self, at_once: bool = False) -> None:
         """Something changed: look again, after a pause if the kernel is being asked, at what is worth recording."""
         if not at_once:
-            Preloader._woken = time.monotonic()
+            self.step_aside()
         if self._live._axis is None or not self._live._inbox.views:
             return
         with self._guard:
@@ -102,6 +102,11 @@ class Preloader:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, daemon=True)
                 self._thread.start()
+
+    @staticmethod
+    def step_aside() -> None:
+        """Somebody asks the kernel now: do nothing for a while."""
+        Preloader._woken = time.monotonic()
 
     def begin_again(self) -> None:
         """A view opened: it has nothing yet."""
