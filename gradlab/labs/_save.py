@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..figures._clips import numbered
+
 if TYPE_CHECKING:
     from ._lab import Lab
 
@@ -50,6 +52,11 @@ def _vectors(lab: Lab, path: Path, _dark: bool) -> None:
         lab.figure().savefig(path, metadata=_UNSIGNED[path.suffix.lower()])
 
 
+def _svg(lab: Lab, path: Path, dark: bool) -> None:
+    _vectors(lab, path, dark)
+    path.write_text(numbered(path.read_text("utf-8")), "utf-8")
+
+
 def _numbers(lab: Lab, path: Path, _dark: bool) -> None:
     columns = lab.columns(lab.compute(lab.params))
     with path.open("w", newline="", encoding="utf-8") as file:
@@ -78,7 +85,7 @@ def _listed(endings: Any) -> str:
 
 
 _WRITERS = {
-    ".png": _picture, ".svg": _vectors, ".pdf": _vectors, ".csv": _numbers,
+    ".png": _picture, ".svg": _svg, ".pdf": _vectors, ".csv": _numbers,
     ".html": _page, ".gif": _film, ".mp4": _film,
 }  # fmt: skip
 _FILMS = {".gif", ".mp4"}

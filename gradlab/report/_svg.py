@@ -8,13 +8,13 @@ from html import escape
 from typing import Any
 
 from ..figures import DARK
+from ..figures._clips import numbered
 from ..live.display_list import colour
 from ..live.theme import Palette
 
 _COLOUR = re.compile(r"#[0-9a-f]{6}\b")
 _NAMED = re.compile(r'(?<= id=")|(?<=url\(#)|(?<=href="#)')
 _DIGITS = re.compile(r'(\.\d\d)\d+(?=[ "])')  # a hundredth of a point is enough; scales, which end in ), keep theirs
-_CLIP = re.compile(r'<clipPath id="([^"]+)">(.*?)</clipPath>')
 _LEFT_OUT = re.compile(r"<metadata>.*?</metadata>|<style.*?</style>|<!--.*?-->", re.DOTALL)
 
 
@@ -36,21 +36,10 @@ def inline_svg(figure: Any, alt: str, name: str) -> str:
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
     text = buffer.getvalue()
     inner = _LEFT_OUT.sub("", text[text.index(">", text.index("<svg")) + 1 :])
-    inner = _numbered_clips(_DIGITS.sub(r"\1", " ".join(inner.split())))
+    inner = numbered(_DIGITS.sub(r"\1", " ".join(inner.split())))
     inner = _COLOUR.sub(_both_themes(Palette(DARK)), _NAMED.sub(f"{name}-", inner))
     box = " ".join(f"{72 * inches:g}" for inches in (0, 0, *figure.get_size_inches()))
     return f'<svg role="img" aria-label="{escape(alt)}" viewBox="{box}">{inner}'
-
-
-def _numbered_clips(svg: str) -> str:
-    """Name clips by their order: matplotlib does it by unrounded numbers, whose last bits depend on what ran before."""
-    names: dict[str, str] = {}
-    for found in list(_CLIP.finditer(svg)):
-        whole, clip, inside = found[0], found[1], found[2]
-        if inside in names:
-            svg = svg.replace(whole, "")
-        svg = svg.replace(clip, names.setdefault(inside, f"clip{len(names)}"))
-    return svg
 
 
 def _both_themes(palette: Palette) -> Any:

@@ -62,11 +62,11 @@ def test_a_picture_that_is_here_is_shown_at_once_with_its_words(wire: Wire) -> N
     wire.slider().press("ArrowRight")
     assert wire.readout() == "limit 1.05, mean 0.86"
     assert shown(wire, 1.05)
-    assert wire.requests() == []  # the kernel hears of it later
+    told = wire.answer()  # none yet, unless the machine is slow: the kernel hears of it later
     wire.slider().press("ArrowRight")
     messages = wire.settle()
-    assert sets(messages) == [{"limit": 1.1}]
-    assert messages[0]["have"] is True
+    assert sets(messages)[-1] == {"limit": 1.1}
+    assert all(message["have"] is True for message in told + messages)
     assert wire.live.values["limit"] == 1.1
 
 
