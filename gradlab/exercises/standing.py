@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
 from typing import Any
 
+from ..live.cells import shell
 from . import saved
 from ._feedback import Feedback
 from .catalogue import EXERCISES, NOTEBOOKS, notebook
@@ -35,8 +35,7 @@ def noted(name: str, answer: Any, feedback: Feedback) -> Feedback:
 
 def in_kernel() -> bool:
     """Whether a notebook is running, not a script, a test or a doctest."""
-    ipython = sys.modules.get("IPython")
-    return ipython is not None and getattr(ipython.get_ipython(), "kernel", None) is not None
+    return getattr(shell(), "kernel", None) is not None
 
 
 def _with(name: str, right: bool) -> tuple[dict[str, Entry], str]:

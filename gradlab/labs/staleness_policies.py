@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
@@ -10,14 +9,10 @@ import numpy as np
 
 from ..figures.policies import Curve, PoliciesView, number, written
 from ..live import Description, Slider
-from ..rules import Momentum
-from ..workers import POLICIES, Digits, Experiment, Speeds, loss_curve
-from ..workers.simulated import decide
+from ..workers import POLICIES
+from ..workers.policy_study import EVERY, GRADIENTS, WORKERS, trained
 from ._lab import Control, Lab, Target, plain
 
-WORKERS, GRADIENTS, _EVERY = 8, 200, 4  # loss is watched after every fourth update
-_TIME = 100  # ticks that a gradient takes
-_BY_LIMIT = ("drop", "wait")  # whom the limit concerns
 _HORIZON = 75.0  # gradient times shown: all of every policy with a worker three times slower
 
 
@@ -57,6 +52,8 @@ class staleness_policies(Lab):
     All six see the same workers, speeds and batches, and each of them hands in 200 gradients. "backup" takes the mean
     of the first seven, and "compensate" adapts its strength to the size of the gradients.
 
+    The losses at every position of the sliders are recorded; those in between are worked out, which takes a moment.
+
     Controls: `staleness` (the most that "drop" accepts, and how far "wait" lets workers get ahead), `straggler` (how
     many times slower the last worker is), `learning_rate` (log scale) and `momentum`.
 
@@ -67,10 +64,10 @@ class staleness_policies(Lab):
     label = "Six policies for stale gradients"
     axis = "staleness"
     presets: ClassVar[dict[str, dict[str, Any]]] = {
-        "Small steps": {"staleness": 4, "straggler": 3.0, "learning_rate": 0.095, "momentum": 0.0},
+        "Small steps": {"staleness": 4, "straggler": 3.0, "learning_rate": 0.0949, "momentum": 0.0},
         "Steps that suit": {"staleness": 4, "straggler": 3.0, "learning_rate": 0.3, "momentum": 0.0},
         "Large steps": {"staleness": 4, "straggler": 3.0, "learning_rate": 3.0, "momentum": 0.0},
-        "Heavy momentum": {"staleness": 4, "straggler": 3.0, "learning_rate": 0.095, "momentum": 0.9},
+        "Heavy momentum": {"staleness": 4, "straggler": 3.0, "learning_rate": 0.0949, "momentum": 0.9},
     }
     targets: ClassVar[dict[str, Target]] = {
         "drop_wins": Target("let “drop” end 5 % lower than all others", _drop_wins),
@@ -89,15 +86,11 @@ class staleness_policies(Lab):
 
     def compute(self, values: dict[str, Any]) -> Policies:
         straggler, rate, momentum = values["straggler"], values["learning_rate"], values["momentum"]
-        found = {
-            name: _trained(name, values["staleness"] if name in _BY_LIMIT else 0, straggler, rate, momentum)
-            for name in POLICIES
-        }
-        then = min(trained.end for trained in found.values())
-        curves, accepted = {}, {}
-        for name, (curve, share, _) in found.items():
-            last = int(np.searchsorted(curve["time"], then, side="right")) - 1
-            curves[name], accepted[name] = Curve(**curve, then=float(curve["loss"][last])), share
+        found = {name: trained(name, values["staleness"], straggler, rate, momentum) for name in POLICIES}
+        then = min(one.end for one in found.values())
+        at = {name: np.searchsorted(one.time, then, side="right") - 1 for name, one in found.items()}
+        curves = {name: Curve(one.step, one.time, one.loss, one.loss[at[name]]) for name, one in found.items()}
+        accepted = {name: one.accepted for name, one in found.items()}
         return Policies(values["staleness"], straggler, rate, momentum, curves, accepted, then)
 
     def make_view(self) -> PoliciesView:
@@ -128,11 +121,11 @@ class staleness_policies(Lab):
         )
 
     def columns(self, trace: Policies) -> dict[str, np.ndarray]:
-        steps = np.arange(0, GRADIENTS + 1, _EVERY)
+        steps = np.arange(0, GRADIENTS + 1, EVERY)
         columns = {"updates": steps}
         for name, curve in trace.curves.items():
             for what, column in (("time", curve.time), ("loss", curve.loss)):
-                at = np.flatnonzero(curve.step % _EVERY == 0)[: len(steps)]
+                at = np.flatnonzero(curve.step % EVERY == 0)[: len(steps)]
                 columns[f"{name}_{what}"] = np.append(column[at], np.full(len(steps) - len(at), np.nan))
         return columns
 
@@ -141,25 +134,3 @@ def _row(trace: Policies, name: str) -> str:
     curve, accepted = trace.curves[name], f"{trace.accepted[name]:.0%} of the gradients accepted"
     took = f"{curve.step[-1]} updates and {plain(curve.time[-1])} gradient times"
     return f"loss {written(curve.loss[-1])} after {took}; {accepted}"
-
-
-class _Trained(NamedTuple):
-    """Step, gradient time and loss of one policy; the share of its gradients that was accepted; when all were there."""
-
-    curve: dict[str, np.ndarray]
-    accepted: float
-    end: float
-
-
-@functools.lru_cache(maxsize=1024)
-def _trained(policy: str, staleness: int, straggler: float, learning_rate: float, momentum: float) -> _Trained:
-    experiment = Experiment(
-        Digits(), optimizer=Momentum(momentum), learning_rate=learning_rate, workers=WORKERS, policy=policy,
-        speeds=Speeds(median=_TIME, slow={WORKERS - 1: straggler}), staleness=staleness, gradients=GRADIENTS,
-        aggregate=WORKERS - 1 if policy == "backup" else 1, strength=1.0, mean_square_decay=0.95,
-    )  # fmt: skip
-    trace = decide(experiment)
-    with np.errstate(all="ignore"):  # some of these runs are lost
-        curve = loss_curve(trace, every=1 if policy == "backup" else _EVERY)
-    end = float(trace.rounds["ended"][-1]) / _TIME
-    return _Trained(curve | {"time": curve["time"] / _TIME}, float(trace.accepted.mean()), end)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ._bundle import widget_source
+from .cells import attention, drawing
 from .controls import Button, Control, Menu, Preset, Toggle, by_name, checked
 from .drags import Drag, check_drags
 from .fallback import figure_html
@@ -82,7 +82,6 @@ class LiveFigure(MirroredWidget):
         self._update, self._drags, self._arrange = update, tuple(drags), arrange
         self._values = {n: c.check(c.value) for n, c in self._controls.items() if not isinstance(c, Button)}
         self._start = dict(self._values)
-        self._lock = threading.RLock()  # one at a time may touch the figure
         self._number = self._edition = 0
         self._narrow = False
         self._status: dict[str, Any] = {"text": "", "error": False}
@@ -114,7 +113,7 @@ class LiveFigure(MirroredWidget):
 
     def refresh(self) -> None:
         """Call `update` again and show the result: the data behind the figure changed."""
-        with self._lock:
+        with drawing:
             self._edition += 1
             self._move({})
 
@@ -123,7 +122,7 @@ class LiveFigure(MirroredWidget):
 
         `change` is where they change: nobody draws or moves a control meanwhile, so any thread may do it.
         """
-        with self._lock:
+        with drawing:
             self._scene.rearranged(change)
             self._description = self._described(self._values)
             self._number += 1
@@ -138,12 +137,12 @@ class LiveFigure(MirroredWidget):
 
     def frame(self, ratio: float = 1.0) -> bytes:
         """Give the display list of the moving artists as they are now, for `ratio` device pixels per CSS pixel."""
-        with self._lock:
+        with drawing:
             return self._scene.frame(ratio, self._settled().items)
 
     def png(self, dpi: float | None = None, dark: bool = False) -> bytes:
         """Paint the whole picture by Agg (default: at the figure's own dpi); the same state gives the same bytes."""
-        with self._lock:
+        with drawing:
             self._settled()
             return self._scene.png(dpi, dark)
 
@@ -181,8 +180,8 @@ class LiveFigure(MirroredWidget):
         `answer` is the request that asked for it; `have` says that the one who asked shows the picture already.
         """
         if not have:
-            self._preloader.step_aside()  # before the lock, or another picture may be begun first
-        with self._lock:
+            attention.asked()  # before the lock, or another picture may be begun first
+        with drawing:
             values = {**self._values, **changes}
             shown = have and len(self._inbox.views) == 1
             try:
@@ -214,7 +213,7 @@ class LiveFigure(MirroredWidget):
 
     def _introduce(self, view: str, ratio: float, dark: bool) -> None:
         """Tell a new view everything."""
-        with self._lock:
+        with drawing:
             self._fit(self._inbox.narrow)
             self.send(*setup(self, ratio, dark, view=view))
         self._preloader.begin_again()

@@ -66,12 +66,16 @@ class Inbox:
         try:
             handler(message)
         except Exception as error:
-            self.report(error)
+            self.report(error, lasts=kind != "open")  # a view opens again
 
-    def report(self, error: BaseException) -> None:
-        """Show an error in the read-out of every view and log where it came from."""
+    def report(self, error: BaseException, lasts: bool = True) -> None:
+        """Show an error in the read-out of every view, if it lasts also of later ones, and log where it came from."""
         _log.error("%s", error, exc_info=error)
-        self._live._tell(kind="status", text=f"{type(error).__name__}: {error}", error=True)
+        said = {"kind": "status", "text": f"{type(error).__name__}: {error}", "error": True}
+        if lasts:
+            self._live._tell(**said)
+        else:
+            self._live.send(said)
 
     def _open(self, message: dict[str, Any]) -> None:
         view = str(message.get("view"))

@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from .cells import IDLE_SECONDS, attention, drawing, shell
 from .controls import key_of
 from .words import Description
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 2_000_000  # of packed pictures for one setting of the other controls
 BATCH = 12
-IDLE_SECONDS = 0.4  # longer than between two steps of a reader who looks at each
 
 _log = logging.getLogger(__name__)
 
@@ -75,11 +75,10 @@ def outward(count: int, here: int, step: int = 1) -> list[int]:
 class Preloader:
     """Records the positions of a figure's axis in a thread and sends them to every open view.
 
-    It works only while views are open and steps aside whenever a reader asks the kernel for anything, of this figure or
-    of another one; of all figures one at a time is at work.
+    It works only while views are open, not while a cell runs, and steps aside whenever a reader asks the kernel for
+    anything, of this figure or of another one; of all figures one at a time is at work.
     """
 
-    _woken = -IDLE_SECONDS  # when a reader last asked for something
     _turn = threading.Lock()
 
     def __init__(self, live: LiveFigure) -> None:
@@ -94,7 +93,7 @@ class Preloader:
     def wake(self, at_once: bool = False) -> None:
         """Something changed: look again, after a pause if the kernel is being asked, at what is worth recording."""
         if not at_once:
-            self.step_aside()
+            attention.asked()
         if self._live._axis is None or not self._live._inbox.views:
             return
         with self._guard:
@@ -103,26 +102,22 @@ class Preloader:
                 self._thread = threading.Thread(target=self._run, daemon=True)
                 self._thread.start()
 
-    @staticmethod
-    def step_aside() -> None:
-        """Somebody asks the kernel now: do nothing for a while."""
-        Preloader._woken = time.monotonic()
-
     def begin_again(self) -> None:
         """A view opened: it has nothing yet."""
+        attention.watch(shell())
         self._situation = None
         self.wake()
 
     def _run(self) -> None:
         while True:
-            if self._busy:
+            if attention.busy:
                 time.sleep(IDLE_SECONDS / 4)
                 continue
             self._woken_again = False
             with self._turn:
                 more = self._try()
             with self._guard:
-                if not (more or self._busy or self._woken_again):
+                if not (more or attention.busy or self._woken_again):
                     self._thread = None
                     return
 
@@ -132,11 +127,6 @@ class Preloader:
         except Exception as error:  # what is made ahead is a help, never a need
             _log.warning("nothing more is made ahead: %s", error, exc_info=error)
             return False
-
-    @property
-    def _busy(self) -> bool:
-        """Whether the kernel was asked for something a moment ago."""
-        return time.monotonic() < self._woken + IDLE_SECONDS
 
     def _record_some(self) -> bool:
         """Record and send one batch; whether there was anything to do."""
@@ -168,10 +158,10 @@ class Preloader:
         """Record states one by one, until somebody wants the figure."""
         live = self._live
         for key, state in states:
-            if self._busy:
+            if attention.busy:
                 return
             self._sent.add((ratio, key))
-            with live._lock:
+            with drawing:
                 try:
                     description = live._described(state)
                     frame = live._scene.frame(ratio, description.items)

@@ -1,4 +1,4 @@
-"""Learning curves that take minutes to make and ship with the package: shares of the held-out digits told right."""
+"""Learning curves that take minutes to make and ship with the package."""
 
 from __future__ import annotations
 
@@ -12,22 +12,40 @@ _HELD_OUT = 297  # digits; what is stored is how many of them are told right
 
 
 @cache
+def arrays(name: str) -> dict[str, np.ndarray]:
+    """The arrays of a recording by name, not to be written to.
+
+    >>> sorted(arrays("spare_workers"))
+    ['of', 'right']
+    """
+    with np.load(str(_file(name))) as stored:
+        found = dict(stored)
+    for array in found.values():
+        array.flags.writeable = False
+    return found
+
+
+def write(name: str, **arrays: np.ndarray) -> None:
+    """Write a recording where `arrays` finds it."""
+    np.savez_compressed(str(_file(name)), **arrays)  # type: ignore[arg-type]
+
+
+@cache
 def load(name: str) -> np.ndarray:
-    """The curves, float64 and not to be written to, in the shape in which they were saved.
+    """Shares of the held-out digits told right, float64 and not to be written to, in the shape that was saved.
 
     >>> load("spare_workers").shape
     (16, 5, 200)
     """
-    with np.load(str(_file(name))) as stored:
-        curves: np.ndarray = stored["right"].astype(np.float64) / stored["of"]
+    stored = arrays(name)
+    curves: np.ndarray = stored["right"].astype(np.float64) / stored["of"]
     curves.flags.writeable = False
     return curves
 
 
 def save(name: str, curves: np.ndarray) -> None:
-    """Write curves where `load` finds them."""
-    right = np.rint(curves * _HELD_OUT).astype(np.uint16)
-    np.savez_compressed(str(_file(name)), right=right, of=_HELD_OUT)
+    """Write such shares where `load` finds them."""
+    write(name, right=np.rint(curves * _HELD_OUT).astype(np.uint16), of=np.array(_HELD_OUT))
 
 
 def _file(name: str) -> Any:

@@ -32,7 +32,11 @@ class Lab:
         self.object = f"[x for x in Out.values() if getattr(x, 'label', None) == {label!r}][-1]"
         self.canvas = group.locator("canvas").first
         self.canvas.wait_for()
-        until(lambda: self.readout() and self.frame() >= 0, saying="the first picture is there")
+        try:
+            until(lambda: self.readout() and self.frame() >= 0, saying="the first picture is there")
+        except AssertionError as error:
+            error.add_note(f"{label} is {group.evaluate('(root) => root.outerHTML')[:2000]}; {notebook.troubles}")
+            raise
 
     def slider(self, label: str) -> Slider:
         """Find a slider by its label."""

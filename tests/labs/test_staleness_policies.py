@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab.labs.staleness_policies import GRADIENTS, WORKERS, Policies
-from gradlab.workers import POLICIES, Digits, Experiment, Speeds, run
+from gradlab.labs.staleness_policies import Policies
+from gradlab.live import Slider
+from gradlab.workers import POLICIES, Digits, Experiment, Speeds, policy_study, run
+from gradlab.workers.policy_study import GRADIENTS, WORKERS
 
 
 def seen(**params: object) -> Policies:
@@ -13,17 +15,28 @@ def seen(**params: object) -> Policies:
     return lab.compute(lab.params)
 
 
+def test_every_position_of_the_sliders_is_recorded() -> None:
+    positions = {c.name: tuple(c.values()) for c in gl.labs.staleness_policies().controls if isinstance(c, Slider)}
+    assert positions == {
+        "staleness": policy_study.LIMITS, "straggler": policy_study.STRAGGLERS,
+        "learning_rate": policy_study.LEARNING_RATES, "momentum": policy_study.MOMENTA,
+    }  # fmt: skip
+    for label, preset in gl.labs.staleness_policies.presets.items():
+        assert all(value in positions[name] for name, value in preset.items()), label
+
+
+@pytest.mark.parametrize("rate", [0.3, 0.31])  # one that is recorded, one that is not
 @pytest.mark.parametrize("policy", POLICIES)
-def test_every_curve_ends_where_the_engine_ends(policy: str) -> None:
-    trace = seen(staleness=3, straggler=2.0, learning_rate=0.3, momentum=0.6)
+def test_every_curve_ends_where_the_engine_ends(policy: str, rate: float) -> None:
+    trace = seen(staleness=3, straggler=2.0, learning_rate=rate, momentum=0.6)
     e = Experiment(
-        Digits(), optimizer=gl.rules.Momentum(0.6), learning_rate=0.3, workers=WORKERS, policy=policy, staleness=3,
+        Digits(), optimizer=gl.rules.Momentum(0.6), learning_rate=rate, workers=WORKERS, policy=policy, staleness=3,
         speeds=Speeds(slow={7: 2.0}), gradients=GRADIENTS, aggregate=7 if policy == "backup" else 1, strength=1.0,
         mean_square_decay=0.95,
     )  # fmt: skip
     one, curve = run(e), trace.curves[policy]
     assert curve.step[-1] == one.updates
-    assert curve.loss[-1] == e.problem.loss(one.weights)
+    assert curve.loss[-1] == pytest.approx(e.problem.loss(one.weights), rel=1e-3 if rate == 0.3 else 0)
     assert trace.accepted[policy] == one.accepted.mean()
     assert curve.time[-1] <= one.times[-1] / 100
 

@@ -96,11 +96,11 @@ def hurry(page: Any) -> Iterator[Callable[[], None]]:
     page.evaluate("""() => { const overdue = new Map(), { setTimeout, clearTimeout } = window;
       window.setTimeout = (act, ms, ...rest) => {
         const id = setTimeout(ms > 1000 ? () => {} : act, ms, ...rest);
-        if (ms > 1000) overdue.set(id, act);
+        if (ms > 1000) overdue.set(id, () => act(...rest));
         return id;
       };
       window.clearTimeout = (id) => { overdue.delete(id); clearTimeout(id) };
-      window.hurry = () => { for (const act of overdue.values()) act() };
+      window.hurry = () => { const due = [...overdue.values()]; overdue.clear(); for (const act of due) act() };
       window.be_patient = () => Object.assign(window, { setTimeout, clearTimeout }) }""")
     yield lambda: page.evaluate("hurry()")
     page.evaluate("() => { be_patient() }")

@@ -1,5 +1,6 @@
 """A view on a page without a notebook: what it shows first, the still picture, words aloud, size, clean-up."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -44,6 +45,49 @@ def test_a_view_that_is_hidden_waits_until_it_is_shown(page: object) -> None:
     wire.page.wait_for_function("window.sent.length")
     (message,) = wire.answer()
     assert (message["kind"], message["ratio"], message["dark"], message["narrow"]) == ("open", 1, False, False)
+
+
+def test_an_opening_that_is_lost_is_asked_for_again(page: Any, hurry: Callable[[], None]) -> None:
+    wire = Wire(clipped(), page)
+    page.evaluate("window.open_view()")
+    (lost,) = wire.requests()
+    hurry()
+    assert wire.answer() == [lost]
+    wire.reply()
+    page.wait_for_function("document.querySelector('.gl-live[data-frame]')")
+    hurry()
+    assert wire.requests() == []
+
+
+def test_a_figure_that_cannot_be_drawn_says_so_and_is_asked_for_again(
+    page: Any, hurry: Callable[[], None], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    wire = Wire(clipped(), page)
+    page.evaluate("window.open_view()")
+    with monkeypatch.context() as broken, caplog.at_level("CRITICAL", "gradlab.live"):
+        broken.setattr(wire.live._scene, "still", lambda ratio, dark: 1 / 0)
+        wire.both()
+    assert wire.readout() == "ZeroDivisionError: division by zero"
+    hurry()
+    wire.both()
+    page.wait_for_function("document.querySelector('.gl-live[data-frame]')")
+    assert wire.readout() == "limit 1"
+
+
+def test_a_browser_that_never_decodes_shows_the_picture_all_the_same(page: Any, hurry: Callable[[], None]) -> None:
+    page.evaluate("""() => { const { decode } = HTMLImageElement.prototype;
+      window.decode_again = () => { HTMLImageElement.prototype.decode = decode };
+      HTMLImageElement.prototype.decode = () => new Promise(() => {}) }""")
+    wire = Wire(clipped(), page)
+    page.evaluate("window.open_view()")
+    wire.answer()
+    wire.together()
+    page.wait_for_timeout(50)
+    assert page.locator(".gl-live[data-frame]").count() == 0
+    hurry()
+    page.wait_for_function("document.querySelector('.gl-live[data-frame]')")
+    page.evaluate("decode_again()")
+    assert wire.readout() == "limit 1"
 
 
 def test_still_parts_are_exchanged_without_losing_the_frame(wire: Wire) -> None:

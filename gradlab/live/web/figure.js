@@ -108,7 +108,7 @@ class View {
       status: this.takeStatus,
       busy: ({ name, busy }) => this.controls.get(name)?.busy(busy),
     };
-    const introduced = this.ratio !== null || message?.kind === "setup";
+    const introduced = this.ratio !== null || ["setup", "status"].includes(message?.kind);
     return introduced ? handlers[message?.kind]?.call(this, message, buffers ?? []) : undefined;
   };
   setUp(message, buffers) {
@@ -204,7 +204,7 @@ class View {
     if (this.known()) this.refresh();
   }
   takeStatus({ text, error }) { // it stands for the words of this state, which may still wait for its picture
-    this.status = { text, error, about: this.latest.words };
+    this.status = { text, error, about: this.latest?.words };
     this.words.status(text, error);
   }
   takeAnswer(message) {

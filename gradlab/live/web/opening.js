@@ -4,29 +4,43 @@ import { same } from "./dom.js";
 import { isNarrow, pixelRatio, watchRatio, watchWidth } from "./measure.js";
 import { isDark, watchTheme } from "./theme.js";
 
+const UNANSWERED_MS = 5000; // without an answer the view would stay empty; a busy kernel is asked ever more rarely
+
 // `send` asks the kernel, again whenever something changes.
 export function newOpening(root, send) {
-  let asked = null, shown = null, arranges = false;
+  let asked = null, shown = null, arranges = false, timer = null;
+
+  function ask(patience = UNANSWERED_MS) {
+    clearTimeout(timer);
+    timer = setTimeout(ask, patience, 2 * patience);
+    send(asked);
+  }
 
   function open() {
     const wanted = { ratio: pixelRatio(), dark: isDark(), narrow: isNarrow(root) };
     root.classList.toggle("gl-dark", wanted.dark);
     if (wanted.narrow === null || same(wanted, asked)) return;
     asked = wanted;
-    send(asked);
+    ask();
   }
   // All views share one arrangement: the one that the reader turns to has it. None asks by itself, or two would fight.
   function turnedTo() {
     if (!arranges || shown === asked.narrow) return;
     shown = asked.narrow;
-    send(asked);
+    ask();
   }
   for (const kind of ["pointerdown", "focusin"]) root.addEventListener(kind, turnedTo);
   const stops = [watchTheme(open), watchRatio(open), watchWidth(root, open)];
   open();
   return {
-    answered({ narrow }) { arranges = narrow === asked.narrow; }, // or the kernel knows one arrangement only
+    answered({ narrow }) {
+      clearTimeout(timer);
+      arranges = narrow === asked.narrow; // or the kernel knows one arrangement only
+    },
     arranged({ narrow }) { shown = narrow; },
-    stop() { for (const stop of stops) stop(); },
+    stop() {
+      clearTimeout(timer);
+      for (const stop of stops) stop();
+    },
   };
 }

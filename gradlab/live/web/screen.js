@@ -3,6 +3,8 @@
 import { element } from "./dom.js";
 import { paint } from "./paint.js";
 
+const DECODE_MS = 2000; // a browser may put off decoding what it does not show yet; then it may flicker
+
 export function newScreen(root, picture, canvas) {
   const ctx = canvas.getContext("2d", { willReadFrequently: true }); // by the processor: no trip to a GPU and back
   const scheme = new Map(); // light colours and their counterparts on a dark page
@@ -21,8 +23,10 @@ export function newScreen(root, picture, canvas) {
     const turn = ++newest, image = new Image();
     const url = URL.createObjectURL(new Blob([png]));
     pending += 1;
+    const loaded = new Promise((go) => { image.onload = image.onerror = go; });
     image.src = url;
-    await image.decode().catch(() => {});
+    await loaded;
+    await Promise.race([image.decode().catch(() => {}), new Promise((go) => { setTimeout(go, DECODE_MS); })]);
     pending -= 1;
     if (turn === newest) return image;
     URL.revokeObjectURL(url);

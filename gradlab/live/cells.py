@@ -1,0 +1,58 @@
+"""Who may draw: matplotlib serves one thread at a time, and where a cell runs, that is the cell's.
+
+Two threads that lay out formulas at once can end the whole process, whatever figures they are of.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from typing import Any
+
+IDLE_SECONDS = 0.4  # longer than between two steps of a reader who looks at each
+
+drawing = threading.RLock()  # of every figure here
+
+
+class Attention:
+    """When the kernel was last asked for something, and whether it runs a cell now."""
+
+    def __init__(self) -> None:
+        self._asked, self._running, self._shell = -IDLE_SECONDS, False, None
+
+    @property
+    def busy(self) -> bool:
+        """Whether a cell runs, or something was asked for a moment ago."""
+        return self._running or time.monotonic() < self._asked + IDLE_SECONDS
+
+    def asked(self) -> None:
+        """Somebody asks the kernel now: what is done ahead waits for a while."""
+        self._asked = time.monotonic()
+
+    def watch(self, shell: Any) -> None:
+        """Hear from this IPython shell when its cells begin and end; once is enough, and None has no cells."""
+        if shell is None or shell is self._shell:
+            return
+        self._shell = shell
+        shell.events.register("pre_run_cell", self.begin)
+        shell.events.register("post_run_cell", self.end)  # after inline figures are drawn
+
+    def begin(self, *_: Any) -> None:
+        """A cell begins, once nobody else draws any more."""
+        self._running = True
+        with drawing:
+            pass
+
+    def end(self, *_: Any) -> None:
+        """It is over."""
+        self._running = False
+
+
+attention = Attention()
+
+
+def shell() -> Any:
+    """The IPython shell of this process, if it has one."""
+    ipython = sys.modules.get("IPython")
+    return None if ipython is None else ipython.get_ipython()

@@ -1,0 +1,131 @@
+"""One training under six policies for stale gradients: same workers, speeds and batches, at many settings.
+
+`python -m gradlab.workers.policy_study` trains them all anew and writes the recording that ships; it takes ten minutes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+from ..rules import Momentum
+from . import recordings
+from .experiment import Experiment
+from .ledger import POLICIES, UPDATE
+from .problems import Digits
+from .replays import loss_curve
+from .simulated import decide
+from .speeds import Speeds
+from .trace import Trace
+
+WORKERS, GRADIENTS = 8, 200
+EVERY = 4  # updates between two losses; "backup", which has few, is watched after every one
+BY_LIMIT = ("drop", "wait")  # whom the limit concerns
+LIMITS = tuple(range(13))
+STRAGGLERS = (1.0, 2.0, 3.0, 4.0, 5.0)
+LEARNING_RATES = tuple(float(f"{0.03 * 100 ** (k / 16):.3g}") for k in range(17))
+MOMENTA = (0.0, 0.3, 0.6, 0.9)
+_TIME = 100  # ticks that a gradient takes
+_NAME, _BITS = "policies", 14  # of each recorded loss: a rounding below 1 in 30 000
+
+Setting = tuple[str, int, float, float, float]
+
+
+class Trained(NamedTuple):
+    """Updates, time (in gradients of a quick worker), loss: (n,); share of gradients accepted; when all were in."""
+
+    step: np.ndarray
+    time: np.ndarray
+    loss: np.ndarray
+    accepted: float
+    end: float
+
+
+def trained(policy: str, limit: int, straggler: float, learning_rate: float, momentum: float) -> Trained:
+    """One training: its loss recorded if the setting is one of `settings`, worked out otherwise.
+
+    >>> trained("drop", 4, 3.0, 0.3, 0.0).step[:3].tolist()
+    [0, 4, 8]
+    """
+    return _trained((policy, limit if policy in BY_LIMIT else 0, straggler, learning_rate, momentum))
+
+
+@lru_cache(maxsize=1024)
+def _trained(setting: Setting) -> Trained:
+    policy, trace = setting[0], decide(experiment(*setting))
+    settled = trace.times[trace.moves[:, 0] == UPDATE]
+    times = np.append(0, settled[trace.rounds["moved"] > 0])
+    step = np.arange(len(times))
+    watched = (step % _every(policy) == 0) | (step == step[-1])
+    loss = recorded(setting, int(watched.sum()))
+    return Trained(
+        step[watched], times[watched] / _TIME, losses(trace) if loss is None else loss, float(trace.accepted.mean()),
+        float(settled[-1]) / _TIME,
+    )  # fmt: skip
+
+
+def experiment(policy: str, limit: int, straggler: float, learning_rate: float, momentum: float) -> Experiment:
+    """Eight workers, the last one `straggler` times slower. "backup" takes the mean of the first seven.
+
+    >>> experiment("drop", 4, 3.0, 0.3, 0.0).speeds.slow
+    {7: 3.0}
+    """
+    return Experiment(
+        Digits(), optimizer=Momentum(momentum), learning_rate=learning_rate, workers=WORKERS, policy=policy,
+        speeds=Speeds(median=_TIME, slow={WORKERS - 1: straggler}), staleness=limit, gradients=GRADIENTS,
+        aggregate=WORKERS - 1 if policy == "backup" else 1, strength=1.0, mean_square_decay=0.95,
+    )  # fmt: skip
+
+
+def losses(trace: Trace) -> np.ndarray:
+    """The watched losses of a training, worked out."""
+    with np.errstate(all="ignore"):  # some of these are lost
+        return loss_curve(trace, every=_every(trace.experiment.policy))["loss"]
+
+
+def settings() -> Iterator[Setting]:
+    """All that is recorded: (policy, limit, straggler, learning rate, momentum), the limit 0 where it has no say."""
+    for policy in POLICIES:
+        yield from product((policy,), LIMITS if policy in BY_LIMIT else (0,), STRAGGLERS, LEARNING_RATES, MOMENTA)
+
+
+def recorded(setting: Setting, count: int) -> np.ndarray | None:
+    """So many losses of a setting as they came out when they were recorded, if they were."""
+    place = _places().get(setting)
+    if place is None:
+        return None
+    stored = recordings.arrays(_NAME)
+    return stored["losses"][stored["which"][place], :count].astype(np.float64)
+
+
+def record(curves: list[np.ndarray]) -> None:
+    """Write the losses of all `settings`, in their order, each curve once."""
+    rows = np.zeros((len(curves), max(map(len, curves))), np.float32)
+    for row, curve in zip(rows, curves, strict=True):
+        row[: len(curve)] = curve
+    fraction, exponent = np.frexp(rows)  # which leave infinity and NaN as they are
+    rounded = np.ldexp(np.rint(fraction * 2**_BITS) / np.float32(2**_BITS), exponent)
+    once, which = np.unique(rounded, axis=0, return_inverse=True)
+    recordings.write(_NAME, losses=once, which=which.ravel().astype(np.uint16))
+
+
+def _every(policy: str) -> int:
+    return 1 if policy == "backup" else EVERY
+
+
+@cache
+def _places() -> dict[Setting, int]:
+    return {setting: place for place, setting in enumerate(settings())}
+
+
+def main() -> None:
+    """Train everything and write the recording."""
+    record([losses(decide(experiment(*setting))) for setting in settings()])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,64 @@
+"""The recording holds every setting, and what the code gives."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gradlab.workers import POLICIES, policy_study, recordings
+from gradlab.workers.policy_study import Setting, experiment, losses, record, recorded, settings, trained
+from gradlab.workers.simulated import decide
+
+
+def test_every_setting_is_recorded_from_the_start_to_the_last_update() -> None:
+    start = trained("apply", 0, 1.0, 0.3, 0.0).loss[0]
+    for setting in settings():
+        one = trained(*setting)
+        assert one.loss[0] == start and len(one.loss) == len(one.step) == len(one.time)
+        assert one.loss.all()  # no training ends at 0, which stands after the end of a short one
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("choice", [(0, 1.0, 0.0533, 0.6), (12, 4.0, 0.3, 0.0)])
+def test_a_training_gives_what_was_recorded(policy: str, choice: tuple[int, float, float, float]) -> None:
+    setting = (policy, choice[0] if policy in policy_study.BY_LIMIT else 0, *choice[1:])
+    again = losses(decide(experiment(*setting)))
+    kept = recorded(setting, len(again))
+    assert kept is not None
+    np.testing.assert_allclose(again, kept, rtol=1e-3)
+
+
+def test_between_the_recorded_settings_it_is_worked_out() -> None:
+    setting = "damp", 0, 3.0, 0.31, 0.0
+    assert recorded(setting, 51) is None
+    np.testing.assert_array_equal(trained(*setting).loss, losses(decide(experiment(*setting))))
+    below, above = (trained("damp", 0, 3.0, rate, 0.0).loss[-1] for rate in (0.4, 0.225))
+    assert below < trained(*setting).loss[-1] < above
+
+
+def test_the_limit_concerns_two_policies_only() -> None:
+    for policy in POLICIES:
+        low, high = (trained(policy, limit, 3.0, 0.3, 0.0).loss.tolist() for limit in (0, 12))
+        assert (low == high) == (policy not in policy_study.BY_LIMIT)
+
+
+@pytest.fixture
+def few(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Setting]]:
+    """Three settings, to be recorded elsewhere."""
+    chosen = [("apply", 0, 1.0, rate, 0.0) for rate in (0.1, 0.2, 0.3)]
+    monkeypatch.setattr(recordings, "files", lambda package: tmp_path)
+    monkeypatch.setattr(policy_study, "settings", lambda: iter(chosen))
+    policy_study._places.cache_clear()
+    recordings.arrays.cache_clear()
+    yield chosen
+    policy_study._places.cache_clear()
+    recordings.arrays.cache_clear()
+
+
+def test_what_is_recorded_is_rounded_and_whole(few: list[Setting]) -> None:
+    curves = [np.array([2.3, 1 / 3]), np.array([2.3, np.inf, np.nan]), np.array([2.3, 1 / 3])]
+    record(curves)
+    for setting, curve in zip(few, curves, strict=True):
+        np.testing.assert_allclose(recorded(setting, len(curve)), curve, rtol=1 / 30_000)
+    assert len(recordings.arrays("policies")["losses"]) == 2
