@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from matplotlib.backends.backend_agg import RendererAgg
 
-REMEMBERED = 512
+REMEMBERED = 1024
 PAD = 4
 # Agg places glyphs on a grid of this many parts of a pixel.
 PARTS = 64
@@ -39,6 +39,33 @@ class Recent(OrderedDict[Any, Any]):
         if len(self) > self._most:
             self.popitem(last=False)
         return made
+
+
+def with_memory(text: Any) -> None:
+    """Let a text ask the renderer's `layouts`, if it has some, before it lays itself out: its place is not part of it.
+
+    matplotlib has no name for that which is public; where it has another one, the text lays itself out every time.
+    """
+    lay_out = getattr(text, "_get_layout", None)
+    if lay_out is None or "_get_layout" in vars(text):
+        return
+
+    def remembered(renderer: Any) -> Any:
+        layouts = getattr(renderer, "layouts", None)
+        if layouts is None or text.get_wrap() or text.get_transform_rotates_text():  # these depend on the place
+            return lay_out(renderer)
+        return layouts.find(_form(text), lambda: lay_out(renderer))
+
+    text._get_layout = remembered
+
+
+def _form(text: Any) -> tuple[Any, ...]:
+    """All that the layout of a text follows from, on one renderer."""
+    return (
+        text.get_text(), hash(text.get_fontproperties()), text.get_usetex(), text.get_parse_math(), text.get_rotation(),
+        text.get_rotation_mode(), text.get_horizontalalignment(), text.get_verticalalignment(), text._multialignment,
+        text._linespacing,
+    )  # fmt: skip
 
 
 class Lettering:

@@ -14,7 +14,7 @@ from matplotlib.backend_bases import RendererBase
 from matplotlib.colors import to_rgba_array
 
 from .display_list import FAR, NO_COLOUR, Writer, colour, pack
-from .lettering import Lettering
+from .lettering import REMEMBERED, Lettering, Recent
 
 CAPS = ("butt", "round", "projecting")
 JOINS = ("miter", "round", "bevel")
@@ -32,6 +32,7 @@ class DisplayListRenderer(RendererBase):
         self._flip = np.array([[1.0, 0.0, 0.0], [0.0, -1.0, height], [0.0, 0.0, 1.0]])
         self._page = (-MARGIN, -MARGIN, width + MARGIN, height + MARGIN)
         self._lettering = Lettering(dpi)
+        self.layouts = Recent(REMEMBERED)  # of texts, without their places
         self.colours: set[int] = set()  # every colour word recorded so far
         self._begin()
 

@@ -13,9 +13,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
 from matplotlib.figure import FigureBase
+from matplotlib.text import Text
 
 from .display_list import Writer
-from .lettering import Recent
+from .lettering import Recent, with_memory
 from .renderer import DisplayListRenderer
 from .theme import DarkAgg, Palette
 from .zoom import Zoom, fractions
@@ -93,6 +94,8 @@ class Scene:
         recorder = self._recorders.find(screen, lambda: DisplayListRenderer(*screen))
         try:
             for artist in moving(self.figure):
+                if isinstance(artist, Text):
+                    with_memory(artist)
                 artist.draw(recorder)
         finally:
             data = recorder.finish()
