@@ -2,7 +2,8 @@
 
 Start: time stamp of the keydown event on the focused slider. End: the first frame after the new picture was drawn or
 decoded (watch.js). Single steps come STEP_SECONDS apart, in blocks of BLOCK; blocks in which other programs used more
-than QUIET of a core are measured again, and the quietest are kept. A drag is MOVES pointer moves over DRAG_SECONDS.
+than QUIET of a core are measured again, and the quietest are kept. A drag goes to and fro for DRAG_SECONDS, at each
+frame of the screen one position further (drag.js).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 from tests.browser.pages import Notebook
@@ -24,16 +26,16 @@ from .table import Row, percentile
 STEP_SECONDS, BLOCK, BLOCKS, MOST_BLOCKS = 0.33, 10, 6, 14
 QUIET = 0.12
 AHEAD_SECONDS = 4.0  # for what is made ahead
-DRAG_SECONDS, MOVES, DRAGS = 2.0, 120, 3
+DRAG_SECONDS, DRAGS = 2.0, 3
+PLACES = 120  # of an ipywidgets slider, which does not say how many it has
 
-# The track of a native range or of an ipywidgets slider, and where its handle is, in page pixels.
-TRACK = """(handle) => {
-  const native = handle.matches("input"), track = native ? handle : handle.closest(".noUi-target");
-  const box = track.getBoundingClientRect();
-  const here = handle.getBoundingClientRect(), inset = native ? 8 : 0;
-  const part = native ? (handle.value - handle.min) / (handle.max - handle.min) : 0;
-  return { left: box.left + inset, width: box.width - 2 * inset, y: here.top + here.height / 2,
-           x: native ? box.left + inset + part * (box.width - 2 * inset) : here.left + here.width / 2 } }"""
+# Where the handle of a native range or of an ipywidgets slider is, in page pixels.
+HANDLE = """(handle) => {
+  const native = handle.matches("input"), box = handle.getBoundingClientRect();
+  const part = native ? (handle.value - handle.min) / (handle.max - handle.min) : 0.5;
+  const inset = native ? 8 : 0;
+  return [box.left + inset + part * (box.width - 2 * inset), box.top + box.height / 2] }"""
+DRAG = (Path(__file__).parent / "drag.js").read_text("utf-8")
 
 
 @dataclass(frozen=True)
@@ -103,24 +105,18 @@ def _block(page: Any, handle: Any, key: str) -> Block:
 
 
 def drag(page: Any, handle: Any) -> tuple[float, float]:
-    """Pull the handle over the track; give frames per second, and ms from the last move to the last frame."""
-    track = handle.evaluate(TRACK)
-    left, width, y = track["left"], track["width"], track["y"]
-    page.mouse.move(track["x"], y)
+    """Pull the handle to and fro; give frames per second, and ms from the last move to the last frame."""
+    handle.scroll_into_view_if_needed()
+    page.mouse.move(*handle.evaluate(HANDLE))
     page.mouse.down()
-    page.mouse.move(left + 0.05 * width, y)
     time.sleep(1)
     _forget(page)
-    start = time.monotonic()
-    for k in range(MOVES):
-        page.mouse.move(left + (0.05 + 0.9 * (k + 1) / MOVES) * width, y)
-        time.sleep(max(0.0, start + (k + 1) * DRAG_SECONDS / MOVES - time.monotonic()))
-    end = page.evaluate("performance.now()")
+    begin, end = handle.evaluate(DRAG, [DRAG_SECONDS, PLACES])
     page.mouse.up()
     time.sleep(1)
     _, frames = _seen(page)
     during = [f for f in frames if f <= end]
-    return len(during) / max(DRAG_SECONDS, time.monotonic() - start - 1), max(0.0, (frames or [end])[-1] - end)
+    return 1000 * len(during) / (end - begin), max(0.0, (frames or [end])[-1] - end)
 
 
 def _forget(page: Any) -> None:
