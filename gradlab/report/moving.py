@@ -72,10 +72,8 @@ def by_layer(run: Run) -> Section | None:
     most, never = int(share.argmax()), int((share == 0).sum())
     sentence = f"{number(run.limit)} on the norm of each tensor alone "
     if share[most]:
-        sentence += (
-            f"fires most on {run.rec.names[most]}, on {percent(share[most])} of the steps; on {number(never)} of "
-        )
-        sentence += f"{counted(len(share), 'tensor')} it never does."
+        sentence += f"fires most on {run.rec.names[most]}, on {percent(share[most])} of the steps"
+        sentence += f"; on {never} of {counted(len(share), 'tensor')} it never does." if never else "."
     else:
         sentence += "never fires."
     return Section("layers", "Layer by layer", sentence, partial(_layers, run, run.limit))
