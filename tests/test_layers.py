@@ -25,7 +25,7 @@ LAYERS = {
         "numpy jax",
     ),
     "time": ("workers", "numpy jax ray"),
-    "pictures": ("figures", "numpy matplotlib"),
+    "pictures": ("figures", "numpy matplotlib contourpy"),
     "hands": (
         "live labs exercises report _notebooks _repository",
         "numpy matplotlib PIL anywidget ipywidgets traitlets IPython imageio_ffmpeg",

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpec
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 
+from ._contours import contours
 from ._style import BLACK, BLUE, GREEN, NARROW, ORANGE, OTHER, WIDE, log_ticks, moving_line, new_figure, tidy
 
 REACH = (5.0, 3.0)  # the plane shows weights from -REACH to REACH
@@ -176,5 +176,4 @@ def _near(values: np.ndarray) -> np.ndarray:
 def _rings(ground: Ground) -> Path:
     """Nine contours as one path, evenly spaced on a bowl, whose root is nearly straight between points of a grid."""
     root = np.sqrt(ground.above)
-    drawn = Figure().add_subplot().contour(ground.x, ground.y, root, float(root.max()) * np.arange(1, 10) / 10)
-    return Path.make_compound_path(*drawn.get_paths())
+    return contours(ground.x, ground.y, root, float(root.max()) * np.arange(1, 10) / 10)

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpec
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 from matplotlib.ticker import NullLocator
 
 from ..surfaces import REACH, SURFACES
+from ._contours import contours
 from ._style import BLACK, BLUE, GREEN, NARROW, ORANGE, OTHER, WIDE, log_ticks, moving_line, new_figure, tidy
 
 # One look for each place at the start: colour, dash and marker.
@@ -116,7 +116,7 @@ class RaceView:
 
     def draw(self, surface: str, start: np.ndarray, racers: Sequence[Racer | None]) -> None:
         """Set the moving artists: the surface by name, the start (2,), and who races in each place, if anybody."""
-        self._contours.set_path(contours(surface))
+        self._contours.set_path(rings(surface))
         self._minima.set_data(*np.array(SURFACES[surface].minima).T)
         self._start.set_data([start[0]], [start[1]])
         for k, racer in enumerate(racers):
@@ -149,11 +149,10 @@ def _shown(loss: np.ndarray) -> np.ndarray:
 
 
 @functools.cache
-def contours(surface: str) -> Path:
+def rings(surface: str) -> Path:
     """Lines of equal loss, between which lie equal parts of the square."""
     side = np.linspace(-REACH, REACH, 81)
     plane = np.stack(np.meshgrid(side, side), axis=-1)
     loss = SURFACES[surface].loss(plane)
     levels = np.quantile(loss, (0.01, 0.04, 0.1, 0.18, 0.28, 0.4, 0.53, 0.67, 0.82, 0.94))
-    lines = Figure().add_subplot().contour(side, side, loss, levels=np.unique(levels))
-    return Path.make_compound_path(*lines.get_paths())
+    return contours(side, side, loss, np.unique(levels))

@@ -42,7 +42,7 @@ def _measured(name: str, open_it: Opener) -> Row:
             return Row(WHAT, name, note=note + "no pictures are made ahead")
         time.sleep(AHEAD_SECONDS)
         handle = _handle(notebook.page, ahead)
-        times, said = stepped(notebook.page, handle, wanted=2, most=4)
+        times, said = stepped(notebook.page, handle, wanted=4, most=6)
         if not times:
             return Row(WHAT, name, note=f"{note}the picture never changed along {ahead}")
         frames, settle = drag(notebook.page, handle)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gradlab.figures.race import HIGHEST, LOOKS, LOWEST, Racer, RaceView, contours
+from gradlab.figures.race import HIGHEST, LOOKS, LOWEST, Racer, RaceView, rings
 from gradlab.surfaces import REACH, SURFACES
 
 RATES = [0.01, 0.1, 1.0]
@@ -52,7 +52,7 @@ def test_a_path_that_runs_away_stays_drawable() -> None:
 
 @pytest.mark.parametrize("name", SURFACES)
 def test_contours_are_lines_of_equal_loss_inside_the_square(name: str) -> None:
-    lines = contours(name)
+    lines = rings(name)
     points = lines.vertices[(lines.codes == lines.MOVETO) | (lines.codes == lines.LINETO)]
     assert len(points) > 100
     assert (np.abs(points) <= REACH).all()
