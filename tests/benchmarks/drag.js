@@ -9,8 +9,7 @@ async (handle, [seconds, places]) => {
       handle.dispatchEvent(new InputEvent("input", { bubbles: true }));
     } else {
       const clientX = track.left + track.width * place / last, clientY = track.top + track.height / 2;
-      const where = { clientX, clientY, buttons: 1, isPrimary: true, bubbles: true };
-      document.documentElement.dispatchEvent(new PointerEvent("pointermove", where));
+      document.documentElement.dispatchEvent(new MouseEvent("mousemove", { clientX, clientY, buttons: 1, bubbles: true }));
     }
   }
   const begin = performance.now();

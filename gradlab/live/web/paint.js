@@ -11,13 +11,13 @@ const CURVE4 = 4;
 const CLOSEPOLY = 79;
 const IDENTITY = [1, 0, 0, 1, 0, 0];
 const REMEMBERED = 4096;
-const REMEMBERED_TEXTS = 256;
+const REMEMBERED_TEXTS = 1024; // several times what a picture holds
 
 const styles = new Map();
 const texts = new Map();
 
 function remember(memory, most, key, made) {
-  if (memory.size >= most) memory.clear();
+  if (memory.size >= most) memory.delete(memory.keys().next().value); // the oldest
   memory.set(key, made);
   return made;
 }
@@ -30,7 +30,7 @@ function css(word) {
 function picture(bytes, width, height) {
   const pixels = new OffscreenCanvas(width, height);
   pixels.getContext("2d").putImageData(new ImageData(bytes, width, height), 0, 0);
-  return pixels;
+  return pixels.transferToImageBitmap();
 }
 
 function trace(target, { codes, xy, count }, [a, b, c, d, e, f] = IDENTITY) {
