@@ -14,6 +14,7 @@ import numpy as np
 
 from ..figures import answer as drawn
 from ..figures.answer import number
+from ..live.cells import drawing
 from ..live.fallback import figure_html
 from ..live.words import Description
 
@@ -38,7 +39,9 @@ class Difference(NamedTuple):
     def html(self, said: str) -> str:
         """A figure with the picture, its alternative text, what is said below it, and the numbers as a table."""
         description = Description(self._alt, said, tuple((name, words) for name, words, _ in self._rows))
-        return figure_html(drawn.png(self.draw), description, "Wanted beside given")
+        with drawing:
+            picture = drawn.png(self.draw)
+        return figure_html(picture, description, "Wanted beside given")
 
     @property
     def _rows(self) -> list[tuple[str, str, bool]]:

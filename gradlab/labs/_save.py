@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..figures._clips import numbered
+from ..live.cells import drawing
 
 if TYPE_CHECKING:
     from ._lab import Lab
@@ -48,7 +49,7 @@ def _picture(lab: Lab, path: Path, dark: bool) -> None:
 def _vectors(lab: Lab, path: Path, _dark: bool) -> None:
     import matplotlib
 
-    with matplotlib.rc_context({"svg.hashsalt": "gradlab", "svg.fonttype": "none"}):  # text stays text
+    with drawing, matplotlib.rc_context({"svg.hashsalt": "gradlab", "svg.fonttype": "none"}):  # text stays text
         lab.figure().savefig(path, metadata=_UNSIGNED[path.suffix.lower()])
 
 

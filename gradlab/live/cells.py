@@ -1,6 +1,8 @@
-"""Who may draw: matplotlib serves one thread at a time, and where a cell runs, that is the cell's.
+"""Who may draw, and when: matplotlib serves one thread at a time.
 
-Two threads that lay out formulas at once can end the whole process, whatever figures they are of.
+Two threads that lay out formulas at once can end the whole process, whatever figures they are of, and a kernel may hear
+from its pages in another thread than the one that runs cells. So whatever is drawn here is drawn under `drawing`; what
+a cell draws by matplotlib itself is not, so while a cell runs, only what a reader asks for is drawn, and nothing ahead.
 """
 
 from __future__ import annotations
@@ -19,12 +21,13 @@ class Attention:
     """When the kernel was last asked for something, and whether it runs a cell now."""
 
     def __init__(self) -> None:
-        self._asked, self._running, self._shell = -IDLE_SECONDS, False, None
+        self._asked, self._running, self._shell = -IDLE_SECONDS, 0, None
+        self._guard = threading.Lock()
 
     @property
     def busy(self) -> bool:
         """Whether a cell runs, or something was asked for a moment ago."""
-        return self._running or time.monotonic() < self._asked + IDLE_SECONDS
+        return self._running > 0 or time.monotonic() < self._asked + IDLE_SECONDS
 
     def asked(self) -> None:
         """Somebody asks the kernel now: what is done ahead waits for a while."""
@@ -39,14 +42,16 @@ class Attention:
         shell.events.register("post_run_cell", self.end)  # after inline figures are drawn
 
     def begin(self, *_: Any) -> None:
-        """A cell begins, once nobody else draws any more."""
-        self._running = True
+        """A cell begins, maybe within another one, once what is being drawn ahead is done."""
+        with self._guard:
+            self._running += 1
         with drawing:
             pass
 
     def end(self, *_: Any) -> None:
-        """It is over."""
-        self._running = False
+        """It is over; that of the cell in which `watch` was called for the first time had not been counted."""
+        with self._guard:
+            self._running = max(0, self._running - 1)
 
 
 attention = Attention()

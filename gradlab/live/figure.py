@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ._bundle import widget_source
-from .cells import attention, drawing
+from .cells import attention, drawing, shell
 from .controls import Button, Control, Menu, Preset, Toggle, by_name, checked
 from .drags import Drag, check_drags
 from .fallback import figure_html
@@ -85,9 +85,11 @@ class LiveFigure(MirroredWidget):
         self._number = self._edition = 0
         self._narrow = False
         self._status: dict[str, Any] = {"text": "", "error": False}
-        self._description = self._described(self._values)
-        self._scene = Scene(figure, dark or {})
-        self._scene.frame(1.0, self._description.items)  # what cannot be recorded is refused here, not in the browser
+        attention.watch(shell())
+        with drawing:
+            self._description = self._described(self._values)
+            self._scene = Scene(figure, dark or {})
+            self._scene.frame(1.0, self._description.items)  # what cannot be recorded is refused here already
         self._inbox = Inbox(self)
         self._preloader = Preloader(self)
         super().__init__(self._controls)
@@ -213,6 +215,7 @@ class LiveFigure(MirroredWidget):
 
     def _introduce(self, view: str, ratio: float, dark: bool) -> None:
         """Tell a new view everything."""
+        attention.asked()
         with drawing:
             self._fit(self._inbox.narrow)
             self.send(*setup(self, ratio, dark, view=view))

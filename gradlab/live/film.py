@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .cells import drawing
 from .sliders import Slider
 
 if TYPE_CHECKING:
@@ -65,11 +66,14 @@ def spread(count: int, most: int) -> list[int]:
 def _pictures(live: LiveFigure, states: Sequence[dict[str, Any]], ratio: float, dark: bool) -> Iterator[Array]:
     """Paint every state: pixels (h, w, 3), h and w even, as encoders want them."""
     scene = live._scene
-    still = scene.blank(scene.dpi * ratio, dark)
+    with drawing:
+        still = scene.blank(scene.dpi * ratio, dark)
     height, width = (size - size % 2 for size in still.shape[:2])
     for state in states:
-        live._described(state)
-        yield np.ascontiguousarray(scene.over(still, dark)[:height, :width, :3])
+        with drawing:
+            live._described(state)
+            picture = scene.over(still, dark)
+        yield np.ascontiguousarray(picture[:height, :width, :3])
 
 
 def _gif(pictures: Sequence[Array], path: Path, seconds: float, words: str) -> None:

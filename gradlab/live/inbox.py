@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextvars
 import logging
 import threading
+import time
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 from .controls import Button
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from .figure import LiveFigure
 
 MOST_VIEWS = 8
+AGAIN_SECONDS = 4.0  # less than a view waits before it asks again
 
 _log = logging.getLogger(__name__)
 
@@ -29,15 +31,16 @@ class Screen(NamedTuple):
 class Inbox:
     """Reads messages, keeps the open views, runs buttons.
 
-    Messages are {kind: "open", view, ratio, dark, narrow}, {kind: "close", view}, {kind: "set", view, id, values,
-    have}, {kind: "press", name} and {kind: "zoom", panel, x, y}; {kind: "nudge"} and anything else is passed over. A
-    "set" is always answered, so that its view may send the next one.
+    Messages are {kind: "open", view, ratio, dark, narrow, again}, {kind: "close", view}, {kind: "set", view, id,
+    values, have}, {kind: "press", name} and {kind: "zoom", panel, x, y}; {kind: "nudge"} and anything else is passed
+    over. A "set" is always answered, so that its view may send the next one.
     """
 
     def __init__(self, live: LiveFigure) -> None:
         self._live = live
         self.views: dict[str, Screen] = {}
         self.busy: set[str] = set()
+        self._told: dict[str, float] = {}  # when each view was told everything
 
     @property
     def looks(self) -> list[tuple[float, bool]]:
@@ -66,25 +69,30 @@ class Inbox:
         try:
             handler(message)
         except Exception as error:
-            self.report(error, lasts=kind != "open")  # a view opens again
+            self.report(error, message.get("view") if kind == "open" else None)
 
-    def report(self, error: BaseException, lasts: bool = True) -> None:
-        """Show an error in the read-out of every view, if it lasts also of later ones, and log where it came from."""
+    def report(self, error: BaseException, view: Any = None) -> None:
+        """Log an error and show it in the read-out of every view; or of one only, which will open again."""
         _log.error("%s", error, exc_info=error)
         said = {"kind": "status", "text": f"{type(error).__name__}: {error}", "error": True}
-        if lasts:
+        if view is None:
             self._live._tell(**said)
         else:
-            self._live.send(said)
+            self._live.send({**said, "view": view})
 
     def _open(self, message: dict[str, Any]) -> None:
         view = str(message.get("view"))
-        self.views.pop(view, None)
-        while len(self.views) >= MOST_VIEWS:  # a page that vanished never said goodbye
-            self.views.pop(next(iter(self.views)))
-        ratio, dark = usable_ratio(message.get("ratio")), message.get("dark") is True
-        self.views[view] = Screen(ratio, dark, message.get("narrow") is True)
-        self._live._introduce(view, ratio, dark)
+        screen = Screen(usable_ratio(message.get("ratio")), message.get("dark") is True, message.get("narrow") is True)
+        if message.get("again") is True and self.views.get(view) == screen:
+            if time.monotonic() < self._told.get(view, -AGAIN_SECONDS) + AGAIN_SECONDS:
+                return  # its first message has only waited
+        else:
+            self.views.pop(view, None)
+            while len(self.views) >= MOST_VIEWS:  # a page that vanished never said goodbye
+                self.views.pop(next(iter(self.views)))
+            self.views[view] = screen
+        self._live._introduce(view, screen.ratio, screen.dark)
+        self._told = {view: time.monotonic(), **{other: at for other, at in self._told.items() if other in self.views}}
 
     def _close(self, message: dict[str, Any]) -> None:
         self.views.pop(str(message.get("view")), None)

@@ -41,30 +41,30 @@ class Recent(OrderedDict[Any, Any]):
         return made
 
 
-def with_memory(text: Any) -> None:
-    """Let a text ask the renderer's `layouts`, if it has some, before it lays itself out: its place is not part of it.
+def draw_text(text: Any, renderer: Any) -> None:
+    """Draw a text, laid out as the renderer's `layouts` has it: where it stands has no part in that.
 
-    matplotlib has no name for that which is public; where it has another one, the text lays itself out every time.
+    matplotlib's name for it is private; where it has another one, the text lays itself out every time.
     """
-    lay_out = getattr(text, "_get_layout", None)
-    if lay_out is None or "_get_layout" in vars(text):
+    lay_out, form = getattr(text, "_get_layout", None), _form(text)
+    if lay_out is None or form is None:
+        text.draw(renderer)
         return
-
-    def remembered(renderer: Any) -> Any:
-        layouts = getattr(renderer, "layouts", None)
-        if layouts is None or text.get_wrap() or text.get_transform_rotates_text():  # these depend on the place
-            return lay_out(renderer)
-        return layouts.find(_form(text), lambda: lay_out(renderer))
-
-    text._get_layout = remembered
+    text._get_layout = lambda asked: renderer.layouts.find(form, lambda: lay_out(asked))
+    try:
+        text.draw(renderer)
+    finally:
+        del text._get_layout
 
 
-def _form(text: Any) -> tuple[Any, ...]:
-    """All that the layout of a text follows from, on one renderer."""
+def _form(text: Any) -> tuple[Any, ...] | None:
+    """All that the layout of a text follows from, on one renderer; None if its place is part of it."""
+    if text.get_wrap() or text.get_transform_rotates_text():
+        return None
     return (
         text.get_text(), hash(text.get_fontproperties()), text.get_usetex(), text.get_parse_math(), text.get_rotation(),
-        text.get_rotation_mode(), text.get_horizontalalignment(), text.get_verticalalignment(), text._multialignment,
-        text._linespacing,
+        text.get_rotation_mode(), text.get_horizontalalignment(), text.get_verticalalignment(),
+        getattr(text, "_multialignment", None), getattr(text, "_linespacing", None),
     )  # fmt: skip
 
 

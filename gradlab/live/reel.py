@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from .cells import IDLE_SECONDS, attention, drawing, shell
+from .cells import IDLE_SECONDS, attention, drawing
 from .controls import key_of
 from .words import Description
 
@@ -104,7 +104,6 @@ class Preloader:
 
     def begin_again(self) -> None:
         """A view opened: it has nothing yet."""
-        attention.watch(shell())
         self._situation = None
         self.wake()
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._bundle import WEB, joined
+from .cells import drawing
 from .controls import key_of
 from .grid import MOST_STATES, Grid, State, grids
 from .messages import setup
@@ -88,7 +89,8 @@ class Recorder:
         live._fit(narrow)
         states = [state for state in (self._recorded(grid, values) for values in grid.states()) if state]
         if narrow not in self._stills:
-            blank = {theme: live._scene.blank(live._scene.dpi * RATIO, theme == "dark") for theme in THEMES}
+            with drawing:
+                blank = {theme: live._scene.blank(live._scene.dpi * RATIO, theme == "dark") for theme in THEMES}
             self._stills[narrow] = {theme: _image(pixels) for theme, pixels in blank.items()}
         return {"setup": _setup(live, grid), "stills": self._stills[narrow], "states": _text(packed(states))}
 
@@ -102,12 +104,13 @@ class Recorder:
 
     def _picture(self, values: State) -> tuple[dict[str, Any], tuple[Block, ...]] | None:
         """The words and the display list of a state; None for one that the figure cannot show."""
-        try:
-            description = self._live._described(values)
-        except Exception as error:
-            _log.debug("not recorded: %s", error, exc_info=error)
-            return None
-        frame = self._live._scene.frame(RATIO, description.items)
+        with drawing:
+            try:
+                description = self._live._described(values)
+            except Exception as error:
+                _log.debug("not recorded: %s", error, exc_info=error)
+                return None
+            frame = self._live._scene.frame(RATIO, description.items)
         return description.words(), tuple(self._blocks.setdefault(block, block) for block in blocks(frame))
 
 

@@ -16,7 +16,7 @@ from matplotlib.figure import FigureBase
 from matplotlib.text import Text
 
 from .display_list import Writer
-from .lettering import Recent, with_memory
+from .lettering import Recent, draw_text
 from .renderer import DisplayListRenderer
 from .theme import DarkAgg, Palette
 from .zoom import Zoom, fractions
@@ -95,8 +95,9 @@ class Scene:
         try:
             for artist in moving(self.figure):
                 if isinstance(artist, Text):
-                    with_memory(artist)
-                artist.draw(recorder)
+                    draw_text(artist, recorder)
+                else:
+                    artist.draw(recorder)
         finally:
             data = recorder.finish()
         for word in recorder.colours - self.colours.keys():

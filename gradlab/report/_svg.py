@@ -9,6 +9,7 @@ from typing import Any
 
 from ..figures import DARK
 from ..figures._clips import numbered
+from ..live.cells import drawing
 from ..live.display_list import colour
 from ..live.theme import Palette
 
@@ -32,7 +33,7 @@ def inline_svg(figure: Any, alt: str, name: str) -> str:
     import matplotlib
 
     buffer = io.StringIO()
-    with matplotlib.rc_context({"svg.hashsalt": f"gradlab {name}", "svg.fonttype": "path"}):
+    with drawing, matplotlib.rc_context({"svg.hashsalt": f"gradlab {name}", "svg.fonttype": "path"}):
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
     text = buffer.getvalue()
     inner = _LEFT_OUT.sub("", text[text.index(">", text.index("<svg")) + 1 :])

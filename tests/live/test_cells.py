@@ -8,13 +8,14 @@ from types import SimpleNamespace
 import matplotlib.figure
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
 
 from gradlab.live import Description, LiveFigure, Slider, cells
 from gradlab.live.cells import Attention, drawing
 
 
 def test_while_a_cell_runs_nothing_is_done_ahead() -> None:
-    attention, shell = Attention(), InteractiveShell()
+    attention, shell = Attention(), InteractiveShell(config=Config({"HistoryManager": {"enabled": False}}))
     attention.watch(shell)
     attention.watch(shell)  # registers once
     shell.user_ns["attention"] = attention
@@ -24,6 +25,10 @@ def test_while_a_cell_runs_nothing_is_done_ahead() -> None:
     assert not attention.busy
     shell.run_cell("during = attention.busy", silent=True)  # what a page asks is not a cell
     assert not shell.user_ns["during"]
+    shell.run_cell("get_ipython().run_cell('1')\nafter = attention.busy")
+    assert shell.user_ns["after"] and not attention.busy
+    attention.end()  # of a cell that began before anybody watched
+    assert not attention.busy
 
 
 def test_where_there_is_no_shell_there_are_no_cells(monkeypatch: pytest.MonkeyPatch) -> None:

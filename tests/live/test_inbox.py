@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from gradlab.live import inbox
+
 from .conftest import Wire
 from .examples import clipped
 
@@ -120,6 +122,41 @@ def test_a_dark_page_and_a_light_one_get_their_own_still(wire: Wire) -> None:
     assert wire.replies[-1][0]["dark"] is True
     wire.live._inbox.receive({"kind": "open", "view": "b", "ratio": 1, "dark": False})
     assert wire.replies[-1][1][0] != dark
+
+
+def open_again(wire: Wire, **screen: Any) -> list[str]:
+    wire.replies.clear()
+    wire.live._inbox.receive({"kind": "open", "view": "a", "ratio": 1, "again": True, **screen})
+    return [content["kind"] for content, _ in wire.replies]
+
+
+def test_who_asks_again_is_answered_again_unless_the_answer_is_on_its_way(
+    wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert open_again(wire) == []
+    assert open_again(wire, dark=True) == ["setup"]  # it asks for something else
+    monkeypatch.setattr(inbox, "AGAIN_SECONDS", 0.0)
+    assert open_again(wire, dark=True) == ["setup"]
+
+
+def test_who_asks_again_has_not_spoken_last(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inbox, "AGAIN_SECONDS", 0.0)
+    wire.live._inbox.receive({"kind": "open", "view": "b", "ratio": 1, "narrow": True})
+    assert open_again(wire) == ["setup"]
+    assert wire.live._inbox.narrow
+
+
+def test_a_view_that_cannot_be_opened_hears_of_it_alone(
+    wire: Wire, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with monkeypatch.context() as broken, caplog.at_level(logging.CRITICAL, "gradlab.live"):
+        broken.setattr(wire.live._scene, "still", lambda ratio, dark: 1 / 0)
+        wire.live._inbox.receive({"kind": "open", "view": "b", "ratio": 1})
+    ((said, _),) = wire.replies
+    assert said == {"kind": "status", "text": "ZeroDivisionError: division by zero", "error": True, "view": "b"}
+    wire.replies.clear()
+    wire.live._inbox.receive({"kind": "open", "view": "b", "ratio": 1, "again": True})
+    assert [(content["kind"], content["status"]["text"]) for content, _ in wire.replies] == [("setup", "")]
 
 
 def test_each_resolution_gets_its_own_frame(wire: Wire) -> None:

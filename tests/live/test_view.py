@@ -52,7 +52,7 @@ def test_an_opening_that_is_lost_is_asked_for_again(page: Any, hurry: Callable[[
     page.evaluate("window.open_view()")
     (lost,) = wire.requests()
     hurry()
-    assert wire.answer() == [lost]
+    assert wire.answer() == [lost | {"again": True}]
     wire.reply()
     page.wait_for_function("document.querySelector('.gl-live[data-frame]')")
     hurry()
@@ -77,16 +77,19 @@ def test_a_figure_that_cannot_be_drawn_says_so_and_is_asked_for_again(
 def test_a_browser_that_never_decodes_shows_the_picture_all_the_same(page: Any, hurry: Callable[[], None]) -> None:
     page.evaluate("""() => { const { decode } = HTMLImageElement.prototype;
       window.decode_again = () => { HTMLImageElement.prototype.decode = decode };
-      HTMLImageElement.prototype.decode = () => new Promise(() => {}) }""")
-    wire = Wire(clipped(), page)
-    page.evaluate("window.open_view()")
-    wire.answer()
-    wire.together()
-    page.wait_for_timeout(50)
-    assert page.locator(".gl-live[data-frame]").count() == 0
-    hurry()
-    page.wait_for_function("document.querySelector('.gl-live[data-frame]')")
-    page.evaluate("decode_again()")
+      HTMLImageElement.prototype.decode = () => { window.asked = true; return new Promise(() => {}) } }""")
+    try:
+        wire = Wire(clipped(), page)
+        page.evaluate("window.open_view()")
+        wire.answer()
+        wire.together()
+        page.wait_for_function("window.asked")
+        page.evaluate("new Promise((done) => setTimeout(done))")  # the patience with it has begun, too
+        assert page.locator(".gl-live[data-frame]").count() == 0
+        hurry()
+        page.wait_for_function("document.querySelector('.gl-live[data-frame]')")
+    finally:
+        page.evaluate("decode_again()")
     assert wire.readout() == "limit 1"
 
 

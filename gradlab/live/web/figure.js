@@ -203,7 +203,8 @@ class View {
     this.described = this.status = null;
     if (this.known()) this.refresh();
   }
-  takeStatus({ text, error }) { // it stands for the words of this state, which may still wait for its picture
+  takeStatus({ text, error, view = this.id }) { // it stands for the words of this state, which may still wait for its picture
+    if (view !== this.id) return;
     this.status = { text, error, about: this.latest?.words };
     this.words.status(text, error);
   }

@@ -5,15 +5,16 @@ import { isNarrow, pixelRatio, watchRatio, watchWidth } from "./measure.js";
 import { isDark, watchTheme } from "./theme.js";
 
 const UNANSWERED_MS = 5000; // without an answer the view would stay empty; a busy kernel is asked ever more rarely
+const RARELY_MS = 320000;
 
 // `send` asks the kernel, again whenever something changes.
 export function newOpening(root, send) {
   let asked = null, shown = null, arranges = false, timer = null;
 
-  function ask(patience = UNANSWERED_MS) {
+  function ask(again = false, patience = UNANSWERED_MS) {
     clearTimeout(timer);
-    timer = setTimeout(ask, patience, 2 * patience);
-    send(asked);
+    timer = setTimeout(ask, patience, true, Math.min(2 * patience, RARELY_MS));
+    send({ ...asked, again });
   }
 
   function open() {
@@ -33,8 +34,8 @@ export function newOpening(root, send) {
   const stops = [watchTheme(open), watchRatio(open), watchWidth(root, open)];
   open();
   return {
-    answered({ narrow }) {
-      clearTimeout(timer);
+    answered({ dark, narrow }) {
+      if (dark === asked.dark) clearTimeout(timer); // else it is the answer to an earlier question
       arranges = narrow === asked.narrow; // or the kernel knows one arrangement only
     },
     arranged({ narrow }) { shown = narrow; },

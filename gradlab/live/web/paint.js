@@ -29,8 +29,9 @@ function css(word) {
 
 function picture(bytes, width, height) {
   const pixels = new OffscreenCanvas(width, height);
-  pixels.getContext("2d").putImageData(new ImageData(bytes, width, height), 0, 0);
-  return pixels.transferToImageBitmap();
+  const ctx = pixels.getContext("2d", { willReadFrequently: true }); // by the processor, as where it is painted
+  ctx.putImageData(new ImageData(bytes, width, height), 0, 0);
+  return pixels;
 }
 
 function trace(target, { codes, xy, count }, [a, b, c, d, e, f] = IDENTITY) {
