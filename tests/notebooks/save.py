@@ -24,7 +24,9 @@ _VIEW = "application/vnd.jupyter.widget-view+json"
 def executed(path: Path) -> str:
     """The text of a notebook after a run from top to bottom in a fresh kernel of this Python."""
     notebook = nbformat.read(path, as_version=4)
-    NotebookClient(notebook, timeout=300, kernel_name="python3", store_widget_state=False).execute(cwd=str(path.parent))
+    settings = {"timeout": 300, "kernel_name": "python3", "store_widget_state": False}
+    # A kernel sends what is printed several times a second, so a slow cell's comes in pieces.
+    NotebookClient(notebook, coalesce_streams=True, **settings).execute(cwd=str(path.parent))
     return published(notebook)
 
 

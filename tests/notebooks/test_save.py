@@ -77,3 +77,12 @@ def test_publishing_takes_out_what_differs_from_run_to_run() -> None:
     assert published["metadata"] == save._METADATA
     assert published["cells"][0]["outputs"][0]["data"] == {"text/plain": ["x"]}
     assert published["cells"][0]["outputs"][0]["metadata"] == {}
+
+
+def test_what_is_printed_in_pieces_is_one_output(tmp_path: Path) -> None:
+    source = "import time\nfor k in (1, 2):\n    print(k, flush=True)\n    time.sleep(0.3)"
+    (path := tmp_path / "slow.ipynb").write_text(
+        nbformat.writes(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)])), encoding="utf-8"
+    )
+    (cell,) = nbformat.reads(save.executed(path), as_version=4).cells
+    assert [output.text for output in cell.outputs] == ["1\n2\n"]
