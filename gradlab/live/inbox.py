@@ -92,7 +92,7 @@ class Inbox:
                 self.views.pop(next(iter(self.views)))
             self.views[view] = screen
         self._live._introduce(view, screen.ratio, screen.dark)
-        self._told = {view: time.monotonic(), **{other: at for other, at in self._told.items() if other in self.views}}
+        self._told = {other: at for other, at in self._told.items() if other in self.views} | {view: time.monotonic()}
 
     def _close(self, message: dict[str, Any]) -> None:
         self.views.pop(str(message.get("view")), None)

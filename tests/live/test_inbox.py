@@ -135,6 +135,9 @@ def test_who_asks_again_is_answered_again_unless_the_answer_is_on_its_way(
 ) -> None:
     assert open_again(wire) == []
     assert open_again(wire, dark=True) == ["setup"]  # it asks for something else
+    wire.live._inbox._told["a"] -= 100
+    assert open_again(wire, dark=True) == ["setup"]
+    assert open_again(wire, dark=True) == []
     monkeypatch.setattr(inbox, "AGAIN_SECONDS", 0.0)
     assert open_again(wire, dark=True) == ["setup"]
 
