@@ -37,10 +37,9 @@ def sketched(page: Any) -> Iterator[tuple[Any, Wire]]:  # noqa: F811
 
 def revealed(wire: Wire, prediction: Any) -> None:
     wire.button("Reveal").click()
-    wire.answer()
-    wire.page.wait_for_timeout(300)  # a button works in a thread
+    wire.until(lambda: prediction.compute(prediction.params).first is not None)  # a button works in a thread
+    wire.until(lambda: " off" in wire.readout())
     wire.settle()
-    assert prediction.compute(prediction.params).first is not None
 
 
 def test_dragging_across_the_picture_draws_a_curve(sketched: Any) -> None:
@@ -77,10 +76,7 @@ def test_without_a_guess_there_is_no_result(page: Any) -> None:  # noqa: F811
     wire = Wire(prediction.live, page)
     wire.open()
     wire.button("Reveal").click()
-    wire.answer()
-    page.wait_for_timeout(200)
-    wire.settle()
-    assert "made before" in wire.readout()
+    wire.until(lambda: "made before" in wire.readout())
     wire.slider("drag your guess").press("ArrowRight")
     wire.settle()
     revealed(wire, prediction)

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -92,11 +93,11 @@ def page(shared_page: Any) -> Iterator[Any]:
 
 @pytest.fixture
 def hurry(page: Any) -> Iterator[Callable[[], None]]:
-    """Let the timers of more than a second go off now, and only then."""
+    """Let the timers of a second and more go off now, and only then; ask for it before the view that sets them."""
     page.evaluate("""() => { const overdue = new Map(), { setTimeout, clearTimeout } = window;
       window.setTimeout = (act, ms, ...rest) => {
-        const id = setTimeout(ms > 1000 ? () => {} : act, ms, ...rest);
-        if (ms > 1000) overdue.set(id, () => act(...rest));
+        const id = setTimeout(ms >= 1000 ? () => {} : act, ms, ...rest);
+        if (ms >= 1000) overdue.set(id, () => act(...rest));
         return id;
       };
       window.clearTimeout = (id) => { overdue.delete(id); clearTimeout(id) };
@@ -173,6 +174,17 @@ class Wire:
         messages = self.answer()
         self.reply()
         return messages
+
+    def until(self, true: Callable[[], Any]) -> None:
+        """Carry messages until it is so."""
+        end = time.monotonic() + 30
+        while not true():
+            assert time.monotonic() < end
+            self.both()
+
+    def frames(self) -> None:
+        """Wait until the page has noticed what changed about it, which it does with its next frame."""
+        self.page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
     def open(self) -> None:
         """Show one more view and wait until it is painted."""

@@ -1,5 +1,6 @@
 """Controls in a page: keys, names, values in words, presets, and that the notebook never sees a key."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -152,15 +153,15 @@ def test_presets_and_reset_move_several_controls_at_once(wire: Wire) -> None:
     assert sets(wire.settle()) == []
 
 
-def test_the_goal_has_its_own_line_and_is_announced_when_it_changes(wire: Wire) -> None:
+def test_the_goal_has_its_own_line_and_is_announced_when_it_changes(hurry: Callable[[], None], wire: Wire) -> None:
     goal, spoken = wire.page.locator(".gl-goal"), wire.page.locator("[aria-live=polite]")
     assert goal.is_hidden()
-    wire.page.wait_for_timeout(1100)
+    hurry()
     wire.slider().press("End")
     wire.settle()
     assert goal.inner_text() == "Goal: bring the limit below 5."
     assert spoken.text_content() == "limit 10, mean 1.63 Goal: bring the limit below 5."
-    wire.page.wait_for_timeout(1100)
+    hurry()
     wire.slider().press("ArrowLeft")
     wire.settle()
     assert goal.is_visible()

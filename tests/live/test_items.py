@@ -1,5 +1,6 @@
 """Pointing at an item in one panel marks it in all of them; a click or the keys select it."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -137,8 +138,8 @@ def test_keys_go_from_item_to_item(wire: Wire, keys: str, selected: int | None) 
     assert len(rings(wire, chosen=True)) == (0 if selected is None else 2)
 
 
-def test_the_selected_item_is_said_aloud_once(wire: Wire) -> None:
-    wire.page.wait_for_timeout(1100)
+def test_the_selected_item_is_said_aloud_once(hurry: Callable[[], None], wire: Wire) -> None:
+    hurry()
     wire.page.get_by_role("application").press("End")
     assert wire.page.locator("[aria-live=polite]").text_content() == wire.readout()
     assert wire.readout().endswith("step 39: norm 1")

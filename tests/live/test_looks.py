@@ -61,7 +61,7 @@ def wire(page: Any) -> Iterator[Wire]:
 
 def opened(wire: Wire) -> list[bool]:
     """Whether the page is dark, as the browser says each time it says so."""
-    wire.page.wait_for_timeout(50)
+    wire.frames()
     return [message["dark"] for message in wire.both() if message["kind"] == "open"]
 
 
@@ -118,7 +118,7 @@ def test_contrast_is_enough(wire: Wire, theme: str, lab: bool) -> None:
             }""",
             [theme, LAB[theme]],
         )
-    wire.page.wait_for_timeout(50)
+    wire.frames()
     contrasts = wire.page.evaluate(CONTRASTS)
     for name in ("text", "button", "error", "pressed"):
         assert contrasts[name] >= 4.5, (name, contrasts)

@@ -186,11 +186,7 @@ def test_the_real_kernel_sends_every_position_ahead(page: Any) -> None:
     live = everything(axis="limit")
     wire = Wire(live, page)
     wire.open()
-    for _ in range(200):
-        if live._preloader._thread is None:
-            break
-        wire.page.wait_for_timeout(50)
-        wire.reply()
+    wire.until(lambda: live._preloader._thread is None)
     wire.reply()
     for key in ("Home", "End", "ArrowLeft"):
         wire.slider().press(key)

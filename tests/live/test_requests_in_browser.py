@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from .conftest import Wire, canvas_url, sets
+from .conftest import QUIET_MS, Wire, canvas_url, sets
 
 pytestmark = pytest.mark.browser
 
@@ -36,7 +36,8 @@ def test_different_controls_share_the_next_request(wire: Wire) -> None:
 
 def test_a_late_answer_is_nudged_a_few_times_only(wire: Wire) -> None:
     wire.slider().press("Home")
-    wire.page.wait_for_timeout(300)
+    wire.page.wait_for_function("sent.length > 2")
+    wire.page.wait_for_timeout(QUIET_MS)
     kinds = wire.page.evaluate("window.sent.splice(0).map((message) => message.kind)")
     assert kinds == ["set", "nudge", "nudge"]
     wire.live._inbox.receive({"kind": "nudge"})

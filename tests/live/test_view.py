@@ -104,9 +104,9 @@ def test_still_parts_are_exchanged_without_losing_the_frame(wire: Wire) -> None:
     assert wire.page.locator(".gl-area").count() == 1
 
 
-def test_changes_are_announced_at_most_once_a_second(wire: Wire) -> None:
+def test_changes_are_announced_at_most_once_a_second(hurry: Callable[[], None], wire: Wire) -> None:
     spoken = wire.page.locator("[aria-live=polite]")
-    wire.page.wait_for_timeout(1100)
+    hurry()
     wire.page.evaluate("""window.spoken = []; new MutationObserver(() => window.spoken.push(
         document.querySelector('[aria-live=polite]').textContent)).observe(
         document.querySelector('[aria-live=polite]'), {childList: true}); 0""")
@@ -114,7 +114,7 @@ def test_changes_are_announced_at_most_once_a_second(wire: Wire) -> None:
         wire.live.set(limit=limit)
         wire.reply()
     assert wire.page.evaluate("window.spoken") == ["limit 2"]
-    wire.page.wait_for_timeout(1200)
+    hurry()
     assert spoken.text_content() == "limit 5"
     assert wire.page.evaluate("window.spoken") == ["limit 2", "limit 5"]
     assert wire.page.locator("output[aria-live=off]").count() == wire.page.locator("output").count()
