@@ -167,7 +167,7 @@ class Wire:
         return messages
 
     def _later(self) -> list[dict[str, Any]]:
-        self.page.wait_for_timeout(QUIET_MS)
+        self.page.evaluate(f"new Promise((done) => setTimeout(done, {QUIET_MS}))")  # by the clock of its timers
         return self.both()
 
     def both(self) -> list[dict[str, Any]]:
