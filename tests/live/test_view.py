@@ -1,6 +1,6 @@
 """A view on a page without a notebook: what it shows first, the still picture, words aloud, size, clean-up."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -74,23 +74,41 @@ def test_a_figure_that_cannot_be_drawn_says_so_and_is_asked_for_again(
     assert wire.readout() == "limit 1"
 
 
-def test_a_browser_that_never_decodes_shows_the_picture_all_the_same(page: Any, hurry: Callable[[], None]) -> None:
+@pytest.fixture
+def undecoded(page: Any, hurry: object) -> Iterator[Wire]:
+    """A view whose browser was given the first picture and never decodes it."""
     page.evaluate("""() => { const { decode } = HTMLImageElement.prototype;
       window.decode_again = () => { HTMLImageElement.prototype.decode = decode };
+      window.asked = false;
       HTMLImageElement.prototype.decode = () => { window.asked = true; return new Promise(() => {}) } }""")
-    try:
-        wire = Wire(clipped(), page)
-        page.evaluate("window.open_view()")
-        wire.answer()
-        wire.together()
-        page.wait_for_function("window.asked")
-        page.evaluate("new Promise((done) => setTimeout(done))")  # the patience with it has begun, too
-        assert page.locator(".gl-live[data-frame]").count() == 0
-        hurry()
-        page.wait_for_function("document.querySelector('.gl-live[data-frame]')")
-    finally:
-        page.evaluate("decode_again()")
-    assert wire.readout() == "limit 1"
+    wire = Wire(clipped(), page)
+    page.evaluate("window.open_view()")
+    wire.answer()
+    wire.together()
+    page.wait_for_function("window.asked")
+    page.evaluate("new Promise((done) => setTimeout(done))")  # the patience with it has begun, too
+    assert page.locator(".gl-live[data-frame]").count() == 0
+    yield wire
+    page.evaluate("decode_again()")
+
+
+def test_a_browser_that_never_decodes_shows_the_picture_all_the_same(
+    undecoded: Wire, hurry: Callable[[], None]
+) -> None:
+    hurry()
+    undecoded.page.wait_for_function("document.querySelector('.gl-live[data-frame]')")
+    assert undecoded.readout() == "limit 1"
+
+
+def test_a_picture_that_is_overtaken_holds_nothing_back(undecoded: Wire, hurry: Callable[[], None]) -> None:
+    undecoded.page.evaluate("decode_again()")
+    undecoded.live.redraw_still()
+    undecoded.reply()
+    undecoded.page.wait_for_function("document.querySelector('.gl-live[data-frame]')")
+    hurry()  # the first is given up
+    undecoded.reply()
+    assert undecoded.page.locator(".gl-live[data-frame]").count() == 1
+    assert undecoded.readout() == "limit 1"
 
 
 def test_still_parts_are_exchanged_without_losing_the_frame(wire: Wire) -> None:

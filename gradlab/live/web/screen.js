@@ -9,28 +9,29 @@ export function newScreen(root, picture, canvas) {
   const ctx = canvas.getContext("2d", { willReadFrequently: true }); // by the processor: no trip to a GPU and back
   const scheme = new Map(); // light colours and their counterparts on a dark page
   let still = element("img", "gl-still", null, { alt: "", "aria-hidden": "true" });
-  let list = null, dark = false, painted = null, frames = 0, newest = 0, pending = 0;
+  let list = null, dark = false, painted = null, frames = 0, newest = 0, awaited = false;
   picture.prepend(still);
 
   function draw() {
-    if (list === null || list === painted || pending) return;
+    if (list === null || list === painted || awaited) return;
     paint(ctx, list, dark ? scheme : null);
     painted = list;
     root.dataset.frame = ++frames;
   }
-  // A picture under way is dropped when the next one arrives.
+  // A picture under way is dropped when the next one arrives; only the newest is waited for.
   async function decoded(png) {
     const turn = ++newest, image = new Image();
     const url = URL.createObjectURL(new Blob([png]));
-    pending += 1;
+    awaited = true;
     const loaded = new Promise((go) => { image.onload = image.onerror = go; });
     image.src = url;
     await loaded;
     await Promise.race([image.decode().catch(() => {}), new Promise((go) => { setTimeout(go, DECODE_MS); })]);
-    pending -= 1;
-    if (turn === newest) return image;
+    if (turn === newest) {
+      awaited = false;
+      return image;
+    }
     URL.revokeObjectURL(url);
-    draw(); // may have waited for this one
     return null;
   }
   function exchange(image, { size: [width, height], dark: darkNow }) {
