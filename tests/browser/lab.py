@@ -63,8 +63,8 @@ class Lab:
         return self
 
     def readout(self) -> str:
-        """Give the short text that is shown below the picture."""
-        text: str = self.group.locator(".gl-readout").inner_text()
+        """Give the short text that is shown below the picture; wherever the page is scrolled to."""
+        text: str = self.group.locator(".gl-readout").text_content()
         return text
 
     def alt(self) -> str:
@@ -97,8 +97,21 @@ class Lab:
 
     def goal(self) -> str:
         """Give what is said about the target."""
-        text: str = self.group.locator(".gl-goal").inner_text()
+        text: str = self.group.locator(".gl-goal").text_content()
         return text
+
+    def box(self, part: Any) -> dict[str, float]:
+        """Where a part of the lab is in the window, once what is above it in the page has stopped growing."""
+        seen: list[dict[str, float]] = []
+
+        def settled() -> bool:
+            part.scroll_into_view_if_needed()
+            self.notebook.page.wait_for_timeout(100)
+            seen.append(part.bounding_box())
+            return len(seen) > 3 and all(box == seen[-1] for box in seen[-3:])
+
+        until(settled, saying="it stays where it is")
+        return seen[-1]
 
     def screenshot(self, folder: str | Path | None, name: str) -> None:
         """Save the lab as the reader sees it, if somebody wants to look."""
@@ -131,21 +144,9 @@ class Slider:
         for _ in range(times):
             self.handle.press(key)
 
-    def _settled_box(self) -> dict[str, float]:
-        """Where the slider is, once what is above it in the page has stopped growing."""
-        seen: list[dict[str, float]] = []
-
-        def settled() -> bool:
-            self.lab.notebook.page.wait_for_timeout(100)
-            seen.append(self.handle.bounding_box())
-            return len(seen) > 3 and all(box == seen[-1] for box in seen[-3:])
-
-        until(settled, saying="the slider stays where it is")
-        return seen[-1]
-
     def drag(self, to: float, steps: int = 20) -> None:
         """Take the handle with the mouse and move it to a part (0 to 1) of the track."""
-        box, page = self._settled_box(), self.lab.notebook.page
+        box, page = self.lab.box(self.handle), self.lab.notebook.page
         middle, start = box["y"] + box["height"] / 2, self.position() / self.last()
         page.mouse.move(_track(box, start), middle)
         page.mouse.down()

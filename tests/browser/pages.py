@@ -29,10 +29,10 @@ ERRORS = """() => [...window.jupyterapp.shell.currentWidget.content.model.cells]
   .flatMap((cell) => cell.outputs.toJSON().filter((output) => output.output_type === "error"))
   .map((output) => `${output.ename}: ${output.evalue}`)"""
 
-# The saved fallback of a lab holds its label too, so this finds labs that run and labs that do not.
+# A saved fallback holds the label of its lab, so this finds labs that run and labs that do not; the last of several.
 GO_TO = """async (label) => {
   const notebook = window.jupyterapp.shell.currentWidget.content;
-  const place = [...notebook.model.cells].findIndex((cell) => cell.type === "code"
+  const place = [...notebook.model.cells].findLastIndex((cell) => cell.type === "code"
     && JSON.stringify(cell.outputs.toJSON().map((output) => output.data?.["text/plain"] ?? "")).includes(label));
   if (place < 0) throw new Error(`no cell shows ${label}`);
   await notebook.scrollToItem(place, "start");
@@ -82,7 +82,10 @@ class Page:
 
     def lab(self, label: str) -> Lab:
         """Find a running lab by its label."""
-        group = self.page.get_by_role("group", name=label, exact=True).locator("visible=true").first
+        return self._lab_in(self.page, label)
+
+    def _lab_in(self, place: Any, label: str) -> Lab:
+        group = place.get_by_role("group", name=label, exact=True).locator("visible=true").first
         group.wait_for()
         group.scroll_into_view_if_needed()
         return Lab(self, label, group)
@@ -170,13 +173,13 @@ class Notebook(Served):
         return place
 
     def go_to(self, label: str) -> int:
-        """Scroll to the cell whose output holds this lab, for Lab leaves far cells out of the page; give its place."""
+        """Scroll to the last cell whose output holds this lab, for Lab leaves far cells out of the page; its place."""
         place: int = self.page.evaluate(GO_TO, label)
         return place
 
     def lab(self, label: str) -> Lab:
-        self.go_to(label)
-        return super().lab(label)
+        cell = self.page.locator(f".jp-Notebook .jp-Cell[data-windowed-list-index='{self.go_to(label)}']")
+        return self._lab_in(cell, label)
 
     @contextmanager
     def whole(self, width: int = WIDE["width"]) -> Iterator[None]:

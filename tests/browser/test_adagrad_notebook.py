@@ -22,18 +22,9 @@ STEPS = {WALK: "Step", WORDS: "Steps done", LIBRARIES: "Step", RACE: "Steps done
 
 
 def shown(notebook: Notebook, label: str) -> Lab:
-    """A lab with this label, once page and kernel agree: there may be two, and Lab leaves far cells out of the page."""
+    """The last lab with this label, once page and kernel agree."""
     lab = notebook.lab(label)
-    either = [lab.object, lab.object.replace("[-1]", "[0]")]
-
-    def found() -> bool:
-        notebook.go_to(label)
-        lab.group.scroll_into_view_if_needed()
-        either.reverse()
-        lab.object = either[0]
-        return lab.agrees()
-
-    until(found, saying=f"{label}: kernel and text agree")
+    until(lab.agrees, saying=f"{label}: kernel and text agree")
     return lab
 
 
@@ -75,11 +66,10 @@ def test_a_word_is_traced_by_menu(notebook: Notebook) -> None:
 
 def test_a_target_says_when_it_is_reached(notebook: Notebook) -> None:
     lab = shown(notebook, WALK)
-    goal = lab.group.locator(".gl-goal")
-    bowl = "surface='bowl', condition=40.0, start_1=-4.0, start_2=2.0, learning_rate=1.0"
-    for clip, word in ((None, "not yet"), (10.0, "reached")):
-        notebook.evaluate(f"{lab.object}.set({bowl}, clip={clip})")
-        until(lambda word=word: word in goal.inner_text(), saying=f"the target is {word} with the clip {clip}")
+    tumours = {"surface": "tumours", "condition": 20.0, "learning_rate": 0.6}
+    for rate, word in ((0.6, "not yet"), (1.0, "reached")):
+        lab.reset("step", STEPS[WALK], **tumours, descent_rate=rate)
+        until(lambda word=word: word in lab.goal(), saying=f"the target is {word} with the rate {rate}")
 
 
 def test_it_is_accessible(notebook: Notebook) -> None:

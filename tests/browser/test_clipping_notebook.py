@@ -51,7 +51,7 @@ def test_the_mouse_drags_the_handle(part: float, lab: Lab, screenshots: str | No
 
 def test_the_mouse_drags_the_limit_in_the_picture(lab: Lab) -> None:
     area, page = lab.group.locator(".gl-area").first, lab.notebook.page
-    box, before = area.bounding_box(), lab.pixels()
+    box, before = lab.box(area), lab.pixels()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 0.5 * box["height"])
     page.mouse.down()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 0.2 * box["height"], steps=8)

@@ -62,7 +62,7 @@ def test_time_is_dragged_by_the_mouse_and_played(shown: Any) -> None:
     [
         ("Everybody at one speed", "48 of 48 gradients accepted"),
         ("A straggler starves", "Starving: worker 4."),
-        ("All wait for it", "(100%)"),
+        ("All wait for it", "(100 %)"),
         ("One in reserve", "oldest accepted 0. Starving: worker 4."),
     ],
 )
@@ -94,7 +94,7 @@ def test_the_whole_diagram_follows_the_spread(shown: Any) -> None:
 
 def test_a_click_selects_a_place_of_the_diagram(shown: Any, screenshots: str | None) -> None:
     lab = shown(PHASES)
-    box, mouse = lab.group.locator(".gl-area").first.bounding_box(), lab.notebook.page.mouse
+    box, mouse = lab.box(lab.group.locator(".gl-area").first), lab.notebook.page.mouse
     before = lab.pixels()
     # The panel shows limits from -0.5 to 24.5 and workers from 0.5 to 16.5.
     mouse.click(box["x"] + box["width"] * 18.5 / 25, box["y"] + box["height"] * (16.5 - 5) / 16)

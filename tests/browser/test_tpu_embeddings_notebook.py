@@ -57,8 +57,8 @@ def test_steps_come_while_it_plays_and_under_the_mouse(label: str, shown: Any) -
         (STEP, "An id out of range", "Row 23 of table 'words' moved"),
         (STEP, "FTRL forgets", "sum to 0, and the rule runs all the same"),
         (RUN, "Adam without correction", "Step 2: loss"),
-        (RUN, "Popular rows on one device", "device 0 has 36% of the work"),
-        (RUN, "Rows dealt out in turn", "device 0 has 27% of the work"),
+        (RUN, "Popular rows on one device", "device 0 has 36 % of the work"),
+        (RUN, "Rows dealt out in turn", "device 0 has 27 % of the work"),
         (ENGINES, "Ids are dropped", "8 dropped (from samples 2, 3, 4, 6, 7), a row moves by up to"),
         (ENGINES, "Split, and exact", "in the first of 5 minibatches; 0 dropped, every row moves alike"),
         (ENGINES, "Refused", "The SparseCores refuse the batch"),
@@ -97,7 +97,7 @@ def spots(lab: Lab) -> list[Any]:
     """Where rows lie in the picture, for each panel that shows them, (rows, 2)."""
     frame = bytes.fromhex(lab.notebook.evaluate(f"{lab.object}.live.frame().hex()"))
     places, _ = unpack_items(next(body for code, body in decode(frame) if code == ITEMS))
-    box, width = lab.canvas.bounding_box(), lab.canvas.evaluate("(canvas) => canvas.width")
+    box, width = lab.box(lab.canvas), lab.canvas.evaluate("(canvas) => canvas.width")
     shown = places[np.isfinite(places).any(axis=(1, 2))] * (box["width"] / width)
     return list(shown.tolist())
 
