@@ -14,7 +14,7 @@ PACKAGE = Path(__file__).parent.parent / "gradlab"
 # row: (modules, third-party libraries)
 LAYERS = {
     "arrays": (
-        "errors _suggest _eigen _arrays slices leaves",
+        "errors _suggest _words _eigen _arrays slices leaves",
         "numpy",
     ),  # JAX only from sys.modules, if the caller brought it
     "maths": ("clip rules schedules staleness", "numpy"),

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._arrays import quiet
+from .._words import percent
 from ..leaves import named_leaves
 
 
@@ -42,7 +43,7 @@ class ClipReport:
 def _line(name: str, r: ClipReport) -> str:
     return (
         f"{name:<12} norm {r.norm_before:.4g} -> {r.norm_after:.4g}  factor {r.factor:.3g}  "
-        f"entries hit {r.fraction_clipped:.0%}  turned {r.angle:.1f} deg"
+        f"entries hit {percent(r.fraction_clipped)}  turned {r.angle:.1f} deg"
     )
 
 

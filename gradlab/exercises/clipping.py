@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import char_rnn
+from .._words import percent
 from ..clip import clip_by_global_norm, clip_by_norm, clip_by_value
 from ._feedback import Feedback
 from .choice import Choice, Judged
@@ -146,7 +147,7 @@ def _kept(limit: Any) -> Feedback:
     ):
         return Feedback(False, f"A limit is a positive number, got {limit!r}.")
     fired = char_rnn.shipped()[1.0].what_if(clip_global_norm=float(limit)).fraction_fired
-    said = f"Limit {float(limit):g} fires on {fired:.1%} of the steps"
+    said = f"Limit {float(limit):g} fires on {percent(fired, 1)} of the steps"
     hint = _too_often(fired) or (
         "; it hardly ever fires. Lower it until it catches the largest 5 %." if fired < 0.04 else ""
     )
@@ -157,7 +158,7 @@ def _kept(limit: Any) -> Feedback:
 
 def _too_often(fired: float) -> str:
     if fired > 0.9:
-        return f": that keeps {1 - fired:.0%} of them, not 95 %. Look at the other end of the distribution."
+        return f": that keeps {percent(1 - fired)} of them, not 95 %. Look at the other end of the distribution."
     return "; at most one step in twenty should be clipped. Raise it." if fired > 0.05 else ""
 
 

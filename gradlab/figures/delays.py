@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.gridspec import GridSpec
 
+from .._words import percent
 from ._key import Key
 from ._style import BLACK, BLUE, GREEN, NARROW, ORANGE, OTHER, WIDE, moving_line, new_figure, tidy
 
@@ -36,7 +37,7 @@ class DelaysView:
             axes.set(xlim=(0, most), ylim=(0, 101))
             axes.axhline(100 * goal, color=OTHER, lw=1, ls="-")
         for axes in self.needed:
-            tidy(axes, f"Until {100 * goal:.0f} % are right", "largest delay in updates", "updates")
+            tidy(axes, f"Until {percent(goal)} are right", "largest delay in updates", "updates")
             axes.set(xlim=(-1, self._delays[-1] + 1), ylim=(0, 1.2 * most), xticks=self._delays)
             axes.axhline(most, color=OTHER, lw=1, ls="-")
             axes.text(0.01, most * 1.05, "never, within the run", fontsize=8.5, color=BLACK, va="bottom")

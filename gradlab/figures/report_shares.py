@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
+from .._words import percent
 from ._run_rows import short
 from ._style import BLACK, BLUE, GREEN, NARROW, ORANGE, WIDE, log_ticks, new_figure, tidy
 
@@ -53,8 +54,8 @@ def _curve(axes: Any, shares: Shares) -> None:
     axes.plot([shares.limit], [shares.share], "o", ms=7, mew=0, color=GREEN)
     above = 8 if shares.share < 0.9 else -14  # points
     axes.annotate(
-        f"{shares.limit:.3g}: {shares.share:.1%}", (shares.limit, shares.share), (8, above), textcoords="offset points",
-        fontsize=9.5, color=BLACK, fontweight="bold",
+        f"{shares.limit:.3g}: {percent(shares.share, 1)}", (shares.limit, shares.share), (8, above),
+        textcoords="offset points", fontsize=9.5, color=BLACK, fontweight="bold",
     )  # fmt: skip
     axes.set(xscale="log", ylim=(0, 1.04), xlim=(shares.limits[0], shares.limits[-1]))
     axes.yaxis.set_major_formatter(PercentFormatter(1))
@@ -66,7 +67,7 @@ def _bars(axes: Any, names: Sequence[str], share: np.ndarray) -> None:
     place = np.arange(len(names))
     axes.barh(place, share, 0.62, color=ORANGE)
     for at, value in zip(place, share, strict=True):
-        axes.annotate(f"{value:.1%}", (value, at), (4, 0), textcoords="offset points", va="center", fontsize=8.5)
+        axes.annotate(percent(value, 1), (value, at), (4, 0), textcoords="offset points", va="center", fontsize=8.5)
     longest = float(share.max(initial=0))
     axes.set(ylim=(max(len(names), 4) - 0.4, -0.6), xlim=(0, max(1.3 * longest, 0.01)))
     axes.set_yticks(place, [short(name) for name in names])

@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.gridspec import GridSpec
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from .._words import percent
 from ._bars import bars, hatching
 from ._lanes import ACCEPTED, DROPPED, patch, text
 from ._style import BLACK, BLUE, FAINT, GREEN, NARROW, ORANGE, OTHER, WIDE, moving_line, new_figure, tidy
@@ -66,7 +67,7 @@ class StalenessView:
             axes.set(xlim=(-0.8, OLDEST + 0.8), xticks=range(0, OLDEST + 1, 4))
         for axes in (self.ages, self.by_limit):
             axes.set(ylim=(0, 1.05), yticks=(0, 0.5, 1))
-            axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:.0%}"))
+            axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: percent(y)))
         self.ages.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"$\\geq$ {x:g}" if x == OLDEST else f"{x:g}"))
         self._agreement(agreement)
         self._durations(seconds)
@@ -132,4 +133,4 @@ class StalenessView:
         self._mean.set_data([min(shown.mean, OLDEST)], [0.05])
         self._curve.set_data(shown.limits, shown.by_limit)
         self._here.set_data([shown.limit], [shown.accepted.sum()])
-        self._dropped.set_text(f"{1 - shown.accepted.sum():.0%} dropped")
+        self._dropped.set_text(f"{percent(1 - shown.accepted.sum())} dropped")

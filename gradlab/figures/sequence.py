@@ -10,6 +10,7 @@ from matplotlib.gridspec import GridSpec
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter
 
+from .._words import percent
 from ._bars import bars, hatching
 from ._key import Key
 from ._lanes import ACCEPTED, DROPPED, LIMIT, QUIET, RECORDED, patch, text
@@ -191,7 +192,7 @@ class _Orders:
     def __init__(self, axes: Any) -> None:
         self.axes = tidy(axes, "All orders: how many go wrong", "share of all orders", "")
         axes.set(xlim=(0, 1.02), ylim=(3.6, -0.6), xticks=(0, 0.5, 1), yticks=[])
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:.0%}"))
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: percent(x)))
         self._shares, self._chosen = patch(axes, ACCEPTED), patch(axes, {"fc": "none", "ec": BLACK, "lw": 2.0})
         self._names = [text(axes, va="center", x=0.02) for _ in range(4)]
 
@@ -200,9 +201,5 @@ class _Orders:
         self._shares.set_path(bars(0, shares, at + 0.05, at + 0.36))
         self._chosen.set_path(bars(-0.005, 1.015, schedule.chosen - 0.46, schedule.chosen + 0.46))
         for k, (name, orders) in enumerate(zip(self._names, schedule.ranges, strict=True)):
-            name.set(y=k - 0.2, text=f"{orders.name}: {_per_cent(orders.share)} of {orders.orders:,}".replace(",", " "))
+            name.set(y=k - 0.2, text=f"{orders.name}: {percent(orders.share)} of {orders.orders:,}".replace(",", " "))
             name.set_fontweight("bold" if k == schedule.chosen else "normal")
-
-
-def _per_cent(share: float) -> str:
-    return f"{100 * share:.0f} %"

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from matplotlib.gridspec import GridSpec
 
+from .._words import percent
 from ._style import BLACK, BLUE, NARROW, ORANGE, OTHER, WIDE, moving_line, new_figure, tidy
 
 _HERE: dict[str, Any] = {"marker": "D", "ms": 8, "color": ORANGE, "ls": "none", "mec": "white", "zorder": 4}
@@ -29,7 +30,7 @@ class SpareView:
         self._k, self._times = np.arange(1, len(collect) + 1), times / 1000
         self._collect, self._median = collect, np.median(needed, axis=1) / 1000
         tidy(self.rounds, "Time of a round", f"gradients that end it, of {len(collect)} workers", "ticks")
-        tidy(self.needed, f"Until {100 * goal:.0f} % are right", "gradients that end a round", "thousand ticks")
+        tidy(self.needed, f"Until {percent(goal)} are right", "gradients that end a round", "thousand ticks")
         tidy(self.curves, "Digits told right", "thousand ticks", "%")
         self._still(needed / 1000, goal)
         self._here = [moving_line(axes, **_HERE) for axes in (self.rounds, self.needed)]

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from .._words import percent
 from ..figures.spare import SpareView
 from ..live import Description, Slider
 from ..workers.spare_workers import END, EVERY, GOAL, SEEDS, WORKERS, recorded, time_to, time_to_collect
@@ -55,7 +56,7 @@ class backup_workers(Lab):
         "First come": {"aggregate": 1},
     }
     targets: ClassVar = {
-        "faster": Target(f"be right on {100 * GOAL:.0f} % 1.8 times as fast as with all, or faster", _much_faster)
+        "faster": Target(f"be right on {percent(GOAL)} 1.8 times as fast as with all, or faster", _much_faster)
     }
 
     def make_controls(self) -> list[Control]:
@@ -76,14 +77,14 @@ class backup_workers(Lab):
         needed = f"{trace.needed:.0f} ticks" if np.isfinite(trace.needed) else f"not within {END} ticks"
         return Description(
             alt=f"Sixteen workers; a round ends with {trace.aggregate} gradients and takes {trace.round:.0f} ticks. "
-            f"Until {100 * GOAL:.0f} % of new digits are told right: {needed}, in the median of {SEEDS} runs. The time "
+            f"Until {percent(GOAL)} of new digits are told right: {needed}, in the median of {SEEDS} runs. The time "
             "of a round is flat up to 14 of 16 and then steep; the time to learn is longest at both ends.",
             summary=f"{trace.aggregate} of {WORKERS}: a round takes {trace.round:.0f} ticks; until "
-            f"{100 * GOAL:.0f} % are right: {needed}.",
+            f"{percent(GOAL)} are right: {needed}.",
             table=(
                 ("gradients that end a round", f"{trace.aggregate} of {WORKERS}"),
                 ("time of a round", f"{trace.round:.0f} ticks"),
-                (f"until {100 * GOAL:.0f} % are right", needed),
+                (f"until {percent(GOAL)} are right", needed),
                 ("right in the end", f"{trace.curve[-1]:.1f} %"),
             ),
         )

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from .. import char_rnn
+from .._words import percent
 from ..figures.clipping import ClippingView
 from ..live import Button, Description, Drag, Items, Menu, Slider
 from ..record import Recorder
@@ -33,12 +34,12 @@ class Answer(NamedTuple):
 
 def _keeps_95(trace: Answer) -> tuple[bool, str]:
     fired = trace.what_if.fraction_fired
-    return 0.02 <= fired <= 0.05, f"{fired * 100:.1f} % are clipped now"
+    return 0.02 <= fired <= 0.05, f"{percent(fired, 1)} are clipped now"
 
 
 def _turns_little(trace: Answer) -> tuple[bool, str]:
     answer, turn = trace.what_if, _median_turn(trace.what_if)
-    now = f"{answer.fraction_fired * 100:.1f} % and {turn:.1f} degrees now"
+    now = f"{percent(answer.fraction_fired, 1)} and {turn:.1f} degrees now"
     if answer.kind != _KINDS["norm"]:
         return False, f"{now}, but by another clip"
     return answer.fraction_fired >= 2 / 3 and turn < 5, now
@@ -169,7 +170,7 @@ class clipping(Lab):
 
     def describe(self, trace: Answer) -> Description:
         answer, method = trace.what_if, dict(METHODS)[next(m for m, k in _KINDS.items() if k == trace.what_if.kind)]
-        fired, steps = f"{answer.fraction_fired * 100:.1f} %", f"{answer.steps} steps"
+        fired, steps = percent(answer.fraction_fired, 1), f"{answer.steps} steps"
         turn, peak = f"{_median_turn(answer):.1f} degrees", np.argmax(np.nan_to_num(answer.norm_before))
         shares, more = answer.share_by_tensor, len(answer.names) - _NAMED
         most = np.argsort(-shares, kind="stable")[:_NAMED].tolist() if more > 0 else range(len(shares))
@@ -186,7 +187,7 @@ class clipping(Lab):
                 ("median factor", plain(np.median(factor)) if factor.size else "none is finite"),
                 ("median turn", turn),
                 ("largest turn", f"{np.nan_to_num(answer.angle).max():.1f} degrees"),
-                *((f"fires on {answer.names[k]}", f"{shares[k] * 100:.1f} %") for k in most),
+                *((f"fires on {answer.names[k]}", percent(shares[k], 1)) for k in most),
                 *([("tensors on which it fires less", f"{more}")] if more > 0 else []),
                 *([("shown as", f"every {every(self.runs[trace.run])}")] if answer.stride > 1 else []),
                 *self._ends(trace),

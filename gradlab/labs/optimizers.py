@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from .._words import percent
 from ..figures.race import Racer, RaceView
 from ..live import Description, Drag, Menu, Slider
 from ..rules import catalogue
@@ -145,7 +146,7 @@ class optimizers(Lab):
                 ("surface", f"{surface.title}: {surface.formula}"),
                 ("steps done", f"{trace.step} of {STEPS}"),
                 ("start", start),
-                ("noise", f"{trace.noise:.0%} of the first gradient"),
+                ("noise", f"{percent(trace.noise)} of the first gradient"),
                 *(row for place, racer in racers for row in _table(trace, place, racer)),
             ),
         )

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from .._words import percent
 from ..figures._run_rows import MOST_ROWS
 from ..figures.run_adagrad import Entries, EntriesView
 from ..live import Description, Drag, Items, LiveFigure, Menu, Slider
@@ -44,14 +45,15 @@ def _all_alive(trace: Answer) -> tuple[bool, str]:
     done = trace.row == len(trace.rates.share) - 1
     strict = trace.frozen.below >= 0.1
     but = ", but not at the end of the run" * (not done) + ", below a lower threshold" * (not strict)
-    return done and strict and trace.frozen.fraction <= 0.05, f"{trace.frozen.fraction:.0%} are frozen now{but}"
+    return done and strict and trace.frozen.fraction <= 0.05, f"{percent(trace.frozen.fraction)} are frozen now{but}"
 
 
 def _first_gone(trace: Answer) -> tuple[bool, str]:
     shares = trace.frozen.share_by_tensor[trace.frozen.sampled_by_tensor > 1]
     gone, others = float(np.nanmax(shares, initial=0)), np.sort(np.nan_to_num(shares))[:-1].max(initial=0)
     small = trace.frozen.rule.initial_accumulator_value <= 1
-    now = f"{gone:.0%} of one tensor and {others:.0%} of the next now" + ", from a large accumulator" * (not small)
+    now = f"{percent(gone)} of one tensor and {percent(others)} of the next now"
+    now += ", from a large accumulator" * (not small)
     return bool(small and gone == 1 and others <= 0.5), now
 
 
@@ -182,7 +184,8 @@ class run_adagrad(RunLab):
         gone = (f.overflowed | f.spoiled).sum()
         lost = f"; {gone} are lost to Inf or NaN" if gone else ""
         most = int(np.nanargmax(f.share_by_tensor))
-        worst = f"most of all in {f.names[most]}, {f.share_by_tensor[most]:.0%}" if f.frozen.any() else "none anywhere"
+        worst = f"most of all in {f.names[most]}, {percent(f.share_by_tensor[most])}"
+        worst = worst if f.frozen.any() else "none anywhere"
         return Description(
             alt=f"Effective rates of {len(f.frozen)} sampled entries of {len(f.names)} tensors under Adagrad from "
             f"accumulator {plain(f.rule.initial_accumulator_value)} after {f.step} steps: {count} are below {below} of "
@@ -214,7 +217,7 @@ def _by_tensor(f: Frozen) -> list[tuple[str, str]]:
     """Of the tensors with the largest shares, how much of them is frozen."""
     share, count = np.nan_to_num(f.share_by_tensor), f.sampled_by_tensor
     order = np.argsort(-share, kind="stable")[:_NAMED].tolist()
-    return [(f.names[k], f"{share[k]:.0%} of {count[k]}") for k in order]
+    return [(f.names[k], f"{percent(share[k])} of {count[k]}") for k in order]
 
 
 def _share(share: float) -> str:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from .._words import percent
 from ..figures._run_rows import MOST_ROWS
 from ..figures.run_layers import Layers, LayersView
 from ..live import Description, Drag, Items, LiveFigure, Menu
@@ -42,7 +43,7 @@ class Answer(NamedTuple):
 
 def _one_alone(trace: Answer) -> tuple[bool, str]:
     most, *others = sorted(trace.shares.tolist(), reverse=True)
-    now = f"{most:.0%} of one tensor and {max(others, default=0.0):.0%} of the next now"
+    now = f"{percent(most)} of one tensor and {percent(max(others, default=0.0))} of the next now"
     if trace.is_global:
         return False, "That is the clip by global norm now"
     return most >= 0.5 and max(others, default=1.0) <= 0.1, now
@@ -52,7 +53,7 @@ def _not_as_usual(trace: Answer) -> tuple[bool, str]:
     share, part = trace.what_if.fraction_fired, float(trace.shares.max())
     if not trace.is_global:
         return False, "That is the clip by the norm of each tensor now"
-    now = f"It fires on {share:.1%}, and the largest part there is {part:.0%} now"
+    now = f"It fires on {percent(share, 1)}, and the largest part there is {percent(part)} now"
     return 0 < share <= 0.02 and part <= 0.45, now
 
 
@@ -153,7 +154,7 @@ class run_layers(RunLab):
         shares = trace.shares[rows]
         view.draw(
             Layers(
-                [rec.names[k] for k in rows], self._norms[:, rows], shares, [f"{share:.0%}" for share in shares],
+                [rec.names[k] for k in rows], self._norms[:, rows], shares, [percent(share) for share in shares],
                 "of the squared norm" if trace.is_global else "of the steps are clipped",
                 rows.index(trace.tensor) if trace.tensor in rows else None, rec.names[trace.tensor],
                 rec["norm_low"][:, trace.tensor], rec["norm"][:, trace.tensor], answer.fired_by_tensor[:, trace.tensor],
@@ -182,10 +183,10 @@ class run_layers(RunLab):
         rec, answer, shares = self.rec, trace.what_if, trace.shares
         most = int(np.argmax(np.nan_to_num(shares)))
         method, limit = dict(METHODS)["global" if trace.is_global else "norm"], plain(answer.limit)
-        fires = f"fires on {_percent(answer.fraction_fired)} of {answer.steps} steps"
-        said = f"fires most on {rec.names[most]}, on {_percent(shares[most])} of its {answer.steps} steps"
+        fires = f"fires on {_finer(answer.fraction_fired)} of {answer.steps} steps"
+        said = f"fires most on {rec.names[most]}, on {_finer(shares[most])} of its {answer.steps} steps"
         if trace.is_global:
-            said = f"{fires}; there {rec.names[most]} is {_percent(shares[most])} of the squared norm"
+            said = f"{fires}; there {rec.names[most]} is {_finer(shares[most])} of the squared norm"
         bad = rec.nonfinite_steps
         names = sorted(range(len(shares)), key=lambda k: -np.nan_to_num(shares[k]))
         what = "of the squared norm where it fires" if trace.is_global else "of its steps"
@@ -196,8 +197,8 @@ class run_layers(RunLab):
             table=(
                 ("clip by", method),
                 ("limit", limit),
-                ("steps on which it fires", _percent(answer.fraction_fired)),
-                *((rec.names[k], f"{_percent(shares[k])} {what}") for k in names[:_SHOWN]),
+                ("steps on which it fires", _finer(answer.fraction_fired)),
+                *((rec.names[k], f"{_finer(shares[k])} {what}") for k in names[:_SHOWN]),
                 *([("more tensors", f"{len(names) - _SHOWN}")] if len(names) > _SHOWN else []),
                 (f"norm of {rec.names[trace.tensor]}", self._norms_of(trace.tensor)),
                 ("suggestion", self._reason),
@@ -217,5 +218,5 @@ class run_layers(RunLab):
         }  # fmt: skip
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %" if share in (0, 1) or 0.01 <= share <= 0.99 else f"{100 * share:.1f} %"
+def _finer(share: float) -> str:
+    return percent(share) if share in (0, 1) or 0.01 <= share <= 0.99 else percent(share, 1)

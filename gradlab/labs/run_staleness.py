@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from .._words import percent
 from ..figures.run_staleness import OLDEST, Agreement, Stale, StalenessView
 from ..live import Description, Drag, Items, Menu, Slider
 from ..record import Recorder
@@ -61,13 +62,13 @@ class Answer(NamedTuple):
 
 
 def _kept_fresh(trace: Answer) -> tuple[bool, str]:
-    now = f"{trace.workers} workers, {1 - trace.dropped:.0%} accepted, the oldest of staleness {trace.oldest} now"
+    now = f"{trace.workers} workers, {percent(1 - trace.dropped)} accepted, the oldest of staleness {trace.oldest} now"
     return trace.workers >= 4 and trace.straggler >= 3 and trace.dropped <= 0.15 and trace.oldest <= 5, now
 
 
 def _worth_having(trace: Answer) -> tuple[bool, str]:
     mean = float(trace.staleness[trace.accepted].mean()) if trace.accepted.any() else 0.0
-    now = f"Accepted gradients are {mean:.1f} updates old in the mean, and {trace.dropped:.0%} are dropped now"
+    now = f"Accepted gradients are {mean:.1f} updates old in the mean, and {percent(trace.dropped)} are dropped now"
     return trace.workers >= 12 and mean <= 3 and trace.dropped <= 0.6, now
 
 
@@ -167,7 +168,7 @@ class run_staleness(RunLab):
     def describe(self, trace: Answer) -> Description:
         mean, workers = float(trace.staleness.mean()), f"{trace.workers} worker{'s' * (trace.workers != 1)}"
         agrees = [self._agrees(lag, trace) for lag in (1.0, mean)]
-        dropped = f"limit {trace.limit} drops {_percent(trace.dropped)}"
+        dropped = f"limit {trace.limit} drops {percent(trace.dropped)}"
         return Description(
             alt=f"{workers} at the speed of the recorded steps, the last one {plain(trace.straggler)} times as slow: "
             f"mean staleness {plain(mean)}, largest {trace.staleness.max()}; {dropped} of {GRADIENTS} gradients. "
@@ -178,7 +179,7 @@ class run_staleness(RunLab):
                 ("the last one slower by", f"{plain(trace.straggler)} times"),
                 ("how long steps take", self._how_long(trace)),
                 ("mean and largest staleness", f"{plain(mean)} and {trace.staleness.max()} updates"),
-                (f"dropped by limit {trace.limit}", f"{_percent(trace.dropped)} of {GRADIENTS}"),
+                (f"dropped by limit {trace.limit}", f"{percent(trace.dropped)} of {GRADIENTS}"),
                 ("oldest accepted", f"{trace.oldest} updates"),
                 ("dropped of the last worker", f"{(trace.last & ~trace.accepted).sum()} of {trace.last.sum()}"),
                 ("neighbouring gradients", agrees[0]),
@@ -204,10 +205,6 @@ class run_staleness(RunLab):
 
     def columns(self, trace: Answer) -> dict[str, np.ndarray]:
         return {"staleness": trace.staleness, "accepted": trace.accepted.astype(int)}
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
 
 
 def _agreement(rec: Recorder) -> Coherence | None:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from .._words import percent
 from ..figures.timeline import Lanes, TimelineView
 from ..live import Description, Items, Menu, Slider, Toggle
 from ..workers import UPDATE, Bowl, Experiment, Speeds, Trace
@@ -83,7 +84,7 @@ def _all_fed(trace: Moment) -> tuple[bool, str]:
         f"after {lanes.now} ticks": lanes.now == END,
     }
     ifs = "".join(f", {words}" for words, kept in but.items() if not kept)
-    now = f"At least {share:.0%} of each are accepted, the oldest of age {oldest} now{ifs}"
+    now = f"At least {percent(share)} of each are accepted, the oldest of age {oldest} now{ifs}"
     return bool(share >= 0.5 and oldest <= 8) and not ifs, now
 
 
@@ -107,7 +108,7 @@ class staleness(Lab):
     `atomic` (nothing happens between the check and the update), `now` (ticks).
 
     >>> staleness(workers=4, straggler=3.0).description.summary
-    '35 of 39 gradients accepted (90%), mean staleness 2.4, oldest accepted 3. Starving: worker 4.'
+    '35 of 39 gradients accepted (90 %), mean staleness 2.4, oldest accepted 3. Starving: worker 4.'
     """
 
     label = "Stale gradients"
@@ -173,7 +174,7 @@ class staleness(Lab):
         wrong = int((lanes.true != lanes.recorded)[lanes.settled].sum())
         who = ", ".join(f"{k + 1}" for k in np.flatnonzero(lanes.starving))
         starves = f" Starving: worker {who}." if who else ""
-        said = f"{taken} of {_count(given, 'gradient')} accepted ({taken / max(1, given):.0%})"
+        said = f"{taken} of {_count(given, 'gradient')} accepted ({percent(taken / max(1, given))})"
         mean = ages.mean() if given else 0.0
         lies = f" {_count(wrong, 'gradient')} of another age than recorded." if wrong else ""
         return Description(

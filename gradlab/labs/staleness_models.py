@@ -6,6 +6,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from .._words import percent
 from ..figures.delays import DelaysView
 from ..live import Description, Slider
 from ..workers.studies import EVERY, GOAL, SEEDS, STALENESS, UPDATES, VARIANTS, recorded, updates_to
@@ -62,8 +63,8 @@ class staleness_models(Lab):
         every = ", ".join(f"{label} {updates}" for label, updates in said.items())
         return Description(
             alt=f"Learning curves of networks that read digits, with gradients 0 to {delay} updates old. Updates until "
-            f"{100 * GOAL:.0f} % of new digits are told right, the median of {SEEDS} runs: {every}.",
-            summary=f"Delay up to {delay}: {100 * GOAL:.0f} % right after {every}.",
+            f"{percent(GOAL)} of new digits are told right, the median of {SEEDS} runs: {every}.",
+            summary=f"Delay up to {delay}: {percent(GOAL)} right after {every}.",
             table=(("largest delay", f"{delay} updates"), *said.items()),
         )
 

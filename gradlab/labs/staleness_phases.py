@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from .._words import percent
 from ..figures.phases import PhasesView, Scale
 from ..live import Description, Drag, Items, LiveFigure, Menu, Slider
 from ..workers import Bowl, Diagram, Experiment, Speeds, sweep
@@ -19,16 +20,12 @@ _TIME = 100  # ticks that a gradient takes
 POLICIES = {"drop": "drop the stale", "wait": "wait for the slowest"}
 
 
-def _per_cent(share: float) -> str:
-    return f"{share:.0%}"
-
-
 MEASURES = {
-    "acceptance": Scale("gradients accepted", 1.0, _per_cent),
-    "slow": Scale("gradients of the slow worker accepted", 1.0, _per_cent),
+    "acceptance": Scale("gradients accepted", 1.0, percent),
+    "slow": Scale("gradients of the slow worker accepted", 1.0, percent),
     "throughput": Scale("updates while one gradient is computed", float(WORKERS[-1]), plain),
     "staleness": Scale("mean staleness of what is handed in", float(WORKERS[-1]), plain),
-    "waiting": Scale("time that workers wait", 1.0, _per_cent),
+    "waiting": Scale("time that workers wait", 1.0, percent),
 }
 
 
@@ -74,7 +71,7 @@ def _lowest(measure: str, share: float, workers: int) -> Callable[[Phases], tupl
             "without such a straggler": trace.straggler >= 3,
         }
         but = "".join(f", {words}" for words, kept in asked.items() if not kept)
-        now = f"It is {here:.0%} at limit {trace.limit} and {below:.0%} below it now{but}"
+        now = f"It is {percent(here)} at limit {trace.limit} and {percent(below)} below it now{but}"
         return here >= share > below and not but, now
 
     return reached
@@ -90,7 +87,7 @@ class staleness_phases(Lab):
     the most gradients that "wait" lets a worker be ahead) and `workers`.
 
     >>> staleness_phases(limit=1, workers=4).description.summary.partition(",")[0]
-    'At limit 1 and 4 workers: 52% accepted'
+    'At limit 1 and 4 workers: 52 % accepted'
     """
 
     label = "Phases of staleness"
@@ -164,7 +161,7 @@ class staleness_phases(Lab):
         where = f"limit {trace.limit} and {_workers(trace.workers)}"
         scale, shown = MEASURES[trace.measure], trace.values(trace.measure)
         half = float((shown >= scale.top / 2).mean())
-        accepted, slow = (_per_cent(trace.here(name)) for name in ("acceptance", "slow"))
+        accepted, slow = (percent(trace.here(name)) for name in ("acceptance", "slow"))
         fast, age = (plain(trace.here(name)) for name in ("throughput", "staleness"))
         said = (
             f"At {where}: {accepted} accepted, of the slow worker {slow}, {fast} updates per gradient time, "
@@ -172,7 +169,7 @@ class staleness_phases(Lab):
         )
         return Description(
             alt=f"Policy {trace.policy}, one worker {plain(trace.straggler)} times as slow, spread "
-            f"{plain(trace.speeds.spread)}. {said}. In {half:.0%} of the places {scale.name} is "
+            f"{plain(trace.speeds.spread)}. {said}. In {percent(half)} of the places {scale.name} is "
             f"{scale.write(scale.top / 2)} or more.",
             summary=f"{said}.",
             table=(
@@ -180,7 +177,7 @@ class staleness_phases(Lab):
                 ("place", where),
                 *((measure.name, measure.write(trace.here(name))) for name, measure in MEASURES.items()),
                 ("gradients handed in", f"{GRADIENTS}"),
-                (f"places where {scale.name} is {scale.write(scale.top / 2)} or more", f"{half:.0%}"),
+                (f"places where {scale.name} is {scale.write(scale.top / 2)} or more", percent(half)),
             ),
         )
 
@@ -197,7 +194,7 @@ def _places() -> tuple[np.ndarray, np.ndarray]:
 
 def _in_numbers(scale: Scale, values: np.ndarray) -> tuple[str, np.ndarray]:
     """A name and plain numbers: shares in per cent."""
-    return (f"{scale.name} in %", 100 * values) if scale.write is _per_cent else (scale.name, values)
+    return (f"{scale.name} in %", 100 * values) if scale.write is percent else (scale.name, values)
 
 
 def _workers(n: int) -> str:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from .._words import percent
 from ..figures.policies import Curve, PoliciesView, number, written
 from ..live import Description, Slider
 from ..workers import POLICIES
@@ -36,7 +37,7 @@ class Policies(NamedTuple):
 def _drop_wins(trace: Policies) -> tuple[bool, str]:
     first, second = trace.order()[:2]
     lead = float(trace.curves[second].loss[-1] / trace.curves[first].loss[-1])
-    now = f"The lowest is {first}, {lead - 1:.0%} below {second} now"
+    now = f"The lowest is {first}, {percent(lead - 1)} below {second} now"
     return first == "drop" and lead >= 1.05, now
 
 
@@ -131,6 +132,6 @@ class staleness_policies(Lab):
 
 
 def _row(trace: Policies, name: str) -> str:
-    curve, accepted = trace.curves[name], f"{trace.accepted[name]:.0%} of the gradients accepted"
+    curve, accepted = trace.curves[name], f"{percent(trace.accepted[name])} of the gradients accepted"
     took = f"{curve.step[-1]} updates and {plain(curve.time[-1])} gradient times"
     return f"loss {written(curve.loss[-1])} after {took}; {accepted}"

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from .._words import percent
 from ..figures.sequence import Range, Schedule, SequenceView
 from ..live import Description, Menu, Slider, Toggle
 from ..staleness import is_fresh
@@ -146,7 +147,7 @@ class staleness_races(Lab):
             f", the oldest {wrong} over the threshold" if wrong else ", none over the threshold"
         )
         share, few = found.too_stale / found.interleavings, min(found.accepted)
-        orders = f"Too old a gradient is accepted in {share:.0%} of {found.interleavings} orders"
+        orders = f"Too old a gradient is accepted in {percent(share)} of {found.interleavings} orders"
         return Description(
             alt=_ascii(f"Three workers, threshold {e.staleness}. {said}. {verdict}. {orders}."),
             summary=f"{said}. {verdict}. {orders}.",

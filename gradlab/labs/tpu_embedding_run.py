@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from .._words import percent
 from ..figures.tpu_run import RunView, Training
 from ..live import Description, Menu, Slider, Toggle
 from ._lab import Control, Lab, Target, plain
@@ -128,7 +129,7 @@ class tpu_embedding_run(Lab):
         away = int(trace.now.sum() - np.trace(trace.now))
         share = trace.served.max() / trace.served.sum()
         said = f"loss {loss[0]} of {NAMES[0]}, {loss[1]} of {NAMES[1]}; {away} of {trace.now.sum()} rows come from"
-        busiest = f"device {trace.served.argmax()} has {share:.0%} of the work of all steps"
+        busiest = f"device {trace.served.argmax()} has {percent(share)} of the work of all steps"
         moved = f"{far[0]} of {ROWS[0]} words and {far[1]} of {ROWS[1]} users have moved"
         return Description(
             alt=f"Two tables on {DEVICES} devices, rows by {s['strategy']}, {RULES[s['rule']][0]} at rates "

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from .._words import percent
 from ..figures.words import WordsView
 from ..live import Description, Items, LiveFigure, Menu, Slider
 from ..rules import Adagrad, Rule, StochasticGradientDescent
@@ -52,7 +53,7 @@ def _rare_words_move(trace: Rates) -> tuple[bool, str]:
 
 def _nearly_one_rate(trace: Rates) -> tuple[bool, str]:
     good = isinstance(trace.rule, Adagrad) and trace.rare <= 5.5 and trace.right >= 0.66
-    return good, f"{trace.rare:.1f} times and {trace.right * 100:.0f} % now"
+    return good, f"{trace.rare:.1f} times and {percent(trace.right)} now"
 
 
 class word_rates(Lab):
@@ -147,7 +148,7 @@ class word_rates(Lab):
         accumulator = trace.training.accumulator[trace.step, trace.word]
         rule = f"Adagrad from accumulator {plain(trace.rule.initial_accumulator_value)}" if isinstance(
             trace.rule, Adagrad) else "gradient descent"  # fmt: skip
-        right = f"{trace.right * 100:.1f} %"
+        right = percent(trace.right, 1)
         return Description(
             alt=f"After {trace.step} of {text.steps} steps of {rule} with learning rate {plain(trace.learning_rate)} "
             f"the word {word}, seen {_times(seen)}, moves at {rate}, {times:.1f} times as fast as the word "

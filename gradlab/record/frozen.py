@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from .._arrays import quiet
+from .._words import percent
 from ..errors import InvalidArgumentError
 from ..rules import Adagrad
 from .words import listed
@@ -73,7 +74,7 @@ class Frozen:
 
     def __str__(self) -> str:
         by = ", ".join(
-            f"{name} {np.nan_to_num(share):.0%} of {count}"
+            f"{name} {percent(np.nan_to_num(share))} of {count}"
             for name, share, count in zip(self.names, self.share_by_tensor, self.sampled_by_tensor, strict=True)
         )
         parts = [

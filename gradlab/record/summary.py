@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._words import percent
 from . import spectrum
 from .what_if import EMPTY
 from .words import SHOWN, rounded_up
@@ -48,7 +49,7 @@ class Summary:
 
 
 def _line(name: str, shares: tuple[float, ...]) -> str:
-    return f"{name[-14:]:>14} " + " ".join(f"{share:>9.1%}" for share in shares)
+    return f"{name[-14:]:>14} " + " ".join(f"{percent(share, 1):>9}" for share in shares)
 
 
 def summarise(rec: Recording, percentile: float) -> Summary:
@@ -67,7 +68,7 @@ def summarise(rec: Recording, percentile: float) -> Summary:
     bad = rec.nonfinite_steps
     reason = (
         f"suggested clip_by_global_norm limit {suggested:.3g}: the {percentile:g}th percentile of the recorded norms; "
-        f"it fires on {share:.1%} of {rec.seen} steps and leaves the others alone"
+        f"it fires on {percent(share, 1)} of {rec.seen} steps and leaves the others alone"
         + (f"; {bad} steps held NaN or Inf" if bad else "")
         + (f"; each of the {len(rec)} rows kept stands for {rec.stride} steps" if rec.stride > 1 else "")
     )

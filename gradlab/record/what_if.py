@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._arrays import quiet
+from .._words import percent
 from ..clip.report import turn_angle
 from .sizes import above
 from .spectrum import count_above
@@ -71,7 +72,7 @@ class WhatIf:
         of = f" of the largest in every {self.stride} steps" if self.stride > 1 else ""
         kind = "exact" if self.exact else "estimate"
         return (
-            f"{self.kind}={self.limit:g} fires on {self.fraction_fired:.1%} of {self.steps} steps "
+            f"{self.kind}={self.limit:g} fires on {percent(self.fraction_fired, 1)} of {self.steps} steps "
             f"({self._by_tensor()}); median factor {factor:.3g}, median turn {turned:.1f} deg{of} ({kind})"
         )
 
@@ -80,7 +81,7 @@ class WhatIf:
         shares = list(zip(self.names, self.share_by_tensor, strict=True))
         if more := len(shares) - SHOWN if len(shares) > SHOWN else 0:
             shares = sorted(shares, key=lambda pair: -pair[1])[:SHOWN]
-        return ", ".join(f"{name} {share:.0%}" for name, share in shares) + (f" and {more} more" if more else "")
+        return ", ".join(f"{name} {percent(share)}" for name, share in shares) + (f" and {more} more" if more else "")
 
 
 def what_if(rec: Recording, limits: Mapping[str, float]) -> WhatIf:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from .._words import percent as rounded
+
 
 def number(x: float) -> str:
     """A number for readers: three digits, and no exponent where none is needed.
@@ -21,8 +23,8 @@ def percent(share: float) -> str:
     ('10.0 %', 'under 0.1 %', 'over 99.9 %', '100 %', '0 %')
     """
     if share in (0.0, 1.0):
-        return f"{share:.0%}".replace("%", " %")
-    return "under 0.1 %" if share < 0.0005 else "over 99.9 %" if share > 0.9995 else f"{100 * share:.1f} %"
+        return rounded(share)
+    return "under 0.1 %" if share < 0.0005 else "over 99.9 %" if share > 0.9995 else rounded(share, 1)
 
 
 def cosine(x: float) -> str:

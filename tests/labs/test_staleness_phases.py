@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import gradlab as gl
+from gradlab._words import percent
 from gradlab.labs.staleness_phases import GRADIENTS, LIMITS, MEASURES, WORKERS, Phases
 from gradlab.workers import Bowl, Experiment, Speeds, run
 
@@ -73,7 +74,7 @@ def test_words_and_columns_hold_the_numbers_of_the_place() -> None:
     columns = lab.columns(trace)
     row = int(np.flatnonzero((columns["limit"] == 2) & (columns["workers"] == 3))[0])
     assert columns["acceptance"][row] == trace.here("acceptance")
-    assert f"{columns['acceptance'][row]:.0%} accepted" in lab.description.summary
+    assert f"{percent(columns['acceptance'][row])} accepted" in lab.description.summary
     assert dict(lab.description.table)["place"] == "limit 2 and 3 workers"
     assert len(dict(lab.description.table)) == 4 + len(MEASURES)
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import gradlab as gl
+from gradlab._words import percent
 from gradlab.labs._schedules import SCHEDULES, WORKERS
 from gradlab.labs.staleness_races import Moment
 from gradlab.workers import Bowl, Experiment, explore
@@ -50,7 +51,7 @@ def test_all_orders_are_those_of_explore() -> None:
     here = trace.outcomes[True, False]
     assert (here.interleavings, here.too_stale) == (found.interleavings, found.too_stale)
     words = gl.labs.staleness_races(threshold=1, atomic=True).description
-    assert f"in {found.too_stale / found.interleavings:.0%} of {found.interleavings} orders" in words.summary
+    assert f"in {percent(found.too_stale / found.interleavings)} of {found.interleavings} orders" in words.summary
     assert trace.outcomes[True, True].too_stale == 0
 
 
