@@ -38,6 +38,8 @@ GO_TO = """async (label) => {
   await notebook.scrollToItem(place, "start");
   return place }"""
 
+LOADED = "() => window.jupyterapp?.shell.currentWidget?.context?.isReady"
+
 ALL_THERE = """() => { const cells = window.jupyterapp.shell.currentWidget.content.model.cells.length;
   return document.querySelectorAll(".jp-Notebook .jp-Cell").length === cells
     && !document.querySelector(".gl-live:not([data-frame])") }"""
@@ -151,6 +153,7 @@ class Notebook(Served):
 
     def open(self, name: str) -> Notebook:
         super().open(name)
+        self.page.wait_for_function(LOADED)  # until then Lab shows one empty cell
         self.page.wait_for_selector(".jp-Notebook .jp-Cell", state="attached")
         return self
 
