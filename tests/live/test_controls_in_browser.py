@@ -153,6 +153,15 @@ def test_presets_and_reset_move_several_controls_at_once(wire: Wire) -> None:
     assert sets(wire.settle()) == []
 
 
+def test_tools_stay_in_the_first_row_of_presets(wire: Wire) -> None:
+    presets = wire.page.get_by_role("group", name="Presets")
+    one = presets.bounding_box()["height"]
+    presets.evaluate("(group) => { group.style.maxWidth = '120px' }")
+    assert presets.bounding_box()["height"] > one
+    tops = [wire.button(name).bounding_box()["y"] for name in ("Reset", "Zoom")]
+    assert tops == [presets.bounding_box()["y"]] * 2
+
+
 def test_the_goal_has_its_own_line_and_is_announced_when_it_changes(hurry: Callable[[], None], wire: Wire) -> None:
     goal, spoken = wire.page.locator(".gl-goal"), wire.page.locator("[aria-live=polite]")
     assert goal.is_hidden()
