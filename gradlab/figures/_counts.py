@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from matplotlib.ticker import FuncFormatter
 
-from .._words import percent
 from ._bars import bars, hatching
 from ._lanes import ACCEPTED, DROPPED, LIMIT, MOST_WORKERS, RECORDED, LaneNames, patch, sides, text
-from ._style import FAINT, moving_line, tidy
+from ._style import FAINT, moving_line, percent_ticks, tidy
 
 OLDEST = 15  # staleness from here on is one bar
 
@@ -51,7 +50,7 @@ class Ages:
         self.axes = tidy(axes, "Staleness of what was handed in", "staleness (updates since the read)", "share")
         axes.set(xlim=(-0.7, OLDEST + 0.7), ylim=(0, 1.05), xticks=range(0, OLDEST + 1, 3), yticks=(0, 0.5, 1))
         axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"$\\geq$ {x:g}" if x == OLDEST else f"{x:g}"))
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: percent(y)))
+        percent_ticks(axes.yaxis)
         self._taken, self._lost = patch(axes, ACCEPTED), patch(axes, DROPPED)
         self._hatching = moving_line(axes, color=FAINT, lw=0.9, zorder=2.5)
         self._recorded = moving_line(axes, zorder=3, **RECORDED)

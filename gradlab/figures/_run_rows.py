@@ -11,7 +11,7 @@ import numpy as np
 from ._bars import bars
 from ._lanes import patch
 from ._numbers import label
-from ._style import BLACK
+from ._style import BLACK, percent_ticks
 
 MOST_ROWS = 12
 _LETTERS = 13  # of a name; the end of it says more than the start
@@ -75,7 +75,8 @@ class Shares:
     """A bar for each row from 0 to 100 %, and its number in words."""
 
     def __init__(self, axes: Any, looks: dict[str, Any]) -> None:
-        axes.set(xlim=(0, 1.45), xticks=(0, 0.5, 1), xticklabels=("0 %", "50 %", "100 %"))
+        axes.set(xlim=(0, 1.45), xticks=(0, 0.5, 1))
+        percent_ticks(axes.xaxis)
         self._bars = patch(axes, looks)
         self._words = [label(axes, ha="left", fontsize=8.5) for _ in range(MOST_ROWS)]
 

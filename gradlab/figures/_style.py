@@ -8,6 +8,8 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
 
+from .._words import percent
+
 # Every pair differs by 20 or more in CIEDE2000, also with protan, deutan or tritan eyes, and likewise in the dark.
 BLUE, ORANGE, GREEN, BLACK, OTHER = "#187FD8", "#E66A10", "#175C36", "#141414", "#919191"
 GRID, FAINT = "#D9D9D9", "#EBB28C"  # FAINT joins marks that are understood without it
@@ -57,6 +59,11 @@ def log_ticks(axis: Any, lowest: float = 0.0, highest: float = math.inf) -> None
         return beyond + _plain(value)
 
     axis.set_major_formatter(words)
+
+
+def percent_ticks(axis: Any, digits: int = 0) -> None:
+    """Label an axis of shares, 0 to 1, in percent."""
+    axis.set_major_formatter(lambda share, _: percent(share, digits))
 
 
 def _plain(value: float) -> str:

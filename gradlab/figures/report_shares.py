@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from matplotlib.ticker import MaxNLocator, PercentFormatter
+from matplotlib.ticker import MaxNLocator
 
 from .._words import percent
 from ._run_rows import short
-from ._style import BLACK, BLUE, GREEN, NARROW, ORANGE, WIDE, log_ticks, new_figure, tidy
+from ._style import BLACK, BLUE, GREEN, NARROW, ORANGE, WIDE, log_ticks, new_figure, percent_ticks, tidy
 
 MOST_ROWS = 12
 
@@ -58,7 +58,7 @@ def _curve(axes: Any, shares: Shares) -> None:
         textcoords="offset points", fontsize=9.5, color=BLACK, fontweight="bold",
     )  # fmt: skip
     axes.set(xscale="log", ylim=(0, 1.04), xlim=(shares.limits[0], shares.limits[-1]))
-    axes.yaxis.set_major_formatter(PercentFormatter(1))
+    percent_ticks(axes.yaxis)
     log_ticks(axes.xaxis)
 
 
@@ -71,6 +71,6 @@ def _bars(axes: Any, names: Sequence[str], share: np.ndarray) -> None:
     longest = float(share.max(initial=0))
     axes.set(ylim=(max(len(names), 4) - 0.4, -0.6), xlim=(0, max(1.3 * longest, 0.01)))
     axes.set_yticks(place, [short(name) for name in names])
-    axes.xaxis.set_major_formatter(PercentFormatter(1, decimals=0 if longest > 0.05 else 1))
+    percent_ticks(axes.xaxis, 0 if longest > 0.05 else 1)
     axes.xaxis.set_major_locator(MaxNLocator(3))
     axes.grid(False, axis="y")

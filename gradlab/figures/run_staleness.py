@@ -11,7 +11,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from .._words import percent
 from ._bars import bars, hatching
 from ._lanes import ACCEPTED, DROPPED, patch, text
-from ._style import BLACK, BLUE, FAINT, GREEN, NARROW, ORANGE, OTHER, WIDE, moving_line, new_figure, tidy
+from ._style import BLACK, BLUE, FAINT, GREEN, NARROW, ORANGE, OTHER, WIDE, moving_line, new_figure, percent_ticks, tidy
 
 OLDEST = 24  # staleness from here on is one bar
 _LIMIT: dict[str, Any] = {"color": GREEN, "ls": "--", "lw": 1.6}
@@ -67,7 +67,7 @@ class StalenessView:
             axes.set(xlim=(-0.8, OLDEST + 0.8), xticks=range(0, OLDEST + 1, 4))
         for axes in (self.ages, self.by_limit):
             axes.set(ylim=(0, 1.05), yticks=(0, 0.5, 1))
-            axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: percent(y)))
+            percent_ticks(axes.yaxis)
         self.ages.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"$\\geq$ {x:g}" if x == OLDEST else f"{x:g}"))
         self._agreement(agreement)
         self._durations(seconds)

@@ -8,13 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.gridspec import GridSpec
 from matplotlib.patches import Rectangle
-from matplotlib.ticker import FuncFormatter
 
 from .._words import percent
 from ._bars import bars, hatching
 from ._key import Key
 from ._lanes import ACCEPTED, DROPPED, LIMIT, QUIET, RECORDED, patch, text
-from ._style import BLACK, BLUE, FAINT, GREEN, NARROW, ORANGE, OTHER, WIDE, moving_line, new_figure, tidy
+from ._style import BLACK, BLUE, FAINT, GREEN, NARROW, ORANGE, OTHER, WIDE, moving_line, new_figure, percent_ticks, tidy
 
 _KINDS: dict[str, dict[str, Any]] = {
     "read": {"marker": "o", "color": BLUE},
@@ -192,7 +191,7 @@ class _Orders:
     def __init__(self, axes: Any) -> None:
         self.axes = tidy(axes, "All orders: how many go wrong", "share of all orders", "")
         axes.set(xlim=(0, 1.02), ylim=(3.6, -0.6), xticks=(0, 0.5, 1), yticks=[])
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: percent(x)))
+        percent_ticks(axes.xaxis)
         self._shares, self._chosen = patch(axes, ACCEPTED), patch(axes, {"fc": "none", "ec": BLACK, "lw": 2.0})
         self._names = [text(axes, va="center", x=0.02) for _ in range(4)]
 
