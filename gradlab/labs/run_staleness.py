@@ -61,8 +61,12 @@ class Answer(NamedTuple):
         return float(self.agreement.cosine[np.abs(self.agreement.lags - staleness).argmin()])
 
 
+def _workers(trace: Answer) -> str:
+    return f"{trace.workers} worker{'s' * (trace.workers != 1)}"
+
+
 def _kept_fresh(trace: Answer) -> tuple[bool, str]:
-    now = f"{trace.workers} workers, {percent(1 - trace.dropped)} accepted, the oldest of staleness {trace.oldest} now"
+    now = f"{_workers(trace)}, {percent(1 - trace.dropped)} accepted, the oldest of staleness {trace.oldest} now"
     return trace.workers >= 4 and trace.straggler >= 3 and trace.dropped <= 0.15 and trace.oldest <= 5, now
 
 
@@ -166,7 +170,7 @@ class run_staleness(RunLab):
         return [Drag(axes, x="limit", label=f"drag the limit under the {name}") for name, axes in places.items()]
 
     def describe(self, trace: Answer) -> Description:
-        mean, workers = float(trace.staleness.mean()), f"{trace.workers} worker{'s' * (trace.workers != 1)}"
+        mean, workers = float(trace.staleness.mean()), _workers(trace)
         agrees = [self._agrees(lag, trace) for lag in (1.0, mean)]
         dropped = f"limit {trace.limit} drops {percent(trace.dropped)}"
         return Description(

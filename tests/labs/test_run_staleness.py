@@ -56,3 +56,8 @@ def test_targets_can_be_reached_and_missed(target: str, reached: dict[str, float
     for values, end in ((reached, "reached."), (missed, "not yet.")):
         lab.set(**values)
         assert lab.description.goal.endswith(end), lab.description.goal
+
+
+def test_one_worker_is_one() -> None:
+    goal = gl.labs.run_staleness(target="kept_fresh", workers=1).description.goal
+    assert "1 worker, 100 % accepted" in goal
