@@ -171,11 +171,11 @@ class Scene:
             self.figure.dpi = dpi
         return (*self._pixels(dpi), dpi)
 
-    def _painter(self, dark: bool = False) -> RendererAgg:
+    def _painter(self, dark: bool = False) -> RendererAgg | DarkAgg:
         """Give an Agg renderer for the resolution that is set, with what was painted last."""
         screen = (*self._pixels(self.figure.dpi), self.figure.dpi)
-        make = partial(DarkAgg, palette=self._palette) if dark else RendererAgg
-        painter: RendererAgg = self._painters.find((*screen, dark), lambda: make(*screen))
+        make: Callable[..., Any] = partial(DarkAgg, palette=self._palette) if dark else RendererAgg
+        painter: RendererAgg | DarkAgg = self._painters.find((*screen, dark), lambda: make(*screen))
         return painter
 
 

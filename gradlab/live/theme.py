@@ -65,26 +65,26 @@ class Palette:
         return np.array([self.dark(one) for one in different])[places.ravel()].reshape(colours.shape)
 
 
-class DarkAgg(RendererAgg):
-    """Agg with the colours of a palette. Images are data and Gouraud shading is rare: both stay as they are."""
+class DarkAgg:
+    """Agg with the colors of a palette. Images are data and Gouraud shading is rare: both stay as they are.
+
+    It hands on to an Agg renderer instead of being one: how Agg binds its compiled methods, and which of its methods
+    call others, is no concern here, and no color can be turned round twice.
+    """
 
     def __init__(self, width: int, height: int, dpi: float, palette: Palette) -> None:
-        self._palette = palette
-        super().__init__(width, height, dpi)
+        self._agg, self._palette = RendererAgg(width, height, dpi), palette
 
-    def _update_methods(self) -> None:
-        super()._update_methods()
-        # Agg binds its compiled methods to the instance, where they would hide the methods below.
-        for name in ("draw_markers", "draw_path_collection", "draw_quad_mesh"):
-            delattr(self, name)
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._agg, name)
 
     def draw_path(self, gc: Any, path: Any, transform: Any, rgbFace: Any = None) -> None:
-        super().draw_path(self._pen(gc), path, transform, self._face(rgbFace))
+        self._agg.draw_path(self._pen(gc), path, transform, self._face(rgbFace))
 
     def draw_markers(
         self, gc: Any, marker_path: Any, marker_trans: Any, path: Any, trans: Any, rgbFace: Any = None
     ) -> None:
-        self._renderer.draw_markers(self._pen(gc), marker_path, marker_trans, path, trans, self._face(rgbFace))
+        self._agg.draw_markers(self._pen(gc), marker_path, marker_trans, path, trans, self._face(rgbFace))
 
     def draw_path_collection(
         self, gc: Any, master_transform: Any, paths: Any, all_transforms: Any, offsets: Any, offset_trans: Any,
@@ -92,7 +92,7 @@ class DarkAgg(RendererAgg):
     ) -> None:  # fmt: skip
         faces, edges = self._palette.all_dark(facecolors), self._palette.all_dark(edgecolors)
         hatching = {name: self._palette.all_dark(colours) for name, colours in hatching.items()}
-        self._renderer.draw_path_collection(
+        self._agg.draw_path_collection(
             self._pen(gc), master_transform, paths, all_transforms, offsets, offset_trans, faces, edges, *looks,
             **hatching,
         )  # fmt: skip
@@ -102,20 +102,20 @@ class DarkAgg(RendererAgg):
         offsetTrans: Any, facecolors: Any, antialiased: Any, edgecolors: Any,
     ) -> None:  # fmt: skip
         faces, edges = self._palette.all_dark(facecolors), self._palette.all_dark(edgecolors)
-        self._renderer.draw_quad_mesh(
+        self._agg.draw_quad_mesh(
             self._pen(gc), master_transform, meshWidth, meshHeight, coordinates, offsets, offsetTrans, faces,
             antialiased, edges,
         )  # fmt: skip
 
     def draw_text(self, gc: Any, *args: Any, **more: Any) -> None:
-        super().draw_text(self._pen(gc), *args, **more)
+        self._agg.draw_text(self._pen(gc), *args, **more)
 
     def draw_tex(self, gc: Any, *args: Any, **more: Any) -> None:
-        super().draw_tex(self._pen(gc), *args, **more)
+        self._agg.draw_tex(self._pen(gc), *args, **more)
 
     def _pen(self, gc: Any) -> Any:
         pen = copy.copy(gc)
-        pen._rgb = self._palette.dark(gc.get_rgb())
+        pen.set_foreground(self._palette.dark(gc.get_rgb()), isRGBA=True)
         if gc.get_hatch() is not None:
             pen.set_hatch_color(self._palette.dark(gc.get_hatch_color()))
         return pen

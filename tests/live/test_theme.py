@@ -1,10 +1,15 @@
 """Dark pictures: what becomes of every kind of colour, and that nothing but colours changes."""
 
+import inspect
+import sys
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 from matplotlib.axes import Axes
+from matplotlib.backend_bases import GraphicsContextBase
+from matplotlib.backends import backend_agg
 from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
@@ -141,3 +146,37 @@ def test_filters_are_painted_dark_as_well() -> None:
     line = axes.plot([0, 1], color="red", lw=9)[0]
     line.set_agg_filter(lambda image, dpi: (image, 0, 0))
     assert (painted(figure, True, Palette({"red": "lime"})) == (0, 255, 0)).all(axis=2).sum() > 500
+
+
+@pytest.fixture
+def renamed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A matplotlib in which the private parts of Agg and of graphics contexts have other names."""
+    source = inspect.getsource(RendererAgg).replace("super()", "super(RendererAgg, self)")
+    for name in ("_update_methods", "_renderer", "_filter_renderers"):
+        source = source.replace(f"self.{name}", f"self.{name}_now").replace(f"def {name}", f"def {name}_now")
+    made: dict[str, Any] = {}
+    exec(source, vars(backend_agg), made)  # the class itself keeps its place: who has imported it sees the change
+    monkeypatch.delattr(RendererAgg, "_update_methods")
+    for name, part in vars(made["RendererAgg"]).items():
+        if inspect.isfunction(part):
+            monkeypatch.setattr(RendererAgg, name, part, raising=False)
+
+    def set_private(self: Any, name: str, value: Any) -> None:
+        if name.startswith("_") and sys._getframe(1).f_globals["__name__"].startswith("gradlab"):
+            raise AttributeError(name)
+        object.__setattr__(self, name, value)
+
+    monkeypatch.setattr(GraphicsContextBase, "__setattr__", set_private)
+
+
+def test_no_private_part_of_matplotlib_is_needed(request: pytest.FixtureRequest) -> None:
+    figure = Figure(figsize=(2, 1), dpi=100)
+    axes = figure.add_axes((0, 0, 1, 1), xlim=(0, 1), ylim=(0, 1))
+    for draw in VECTORS:
+        draw(axes)
+    axes.lines[0].set(alpha=0.5, agg_filter=lambda image, dpi: (image, 0, 0))
+    palette = Palette({"red": "lime"})
+    before = painted(figure, True, palette)
+    request.getfixturevalue("renamed")
+    assert not {"_renderer", "_update_methods"} & {*dir(RendererAgg(2, 1, 100))}
+    assert (painted(figure, True, palette) == before).all()
