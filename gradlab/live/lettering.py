@@ -9,11 +9,14 @@ from typing import Any
 
 import numpy as np
 from matplotlib.backends.backend_agg import RendererAgg
+from matplotlib.textpath import TextToPath
 
 REMEMBERED = 1024
 PAD = 4
 # Agg places glyphs on a grid of this many parts of a pixel.
 PARTS = 64
+PRIVATE = ("_get_layout", "_multialignment", "_linespacing")  # what `draw_text` uses of a matplotlib Text
+SHAPING = ("get_fontfeatures", "get_language")  # what a Text has from matplotlib 3.11 on
 
 Array = Any
 
@@ -44,12 +47,13 @@ class Recent(OrderedDict[Any, Any]):
 def draw_text(text: Any, renderer: Any) -> None:
     """Draw a text, laid out as the renderer's `layouts` has it: where it stands has no part in that.
 
-    matplotlib's name for it is private; where it has another one, the text lays itself out every time.
+    matplotlib's names for it are private; where one of them is another, the text lays itself out every time.
     """
-    lay_out, form = getattr(text, "_get_layout", None), _form(text)
-    if lay_out is None or form is None:
+    form = _form(text) if all(hasattr(text, name) for name in PRIVATE) else None
+    if form is None:
         text.draw(renderer)
         return
+    lay_out = text._get_layout
     text._get_layout = lambda asked: renderer.layouts.find(form, lambda: lay_out(asked))
     try:
         text.draw(renderer)
@@ -64,8 +68,14 @@ def _form(text: Any) -> tuple[Any, ...] | None:
     return (
         text.get_text(), hash(text.get_fontproperties()), text.get_usetex(), text.get_parse_math(), text.get_rotation(),
         text.get_rotation_mode(), text.get_horizontalalignment(), text.get_verticalalignment(),
-        getattr(text, "_multialignment", None), getattr(text, "_linespacing", None),
+        text._multialignment, text._linespacing, *_shaping(text),
     )  # fmt: skip
+
+
+def _shaping(text: Any) -> tuple[Any, Any]:
+    """Return the font features and the language of a text; None for each that is not set or not known yet."""
+    features, language = (getattr(text, name)() if hasattr(text, name) else None for name in SHAPING)
+    return features, language
 
 
 class Lettering:
@@ -82,21 +92,25 @@ class Lettering:
         return self._sizes.find((text, hash(prop), ismath), lambda: measure(text, prop, ismath))
 
     def paint(
-        self, gc: Any, x: float, y: float, text: str, prop: Any, angle: float, ismath: Any
+        self, gc: Any, x: float, y: float, text: str, prop: Any, angle: float, ismath: Any, mtext: Any = None
     ) -> tuple[int, int, Array]:
-        """Give left, top and the coverage (h, w; 0 to 255) of a text that starts at x, y (downwards)."""
+        """Give left, top and the coverage (h, w; 0 to 255) of a text that starts at x, y (downwards).
+
+        `mtext` is the Text that it is the only line of, if it is: Agg shapes it by the features and language of that.
+        """
         left, top = math.floor(x), math.floor(y)
         parts = round((x - left) * PARTS) / PARTS, round((y - top) * PARTS) / PARTS
-        key = (text, hash(prop), angle, ismath, gc.get_antialiased(), gc.get_snap(), *parts)
-        dx, dy, mask = self._masks.find(key, lambda: self._fresh(gc, *parts, text, prop, angle, ismath))
+        key = (text, hash(prop), angle, ismath, _shaping(mtext), gc.get_antialiased(), gc.get_snap(), *parts)
+        dx, dy, mask = self._masks.find(key, lambda: self._fresh(gc, *parts, text, prop, angle, ismath, mtext))
         return left + dx, top + dy, mask
 
     def _fresh(
-        self, gc: Any, x: float, y: float, text: str, prop: Any, angle: float, ismath: Any
+        self, gc: Any, x: float, y: float, text: str, prop: Any, angle: float, ismath: Any, mtext: Any
     ) -> tuple[int, int, Array]:
         width, height, descent = self.measure(text, prop, ismath)
-        if angle % 360:
-            reach = math.ceil(math.hypot(width, height)) + PAD
+        shaped = self._reach(text, prop, *_shaping(mtext))
+        if angle % 360 or shaped:
+            reach = math.ceil(max(math.hypot(width, height), shaped)) + PAD
             before, above, size = reach, reach, (2 * reach, 2 * reach)
         else:
             before, above = PAD, math.ceil(height - descent) + PAD
@@ -108,10 +122,23 @@ class Lettering:
         if ismath == "TeX":
             renderer.draw_tex(pen, before + x, above + y, text, prop, angle)
         else:
-            renderer.draw_text(pen, before + x, above + y, text, prop, angle, ismath)
+            renderer.draw_text(pen, before + x, above + y, text, prop, angle, ismath, mtext)
         mask: Array = np.asarray(renderer.buffer_rgba())[..., 3]
         rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
         if not len(rows):
             return 0, 0, np.zeros((0, 0), np.uint8)
         inked = mask[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1].copy()
         return int(columns[0]) - before, int(rows[0]) - above, inked
+
+    def _reach(self, text: str, prop: Any, features: Any, language: Any) -> float:
+        """Return how far a line may reach from where it starts, in pixels, beyond what `measure` knows.
+
+        matplotlib measures a line without its features and language, but paints it with them.
+        """
+        if features is None and language is None:
+            return 0.0
+        shaper = TextToPath()
+        points, _ = shaper.get_text_path(prop, text, features=features, language=language)
+        scale = prop.get_size_in_points() * self.dpi / 72 / shaper.FONT_SCALE
+        # Hinting moves each glyph by less than a pixel from where the path has it.
+        return float(np.hypot(*np.abs(points).max(axis=0, initial=0.0))) * scale + len(text)

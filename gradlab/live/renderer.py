@@ -122,7 +122,7 @@ class DisplayListRenderer(RendererBase):
         self, gc: Any, x: float, y: float, s: str, prop: Any, angle: float, ismath: Any = False, mtext: Any = None
     ) -> None:
         self._clip(gc)
-        left, top, mask = self._lettering.paint(gc, x, y, s, prop, angle, ismath)
+        left, top, mask = self._lettering.paint(gc, x, y, s, prop, angle, ismath, mtext)
         self._writer.text(self._word(gc.get_rgb(), gc.get_alpha() if gc.get_forced_alpha() else None), left, top, mask)
 
     def draw_tex(self, gc: Any, x: float, y: float, s: str, prop: Any, angle: float, *, mtext: Any = None) -> None:

@@ -1,14 +1,18 @@
 """A text is laid out once for each form it takes, wherever it stands, and looks as if that were not so."""
 
+import struct
 import sys
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.backends.backend_agg import RendererAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
+from gradlab.live.display_list import TEXT, decode
 from gradlab.live.scene import Scene
 
 FORMS: dict[str, list[Any]] = {
@@ -28,6 +32,9 @@ FORMS: dict[str, list[Any]] = {
     "y": [50.0, 120.4],
     "color": ["k", "r"],
 }
+SHAPED = hasattr(Text, "set_fontfeatures")  # by matplotlib, from 3.11 on
+if SHAPED:
+    FORMS |= {"fontfeatures": [None, ("-kern",)], "language": [None, "sr"]}
 CHANGES = st.lists(
     st.sampled_from(sorted(FORMS)).flatmap(lambda name: st.tuples(st.just(name), st.sampled_from(FORMS[name]))),
     min_size=1, max_size=8,
@@ -88,19 +95,45 @@ def test_another_resolution_has_layouts_of_its_own(layouts: list[str]) -> None:
     assert layouts == []
 
 
-def test_without_that_private_part_of_matplotlib_a_text_is_drawn_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("hidden", ["_get_layout", "_multialignment", "_linespacing", "get_fontfeatures"])
+def test_without_that_part_of_matplotlib_a_text_is_drawn_all_the_same(hidden: str) -> None:
     class Renamed(Text):
-        """As in a matplotlib to come."""
+        """As in another matplotlib."""
 
         def __getattribute__(self, name: str) -> Any:
-            if name == "_get_layout" and sys._getframe(1).f_code.co_name == "draw_text":
+            if name == hidden and sys._getframe(1).f_globals["__name__"].startswith("gradlab"):
                 raise AttributeError(name)
             return super().__getattribute__(name)
 
     scene, text = scene_with_text()
-    expected = scene.frame(1.0)
     text.__class__ = Renamed
-    assert scene.frame(1.0) == expected
+    form: dict[str, Any] = {"text": "two\nlines of text"}
+    for change in ({}, {"multialignment": "right"}, {"linespacing": 2.0}):
+        form |= change
+        text.set(**form)
+        assert scene.frame(1.0) == scene_with_text(**form)[0].frame(1.0)
+
+
+@pytest.mark.skipif(not SHAPED, reason="matplotlib shapes texts from 3.11 on")
+@pytest.mark.parametrize("rotation", [0, 30])
+@pytest.mark.parametrize(
+    "shaping", [{}, {"fontfeatures": ["-kern"]}, {"fontfeatures": ["-liga"]}, {"language": "sr"}], ids=str
+)
+def test_a_text_is_shaped_as_agg_shapes_it(shaping: dict[str, Any], rotation: int) -> None:
+    words = "AVAVAVAVAV fi \N{CYRILLIC SMALL LETTER BE}"  # 20 pixels longer without kerning
+    scene, text = scene_with_text(text=words, rotation=rotation, fontsize=15)
+    plain = scene.frame(1.0)  # the same words in another shape are remembered by now
+    text.set(**shaping)
+    (words_painted,) = (body for code, body in decode(scene.frame(1.0)) if code == TEXT)
+    _, left, top, width, height = struct.unpack_from("<IiiII", words_painted)
+    mask = np.frombuffer(words_painted, np.uint8, width * height, 20).reshape(height, width)
+    seen = np.zeros((200, 400))
+    seen[top : top + height, left : left + width] = mask
+    agg = RendererAgg(400, 200, 100)
+    text.draw(agg)
+    rounded = 4 if rotation else 0  # of 255: a mask starts at a 64th of a pixel
+    np.testing.assert_allclose(seen, np.asarray(agg.buffer_rgba())[..., 3], rtol=0, atol=rounded)
+    assert (scene.frame(1.0) == plain) == (not shaping)
 
 
 def test_a_figure_is_left_as_it_was() -> None:
