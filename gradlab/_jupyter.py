@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from . import _notebooks
+from ._extras import missing
 from ._notebooks import START, UsageError
 
 DEFAULT_FOLDER = Path("gradlab-notebooks")
@@ -62,7 +63,7 @@ def open_lab(folder: Path, arguments: Sequence[str], notebook: str = START, stat
         importlib.import_module("ipykernel")  # without it JupyterLab starts but has no kernel to run a cell
         application = importlib.import_module("jupyterlab.labapp").LabApp
     except ImportError as error:
-        raise missing(error, "jupyterlab", "gradlab[lab]") from error
+        raise UsageError(missing("`gradlab lab`", (error.name or "jupyterlab").partition(".")[0], "lab")) from error
     # The address that Jupyter prints should show the first notebook too, so it is set as the default page.
     settings = [f"--ServerApp.root_dir={folder.resolve()}"]
     if not any("gateway" in argument or "kernel_websocket" in argument for argument in arguments):
@@ -72,9 +73,3 @@ def open_lab(folder: Path, arguments: Sequence[str], notebook: str = START, stat
     if state:
         application.serverapp_class = importlib.import_module("gradlab._server").Server
     application.launch_instance([*settings, *arguments])
-
-
-def missing(error: ImportError, module: str, extra: str) -> UsageError:
-    """What to say when a tool could not be imported."""
-    name = (error.name or module).partition(".")[0]
-    return UsageError(f"{name} is missing; install with: pip install '{extra}'")

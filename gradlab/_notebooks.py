@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from ._extras import how_to_install
+
 START = "00_start_here.ipynb"
 
 
@@ -32,7 +34,7 @@ def shipped() -> Path:
     for place in (*places, beside):
         if place.is_dir() and (place != beside or in_checkout(beside)):
             return place
-    raise UsageError("this copy of gradlab has no notebooks; install it again with: pip install 'gradlab[lab]'")
+    raise UsageError(f"this copy of gradlab has no notebooks; install it again: {how_to_install('lab')}")
 
 
 def in_checkout(folder: Path) -> bool:

@@ -140,7 +140,7 @@ def differentiate(
     at: dict[Variable, Array] | None = None,
 ) -> tuple[list[Gradient], set[int]]:
     """Gradients for each variable and the ids of the variables read. `at` gives other values to compute with."""
-    import jax
+    from ._jax import jax
 
     register()
     fixed = at or {}
@@ -168,7 +168,7 @@ def differentiate(
 
 
 def _checked_loss(loss: Loss) -> Array:
-    import jax
+    from ._jax import jax
 
     if not callable(loss):
         raise TypeError(f"a loss must be a function without arguments, got {type(loss).__name__}: write lambda: ...")
@@ -188,7 +188,7 @@ def _checked_loss(loss: Loss) -> Array:
 
 
 def _checked_upstream(u: Any, y: Array) -> Array:
-    import jax.numpy as jnp
+    from ._jax import jnp
 
     if u is None:
         return jnp.ones_like(y)
@@ -215,7 +215,7 @@ def _gradient(tape: Tape, v: Variable, dense: Array, depends: Callable[[], bool]
 
 
 def _joined(v: Variable, slices: list[tuple[Array, Array]]) -> IndexedSlices:
-    import jax.numpy as jnp
+    from ._jax import jnp
 
     indices, values = (jnp.concatenate(parts) for parts in zip(*slices, strict=True))
     return IndexedSlices(_like(v, values), _like(v, indices), v.shape)
@@ -228,7 +228,7 @@ def _like(v: Variable, x: Array) -> Array:
 
 def _depends(pullback: Callable[..., Any], cotangents: list[Array], index: int) -> bool:
     """Whether an all-zero gradient was computed from the upstream gradient or is JAX's filler for 'unconnected'."""
-    import jax
+    from ._jax import jax
 
     jaxpr = jax.make_jaxpr(pullback)(cotangents).jaxpr
     reached = set(jaxpr.invars)

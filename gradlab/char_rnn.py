@@ -41,8 +41,7 @@ def initial_weights(seed: int, letters: int) -> Weights:
 
 def loss(weights: Weights, batch: Any) -> Any:
     """Mean cross-entropy, in nats, of the next character: h = tanh(embed[x] + h hidden + bias), y = h readout + b."""
-    import jax
-    import jax.numpy as jnp
+    from ._jax import jax, jnp
 
     def read(h: Any, pair: Any) -> Any:
         x, target = pair
@@ -72,7 +71,7 @@ def record(
     >>> runs[1.0].names, len(runs[1.0])
     (('bias', 'embed', 'hidden', 'readout', 'readout_bias'), 2)
     """
-    import jax
+    from ._jax import jax
 
     codes, alphabet = python_docs()
     starts = np.random.default_rng([seed, 1]).integers(0, len(codes) - UNROLLED - 1, (steps, BATCH, 1))
@@ -91,7 +90,7 @@ def record(
 
 def _run(recorder: Recorder, optimizer: train.Optimizer, carry: Any, batches: Any, limit: Any) -> Any:
     """All steps as one scan: the state of the recorder at the end."""
-    import jax
+    from ._jax import jax
 
     def step(carry: Any, batch: Any) -> Any:
         weights, state, seen = carry

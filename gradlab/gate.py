@@ -164,7 +164,7 @@ def product_race(gate: int) -> GateRace:
 
 def _reads(loss: Loss, variables: dict[str, Variable]) -> dict[str, frozenset[str]]:
     """For each variable the variables its gradient is computed from, found in the jaxpr of the gradient."""
-    import jax
+    from ._jax import jax
 
     def run(values: list[Array]) -> Array:
         with Tape(list(variables.values()), values):

@@ -26,7 +26,7 @@ def init(rule: rules.Rule, values: Any) -> dict[str, Any]:
     >>> init(rules.Momentum(0.9), {"a": jnp.ones(2)})["slots"][0][0].shape
     (2,)
     """
-    import jax
+    from ._jax import jax
 
     leaves = [as_array(w) for w in jax.tree.leaves(values)]
     shared = {name: namespace(*leaves).asarray(x) for name, x in rule.start().items()}  # NumPy's bits with NumPy's
@@ -74,7 +74,7 @@ def update(
 
 def _matched(state: Any, values: Any, grads: Any) -> tuple[Any, tuple[list[Array], list[Gradient | None]]]:
     """The tree of the values, and its leaves with their gradients as arrays; TypeError or ValueError if they differ."""
-    import jax
+    from ._jax import jax
 
     if not isinstance(state, Mapping) or not {"step", "shared", "slots"} <= state.keys():
         raise TypeError(
@@ -105,14 +105,14 @@ def _fitting(w: Any, g: Any, name: str) -> tuple[Array, Gradient | None]:
 
 def _name(path: Any) -> str:
     """The way to a leaf of a tree, "layer/w"."""
-    import jax
+    from ._jax import jax
 
     return jax.tree_util.keystr(path, simple=True, separator="/") or "the weight"
 
 
 def _difference(values: Any, grads: Any) -> str:
     """What is the matter with two trees that are not alike."""
-    import jax
+    from ._jax import jax
 
     def names(tree: Any) -> set[str]:
         ends = lambda x: x is None or isinstance(x, IndexedSlices)  # noqa: E731

@@ -42,7 +42,7 @@ class Tape:
 
 
 def _gather_site(tape: Tape, variable: int, site: int) -> Callable[[Array, Array], Array]:
-    import jax
+    from ._jax import jax
 
     @jax.custom_vjp
     def rows(table: Array, indices: Array) -> Array:

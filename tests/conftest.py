@@ -25,8 +25,8 @@ from .browser import server
 from .conformance import summary
 
 TOOLS = {
-    "tensorflow": ("TensorFlow", "install gradlab[oracle]"),
-    "torch": ("PyTorch", "install gradlab[torch]"),
+    "tensorflow": ("TensorFlow", "extra oracle"),
+    "torch": ("PyTorch", "extra torch"),
     "browser": ("browser", "no Chromium found"),
     "binder": ("Binder", "set GRADLAB_REQUIRE=binder"),
 }

@@ -30,7 +30,7 @@ def _report(keyword: str, reason: str) -> SimpleNamespace:
 def test_the_summary_counts_by_tool() -> None:
     reports = [_report("tensorflow", "a"), _report("tensorflow", "b"), _report("browser", "c"), _report("x", "no disk")]
     assert conftest.left_out(reports) == [
-        "left out: 2 TensorFlow tests: install gradlab[oracle]; 1 browser tests: no Chromium found",
+        "left out: 2 TensorFlow tests: extra oracle; 1 browser tests: no Chromium found",
         "left out: 1 tests: no disk",
     ]
 

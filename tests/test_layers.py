@@ -14,17 +14,17 @@ PACKAGE = Path(__file__).parent.parent / "gradlab"
 # row: (modules, third-party libraries)
 LAYERS = {
     "arrays": (
-        "errors _suggest _words _eigen _arrays slices leaves",
+        "errors _extras _suggest _words _eigen _arrays slices leaves",
         "numpy",
     ),  # JAX only from sys.modules, if the caller brought it
     "maths": ("clip rules schedules staleness", "numpy"),
     "state": (
-        "collection variable tape autodiff graph gate pairs hyperparameters apply pure slots in_place optimizer train "
-        "keras optax record char_rnn datasets recordings surfaces logistic_regression word_topics reader_run "
+        "_jax collection variable tape autodiff graph gate pairs hyperparameters apply pure slots in_place optimizer "
+        "train keras optax record char_rnn datasets recordings surfaces logistic_regression word_topics reader_run "
         "tpu accumulator stale sync torch raw_ops",
         "numpy jax",
     ),
-    "time": ("workers", "numpy jax ray"),
+    "time": ("workers", "numpy jax ray filelock"),
     "pictures": ("figures", "numpy matplotlib contourpy"),
     "hands": (
         "live labs exercises report _notebooks _repository",
@@ -73,7 +73,9 @@ def violations(module: str, names: list[str]) -> list[str]:
         other = rest.partition(".")[0]
         if first == "gradlab" and other == "__version__":
             continue
-        if first == "gradlab" and (ROW.get(other, 99) > ROW[module] or (module == "live" and other != "live")):
+        if first == "gradlab" and (
+            ROW.get(other, 99) > ROW[module] or (module == "live" and other not in ("live", "_extras"))
+        ):
             found.append(f"{module} must not import {name}")
         elif first != "gradlab" and first not in sys.stdlib_module_names | LIBRARIES[module]:
             found.append(f"{module} must not use {first}")

@@ -1,23 +1,64 @@
-"""One name of the repository: whatever else is written of it, README and notebooks included, agrees."""
+"""One address of the repository: whatever else names it agrees, and one command changes all of them."""
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 
 from gradlab import _repository
+from notebooks import repository
 
 ROOT = Path(__file__).parents[1]
-NAMED = re.compile(r"(?:mybinder\.org/v2/gh|research\.google\.com/github|git\+https://github\.com)/([\w.-]+/[\w.-]+)")
-
-
-@pytest.mark.parametrize(
-    "path", ["README.md", *sorted(p.relative_to(ROOT).as_posix() for p in ROOT.glob("notebooks/*.ipynb"))]
+NAMED = re.compile(
+    r"(?:mybinder\.org/v2/gh|research\.google\.com/github|//github\.com)/(?!jupyter|google|tensorflow)([\w.-]+/[\w-]+)"
+    r"|REPOSITORY = \\?\"([^\"\\]+)"
 )
-def test_links_lead_to_the_repository(path: str) -> None:
-    named = set(NAMED.findall((ROOT / path).read_text("utf-8")))
-    assert named <= {_repository.REPOSITORY}, "grep -rlI OLD . | xargs sed -i 's#OLD#NEW#' changes all of them"
 
 
-def test_the_readme_opens_the_first_notebook() -> None:
+def named(path: Path) -> set[str]:
+    return {one for pair in NAMED.findall(path.read_text("utf-8")) for one in pair if one}
+
+
+@pytest.mark.parametrize("path", [*repository.files()], ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_every_file_names_the_repository_of_the_project(path: Path) -> None:
+    assert named(path) <= {repository.current()}, "python -m notebooks.repository OWNER/REPO writes all of them"
+
+
+def test_the_package_and_the_readme_name_it() -> None:
+    assert repository.current() == _repository.REPOSITORY
     assert _repository.on_binder("00_start_here.ipynb") in (ROOT / "README.md").read_text("utf-8")
+
+
+def test_no_other_file_names_it() -> None:
+    """What the command does not know, it cannot change."""
+    known = {*repository.files(), Path(__file__), ROOT / "tests/labs/test_link.py"}
+    owner = repository.current().partition("/")[0]
+    texts = (p for folder in ("gradlab", "notebooks", "tests", "binder") for p in (ROOT / folder).rglob("*.*"))
+    others = [p for p in texts if p.suffix in (".py", ".md", ".toml", ".txt", ".js", ".html") and p not in known]
+    assert len(others) > 500
+    assert [p for p in others if f"{owner}/" in p.read_text("utf-8")] == []
+
+
+def test_one_command_renames_everything(tmp_path: Path) -> None:
+    old = repository.current()
+    for path in repository.files():
+        copy = tmp_path / path.relative_to(ROOT)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, copy)
+    changed = repository.rename("new-owner/new.repo", tmp_path)
+    assert {"pyproject.toml", "README.md", "gradlab/_repository.py", "notebooks/02_clipping.ipynb"} <= set(changed)
+    assert repository.current(tmp_path) == "new-owner/new.repo"
+    owner = old.partition("/")[0]
+    assert [p for p in repository.files(tmp_path) if re.search(f"{owner}[/@]", p.read_text("utf-8"))] == []
+    assert "gh/new-owner/new.repo/HEAD" in (tmp_path / "README.md").read_text("utf-8")
+    repository.rename(old if "_" not in old else "a/b", tmp_path)  # and once more, from a name with a point in it
+    assert repository.current(tmp_path) != "new-owner/new.repo"
+
+
+@pytest.mark.parametrize("name", ["", "gradlab", "a/b/c", "under_score/gradlab", "https://github.com/a/b", "a/b c"])
+def test_a_name_that_cannot_be_is_refused(name: str, tmp_path: Path) -> None:
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    with pytest.raises(ValueError, match="OWNER/REPO"):
+        repository.rename(name, tmp_path)
+    assert repository.current(tmp_path) == repository.current()

@@ -120,6 +120,6 @@ class DenseSum:
 @cache
 def _adding() -> Callable[[Array, Array], Array]:
     """The sum in the buffer it has: getting another from the system costs more than the addition."""
-    import jax
+    from .._jax import jax
 
     return jax.jit(lambda total, gradient: total + gradient.astype(total.dtype), donate_argnums=0)

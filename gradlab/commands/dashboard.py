@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from .. import _jupyter
+from .._extras import missing
 from .._notebooks import UsageError
 from . import _links
 from ._settings import catalogue
@@ -36,7 +36,8 @@ def _dashboard(options: argparse.Namespace) -> None:
         importlib.import_module("ipykernel")
         serve = importlib.import_module("gradlab.dashboard.serve").serve
     except ImportError as error:
-        raise _jupyter.missing(error, "voila", "gradlab[dashboard]") from error
+        library = (error.name or "voila").partition(".")[0]
+        raise UsageError(missing("`gradlab dashboard`", library, "dashboard")) from error
     with tempfile.TemporaryDirectory() as folder:
         pages.write(Path(folder))
         serve(Path(folder), page, options.extra)

@@ -63,7 +63,7 @@ def is_usable(rule: Rule, *arrays: Array) -> bool:
 
 @cache
 def _programs() -> SimpleNamespace:
-    import jax
+    from .._jax import jax
 
     return SimpleNamespace(
         dense=jax.jit(_dense, static_argnums=0),

@@ -50,7 +50,7 @@ def _processed(optimizer: Steps, pairs: list[Pair], axis_name: Any) -> list[Pair
 
 def _sum(g: Gradient, axis_name: Any) -> Gradient:
     """The sum over the devices of an axis; slices are joined, to be summed where rows meet."""
-    import jax
+    from .._jax import jax
 
     if not isinstance(g, IndexedSlices):
         return jax.lax.psum(g, axis_name)

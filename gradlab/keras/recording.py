@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._extras import need
 from ..errors import InvalidArgumentError
 from ..record import Recorder
 from .batches import Batches
@@ -53,11 +54,7 @@ def record(recorder: Recorder, *, every: int = 64) -> Any:
 
 @functools.cache
 def _class() -> type:
-    try:
-        from keras.callbacks import Callback
-    except ImportError as error:
-        raise ImportError("gl.keras.record needs Keras 3, which is not installed: pip install keras") from error
-    return type("Recording", (_Recording, Callback), {})
+    return type("Recording", (_Recording, need("keras.callbacks", "gl.keras.record").Callback), {})
 
 
 class _Recording:

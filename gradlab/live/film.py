@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._extras import need
 from .cells import drawing
 from .sliders import Slider
 
@@ -106,10 +107,7 @@ def frequent(pictures: Sequence[Array], most: int = COLOURS) -> list[tuple[int, 
 
 
 def _mp4(pictures: Iterator[Array], path: Path, seconds: float, words: str) -> None:
-    try:
-        from imageio_ffmpeg import get_ffmpeg_exe
-    except ImportError as error:
-        raise ImportError("an .mp4 needs imageio-ffmpeg; install with: pip install 'gradlab[film]'") from error
+    ffmpeg = need("imageio_ffmpeg", "an .mp4", "film").get_ffmpeg_exe()
     path.open("wb").close()  # a file that cannot be written is Python's to report
     first = next(pictures)
     height, width = first.shape[:2]
@@ -117,7 +115,7 @@ def _mp4(pictures: Iterator[Array], path: Path, seconds: float, words: str) -> N
     # What every browser plays, with its index first and no dates.
     codec = ["-c:v", "libx264", "-pix_fmt", "yuv420p", "-crf", "20", "-preset", "veryfast", "-r", RATE]
     tidy = ["-fflags", "+bitexact", "-flags:v", "+bitexact", "-movflags", "+faststart", "-metadata", f"title={words}"]
-    command = [get_ffmpeg_exe(), "-y", "-loglevel", "error", *source, "-i", "-", *codec, *tidy, "-f", "mp4", str(path)]
+    command = [ffmpeg, "-y", "-loglevel", "error", *source, "-i", "-", *codec, *tidy, "-f", "mp4", str(path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as encoder:
         assert encoder.stdin is not None and encoder.stderr is not None
         with suppress(BrokenPipeError), encoder.stdin:  # an encoder that is gone has said why

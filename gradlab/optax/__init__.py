@@ -1,6 +1,6 @@
 """Rules, optimizers, clips, the drop of stale gradients and the recorder as optax gradient transformations.
 
-Needs optax: `pip install "gradlab[optax]"`. It is imported when one of these functions is called, not before.
+Needs optax (extra `optax`). It is imported when one of these functions is called, not before.
 """
 
 from .clips import adaptive_grad_clip as adaptive_grad_clip

@@ -22,7 +22,7 @@ def difference(w: Array, n: Array) -> Array:
     >>> bool(w + difference(w, n) == n)
     True
     """
-    import jax.numpy as jnp
+    from .._jax import jnp
 
     u = jnp.where(n == w, jnp.zeros_like(w), n - w)  # inf stays inf
     reached = w + u

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._extras import need
+
 
 def library() -> Any:
-    """optax, or an ImportError that says how to get it."""
-    try:
-        import optax
-    except ImportError as error:
-        raise ImportError('gl.optax needs optax, which is not installed: pip install "gradlab[optax]"') from error
-    return optax
+    """Return optax, or raise an ImportError that says how to install what is missing."""
+    need("jax", "gl.optax")  # which optax itself needs
+    return need("optax", "gl.optax", "optax")

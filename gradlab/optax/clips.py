@@ -109,7 +109,7 @@ def _stateless(clip_all: Callable[[list[Any], Callable[[], Sequence[Any]]], Sequ
     optax = library()
 
     def update(grads: Any, state: Any, params: Any = None) -> tuple[Any, Any]:
-        import jax
+        from .._jax import jax
 
         tree: Any
         leaves, tree = jax.tree.flatten(grads, is_leaf=lambda x: x is None or isinstance(x, IndexedSlices))

@@ -83,7 +83,7 @@ def absorb(recorder: Recorder, state: Any, name: str | None = None) -> Recorder:
     >>> absorb(rec, state)
     <gradlab.Recorder: 1 steps of w>
     """
-    import jax
+    from .._jax import jax
 
     found = [x for x in jax.tree.leaves(state, is_leaf=_is_record) if _is_record(x)]
     wanted = [x for x in found if name in (None, x.name)]

@@ -72,7 +72,7 @@ def from_rule(rule: Any, learning_rate: Any = None, *, replace: bool = False) ->
     transformation = _OfRule(rule, learning_rate) if isinstance(rule, Rule) else _OfOptimizer(rule, learning_rate)
 
     def update(grads: Any, state: Any, params: Any = None) -> tuple[Any, Any]:
-        import jax
+        from .._jax import jax
 
         if params is None:
             raise ValueError("a rule needs the weights: call update(gradients, state, params)")
@@ -88,7 +88,7 @@ class _OfRule:
         self.rule, self.learning_rate = rule, _checked_rate(learning_rate, rule)
 
     def init(self, params: Any) -> RuleState:
-        import jax
+        from .._jax import jax
 
         tree: Any = jax.tree.structure(params)
         state = pure.init(self.rule, jax.tree.map(_on_jax, params))
@@ -96,7 +96,7 @@ class _OfRule:
         return RuleState(state["step"], state["shared"], slots)
 
     def update(self, grads: Any, state: RuleState, params: Any) -> tuple[Any, RuleState]:
-        import jax
+        from .._jax import jax
 
         tree: Any = jax.tree.structure(params)
         rate = self.learning_rate(state.count) if callable(self.learning_rate) else self.learning_rate
@@ -117,7 +117,7 @@ class _OfOptimizer:
         self.optimizer = optimizer
 
     def init(self, params: Any) -> Any:
-        import jax
+        from .._jax import jax
 
         return self.optimizer.init(jax.tree.map(_on_jax, params))
 
@@ -126,7 +126,7 @@ class _OfOptimizer:
 
 
 def _on_jax(w: Any) -> Array:
-    import jax.numpy as jnp
+    from .._jax import jnp
 
     return jnp.asarray(as_array(w, "a weight"))
 

@@ -72,15 +72,14 @@ def drop_stale(inner: optax.GradientTransformation, staleness: Any) -> optax.Gra
     inner = optax.with_extra_args_support(inner)
 
     def init(params: Any) -> StaleState:
-        import jax.numpy as jnp
+        from .._jax import jnp
 
         return StaleState(jnp.zeros((), jnp.int32), jnp.zeros((), jnp.float32), inner.init(params))
 
     def update(
         grads: Any, state: StaleState, params: Any = None, *, local_step: Any = None, **extra: Any
     ) -> tuple[Any, StaleState]:
-        import jax
-        import jax.numpy as jnp
+        from .._jax import jax, jnp
 
         _check_integer(local_step, "local_step")
         step, counter, before = state
@@ -95,8 +94,7 @@ def drop_stale(inner: optax.GradientTransformation, staleness: Any) -> optax.Gra
 
 def _or_nothing(fresh: Array, updates: Any, params: Any) -> Any:
     """The updates, or what changes no weight."""
-    import jax
-    import jax.numpy as jnp
+    from .._jax import jax, jnp
 
     def chosen(u: Any, w: Any) -> Any:
         if isinstance(u, Replacement):

@@ -1,6 +1,6 @@
 """Record the gradients of a PyTorch loop.
 
-Needs PyTorch: `pip install "gradlab[torch]"`. It is imported when one of these functions is called, not before.
+Needs PyTorch (extra `torch`). It is imported when one of these functions is called, not before.
 """
 
 import typing

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._extras import need
+
 
 def library() -> Any:
-    """torch, or an ImportError that says how to get it."""
-    try:
-        import torch
-    except ImportError as error:
-        raise ImportError('gl.torch needs PyTorch, which is not installed: pip install "gradlab[torch]"') from error
-    return torch
+    """Return torch, or raise an ImportError that says how to install it."""
+    return need("torch", "gl.torch", "torch")

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from .._arrays import Array
+from .._jax import jax, jnp
 from ..errors import InvalidArgumentError
 from .batch import Batch
 from .lookups import Lookups

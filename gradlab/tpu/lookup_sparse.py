@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-import jax
 import numpy as np
 
 from .._arrays import Array, add_rows, as_array, is_jax, namespace, quiet
+from .._jax import jax
 from ..clip import clip_by_norm
 from ..errors import DTypeError, InvalidArgumentError
 from ..rules._rule import check_choice

@@ -9,11 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-import jax
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from .._arrays import Array, namespace
+from .._jax import jax
 from ..errors import InvalidArgumentError
 from ..rules._rule import check_choice
 from .lookups import OUTSIDE

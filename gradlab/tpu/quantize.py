@@ -54,7 +54,7 @@ def _levels(x: Array, lower: float, upper: float, num_buckets: int) -> Array:
 @cache
 def _straight_through() -> Any:
     """`_levels` for JAX, with the derivative of doing nothing."""
-    import jax
+    from .._jax import jax
 
     levels = jax.custom_jvp(_levels, nondiff_argnums=(1, 2, 3))
 

@@ -6,10 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import jax
-import jax.numpy as jnp
-
 from .._arrays import Array
+from .._jax import jax, jnp
 
 PART = 1024  # lookups whose scaled rows stay in a processor's cache between being made and being added
 

@@ -6,10 +6,9 @@ import dataclasses
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import jax
-
 from .. import apply
 from .._arrays import Array, is_jax, namespace, set_rows, sum_duplicates, take_rows
+from .._jax import jax
 from ..autodiff import Gradient
 from ..clip import clip_by_value
 from ..pairs import check_shape

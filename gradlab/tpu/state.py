@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import jax
-import jax.numpy as jnp
-
 from .._arrays import Array
+from .._jax import jax, jnp
 from ..rules._rule import Shared, Slots
 from .placement import ONE_DEVICE, Placement
 from .plan import Plan

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import jax
-
 from .._arrays import Array
+from .._jax import jax
 from .batch import Batch
 from .lookup import lookup
 from .state import State

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-import jax.numpy as jnp
-
 from .. import apply
 from .._arrays import Array, sum_duplicates
+from .._jax import jnp
 from ..errors import InvalidArgumentError
 from ..rules import Rule
 from ..rules._rule import Shared, Slots

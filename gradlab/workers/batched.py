@@ -12,9 +12,7 @@ from __future__ import annotations
 from functools import partial
 from typing import NamedTuple
 
-import jax
-import jax.numpy as jnp
-from jax import Array
+from .._jax import jax, jnp
 
 NEVER = 2**31 - 1
 WIDTH, LANES = 256, 16  # configurations of a block, whose state stays in the first-level cache, and of a vector
@@ -24,47 +22,49 @@ UNROLL = 2  # events per turn of the loop: with more of them XLA works things ou
 class Setting(NamedTuple):
     """What stays the same during a run."""
 
-    flat: Array  # all ticks in a row
-    first: Array  # (workers, 1, configurations): where there each worker's begin
-    there: Array  # whether there is such a worker
-    k: Array  # (workers, 1, 1): its number
+    flat: jax.Array  # all ticks in a row
+    first: jax.Array  # (workers, 1, configurations): where there each worker's begin
+    there: jax.Array  # whether there is such a worker
+    k: jax.Array  # (workers, 1, 1): its number
     bits: int
-    limit: Array  # (1, limits, configurations), either may be 1
-    aggregate: Array
+    limit: jax.Array  # (1, limits, configurations), either may be 1
+    aggregate: jax.Array
     policy: str
 
 
 class State(NamedTuple):
     """Workers and server between two events. First (workers, limits, configurations), then 1 worker."""
 
-    due: Array  # when a worker hands in its gradient; NEVER while it waits
-    clock: Array  # gradients handed in; NEVER by workers that are not there
-    read: Array  # step of the weights that the gradient in hand is computed from
-    accepted: Array | None  # gradients of a worker; None if all are
-    length: Array | None  # of the gradient in hand, or the next one while it waits; None if nobody ever waits
-    step: Array
-    gathered: Array  # gradients for the next step
-    age: Array  # sum of the staleness of all gradients
-    oldest: Array
-    latest: Array  # event so far: the last one, unless a time has overflowed
+    due: jax.Array  # when a worker hands in its gradient; NEVER while it waits
+    clock: jax.Array  # gradients handed in; NEVER by workers that are not there
+    read: jax.Array  # step of the weights that the gradient in hand is computed from
+    accepted: jax.Array | None  # gradients of a worker; None if all are
+    length: jax.Array | None  # of the gradient in hand, or the next one while it waits; None if nobody ever waits
+    step: jax.Array
+    gathered: jax.Array  # gradients for the next step
+    age: jax.Array  # sum of the staleness of all gradients
+    oldest: jax.Array
+    latest: jax.Array  # event so far: the last one, unless a time has overflowed
 
 
 class Outcome(NamedTuple):
     """(workers, limits, configurations), or 1 worker for what is the server's; 1 limit where it has no say."""
 
-    handed_in: Array
-    accepted: Array
-    updates: Array
-    age: Array
-    oldest: Array
-    time: Array
-    waited: Array  # ticks of all workers together
-    all_time: Array  # the ticks they had
-    overflow: Array  # whether a time may not have fitted
+    handed_in: jax.Array
+    accepted: jax.Array
+    updates: jax.Array
+    age: jax.Array
+    oldest: jax.Array
+    time: jax.Array
+    waited: jax.Array  # ticks of all workers together
+    all_time: jax.Array  # the ticks they had
+    overflow: jax.Array  # whether a time may not have fitted
 
 
 @partial(jax.jit, static_argnames="policy")
-def run(ticks: Array, row: Array, workers: Array, limit: Array, aggregate: Array, policy: str) -> Outcome:
+def run(
+    ticks: jax.Array, row: jax.Array, workers: jax.Array, limit: jax.Array, aggregate: jax.Array, policy: str
+) -> Outcome:
     """Hand in as many gradients as each worker has ticks for, less one.
 
     Args:
@@ -80,7 +80,7 @@ def run(ticks: Array, row: Array, workers: Array, limit: Array, aggregate: Array
     blocks = -(-row.size // width)
     limit = jnp.broadcast_to(limit, (limit.shape[0], row.size))
 
-    def cut(x: Array) -> Array:
+    def cut(x: jax.Array) -> jax.Array:
         padded = jnp.pad(x, (*((0, 0),) * (x.ndim - 1), (0, blocks * width - row.size)), mode="edge")
         return jnp.moveaxis(padded.reshape(*x.shape[:-1], blocks, width), -2, 0)
 
@@ -90,7 +90,9 @@ def run(ticks: Array, row: Array, workers: Array, limit: Array, aggregate: Array
     return jax.tree.map(lambda x: jnp.moveaxis(x, 0, -2).reshape(*x.shape[1:-1], -1)[..., : row.size], found)
 
 
-def _run(ticks: Array, row: Array, workers: Array, limit: Array, aggregate: Array, *, policy: str) -> Outcome:
+def _run(
+    ticks: jax.Array, row: jax.Array, workers: jax.Array, limit: jax.Array, aggregate: jax.Array, *, policy: str
+) -> Outcome:
     """One block."""
     size, count = ticks.shape[1:]
     k = jnp.arange(size, dtype=jnp.int32)[:, None, None]
@@ -135,14 +137,14 @@ def _event(c: Setting, s: State) -> State:
     return State(due, clock, read, accepted, length, step, gathered, s.age + stale, oldest, latest)
 
 
-def _of(mine: Array, x: Array) -> Array:
+def _of(mine: jax.Array, x: jax.Array) -> jax.Array:
     """The entry of the worker whose event it is: a sum of which all other terms are 0."""
     return jnp.where(mine, x, 0).sum(axis=0, keepdims=True, dtype=jnp.int32)
 
 
 def _go_on(
-    c: Setting, s: State, mine: Array, now: Array, clock: Array, step: Array, tick: Array
-) -> tuple[Array, Array, Array | None]:
+    c: Setting, s: State, mine: jax.Array, now: jax.Array, clock: jax.Array, step: jax.Array, tick: jax.Array
+) -> tuple[jax.Array, jax.Array, jax.Array | None]:
     """`due`, `read` and `length` once the gradient is in: who may begins the next one, the others wait."""
     if s.length is None:
         return jnp.where(mine, now + tick, s.due), jnp.where(mine, step, s.read), None
@@ -159,7 +161,7 @@ def _go_on(
     return jnp.where(go, here + length, jnp.where(mine, NEVER, s.due)), read, length
 
 
-def _waited(c: Setting, s: State, ticks: Array, row: Array, all_time: Array) -> Array:
+def _waited(c: Setting, s: State, ticks: jax.Array, row: jax.Array, all_time: jax.Array) -> jax.Array:
     """Ticks that all workers waited: those that they did not work."""
     if s.length is None:
         return jnp.zeros_like(all_time)

@@ -76,8 +76,7 @@ def sweep(experiment: Experiment, **axes: Sequence[Any]) -> Diagram:
     >>> sweep(e, staleness=[0, 1, 3], workers=[1, 4]).acceptance.round(2).tolist()
     [[1.0, 0.26], [1.0, 0.51], [1.0, 0.85]]
     """
-    import jax
-
+    from .._jax import jax
     from .batched import run
 
     axes = axes or {"staleness": range(16), "workers": range(1, 17)}

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import struct
-import time
 import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._arrays import Array, as_array, is_jax, precision
+
+if TYPE_CHECKING:
+    from filelock import FileLock
 
 Record = tuple[dict[str, Any], dict[str, Array]]  # plain values, arrays by name
 
@@ -48,8 +49,9 @@ class Log:
     def __init__(self, path: str | Path, sync: bool = True) -> None:
         self.path, self.sync = Path(path), sync
         self._file: IO[bytes] = open(self.path, "a+b", buffering=0)  # noqa: SIM115  # closed by `close`
+        self._lock = _lock_of(self.path)
         try:
-            _lock(self._file, self.path)
+            _take(self._lock, self.path)
             self._end = self._whole()
             self._file.truncate(self._end)
             if self._end == 0:
@@ -74,6 +76,7 @@ class Log:
 
     def close(self) -> None:
         self._file.close()
+        self._lock.release()
 
     def __enter__(self) -> Log:
         return self
@@ -152,7 +155,7 @@ def _name(dtype: np.dtype) -> str:
 
 
 def _to_jax(x: np.ndarray) -> Array:
-    import jax.numpy as jnp
+    from .._jax import jnp
 
     with precision(x.dtype):
         return jnp.asarray(x)
@@ -160,6 +163,8 @@ def _to_jax(x: np.ndarray) -> Array:
 
 def _sync_folder(folder: Path) -> None:
     """A new file is only as lasting as its name."""
+    if os.name == "nt":  # Windows opens no folder, and writes names through
+        return
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -167,13 +172,16 @@ def _sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _lock(file: IO[bytes], path: Path) -> None:
-    """Wait for whoever has the log: a server that is being killed may still write its last record."""
-    until = time.monotonic() + _PATIENCE
-    while True:
-        try:
-            return fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() > until:
-                raise TimeoutError(f"another run writes to {path}; end it or give another log") from None
-            time.sleep(0.02)
+def _lock_of(path: Path) -> FileLock:
+    """The lock of a log, on a file beside it: on some systems a locked file itself cannot be read."""
+    from filelock import FileLock
+
+    return FileLock(path.with_name(f"{path.name}.lock"), thread_local=False)
+
+
+def _take(lock: FileLock, path: Path) -> None:
+    """Wait for the lock: a server that is being killed may still write its last record."""
+    try:
+        lock.acquire(timeout=_PATIENCE, poll_interval=0.02)
+    except TimeoutError:
+        raise TimeoutError(f"another run writes to {path}; end it or give another log") from None

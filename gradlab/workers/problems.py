@@ -190,7 +190,7 @@ class FromLoss:
 
 @lru_cache(maxsize=32)
 def _loss_and_gradient(loss_of: Callable[[Any, Any], Any], jit: bool) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    import jax
+    from .._jax import jax
 
     def loss(weights: Any, batch: Any) -> Any:
         found = loss_of(weights, batch)

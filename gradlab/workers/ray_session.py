@@ -11,6 +11,8 @@ import warnings
 from collections.abc import Iterator
 from types import ModuleType
 
+from .._extras import need
+
 _STORE = 200 * 2**20  # bytes of shared memory of a Ray of our own; what does not fit goes to disk
 
 
@@ -20,7 +22,7 @@ def connected(address: str | None = None) -> Iterator[ModuleType]:
 
     Raises: ImportError: Ray is not installed. ValueError: an address, but Ray is connected already.
     """
-    ray = _import_ray()
+    ray = need("ray", 'the engine "ray"', "ray")
     if ray.is_initialized():
         if address is not None:
             raise ValueError(f"Ray is connected already, so address={address!r} cannot be had: ray.shutdown() first")
@@ -57,11 +59,3 @@ def _local(ray: ModuleType) -> Iterator[None]:
         ray.shutdown()
         logger.setLevel(level)
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def _import_ray() -> ModuleType:
-    try:
-        import ray
-    except ImportError as error:
-        raise ImportError('the engine "ray" needs Ray, which is not installed: pip install "gradlab[ray]"') from error
-    return ray

@@ -76,7 +76,7 @@ class Reader:
         >>> type(opt.compute_gradients(loss, [table, bias])[0][0]).__name__
         'IndexedSlices'
         """
-        import jax
+        from .._jax import jax
 
         count = len(lines.topics)
         of_line = np.repeat(np.arange(count), np.diff(lines.starts))

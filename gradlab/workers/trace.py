@@ -155,7 +155,7 @@ def _as_kind(x: np.ndarray, dtype: str, jax: bool) -> Array:
     """An array as it was before it was stored."""
     if not jax:
         return x.view(dtype)
-    import jax.numpy as jnp
+    from .._jax import jnp
 
     with precision(x.dtype):
         return jnp.asarray(x.view(dtype))

@@ -12,6 +12,7 @@ import pytest
 
 import gradlab as gl
 from gradlab import __main__ as command
+from gradlab._extras import missing
 
 STATE = "#gl=1&lab=clipping&limit=0.3"
 
@@ -57,4 +58,4 @@ def test_a_missing_voila_is_named(monkeypatch: Any, capsys: Any) -> None:
     monkeypatch.delitem(sys.modules, "gradlab.dashboard.serve", raising=False)
     monkeypatch.setitem(sys.modules, "voila.app", None)
     assert command.main(["dashboard"]) == 2
-    assert capsys.readouterr().err == "gradlab: voila is missing; install with: pip install 'gradlab[dashboard]'\n"
+    assert capsys.readouterr().err == f"gradlab: {missing('`gradlab dashboard`', 'voila', 'dashboard')}\n"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gradlab import __main__ as command
-from gradlab import _notebooks, _repository
+from gradlab import _extras, _notebooks, _repository
 
 ROOT = Path(__file__).parents[2]
 
@@ -107,5 +107,5 @@ def test_a_missing_extra_is_named(
 ) -> None:
     monkeypatch.setitem(sys.modules, missing, None)
     assert command.main(["lab", str(tmp_path / "mine")]) == 2
-    expected = f"gradlab: {missing.split('.')[0]} is missing; install with: pip install 'gradlab[lab]'\n"
-    assert capsys.readouterr().err == expected
+    library = missing.split(".")[0]
+    assert capsys.readouterr().err == f"gradlab: {_extras.missing('`gradlab lab`', library, 'lab')}\n"

@@ -39,7 +39,7 @@ def _library(version: str) -> Any:
             pytest.skip("Keras 3 is not on TensorFlow here")
         return keras.optimizers
     if importlib.util.find_spec("tf_keras") is None:
-        pytest.skip("tf_keras is not installed: python -m pip install 'gradlab[oracle]'")
+        pytest.skip("tf_keras is not installed: it is in the extra oracle")
     import tf_keras
 
     return tf_keras.optimizers.legacy if version == "legacy" else tf_keras.optimizers

@@ -55,7 +55,7 @@ def test_a_cell_is_filled_where_it_defines_what_it_checks() -> None:
 
 
 def test_other_cells_stay_as_they_are() -> None:
-    for source in ("%pip install gradlab", "guess = 1", 'gl.exercises.predict("start.reader")\n'):
+    for source in ("%pip install it", "guess = 1", 'gl.exercises.predict("start.reader")\n'):
         assert filled(source) == source.rstrip("\n")
     with pytest.raises(ValueError, match="checks guess and does not define it"):
         filled('gl.exercises.check("start.sign", guess)')

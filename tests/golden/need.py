@@ -10,4 +10,4 @@ import pytest
 def need_tensorflow() -> None:
     """Skip unless TensorFlow can be imported."""
     if importlib.util.find_spec("tensorflow") is None:
-        pytest.skip("TensorFlow is not installed: python -m pip install 'gradlab[oracle]'")
+        pytest.skip("TensorFlow is not installed: it is in the extra oracle")

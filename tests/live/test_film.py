@@ -1,6 +1,7 @@
 """Films along the axis of a figure: their pictures, sizes, words and refusals."""
 
 import itertools
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image, ImageSequence
 
+from gradlab._extras import how_to_install
 from gradlab.live.film import CHOOSING, ENDINGS, SLIDING, save_film, spread
 
 from .examples import clipped
@@ -103,7 +105,7 @@ def test_a_figure_without_an_axis_has_no_film(ending: str, tmp_path: Path) -> No
 
 def test_a_missing_encoder_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
-    with pytest.raises(ImportError, match=r"pip install 'gradlab\[film\]'"):
+    with pytest.raises(ImportError, match=re.escape(how_to_install("film"))):
         saved(tmp_path / "x.mp4")
     assert not (tmp_path / "x.mp4").exists()
 

@@ -5,15 +5,17 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from gradlab import _repository
+from gradlab import _extras, _repository
 
 NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
 
 INSTALL = f"""\
 import importlib.util
 
-if importlib.util.find_spec("gradlab") is None:  # on Colab, for one
-    %pip install --quiet "{_repository.as_package()}\""""
+REPOSITORY = "{_repository.REPOSITORY}"
+if importlib.util.find_spec("gradlab") is None:  # on Colab, for example
+    assert not REPOSITORY.startswith("YOUR_"), "This copy does not know its repository: set REPOSITORY to OWNER/REPO."
+    %pip install --quiet "{_extras.DISTRIBUTION} @ git+https://github.com/{{REPOSITORY}}\""""
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)

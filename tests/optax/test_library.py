@@ -1,11 +1,13 @@
 """Without optax: the module loads, its functions say what to install."""
 
+import re
 import sys
 from typing import Any
 
 import pytest
 
 import gradlab as gl
+from gradlab._extras import how_to_install
 
 
 @pytest.mark.parametrize(
@@ -18,5 +20,5 @@ import gradlab as gl
 )
 def test_without_optax_the_error_names_the_extra(use: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "optax", None)
-    with pytest.raises(ImportError, match=r'pip install "gradlab\[optax\]"'):
+    with pytest.raises(ImportError, match=re.escape(how_to_install("optax"))):
         use()

@@ -1,16 +1,18 @@
 """Without PyTorch: the module loads, and says what to install."""
 
+import re
 import subprocess
 import sys
 
 import pytest
 
 import gradlab as gl
+from gradlab._extras import how_to_install
 
 
 def test_without_torch_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(ImportError, match=r'pip install "gradlab\[torch\]"'):
+    with pytest.raises(ImportError, match=re.escape(how_to_install("torch"))):
         gl.torch.record(gl.Recorder(), None, None)  # type: ignore[arg-type]
 
 

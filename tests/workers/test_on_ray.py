@@ -5,6 +5,7 @@ Ray runs once for all tests here, its processes take a second each to start, and
 
 import inspect
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -18,6 +19,7 @@ import pytest
 
 import gradlab as gl
 from gradlab._arrays import Array
+from gradlab._extras import how_to_install
 from gradlab.workers import JOIN, LEAVE, UPDATE, Bowl, Crash, Digits, Experiment, Speeds, Trace, on_ray, replay, run
 from gradlab.workers.durable import Durable
 from gradlab.workers.log import Log
@@ -309,5 +311,5 @@ def test_an_address_beside_another_ray_is_refused(ray: Any) -> None:
 
 def test_without_ray_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(ImportError, match=r'pip install "gradlab\[ray\]"'):
+    with pytest.raises(ImportError, match=re.escape(how_to_install("ray"))):
         run(Experiment(Bowl()), "ray")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 
 from ..._arrays import flush
+from ..._jax import jnp
 from ..plan import NO_LIMITS, Table
 from ..row_update import Around, clipped
 from ..state import State

@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 
+from ..._jax import jnp
 from ...rules import Adagrad, Adam, Ftrl
 from ..quantize import quantize
 from .excerpt import Excerpt

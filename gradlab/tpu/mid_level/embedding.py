@@ -7,11 +7,11 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh
 
 from ..._arrays import Array, is_jax
+from ..._jax import jnp
 from ...errors import EmbeddingWarning, warn
 from ..batch import Ids, normalized
 from ..engines import Engine

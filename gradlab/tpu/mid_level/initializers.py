@@ -7,11 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from ..._arrays import Array
+from ..._jax import jax, jnp
 
 _BLOCK = 65536  # rows drawn at a time
 

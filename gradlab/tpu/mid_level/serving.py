@@ -6,10 +6,10 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 
 from ..._arrays import Array
+from ..._jax import jnp
 from ...errors import EmbeddingWarning, InvalidArgumentError, warn
 from ..lookup_sparse import embedding_lookup_sparse, safe_embedding_lookup_sparse
 from .host_inputs import Written, written

@@ -6,10 +6,9 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
+from ..._jax import jax, jnp
 from ..batch import Batch
 from ..explanations.step_record import Sent, StepRecord
 from ..lookup import lookup

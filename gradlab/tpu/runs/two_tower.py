@@ -12,10 +12,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
+from ..._jax import jax, jnp
 from ...rules import Adagrad, Adam
 from ...word_topics import words_of
 from ..batch import Ids, make_batch

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-import jax
 import numpy as np
 
+from ..._jax import jax
 from ..mid_level import Adagrad, FeatureConfig, TableConfig, TPUEmbedding
 from .documentation import Documentation, documentation
 

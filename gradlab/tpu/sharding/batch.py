@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import jax
 import numpy as np
 
+from ..._jax import jax
 from ...errors import InvalidArgumentError
 from ..batch import Batch
 from ..lookups import OUTSIDE, Lookups, filled, roomy

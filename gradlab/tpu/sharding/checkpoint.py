@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh
 
 from ..._arrays import Array
+from ..._jax import jax, jnp
 from ..placement import ONE_DEVICE, OnMesh, Placement, Shards, Strategy
 from ..plan import Plan, Table
 from ..state import State

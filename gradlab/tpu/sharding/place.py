@@ -6,11 +6,11 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import jax
 import numpy as np
 from jax.sharding import Mesh
 
 from ..._arrays import Array
+from ..._jax import jax
 from ..lookups import roomy
 from ..placement import ONE_DEVICE, OnMesh, Strategy
 from ..plan import Plan, Table

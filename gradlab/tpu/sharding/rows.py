@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from ..._arrays import Array
+from ..._jax import jax, jnp
 from ..lookups import OUTSIDE, ranks
 from ..placement import OnMesh, Placement, Shards
 from ..update import RowSums

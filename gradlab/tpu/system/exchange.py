@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from ..._arrays import Array, is_jax, is_traced
+from ..._jax import jax, jnp
 from ...errors import DTypeError, InvalidArgumentError
 from ..batch import Ids
 from ..lookup import Dedup, packed

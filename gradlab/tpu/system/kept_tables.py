@@ -7,12 +7,11 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh
 
 from ..._arrays import Array
+from ..._jax import jax, jnp
 from ...errors import InvalidArgumentError
 from ..batch import Batch
 from ..config.shapes import shard_rows

@@ -6,10 +6,10 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 
 from ..._arrays import Array
+from ..._jax import jnp
 from ...errors import InvalidArgumentError
 from ..placement import OnMesh, Shards
 from ..sharding.rows import made_of, reader

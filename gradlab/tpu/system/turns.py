@@ -6,9 +6,8 @@ import threading
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 
-import jax.numpy as jnp
-
 from ..._arrays import is_traced
+from ..._jax import jnp
 from ...errors import CancelledError, DeadlineExceededError, FailedPreconditionError, InvalidArgumentError
 from .replicas import current_replica, patience
 from .steps import BACKWARD, INFERENCE, ORDER, Stage, Step
