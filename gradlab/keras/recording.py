@@ -12,7 +12,7 @@ from ..errors import InvalidArgumentError
 from ..record import Recorder
 from .batches import Batches
 from .ring import Ring
-from .tap import Tap
+from .tap import Tap, check_optimizer
 
 
 def record(recorder: Recorder, *, every: int = 64) -> Any:
@@ -36,6 +36,7 @@ def record(recorder: Recorder, *, every: int = 64) -> Any:
             `recorder.record(zip(gradients, variables), loss=loss)`.
         ValueError: every < 1; in `fit`, several replicas, or a recorder that holds other tensors.
         ImportError: Keras is missing.
+        NotImplementedError: in `fit`, a version of Keras without the private parts that this needs.
 
     Not in TensorFlow.
 
@@ -81,6 +82,7 @@ class _Recording:
         _check_one_replica(self._model)
         outer = self._model.optimizer
         inner = getattr(outer, "inner_optimizer", outer)
+        check_optimizer(inner)
         variables = list(self._model.trainable_variables)
         if not outer.built:
             outer.build(variables)

@@ -1,5 +1,6 @@
 """The recorder on a Keras 3 model, on TensorFlow: what a row is in each way to train, and what is left behind."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -123,3 +124,51 @@ def test_what_cannot_be_recorded_is_refused(keras: Any) -> None:
         gl.keras.record(gl.Recorder(), every=0)
     with pytest.raises(TypeError, match=r"for models of Keras 3, got one of tf_keras.*recorder.record\(zip"):
         gl.keras.record(gl.Recorder()).set_model(tf_keras.Sequential())
+
+
+@pytest.fixture
+def without(keras: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Hide parts of Keras's optimizers from gradlab, as if they had another name."""
+
+    def hide(*names: str) -> None:
+        def attribute(self: Any, name: str) -> Any:
+            if name in names and sys._getframe(1).f_globals["__name__"].startswith("gradlab"):
+                raise AttributeError(name)
+            return object.__getattribute__(self, name)
+
+        monkeypatch.setattr(keras.optimizers.SGD, "__getattribute__", attribute, raising=False)
+
+    return hide
+
+
+def test_the_clip_of_keras_may_have_another_name(keras: Any, plain: gl.Recorder, without: Any) -> None:
+    unrecorded = network(keras, keras.optimizers.SGD(hosts.RATE, global_clipnorm=hosts.LIMIT, loss_scale_factor=8.0))
+    fit(unrecorded)
+    without("_backend_apply_gradients", "_clip_gradients")
+    rec = gl.Recorder()
+    model = network(keras, keras.optimizers.SGD(hosts.RATE, global_clipnorm=hosts.LIMIT, loss_scale_factor=8.0))
+    fit(model, gl.keras.record(rec))
+    np.testing.assert_allclose(in_order(rec, plain), plain["norm"], 1e-4)
+    for w, expected in zip(model.get_weights(), unrecorded.get_weights(), strict=True):
+        np.testing.assert_array_equal(w, expected)
+
+
+@pytest.mark.parametrize(
+    ("names", "steps", "instead"),
+    [
+        (["_clip_gradients"], 2, "leave out gradient_accumulation_steps"),
+        (["_track_variable", "_untrack_variable"], None, "write the loop yourself"),
+    ],
+)
+def test_a_keras_without_what_nothing_else_does_is_refused_untouched(
+    keras: Any, without: Any, names: list[str], steps: int | None, instead: str
+) -> None:
+    model = network(keras, keras.optimizers.SGD(gradient_accumulation_steps=steps))
+    model.optimizer.build(model.trainable_variables)
+    before, attributes = [v.path for v in model.optimizer.variables], set(vars(model.optimizer))
+    without(*names)
+    with pytest.raises(NotImplementedError, match=rf"needs {' and '.join(names)}, .* use Keras 3.15, or {instead}"):
+        fit(model, gl.keras.record(gl.Recorder()))
+    assert [v.path for v in model.optimizer.variables] == before
+    assert set(vars(model.optimizer)) == attributes
+    fit(model)  # by itself it trains as ever
