@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -40,30 +40,43 @@ def check_equal(expected: Any, got: Any) -> None:
         np.testing.assert_array_equal(e, a)
 
 
-def check_way(case: Case, way: ways.Way) -> None:
-    """NumPy, read-only, and this way of running say the same."""
+def run(way: ways.Way, cases: Mapping[str, Case]) -> dict[str, Any]:
+    """Return what a step of each rule gives in this way, all of them in one program."""
+    started = {name: case.started() for name, case in cases.items()}
+    args = {name: (*started[name][1:], case.g, case.lr) for name, case in cases.items()}
+    return ways.together(way, {name: rule for name, (rule, *_) in started.items()}, args)
+
+
+def check_way(case: Case, got: Any) -> None:
+    """Compare NumPy, read-only, with what `run` returned for this case."""
     rule, w, slots = case.started()
-    check_close(ways.numpy(rule, w, slots, case.g, case.lr), way(rule, w, slots, case.g, case.lr), (w, slots))
+    check_close(ways.numpy(rule, w, slots, case.g, case.lr), got, (w, slots))
 
 
-def check_optax(case: Case) -> None:
-    """Two steps through optax, jitted, are two steps of the rule."""
-    transformation = gl.optax.from_rule(case.rule, case.lr, replace=True)
+def run_optax(cases: Mapping[str, Case]) -> list[dict[str, Any]]:
+    """Return the weights and states after each of two steps through optax, jitted, all rules in one program."""
+    made = {name: gl.optax.from_rule(case.rule, case.lr, replace=True) for name, case in cases.items()}
 
-    @jax.jit
-    def step(w: Any, state: Any, g: Any) -> Any:
-        updates, state = transformation.update(g, state, w)
+    def one(name: str, w: Any, state: Any, g: Any) -> Any:
+        updates, state = made[name].update(g, state, w)
         return optax.apply_updates(w, updates), state
 
+    step = jax.jit(lambda now, g: {name: one(name, *now[name], g[name]) for name in made})
+    g = {name: jnp.asarray(case.g) for name, case in cases.items()}
+    w = {name: jnp.asarray(case.w) for name, case in cases.items()}
+    first = step({name: (w[name], made[name].init(w[name])) for name in made}, g)
+    return [first, step(first, g)]
+
+
+def check_optax(case: Case, got: Sequence[Any]) -> None:
+    """Check that the two steps that `run_optax` returned for this case are two steps of the rule."""
     w, slots, shared = case.w, case.rule.init(case.w), case.rule.start()
-    new: Any = jnp.asarray(case.w), transformation.init(jnp.asarray(case.w))
-    for _ in range(2):
+    for new_w, _ in got:
         before = (w, slots)
         w, slots = case.rule.at(shared)(w, slots, case.g, case.lr)
         shared = case.rule.advance(shared)
-        new = step(*new, jnp.asarray(case.g))
-        check_close(w, np.asarray(new[0]), before[0], 2 * ULPS)
-    check_close(slots, [np.asarray(new[1].slots[name]) for name in case.rule.slots], before[1], 2 * ULPS)
+        check_close(w, np.asarray(new_w), before[0], 2 * ULPS)
+    check_close(slots, [np.asarray(got[-1][1].slots[name]) for name in case.rule.slots], before[1], 2 * ULPS)
 
 
 def check_dtype(case: Case, dtype: Any, other: Any, traced: bool) -> None:
@@ -80,18 +93,22 @@ def check_dtype(case: Case, dtype: Any, other: Any, traced: bool) -> None:
     assert all(x.shape == w.shape for x in jax.tree.leaves(result))
 
 
-def check_rows(case: Case, rows: list[int]) -> None:
+def check_rows(case: Case, some: Iterable[list[int]]) -> None:
     """Rows do not know of one another, to the last bit."""
     rule, w, slots = case.started()
-    part = rule(w[rows], tuple(s[rows] for s in slots), case.g[rows], case.lr)
-    check_equal([x[rows] for x in jax.tree.leaves(rule(w, slots, case.g, case.lr))], part)
+    whole = jax.tree.leaves(rule(w, slots, case.g, case.lr))
+    for rows in some:
+        part = rule(w[rows], tuple(s[rows] for s in slots), case.g[rows], case.lr)
+        check_equal([x[rows] for x in whole], part)
 
 
-def check_columns(case: Case, columns: list[int]) -> None:
+def check_columns(case: Case, some: Iterable[list[int]]) -> None:
     """Nor do the columns of a row, in all rules so far: no rule here has a norm."""
     rule, w, slots = case.started()
-    part = rule(w[:, columns], tuple(s[:, columns] for s in slots), case.g[:, columns], case.lr)
-    check_equal([x[:, columns] for x in jax.tree.leaves(rule(w, slots, case.g, case.lr))], part)
+    whole = jax.tree.leaves(rule(w, slots, case.g, case.lr))
+    for columns in some:
+        part = rule(w[:, columns], tuple(s[:, columns] for s in slots), case.g[:, columns], case.lr)
+        check_equal([x[:, columns] for x in whole], part)
 
 
 def check_inputs(case: Case) -> None:
@@ -133,20 +150,28 @@ def check_direction(case: Case) -> None:
     assert (w != 0).any()
 
 
-def check_compiles_once(case: Case) -> None:
+def check_compiles_once(*cases: Case) -> None:
     """A second step, with what changes from step to step passed as arrays, is compiled already."""
     traced = []
 
-    @jax.jit
-    def step(w: Any, slots: Any, shared: Any, g: Any, lr: Any) -> Any:
-        traced.append(1)
+    def one(case: Case, state: Any, g: Any, lr: Any) -> Any:
+        w, slots, shared = state
         return *case.rule.at(shared)(w, slots, g, lr), case.rule.advance(shared)
 
-    w = jnp.asarray(case.w)
-    state: Any = w, case.rule.init(w), jax.tree.map(jnp.asarray, case.rule.start())
+    @jax.jit
+    def step(states: Any, gradients: Any, lr: Any) -> Any:
+        traced.append([str(jax.tree.map(jax.typeof, state)) for state in states])
+        return [one(*args, lr) for args in zip(cases, states, gradients, strict=True)]
+
+    first = [jnp.asarray(case.w) for case in cases]
+    states: Any = [
+        (w, case.rule.init(w), jax.tree.map(jnp.asarray, case.rule.start()))
+        for w, case in zip(first, cases, strict=True)
+    ]
     for lr in (0.1, 0.2, 0.3):
-        state = step(*state, case.g, lr)
-    assert len(traced) == 1
+        states = step(states, [case.g for case in cases], lr)
+    changed = [case.rule for k, case in enumerate(cases) if len({types[k] for types in traced}) > 1]
+    assert len(traced) == 1, changed
 
 
 def check_traced_fields(case: Case) -> None:

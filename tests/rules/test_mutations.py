@@ -51,11 +51,11 @@ TENSORFLOW: dict[str, list[Any]] = {
 }
 CHECKS: dict[str, Callable[[Case], Any]] = {
     "direction": properties.check_direction,
-    "rows": lambda case: properties.check_rows(case, [2, 5]),
-    "columns": lambda case: properties.check_columns(case, [1]),
+    "rows": lambda case: properties.check_rows(case, [[2, 5]]),
+    "columns": lambda case: properties.check_columns(case, [[1]]),
     "inputs": properties.check_inputs,
-    "jit": lambda case: properties.check_way(case, ways.jit),
-    "optax": properties.check_optax,
+    "jit": lambda case: properties.check_way(case, properties.run(ways.jit, {"rule": case})["rule"]),
+    "optax": lambda case: properties.check_optax(case, [x["rule"] for x in properties.run_optax({"rule": case})]),
     "compiles once": properties.check_compiles_once,
     "dtype": lambda case: properties.check_dtype(case, np.float32, np.float32, traced=True),
     "denormals": properties.check_denormals,
