@@ -1,19 +1,27 @@
-"""Eight CPU devices, repeatable Hypothesis, fresh variables for each test, and a plain word on what was left out.
+"""Eight CPU devices, repeatable Hypothesis, fresh variables for each test, and a plain word on what is left out.
 
-Tests that need TensorFlow, PyTorch, a browser or a network carry a marker, `tensorflow`, `torch`, `browser`, `binder`,
-and skip with a reason where it is missing. GRADLAB_REQUIRE="tensorflow torch browser binder" makes such skips failures.
+Tests that need more than the extra `test`, or much time, carry the marker of a part (`tests/parts.py`); the default run
+leaves them out. Asked for by `-m`, a part whose tools are missing is an error at once.
 """
 
 import gc
-import importlib.util
 import os
+import platform
+import signal
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from weakref import WeakSet
 
 # Read by JAX when it starts; the platform itself is left to the machine.
 os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count=8".strip()
+# A program is compiled once for all workers, kernels and runs. It fits one machine, whose name is in the folder's.
+os.environ["JAX_COMPILATION_CACHE_DIR"] = os.environ.get("JAX_COMPILATION_CACHE_DIR") or str(
+    Path(__file__).parents[1] / ".pytest_cache" / "d" / f"jax-{platform.node()}"
+)
+os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
+os.environ["JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES"] = "-1"
 
 import hypothesis
 import ipywidgets
@@ -21,42 +29,77 @@ import pytest
 
 import gradlab as gl
 
+from . import parts
 from .browser import server
 from .conformance import summary
 
-TOOLS = {
-    "tensorflow": ("TensorFlow", "extra oracle"),
-    "torch": ("PyTorch", "extra torch"),
-    "browser": ("browser", "no Chromium found"),
-    "binder": ("Binder", "set GRADLAB_REQUIRE=binder"),
-}
+ROOT = Path(__file__).parents[1]
 EXAMPLES = {
     "gradlab/torch/": "torch",
     "gradlab/keras/recording.py": "tensorflow",
+    "notebooks/site/": "site",
 }  # whose examples need a tool as tests do
 # Seconds that a test with this marker, or in such a file, takes, roughly; any other one takes OTHERWISE.
 SECONDS = {"binder": 100.0, "long": 20.0, "browser": 4.0, "tensorflow": 1.0, ".ipynb": 1.0}
 OTHERWISE = 0.05
-ELSEWHERE = "unsupported: "  # golden scenarios have a summary of their own
+MOST_WORKERS = 4  # each holds a JAX and a matplotlib of its own
 
-# No database: it would put a folder beside the project's own.
-hypothesis.settings.register_profile("gradlab", derandomize=True, deadline=None, database=None, max_examples=50)
-hypothesis.settings.load_profile("gradlab")
+# The same examples in every CI run, others in every run elsewhere; a failure prints what repeats it. No database: it
+# would put a folder beside the project's own.
+SETTINGS: dict[str, Any] = {"deadline": None, "database": None, "max_examples": 50, "print_blob": True}
+hypothesis.settings.register_profile("ci", derandomize=True, **SETTINGS)
+hypothesis.settings.register_profile("random", derandomize=False, **SETTINGS)
+hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "random")
+
+
+def is_default(config: pytest.Config) -> bool:
+    """Tell whether the default markers are in force."""
+    return bool(config.option.markexpr.strip() == parts.DEFAULT)
+
+
+def is_whole(config: pytest.Config) -> bool:
+    """Tell whether nothing was asked for but the default run."""
+    chosen = ("file_or_dir", "keyword", "deselect", "ignore", "lf", "failedfirst", "collectonly", "maxfail")
+    return is_default(config) and not any(getattr(config.option, name, None) for name in chosen)
+
+
+def is_worker(config: pytest.Config) -> bool:
+    return hasattr(config, "workerinput")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(summary)
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # begun in the background: tests of Ctrl-C would hang
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if not is_worker(config) and (lines := parts.missing(config.option.markexpr.strip())):
+        raise pytest.UsageError("\n".join(lines))
 
 
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Processes for `-n auto`: none for a few files, whose tests begin sooner without."""
+    return 0 if config.option.file_or_dir else min(os.cpu_count() or 1, MOST_WORKERS)
+
+
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    return parts.header() if is_default(config) else []
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """A smoke test reads its own files only."""
+    if config.option.markexpr != "smoke" or collection_path.is_dir():
+        return None
+    return not collection_path.relative_to(ROOT).as_posix().startswith(parts.SMOKE) or None
+
+
+@pytest.hookimpl(tryfirst=True)  # before `-m` is applied
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    missing = [tool for tool in ("tensorflow", "torch") if importlib.util.find_spec(tool) is None]
     for item in items:
-        for folder, tool in EXAMPLES.items():
-            if item.path.as_posix().startswith((item.config.rootpath / folder).as_posix()):
-                item.add_marker(tool)
-        for tool in missing:
-            if item.get_closest_marker(tool):
-                item.add_marker(pytest.mark.skip(reason=f"{TOOLS[tool][0]} is not installed: {TOOLS[tool][1]}"))
+        path = item.path.relative_to(ROOT).as_posix() if item.path.is_relative_to(ROOT) else ""
+        if path.startswith(parts.SMOKE):
+            item.add_marker("smoke")
+        for folder, marker in EXAMPLES.items():
+            if path.startswith(folder):
+                item.add_marker(marker)
     items[:] = longest_first(items)
 
 
@@ -104,43 +147,16 @@ def own_widgets() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Any]:
     """A running Chromium."""
-    if reason := server.missing("playwright"):
-        pytest.skip(reason)
     with server.chromium() as browser:
         yield browser
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item) -> Any:
-    report = yield
-    for tool in required(os.environ.get("GRADLAB_REQUIRE", "")):
-        if report.skipped and item.get_closest_marker(tool):
-            report.outcome, report.longrepr = "failed", f"GRADLAB_REQUIRE asks for {tool}, but {reason_of(report)}"
-    return report
-
-
-def required(text: str) -> list[str]:
-    return [tool for tool in TOOLS if tool in text]
-
-
-def reason_of(report: Any) -> str:
-    reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
-    return reason.removeprefix("Skipped: ")
-
-
-def pytest_terminal_summary(terminalreporter: Any) -> None:
-    for line in left_out(terminalreporter.getreports("skipped")):
-        terminalreporter.write_line(line)
-
-
-def left_out(reports: list[Any]) -> list[str]:
-    """One line that says how many tests did not run for want of which tool, one for each other reason."""
-    by_tool: dict[str, list[str]] = {}
-    for report in reports:
-        tool = next((t for t in TOOLS if t in report.keywords), "other")
-        if ELSEWHERE not in reason_of(report):
-            by_tool.setdefault(tool, []).append(reason_of(report))
-    others = by_tool.pop("other", [])
-    counted = [f"{len(by_tool[t])} {name} tests: {help}" for t, (name, help) in TOOLS.items() if t in by_tool]
-    lines = [f"left out: {'; '.join(counted)}"] if counted else []
-    return lines + [f"left out: {others.count(reason)} tests: {reason}" for reason in dict.fromkeys(others)]
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A whole default run has about the number of tests that it announced, or fails."""
+    if is_worker(session.config) or not is_whole(session.config):
+        return
+    reporter: Any = session.config.pluginmanager.get_plugin("terminalreporter")
+    count = sum(len(reporter.getreports(kind)) for kind in ("passed", "failed", "skipped", "unsupported", "error"))
+    if line := parts.miscounted(count):
+        reporter.write_line(line)
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED

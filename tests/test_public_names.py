@@ -18,6 +18,7 @@ TESTED_ELSEWHERE = {
     "accumulator/taker": "accumulator/test_kernel.py: all the ways in which it ends",
     "accumulator/conditional": "accumulator/test_dense.py and everything else there",
     "_connection": "browser/: every page there is served through it",
+    "_jax": "test_extras.py: what is said where JAX is missing",
     "_jupyter": "commands/test_lab.py and browser/test_command.py: what the command does",
     "clip/_limits": "clip/test_warnings.py: its warnings and refusals, through the clips that give them",
     "collection": "test_variable.py: a collection is nothing without variables",

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from ..golden import accumulator_oracle
 from ..golden.accumulator_build import Calls, apply, at, rows, take
 from ..golden.build import Json, numpy_dtype, word
-from ..golden.need import need_tensorflow
 from .adapters import accumulator
 from .scenarios import Scenario
 
@@ -35,11 +34,6 @@ STEPS = st.integers(-2, 4)
 SHAPES = [(), (1,), (2,), (0,), (1, 2), (2, 2), (2, 3), (2, 2, 1)]
 DECLARED = [None, (), (2,), (None,), (2, 2), (None, 2), (0,)]
 ROWS = [None, (), (3,), (3, 2), (None, 2), (3, None), (None, None)]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def tf() -> None:
-    need_tensorflow()
 
 
 @st.composite

@@ -6,7 +6,6 @@ slices with momentum in an order of their own, and Keras 3 divides Python number
 
 from __future__ import annotations
 
-import importlib.util
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -16,7 +15,6 @@ import pytest
 
 import gradlab as gl
 
-from ..golden.need import need_tensorflow
 from ..golden.tensorflow_values import tensorflow
 from .compare import matcher
 
@@ -27,19 +25,16 @@ STEPS, CASES = 4, 25
 
 @pytest.fixture(scope="module")
 def tf() -> Any:
-    need_tensorflow()
     return tensorflow()
 
 
 def _library(version: str) -> Any:
     """The module whose optimizers the version stands for."""
     if version == "keras3":
-        keras = pytest.importorskip("keras")
-        if keras.backend.backend() != "tensorflow" or not keras.__version__.startswith("3"):
-            pytest.skip("Keras 3 is not on TensorFlow here")
+        import keras
+
+        assert (keras.backend.backend(), keras.__version__[0]) == ("tensorflow", "3")
         return keras.optimizers
-    if importlib.util.find_spec("tf_keras") is None:
-        pytest.skip("tf_keras is not installed: it is in the extra oracle")
     import tf_keras
 
     return tf_keras.optimizers.legacy if version == "legacy" else tf_keras.optimizers

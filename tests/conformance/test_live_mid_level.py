@@ -16,7 +16,6 @@ from gradlab.tpu.mid_level.config_writer import named, write_table
 from gradlab.tpu.mid_level.feature_shapes import checked, merged, shapes_of_batch, shapes_of_inputs
 from gradlab.tpu.mid_level.structure import leaves, leaves_like
 
-from ..golden.need import need_tensorflow
 from ..golden.tensorflow_values import tensorflow
 from .compare import Raised
 from .runner import attempt
@@ -29,7 +28,6 @@ METHODS = ("build", "enqueue", "dequeue", "apply_gradients")
 
 
 def theirs() -> Any:
-    need_tensorflow()
     return tensorflow().tpu.experimental.embedding
 
 
@@ -205,7 +203,6 @@ def test_output_shapes_come_about_as_in_tensorflow(given: Any) -> None:
 
 
 def test_nests_are_walked_as_tensorflow_walks_them() -> None:
-    need_tensorflow()
     nest = tensorflow().nest
     for made in ({"b": [1, (2, 3)], "a": {"d": 4, "c": 5}}, [1, {"x": 2}], (1, [2]), 7):
         assert [leaf for _, leaf in leaves(made)] == nest.flatten(made)

@@ -9,7 +9,6 @@ import pytest
 
 from gradlab import tpu
 
-from ..golden.need import need_tensorflow
 from ..golden.tensorflow_values import tensorflow
 from .compare import Raised
 from .runner import attempt
@@ -71,7 +70,6 @@ REFUSED: list[tuple[tuple[str, dict[str, Any]], dict[str, Any]]] = [
 
 
 def theirs() -> Any:
-    need_tensorflow()
     return tensorflow().tpu.experimental.embedding
 
 

@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 import gradlab as gl
 
 from ..golden import op_oracle
-from ..golden.need import need_tensorflow
 from ..golden.op_scenarios import DENSE_ONLY, OPS
 from ..golden.tensorflow_values import tensorflow
 from .adapters import ops
@@ -48,7 +47,6 @@ HYPER: dict[str, st.SearchStrategy[Any]] = {
 
 @pytest.fixture(scope="module")
 def tf() -> Any:
-    need_tensorflow()
     return tensorflow()
 
 

@@ -10,7 +10,6 @@ import pytest
 
 import gradlab as gl
 
-from ..golden.need import need_tensorflow
 from ..golden.tensorflow_values import tensorflow
 from .compare import Raised, differences
 from .runner import attempt
@@ -40,7 +39,6 @@ class Pair:
     """One accumulator here and one there."""
 
     def __init__(self, name: str, reduction_type: str = "MEAN") -> None:
-        need_tensorflow()
         self.libraries = (gl.raw_ops, tensorflow().raw_ops)
         given = {"dtype": "float32", "shape": [1], "shared_name": name, "reduction_type": reduction_type}
         self.handles = [lib.ResourceConditionalAccumulator(**given) for lib in self.libraries]
@@ -111,7 +109,6 @@ def refused(pair: Pair, name: str, given: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("k", range(len(MADE)))
 def test_what_can_be_made(k: int) -> None:
-    need_tensorflow()
     given = {"dtype": "float32", "shape": [1], "shared_name": f"made{k}", **MADE[k]}
     mine, theirs = (
         attempt(lambda lib=lib: lib.ResourceConditionalAccumulator(**given))

@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 
 import gradlab as gl
 
-from ..golden.need import need_tensorflow
 from ..golden.tensorflow_values import tensorflow
 
 pytestmark = pytest.mark.tensorflow
@@ -32,7 +31,6 @@ steps = st.lists(st.integers(0, 300), min_size=1, max_size=8)
 
 @pytest.fixture(scope="module")
 def keras() -> Any:
-    need_tensorflow()
     tensorflow()
     import tf_keras
 

@@ -9,7 +9,6 @@ import pytest
 
 from gradlab import tpu
 
-from ..golden.need import need_tensorflow
 from ..golden.tensorflow_values import tensorflow
 from .compare import Raised
 from .runner import attempt
@@ -18,7 +17,6 @@ pytestmark = pytest.mark.tensorflow
 
 
 def theirs() -> Any:
-    need_tensorflow()
     return tensorflow().tpu.experimental.embedding
 
 
@@ -37,7 +35,6 @@ def test_served_lookups_are_tensorflows(combiner: str, more: dict[str, Any], is_
             {"f": ids}, None if weights is None else {"f": weights}, held, {"f": lib.FeatureConfig(table, **more)}
         )
 
-    need_tensorflow()
     given = [written(x, kind) for x in (rows, scales)]
     mine = attempt(lambda: served(tpu, given[0][0], given[1][0] if is_weighted else None))
     original = attempt(lambda: served(theirs(), given[0][1], given[1][1] if is_weighted else None))

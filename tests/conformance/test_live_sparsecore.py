@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from gradlab.tpu.sparsecore import Unplaced, stacked
 
-from ..golden.need import need_tensorflow
 from ..golden.tensorflow_values import tensorflow
 
 pytestmark = pytest.mark.tensorflow
@@ -23,7 +22,6 @@ limits = st.sampled_from([None, 0, 10_000, 100_000, 500_000])
 
 @pytest.fixture(scope="module")
 def stacker() -> Any:
-    need_tensorflow()
     tensorflow()
     from tensorflow.python.tpu import _pywrap_sparse_core_layout
 

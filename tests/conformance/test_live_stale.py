@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 import gradlab as gl
 from gradlab.collection import current_collection
 
-from ..golden.need import need_tensorflow
 from ..golden.tensorflow_values import tensorflow
 from ..stale.models import Event, schedules
 from .compare import bitwise
@@ -41,7 +40,6 @@ START, TARGET, ROWS = (
 
 @pytest.fixture(scope="module")
 def tf() -> Any:
-    need_tensorflow()
     return tensorflow()
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from ..golden import sync_oracle, sync_scenarios
-from ..golden.need import need_tensorflow
 from .adapters import sync_replicas
 from .scenarios import Scenario
 
@@ -14,7 +13,6 @@ pytestmark = pytest.mark.tensorflow
 
 @pytest.mark.parametrize("seed", range(12))
 def test_a_drawn_schedule_gives_what_tensorflow_gives(seed: int) -> None:
-    need_tensorflow()
     asked = sync_scenarios.drawn(seed)
     told = {**asked, "expected": {"now": sync_oracle.outputs(asked)}}
     assert sync_replicas.differences(Scenario("live", asked["group"], asked["id"], told)) == []

@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 
 import gradlab as gl
 
-from ..golden.need import need_tensorflow
 from ..golden.tensorflow_values import tensorflow
 from .compare import matcher
 
@@ -35,7 +34,6 @@ repeatable = settings(max_examples=300, deadline=None, derandomize=True)
 
 @pytest.fixture(scope="module")
 def tf() -> Any:
-    need_tensorflow()
     return tensorflow()
 
 

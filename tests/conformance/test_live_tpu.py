@@ -9,7 +9,6 @@ import pytest
 
 from gradlab import tpu
 
-from ..golden.need import need_tensorflow
 from ..golden.tensorflow_values import tensorflow
 
 pytestmark = pytest.mark.tensorflow
@@ -32,7 +31,6 @@ def problem(seed: int, negative: bool) -> dict[str, Any]:
 
 
 def theirs(op: str, p: dict[str, Any], weighted: bool, **options: Any) -> list[np.ndarray]:
-    need_tensorflow()
     tf = tensorflow()
     table, w = tf.Variable(p["table"]), tf.Variable(p["weights"].astype(np.float32))
     shape = (SAMPLES, PLACES)

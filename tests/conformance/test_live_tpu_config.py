@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from gradlab.tpu import TPUEmbeddingConfiguration, activation_shapes, all_parameter_shapes, describe, parse
 from gradlab.tpu.proto import tpu_embedding_pb2 as ours
 
-from ..golden.need import need_tensorflow
 from ..golden.tensorflow_values import tensorflow
 from ..tpu.config.messages import arguments, configurations
 from .adapters.tpu_config import words
@@ -38,7 +37,6 @@ print(mine.SerializeToString().hex(), its.SerializeToString().hex())
 
 @pytest.fixture(scope="module")
 def theirs() -> Any:
-    need_tensorflow()
     tensorflow()
     from tensorflow.core.protobuf.tpu import tpu_embedding_configuration_pb2
 
@@ -56,7 +54,6 @@ def test_any_configuration_is_the_same_bytes_and_fields(theirs: Any, given_field
 
 
 def test_every_field_is_described_as_theirs_is() -> None:
-    need_tensorflow()
     from tensorflow.core.protobuf.tpu import optimization_parameters_pb2, tpu_embedding_configuration_pb2
 
     described: dict[str, Any] = {}
@@ -93,7 +90,6 @@ def _unordered(m: descriptor_pb2.DescriptorProto) -> Any:
 
 @pytest.mark.parametrize("order", [("tensorflow", "gradlab.tpu"), ("gradlab.tpu", "tensorflow")], ids=" then ".join)
 def test_both_can_be_imported_into_one_process(order: tuple[str, str]) -> None:
-    need_tensorflow()
     config = TPUEmbeddingConfiguration(mode="TRAINING", num_hosts=2)
     t = config.table_descriptor.add(name="t", vocabulary_size=8, dimension=4)
     t.optimization_parameters.ftrl.l1 = 0.5
@@ -124,7 +120,6 @@ def shapes_of(operation: str, **attributes: Any) -> list[tuple[int | None, ...]]
 @repeatable
 @given(configurations())
 def test_activations_have_the_shapes_of_tensorflows_shape_function(config: TPUEmbeddingConfiguration) -> None:
-    need_tensorflow()
     mine = activation_shapes(config)
     data = config.SerializeToString()
     assert shapes_of("RecvTPUEmbeddingActivations", config=data, num_outputs=len(mine)) == mine
@@ -135,7 +130,6 @@ def test_activations_have_the_shapes_of_tensorflows_shape_function(config: TPUEm
 def test_parameters_have_the_shapes_of_tensorflows_shape_function(
     config: TPUEmbeddingConfiguration, shards: int, data: Any
 ) -> None:
-    need_tensorflow()
     shard = data.draw(st.integers(0, shards - 1))
     sent = {"config": config.SerializeToString(), "NumTables": len(config.table_descriptor)}
     try:

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from gradlab import raw_ops, tpu
 from gradlab.tpu import TPUEmbeddingConfiguration
 
-from ..golden.need import need_tensorflow
 from ..golden.tensorflow_values import tensorflow
 from . import tensorflow_ops
 from .compare import Raised, differences
@@ -30,11 +29,6 @@ repeatable = settings(max_examples=25, deadline=None, derandomize=True)
 sizes = st.integers(1, 9)
 unknown_sizes = st.lists(st.one_of(st.none(), st.integers(0, 4)), min_size=0, max_size=3)
 shapes = st.one_of(st.none(), unknown_sizes.map(tuple))
-
-
-@pytest.fixture(autouse=True)
-def _tensorflow() -> None:
-    need_tensorflow()
 
 
 @st.composite

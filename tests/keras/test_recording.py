@@ -9,7 +9,6 @@ import pytest
 
 import gradlab as gl
 
-from ..golden.need import need_tensorflow
 from ..record import hosts
 
 pytestmark = [
@@ -20,11 +19,9 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def keras() -> Any:
-    need_tensorflow()
     import keras
 
-    if keras.backend.backend() != "tensorflow":
-        pytest.skip("another test module chose another backend")
+    assert keras.backend.backend() == "tensorflow"
     return keras
 
 
@@ -119,7 +116,8 @@ def test_a_fit_that_broke_off_is_taken_off_by_the_next(keras: Any) -> None:
 
 
 def test_what_cannot_be_recorded_is_refused(keras: Any) -> None:
-    tf_keras = pytest.importorskip("tf_keras")
+    import tf_keras
+
     with pytest.raises(ValueError, match="every must be >= 1, got 0"):
         gl.keras.record(gl.Recorder(), every=0)
     with pytest.raises(TypeError, match=r"for models of Keras 3, got one of tf_keras.*recorder.record\(zip"):

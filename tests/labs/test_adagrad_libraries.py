@@ -11,8 +11,6 @@ import gradlab as gl
 from gradlab.labs.adagrad_libraries import CASES, RATE, STEPS, _differs, _digits, _gradients, _paths, _rules
 from gradlab.rules.adagrad import LIBRARIES
 
-from ..golden.need import need_tensorflow
-
 every_case = pytest.mark.parametrize("case", CASES)
 
 
@@ -28,7 +26,6 @@ def stepped(optimizer: Any, w: Any, case: str) -> np.ndarray:
 @pytest.mark.tensorflow
 @every_case
 def test_tensorflow_and_keras_give_these_very_bits(case: str) -> None:
-    need_tensorflow()
     import tensorflow as tf
     from tf_keras.optimizers import legacy
 

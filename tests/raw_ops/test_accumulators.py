@@ -14,7 +14,6 @@ import pytest
 import gradlab as gl
 from gradlab.raw_ops.handles import Handle
 
-from ..golden.need import need_tensorflow
 from ..golden.tensorflow_values import tensorflow
 
 ops: Any = gl.raw_ops
@@ -68,7 +67,6 @@ def test_arguments_have_names_only(name: str) -> None:
 
 @pytest.mark.tensorflow
 def test_signatures_are_tensorflows() -> None:
-    need_tensorflow()
     raw = tensorflow().raw_ops
     assert [name for name in dir(raw) if "Accumulator" in name] == sorted(OPS)
     for name in OPS:

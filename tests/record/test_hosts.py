@@ -10,7 +10,6 @@ import pytest
 
 import gradlab as gl
 
-from ..golden.need import need_tensorflow
 from ..notebooks import your_run
 from . import hosts
 
@@ -52,7 +51,6 @@ def test_a_host_in_this_process(host: str, plain: gl.Recorder, tmp_path: Path) -
     "backend", ["tensorflow", "jax", pytest.param("torch", marks=pytest.mark.torch)], ids=lambda b: f"keras-{b}"
 )
 def test_keras(backend: str, plain: gl.Recorder, tmp_path: Path) -> None:
-    need_tensorflow()
     command = [sys.executable, "-m", "tests.record.hosts", "keras", str(tmp_path / "run.npz")]
     environment = {**os.environ, "KERAS_BACKEND": backend, "TF_CPP_MIN_LOG_LEVEL": "3"}
     done = subprocess.run(

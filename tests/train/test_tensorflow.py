@@ -15,7 +15,6 @@ import pytest
 import gradlab as gl
 
 from .. import ways
-from ..golden.need import need_tensorflow
 from ..golden.tensorflow_values import tensorflow
 
 pytestmark = pytest.mark.tensorflow
@@ -69,7 +68,6 @@ def tolerance(case: str, dtype: str, shape: tuple[int, ...], sparse: bool) -> fl
 
 @pytest.fixture(scope="module")
 def tf() -> Any:
-    need_tensorflow()
     return tensorflow()
 
 

@@ -1,0 +1,100 @@
+"""What the suite is made of: the default run, and parts that take a tool, the network, or more time.
+
+A part is a marker. The default run leaves all of them out, says so at once, and says how to run them.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+from typing import NamedTuple
+
+
+class Part(NamedTuple):
+    """Tests with one marker: what they need, and about how many and how long (on two cores) they are."""
+
+    name: str
+    extra: str
+    modules: tuple[str, ...]
+    programs: tuple[str, ...]  # any one of them
+    tests: int
+    minutes: float
+
+
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+PARTS = {
+    "exhaustive": Part("all cases, where the default run tries some", "test", (), (), 100, 2),
+    "tensorflow": Part("TensorFlow", "oracle", ("tensorflow", "tf_keras"), (), 800, 3),
+    "torch": Part("PyTorch", "torch", ("torch",), (), 50, 0.5),
+    "ray": Part("Ray", "ray", ("ray",), (), 18, 1),
+    "browser": Part(
+        "Chromium", "browser,site", ("playwright", "axe_playwright_python", "notebook", "voila"), CHROMIUM, 500, 7
+    ),
+    "site": Part("Sphinx", "site", ("sphinx", "myst_parser", "furo"), (), 40, 1),
+    "binder": Part("repo2docker", "binder", ("repo2docker",), (), 2, 2),
+    "packaging": Part("what checks a release", "packaging", ("hatchling", "twine", "pyroma", "pyright"), (), 20, 1),
+}
+DEFAULT = f"not ({' or '.join(PARTS)})"
+DEFAULT_TESTS, DEFAULT_MINUTES = 12_600, 4
+TOLERANCE = 0.1  # by which a count may be off before the numbers above have to be corrected
+
+# The part that goes first: what breaks when anything breaks.
+SMOKE = (
+    "tests/test_imports.py", "tests/test_layers.py", "tests/test_public_names.py", "tests/test_slices.py",
+    "tests/test_variable.py", "tests/clip/", "tests/accumulator/test_machine.py", "tests/schedules/", "gradlab/clip/",
+    "tests/commands/test_list.py", "notebooks/00_start_here.ipynb",
+)  # fmt: skip
+
+
+def selected(expression: str, marker: str) -> bool:
+    """Tell whether `-m expression` takes a test that has this marker alone."""
+
+    class Markers(dict[str, bool]):
+        def __missing__(self, name: str) -> bool:
+            return name == marker
+
+    try:
+        # A marker expression is Python: names, `and`, `or`, `not`, brackets.
+        return not expression or bool(eval(expression, {"__builtins__": {}}, Markers()))
+    except (SyntaxError, TypeError):  # pytest says what is wrong with it
+        return False
+
+
+def lacking(part: Part) -> str | None:
+    """Say which module or program of a part is missing here; None: nothing."""
+    for module in part.modules:
+        if importlib.util.find_spec(module) is None:
+            return f"{module} is not installed"
+    if part.programs and not any(map(shutil.which, part.programs)):
+        return f"{' or '.join(part.programs)} must be on the PATH"
+    return None
+
+
+def missing(expression: str) -> list[str]:
+    """One line for each part that `-m expression` asks for and that cannot run here."""
+    asked = [(marker, part) for marker, part in PARTS.items() if selected(expression, marker)]
+    return [
+        f'-m {marker}: {why}; run pip install -e ".[test,{part.extra}]"'
+        for marker, part in asked
+        if (why := lacking(part))
+    ]
+
+
+def header() -> list[str]:
+    """What a default run says before it begins."""
+    lines = [
+        f"about {DEFAULT_TESTS:,} tests, about {DEFAULT_MINUTES} minutes on two cores "
+        "(python -m pytest -m smoke: under one)",
+        'left out; each needs its extra: pip install -e ".[test,EXTRA]" && python -m pytest -m MARKER',
+    ]
+    for marker, part in PARTS.items():
+        size = f"{part.tests} tests, {part.minutes:g} min"
+        lines.append(f"  -m {marker:<11} {size:<18} {part.name} (extra {part.extra})")
+    return lines
+
+
+def miscounted(count: int) -> str | None:
+    """What to correct here if a whole default run had so many tests; None: nothing."""
+    if abs(count - DEFAULT_TESTS) <= TOLERANCE * DEFAULT_TESTS:
+        return None
+    return f"tests/parts.py announces about {DEFAULT_TESTS:,} tests, there were {count:,}: correct DEFAULT_TESTS"
