@@ -17,7 +17,9 @@ from .brief import brief
 from .reader import Reader
 
 Weights = Mapping[str, Array]
-_TERMS = 128  # that BLAS adds in the same order whatever its number of threads
+# OpenBLAS may use several threads from 125,000 products on, and for a vector from 9,216 entries of the matrix on.
+_PRODUCTS, _ENTRIES = 2**16, 2**13
+_ROWS, _TERMS, _COLUMNS = 64, 64, 16  # a block of that many products
 
 
 class Problem(Protocol):
@@ -223,10 +225,20 @@ def widest(weights: Weights) -> Any:
 
 
 def _product(a: Array, b: Array) -> Array:
-    """a @ b with the same bits in every process: BLAS groups longer sums by its number of threads."""
-    total = a[:, :_TERMS] @ b[:_TERMS]
-    for k in range(_TERMS, a.shape[1], _TERMS):
-        total += a[:, k : k + _TERMS] @ b[k : k + _TERMS]
+    """Return a @ b with the same bits in every process.
+
+    BLAS divides a large product among its threads, and rounds differently where the parts meet. So a large product is
+    computed in blocks, each small enough for one thread.
+    """
+    (rows, terms), columns = a.shape, b.shape[1]
+    if rows * terms * columns <= _PRODUCTS and max(a.size, b.size) <= _ENTRIES:
+        return a @ b
+    total = np.zeros((rows, columns), np.result_type(a, b))
+    for i in range(0, rows, _ROWS):
+        for j in range(0, columns, _COLUMNS):
+            block = total[i : i + _ROWS, j : j + _COLUMNS]
+            for k in range(0, terms, _TERMS):
+                block += a[i : i + _ROWS, k : k + _TERMS] @ b[k : k + _TERMS, j : j + _COLUMNS]
     return total
 
 

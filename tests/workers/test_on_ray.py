@@ -3,9 +3,7 @@
 Ray runs once for all tests here, its processes take a second each to start, and so each run does as much as it can.
 """
 
-import inspect
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -19,7 +17,6 @@ import pytest
 
 import gradlab as gl
 from gradlab._arrays import Array
-from gradlab._extras import how_to_install
 from gradlab.workers import JOIN, LEAVE, UPDATE, Bowl, Crash, Digits, Experiment, Speeds, Trace, on_ray, replay, run
 from gradlab.workers.durable import Durable
 from gradlab.workers.log import Log
@@ -27,6 +24,8 @@ from gradlab.workers.ray_actors import ServerActor, WorkerActor
 from gradlab.workers.ray_session import connected
 
 from ..test_readme import CLUSTER
+
+pytestmark = pytest.mark.ray
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +64,7 @@ def check(trace: Trace) -> None:
     assert (np.diff(trace.times) >= 0).all()
 
 
-# Long sums are those that BLAS may group as it likes: Ray gives its processes another number of threads.
+# Long sums are those that BLAS divides among its threads, of which Ray gives its processes a different number.
 RUNS = {
     "wait, long sums": Experiment(
         Digits(hidden=(300,), batch=1500), gl.rules.Adam(), 0.01, workers=2, policy="wait", gradients=8
@@ -272,11 +271,6 @@ def test_a_server_that_is_late_is_told_like_any_other(ray: Any, monkeypatch: pyt
         driver.run()
 
 
-def test_the_options_of_the_engine_are_those_of_its_driver() -> None:
-    options, of_driver = (inspect.signature(f).parameters.values() for f in (on_ray.run, on_ray.Driver))
-    assert list(options)[2:] == list(of_driver)[2:]
-
-
 def test_a_cluster_is_reached_by_its_address(ray: Any, tmp_path: Path) -> None:
     address = ray.get_runtime_context().gcs_address
     code = f"""
@@ -307,9 +301,3 @@ def test_the_readme_prints_what_it_should(
 def test_an_address_beside_another_ray_is_refused(ray: Any) -> None:
     with pytest.raises(ValueError, match="Ray is connected already, so address="):
         run(Experiment(Bowl()), "ray", address="1.2.3.4:6379")
-
-
-def test_without_ray_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(ImportError, match=re.escape(how_to_install("ray"))):
-        run(Experiment(Bowl()), "ray")
