@@ -1,11 +1,11 @@
 """Eager, traced and in batches: the same columns, whatever the gradients hold and however long the run is."""
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import jax
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,6 +14,9 @@ import gradlab as gl
 SHAPES = {"a": (3, 2), "b": (), "c": (5,)}
 EXACT = ("largest", "nonfinite", "histogram", "entry", "peak", "step", "row_steps")
 CLOSE = ("norm", "norm_low", "global_norm", "global_norm_low", "square", "loss")
+CAPACITIES = [1, 2, 3, 4, 7, 100]
+PAIRS = [(capacity, 1 + k % 3) for k, capacity in enumerate(CAPACITIES)]  # rows, and steps between two histograms
+LONGEST = 30
 ODD = [0.0, np.nan, np.inf, -np.inf, 1e-30, 1e30, 3e38, -7.0]
 
 
@@ -37,12 +40,32 @@ def eager(rec: gl.Recorder, grads: dict[str, np.ndarray], loss: np.ndarray) -> g
     return rec
 
 
-def scanned(rec: gl.Recorder, grads: dict[str, np.ndarray], loss: np.ndarray) -> gl.Recorder:
-    def step(state: Any, now: Any) -> Any:
-        return rec.update(state, now[0], loss=now[1]), None
+@functools.cache
+def traced_run() -> Callable[..., dict[Any, Any]]:
+    """Return a compiled loop over the first steps of `gradients`, for one recorder of each size."""
+    recorders = {pair: gl.Recorder(pair[0], entries=8, histogram_every=pair[1]) for pair in PAIRS}
+    for rec in recorders.values():
+        rec.prepare(SHAPES, ["loss"])
 
-    state = rec.init({name: g[0] for name, g in grads.items()}, loss=0.0)
-    return rec.absorb(jax.jit(lambda s, xs: jax.lax.scan(step, s, xs)[0])(state, (grads, loss)))
+    def run(states: Any, steps: Any, grads: Any, loss: Any) -> Any:
+        def step(k: Any, states: Any) -> Any:
+            now = {name: g[k] for name, g in grads.items()}
+            return {pair: rec.update(states[pair], now, loss=loss[k]) for pair, rec in recorders.items()}
+
+        return jax.lax.fori_loop(0, steps, step, states)
+
+    return jax.jit(run)
+
+
+def traced(grads: dict[str, np.ndarray], loss: np.ndarray) -> dict[tuple[int, int], gl.Recorder]:
+    """Return what recorders of all sizes hold after these steps; the arrays are as long as the longest run."""
+    recorders = {pair: gl.Recorder(pair[0], entries=8, histogram_every=pair[1]) for pair in PAIRS}
+    states = {pair: rec.init({name: g[0] for name, g in grads.items()}, loss=0.0) for pair, rec in recorders.items()}
+    padded = {
+        name: np.concatenate([g, np.ones((LONGEST - len(g), *g.shape[1:]), g.dtype)]) for name, g in grads.items()
+    }
+    after = traced_run()(states, len(loss), padded, np.resize(loss, LONGEST))
+    return {pair: rec.absorb(after[pair]) for pair, rec in recorders.items()}
 
 
 def in_batches(rec: gl.Recorder, grads: dict[str, np.ndarray], loss: np.ndarray) -> gl.Recorder:
@@ -57,26 +80,39 @@ def in_batches(rec: gl.Recorder, grads: dict[str, np.ndarray], loss: np.ndarray)
     return rec
 
 
-@pytest.mark.parametrize("way", [scanned, in_batches])
-@given(
-    seed=st.integers(0, 28),
-    capacity=st.sampled_from([1, 2, 3, 4, 7, 100]),
-    every=st.sampled_from([1, 2, 3]),
-    odd=st.dictionaries(st.integers(0, 30), st.sampled_from(ODD), max_size=4),
-)
-@settings(max_examples=12)
-def test_all_ways_record_the_same(
-    way: Callable[..., gl.Recorder], seed: int, capacity: int, every: int, odd: dict[int, float]
-) -> None:
-    grads = gradients(seed, odd)
-    loss = np.float32(np.arange(2 + seed))
-    want, got = (run(gl.Recorder(capacity, entries=8, histogram_every=every), grads, loss) for run in (eager, way))
+def check_same(got: gl.Recorder, want: gl.Recorder) -> None:
     assert (got.seen, got.stride, len(got), got.shapes) == (want.seen, want.stride, len(want), want.shapes)
     for name in EXACT:
         np.testing.assert_array_equal(column(got, name), column(want, name), err_msg=name)
     for name in CLOSE:
         np.testing.assert_allclose(column(got, name), column(want, name), rtol=2e-6, err_msg=name)
     assert got.norm_counts.sum() == want.norm_counts.sum()
+
+
+odd_entries = st.dictionaries(st.integers(0, 30), st.sampled_from(ODD), max_size=4)
+
+
+@given(seed=st.integers(0, LONGEST - 2), odd=odd_entries)
+@settings(max_examples=12)
+def test_a_traced_run_records_what_an_eager_one_does(seed: int, odd: dict[int, float]) -> None:
+    grads, loss = gradients(seed, odd), np.float32(np.arange(2 + seed))
+    for (capacity, every), got in traced(grads, loss).items():
+        check_same(got, eager(gl.Recorder(capacity, entries=8, histogram_every=every), grads, loss))
+
+
+@given(
+    seed=st.integers(0, LONGEST - 2),
+    capacity=st.sampled_from(CAPACITIES),
+    every=st.sampled_from([1, 2, 3]),
+    odd=odd_entries,
+)
+@settings(max_examples=12)
+def test_batches_record_what_single_steps_do(seed: int, capacity: int, every: int, odd: dict[int, float]) -> None:
+    grads, loss = gradients(seed, odd), np.float32(np.arange(2 + seed))
+    want, got = (
+        run(gl.Recorder(capacity, entries=8, histogram_every=every), grads, loss) for run in (eager, in_batches)
+    )
+    check_same(got, want)
 
 
 @given(
@@ -110,16 +146,30 @@ def test_a_traced_step_calls_nobody_back_and_copies_no_buffer() -> None:
     state = rec.init(grads, loss=0.0)
     lowered = jax.jit(lambda s, g: rec.update(s, g, loss=1.0), donate_argnums=0).lower(state, grads)
     assert "callback" not in lowered.as_text()
-    main = lowered.compile().as_text().rpartition("ENTRY")[2]
+    compiled = lowered.compile()
+    main = compiled.as_text().rpartition("ENTRY")[2]
     assert "777" in main and not [line for line in main.splitlines() if " copy(" in line and "[777," in line]
     sizes = [x.nbytes for x in jax.tree.leaves(state)]
-    assert [x.nbytes for x in jax.tree.leaves(rec.update(state, grads, loss=1.0))] == sizes
+    assert [x.nbytes for x in jax.tree.leaves(compiled(state, grads))] == sizes
 
 
 def test_a_run_goes_on_after_it_was_absorbed() -> None:
-    grads, loss = gradients(9, {3: np.nan}), np.float32(np.arange(11))
-    first, second = ({name: g[part] for name, g in grads.items()} for part in (slice(0, 6), slice(6, None)))
-    whole = scanned(gl.Recorder(4), grads, loss)
-    again = scanned(scanned(gl.Recorder(4), first, loss[:6]), second, loss[6:])
+    rec, grads, loss = gl.Recorder(4), gradients(10, {3: np.nan}), np.float32(np.arange(12))
+    first, second = (
+        jax.tree.map(lambda x, part=part: x[part], (grads, loss)) for part in (slice(0, 6), slice(6, None))
+    )
+    rec.prepare(SHAPES, ["loss"])
+
+    @jax.jit
+    def scan(state: Any, steps: Any) -> Any:
+        return jax.lax.scan(lambda s, now: (rec.update(s, now[0], loss=now[1]), None), state, steps)[0]
+
+    def start(rec: gl.Recorder) -> Any:
+        return rec.init({name: g[0] for name, g in grads.items()}, loss=0.0)
+
+    half = scan(start(rec), first)
+    whole, again = rec.absorb(scan(half, second)), rec.absorb(half)
+    again = again.absorb(scan(start(again), second))
     for name in (*EXACT, *CLOSE):
         np.testing.assert_allclose(column(again, name), column(whole, name), rtol=1e-6, err_msg=name)
+    check_same(whole, eager(gl.Recorder(4), grads, loss))
