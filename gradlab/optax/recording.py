@@ -76,10 +76,10 @@ def absorb(recorder: Recorder, state: Any, name: str | None = None) -> Recorder:
 
     Raises ValueError: no records of this name, or several and no name. Not in TensorFlow.
 
-    >>> import jax.numpy as jnp
+    >>> import jax, jax.numpy as jnp
     >>> rec = Recorder(steps=10)
     >>> tx = record(rec)
-    >>> _, state = tx.update({"w": jnp.ones(4)}, tx.init({"w": jnp.ones(4)}))
+    >>> _, state = jax.jit(tx.update)({"w": jnp.ones(4)}, tx.init({"w": jnp.ones(4)}))
     >>> absorb(rec, state)
     <gradlab.Recorder: 1 steps of w>
     """
