@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from . import _notebooks
 from ._extras import missing
@@ -39,31 +41,44 @@ def copy(source: Path, target: Path) -> Iterator[str]:
 
 
 def folder_to_open(wanted: Path | None) -> tuple[Path, list[str]]:
-    """Give the folder JupyterLab should open, and what to tell the reader about it."""
-    source = _notebooks.shipped()
-    if wanted is None and _notebooks.in_checkout(source):
-        return source, []
-    target = wanted or DEFAULT_FOLDER
+    """Return the folder JupyterLab should open, and what to tell the reader about it.
+
+    Raises:
+        UsageError: it cannot be a folder.
+    """
+    source, target = _notebooks.shipped(), wanted or DEFAULT_FOLDER
+    if target.resolve() == source.resolve():
+        return target, [f"{target} holds the tracked notebooks of your clone: what you save changes them"]
     return target, list(copy(source, target))
 
 
-def open_lab(folder: Path, arguments: Sequence[str], notebook: str = START, state: str = "") -> None:
+def application() -> Any:
+    """Return JupyterLab's application. Raises: UsageError: JupyterLab is not installed."""
+    try:
+        importlib.import_module("ipykernel")  # without it JupyterLab starts but has no kernel to run a cell
+        return importlib.import_module("jupyterlab.labapp").LabApp
+    except ImportError as error:
+        raise UsageError(missing("`gradlab lab`", (error.name or "jupyterlab").partition(".")[0], "lab")) from error
+
+
+def as_root(arguments: Sequence[str]) -> list[str]:
+    """Say how Jupyter starts as root, if that is who asks and the arguments do not say so."""
+    is_root = getattr(os, "geteuid", lambda: -1)() == 0
+    if is_root and not any("allow-root" in one or "allow_root" in one for one in arguments):
+        return ["as root, Jupyter may refuse to start; then run: gradlab lab -- --allow-root"]
+    return []
+
+
+def open_lab(lab: Any, folder: Path, arguments: Sequence[str], notebook: str = START, state: str = "") -> None:
     """Run JupyterLab on a notebook in `folder`, in this process, so that Ctrl-C and its exit status are Jupyter's own.
 
     Args:
+        lab: `application()`.
         folder: what JupyterLab shows.
         arguments: for JupyterLab.
         notebook: the file to open, if it is there.
         state: of a lab in it, as a link ends: `#gl=1&lab=...`.
-
-    Raises:
-        UsageError: JupyterLab is not installed.
     """
-    try:
-        importlib.import_module("ipykernel")  # without it JupyterLab starts but has no kernel to run a cell
-        application = importlib.import_module("jupyterlab.labapp").LabApp
-    except ImportError as error:
-        raise UsageError(missing("`gradlab lab`", (error.name or "jupyterlab").partition(".")[0], "lab")) from error
     # The address that Jupyter prints should show the first notebook too, so it is set as the default page.
     settings = [f"--ServerApp.root_dir={folder.resolve()}"]
     if not any("gateway" in argument or "kernel_websocket" in argument for argument in arguments):
@@ -71,5 +86,5 @@ def open_lab(folder: Path, arguments: Sequence[str], notebook: str = START, stat
     if (folder / notebook).is_file():
         settings.append(f"--LabApp.default_url=/lab/tree/{notebook}{state}")
     if state:
-        application.serverapp_class = importlib.import_module("gradlab._server").Server
-    application.launch_instance([*settings, *arguments])
+        lab.serverapp_class = importlib.import_module("gradlab._server").Server
+    lab.launch_instance([*settings, *arguments])

@@ -1,53 +1,65 @@
-"""The README's tour runs and prints what its comments say; its paths exist."""
+"""The README's tour and the guides run and print what their comments say; the paths they name exist."""
 
 import contextlib
+import importlib.util
 import io
 import re
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import gradlab as gl
 
 ROOT = Path(__file__).parents[1]
-README = (ROOT / "README.md").read_text("utf-8")
+PAGES = [ROOT / "README.md", ROOT / ".github/CONTRIBUTING.md", *sorted(ROOT.glob("notebooks/site/guide/*.md"))]
+README = PAGES[0].read_text("utf-8")
+MOST_LINES = 200
+OWN_FOLDERS = ("gradlab-notebooks/",)
 
 
-# The last is run where Ray runs: workers/test_on_ray.py.
-TOUR, OPTIMIZERS, WORKERS, TPU, LAB, CLUSTER = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+def programs(page: str) -> list[str]:
+    return re.findall(r"```python\n(.*?)```", (ROOT / page).read_text("utf-8"), re.DOTALL)
+
+
+def printed(program: str) -> list[str]:
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        exec(compile(program, "a page", "exec"), {})
+    return said.getvalue().splitlines()
+
+
+(TOUR,) = programs("README.md")
+(OPTIMIZERS,) = programs("notebooks/site/guide/optimizers.md")
+# The second is run where Ray runs: workers/test_on_ray.py.
+WORKERS, CLUSTER = programs("notebooks/site/guide/asynchronous.md")
+(TPU,) = programs("notebooks/site/guide/tpu_embeddings.md")
+(LAB,) = programs("notebooks/site/guide/your_lab.md")
 
 
 def test_the_tour_runs_and_is_short() -> None:
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        exec(compile(TOUR, "README.md", "exec"), {})
-    assert "13.0 [0.23076925 0.30769232]" in printed.getvalue() and "('a',)\n" in printed.getvalue()
+    said = "\n".join(printed(TOUR))
+    assert "13.0 [0.23076925 0.30769232]" in said
+    assert "('a',)\n" in said
     assert len([line for line in TOUR.splitlines() if line.strip()]) <= 32
 
 
 def test_the_optimizers_print_what_their_comments_say() -> None:
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        exec(compile(OPTIMIZERS, "README.md", "exec"), {})
-    lines = printed.getvalue().splitlines()
+    lines = printed(OPTIMIZERS)
     assert lines[0] == "[4.1 1.1 0.1]"
     assert lines[2:] == ["legacy [-0.6 -0.8]", "keras3 [-1. -1.]"]
 
 
 def test_asynchronous_training_prints_what_its_comments_say() -> None:
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        exec(compile(WORKERS, "README.md", "exec"), {})
-    mean, comparison, waiting, accepted, same, outcomes, shape = printed.getvalue().splitlines()
+    mean, comparison, waiting, accepted, same, outcomes, shape = printed(WORKERS)
     assert (mean, comparison, waiting, same) == ("[3. 2.]", "0 < 1", "needs 2, has 0, position 1", "True")
     assert accepted.endswith(" 0]")
-    assert "20 interleavings" in outcomes and shape == "(16, 16)"
+    assert "20 interleavings" in outcomes
+    assert shape == "(16, 16)"
 
 
 def test_tpu_embeddings_print_what_their_comments_say() -> None:
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        exec(compile(TPU, "README.md", "exec"), {})
-    falls, step, *configuration = printed.getvalue().splitlines()
+    falls, step, *configuration = printed(TPU)
     assert (falls, step) == ("True", "[3 7] [1 0 1] [-0.02]")
     assert any("table words" in line and "8 x 1" in line for line in configuration)
 
@@ -67,20 +79,40 @@ def test_the_lab_in_30_lines_is_one_and_works(tmp_path: Path) -> None:
         assert (tmp_path / f"x.{suffix}").stat().st_size > 400
 
 
-def test_every_file_and_folder_named_exists() -> None:
-    for path in re.findall(r"`((?:gradlab|tests|notebooks|binder|\.ci)/[\w/.]*)`", README):
-        assert (ROOT / path).exists() or "x." in path, path
-    for path in re.findall(r"\]\(([\w/.]+)\)", README):
-        assert (ROOT / path).exists(), path
-
-
-def test_the_commands_of_the_readme_name_real_labs_and_extras() -> None:
-    for lab in re.findall(r"gradlab run (\w+)", README):
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_file_folder_and_command_named_exists(page: Path) -> None:
+    text = page.read_text("utf-8")
+    for path in re.findall(r"`((?:gradlab|tests|notebooks|binder|\.ci|\.github)/[\w/.]*)`", text):
+        assert (ROOT / path).exists() or "x." in path or path in OWN_FOLDERS, path
+    for path in re.findall(r"\]\(([\w/.-]+)\)", text):
+        assert (page.parent / path).exists(), path
+    for lab in re.findall(r"gradlab run (\w+)", text):
         assert lab in gl.labs.catalogue()
-    extras = set(re.findall(r"^(\w+) = \[", (ROOT / "pyproject.toml").read_text("utf-8"), re.MULTILINE))
-    for group in re.findall(r'-e "\.\[([\w,]+)\]"', README):
+    extras = set(re.findall(r"^([\w-]+) = \[", (ROOT / "pyproject.toml").read_text("utf-8"), re.MULTILINE))
+    for group in re.findall(r'-e "\.\[([\w,-]+)\]"', text):
         assert set(group.split(",")) <= extras
+    for module in re.findall(r"python -m ((?:tests|notebooks)[\w.]*)", text):
+        assert importlib.util.find_spec(module), module
 
 
-def test_the_owner_placeholder_stands_in_one_place() -> None:
-    assert README.count("OWNER") == 1
+def test_the_readme_is_short_and_says_early_that_tensorflow_is_not_needed() -> None:
+    assert len(README.splitlines()) <= MOST_LINES
+    assert "don't need TensorFlow" in README.partition("## ")[0]
+
+
+def test_ci_begins_with_the_test_command_of_the_readme() -> None:
+    (command,) = re.findall(r'^(pip install -e "\.\[test\]" && \S.*?)(?:  +#.*)?$', README, re.MULTILINE)
+    steps = (ROOT / ".ci/run").read_text("utf-8").splitlines()
+    assert command == 'pip install -e ".[test]" && python -m pytest'
+    assert next(line for line in steps if "pytest" in line and not line.startswith("say ")) == command
+
+
+def test_every_guide_is_linked() -> None:
+    for page in PAGES[1:]:
+        assert f"({page.relative_to(ROOT).as_posix()})" in README
+
+
+def test_what_the_readme_shows_is_there_and_has_words() -> None:
+    for words, path in re.findall(r"!\[([^\]]*)\]\((notebooks/[^)]*)\)", README):
+        assert len(words) > 40
+        assert 0 < (ROOT / path).stat().st_size < 2_500_000

@@ -14,7 +14,7 @@ from . import _links
 def add(commands: Any) -> None:
     """Add the command to the parser's `commands`."""
     lab = commands.add_parser("lab", help="open the notebooks in JupyterLab", epilog="What follows -- goes to Jupyter.")
-    folder = f"copy the notebooks there first (default: {_jupyter.DEFAULT_FOLDER}; a checkout is used in place)"
+    folder = f"copy the notebooks there first (default: {_jupyter.DEFAULT_FOLDER}); a clone's own are opened in place"
     link = "a copied link, or what follows the # in it: open its notebook, with the lab as it was"
     lab.add_argument("folder", nargs="?", metavar="DIR", help=folder)
     lab.add_argument("link", nargs="?", metavar="LINK", help=link)
@@ -24,10 +24,11 @@ def add(commands: Any) -> None:
 def _lab(options: argparse.Namespace) -> None:
     folder, link = _told_apart(options.folder, options.link)
     notebook, state = _place(link) if link else (_notebooks.START, "")
+    application = _jupyter.application()  # before anything is copied
     opened, said = _jupyter.folder_to_open(folder)
-    for line in said:
+    for line in [*said, *_jupyter.as_root(options.extra)]:
         print(line, flush=True)
-    _jupyter.open_lab(opened, options.extra, notebook, state)
+    _jupyter.open_lab(application, opened, options.extra, notebook, state)
 
 
 def _told_apart(folder: str | None, link: str | None) -> tuple[Path | None, str | None]:
