@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
 
 import gradlab as gl
 from gradlab import _notebooks
 from gradlab._repository import on_binder
+from gradlab.dashboard import pages
 
 from . import server
 from .axe import violations
@@ -41,6 +45,14 @@ def address(_tools: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 
 @pytest.fixture(scope="module")
+def notebooks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the notebooks that are served, written once more."""
+    folder = tmp_path_factory.mktemp("pages")
+    pages.write(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
 def reader(chromium: Any) -> Iterator[Any]:
     """One reader for all pages, whose browser keeps what they have in common."""
     context = chromium.new_context(viewport=WIDE)
@@ -68,15 +80,25 @@ def index(address: str, reader: Any) -> dict[str, str]:
     return {link.inner_text(): link.evaluate("(node) => node.href") for link in links.all()}
 
 
+def test_every_lab_has_a_page(index: dict[str, str], address: str) -> None:
+    assert index == {make.label: f"{address}/voila/render/{name}.ipynb" for name, make in gl.labs.catalogue().items()}
+
+
 @pytest.mark.parametrize("name", gl.labs.catalogue())
-def test_every_lab_has_a_page(name: str, index: dict[str, str], address: str, reader: Any) -> None:
+def test_what_a_page_runs_shows_its_lab(name: str, notebooks: Path) -> None:
+    """Without Voila, which would start a kernel for each: it runs all of these pages in the same way.
+
+    The page with every lab runs the same calls in a kernel, and there the browser draws them.
+    """
     make = gl.labs.catalogue()[name]
-    answer = reader.request.get(index[make.label])  # a kernel runs the lab, but no browser draws it: half the work
-    text = answer.text()
-    own = {"Cookie": "_xsrf=ab", "X-XSRFToken": "ab"}  # whoever can set both comes from here
-    ended = reader.request.post(f"{address}/voila/api/shutdown/{kernel_of(text)}", headers=own)
-    assert answer.ok and ended.ok
-    assert all(part in text for part in (make.label, make().description.alt, "data:image/png", "widget-view+json"))
+    cells = nbformat.read(notebooks / f"{name}.ipynb", as_version=4).cells
+    assert [cell.source for cell in cells if cell.cell_type == "code"] == [f"import gradlab as gl\n\ngl.labs.{name}()"]
+    assert cells[0].source.startswith(f"# {make.label}\n")
+    lab = make()
+    data, *_ = lab._repr_mimebundle_()
+    text = unescape(data["text/html"])
+    assert all(part in text for part in (make.label, lab.description.alt, "data:image/png"))
+    assert "application/vnd.jupyter.widget-view+json" in data
 
 
 def kernel_of(text: str) -> str:
@@ -86,26 +108,26 @@ def kernel_of(text: str) -> str:
     return found[1]
 
 
-def test_a_page_that_is_left_ends_its_kernel(page: Page, index: dict[str, str], address: str, reader: Any) -> None:
-    answer = page.page.goto(index[gl.labs.clip_arrows.label], wait_until="load")
-    page.lab(gl.labs.clip_arrows.label)
-    kernel = f"{address}/api/kernels/{kernel_of(answer.text())}"
-    assert reader.request.get(kernel).ok
-    page.page.goto("about:blank")
-    until(lambda: reader.request.get(kernel).status == 404, saying="the kernel has ended")
-
-
 @pytest.mark.parametrize("name", first_of_each_kind())
-def test_a_lab_answers_a_key(name: str, page: Page, index: dict[str, str], screenshots: str | None) -> None:
-    label = gl.labs.catalogue()[name].label
-    page.page.goto(index[label], wait_until="domcontentloaded")
-    lab = page.lab(label)
+def test_a_page_holds_its_lab_and_answers_a_key_until_it_is_left(
+    name: str, page: Page, index: dict[str, str], address: str, reader: Any, screenshots: str | None
+) -> None:
+    make = gl.labs.catalogue()[name]
+    answer = page.page.goto(index[make.label], wait_until="domcontentloaded")
+    lab = page.lab(make.label)
+    text = answer.text()
+    assert answer.ok
+    assert all(part in text for part in (make.label, make().description.alt, "data:image/png", "widget-view+json"))
     before = lab.pixels(), lab.readout()
     control = lab.group.locator(".gl-controls").locator("input, select").first
     control.press(control.evaluate(AWAY))
     until(lambda: (lab.pixels(), lab.readout()) != before, saying="another picture or another sentence")
-    assert page.page.get_by_role("heading", name=label).is_visible()
+    assert page.page.get_by_role("heading", name=make.label).is_visible()
     lab.screenshot(screenshots, f"dashboard-{name}")
+    kernel = f"{address}/api/kernels/{kernel_of(text)}"
+    assert reader.request.get(kernel).ok
+    page.page.goto("about:blank")
+    until(lambda: reader.request.get(kernel).status == 404, saying="the kernel has ended")
 
 
 def test_the_page_of_a_link_comes_first_and_at_its_state(page: Page, address: str) -> None:
