@@ -43,7 +43,7 @@ def test_run_opens_a_link_and_settings_come_after_it(capsys: pytest.CaptureFixtu
         (".png", b"\x89PNG"),
         (".svg", b"<?xml"),
         (".pdf", b"%PDF"),
-        (".csv", b"norm_before,"),
+        (".csv", b"gradient,"),
         (".html", b"<!doctype html>"),
         (".gif", b"GIF89a"),
         (".mp4", b"\0\0\0"),
@@ -51,7 +51,7 @@ def test_run_opens_a_link_and_settings_come_after_it(capsys: pytest.CaptureFixtu
 )
 def test_run_saves_what_the_suffix_asks_for(suffix: str, start: bytes, tmp_path: Path, capsys: Any) -> None:
     path = tmp_path / f"clip{suffix}"
-    assert command.main(["run", "clip_arrows", "--set", "limit=2", "--save", str(path)]) == 0
+    assert command.main(["run", "clip_libraries", "--set", "case=inf", "--save", str(path)]) == 0
     assert path.read_bytes().startswith(start)
     assert capsys.readouterr().out.endswith(f"wrote {path}\n")
 
