@@ -1,4 +1,7 @@
-"""Every figure fits a wide and a narrow page: nothing cut off, no text on another, and back again pixel by pixel."""
+"""Every figure fits a wide and a narrow page: nothing cut off, no text on another, and back again pixel by pixel.
+
+And it can be read, in light and in dark: each figure is made once for all of these tests.
+"""
 
 import itertools
 from dataclasses import dataclass
@@ -10,6 +13,7 @@ from matplotlib.transforms import Affine2D, Bbox
 
 from gradlab.live.scene import moving
 
+from .contrast import PAPERS, THEMES, too_faint
 from .views import STATES, Shown
 
 
@@ -44,16 +48,20 @@ class Page:
     size: tuple[int, int]
     texts: Texts
     panels: list[Bbox]
+    faint: dict[str, list[str]]  # by theme, what is hard to see
 
 
 @pytest.fixture(scope="module", params=STATES)
 def pages(request: pytest.FixtureRequest) -> dict[bool, Page]:
     """A figure on a narrow page (True) and on a wide one, made once for all tests."""
     shown, found = Shown(request.param), {}
+    papers = PAPERS.get(request.param.split(",")[0], ["white"])
     for narrow in (False, True):
-        shown.arrange(narrow)
+        if narrow:  # a figure is made for a wide page
+            shown.arrange(narrow)
         panels = [axes.get_window_extent().frozen() for axes in shown.scene.axes]
-        found[narrow] = Page(shown.scene.size, texts(shown), panels)
+        faint = {theme: too_faint(shown.view, theme, papers) for theme in THEMES}
+        found[narrow] = Page(shown.scene.size, texts(shown), panels, faint)
     return found
 
 
@@ -89,6 +97,12 @@ def test_texts_are_as_large_on_a_narrow_page(pages: dict[bool, Page], request: p
     shared = set(wide) & set(narrow)
     assert len(shared) >= 5 or "gate" in request.node.callspec.params["pages"]
     assert {text: wide[text] for text in shared} == {text: narrow[text] for text in shared}
+
+
+@either
+@pytest.mark.parametrize("theme", THEMES)
+def test_texts_are_readable_and_marks_stand_out(pages: dict[bool, Page], narrow: bool, theme: str) -> None:
+    assert not pages[narrow].faint[theme]
 
 
 @pytest.mark.parametrize("state", ["clipping", "arrows", "libraries", "gate"])

@@ -5,14 +5,11 @@ import itertools
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
-from matplotlib.lines import Line2D
-from matplotlib.patches import PathPatch
-from matplotlib.text import Text
 
-from gradlab.figures import _lanes, _style, digits, libraries
-from gradlab.live.theme import Palette
+from gradlab.figures import _style
 
-from .views import STATES, Shown
+from .contrast import THEMES, linear
+from .views import Shown
 
 SERIES = ("BLUE", "ORANGE", "GREEN", "BLACK", "OTHER")
 # Linear RGB to what a reader without red, green or blue cones sees (Machado, Oliveira and Fernandes, 2009, severity 1).
@@ -22,25 +19,6 @@ EYES = {
     "deutan": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
     "tritan": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
 }
-# What texts stand on where it is not the page.
-PAPERS = {
-    "libraries": [*libraries.LOOKS.values()], "five adagrads": [*digits.LOOKS.values()],
-    "staleness": ["white", _lanes.PALE_BLUE], "table": ["white", _lanes.PALE_BLUE],
-    "two tables": ["white", _lanes.PALE_BLUE], "engines": ["white", _lanes.PALE_BLUE],
-}  # fmt: skip
-THEMES = {"light": lambda rgb: tuple(rgb[:3]), "dark": lambda rgb: Palette(_style.DARK).dark(rgb[:3])}
-
-
-def linear(rgb: tuple[float, ...]) -> np.ndarray:
-    c = np.array(rgb)
-    return np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
-
-
-def contrast(theme: str, colour: object, under: object = "white") -> float:
-    """WCAG 2.1's contrast of two colours that are given as they are in light."""
-    pair = (linear(THEMES[theme](to_rgb(c))) @ [0.2126, 0.7152, 0.0722] for c in (colour, under))  # type: ignore[arg-type]
-    low, high = sorted(pair)
-    return (high + 0.05) / (low + 0.05)
 
 
 def lab(light: np.ndarray) -> np.ndarray:
@@ -95,31 +73,6 @@ def test_everybody_tells_the_colours_of_series_apart(theme: str, pair: tuple[str
     for eyes, matrix in EYES.items():
         one, other = (lab(np.array(matrix) @ light) for light in lights)
         assert difference(one, other) >= 20, eyes
-
-
-def drawn(view: object, kind: type) -> list:  # type: ignore[type-arg]
-    return [artist for artist in view.figure.findobj(kind) if artist.get_visible()]  # type: ignore[attr-defined]
-
-
-@pytest.fixture(scope="module", params=STATES)
-def shown(request: pytest.FixtureRequest) -> tuple[str, Shown]:
-    """One figure, made once for both themes."""
-    return request.param, Shown(request.param)
-
-
-@pytest.mark.parametrize("theme", THEMES)
-def test_texts_are_readable_and_marks_stand_out(shown: tuple[str, Shown], theme: str) -> None:
-    state, view = shown[0], shown[1].view
-    papers = PAPERS.get(state.split(",")[0], ["white"])
-    for text in drawn(view, Text):
-        assert all(contrast(theme, text.get_color(), paper) >= 4.5 for paper in papers), text
-    for line in drawn(view, Line2D):
-        colours = {line.get_color()} if line.get_linestyle() != "None" else set()
-        colours |= {line.get_markerfacecolor()} if line.get_marker() != "None" else set()
-        assert all(contrast(theme, c) >= 3 for c in colours - {_style.GRID, _style.FAINT}), line
-    for patch in drawn(view, PathPatch):  # a pale fill has an edge that stands out
-        edge, face = patch.get_edgecolor(), patch.get_facecolor()
-        assert max(contrast(theme, edge[:3]) if edge[3] else 1, contrast(theme, face[:3])) >= 3, patch
 
 
 @pytest.mark.parametrize("state", ["clipping", "arrows"])
