@@ -1,4 +1,4 @@
-"""Build the site: every notebook with labs that move without a kernel, the README, and the reference.
+"""Build the site: every notebook with labs that move without a kernel, the README, the guides, and the reference.
 
 python -m notebooks.site OUT              writes it to a folder; it asks no other host for anything
 python -m notebooks.site OUT --moving 02  in a hurry: labs move in notebooks whose names begin so, pictures elsewhere
@@ -71,8 +71,16 @@ def _write_pages(folder: Path, labs: Mapping[Notebook, Mapping[int, str]]) -> No
     for name, text in api.pages():
         (folder / "api" / f"{name}.rst").write_text(text, "utf-8")
     readme = (ROOT / "README.md").read_text("utf-8")
-    (folder / "index.md").write_text(front.front_page(readme, list(labs)), "utf-8")
+    guides = sorted((HERE / "guide").glob("*.md"))
+    (folder / "index.md").write_text(front.front_page(readme, list(labs), guides), "utf-8")
     (folder / "readme.md").write_text(front.readme_page(readme), "utf-8")
+    (folder / "guide").mkdir()
+    for guide in guides:
+        (folder / "guide" / guide.name).write_text(front.guide_page(guide), "utf-8")
+    shutil.copy(ROOT / ".github" / "CONTRIBUTING.md", folder / "contributing.md")
+    shutil.copy(ROOT / "gradlab" / "CHANGELOG.md", folder / "changelog.md")
+    for name in ("LICENSE", "NOTICE"):
+        shutil.copy(ROOT / name, folder / f"{name}.txt")
     shutil.copytree(HERE.parent / "pictures", folder / "pictures")
 
 

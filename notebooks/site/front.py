@@ -33,7 +33,8 @@ _PAGE = """\
 
 ## The library
 
-- [README](readme.md): installation, a tour of the library, the map of its code, proof and speed
+- [README](readme.md): installation, a tour of the library, your own run
+- Guides: {guides}
 - [Reference](api/index.rst): every public name, from its docstring; the same {{ref}}`by letter <genindex>`
 
 ```{{toctree}}
@@ -48,12 +49,15 @@ _PAGE = """\
 :caption: Library
 
 readme
+{guide_pages}
 api/index
+contributing
+changelog
 ```
 """
 
 
-def front_page(readme: str, notebooks: Sequence[Notebook]) -> str:
+def front_page(readme: str, notebooks: Sequence[Notebook], guides: Sequence[Path]) -> str:
     """Give the page in Markdown."""
     found = _OPENING.search(readme)
     if not found:
@@ -62,6 +66,8 @@ def front_page(readme: str, notebooks: Sequence[Notebook]) -> str:
     return _PAGE.format(
         opening=_here(_BADGES.sub("", found[1], count=1).strip()), start=start.name, binder=on_binder(start.path.name),
         cards="".join(map(_card, notebooks)), course="\n".join(notebook.name for notebook in notebooks),
+        guides=", ".join(f"[{_title(guide)}](guide/{guide.name})" for guide in guides),
+        guide_pages="\n".join(f"guide/{guide.stem}" for guide in guides),
     )  # fmt: skip
 
 
@@ -71,9 +77,27 @@ def readme_page(readme: str) -> str:
     return "# README\n" + _here(body)
 
 
+def guide_page(guide: Path) -> str:
+    """Give a guide as a page in a folder of guides."""
+    return plain(guide.read_text("utf-8").replace("](../../pictures/", "](../pictures/"))
+
+
+def _title(guide: Path) -> str:
+    return guide.read_text("utf-8").partition("\n")[0].lstrip("# ")
+
+
+# Where files of the repository are in the site; the longest beginning first.
+_MOVED = {
+    "notebooks/site/": "", "notebooks/": "", ".github/CONTRIBUTING.md": "contributing.md",
+    "gradlab/CHANGELOG.md": "changelog.md", "LICENSE": "LICENSE.txt", "NOTICE": "NOTICE.txt",
+}  # fmt: skip
+
+
 def _here(text: str) -> str:
     """Markdown of the README as it is written beside the pictures."""
-    return plain(text.replace("](notebooks/", "]("))
+    for there, here in _MOVED.items():
+        text = text.replace(f"]({there}", f"]({here}")
+    return plain(text)
 
 
 def pictures(notebooks: Sequence[Notebook], folder: Path) -> None:
