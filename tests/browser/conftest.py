@@ -1,4 +1,8 @@
-"""One server for all tests here, with JupyterLab, Notebook 7 and Voila; a fresh page and kernel for each notebook."""
+"""One server for all tests here, with JupyterLab, Notebook 7 and Voila, and one page of JupyterLab.
+
+Each notebook is shown in that page with a kernel of its own, after the one before is closed; where a page is the thing
+that is tested, a test opens a fresh one.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +10,6 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -49,15 +51,21 @@ def address(_tools: None, folder: Path, scratch: Path) -> Iterator[str]:
 Open = Callable[..., Any]
 
 
-@contextmanager
-def _opener(address: str, folder: Path, chromium: Any) -> Iterator[Open]:
+def own_copy(path: Path, folder: Path) -> str:
+    """Copy a notebook into a folder of its own, for those of one path share a kernel; give its name for the server."""
+    own = Path(tempfile.mkdtemp(dir=folder))
+    shutil.copy(path, own)
+    return f"{own.name}/{path.name}"
+
+
+@pytest.fixture(scope="module")
+def opened(address: str, folder: Path, chromium: Any) -> Iterator[Open]:
+    """Open a copy of a notebook in a fresh page of a host."""
     pages: list[Served] = []
 
     def opened(path: Path, host: type[Served] = Notebook) -> Served:
-        own = Path(tempfile.mkdtemp(dir=folder))  # pages of one file would share a kernel
-        shutil.copy(path, own)
         pages.append(host(chromium.new_context(viewport=WIDE).new_page(), address))
-        return pages[-1].open(f"{own.name}/{path.name}")
+        return pages[-1].open(own_copy(path, folder))
 
     yield opened
     for page in pages:
@@ -65,25 +73,33 @@ def _opener(address: str, folder: Path, chromium: Any) -> Iterator[Open]:
         page.page.context.close()
 
 
+@pytest.fixture(scope="session")
+def jupyterlab(address: str, folder: Path, chromium: Any) -> Iterator[tuple[Notebook, dict[str, str]]]:
+    """One page of JupyterLab, and a kernel in which nothing has run, for what is only looked at."""
+    page = Notebook(chromium.new_context(viewport=WIDE).new_page(), address)
+    page.open(own_copy(written.written(folder / "nothing.ipynb"), folder))
+    yield page, page.lent()
+    page.page.context.close()  # the server ends the last kernels
+
+
+@pytest.fixture(scope="session")
+def not_run(jupyterlab: tuple[Notebook, dict[str, str]], folder: Path) -> Callable[[Path], Notebook]:
+    """Show a copy of a notebook in JupyterLab as it is saved."""
+    page, kernel = jupyterlab
+    return lambda path: page.turn_to(own_copy(path, folder), kernel)
+
+
 @pytest.fixture(scope="module")
-def opened(address: str, folder: Path, chromium: Any) -> Iterator[Open]:
-    """Open a copy of a notebook in a fresh page of a host."""
-    with _opener(address, folder, chromium) as opened:
-        yield opened
+def ran(jupyterlab: tuple[Notebook, dict[str, str]], folder: Path) -> Callable[[Path], Notebook]:
+    """Show a copy of a notebook in JupyterLab, and run it from top to bottom in a kernel of its own."""
+    page, _ = jupyterlab
 
+    def run(path: Path) -> Notebook:
+        notebook = page.turn_to(own_copy(path, folder))
+        notebook.run_all()
+        return notebook
 
-@pytest.fixture(scope="package")
-def ran(address: str, folder: Path, chromium: Any) -> Iterator[Callable[[Path], Notebook]]:
-    """A notebook run from top to bottom in JupyterLab, in one page for all tests that look at it."""
-    with _opener(address, folder, chromium) as opened:
-
-        @cache
-        def run(path: Path) -> Notebook:
-            notebook = opened(path)
-            notebook.run_all()
-            return notebook
-
-        yield run
+    return run
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +118,7 @@ def shown(request: pytest.FixtureRequest, notebook: Notebook) -> Callable[..., L
     return lambda label, **params: notebook.lab(label).reset(*axes[label], **params)
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def every_lab(ran: Callable[[Path], Notebook], folder: Path) -> Notebook:
     """Every lab in one notebook, run."""
     return ran(written.every_lab(folder / "every_lab.ipynb"))

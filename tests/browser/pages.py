@@ -40,6 +40,18 @@ GO_TO = """async (label) => {
 
 LOADED = "() => window.jupyterapp?.shell.currentWidget?.context?.isReady"
 
+EXECUTE = "async ([name, args]) => { await window.jupyterapp.commands.execute(name, args) }"
+
+# Lab asks no question about a notebook that has nothing to save. Nobody waits for the end of its kernel.
+CLOSE = """() => { const panel = window.jupyterapp.shell.currentWidget, { id } = panel.sessionContext.session;
+  panel.context.model.dirty = false;
+  panel.close();
+  return id }"""
+END = "(id) => { window.jupyterapp.serviceManager.sessions.shutdown(id) }"
+
+# The kernel of the notebook that is shown, so that another notebook can be shown with it.
+KERNEL_MODEL = "() => { const { id, name } = KERNEL; return { id, name } }"
+
 ALL_THERE = """() => { const cells = window.jupyterapp.shell.currentWidget.content.model.cells.length;
   return document.querySelectorAll(".jp-Notebook .jp-Cell").length === cells
     && !document.querySelector(".gl-live:not([data-frame])") }"""
@@ -150,12 +162,34 @@ class Notebook(Served):
 
     path = "doc/tree/{}?reset"
     kernel = "window.jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel"
+    borrowed = False  # whether the kernel belongs to others as well
 
     def open(self, name: str) -> Notebook:
         super().open(name)
         self.page.wait_for_function(LOADED)  # until then Lab shows one empty cell
         self.page.wait_for_selector(".jp-Notebook .jp-Cell", state="attached")
         return self
+
+    def turn_to(self, name: str, kernel: dict[str, str] | None = None) -> Notebook:
+        """Show another notebook in the same JupyterLab, with this kernel or one of its own; close the one before."""
+        self.wait_until_idle()  # what is closed while it starts is a page error
+        before = self.page.evaluate(CLOSE)
+        self.page.wait_for_function("() => !document.querySelector('.jp-NotebookPanel')")
+        if not self.borrowed:
+            self.page.evaluate(END, before)
+        self.troubles.clear()  # what follows is the next one's
+        self.name, self.borrowed = name, kernel is not None
+        self.command("docmanager:open", path=name, **({"kernel": kernel} if kernel else {}))
+        self.page.wait_for_function(LOADED)
+        self.page.wait_for_selector(".jp-Notebook .jp-Cell", state="attached")
+        return self
+
+    def lent(self) -> dict[str, str]:
+        """The kernel of this notebook, for others to be shown with; it stays when the notebook is closed."""
+        self.wait_until_idle()
+        self.borrowed = True
+        kernel: dict[str, str] = self.page.evaluate(KERNEL_MODEL.replace("KERNEL", self.kernel))
+        return kernel
 
     def run_all(self) -> None:
         self.wait_until_idle()
@@ -166,7 +200,7 @@ class Notebook(Served):
 
     def command(self, name: str, **arguments: Any) -> None:
         """Run one of JupyterLab's commands and wait for its end."""
-        self.page.evaluate("([name, args]) => window.jupyterapp.commands.execute(name, args)", [name, arguments])
+        self.page.evaluate(EXECUTE, [name, arguments])
 
     def select(self, cell: int) -> None:
         self.page.evaluate("(k) => { window.jupyterapp.shell.currentWidget.content.activeCellIndex = k }", cell)

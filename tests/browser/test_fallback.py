@@ -77,9 +77,9 @@ def never_saved(path: Path, folder: Path) -> Path:
 
 @pytest.mark.parametrize("name", [path.name for path in NOTEBOOKS.glob("*.ipynb")])
 def test_a_notebook_that_was_not_run(
-    name: str, opened: Callable[..., Notebook], tmp_path: Path, screenshots: str | None
+    name: str, not_run: Callable[[Path], Notebook], tmp_path: Path, screenshots: str | None
 ) -> None:
-    notebook = opened(never_saved(NOTEBOOKS / name, tmp_path))
+    notebook = not_run(never_saved(NOTEBOOKS / name, tmp_path))
     with notebook.whole():
         assert notebook.page.evaluate(UNTRUSTED)
         check_pictures(notebook.page, labs_in(NOTEBOOKS / name))

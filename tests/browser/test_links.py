@@ -27,10 +27,8 @@ w.VBox([in_python, in_browser])"""
 
 
 @pytest.fixture(scope="module")
-def notebook(opened: Callable[..., Notebook], folder: Path) -> Notebook:
-    notebook = opened(written(folder / "links.ipynb", SETUP, "lab"))
-    notebook.run_all()
-    return notebook
+def notebook(ran: Callable[[Path], Notebook], folder: Path) -> Notebook:
+    return ran(written(folder / "links.ipynb", SETUP, "lab"))
 
 
 @pytest.fixture(scope="module")
