@@ -1,6 +1,7 @@
 """Lookup and update of every rule of the embedding engine, against a loop over lookups in double precision."""
 
 import dataclasses
+import functools
 from collections import defaultdict
 from typing import Any
 
@@ -95,38 +96,60 @@ def start_of(rule: Any) -> np.ndarray:
     return np.full_like(WEIGHTS, 100) if type(rule).__name__ == "FrequencyEstimator" else WEIGHTS
 
 
-@pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
+@jax.jit
+def step_of_all(states: dict[str, Any], gradients: Any, batch: Any) -> dict[str, Any]:
+    """Return the states after a step of every rule, in one program: plans that differ in the rule share batches."""
+    return {name: update(state, gradients, [], lookup(state, batch)[1]) for name, state in states.items()}
+
+
 @few
 @given(cores=cores_of, seed=seeds)
-def test_a_step_is_a_loop_over_lookups(rule: Any, cores: Any, seed: int) -> None:
-    plan = plan_of(rule, len(cores))
-    before = create(plan, [start_of(rule)])
-    state = before
-    w, slots = np.float64(state.tables[0]), [np.float64(s) for s in state.slots[0]]
-    for k in range(2):
-        gradients, batch = gradients_of(plan, seed + k), batch_of(plan, cores)
+def test_a_step_is_a_loop_over_lookups(cores: Any, seed: int) -> None:
+    plans = {name: plan_of(rule, len(cores)) for name, rule in RULES.items()}
+    before = {name: create(plan, [start_of(RULES[name])]) for name, plan in plans.items()}
+    one = plan_of(Adagrad(), len(cores))
+    batch, gradients = batch_of(one, cores), [gradients_of(one, seed + k) for k in range(2)]
+    first = step_of_all(before, gradients[0], batch)
+    states = [before, first, step_of_all(first, gradients[1], batch)]
+    for name in RULES:
+        check_steps([state[name] for state in states], cores, gradients)
+
+
+def check_steps(states: Any, cores: Any, gradients: Any) -> None:
+    """Hold states, each a step after the one before, against the loop over lookups."""
+    before, *_, after = states
+    (table,) = before.plan.tables
+    w, slots = np.float64(before.tables[0]), [np.float64(s) for s in before.slots[0]]
+    for state, g in zip(states[:-1], gradients, strict=True):
         shared = {n: np.float64(x) for n, x in state.shared[0].items()}
-        w, slots, touched = loop(plan.tables[0], w, slots, rule.at(shared), cores, gradients)
-        state = jax.jit(update)(state, gradients, [], lookup(state, batch)[1])
-    for got, expected in zip((state.tables[0], *state.slots[0]), (w, *slots), strict=True):
-        np.testing.assert_allclose(got, expected, rtol=2e-5, atol=2e-5)
-    if rule.lazy:
+        w, slots, touched = loop(table, w, slots, table.rule.at(shared), cores, g)
+    for got, expected in zip((after.tables[0], *after.slots[0]), (w, *slots), strict=True):
+        np.testing.assert_allclose(got, expected, rtol=2e-5, atol=2e-5, err_msg=str(table.rule))
+    if table.rule.lazy:
         still = sorted(set(range(ROWS)) - touched)
-        for got, old in zip((state.tables[0], *state.slots[0]), (before.tables[0], *before.slots[0]), strict=True):
-            assert got[jnp.array(still, int)].tobytes() == old[jnp.array(still, int)].tobytes()
+        for got, old in zip((after.tables[0], *after.slots[0]), (before.tables[0], *before.slots[0]), strict=True):
+            assert np.asarray(got)[still].tobytes() == np.asarray(old)[still].tobytes(), table.rule
 
 
-@pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
-def test_eager_jit_and_vmap_agree(rule: Any) -> None:
+@functools.cache
+def compiled_step() -> Any:
+    """Return a state of every rule, a batch and gradients for two cores, and the states after a compiled step."""
     pooled = [(0, 1, 1.0), (0, 1, 0.5), (1, 3, 2.0), (2, 1, 1.0), (2, 5, 1.0), (2, 6, 0.5)]
-    cores = [(pooled, [(0, 1), (0, 2), (0, 3), (1, 5), (1, 1), (1, 1)])]
-    plan = plan_of(rule, 1)
-    state = create(plan, [start_of(rule)])
-    dedup, g = lookup(state, batch_of(plan, cores))[1], gradients_of(plan, 0)
-    eager, compiled = update(state, g, [], dedup), jax.jit(update)(state, g, [], dedup)
-    assert ways.ulps(jax.tree.leaves(eager), jax.tree.leaves(compiled)) <= 4
-    states = jax.tree.map(lambda x: jnp.stack([x, x]), state)
-    mapped = jax.vmap(lambda s: update(s, g, [], dedup))(states)
+    cores = [(pooled, [(0, 1), (0, 2), (0, 3), (1, 5), (1, 1), (1, 1)])] * 2
+    states = {name: create(plan_of(rule, 2), [start_of(rule)]) for name, rule in RULES.items()}
+    plan = plan_of(Adagrad(), 2)
+    batch, g = batch_of(plan, cores), gradients_of(plan, 0)
+    return states, batch, g, step_of_all(states, g, batch)
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_eager_jit_and_vmap_agree(name: str) -> None:
+    states, batch, g, after = compiled_step()
+    state, compiled = states[name], after[name]
+    dedup = lookup(state, batch)[1]
+    assert ways.ulps(jax.tree.leaves(update(state, g, [], dedup)), jax.tree.leaves(compiled)) <= 4
+    two = jax.tree.map(lambda x: jnp.stack([x, x]), state)
+    mapped = jax.vmap(lambda s: update(s, g, [], dedup))(two)
     for k in (0, 1):
         assert ways.ulps(jax.tree.leaves(jax.tree.map(lambda x, k=k: x[k], mapped)), jax.tree.leaves(compiled)) <= 4
 
