@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -19,6 +20,10 @@ IDS = (
     {"x": Ids([1], [1]), "y": Ids([0, 1], [3, 0]), "z": Ids([0, 0], [2, 2])},
 )
 
+look, move = jax.jit(lookup), jax.jit(update)
+# So that the last bit has no reason to differ between shapes.
+PLAINLY = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
+
 
 def states() -> tuple[State, State]:
     rng = np.random.default_rng(0)
@@ -34,12 +39,12 @@ def test_a_trace_holds_what_single_steps_give() -> None:
         assert trace.lookups[1].samples[k].tolist() == batches[k].tables[1].samples.tolist()
         for table, kept in zip(state.tables, trace.states.tables, strict=True):
             np.testing.assert_allclose(kept[k], table, rtol=1e-6)
-        activations, dedup = lookup(state, batches[k])
-        targets, _ = lookup(wanted, batches[k])
+        activations, dedup = look(state, batches[k])
+        targets, _ = look(wanted, batches[k])
         gradients = [a - b for a, b in zip(activations, targets, strict=True)]
         for got, expected in zip((*trace.activations, *trace.gradients), (*activations, *gradients), strict=True):
             np.testing.assert_allclose(got[k], expected, rtol=1e-6)
-        state = update(state, gradients, [jnp.float32(rate)], dedup)
+        state = move(state, gradients, [jnp.float32(rate)], dedup)
     np.testing.assert_allclose(trace.states.tables[0][2], state.tables[0], rtol=1e-6)
     np.testing.assert_allclose(trace.states.slots[0][0][2], state.slots[0][0], rtol=1e-6)
     assert trace.states.slots[1] == () and trace.states.tables[1].shape == (3, 4, 1)
@@ -53,9 +58,10 @@ def test_room_changes_nothing(cores: int) -> None:
     larger = sized(batch, cores, 7, 9, 3)
     assert [x.size for x in larger.tables[0]] == [7 * cores, 9 * cores, 9 * cores, 9 * cores]
     ways = []
+    look, move = (jax.jit(f, compiler_options=PLAINLY) for f in (lookup, update))
     for one in (batch, larger):
-        activations, dedup = lookup(state, one)
-        ways.append((activations[0], update(state, activations, [], dedup).tables[0]))
+        activations, dedup = look(state, one)
+        ways.append((activations[0], move(state, activations, [], dedup).tables[0]))
     for plain, roomy in zip(*ways, strict=True):
         np.testing.assert_array_equal(plain, roomy)
 
@@ -66,9 +72,9 @@ def test_a_pipelined_trace_is_one_update_late() -> None:
     trace = record(state, wanted, [sized(make_batch(plan, ids), 1, 6, 8, 4) for ids in (*IDS, *IDS)], [[0.3]] * 4)
     for k, ids in enumerate((*IDS, *IDS)):
         np.testing.assert_allclose(trace.states.tables[0][k], state.tables[0], rtol=1e-6)
-        activations, dedup = lookup(state, make_batch(plan, ids))
-        targets, _ = lookup(wanted, make_batch(plan, ids))
-        state = update(state, [a - b for a, b in zip(activations, targets, strict=True)], [0.3], dedup)
+        activations, dedup = look(state, make_batch(plan, ids))
+        targets, _ = look(wanted, make_batch(plan, ids))
+        state = move(state, [a - b for a, b in zip(activations, targets, strict=True)], [0.3], dedup)
     np.testing.assert_array_equal(trace.states.tables[0][0], trace.states.tables[0][1])
 
 
