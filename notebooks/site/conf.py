@@ -13,6 +13,7 @@ extensions = [
     "notebooks.site.docstrings",
     "notebooks.site.mathml",
     "notebooks.site.accessible",
+    "notebooks.site.navigation",
 ]
 
 myst_enable_extensions = ["dollarmath"]
