@@ -183,12 +183,12 @@ def test_no_update_is_lost_where_processes_end_at_the_worst_of_times(ray: Any, t
     trace = driver.run()
     check(trace)
     check_log(driver, trace)
-    assert {p.name for p in tmp_path.iterdir()} == {"run.log", *POINTS}
+    assert {p.name for p in tmp_path.iterdir()} - {"run.log.lock"} == {"run.log", *POINTS}
     assert sorted(k for move, k in trace.moves.tolist() if move == LEAVE) == [0, 1]
     assert trace.accepted.all() and trace.updates == 15
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.exhaustive)])
 def test_no_update_is_lost_whoever_is_killed_when(ray: Any, tmp_path: Path, seed: int) -> None:
     e = Experiment(Digits(), gl.rules.Momentum(), workers=3, staleness=2, gradients=100)
     driver = Cruel(ray, e, log=tmp_path / "run.log", sync=False, timeout=300)
