@@ -51,7 +51,15 @@ class Page:
     faint: dict[str, list[str]]  # by theme, what is hard to see
 
 
-@pytest.fixture(scope="module", params=STATES)
+# Of each lab one state, and those with the longest texts; the others are exhaustive.
+TELLING = {"libraries, errors", "five adagrads, refused", "race, long names", "engines, refused"}
+FIGURES = [
+    pytest.param(state, marks=pytest.mark.exhaustive) if "," in state and state not in TELLING else state
+    for state in STATES
+]
+
+
+@pytest.fixture(scope="module", params=FIGURES)
 def pages(request: pytest.FixtureRequest) -> dict[bool, Page]:
     """A figure on a narrow page (True) and on a wide one, made once for all tests."""
     shown, found = Shown(request.param), {}

@@ -5,6 +5,7 @@ from typing import Any
 
 import jax
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -49,6 +50,7 @@ def tables(draw: Any, name: str) -> Table:
     )
 
 
+@pytest.mark.exhaustive  # one plan with two tables: test_place.py
 @settings(max_examples=4)  # each compiles two programs
 @given(st.tuples(tables("a"), tables("b")), POLICIES, st.sampled_from([4, 8]), st.sampled_from(["div", "mod"]))
 def test_a_drawn_plan_moves_as_on_one_device(drawn: Any, policy: Policy, cores: int, strategy: Any) -> None:
