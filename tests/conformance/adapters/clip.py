@@ -99,8 +99,9 @@ def jax_differences(scenario: Scenario, jit: bool) -> list[str]:
         )
     mode = JAX_TOLERANCE if scenario.data["compare"] == "bitwise" else scenario.data["compare"]
     relaxed = replace(scenario, data={**scenario.data, "compare": mode})
+    run = _compiled if jit else _eagerly
     with precision(np.float64 if "float64" in str(scenario.calls) else np.float32):
-        return replay(relaxed, lambda semantics: [_on_jax(call, semantics, jit) for call in scenario.calls])
+        return replay(relaxed, lambda semantics: run(scenario.calls, semantics))
 
 
 def _underflows(x: Any) -> bool:
@@ -112,12 +113,31 @@ def _underflows(x: Any) -> bool:
     return any(map(_underflows, x.values() if isinstance(x, dict) else x if isinstance(x, list) else ()))
 
 
-def _on_jax(call: dict[str, Any], semantics: str, jit: bool) -> Any:
-    return attempt(lambda: {"value": _jax_call(call, semantics, jit)})
+def _eagerly(calls: list[dict[str, Any]], semantics: str) -> list[Any]:
+    """The outputs of the calls with every array a JAX array."""
+
+    def output(call: dict[str, Any]) -> dict[str, Any]:
+        f, arrays = _of_arrays(call, semantics)
+        return {"value": f(arrays)}
+
+    return [attempt(lambda call=call: output(call)) for call in calls]
 
 
-def _jax_call(call: dict[str, Any], semantics: str, jit: bool) -> Any:
-    """The call with every array a JAX array; under jit these are the traced arguments and the rest is static."""
+def _compiled(calls: list[dict[str, Any]], semantics: str) -> list[Any]:
+    """The same under jit, all calls in one program."""
+    import jax
+
+    def outputs() -> list[Any]:
+        functions, arrays = zip(*(_of_arrays(call, semantics) for call in calls), strict=True)
+        program = jax.jit(lambda arrays: [f(x) for f, x in zip(functions, arrays, strict=True)])
+        return [{"value": value} for value in program(arrays)]
+
+    found = attempt(outputs)
+    return found if isinstance(found, list) else [found] * len(calls)
+
+
+def _of_arrays(call: dict[str, Any], semantics: str) -> tuple[Callable[[list[Any]], Any], list[Any]]:
+    """The call as a function of its arrays, which are JAX's, and these; what is no array is static."""
     import jax
 
     f = function(call["fn"], semantics)
@@ -128,4 +148,4 @@ def _jax_call(call: dict[str, Any], semantics: str, jit: bool) -> Any:
         args, kwargs = tree.unflatten([next(left) if isinstance(x, jax.Array) else x for x in leaves])
         return f(*args, **kwargs)
 
-    return (jax.jit(given) if jit else given)([x for x in leaves if isinstance(x, jax.Array)])
+    return given, [x for x in leaves if isinstance(x, jax.Array)]
