@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from gradlab.live import Button, Description, Drag, Items, LiveFigure, Menu, Preset, Range, Slider, Toggle
 
-from .examples import plain
+from .examples import without_ticks
 
 STEPS = np.arange(40)
 KNOTS = (0.2, 0.5, 0.8)
@@ -21,7 +21,7 @@ def everything(names: Sequence[str] = (), **more: Any) -> LiveFigure:
     left, right = figure.subplots(1, 2)
     left.set(xlim=(-1, 40), ylim=(0.1, 10), yscale="log", title="Norms")
     right.set(xlim=(0, 1), ylim=(0, 1), title="Curve")
-    plain(left, right)
+    without_ticks(left, right)
     (dots,) = left.plot(STEPS, norms, "o", ms=4, animated=True)
     (line,) = left.plot([-1, 40], [1, 1], "--", color="C2", animated=True)
     (curve,) = right.plot(KNOTS, KNOTS, "-", animated=True)
