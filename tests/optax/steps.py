@@ -31,11 +31,11 @@ def run(tx: optax.GradientTransformation, params: Any, steps: int = 3, jit: bool
     return params
 
 
-def pure_run(rule: rules.Rule, rate: Any, params: Any, steps: int = 3, jit: bool = False) -> Any:
+def pure_run(rule: rules.Rule, rate: Any, params: Any, steps: int = 3) -> Any:
     def step(params: Any, state: Any, grads: Any) -> Any:
         return pure.update(rule, rate(state["step"]) if callable(rate) else rate, state, params, grads)
 
-    step, state = jax.jit(step) if jit else step, pure.init(rule, params)
+    state = pure.init(rule, params)
     for k in range(steps):
         params, state = step(params, state, gradients(params, k))
     return params
