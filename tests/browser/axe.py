@@ -6,7 +6,8 @@ from typing import Any
 
 from axe_playwright_python.sync_playwright import Axe
 
-from .pages import PHONE, WIDE, Notebook
+from .pages import Notebook
+from .written import labels
 
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
 OUTPUTS = ".jp-OutputArea-output"
@@ -26,11 +27,12 @@ def violations(page: Any, selector: str = OUTPUTS) -> list[str]:
 
 
 def assert_accessible(notebook: Notebook) -> None:
-    """Nothing is found in the outputs of a notebook that was run, light and dark, wide and as narrow as a phone."""
-    found = []
-    for size in (WIDE, PHONE):
-        with notebook.whole(size["width"]):
-            found += violations(notebook.page)
-            with notebook.dark():
-                found += violations(notebook.page)
+    """Nothing is found in the outputs of a notebook that was run, with its labs as the tests before left them.
+
+    Light and wide: dark, and narrow as a phone, its labs and all else that it shows are examined in one page together.
+    """
+    with notebook.whole():
+        shown = {one.get_attribute("aria-label") for one in notebook.page.locator(".gl-live").all()}
+        found = violations(notebook.page)
+    assert shown <= labels(), "test_every_lab.py examines these and no others dark and narrow"
     assert not found, "\n".join(found)

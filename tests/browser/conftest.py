@@ -119,9 +119,9 @@ def shown(request: pytest.FixtureRequest, notebook: Notebook) -> Callable[..., L
 
 
 @pytest.fixture(scope="module")
-def every_lab(ran: Callable[[Path], Notebook], folder: Path) -> Notebook:
-    """Every lab in one notebook, run."""
-    return ran(written.every_lab(folder / "every_lab.ipynb"))
+def everything(ran: Callable[[Path], Notebook], folder: Path) -> Notebook:
+    """Every lab and prediction, and all else that the notebooks show, in one notebook, run."""
+    return ran(written.everything(folder / "everything.ipynb", NOTEBOOKS))
 
 
 @pytest.fixture

@@ -12,7 +12,6 @@ from urllib.parse import quote, urlsplit
 from .lab import WAIT_SECONDS, Lab
 
 WIDE, PHONE = {"width": 1100, "height": 900}, {"width": 390, "height": 844}
-TALL = 15_000  # px; a whole notebook
 
 IDLE = """() => { const kernel = KERNEL;
   return kernel?.status === "idle" && kernel.connectionStatus === "connected" }"""
@@ -56,8 +55,16 @@ ALL_THERE = """() => { const cells = window.jupyterapp.shell.currentWidget.conte
   return document.querySelectorAll(".jp-Notebook .jp-Cell").length === cells
     && !document.querySelector(".gl-live:not([data-frame])") }"""
 
-# The body of JupyterLab has no height and hides what overflows, so to axe-core nothing in it can be seen.
-BODY_HEIGHT = "() => { document.body.style.minHeight = '100vh' }"
+# To axe-core what is scrolled away cannot be seen, nor what is in a body without a height that hides what overflows, as
+# JupyterLab's. So nothing is scrolled or hidden, and the notebook goes on below the window.
+UNROLL = """() => { const style = document.createElement("style");
+  style.id = "unrolled";
+  style.textContent = `body { min-height: 100vh } .jp-Cell { content-visibility: visible !important }
+    html, body, :has(.jp-Notebook), .jp-Notebook, .jp-Notebook :has(.jp-OutputArea), .jp-Cell {
+      overflow: visible !important; contain: none !important }`;
+  document.head.append(style);
+  document.querySelector(".jp-WindowedPanel-outer").scrollTop = 0 }"""
+ROLL = "() => document.getElementById('unrolled').remove()"
 
 
 COPY = """async () => { const { promise, resolve } = Promise.withResolvers();
@@ -220,24 +227,31 @@ class Notebook(Served):
 
     @contextmanager
     def whole(self, width: int = WIDE["width"]) -> Iterator[None]:
-        """Make the window so tall meanwhile that nothing is scrolled away, and wait until all labs are painted."""
-        self.page.set_viewport_size({"width": width, "height": TALL})
-        self.page.evaluate(BODY_HEIGHT)
-        self.page.wait_for_function(ALL_THERE)
+        """Show all of the notebook meanwhile, nothing scrolled away, and wait until all labs are painted."""
+        self.page.evaluate(UNROLL)
+        self.widen(width)
         yield
+        self.page.evaluate(ROLL)
         self.page.set_viewport_size(WIDE)
+
+    def widen(self, width: int) -> None:
+        """Make the window so wide, and wait until all labs are painted."""
+        self.page.set_viewport_size({"width": width, "height": WIDE["height"]})
+        self.page.wait_for_function(ALL_THERE)
 
     @contextmanager
     def dark(self) -> Iterator[None]:
         """Show the dark theme meanwhile; it is a setting of the server, so it must not stay."""
-        self._theme("JupyterLab Dark", light="false")
+        self.theme(dark=True)
         try:
             yield
         finally:
-            self._theme("JupyterLab Light", light="true")
+            self.theme(dark=False)
 
-    def _theme(self, name: str, light: str) -> None:
-        self.command("apputils:change-theme", theme=name)
+    def theme(self, dark: bool) -> None:
+        """Show the dark theme or the light one."""
+        self.command("apputils:change-theme", theme=f"JupyterLab {'Dark' if dark else 'Light'}")
+        light = str(not dark).lower()
         self.page.wait_for_function("(light) => document.body.dataset.jpThemeLight === light", arg=light)
 
     def shut_down(self) -> None:

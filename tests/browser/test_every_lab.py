@@ -1,102 +1,112 @@
-"""Every lab in one page: axe-core finds nothing, nothing sticks out, and pictures follow JupyterLab's theme.
+"""Every lab in one page, and all else that notebooks show: axe-core finds nothing, nothing sticks out.
 
-Light and dark, wide and as narrow as a phone. axe-core reads the whole page for each question, so it is asked once of
-all labs; what it finds says where.
+Pictures follow JupyterLab's theme. Light and dark, wide and as narrow as a phone; of the notebooks themselves axe-core
+is then asked once. It reads the whole page for each question, so it is asked of all at once; what it finds says where.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
-from contextlib import nullcontext
 from typing import Any
 
 import pytest
 
-import gradlab as gl
-
 from .axe import violations
 from .conftest import NOTEBOOKS
 from .lab import until
-from .pages import PHONE, WIDE, Notebook
+from .pages import Notebook
+from .written import labels
 
 pytestmark = pytest.mark.browser
 
-LABS = gl.labs.catalogue()
+LABELS = labels()
 
 # What sticks out of a lab at its right end.
 BEYOND = """(labs) => labs.flatMap((lab) => { const edge = lab.getBoundingClientRect().right + 1;
   return [...lab.querySelectorAll("canvas, label, input, output, select, button, p, table")]
     .filter((node) => node.getBoundingClientRect().right > edge).map((node) => node.outerHTML.slice(0, 120)) })"""
 
-# The colour (0 to 255: red, green, blue) of the corner of each lab's picture, as text.
-CORNERS = """(pictures) => pictures.map((picture) => {
+# The color (0 to 255: red, green, blue, opacity) of the corner of the pictures at these places; before a picture is
+# decoded, all four are 0.
+CORNERS = """(pictures, places) => places.map((place) => {
   const corner = new OffscreenCanvas(1, 1).getContext("2d");
-  corner.drawImage(picture, 3, 3, 1, 1, 0, 0, 1, 1);
-  return [...corner.getImageData(0, 0, 1, 1).data].slice(0, 3) })"""
+  corner.drawImage(pictures[place], 3, 3, 1, 1, 0, 0, 1, 1);
+  return [...corner.getImageData(0, 0, 1, 1).data] })"""
 
 
-@pytest.fixture(scope="module", params=[WIDE["width"], PHONE["width"]])
-def whole(request: Any, every_lab: Notebook) -> Iterator[Notebook]:
-    """Every lab, wide and narrow, its table open."""
-    with every_lab.whole(request.param):
-        every_lab.page.locator(".gl-live details").evaluate_all("(all) => all.forEach((one) => { one.open = true })")
-        yield every_lab
+@pytest.fixture(scope="module")
+def whole(everything: Notebook) -> Iterator[Notebook]:
+    """Everything, every table open."""
+    with everything.whole():
+        everything.page.locator(".gl-live details").evaluate_all("(all) => all.forEach((one) => { one.open = true })")
+        yield everything
+        everything.theme(dark=False)
 
 
-@pytest.fixture(scope="module", params=["light", "dark"])
-def shown(request: Any, whole: Notebook) -> Iterator[Notebook]:
-    """The same in each theme."""
-    with whole.dark() if request.param == "dark" else nullcontext():
-        yield whole
+# One after the other changes either the theme or the width, for which all labs are drawn again.
+@pytest.fixture(scope="module", params=["light-1100", "dark-1100", "dark-390", "light-390"])
+def shown(request: Any, whole: Notebook) -> Notebook:
+    """The same in each theme, wide and narrow."""
+    theme, width = request.param.split("-")
+    whole.theme(theme == "dark")
+    whole.widen(int(width))
+    return whole
 
 
 def test_axe_finds_nothing(shown: Notebook) -> None:
-    found = violations(shown.page, ".gl-live")
+    found = violations(shown.page)
     assert not found, "\n".join(found)
 
 
 def test_nothing_sticks_out(shown: Notebook) -> None:
     labs = shown.page.locator(".gl-live")
-    assert {make.label for make in LABS.values()} == {one.get_attribute("aria-label") for one in labs.all()}
+    assert {one.get_attribute("aria-label") for one in labs.all()} == LABELS
     assert labs.evaluate_all(BEYOND) == []
 
 
 def test_every_picture_has_the_background_of_the_theme(shown: Notebook, request: Any) -> None:
     """Light comes twice, so pictures turn dark and light again."""
+    pictures, dark = shown.page.locator(".gl-still"), request.node.callspec.params["shown"].startswith("dark")
+    places = list(range(pictures.count()))
+    assert len(places) == len(LABELS)
 
-    def backgrounds() -> list[list[int]]:
-        shown.page.wait_for_timeout(200)  # between questions: decoding all pictures keeps the page from its work
-        found: list[list[int]] = shown.page.locator(".gl-still").evaluate_all(CORNERS)
-        assert len(found) == len(LABS)
-        return found
+    def wrong(places: list[int]) -> list[int]:
+        corners: list[list[int]] = pictures.evaluate_all(CORNERS, places)
+        right = [(max(rgb) < 60 if dark else min(rgb) == 255) and opacity == 255 for *rgb, opacity in corners]
+        return [place for place, is_right in zip(places, right, strict=True) if not is_right]
 
-    if request.node.callspec.params["shown"] == "dark":
-        until(lambda: all(max(one) < 60 for one in backgrounds()), saying="every background is dark")
-    else:
-        until(lambda: all(one == [255, 255, 255] for one in backgrounds()), saying="every background is white")
+    # A picture has to be decoded to be asked, which keeps the page from painting: those that are right are not again.
+    left = wrong(places)
+
+    def all_right() -> bool:
+        if left:
+            shown.page.wait_for_timeout(100)
+            left[:] = wrong(left)
+        return not left
+
+    until(all_right, saying=f"every background is {'dark' if dark else 'white'}")
+    assert wrong(places) == []  # all at once
 
 
-def test_what_takes_the_keyboard_has_a_name_of_its_own(every_lab: Notebook) -> None:
+def test_what_takes_the_keyboard_has_a_name_of_its_own(everything: Notebook) -> None:
     """Two handles that a screen reader calls alike cannot be told apart."""
-    for lab in every_lab.page.locator(".gl-live").all():
+    for lab in everything.page.locator(".gl-live").all():
         names = lab.locator(".gl-handle").evaluate_all("(all) => all.map((one) => one.getAttribute('aria-label'))")
         assert len(set(names)) == len(names), names
 
 
-def test_a_bad_element_is_found(every_lab: Notebook) -> None:
-    lab = every_lab.lab(gl.labs.clipping.label)
+def test_a_bad_element_is_found_wherever_it_is(whole: Notebook) -> None:
     bad = '<p class="bad" style="color:#aaa;background:#fff">faint</p><img class="bad" src="data:,"><input class="bad">'
-    lab.group.evaluate("(group, html) => group.insertAdjacentHTML('beforeend', html)", bad)
-    with every_lab.whole():
-        found = "\n".join(violations(every_lab.page, f'.gl-live[aria-label="{lab.label}"]'))
-    lab.group.locator(".bad").evaluate_all("(all) => all.forEach((node) => node.remove())")
-    assert all(rule in found for rule in ("color-contrast (serious)", "image-alt (critical)", "label (critical)")), (
-        found
-    )
+    labs = whole.page.locator(".gl-live")
+    labs.evaluate_all("(all, html) => all.forEach((one) => one.insertAdjacentHTML('beforeend', html))", bad)
+    found = Counter(text.partition(" at ")[0] for text in violations(whole.page, ".gl-live"))
+    whole.page.locator(".bad").evaluate_all("(all) => all.forEach((node) => node.remove())")
+    assert found == dict.fromkeys(("color-contrast (serious)", "image-alt (critical)", "label (critical)"), len(LABELS))
 
 
-def test_nothing_failed_and_nothing_left_the_machine(every_lab: Notebook) -> None:
-    assert every_lab.troubles == []
+def test_nothing_failed_and_nothing_left_the_machine(everything: Notebook) -> None:
+    assert everything.troubles == []
 
 
 def test_every_notebook_is_driven_by_a_file_of_its_own() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import nbformat
 
@@ -31,3 +32,39 @@ reel.MOST_BYTES = 0"""
 def every_lab(path: Path, *names: str) -> Path:
     """Write a notebook with every lab, or with those named, a cell for each."""
     return written(path, SETUP, *(f"gl.labs.{name}()" for name in names or gl.labs.catalogue()))
+
+
+# A guess that was moved and revealed, one that is a number and one that is a curve; the others are as they begin.
+PREDICTIONS = """\
+from IPython.display import display
+for name in gl.exercises.predictions():
+    prediction = gl.exercises.predict(name)
+    display(prediction)
+    if name in ("clipping.spikes", "clipping.turn"):
+        prediction.set(**{guess: 0.8 * value for guess, value in prediction.params.items()})
+        prediction.reveal()"""
+OTHERS = """\
+from IPython.display import HTML
+for text in {texts!r}:
+    display(HTML(text))"""
+
+
+def everything(path: Path, notebooks: Path) -> Path:
+    """Write a notebook with every lab, every prediction, and all else that notebooks in a folder show as HTML."""
+    calls = (f"gl.labs.{name}()" for name in gl.labs.catalogue())
+    return written(path, SETUP, *calls, PREDICTIONS, OTHERS.format(texts=_other_html(notebooks)))
+
+
+def labels() -> set[str]:
+    """What the labs and predictions in that notebook are called."""
+    predictions = map(gl.exercises.predict, gl.exercises.predictions())
+    return {lab.label for lab in (*gl.labs.catalogue().values(), *predictions)}
+
+
+def _other_html(notebooks: Path) -> list[str]:
+    """What is saved as HTML in notebooks and is not a lab or a prediction, each once."""
+    read = (nbformat.read(path, as_version=4) for path in sorted(notebooks.glob("*.ipynb")))
+    outputs: list[Any] = [o.get("data", {}) for one in read for cell in one.cells for o in cell.get("outputs", [])]
+    known = tuple(f"{label}:" for label in labels())
+    found = [o["text/html"] for o in outputs if "text/html" in o and not o["text/plain"].startswith(known)]
+    return list(dict.fromkeys(found))
