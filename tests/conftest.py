@@ -34,11 +34,13 @@ from .browser import server
 from .conformance import summary
 
 ROOT = Path(__file__).parents[1]
-EXAMPLES = {
+WITH_TOOLS = {
     "gradlab/torch/": "torch",
     "gradlab/keras/recording.py": "tensorflow",
+    "gradlab/dashboard/serve.py": "browser",
     "notebooks/site/": "site",
-}  # whose examples need a tool as tests do
+    "tests/site/": "site",
+}  # whose examples and tests are of a part, and cannot be imported without its tools
 # Seconds that a test with this marker, or in such a file, takes, roughly; any other one takes OTHERWISE.
 SECONDS = {"binder": 100.0, "long": 20.0, "browser": 4.0, "tensorflow": 1.0, ".ipynb": 1.0}
 OTHERWISE = 0.05
@@ -85,10 +87,14 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """A smoke test reads its own files only."""
-    if config.option.markexpr != "smoke" or collection_path.is_dir():
+    """A smoke test reads its own files only; what needs a tool that is not here is not read."""
+    if collection_path.is_dir() or not collection_path.is_relative_to(ROOT):
         return None
-    return not collection_path.relative_to(ROOT).as_posix().startswith(parts.SMOKE) or None
+    path = collection_path.relative_to(ROOT).as_posix()
+    if config.option.markexpr == "smoke" and not path.startswith(parts.SMOKE):
+        return True
+    marker = next((marker for folder, marker in WITH_TOOLS.items() if path.startswith(folder)), None)
+    return bool(marker and parts.lacking(parts.PARTS[marker])) or None
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` is applied
@@ -97,7 +103,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         path = item.path.relative_to(ROOT).as_posix() if item.path.is_relative_to(ROOT) else ""
         if path.startswith(parts.SMOKE):
             item.add_marker("smoke")
-        for folder, marker in EXAMPLES.items():
+        for folder, marker in WITH_TOOLS.items():
             if path.startswith(folder):
                 item.add_marker(marker)
     items[:] = longest_first(items)

@@ -74,7 +74,6 @@ TESTED_ELSEWHERE = {
     "train/proximal": "train/test_tensorflow.py, test_signatures.py and test_slots.py there, like every optimizer",
     "train/rms_prop": "the same, and train/test_kernels.py",
     "workers/ray_actors": "workers/test_on_ray.py: the processes whose runs it watches and ends",
-    "workers/ray_session": "workers/test_on_ray.py: its fixture starts one and sees that nothing is left",
     "workers/checks": "workers/test_experiment.py and test_speeds.py: what they refuse",
     "raw_ops/tpu_all_parameters": "raw_ops/test_tpu_parameters.py: all tables at once",
     "raw_ops/tpu_enqueue_dynamic": "raw_ops/test_tpu_enqueue.py: every way to enqueue",

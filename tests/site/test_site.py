@@ -18,7 +18,7 @@ import gradlab as gl
 from notebooks.site import api, links
 from notebooks.site.pages import Notebook
 
-from ..browser.axe import TAGS, Axe, violations
+from ..browser.axe import TAGS, axe, violations
 
 pytestmark = pytest.mark.site
 
@@ -172,7 +172,7 @@ def background(page: Any) -> str:
 
 def found(page: Any, place: str, **options: Any) -> list[str]:
     """Run some rules of axe-core in a place; give what they find."""
-    response = Axe().run(page, place, {"resultTypes": ["violations"], **options}).response
+    response = axe().run(page, place, {"resultTypes": ["violations"], **options}).response
     return [f"{rule['id']}: {node['html'][:200]}" for rule in response["violations"] for node in rule["nodes"]]
 
 
