@@ -33,14 +33,6 @@ from . import parts
 from .browser import server
 from .conformance import summary
 
-ROOT = Path(__file__).parents[1]
-WITH_TOOLS = {
-    "gradlab/torch/": "torch",
-    "gradlab/keras/recording.py": "tensorflow",
-    "gradlab/dashboard/serve.py": "browser",
-    "notebooks/site/": "site",
-    "tests/site/": "site",
-}  # whose examples and tests are of a part, and cannot be imported without its tools
 # Seconds that a test with this marker, or in such a file, takes, roughly; any other one takes OTHERWISE.
 SECONDS = {"binder": 100.0, "long": 20.0, "browser": 4.0, "tensorflow": 1.0, ".ipynb": 1.0}
 OTHERWISE = 0.05
@@ -70,7 +62,9 @@ def is_worker(config: pytest.Config) -> bool:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # A conftest.py here is not asked about files elsewhere.
     config.pluginmanager.register(summary)
+    config.pluginmanager.register(parts)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # begun in the background: tests of Ctrl-C would hang
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if not is_worker(config) and (lines := parts.missing(config.option.markexpr.strip())):
@@ -86,26 +80,17 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
     return parts.header() if is_default(config) else []
 
 
-def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """A smoke test reads its own files only; what needs a tool that is not here is not read."""
-    if collection_path.is_dir() or not collection_path.is_relative_to(ROOT):
-        return None
-    path = collection_path.relative_to(ROOT).as_posix()
-    if config.option.markexpr == "smoke" and not path.startswith(parts.SMOKE):
-        return True
-    marker = next((marker for folder, marker in WITH_TOOLS.items() if path.startswith(folder)), None)
-    return bool(marker and parts.lacking(parts.PARTS[marker])) or None
-
-
 @pytest.hookimpl(tryfirst=True)  # before `-m` is applied
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    cases: Counter[Any] = Counter()
     for item in items:
-        path = item.path.relative_to(ROOT).as_posix() if item.path.is_relative_to(ROOT) else ""
-        if path.startswith(parts.SMOKE):
-            item.add_marker("smoke")
-        for folder, marker in WITH_TOOLS.items():
-            if path.startswith(folder):
-                item.add_marker(marker)
+        if sampled := item.get_closest_marker("sampled"):
+            function = item.nodeid.partition("[")[0]
+            if cases[function] % sampled.args[0]:
+                item.add_marker("exhaustive")
+            cases[function] += 1
+        for marker in parts.of_file(item.path):
+            item.add_marker(marker)
     items[:] = longest_first(items)
 
 

@@ -7,7 +7,11 @@ from __future__ import annotations
 
 import importlib.util
 import shutil
+from functools import cache
+from pathlib import Path
 from typing import NamedTuple
+
+import pytest
 
 
 class Part(NamedTuple):
@@ -45,6 +49,33 @@ SMOKE = (
     "tests/commands/test_list.py", "notebooks/00_start_here.ipynb",
 )  # fmt: skip
 
+# Files whose examples and tests are of a part, and cannot be imported without its tools.
+WITH_TOOLS = {
+    "gradlab/torch/": "torch",
+    "gradlab/keras/recording.py": "tensorflow",
+    "gradlab/dashboard/serve.py": "browser",
+    "notebooks/site/": "site",
+    "tests/site/": "site",
+}
+ROOT = Path(__file__).parents[1]
+
+
+def of_file(path: Path) -> list[str]:
+    """Return the markers that all tests of a file have."""
+    place = path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else ""
+    smoke = ["smoke"] if place.startswith(SMOKE) else []
+    return smoke + [marker for folder, marker in WITH_TOOLS.items() if place.startswith(folder)]
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """A smoke test reads its own files only; what needs a tool that is not here is not read."""
+    if collection_path.is_dir():
+        return None
+    markers = of_file(collection_path)
+    if config.option.markexpr == "smoke" and "smoke" not in markers:
+        return True
+    return any(lacking(PARTS[marker]) for marker in markers if marker in PARTS) or None
+
 
 def selected(expression: str, marker: str) -> bool:
     """Tell whether `-m expression` takes a test that has this marker alone."""
@@ -60,6 +91,7 @@ def selected(expression: str, marker: str) -> bool:
         return False
 
 
+@cache
 def lacking(part: Part) -> str | None:
     """Say which module or program of a part is missing here; None: nothing."""
     for module in part.modules:

@@ -33,6 +33,7 @@ class Square(Prediction):
         return "Squares grow."
 
 
+@pytest.mark.sampled(3)
 @every_prediction
 def test_the_result_is_not_computed_before_it_is_revealed(
     name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path

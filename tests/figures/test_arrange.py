@@ -76,6 +76,7 @@ def pages(request: pytest.FixtureRequest) -> dict[bool, Page]:
 either = pytest.mark.parametrize("narrow", [False, True], ids=["wide", "narrow"])
 
 
+@pytest.mark.sampled(6)
 @either
 def test_texts_are_on_the_page_and_apart(pages: dict[bool, Page], narrow: bool) -> None:
     width, height = pages[narrow].size

@@ -79,6 +79,7 @@ def test_every_dtype_has_the_bits_of_the_pure_form(version: Any, dtype: str, mon
         np.testing.assert_array_equal(a, b)
 
 
+@pytest.mark.sampled(3)
 @summed
 @every_optimizer
 @every_version

@@ -29,6 +29,7 @@ def movable(lab: gl.labs.Lab) -> list[Any]:
     return [c for c in lab.controls if not isinstance(c, Button)]
 
 
+@pytest.mark.sampled(5)
 @every_lab
 def test_every_control_changes_params_words_and_picture(make: Any) -> None:
     lab = make()
@@ -42,6 +43,7 @@ def test_every_control_changes_params_words_and_picture(make: Any) -> None:
         assert (lab.live.frame(), lab.params) == before, f"{control.name} does not come back"
 
 
+@pytest.mark.sampled(4)
 @every_lab
 def test_some_setting_of_every_menu_shows_in_the_picture(make: Any) -> None:
     lab = make()
@@ -70,6 +72,7 @@ def test_bad_params_are_refused_and_change_nothing(make: Any) -> None:
         make(speed=1)
 
 
+@pytest.mark.sampled(5)
 @every_lab
 def test_what_was_set_before_it_is_shown_is_what_is_shown(make: Any) -> None:
     lab = make()
@@ -142,6 +145,7 @@ def test_presets_are_three_to_five_allowed_settings(make: Any) -> None:
         lab.set(**values)
 
 
+@pytest.mark.sampled(5)
 @every_lab
 def test_the_axis_is_recorded_ahead_in_no_more_than_it_may_take(make: Any) -> None:
     lab = make()
@@ -154,6 +158,7 @@ def test_the_axis_is_recorded_ahead_in_no_more_than_it_may_take(make: Any) -> No
     assert len(pack(frames)) / len(frames) * len(values) < MOST_BYTES
 
 
+@pytest.mark.sampled(5)
 @every_lab
 def test_every_target_says_how_far_it_is_and_is_not_reached_at_the_start(make: Any) -> None:
     for name in make.targets:

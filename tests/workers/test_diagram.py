@@ -78,6 +78,7 @@ def test_equals_the_simulated_engine(
     assert_is_simulated(e, sweep(e, **axes))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("policy", ["apply", "drop", "wait", "backup"])
 @pytest.mark.parametrize(("workers", "gradients"), [(1, 25), (2, 1), (9, 25)])
 def test_any_number_of_workers_and_one_gradient_too(policy: str, workers: int, gradients: int) -> None:
