@@ -76,6 +76,7 @@ def test_a_part_that_cannot_run_is_named_with_its_extra(monkeypatch: pytest.Monk
     ]
 
 
+@pytest.mark.exhaustive
 def test_pytest_says_at_once_what_it_leaves_out_or_lacks(tmp_path: Path) -> None:
     said = run(tmp_path)
     assert all(line in said for line in parts.header())

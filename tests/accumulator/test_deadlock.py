@@ -31,6 +31,7 @@ def hopeless(acc, needs=1):
 """
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "source",
     [
@@ -62,6 +63,7 @@ def test_nothing_alive_can_end_it(source: str) -> None:
     assert len(lines) == 1 + ("join()" in source)
 
 
+@pytest.mark.exhaustive
 def test_in_a_notebook_the_threads_that_serve_it_are_no_help() -> None:
     """A real kernel, in which JAX and widgets are at work too."""
     book = nbformat.v4.new_notebook()
@@ -79,6 +81,7 @@ def test_in_a_notebook_the_threads_that_serve_it_are_no_help() -> None:
     assert second == "7.0\n"
 
 
+@pytest.mark.exhaustive
 def test_no_false_alarm() -> None:
     out = run_python(
         HEAD

@@ -184,7 +184,8 @@ class Notebook(Served):
         self.page.wait_for_function("() => !document.querySelector('.jp-NotebookPanel')")
         if not self.borrowed:
             self.page.evaluate(END, before)
-        self.troubles.clear()  # what follows is the next one's
+        self.troubles.clear()
+        self.requests.clear()  # what follows is the next one's
         self.name, self.borrowed = name, kernel is not None
         self.command("docmanager:open", path=name, **({"kernel": kernel} if kernel else {}))
         self.page.wait_for_function(LOADED)

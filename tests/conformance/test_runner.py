@@ -123,6 +123,7 @@ def test_the_lines_and_the_exit_status_with_failures(tmp_path: Path) -> None:
     assert "3 unsupported" in lines[-1]
 
 
+@pytest.mark.exhaustive
 def test_unsupported_alone_is_no_failure_and_no_pass(tmp_path: Path) -> None:
     write(tmp_path / "new.json", unknown("verb"))
     (tmp_path / "other.json").write_text("{}", encoding="utf-8")

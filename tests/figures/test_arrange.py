@@ -88,6 +88,7 @@ def test_texts_are_on_the_page_and_apart(pages: dict[bool, Page], narrow: bool) 
         assert not one.padded(-1).overlaps(other), (a[0], b[0])
 
 
+@pytest.mark.sampled(6)
 @either
 def test_panels_are_on_the_page_apart_and_large_enough(pages: dict[bool, Page], narrow: bool) -> None:
     (width, height), boxes = pages[narrow].size, pages[narrow].panels
@@ -114,6 +115,7 @@ def test_texts_are_readable_and_marks_stand_out(pages: dict[bool, Page], narrow:
     assert not pages[narrow].faint[theme]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("state", ["clipping", "arrows", "libraries", "gate"])
 def test_there_and_back_gives_the_same_pixels(state: str) -> None:
     shown = Shown(state)

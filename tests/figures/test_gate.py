@@ -93,6 +93,7 @@ def test_only_the_end_has_a_verdict() -> None:
     assert drawn(side(3), side(3))._panels[0]._outcome.get_text() == "an outcome"
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("narrow", [False, True], ids=["wide", "narrow"])
 @pytest.mark.parametrize(("first", "second"), list(itertools.pairwise([*SCHEDULES, "none_b"])))
 def test_no_text_touches_another_or_leaves_its_panel(first: str, second: str, narrow: bool) -> None:

@@ -57,6 +57,7 @@ def test_numpy_has_the_bits_of_the_pure_form(name: str, hold: bool, monkeypatch:
         np.testing.assert_array_equal(a, b)
 
 
+@pytest.mark.sampled(4)
 @every_optimizer
 def test_jax_has_the_same_bits_whoever_looks_on(name: str) -> None:
     w, grads = _dense(), [_dense(), _slices(), _dense(), _slices()]

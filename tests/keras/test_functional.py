@@ -30,6 +30,7 @@ MAKE: dict[str, Any] = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", MAKE)
 @pytest.mark.parametrize("version", ["legacy", "rewrite"])
 def test_the_pure_form_has_the_same_bits_and_jit_rounds_only(name: str, version: str) -> None:

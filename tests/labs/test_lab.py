@@ -81,6 +81,7 @@ def test_what_was_set_before_it_is_shown_is_what_is_shown(make: Any) -> None:
     assert lab.live.values == lab.params == make().params | {control.name: other_value(control)}
 
 
+@pytest.mark.sampled(5)
 @every_lab
 def test_a_figure_shows_its_moving_artists_and_leaves_the_lab_alone(make: Any) -> None:
     lab = make()
@@ -127,6 +128,7 @@ def test_words_are_whole_sentences_with_a_number_and_repeat_exactly(make: Any) -
     assert len(words.table) >= 4
 
 
+@pytest.mark.sampled(5)
 @every_lab
 def test_no_target_is_reached_by_a_preset_alone(make: Any) -> None:
     lab = make()
@@ -169,6 +171,7 @@ def test_every_target_says_how_far_it_is_and_is_not_reached_at_the_start(make: A
         make(target="moon")
 
 
+@pytest.mark.sampled(5)
 @every_lab
 def test_initial_values_are_where_the_controls_start_and_what_a_cell_shows(make: Any) -> None:
     control = movable(make())[0]

@@ -39,6 +39,7 @@ def recorded_trees() -> dict[str, tuple[gl.Recorder, Any]]:
     return {tree: (rec, states[tree]) for tree, rec in recorders.items()}
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("tree", TREES)
 def test_it_records_what_the_recorder_itself_records(tree: str) -> None:
     params, (rec, state), eager = TREES[tree](), recorded_trees()[tree], gl.Recorder(5)
@@ -118,6 +119,7 @@ def test_later_steps_than_there_is_room_for_are_counted() -> None:
     assert (len(got), got.seen) == (2, 5)
 
 
+@pytest.mark.exhaustive
 def test_vmap_records_each_run() -> None:
     rec, params = gl.Recorder(2), jnp.ones((4, 3))
     tx = gl.optax.record(rec)

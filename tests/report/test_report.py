@@ -43,6 +43,7 @@ def test_the_key_sentences_say_what_happened() -> None:
     assert repr(report).splitlines() == ["char_rnn-none", *report.sentences]
 
 
+@pytest.mark.exhaustive
 def test_the_same_recording_gives_the_same_bytes(html: str, rec: gl.Recorder) -> None:
     assert gl.Report(rec, labs=False).html() == html
 

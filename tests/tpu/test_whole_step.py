@@ -102,6 +102,7 @@ def step_of_all(states: dict[str, Any], gradients: Any, batch: Any) -> dict[str,
     return {name: update(state, gradients, [], lookup(state, batch)[1]) for name, state in states.items()}
 
 
+@pytest.mark.exhaustive
 @few
 @given(cores=cores_of, seed=seeds)
 def test_a_step_is_a_loop_over_lookups(cores: Any, seed: int) -> None:
@@ -142,6 +143,7 @@ def compiled_step() -> Any:
     return states, batch, g, step_of_all(states, g, batch)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", RULES)
 def test_eager_jit_and_vmap_agree(name: str) -> None:
     states, batch, g, after = compiled_step()

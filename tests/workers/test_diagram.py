@@ -138,6 +138,7 @@ def test_who_waits_for_a_straggler_is_as_slow_as_the_straggler() -> None:
     np.testing.assert_allclose(diagram.waiting, 3 / 4 * 4 / 5, rtol=0.02)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("workers", "aggregate"), [(4, 4), (8, 6), (8, 1)])
 def test_the_first_update_with_backup_workers_is_an_order_statistic(workers: int, aggregate: int) -> None:
     """It takes as long as the k-th fastest of n: the quantile of a beta(k, n - k + 1) variable, on average."""

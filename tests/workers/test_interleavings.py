@@ -43,6 +43,7 @@ def every_way(e: Experiment, rounds: int) -> list[tuple[Server, bool]]:
     st.sampled_from(list(POLICIES.values())), st.booleans(), st.booleans(), st.sampled_from([(2, 1), (2, 2), (3, 1)]),
     st.sampled_from([(), (Crash(0, 0, 5),), (Crash(1, 0),)]),
 )  # fmt: skip
+@pytest.mark.exhaustive
 def test_counting_states_is_walking_every_way(
     policy: dict[str, Any], atomic: bool, step_first: bool, size: tuple[int, int], crashes: tuple[Crash, ...]
 ) -> None:

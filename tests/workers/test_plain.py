@@ -12,6 +12,7 @@ from gradlab.workers.simulated import one_by_one
 from .experiments import experiments, same
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("policy", POLICIES)
 def test_it_is_the_same_log_and_the_same_rounds(policy: str) -> None:
     @settings(max_examples=100)

@@ -11,6 +11,7 @@ from gradlab.workers.policy_study import Setting, experiment, losses, record, re
 from gradlab.workers.simulated import decide
 
 
+@pytest.mark.exhaustive
 def test_every_setting_is_recorded_from_the_start_to_the_last_update() -> None:
     start = trained("apply", 0, 1.0, 0.3, 0.0).loss[0]
     for setting in settings():

@@ -104,6 +104,7 @@ def test_the_explanation_is_the_update(name: str, data: Any) -> None:
         state = step.after
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=3, phases=[Phase.generate])
 @given(data=st.data())
 def test_contributions_are_all_there_is(data: Any) -> None:
@@ -241,6 +242,7 @@ def test_what_is_asked_wrongly() -> None:
         Sent([np.zeros((1, 1))])
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("pipelined", [False, True])
 @pytest.mark.parametrize("engine", ["classic", "sparsecore"])
 def test_the_running_system_is_explained(pipelined: bool, engine: str) -> None:

@@ -63,6 +63,7 @@ def test_gradients_of_all_features_of_a_table_are_summed() -> None:
     assert tables["user"].ravel().tolist() == [10, 10.5, 11.5, 13, 12]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("cores", [1, 2, 4])
 def test_cores_share_a_batch_and_change_nothing(cores: int) -> None:
     embedding = TPUEmbedding(features(), Adagrad(0.5), num_cores=cores)
@@ -81,6 +82,7 @@ def test_cores_share_a_batch_and_change_nothing(cores: int) -> None:
         np.testing.assert_allclose(got, want, rtol=1e-6)
 
 
+@pytest.mark.exhaustive
 def test_a_mesh_gives_the_same_bits_as_as_many_cores_on_one_device() -> None:
     mesh = jax.make_mesh((4,), ("rows",))
     runs = []

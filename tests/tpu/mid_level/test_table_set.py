@@ -21,6 +21,7 @@ def step(embedding: TPUEmbedding) -> None:
     embedding.apply_gradients([jnp.ones_like(a) for a in embedding.dequeue()])
 
 
+@pytest.mark.exhaustive
 def test_what_is_saved_goes_on_elsewhere_as_if_nothing_had_happened(tmp_path: Path) -> None:
     first = make()
     step(first)

@@ -13,6 +13,7 @@ def run() -> TwoTower:
     return train()
 
 
+@pytest.mark.exhaustive
 def test_it_learns(run: TwoTower) -> None:
     assert run.loss[0] == pytest.approx(np.log(len(run.topics)), rel=0.1), "it begins by knowing nothing"
     assert run.loss[-10:].mean() < 0.7 * run.loss[:10].mean()

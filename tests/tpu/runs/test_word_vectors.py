@@ -17,6 +17,7 @@ def run() -> WordVectors:
     return train()
 
 
+@pytest.mark.exhaustive
 def test_words_that_belong_together_are_near(run: WordVectors) -> None:
     frequent = [w for w, n in zip(run.words, run.counts, strict=True) if n >= 10]
     nearer = []

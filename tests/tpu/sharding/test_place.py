@@ -49,11 +49,13 @@ def test_steps_on_a_mesh_are_those_on_one_device(shape: Any, strategy: Any, pipe
     assert after.tables[0].sharding.device_set == set(mesh(*shape).devices.flat)
 
 
+@pytest.mark.exhaustive
 def test_occurrences_in_turn_keep_their_order() -> None:
     one = start(two_tables(4, accumulate=False))
     assert bits(stepped(place(one, mesh(2), "mod"), range(2))[1]) == bits(stepped(one, range(2))[1])
 
 
+@pytest.mark.exhaustive
 def test_a_mesh_with_explicit_axes_does_too() -> None:
     explicit = jax.make_mesh((2,), ("x",), devices=jax.devices("cpu")[:2])
     assert bits(stepped(place(start(two_tables(8)), explicit), range(3))[1]) == on_one_device(False)[1]
@@ -69,6 +71,7 @@ def test_rows_come_back_as_they_were_put(strategy: Any) -> None:
         assert bits(state) == bits(one)
 
 
+@pytest.mark.exhaustive
 def test_a_pending_update_moves_along() -> None:
     """To a mesh, to another and to the host: it is the next step that makes it."""
     one = stepped(start(two_tables(8, pipelined=True)), [0])[1]

@@ -49,6 +49,7 @@ def test_engines_give_the_same_bits_where_nothing_is_summed(rule: rules.Rule) ->
         assert a.tobytes() == b.tobytes()
 
 
+@pytest.mark.exhaustive
 def test_minibatches_are_the_batch() -> None:
     plan, given_ids = cases.plan(), cases.ids(0, most=9)
     state = cases.start(plan)
