@@ -34,7 +34,10 @@ from .browser import server
 from .conformance import summary
 
 # Seconds that a test with this marker, or in such a file, takes, roughly; any other one takes OTHERWISE.
-SECONDS = {"binder": 100.0, "long": 20.0, "browser": 4.0, "tensorflow": 1.0, ".ipynb": 1.0}
+SECONDS = {
+    "binder": 100.0, "long": 20.0, "ray": 10.0, "packaging": 5.0, "browser": 4.0, "site": 2.0, "exhaustive": 0.5,
+    "tensorflow": 1.0, ".ipynb": 1.0,
+}  # fmt: skip
 OTHERWISE = 0.05
 MOST_WORKERS = 4  # each holds a JAX and a matplotlib of its own
 
