@@ -28,6 +28,7 @@ def clipped(way: str) -> dict[str, Any]:
     )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("way", [w for w in ways.ALL if w != "numpy"])
 @pytest.mark.parametrize(("name", "dtype"), BY_DTYPE)
 def test_all_ways_agree(name: str, dtype: Any, way: str) -> None:

@@ -105,6 +105,7 @@ def write(path: Path, *scenarios: dict[str, Any]) -> None:
     path.write_text(json.dumps({"schema": 1, "scenarios": scenarios}), encoding="utf-8")
 
 
+@pytest.mark.exhaustive
 def test_the_lines_and_the_exit_status_with_failures(tmp_path: Path) -> None:
     write(tmp_path / "good.json", PLAIN.data)
     write(tmp_path / "wrong.json", PLAIN.data, {**changed(PLAIN).data, "id": "clip.wrong"})

@@ -52,6 +52,7 @@ def test_no_run_is_near_to_a_limit_of_another_kind() -> None:
     assert np.isnan(lab.compute(lab.params | {"method": "norm"}).loss[1]).all()
 
 
+@pytest.mark.exhaustive
 def test_recording_afresh_shows_the_new_run(monkeypatch: pytest.MonkeyPatch) -> None:
     lab, said = gl.labs.clipping(), []
     before = lab.live.png()

@@ -37,7 +37,9 @@ def assert_the_notebook_takes(recording: Path) -> None:
     assert f"{hosts.STEPS} steps of 4 tensors with 53 entries" in your_run.report_on(recording)
 
 
-@pytest.mark.parametrize("host", ["optax", pytest.param("torch", marks=pytest.mark.torch)])
+@pytest.mark.parametrize(
+    "host", [pytest.param("optax", marks=pytest.mark.exhaustive), pytest.param("torch", marks=pytest.mark.torch)]
+)
 def test_a_host_in_this_process(host: str, plain: gl.Recorder, tmp_path: Path) -> None:
     rec = hosts.HOSTS[host]()
     assert_same(rec, plain)

@@ -123,7 +123,7 @@ def test_every_recording_has_its_sentences(case: str, recorded: Recorded) -> Non
     assert "nan" not in said
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "options",
     [{"change": huge_and_spoiled, "loss": False, "rows": 16, "steps": 60}, {"change": times(0.0)}],

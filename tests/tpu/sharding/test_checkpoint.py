@@ -21,7 +21,7 @@ def trained() -> Any:
     return stepped(place(start(two_tables(4, pipelined=True)), mesh(4)), range(3))[1]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("shape", "strategy"), [(None, "div"), ((4,), "mod"), ((2,), "mod")])
 def test_any_mesh_reads_it_and_goes_on(trained: Any, tmp_path: Path, shape: Any, strategy: Any) -> None:
     save(trained, tmp_path)

@@ -90,6 +90,7 @@ def test_ids_and_rows_are_exchanged_and_nothing_is_gathered() -> None:
     assert "all-reduce" not in text
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_no_device_sees_more_than_its_shard_when_tables_are_made(strategy: Any) -> None:
     plan = Plan((Table("big", 8001, 4, Adagrad(0.5)),), (Feature("f", 0, (1,)),), cores=8)
