@@ -24,9 +24,9 @@ NOTEBOOKS = server.CHECKOUT / "notebooks"
 
 @pytest.fixture(scope="session")
 def _tools() -> None:
-    """Skip where the tools are missing."""
+    """Fail where the tools are missing."""
     if reason := server.missing("playwright", "axe_playwright_python", "jupyterlab", "ipykernel", "notebook", "voila"):
-        pytest.skip(reason)
+        pytest.fail(reason)
 
 
 @pytest.fixture(scope="session")
