@@ -9,26 +9,41 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from . import apply as apply
     from . import char_rnn as char_rnn
+    from . import clip as clip
     from . import datasets as datasets
     from . import errors as errors
     from . import exercises as exercises
+    from . import figures as figures
     from . import in_place as in_place
     from . import keras as keras
     from . import labs as labs
+    from . import live as live
+    from . import models as models
     from . import optax as optax
     from . import raw_ops as raw_ops
     from . import reader_run as reader_run
+    from . import record as record
+    from . import report as report
     from . import rules as rules
     from . import schedules as schedules
     from . import torch as torch
     from . import tpu as tpu
     from . import train as train
     from . import workers as workers
-    from .accumulator import ConditionalAccumulator as ConditionalAccumulator
-    from .accumulator import SparseConditionalAccumulator as SparseConditionalAccumulator
-    from .autodiff import gather as gather
-    from .autodiff import gradients as gradients
+    from ._asynchrony.accumulators import ConditionalAccumulator as ConditionalAccumulator
+    from ._asynchrony.accumulators import SparseConditionalAccumulator as SparseConditionalAccumulator
+    from ._base.slices import IndexedSlices as IndexedSlices
+    from ._variables.autodiff import gather as gather
+    from ._variables.autodiff import gradients as gradients
+    from ._variables.graph import Graph as Graph
+    from ._variables.graph import Operation as Operation
+    from ._variables.variable import Variable as Variable
+    from ._variables.variable import get_global_step as get_global_step
+    from ._variables.variable import get_or_create_global_step as get_or_create_global_step
+    from ._variables.variable import trainable_variables as trainable_variables
+    from ._variables.variable import variable_collection as variable_collection
     from .clip import ClipReport as ClipReport
     from .clip import adaptive_grad_clip as adaptive_grad_clip
     from .clip import clip_by_average_norm as clip_by_average_norm
@@ -39,41 +54,39 @@ if TYPE_CHECKING:
     from .clip import clip_report as clip_report
     from .clip import global_norm as global_norm
     from .clip import per_example_clip as per_example_clip
-    from .collection import variable_collection as variable_collection
-    from .graph import Graph as Graph
-    from .graph import Operation as Operation
     from .record import Recorder as Recorder
     from .report import Report as Report
-    from .slices import IndexedSlices as IndexedSlices
-    from .variable import Variable as Variable
-    from .variable import get_global_step as get_global_step
-    from .variable import get_or_create_global_step as get_or_create_global_step
-    from .variable import trainable_variables as trainable_variables
 
 # Where each public name lives. The block above says the same to type checkers; a test holds the two together.
 _HOMES = {
+    "_asynchrony.accumulators": "ConditionalAccumulator SparseConditionalAccumulator",
+    "_base.slices": "IndexedSlices",
+    "_variables.autodiff": "gather gradients",
+    "_variables.graph": "Graph Operation",
+    "_variables.variable": "Variable get_global_step get_or_create_global_step trainable_variables variable_collection",
     "clip": "ClipReport adaptive_grad_clip clip_by_average_norm clip_by_block_rms clip_by_global_norm clip_by_norm "
     "clip_by_value clip_report global_norm per_example_clip",
-    "accumulator": "ConditionalAccumulator SparseConditionalAccumulator",
-    "autodiff": "gather gradients",
-    "collection": "variable_collection",
-    "graph": "Graph Operation",
     "record": "Recorder",
     "report": "Report",
-    "slices": "IndexedSlices",
-    "variable": "Variable get_global_step get_or_create_global_step trainable_variables",
 }
 _MODULES = (
+    "apply",
     "char_rnn",
+    "clip",
     "datasets",
     "errors",
     "exercises",
+    "figures",
     "in_place",
     "keras",
     "labs",
+    "live",
+    "models",
     "optax",
     "raw_ops",
     "reader_run",
+    "record",
+    "report",
     "rules",
     "schedules",
     "torch",
@@ -90,7 +103,7 @@ def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return importlib.import_module(f".{name}", __name__)
     if name not in _NAMES:
-        from ._suggest import did_you_mean
+        from ._base.suggest import did_you_mean
 
         raise AttributeError(f"module 'gradlab' has no attribute {name!r}; {did_you_mean(name, __all__)}")
     value = globals()[name] = getattr(importlib.import_module(f".{_NAMES[name]}", __name__), name)

@@ -8,9 +8,9 @@ import sys
 from collections.abc import Sequence
 
 from . import __version__
-from ._notebooks import UsageError
-from .commands import dashboard, key, lab, report, run
-from .commands import list as list_
+from ._app.commands import dashboard, key, lab, report, run
+from ._app.commands import list as list_
+from ._base.notebooks import UsageError
 
 COMMANDS = (lab, dashboard, list_, run, report, key)  # as `gradlab --help` shows them
 FOR_OTHERS = ("lab", "dashboard")  # hand on what follows --

@@ -14,7 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PLACES = (
-    "pyproject.toml", "README.md", "CITATION.cff", "gradlab/_repository.py", ".github/**/*.*", "notebooks/*.ipynb",
+    "pyproject.toml", "README.md", "CITATION.cff", "gradlab/_base/addresses.py", ".github/**/*.*", "notebooks/*.ipynb",
     "notebooks/site/guide/*.md",
 )  # fmt: skip
 _HOST = "https://github.com/"

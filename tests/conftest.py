@@ -28,10 +28,9 @@ import ipywidgets
 import pytest
 
 import gradlab as gl
-
-from . import parts
-from .browser import server
-from .conformance import summary
+from tests import parts
+from tests.browser import server
+from tests.conformance import summary
 
 # Seconds that a test with this marker, or in such a file, takes, roughly; any other one takes OTHERWISE.
 SECONDS = {

@@ -19,7 +19,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
-from gradlab import _notebooks, _repository
+from gradlab._base import addresses, notebooks
 
 ROOT = Path(__file__).parents[1]
 BINDER = ROOT / "binder"
@@ -93,10 +93,10 @@ def test_the_image_runs_the_first_notebook(copy: Path) -> None:
     run("bash", "binder/postBuild")
     run("pip", "check")
     assert "clipping: " in run("gradlab", "list")
-    (page,) = parse_qs(urlsplit(_repository.on_binder(_notebooks.START)).query)["urlpath"]
+    (page,) = parse_qs(urlsplit(addresses.on_binder(notebooks.START)).query)["urlpath"]
     notebook = page.removeprefix("lab/tree/")
     run("jupyter", "nbconvert", "--to", "notebook", "--execute", notebook, "--output-dir", str(copy.parent))
-    assert (copy.parent / _notebooks.START).stat().st_size > 10_000  # pictures
+    assert (copy.parent / notebooks.START).stat().st_size > 10_000  # pictures
     assert (copy / "dashboard" / "index.ipynb").is_file()
     assert "voila" in run("bash", "-c", "jupyter server extension list 2>&1")
 

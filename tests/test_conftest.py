@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import jax
 import pytest
 
-from . import conftest
+from tests import conftest
 
 
 def item(file: str, *markers: str) -> SimpleNamespace:

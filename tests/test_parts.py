@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from . import parts
+from tests import parts
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))

@@ -12,7 +12,7 @@ import numpy as np
 from jax.sharding import AxisType, NamedSharding, PartitionSpec
 
 from gradlab import IndexedSlices
-from gradlab._arrays import is_float
+from gradlab._base.arrays import is_float
 
 Way = Callable[..., Any]  # (f, *trees of NumPy arrays) -> tree of NumPy arrays
 SHARDS = 8

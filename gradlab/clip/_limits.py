@@ -4,21 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from .._arrays import Array, as_array, is_float, is_jax, is_python_number, is_weak, namespace
-from ..errors import ClipWarning, DTypeError, warn
-from ..slices import IndexedSlices
-
-Semantics = Literal["tf2.21", "tf2.3"]
-
-
-def is_old(semantics: str) -> bool:
-    if semantics not in ("tf2.21", "tf2.3"):
-        raise ValueError(f'semantics must be "tf2.21" or "tf2.3", got {semantics!r}')
-    return semantics == "tf2.3"
+from .._base.arrays import Array, as_array, is_float, is_jax, is_python_number, is_weak, namespace
+from .._base.errors import ClipWarning, DTypeError, warn
+from .._base.slices import IndexedSlices
 
 
 def on_values(clip: Callable[[Array], Array], t: Any) -> Any:

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import Array, as_array, flush, namespace, quiet, scaled, sum_squares
-from ..errors import DTypeError, InvalidArgumentError, MissingDTypeError
-from ..slices import IndexedSlices
-from ._limits import Semantics, check_limit, check_norm, is_old, need_float, operand
+from .._base.arrays import Array, as_array, flush, namespace, quiet, scaled, sum_squares
+from .._base.errors import DTypeError, InvalidArgumentError, MissingDTypeError
+from .._base.options import Semantics, is_old
+from .._base.slices import IndexedSlices
+from ._limits import check_limit, check_norm, need_float, operand
 
 
 @quiet

@@ -7,10 +7,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .._arrays import Array, as_array, broadcasts_into, flush, namespace, quiet, sum_squares
-from ..errors import DTypeError, InvalidArgumentError
-from ..slices import IndexedSlices
-from ._limits import Semantics, check_limit, check_norm, is_old, need_float, on_values, operand
+from .._base.arrays import Array, as_array, broadcasts_into, flush, namespace, quiet, sum_squares
+from .._base.errors import DTypeError, InvalidArgumentError
+from .._base.options import Semantics, is_old
+from .._base.slices import IndexedSlices
+from ._limits import check_limit, check_norm, need_float, on_values, operand
 
 
 @quiet

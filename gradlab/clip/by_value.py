@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import Array, broadcasts_into, flush, is_float, namespace, quiet
-from ..errors import DTypeError
-from ._limits import Semantics, check_bounds, is_old, on_values, operand
+from .._base.arrays import Array, broadcasts_into, flush, is_float, namespace, quiet
+from .._base.errors import DTypeError
+from .._base.options import Semantics, is_old
+from ._limits import check_bounds, on_values, operand
 
 
 @quiet

@@ -12,8 +12,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .._arrays import quiet
-from ..errors import ClipWarning
+from .._base.arrays import quiet
+from .._base.errors import ClipWarning
 from .by_global_norm import clip_by_global_norm
 
 Tensors = list[np.ndarray]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import Array, namespace, quiet
+from .._base.arrays import Array, namespace, quiet
 from ._limits import floats, positive
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import quiet
-from .._words import percent
-from ..leaves import named_leaves
+from .._base.arrays import quiet
+from .._base.numbers import percent
+from .._base.tree import named_leaves
 
 
 @dataclass(frozen=True)

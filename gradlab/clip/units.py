@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .._arrays import Array, namespace, quiet, sum_squares
+from .._base.arrays import Array, namespace, quiet, sum_squares
 from ._limits import floats, positive
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..apply import each, rows
+from .._base.slices import IndexedSlices
+from .._steps.apply import each, rows
 from ..rules import Adagrad
-from ..slices import IndexedSlices
 from .choice import Choice
 from .coded import Coded
 from .pictures import bars, cells

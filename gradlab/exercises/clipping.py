@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import char_rnn
-from .._words import percent
+from .._base.numbers import percent
 from ..clip import clip_by_global_norm, clip_by_norm, clip_by_value
+from ..models import char_rnn
 from ._feedback import Feedback
 from .choice import Choice, Judged
 from .coded import Coded, norm_of

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .. import char_rnn
 from ..clip import clip_by_value, clip_report
 from ..figures.prediction import Quantity
+from ..models import char_rnn
 from .prediction import Prediction
 
 

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from .._variables.variable import Variable, variable_collection
 from ..clip import clip_by_global_norm, clip_by_norm
-from ..collection import variable_collection
-from ..variable import Variable
 from ._feedback import Feedback
 from .choice import Judged
 from .clipping import by_global_norm

@@ -10,6 +10,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from .._files.replace import replaced
+
 FILE = "gradlab_progress.json"
 _PATIENCE, _STALE = 0.5, 5.0  # seconds: to wait for another notebook's lock; after which a lock has been forgotten
 
@@ -48,12 +50,8 @@ def write(folder: Path, entries: Mapping[str, Entry]) -> None:
     Raises: OSError: it cannot be written.
     """
     lines = [f"  {json.dumps(name)}: {json.dumps(entry._asdict())}" for name, entry in sorted(entries.items())]
-    draft = folder / f"{FILE}.{os.getpid()}"
-    try:
-        draft.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
-        draft.replace(folder / FILE)
-    finally:
-        draft.unlink(missing_ok=True)
+    with replaced(folder / FILE) as part:
+        part.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
 
 
 @contextmanager

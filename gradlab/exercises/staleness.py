@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..staleness import compensated, damping, is_fresh
+from .._asynchrony.staleness import compensated, damping, is_fresh
 from .choice import Choice
 from .coded import Coded
 from .pictures import arrows, cells

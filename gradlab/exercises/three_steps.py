@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..collection import variable_collection
-from ..gate import product_race
+from .._variables.gate import product_race
+from .._variables.variable import Variable, variable_collection
 from ..train import GATE_NONE, GradientDescentOptimizer
-from ..variable import Variable
 from ._feedback import Feedback
 from .choice import Choice, Judged
 from .coded import no_function, quiet

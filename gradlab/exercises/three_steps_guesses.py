@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..collection import variable_collection
+from .._variables.variable import Variable, variable_collection
 from ..figures.prediction import Quantity
 from ..train import MomentumOptimizer
-from ..variable import Variable
 from .prediction import Prediction
 
 _STEPS = 30

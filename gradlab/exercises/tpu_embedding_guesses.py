@@ -7,8 +7,8 @@ from functools import cache
 
 import numpy as np
 
-from ..datasets import python_docs
 from ..figures.prediction import Quantity
+from ..models.datasets import python_docs
 from .prediction import Prediction
 
 

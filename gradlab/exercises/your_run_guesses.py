@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .. import char_rnn
 from ..figures.prediction import Quantity
+from ..models import char_rnn
 from .prediction import Prediction
 
 _STEPS, _PERCENTILE = np.array([5, 10, 20, 30, 50, 75, 100, 150, 200]), 95.0

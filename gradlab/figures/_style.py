@@ -8,7 +8,7 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
 
-from .._words import percent
+from .._base.numbers import percent
 
 # Every pair differs by 20 or more in CIEDE2000, also with protan, deutan or tritan eyes, and likewise in the dark.
 BLUE, ORANGE, GREEN, BLACK, OTHER = "#187FD8", "#E66A10", "#175C36", "#141414", "#919191"

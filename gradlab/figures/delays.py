@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.gridspec import GridSpec
 
-from .._words import percent
+from .._base.numbers import percent
 from ._key import Key
 from ._style import BLACK, BLUE, GREEN, NARROW, ORANGE, OTHER, WIDE, moving_line, new_figure, tidy
 

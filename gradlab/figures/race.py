@@ -12,7 +12,7 @@ from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 from matplotlib.ticker import NullLocator
 
-from ..surfaces import REACH, SURFACES
+from ..models.surfaces import REACH, SURFACES
 from ._contours import contours
 from ._style import BLACK, BLUE, GREEN, NARROW, ORANGE, OTHER, WIDE, log_ticks, moving_line, new_figure, tidy
 

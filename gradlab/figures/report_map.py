@@ -9,8 +9,8 @@ import numpy as np
 from matplotlib.colors import LogNorm, to_rgba
 from matplotlib.ticker import MaxNLocator
 
-from ._run_rows import short
 from ._style import BLACK, NARROW, ORANGE, WIDE, log_ticks, new_figure, tidy
+from .run_rows import short
 
 MOST_ROWS, MOST_COLUMNS = 160, 300
 NAMED = 24  # lines that have room for a name each

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
-from ._run_rows import short
 from ._style import NARROW, ORANGE, WIDE, new_figure, tidy
+from .run_rows import short
 
 MOST_ROWS = 12
 

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
-from .._words import percent
-from ._run_rows import short
+from .._base.numbers import percent
 from ._style import BLACK, BLUE, GREEN, NARROW, ORANGE, WIDE, log_ticks, new_figure, percent_ticks, tidy
+from .run_rows import short
 
 MOST_ROWS = 12
 

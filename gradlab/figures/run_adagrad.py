@@ -9,8 +9,8 @@ import numpy as np
 from matplotlib.gridspec import GridSpec
 from matplotlib.ticker import MaxNLocator
 
-from ._run_rows import Rows, Shares
 from ._style import BLACK, BLUE, GREEN, NARROW, ORANGE, OTHER, WIDE, log_ticks, moving_line, new_figure, tidy
+from .run_rows import Rows, Shares
 
 LOWEST = 1e-4  # share of the first rate; what is below stands at this edge
 SMALLEST = 1e-6  # accumulator

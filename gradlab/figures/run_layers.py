@@ -10,8 +10,8 @@ from matplotlib.gridspec import GridSpec
 from matplotlib.ticker import MaxNLocator
 
 from ._lanes import text
-from ._run_rows import Rows, Shares
 from ._style import BLACK, BLUE, FAINT, GREEN, NARROW, ORANGE, OTHER, WIDE, log_ticks, moving_line, new_figure, tidy
+from .run_rows import Rows, Shares
 
 _LIMIT: dict[str, Any] = {"color": GREEN, "ls": "--", "lw": 1.6}
 _MARKS: tuple[

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.gridspec import GridSpec
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from .._words import percent
+from .._base.numbers import percent
 from ._bars import bars, hatching
 from ._lanes import ACCEPTED, DROPPED, patch, text
 from ._style import BLACK, BLUE, FAINT, GREEN, NARROW, ORANGE, OTHER, WIDE, moving_line, new_figure, percent_ticks, tidy

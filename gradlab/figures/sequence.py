@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.gridspec import GridSpec
 from matplotlib.patches import Rectangle
 
-from .._words import percent
+from .._base.numbers import percent
 from ._bars import bars, hatching
 from ._key import Key
 from ._lanes import ACCEPTED, DROPPED, LIMIT, QUIET, RECORDED, patch, text

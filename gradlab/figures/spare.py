@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from matplotlib.gridspec import GridSpec
 
-from .._words import percent
+from .._base.numbers import percent
 from ._style import BLACK, BLUE, NARROW, ORANGE, OTHER, WIDE, moving_line, new_figure, tidy
 
 _HERE: dict[str, Any] = {"marker": "D", "ms": 8, "color": ORANGE, "ls": "none", "mec": "white", "zorder": 4}

@@ -2,7 +2,7 @@
 
 import typing
 
-from .._suggest import suggesting as _suggesting
+from .._base.suggest import suggesting as _suggesting
 from .adagrad import Adagrad as Adagrad
 from .backend import epsilon as epsilon
 from .backend import set_epsilon as set_epsilon

@@ -8,14 +8,14 @@ from typing import Any, Self
 
 import numpy as np
 
-from .. import apply, pure, rules
-from .._arrays import Array, namespace, take_rows
-from ..autodiff import Gradient
-from ..errors import KerasWarning, warn
-from ..in_place.update import Look
-from ..rules._rule import Slots
-from ..slices import IndexedSlices
-from ..variable import Variable
+from .. import rules
+from .._base.arrays import Array, namespace, take_rows
+from .._base.errors import KerasWarning, warn
+from .._base.slices import Gradient, IndexedSlices
+from .._steps import apply, pure
+from .._variables.update import Look
+from .._variables.variable import Variable
+from ..rules.rule import Slots
 from .backend import epsilon as default_epsilon
 from .clips import has_duplicates
 from .optimizer import Optimizer

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from inspect import signature
 from typing import Any
 
-from .._suggest import did_you_mean
-from ..errors import KerasWarning, warn
+from .._base.errors import KerasWarning, warn
+from .._base.suggest import did_you_mean
 from .semantics import CLIPS, Semantics
 
 _LEGACY_ONLY = ("decay", "gradient_aggregator", "gradient_transformers")

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import is_jax
-from ..autodiff import Gradient
+from .._base.arrays import is_jax
+from .._base.errors import KerasWarning, warn
+from .._base.slices import Gradient, IndexedSlices
 from ..clip import clip_by_global_norm, clip_by_norm, clip_by_value
-from ..errors import KerasWarning, warn
-from ..slices import IndexedSlices
 from .arguments import check_number
 from .semantics import Semantics
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .. import pure
-from ..autodiff import Gradient
-from ..slices import IndexedSlices
+from .._base.slices import Gradient, IndexedSlices
+from .._steps import pure
 from .clips import Pair, clipped, warn_of_no_clipping
 
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ def _processed(optimizer: Steps, pairs: list[Pair], axis_name: Any) -> list[Pair
 
 def _sum(g: Gradient, axis_name: Any) -> Gradient:
     """The sum over the devices of an axis; slices are joined, to be summed where rows meet."""
-    from .._jax import jax
+    from .._steps.jax import jax
 
     if not isinstance(g, IndexedSlices):
         return jax.lax.psum(g, axis_name)

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import Array, as_array, is_jax
-from ..errors import InvalidArgumentError, KerasWarning, warn
+from .._base.arrays import Array, as_array, is_jax
+from .._base.errors import InvalidArgumentError, KerasWarning, warn
+from .._variables.variable import Variable
 from ..schedules import LearningRateSchedule
-from ..variable import Variable
 
 
 class Hyperparameter:

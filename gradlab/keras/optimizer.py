@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ..autodiff import Gradient, Loss, check_variables, differentiate
+from .._base.slices import Gradient
+from .._variables.autodiff import Loss, check_variables, differentiate
+from .._variables.gradient_checks import read_pairs
+from .._variables.variable import current_collection
 from ..clip import ClipReport, clip_report
-from ..collection import current_collection
-from ..pairs import read_pairs
 from . import functional
 from .clips import clipped, dense, warn_of_no_clipping
 from .replicas import current_replicas

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .._extras import need
-from ..errors import InvalidArgumentError
+from .._base.errors import InvalidArgumentError
+from .._base.extras import need
 from ..record import Recorder
 from .batches import Batches
 from .ring import Ring

@@ -7,11 +7,10 @@ import operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from .._arrays import namespace
-from ..autodiff import Gradient
-from ..pairs import checked_gradient
-from ..slices import IndexedSlices
-from ..variable import Variable
+from .._base.arrays import namespace
+from .._base.slices import Gradient, IndexedSlices
+from .._variables.gradient_checks import checked_gradient
+from .._variables.variable import Variable
 from .weights import is_trainable
 
 if TYPE_CHECKING:

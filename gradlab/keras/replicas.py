@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Literal
 
-from .._arrays import Array
-from ..autodiff import Loss, check_variables, differentiate, listed
-from ..pairs import read_pairs
-from ..variable import Variable
+from .._base.arrays import Array
+from .._variables.autodiff import Loss, check_variables, differentiate, listed
+from .._variables.gradient_checks import read_pairs
+from .._variables.variable import Variable
 from .clips import Limits, clipped, warn_of_no_clipping
 from .reduction import divided, summed
 from .semantics import Semantics

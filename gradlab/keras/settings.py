@@ -8,11 +8,11 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from .. import schedules
-from .._arrays import Array, as_array, quiet
-from ..collection import current_collection, is_strict
-from ..errors import KerasWarning, warn
-from ..hyperparameters import described
-from ..variable import Variable
+from .._base.arrays import Array, as_array, quiet
+from .._base.errors import KerasWarning, warn
+from .._base.options import is_strict
+from .._variables.hyperparameters import described
+from .._variables.variable import Variable, current_collection
 from .arguments import check_arguments
 from .clips import check_limit
 from .hyperparameters import Hyperparameter

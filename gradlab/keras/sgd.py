@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import apply, pure, rules
-from ..variable import Variable as Variable
+from .. import rules
+from .._steps import apply, pure
+from .._variables.variable import Variable as Variable
 from .hyperparameters import Hyperparameter
 from .optimizer import Optimizer
 from .semantics import Name

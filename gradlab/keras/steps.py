@@ -11,16 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from .. import apply, pure, rules
-from .._arrays import as_array, precision
-from ..autodiff import Gradient
-from ..collection import current_collection
-from ..errors import DTypeError, KerasWarning, warn
-from ..in_place.cells import Cell, Fresh
-from ..in_place.update import Commit, Job, Look, commits, unseen
-from ..pairs import checked_gradient, read_pairs
-from ..rules._rule import Slots
-from ..variable import Variable
+from .. import rules
+from .._base.arrays import as_array, precision
+from .._base.errors import DTypeError, KerasWarning, warn
+from .._base.slices import Gradient
+from .._steps import apply, pure
+from .._variables.buffers import Cell, Fresh
+from .._variables.gradient_checks import checked_gradient, read_pairs
+from .._variables.update import Commit, Job, Look, commits, unseen
+from .._variables.variable import Variable, current_collection
+from ..rules.rule import Slots
 from .clips import clipped
 from .semantics import Name
 from .settings import Settings, Strict

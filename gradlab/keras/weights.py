@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import Array, as_array, is_float, namespace
-from ..variable import Variable
+from .._base.arrays import Array, as_array, is_float, namespace
+from .._variables.variable import Variable
 from .semantics import Semantics
 
 _INITIALIZERS = {"zeros": 0, "ones": 1}

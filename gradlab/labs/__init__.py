@@ -2,7 +2,7 @@
 
 import typing
 
-from .._suggest import suggesting as _suggesting
+from .._base.suggest import suggesting as _suggesting
 from ._lab import Lab as Lab
 from ._lab import Target as Target
 from ._link import opened as _opened

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import InvalidArgumentError
+from .._base.errors import InvalidArgumentError
 from ..figures.tpu_embedding import MOST_LOOKUPS
 from ._tables import RULES, chances, popular, weights
 
@@ -111,8 +111,8 @@ def trained(
     clip: str, decay: str,
 ) -> Run:  # fmt: skip
     """All steps of a setting."""
+    from ..models.tpu_runs.traces import record, sized
     from ..tpu import Ids, create, make_batch
-    from ..tpu.runs.traces import record, sized
 
     asks = tuple(asked(k, zipf, duplicates, last) for k in range(STEPS))
     given = [{"id": Ids(a.sample, a.id, a.weight)} for a in asks]

@@ -188,7 +188,7 @@ class Lab:
 
         Args:
             to: "binder" for a whole address, which opens a notebook with this lab on Binder. On Binder it launches the
-                very commit that runs; elsewhere the repository that `gradlab/_repository.py` names.
+                very commit that runs; elsewhere the repository that `gradlab/_base/addresses.py` names.
 
         Raises:
             ValueError: the state is too long for a link, another `to`, or a lab that no notebook of gradlab's shows.

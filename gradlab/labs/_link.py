@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode
 
-from .. import _notebooks, _repository
+from .._base import addresses, notebooks
 from ..live import Button
 from ..live.controls import by_name
 
@@ -47,9 +47,9 @@ def write(lab: Lab) -> str:
 def write_launch(lab: Lab) -> str:
     """The address that opens a notebook with this lab on Binder, at its state; ValueError if no notebook has it."""
     name = type(lab).__name__
-    if not (found := _notebooks.holding(name)):
+    if not (found := notebooks.holding(name)):
         raise ValueError(f"no notebook of gradlab's shows {name}, so Binder has no page for it; link() gives its state")
-    return _repository.on_binder(found[0], write(lab))
+    return addresses.on_binder(found[0], write(lab))
 
 
 def read(text: str) -> tuple[str, dict[str, str]]:

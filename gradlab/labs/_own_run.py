@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import reader_run
 from ..live import LiveFigure, Slider
+from ..models import reader_run
 from ..record import Recorder
 from ..record.condensed import condensed
 from ._lab import Lab

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..figures._clips import numbered
+from ..figures.clip_names import numbered
 from ..live.cells import drawing
 
 if TYPE_CHECKING:

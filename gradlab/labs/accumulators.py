@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..accumulator import ConditionalAccumulator
+from .._asynchrony.accumulators import ConditionalAccumulator
 from ..figures.accumulator import AccumulatorView, Arrivals, Inside
 from ..live import Description, Menu, Slider
 from ..workers import Speeds

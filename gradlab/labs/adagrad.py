@@ -10,10 +10,10 @@ import numpy as np
 
 from ..figures.adagrad import REACH, AdagradView, Ground, Rates, Walk
 from ..live import Description, Drag, Items, Menu, Slider
-from ..logistic_regression import logistic_regression
+from ..models.logistic_regression import logistic_regression
+from ..models.surfaces import Surface, bowl, walk
 from ..rules import Adagrad, Rule, StochasticGradientDescent
 from ..schedules import CosineDecay, ExponentialDecay, InverseTimeDecay, LearningRateSchedule
-from ..surfaces import Surface, bowl, walk
 from ._lab import Control, Lab, Target, plain
 
 STEPS = 60

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .._words import percent
+from .._base.numbers import percent
 from ..figures.spare import SpareView
 from ..live import Description, Slider
 from ..workers.spare_workers import END, EVERY, GOAL, SEEDS, WORKERS, recorded, time_to, time_to_collect

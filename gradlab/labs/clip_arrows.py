@@ -7,8 +7,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from .._base.errors import ClipWarning
 from ..clip import ClipReport, clip_by_average_norm, clip_by_global_norm, clip_by_norm, clip_by_value, clip_report
-from ..errors import ClipWarning
 from ..figures.arrows import REACH, ArrowsView
 from ..live import Description, Drag, Menu, Slider
 from ._lab import Control, Lab, Target

@@ -7,10 +7,10 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .. import char_rnn
-from .._words import percent
+from .._base.numbers import percent
 from ..figures.clipping import ClippingView
 from ..live import Button, Description, Drag, Items, Menu, Slider
+from ..models import char_rnn
 from ..record import Recorder
 from ..record.what_if import WhatIf
 from ._lab import Control, Lab, Target, plain

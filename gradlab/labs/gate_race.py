@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from .._variables.gate import RATE, START, product_race
 from ..figures.gate import GateView, Race, Side
-from ..gate import RATE, START, product_race
 from ..live import Description, Menu, Slider
 from ..train import GATE_GRAPH, GATE_NONE, GATE_OP, GateRace
 from ._lab import Control, Lab, Target, plain

@@ -7,11 +7,11 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .._words import percent
+from .._base.numbers import percent
 from ..figures.race import Racer, RaceView
 from ..live import Description, Drag, Menu, Slider
+from ..models.surfaces import REACH, SURFACES, walk
 from ..rules import catalogue
-from ..surfaces import REACH, SURFACES, walk
 from ._lab import Control, Lab, Target, plain
 
 STEPS, _PER_DECADE = 160, 6

@@ -7,9 +7,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .._words import percent
-from ..figures._run_rows import MOST_ROWS
+from .._base.numbers import percent
 from ..figures.run_adagrad import Entries, EntriesView
+from ..figures.run_rows import MOST_ROWS
 from ..live import Description, Drag, Items, LiveFigure, Menu, Slider
 from ..record.frozen import Frozen, Rates, adagrad_rates, at_row, ends
 from ..record.words import listed

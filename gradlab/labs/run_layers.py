@@ -7,9 +7,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .._words import percent
-from ..figures._run_rows import MOST_ROWS
+from .._base.numbers import percent
 from ..figures.run_layers import Layers, LayersView
+from ..figures.run_rows import MOST_ROWS
 from ..live import Description, Drag, Items, LiveFigure, Menu
 from ..record.by_tensor import layer_of, parts, percentiles
 from ..record.what_if import WhatIf

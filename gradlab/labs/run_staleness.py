@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .._words import percent
+from .._base.numbers import percent
 from ..figures.run_staleness import OLDEST, Agreement, Stale, StalenessView
 from ..live import Description, Drag, Items, Menu, Slider
 from ..record import Recorder

@@ -7,9 +7,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..accumulator import SparseConditionalAccumulator
+from .._asynchrony.accumulators import SparseConditionalAccumulator
+from .._variables.graph import Graph
 from ..figures.rows import MOST_GRADIENTS, MOST_ROWS, Rows, RowsView
-from ..graph import Graph
 from ..live import Description, Menu, Slider
 from ._lab import Control, Lab, Target, plain
 

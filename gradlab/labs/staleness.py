@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .._words import percent
+from .._base.numbers import percent
 from ..figures.timeline import Lanes, TimelineView
 from ..live import Description, Items, Menu, Slider, Toggle
 from ..workers import UPDATE, Bowl, Experiment, Speeds, Trace

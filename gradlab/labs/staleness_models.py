@@ -6,7 +6,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .._words import percent
+from .._base.numbers import percent
 from ..figures.delays import DelaysView
 from ..live import Description, Slider
 from ..workers.studies import EVERY, GOAL, SEEDS, STALENESS, UPDATES, VARIANTS, recorded, updates_to

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .._words import percent
+from .._base.numbers import percent
 from ..figures.phases import PhasesView, Scale
 from ..live import Description, Drag, Items, LiveFigure, Menu, Slider
 from ..workers import Bowl, Diagram, Experiment, Speeds, sweep

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .._words import percent
+from .._base.numbers import percent
 from ..figures.policies import Curve, PoliciesView, number, written
 from ..live import Description, Slider
 from ..workers import POLICIES

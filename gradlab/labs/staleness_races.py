@@ -8,10 +8,10 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .._words import percent
+from .._asynchrony.staleness import is_fresh
+from .._base.numbers import percent
 from ..figures.sequence import Range, Schedule, SequenceView
 from ..live import Description, Menu, Slider, Toggle
-from ..staleness import is_fresh
 from ..workers import CHECK, MOVES, UPDATE, Bowl, Experiment, Outcomes, Simulation, explore
 from ._lab import Control, Lab, Target, plain
 from ._schedules import SCHEDULES, WORKERS, Play, played

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .._words import percent
+from .._base.numbers import percent
 from ..figures.tpu_run import RunView, Training
 from ..live import Description, Menu, Slider, Toggle
 from ._lab import Control, Lab, Target, plain
@@ -172,8 +172,8 @@ def _traffic(zipf: float, strategy: Any) -> np.ndarray:
 @functools.lru_cache(maxsize=64)
 def _trained(rule: str, rate_words: float, rate_users: float, zipf: float, pipelined: bool) -> Any:
     """For each table how far rows are from their start, (steps + 1, rows); losses; and ids asked for."""
+    from ..models.tpu_runs.traces import record
     from ..tpu import create
-    from ..tpu.runs.traces import record
 
     plan = _plan(rule, pipelined)
     begin, end = zip(*(weights(rows, WIDTH, 1 + k) for k, rows in enumerate(ROWS)), strict=True)
@@ -196,8 +196,8 @@ def _batches(zipf: float) -> list[Any]:
 @functools.lru_cache(maxsize=64)
 def _lookups(k: int, zipf: float) -> list[Any]:
     """What every step looks up in table k."""
+    from ..models.tpu_runs.traces import sized
     from ..tpu import Feature, Ids, Plan, Table, make_batch
-    from ..tpu.runs.traces import sized
 
     each, most = (IDS, 1)[k], SAMPLES * IDS
     plan = Plan((Table(NAMES[k], ROWS[k], WIDTH),), (Feature("id", 0, (SAMPLES,)),), cores=DEVICES)

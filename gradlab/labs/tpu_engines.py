@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..errors import InvalidArgumentError
+from .._base.errors import InvalidArgumentError
 from ..figures.tpu_engines import CORES, Engines, EnginesView
 from ..live import Description, Items, LiveFigure, Menu, Slider
 from ._embedding_run import ROWS, SAMPLES, WIDTH, asked
@@ -222,8 +222,8 @@ def _buffers(found: Any) -> tuple[np.ndarray, ...]:
 
 def _moved(plan: Any, batch: Any) -> np.ndarray:
     """How far a step moves each row."""
+    from ..models.tpu_runs.traces import record, sized
     from ..tpu import create
-    from ..tpu.runs.traces import record, sized
 
     begin, end = weights(ROWS, WIDTH)
     one = sized(batch, 1, LOOKUPS, LOOKUPS, SAMPLES)

@@ -7,11 +7,11 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .._words import percent
+from .._base.numbers import percent
 from ..figures.words import WordsView
 from ..live import Description, Items, LiveFigure, Menu, Slider
+from ..models.word_topics import BATCH, TOPICS, Training, shipped, train
 from ..rules import Adagrad, Rule, StochasticGradientDescent
-from ..word_topics import BATCH, TOPICS, Training, shipped, train
 from ._lab import Control, Lab, Target, plain
 
 RULES = (("adagrad", "Adagrad"), ("descent", "gradient descent"))

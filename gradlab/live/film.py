@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._extras import need
+from .._base.extras import need
 from .cells import drawing
 from .sliders import Slider
 

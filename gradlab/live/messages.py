@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from . import binder
+from .._base.addresses import binder_here
 from .controls import key_of
 
 if TYPE_CHECKING:
@@ -40,5 +40,5 @@ def setup(live: LiveFigure, ratio: float, dark: bool, **more: Any) -> Message:
         live, "setup", ratio, dark, label=live._label, name=live._name, axis=live._axis, start=live._start,
         controls=[control.spec() for control in live._controls.values()],
         presets=[{"label": preset.label, "values": preset.values} for preset in live._presets],
-        busy=sorted(live._inbox.busy), status=live._status, launch=binder.here(), **more,
+        busy=sorted(live._inbox.busy), status=live._status, launch=binder_here(), **more,
     )  # fmt: skip

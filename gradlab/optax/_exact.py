@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._arrays import Array
+from .._base.arrays import Array
 
 
 def difference(w: Array, n: Array) -> Array:
@@ -22,7 +22,7 @@ def difference(w: Array, n: Array) -> Array:
     >>> bool(w + difference(w, n) == n)
     True
     """
-    from .._jax import jnp
+    from .._steps.jax import jnp
 
     u = jnp.where(n == w, jnp.zeros_like(w), n - w)  # inf stays inf
     reached = w + u

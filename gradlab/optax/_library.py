@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._extras import need
+from .._base.extras import need
 
 
 def library() -> Any:

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from .. import clip
-from ..clip._limits import Semantics
-from ..slices import IndexedSlices
+from .._base.options import Semantics
+from .._base.slices import IndexedSlices
 from ._library import library
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def _stateless(clip_all: Callable[[list[Any], Callable[[], Sequence[Any]]], Sequ
     optax = library()
 
     def update(grads: Any, state: Any, params: Any = None) -> tuple[Any, Any]:
-        from .._jax import jax
+        from .._steps.jax import jax
 
         tree: Any
         leaves, tree = jax.tree.flatten(grads, is_leaf=lambda x: x is None or isinstance(x, IndexedSlices))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .._arrays import Array
+from .._base.arrays import Array
 from ..record import Recorder
 from ._library import library
 
@@ -83,7 +83,7 @@ def absorb(recorder: Recorder, state: Any, name: str | None = None) -> Recorder:
     >>> absorb(rec, state)
     <gradlab.Recorder: 1 steps of w>
     """
-    from .._jax import jax
+    from .._steps.jax import jax
 
     found = [x for x in jax.tree.leaves(state, is_leaf=_is_record) if _is_record(x)]
     wanted = [x for x in found if name in (None, x.name)]

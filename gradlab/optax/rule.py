@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .. import apply, pure
-from .._arrays import Array, as_array, is_python_number
-from ..errors import InvalidArgumentError
+from .._base.arrays import Array, as_array, is_python_number
+from .._base.errors import InvalidArgumentError
+from .._steps import apply, pure
 from ..rules import Rule
 from ._exact import Replacement as Replacement
 from ._exact import difference
@@ -72,7 +72,7 @@ def from_rule(rule: Any, learning_rate: Any = None, *, replace: bool = False) ->
     transformation = _OfRule(rule, learning_rate) if isinstance(rule, Rule) else _OfOptimizer(rule, learning_rate)
 
     def update(grads: Any, state: Any, params: Any = None) -> tuple[Any, Any]:
-        from .._jax import jax
+        from .._steps.jax import jax
 
         if params is None:
             raise ValueError("a rule needs the weights: call update(gradients, state, params)")
@@ -88,7 +88,7 @@ class _OfRule:
         self.rule, self.learning_rate = rule, _checked_rate(learning_rate, rule)
 
     def init(self, params: Any) -> RuleState:
-        from .._jax import jax
+        from .._steps.jax import jax
 
         tree: Any = jax.tree.structure(params)
         state = pure.init(self.rule, jax.tree.map(_on_jax, params))
@@ -96,7 +96,7 @@ class _OfRule:
         return RuleState(state["step"], state["shared"], slots)
 
     def update(self, grads: Any, state: RuleState, params: Any) -> tuple[Any, RuleState]:
-        from .._jax import jax
+        from .._steps.jax import jax
 
         tree: Any = jax.tree.structure(params)
         rate = self.learning_rate(state.count) if callable(self.learning_rate) else self.learning_rate
@@ -117,7 +117,7 @@ class _OfOptimizer:
         self.optimizer = optimizer
 
     def init(self, params: Any) -> Any:
-        from .._jax import jax
+        from .._steps.jax import jax
 
         return self.optimizer.init(jax.tree.map(_on_jax, params))
 
@@ -126,7 +126,7 @@ class _OfOptimizer:
 
 
 def _on_jax(w: Any) -> Array:
-    from .._jax import jnp
+    from .._steps.jax import jnp
 
     return jnp.asarray(as_array(w, "a weight"))
 

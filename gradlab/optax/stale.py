@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .._arrays import Array, as_array
-from ..errors import DTypeError, InvalidArgumentError
-from ..staleness import is_fresh
+from .._asynchrony.staleness import is_fresh
+from .._base.arrays import Array, as_array
+from .._base.errors import DTypeError, InvalidArgumentError
 from ._exact import Replacement
 from ._library import library
 
@@ -72,14 +72,14 @@ def drop_stale(inner: optax.GradientTransformation, staleness: Any) -> optax.Gra
     inner = optax.with_extra_args_support(inner)
 
     def init(params: Any) -> StaleState:
-        from .._jax import jnp
+        from .._steps.jax import jnp
 
         return StaleState(jnp.zeros((), jnp.int32), jnp.zeros((), jnp.float32), inner.init(params))
 
     def update(
         grads: Any, state: StaleState, params: Any = None, *, local_step: Any = None, **extra: Any
     ) -> tuple[Any, StaleState]:
-        from .._jax import jax, jnp
+        from .._steps.jax import jax, jnp
 
         _check_integer(local_step, "local_step")
         step, counter, before = state
@@ -94,7 +94,7 @@ def drop_stale(inner: optax.GradientTransformation, staleness: Any) -> optax.Gra
 
 def _or_nothing(fresh: Array, updates: Any, params: Any) -> Any:
     """The updates, or what changes no weight."""
-    from .._jax import jax, jnp
+    from .._steps.jax import jax, jnp
 
     def chosen(u: Any, w: Any) -> Any:
         if isinstance(u, Replacement):

@@ -17,7 +17,7 @@ once, and not inside `jax.jit`; `gl.raw_ops.<name>.shapes(...)` is TensorFlow's 
 
 import typing
 
-from .._suggest import suggesting as _suggesting
+from .._base.suggest import suggesting as _suggesting
 from .accumulators import AccumulatorApplyGradient as AccumulatorApplyGradient
 from .accumulators import AccumulatorNumAccumulated as AccumulatorNumAccumulated
 from .accumulators import AccumulatorSetGlobalStep as AccumulatorSetGlobalStep

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import Array
-from ..accumulator import Receipt
-from ..accumulator.arguments import read_any
-from ..accumulator.spec import DENSE
+from .._asynchrony.accumulators import Receipt
+from .._asynchrony.accumulators.arguments import read_any
+from .._asynchrony.accumulators.spec import DENSE
+from .._base.arrays import Array
 from .handles import REF, Handle, kernel_of, make, op, read_integer, take
 
 

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from .._arrays import as_array
-from ..accumulator.arguments import read_step
-from ..accumulator.kernel import Kernel
-from ..accumulator.spec import DENSE, SPARSE, Spec, kernel_for
-from ..errors import InvalidArgumentError, NotFoundError
+from .._asynchrony.accumulators.arguments import read_step
+from .._asynchrony.accumulators.kernel import Kernel
+from .._asynchrony.accumulators.spec import DENSE, SPARSE, Spec, kernel_for
+from .._base.arrays import as_array
+from .._base.errors import InvalidArgumentError, NotFoundError
 
 RESOURCE, REF = "resource", "string_ref"
 _Op = TypeVar("_Op", bound=Callable[..., Any])

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..accumulator import Receipt, SparseGradient
-from ..accumulator.arguments import read_any
-from ..accumulator.spec import SPARSE
+from .._asynchrony.accumulators import Receipt, SparseGradient
+from .._asynchrony.accumulators.arguments import read_any
+from .._asynchrony.accumulators.spec import SPARSE
 from .handles import REF, Handle, kernel_of, make, op, read_integer, read_integers, take
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import FailedPreconditionError, InvalidArgumentError
+from .._base.errors import FailedPreconditionError, InvalidArgumentError
 from .tpu_op import Config, Tensor, Tensors, op, part, system
 from .tpu_shapes import SCALAR, fixed, partitioner, strings
 

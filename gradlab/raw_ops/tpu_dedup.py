@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import Array
+from .._base.arrays import Array
 from .tpu_op import Config, Tensor, Variant, op, part, system
 from .tpu_shapes import SCALAR, dtype_of, fixed, split
 

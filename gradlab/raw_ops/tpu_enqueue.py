@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..errors import InvalidArgumentError
+from .._base.errors import InvalidArgumentError
 from .tpu_op import Tensors, op, part, system
 from .tpu_shapes import enqueue, enqueue_by_table, integers
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..errors import FailedPreconditionError
+from .._base.errors import FailedPreconditionError
 
 Tensor = Any  # an input; the shape function gets its shape
 Tensors = Sequence[Any]  # a list of inputs; the shape function gets their shapes

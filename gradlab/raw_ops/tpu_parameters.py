@@ -10,7 +10,7 @@ from collections import namedtuple
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..errors import InvalidArgumentError
+from .._base.errors import InvalidArgumentError
 from .tpu_op import Config, op, part, system
 from .tpu_shapes import load, retrieve, text
 

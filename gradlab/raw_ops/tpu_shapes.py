@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InternalError, InvalidArgumentError
+from .._base.errors import InternalError, InvalidArgumentError
 from .tpu_op import part
 
 Shape = Sequence[int | None] | None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .._arrays import Array
+from .._base.arrays import Array
 from .tpu_op import Config, Tensors, Variant, op, system
 from .tpu_shapes import SCALAR, activations, fixed, gradients
 

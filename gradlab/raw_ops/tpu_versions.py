@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import Array
+from .._base.arrays import Array
 from .tpu_dedup import ComputeDedupDataSize, ComputeDedupDataTupleMask
 from .tpu_op import Config, Tensor, Tensors, Variant, op
 from .tpu_shapes import SCALAR, activations, first_again, fixed, gradients

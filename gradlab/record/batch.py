@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import quiet
-from ..errors import InvalidArgumentError
+from .._base.arrays import quiet
+from .._base.errors import InvalidArgumentError
 from .layout import Layout
 from .measure import BINS
 from .rows import BY_ROW, Columns, bins, halved, halved_counts, join

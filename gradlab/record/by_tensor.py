@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._arrays import quiet
+from .._base.arrays import quiet
 from . import spectrum
 
 if TYPE_CHECKING:

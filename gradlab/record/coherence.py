@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._arrays import quiet
-from ..errors import InvalidArgumentError
+from .._base.arrays import quiet
+from .._base.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from .recording import Recording

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from .._arrays import quiet
+from .._base.arrays import quiet
 from .layout import Layout
 from .measure import careful, measure, well_inside
 from .rows import Columns, from_steps

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from os import PathLike
+from os import PathLike, fspath
 from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
 
+from .._files.replace import replaced
 from . import batch
 from .layout import Layout
 from .rows import BY_ROW, Columns, from_steps
@@ -27,7 +28,9 @@ def save(path: str | PathLike[str], layout: Layout, data: Mapping[str, np.ndarra
     columns["spectrum"] = data["spectrum"]
     for name in ("histogram", "spectrum"):  # small files
         columns[name] = columns[name].astype(np.min_scalar_type(columns[name].max(initial=0)))
-    np.savez_compressed(path, header=np.array(json.dumps(header)), **columns)  # type: ignore[arg-type]
+    name = fspath(path)
+    with replaced(name if name.endswith(".npz") else f"{name}.npz") as part, part.open("wb") as file:
+        np.savez_compressed(file, header=np.array(json.dumps(header)), **columns)  # type: ignore[arg-type]
 
 
 def vars_of(layout: Layout) -> dict[str, Any]:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from .._arrays import quiet
-from .._words import percent
-from ..errors import InvalidArgumentError
+from .._base.arrays import quiet
+from .._base.errors import InvalidArgumentError
+from .._base.numbers import percent
 from ..rules import Adagrad
 from .words import listed
 

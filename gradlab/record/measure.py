@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from .._arrays import CACHED, Array, namespace, pieces, quiet
+from .._base.arrays import CACHED, Array, namespace, pieces, quiet
 
 BINS = 64
 LOWEST = -32  # bin k holds |entries| in [2**(k+LOWEST), 2**(k+LOWEST+1)); the first and last bins hold all beyond

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import Array, as_array
-from ..errors import InvalidArgumentError
-from ..leaves import named_leaves
+from .._base.arrays import Array, as_array
+from .._base.errors import InvalidArgumentError
+from .._base.tree import named_leaves
 from . import batch, file, traced
 from .eager import Part, Waiting
 from .layout import Layout

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from .._arrays import Array, namespace, quiet
+from .._base.arrays import Array, namespace, quiet
 from .measure import together
 from .spectrum import bin_of
 

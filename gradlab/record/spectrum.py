@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._arrays import Array
+from .._base.arrays import Array
 
 BINS = 2048  # eight to each power of two; those from the 2040th on hold Inf and NaN
 _INFINITE = 2040

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._words import percent
+from .._base.numbers import percent
 from . import spectrum
 from .what_if import EMPTY
 from .words import SHOWN, rounded_up

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import Array, namespace
+from .._base.arrays import Array, namespace
 from . import rows
 from .layout import Layout
 from .measure import BINS, careful, flat, largest_of, sum_of_squares, well_inside
@@ -26,7 +26,7 @@ _PACKS = {
 
 def init(data: Mapping[str, np.ndarray], seen: int, stride: int) -> State:
     """A state that goes on where `data` ends."""
-    from .._jax import jnp
+    from .._steps.jax import jnp
 
     packed = _packed(data)
     now = min(seen // stride, len(data["peak"]) - 1)
@@ -49,7 +49,7 @@ def update(layout: Layout, state: Mapping[str, Array], tensors: Sequence[Array],
     The row that steps go into is carried by itself and only written to its place: a step that reads the buffers it
     writes, or has them pass through a `cond`, copies them.
     """
-    from .._jax import jax, jnp
+    from .._steps.jax import jax, jnp
 
     tensors = [flat(jnp.asarray(g)) for g in tensors]
     seen, stride = state["at"]
@@ -71,7 +71,7 @@ def update(layout: Layout, state: Mapping[str, Array], tensors: Sequence[Array],
 
 def _now_and_then(layout: Layout, state: Mapping[str, Array], due: Array, counts: Array) -> tuple[State, Array]:
     """The buffers and the stride, after what few steps have a part in: rows are full, or counts are due."""
-    from .._jax import jnp
+    from .._steps.jax import jnp
 
     seen, stride = state["at"]
     full = seen == layout.capacity * stride
@@ -87,14 +87,14 @@ def _now_and_then(layout: Layout, state: Mapping[str, Array], due: Array, counts
 
 def _where(flag: Array, change: Callable[[Any], Any], x: Any) -> Any:
     """`change(x)` where the flag is set, else x: a loop of one step or none, which unlike `cond` copies no buffer."""
-    from .._jax import jax
+    from .._steps.jax import jax
 
     _, x = jax.lax.while_loop(lambda carry: carry[0], lambda carry: (carry[0] & False, change(carry[1])), (flag, x))
     return x
 
 
 def _row(seen: Array, measured: Sequence[Array], entry: Array, scalars: Sequence[Any]) -> rows.Columns:
-    from .._jax import jnp
+    from .._steps.jax import jnp
 
     given = jnp.stack([jnp.asarray(x, np.float32) for x in scalars])
     return rows.from_steps(seen[None], *(x[None] for x in (*measured, entry, given)))
@@ -105,7 +105,7 @@ def _measured(layout: Layout, tensors: Sequence[Array], due: Array) -> tuple[Arr
 
     The plain way, and with care where that is needed or all is read again in any case: one `cond` costs less than two.
     """
-    from .._jax import jax, jnp
+    from .._steps.jax import jax, jnp
 
     squares, largest = _of_each(layout, tensors, lambda g: (sum_of_squares(g), largest_of(g)))
     fine = jnp.all(well_inside(squares) | (largest == 0))
@@ -123,7 +123,7 @@ def _measured(layout: Layout, tensors: Sequence[Array], due: Array) -> tuple[Arr
 
 def _of_each(layout: Layout, tensors: Sequence[Array], f: Callable[[Array], Any]) -> Any:
     """(tensors, ...) f of each flat tensor; small ones of one size together, or a thousand compile for minutes."""
-    from .._jax import jax, jnp
+    from .._steps.jax import jax, jnp
 
     parts = [
         jax.vmap(f)(jnp.stack([tensors[k] for k in group]))
@@ -137,7 +137,7 @@ def _of_each(layout: Layout, tensors: Sequence[Array], f: Callable[[Array], Any]
 
 def _entries(layout: Layout, tensors: Sequence[Array]) -> Array:
     """(entries,) the sampled entries in their order."""
-    from .._jax import jnp
+    from .._steps.jax import jnp
 
     tensor, place = layout.sampled
     found, where = [], []
@@ -166,7 +166,7 @@ def _unpacked(layout: Layout, state: Mapping[str, Array], prefix: str = "") -> r
 
 
 def _halved(layout: Layout, state: Mapping[str, Array]) -> State:
-    from .._jax import jax
+    from .._steps.jax import jax
 
     joined = _packed(rows.halved(_unpacked(layout, state)))
     joined["histogram"] = rows.halved_counts(state["histogram"])
@@ -175,7 +175,7 @@ def _halved(layout: Layout, state: Mapping[str, Array]) -> State:
 
 def _with_counts(layout: Layout, histogram: Array, counts: Array, seen: Array, stride: Array) -> Array:
     """The histogram with the counts of this step in it."""
-    from .._jax import jnp
+    from .._steps.jax import jnp
 
     share = layout.histogram_every * stride  # steps of a row
     at, before = seen // share, seen % share != 0  # has it counts already?

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._arrays import quiet
-from .._words import percent
+from .._base.arrays import quiet
+from .._base.numbers import percent
 from ..clip.report import turn_angle
 from .sizes import above
 from .spectrum import count_above

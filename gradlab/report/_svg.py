@@ -8,7 +8,7 @@ from html import escape
 from typing import Any
 
 from ..figures import DARK
-from ..figures._clips import numbered
+from ..figures.clip_names import numbered
 from ..live.cells import drawing
 from ..live.display_list import colour
 from ..live.theme import Palette

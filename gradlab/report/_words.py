@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .._words import percent as rounded
+from .._base.numbers import percent as rounded
 
 
 def number(x: float) -> str:

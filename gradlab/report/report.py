@@ -10,6 +10,7 @@ from pathlib import Path
 from string import Template
 
 from .. import __version__
+from .._files.replace import replaced
 from ..live import page, saved
 from ..record import Recorder
 from . import adagrad, caveats, course, limits, moving, nonfinite, recorded, stale
@@ -98,13 +99,8 @@ class Report:
         path = Path(path)
         if path.suffix.lower() not in (".html", ".htm"):
             raise ValueError(f"a report is an .html file, got {path.name!r}")
-        unfinished = path.with_name(f"{path.name}.part")
-        unfinished.touch()  # what cannot be written is said before the work, not after it
-        try:
-            unfinished.write_text(self.html(), "utf-8")
-            unfinished.replace(path)
-        finally:
-            unfinished.unlink(missing_ok=True)
+        with replaced(path) as part:
+            part.write_text(self.html(), "utf-8")
 
     def __repr__(self) -> str:
         return "\n".join([self.title, *self.sentences])

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ._rule import Rule as Rule
 from .ada_max import AdaMax as AdaMax
 from .adadelta import Adadelta as Adadelta
 from .adagrad import Adagrad as Adagrad
@@ -29,6 +28,7 @@ from .proximal_adagrad import ProximalAdagrad as ProximalAdagrad
 from .proximal_gradient_descent import ProximalGradientDescent as ProximalGradientDescent
 from .proximal_yogi import ProximalYogi as ProximalYogi
 from .rms_prop import RMSProp as RMSProp
+from .rule import Rule as Rule
 from .stochastic_gradient_descent import StochasticGradientDescent as StochasticGradientDescent
 from .user_defined import UserDefined as UserDefined
 

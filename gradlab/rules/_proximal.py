@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._arrays import Array, is_jax, namespace
+from .._base.arrays import Array, is_jax, namespace
 
 
 def soft_threshold(x: Array, limit: Array) -> Array:

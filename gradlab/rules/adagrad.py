@@ -7,8 +7,9 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from .._arrays import Array, is_jax, namespace
-from ._rule import Rule, Slots, check_choice
+from .._base.arrays import Array, is_jax, namespace
+from .._base.options import check_choice
+from .rule import Rule, Slots
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from .._arrays import Array, namespace
-from ._mean import ORDERS, Order, decaying_mean
-from ._rule import Rule, Shared, Slots, check_choice, float32
+from .._base.arrays import Array, namespace
+from .._base.options import check_choice
+from .._base.sums import ORDERS, Order, decaying_mean
+from .rule import Rule, Shared, Slots, float32
 
 
 @dataclass(frozen=True)

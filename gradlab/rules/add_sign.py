@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from .._arrays import Array, namespace
-from ._mean import decaying_mean
-from ._rule import Rule, Slots
+from .._base.arrays import Array, namespace
+from .._base.sums import decaying_mean
+from .rule import Rule, Slots
 
 
 @dataclass(frozen=True)

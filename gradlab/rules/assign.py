@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .._arrays import Array
-from ._rule import Rule, Slots
+from .._base.arrays import Array
+from .rule import Rule, Slots
 
 
 @dataclass(frozen=True)

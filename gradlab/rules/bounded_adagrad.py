@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from .._arrays import Array, namespace
-from ._rule import Rule, Slots, check_choice, zero_is_no_limit
+from .._base.arrays import Array, namespace
+from .._base.options import check_choice
+from .rule import Rule, Slots, zero_is_no_limit
 
 
 @dataclass(frozen=True)

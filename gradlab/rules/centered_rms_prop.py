@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from .._arrays import Array
-from ._mean import ORDERS, Order, decaying_mean
-from ._rule import Rule, Slots, check_choice
+from .._base.arrays import Array
+from .._base.options import check_choice
+from .._base.sums import ORDERS, Order, decaying_mean
 from .rms_prop import scaled
+from .rule import Rule, Slots
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from .._arrays import Array, namespace
-from ._rule import Rule, Slots
+from .._base.arrays import Array, namespace
+from .rule import Rule, Slots
 
 
 @dataclass(frozen=True)

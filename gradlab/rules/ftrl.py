@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from .._arrays import Array, is_jax, namespace, power
-from ._rule import Rule, Slots, check_choice
+from .._base.arrays import Array, is_jax, namespace, power
+from .._base.options import check_choice
+from .rule import Rule, Slots
 
 
 @dataclass(frozen=True)

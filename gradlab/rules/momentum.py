@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from .._arrays import Array
-from ._mean import ORDERS, Order
-from ._rule import Rule, Slots, check_choice
+from .._base.arrays import Array
+from .._base.options import check_choice
+from .._base.sums import ORDERS, Order
+from .rule import Rule, Slots
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from .._arrays import Array, namespace
+from .._base.arrays import Array, namespace
+from .._base.options import check_choice
 from ._proximal import shrink
-from ._rule import Rule, Slots, check_choice
+from .rule import Rule, Slots
 
 
 @dataclass(frozen=True)

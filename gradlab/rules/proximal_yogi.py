@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from .._arrays import Array, namespace
-from ._mean import decaying_mean
+from .._base.arrays import Array, namespace
+from .._base.sums import decaying_mean
 from ._proximal import shrink
-from ._rule import Rule, Slots
+from .rule import Rule, Slots
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-from .._arrays import Array
-from ._rule import Rule, Slots
+from .._base.arrays import Array
+from .rule import Rule, Slots
 
 StepFunction = Callable[[Array, Slots, Array, Array], tuple[Array, Slots]]
 

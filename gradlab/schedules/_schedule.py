@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from .._arrays import Array, as_array, flush, is_float, namespace, quiet
-from ..errors import InvalidArgumentError
+from .._base.arrays import Array, as_array, flush, is_float, namespace, quiet
+from .._base.errors import InvalidArgumentError
 
 Rate = Any  # number or scalar array
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from .._arrays import Array
+from .._base.arrays import Array
 from ._schedule import Decay, Rate, precise
 
 

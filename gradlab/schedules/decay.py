@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import Array, as_array, namespace, quiet
+from .._base.arrays import Array, as_array, namespace, quiet
 from ._schedule import Decay, FieldSchedule, Rate, precise
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..clip._limits import Semantics, is_old
+from .._base.options import Semantics, is_old
 from ._schedule import LearningRateSchedule
 from .cosine import CosineDecay, CosineDecayRestarts
 from .decay import ExponentialDecay, InverseTimeDecay, PiecewiseConstantDecay, PolynomialDecay

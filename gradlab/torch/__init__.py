@@ -5,7 +5,7 @@ Needs PyTorch (extra `torch`). It is imported when one of these functions is cal
 
 import typing
 
-from .._suggest import suggesting as _suggesting
+from .._base.suggest import suggesting as _suggesting
 from .recording import Recording as Recording
 from .recording import record as record
 

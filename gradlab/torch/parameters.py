@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from ..errors import InvalidArgumentError
+from .._base.errors import InvalidArgumentError
 from ._library import library
 
 if TYPE_CHECKING:

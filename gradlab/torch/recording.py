@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InvalidArgumentError
+from .._base.errors import InvalidArgumentError
 from ..record import Recorder
 from ._library import library
 from .measure import counted

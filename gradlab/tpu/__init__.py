@@ -1,6 +1,6 @@
 """TPU embedding tables: what happens to ids, rows and gradients, without a TPU."""
 
-from .. import _jax as _jax  # first: where JAX is missing, it says so
+from .._steps import jax as _jax  # noqa: F401 - first: where JAX is missing, it says so
 from . import proto as proto
 from .batch import Batch as Batch
 from .batch import Ids as Ids

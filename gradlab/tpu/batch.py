@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import InvalidArgumentError
+from .._base.errors import InvalidArgumentError
 from .coo import combiner_gains
 from .lookups import OUTSIDE, Lookups, distinct, filled, ranks, roomy
 from .plan import Feature, Plan, Table

@@ -6,8 +6,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from .._arrays import quiet
-from ..errors import InvalidArgumentError
+from .._base.arrays import quiet
+from .._base.errors import InvalidArgumentError
 
 Combiner = Literal["sum", "mean", "sqrtn"]
 

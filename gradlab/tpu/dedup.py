@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import Array, as_array, namespace
-from ..errors import InvalidArgumentError
+from .._base.arrays import Array, as_array, namespace
+from .._base.errors import InvalidArgumentError
 
 INTEGER, FLOAT = 0, 1
 

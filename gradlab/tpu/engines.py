@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..rules._rule import check_choice
+from .._base.options import check_choice
 from . import batch, sparsecore
 from .batch import Batch, Cores
 from .plan import Plan

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import InvalidArgumentError
+from .._base.errors import InvalidArgumentError
 from .batch import Ids
 from .plan import Feature
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import Array
-from .._jax import jax, jnp
-from ..errors import InvalidArgumentError
+from .._base.arrays import Array
+from .._base.errors import InvalidArgumentError
+from .._steps.jax import jax, jnp
 from .batch import Batch
 from .lookups import Lookups
 from .placement import ONE_DEVICE, Placement

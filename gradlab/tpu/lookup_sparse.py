@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._arrays import Array, add_rows, as_array, is_jax, namespace, quiet
-from .._jax import jax
+from .._base.arrays import Array, add_rows, as_array, is_jax, namespace, quiet
+from .._base.errors import DTypeError, InvalidArgumentError
+from .._base.options import check_choice
+from .._base.slices import IndexedSlices
+from .._steps.jax import jax
 from ..clip import clip_by_norm
-from ..errors import DTypeError, InvalidArgumentError
-from ..rules._rule import check_choice
-from ..slices import IndexedSlices
 from .inputs import Reader, is_nested
 from .plan import Feature
 

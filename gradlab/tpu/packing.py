@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._arrays import Array, as_array, namespace
-from ..errors import InvalidArgumentError
+from .._base.arrays import Array, as_array, namespace
+from .._base.errors import InvalidArgumentError
 
 LANES = 8  # numbers in a row of memory, to which SparseCore fills up every row
 

@@ -12,10 +12,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from .._arrays import Array, namespace
-from .._jax import jax
-from ..errors import InvalidArgumentError
-from ..rules._rule import check_choice
+from .._base.arrays import Array, namespace
+from .._base.errors import InvalidArgumentError
+from .._base.options import check_choice
+from .._steps.jax import jax
 from .lookups import OUTSIDE
 
 Strategy = Literal["div", "mod"]

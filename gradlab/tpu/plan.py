@@ -7,8 +7,8 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple, get_args
 
+from .._base.options import check_choice
 from ..rules import Rule, StochasticGradientDescent
-from ..rules._rule import check_choice
 from .coo import Combiner
 from .policy import Policy
 from .row_update import Limits, check_limits

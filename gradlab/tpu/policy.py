@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from ..rules._rule import check_choice
+from .._base.options import check_choice
 
 _CHOICES = {
     "out_of_range": ("raise", "drop", "clamp", "wrap"),

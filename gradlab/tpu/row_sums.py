@@ -6,8 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from .._arrays import Array
-from .._jax import jax, jnp
+from .._base.arrays import Array
+from .._steps.jax import jax, jnp
 
 PART = 1024  # lookups whose scaled rows stay in a processor's cache between being made and being added
 

@@ -6,15 +6,13 @@ import dataclasses
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .. import apply
-from .._arrays import Array, is_jax, namespace, set_rows, sum_duplicates, take_rows
-from .._jax import jax
-from ..autodiff import Gradient
+from .._base.arrays import Array, is_jax, namespace, set_rows, sum_duplicates, take_rows
+from .._base.slices import Gradient, IndexedSlices, check_shape
+from .._steps import apply
+from .._steps.jax import jax
 from ..clip import clip_by_value
-from ..pairs import check_shape
 from ..rules import Rule
-from ..rules._rule import Slots
-from ..slices import IndexedSlices
+from ..rules.rule import Slots
 from .policy import Policy
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .._arrays import Array
-from .._jax import jax, jnp
-from ..rules._rule import Shared, Slots
+from .._base.arrays import Array
+from .._steps.jax import jax, jnp
+from ..rules.rule import Shared, Slots
 from .placement import ONE_DEVICE, Placement
 from .plan import Plan
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .._arrays import Array
-from .._jax import jax
+from .._base.arrays import Array
+from .._steps.jax import jax
 from .batch import Batch
 from .lookup import lookup
 from .state import State

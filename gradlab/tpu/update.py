@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from .. import apply
-from .._arrays import Array, sum_duplicates
-from .._jax import jnp
-from ..errors import InvalidArgumentError
+from .._base.arrays import Array, sum_duplicates
+from .._base.errors import InvalidArgumentError
+from .._base.slices import IndexedSlices
+from .._steps import apply
+from .._steps.jax import jnp
 from ..rules import Rule
-from ..rules._rule import Shared, Slots
-from ..slices import IndexedSlices
+from ..rules.rule import Shared, Slots
 from .lookup import Dedup, each_core, join_features
 from .lookups import Lookups
 from .placement import ONE_DEVICE, Placement

@@ -2,16 +2,16 @@
 
 import typing
 
-from .._suggest import suggesting as _suggesting
-from ..gate import GATE_GRAPH as GATE_GRAPH
-from ..gate import GATE_NONE as GATE_NONE
-from ..gate import GATE_OP as GATE_OP
-from ..gate import GateRace as GateRace
-from ..optimizer import Optimizer as Optimizer
-from ..stale import DropStaleGradientOptimizer as DropStaleGradientOptimizer
-from ..sync import SyncReplicasOptimizer as SyncReplicasOptimizer
-from ..variable import get_global_step as get_global_step
-from ..variable import get_or_create_global_step as get_or_create_global_step
+from .._asynchrony.drop_stale import DropStaleGradientOptimizer as DropStaleGradientOptimizer
+from .._asynchrony.sync_replicas import SyncReplicasOptimizer as SyncReplicasOptimizer
+from .._base.suggest import suggesting as _suggesting
+from .._variables.gate import GATE_GRAPH as GATE_GRAPH
+from .._variables.gate import GATE_NONE as GATE_NONE
+from .._variables.gate import GATE_OP as GATE_OP
+from .._variables.gate import GateRace as GateRace
+from .._variables.optimizer import Optimizer as Optimizer
+from .._variables.variable import get_global_step as get_global_step
+from .._variables.variable import get_or_create_global_step as get_or_create_global_step
 from .adadelta import AdadeltaOptimizer as AdadeltaOptimizer
 from .adagrad import AdagradOptimizer as AdagradOptimizer
 from .adagrad_da import AdagradDAOptimizer as AdagradDAOptimizer

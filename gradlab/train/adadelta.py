@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .. import rules
-from ..optimizer import Optimizer, Rate
+from .._variables.optimizer import Optimizer, Rate
 
 
 class AdadeltaOptimizer(Optimizer):

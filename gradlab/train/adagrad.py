@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..optimizer import Optimizer, Rate
+from .._variables.optimizer import Optimizer, Rate
 from ..rules.adagrad import LIBRARIES
 from .checks import check_above_zero
 from .kernels import rounded_as

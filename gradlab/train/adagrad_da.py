@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from .. import rules
-from ..optimizer import Optimizer, Rate
-from ..pairs import check_step
-from ..rules._rule import Shared
-from ..variable import Variable
+from .._variables.gradient_checks import check_step
+from .._variables.optimizer import Optimizer, Rate
+from .._variables.variable import Variable
+from ..rules.rule import Shared
 from .checks import check_above_zero
 from .kernels import rounded_as
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from .. import rules
-from ..optimizer import Optimizer, Rate
-from ..rules._rule import Shared
+from .._variables.optimizer import Optimizer, Rate
+from ..rules.rule import Shared
 from .kernels import rounded_as
 
 

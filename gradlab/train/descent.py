@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from .. import apply, rules
-from ..optimizer import Optimizer, Rate
+from .. import rules
+from .._steps import apply
+from .._variables.optimizer import Optimizer, Rate
 from .kernels import rounded_as
 
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from .. import rules
-from .._arrays import Array, namespace
-from ..optimizer import Optimizer, Rate
+from .._base.arrays import Array, namespace
+from .._variables.optimizer import Optimizer, Rate
 from .checks import check_not_below_zero
 from .kernels import rounded_as
 

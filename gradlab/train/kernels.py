@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .. import apply
-from .._arrays import Array
-from ..pure import Sparse
-from ..rules._rule import Slots
-from ..slices import IndexedSlices
+from .._base.arrays import Array
+from .._base.slices import IndexedSlices
+from .._steps import apply
+from .._steps.pure import Sparse
+from ..rules.rule import Slots
 
 
 def rounded_as(order: str, one_each: str | None = None) -> Sparse:

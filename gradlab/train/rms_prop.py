@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from .. import rules
-from ..optimizer import Optimizer, Rate
+from .._variables.optimizer import Optimizer, Rate
 from .kernels import rounded_as
 
 

@@ -14,7 +14,7 @@ import inspect as _inspect
 import typing
 from collections.abc import Callable as _Callable
 
-from .._suggest import suggesting as _suggesting
+from .._base.suggest import suggesting as _suggesting
 from .delays import uniform_delays as uniform_delays
 from .diagram import Diagram as Diagram
 from .diagram import sweep as sweep

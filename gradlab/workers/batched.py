@@ -12,7 +12,7 @@ from __future__ import annotations
 from functools import partial
 from typing import NamedTuple
 
-from .._jax import jax, jnp
+from .._steps.jax import jax, jnp
 
 NEVER = 2**31 - 1
 WIDTH, LANES = 256, 16  # configurations of a block, whose state stays in the first-level cache, and of a vector

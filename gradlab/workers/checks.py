@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidArgumentError
+from .._base.errors import InvalidArgumentError
 
 
 def whole(name: str, x: Any, least: int | None = None) -> None:

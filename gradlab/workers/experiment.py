@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from .. import rules
-from .._arrays import Array, as_array, quiet
-from ..errors import InvalidArgumentError
+from .._base.arrays import Array, as_array, quiet
+from .._base.errors import InvalidArgumentError
 from . import problems
 from .brief import brief
 from .checks import finite, flag, whole

@@ -7,7 +7,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import InvalidArgumentError
+from .._base.errors import InvalidArgumentError
 from .checks import whole
 from .experiment import Experiment
 from .ledger import READ, UPDATE

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from ..errors import DeadlockError
-from ..staleness import is_fresh
+from .._asynchrony.staleness import is_fresh
+from .._base.errors import DeadlockError
 
 # What a worker asks of the server, in the order of a round.
 READ, RECORD, CHECK, UPDATE, LEAVE, JOIN = range(6)

@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._arrays import Array, as_array, is_jax, precision
+from .._base.arrays import Array, as_array, is_jax, precision
 
 if TYPE_CHECKING:
     from filelock import FileLock
@@ -155,7 +155,7 @@ def _name(dtype: np.dtype) -> str:
 
 
 def _to_jax(x: np.ndarray) -> Array:
-    from .._jax import jnp
+    from .._steps.jax import jnp
 
     with precision(x.dtype):
         return jnp.asarray(x)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._arrays import Array
+from .._base.arrays import Array
 from .experiment import Experiment
 from .ledger import Round
 from .trace import Trace

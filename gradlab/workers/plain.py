@@ -10,7 +10,7 @@ import heapq
 
 import numpy as np
 
-from ..staleness import is_fresh
+from .._asynchrony.staleness import is_fresh
 from .experiment import Experiment
 from .ledger import CHECK, READ, RECORD, UPDATE
 from .trace import Trace

@@ -10,9 +10,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .. import datasets
-from .._arrays import Array, is_float, precision, quiet
-from ..errors import InvalidArgumentError
+from .._base.arrays import Array, is_float, precision, quiet
+from .._base.errors import InvalidArgumentError
+from ..models import datasets
 from .brief import brief
 from .reader import Reader
 
@@ -192,7 +192,7 @@ class FromLoss:
 
 @lru_cache(maxsize=32)
 def _loss_and_gradient(loss_of: Callable[[Any, Any], Any], jit: bool) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    from .._jax import jax
+    from .._steps.jax import jax
 
     def loss(weights: Any, batch: Any) -> Any:
         found = loss_of(weights, batch)

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .._arrays import Array
-from ..errors import DeadlockError
+from .._base.arrays import Array
+from .._base.errors import DeadlockError
 from .durable import Answer, Durable
 from .experiment import Experiment
 from .ledger import READ

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Iterator
 from types import ModuleType
 
-from .._extras import need
+from .._base.extras import need
 
 _STORE = 200 * 2**20  # bytes of shared memory of a Ray of our own; what does not fit goes to disk
 

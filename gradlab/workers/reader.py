@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._arrays import Array, quiet
-from ..autodiff import gather
-from ..word_topics import TOPICS, Lines, chosen, errors, scores, shipped, softmax, words_of
+from .._base.arrays import Array, quiet
+from .._variables.autodiff import gather
+from ..models.word_topics import TOPICS, Lines, chosen, errors, scores, shipped, softmax, words_of
 
 if TYPE_CHECKING:
     from .problems import Weights
@@ -76,7 +76,7 @@ class Reader:
         >>> type(opt.compute_gradients(loss, [table, bias])[0][0]).__name__
         'IndexedSlices'
         """
-        from .._jax import jax
+        from .._steps.jax import jax
 
         count = len(lines.topics)
         of_line = np.repeat(np.arange(count), np.diff(lines.starts))

@@ -49,4 +49,4 @@ def save(name: str, curves: np.ndarray) -> None:
 
 
 def _file(name: str) -> Any:
-    return files("gradlab.recordings") / f"{name}.npz"
+    return files("gradlab.models.recordings") / f"{name}.npz"

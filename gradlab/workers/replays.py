@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .._arrays import Array
+from .._base.arrays import Array
 from .checks import whole
 from .experiment import Experiment
 from .ledger import CHECK

@@ -7,10 +7,10 @@ from collections.abc import Hashable, Mapping
 
 import numpy as np
 
-from .. import apply
-from .._arrays import Array, as_array, namespace, precision, quiet
-from ..errors import InvalidArgumentError
-from ..staleness import compensated, compensated_adaptively, damping
+from .._asynchrony.staleness import compensated, compensated_adaptively, damping
+from .._base.arrays import Array, as_array, namespace, precision, quiet
+from .._base.errors import InvalidArgumentError
+from .._steps import apply
 from .experiment import Experiment
 from .ledger import CHECK, JOIN, LEAVE, MOVES, READ, RECORD, UPDATE, Ledger
 from .problems import widest

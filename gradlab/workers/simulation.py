@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..errors import InvalidArgumentError
+from .._base.errors import InvalidArgumentError
 from .checks import whole
 from .experiment import Experiment
 from .ledger import MOVES

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..collection import variable_collection
+from .._variables.variable import Variable, get_or_create_global_step, variable_collection
 from ..train import GradientDescentOptimizer, SyncReplicasOptimizer
-from ..variable import Variable, get_or_create_global_step
 from .speeds import Speeds
 
 _CHIEF = -1

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from .._arrays import Array, is_jax, precision
-from ..errors import InvalidArgumentError
+from .._base.arrays import Array, is_jax, precision
+from .._base.errors import InvalidArgumentError
+from .._files.replace import replaced
 from .experiment import Experiment
 from .ledger import MOVES, Round
 from .problems import Problem
@@ -106,7 +107,7 @@ class Trace:
         plain = {k: x.view(f"u{x.itemsize}") if x.dtype.kind == "V" else x for k, x in arrays.items()}
         head = {"experiment": self.experiment.to_json(), "engine": self.engine, "unit": self.unit, "kinds": kinds}
         rounds = {f"round.{k}": x for k, x in self.rounds.items()}
-        with open(path, "wb") as file:
+        with replaced(path) as part, part.open("wb") as file:
             np.savez_compressed(
                 file, allow_pickle=False, head=np.array(json.dumps(head)), moves=self.moves, times=self.times,
                 **rounds, **plain,
@@ -155,7 +156,7 @@ def _as_kind(x: np.ndarray, dtype: str, jax: bool) -> Array:
     """An array as it was before it was stored."""
     if not jax:
         return x.view(dtype)
-    from .._jax import jnp
+    from .._steps.jax import jnp
 
     with precision(x.dtype):
         return jnp.asarray(x.view(dtype))

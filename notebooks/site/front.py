@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
-from gradlab._repository import on_binder
+from gradlab._base.addresses import on_binder
 
 from .pages import Notebook, plain
 

@@ -10,7 +10,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from gradlab._repository import on_binder, on_colab
+from gradlab._base.addresses import on_binder, on_colab
 
 _TO_NOTEBOOK = re.compile(r"\]\((\w+)\.ipynb")
 _REMOTE_IMAGE = re.compile(r"!\[([^\]]*)\]\(https?://[^)]*\)")  # a badge: its words say the same and ask nobody

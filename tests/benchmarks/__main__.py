@@ -6,7 +6,7 @@ import argparse
 import dataclasses
 from collections.abc import Iterator
 
-from . import (
+from tests.benchmarks import (
     accumulators,
     adagrad,
     clip,
@@ -21,7 +21,7 @@ from . import (
     table,
     workers,
 )
-from .contestants import CONTESTANTS
+from tests.benchmarks.contestants import CONTESTANTS
 
 PARTS = {
     "clip": clip.rows,

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from .race import race
-from .table import Row
+from tests.benchmarks.race import race
+from tests.benchmarks.table import Row
 
 CALLS, SMALL, SMALL_ROUNDS = 1000, 1000, 15
 LARGE, LARGE_ROUNDS = 10_000_000, 15

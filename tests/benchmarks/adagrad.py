@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from .race import race
-from .table import Row
+from tests.benchmarks.race import race
+from tests.benchmarks.table import Row
 
 NUMBERS, ROUNDS = 32_000_000, 15
 TABLE, IDS, EXPONENT, SPARSE_ROUNDS = (1_000_000, 64), 65_536, 1.05, 30

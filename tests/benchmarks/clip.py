@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .race import race
-from .table import Row
+from tests.benchmarks.race import race
+from tests.benchmarks.table import Row
 
 TENSORS, NUMBERS, ROUNDS = 200, 10_000_000, 30
 LIMIT = 1.0

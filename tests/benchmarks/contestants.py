@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .bare import ALL_FRAMES, CANVAS, DATA
+from tests.benchmarks.bare import ALL_FRAMES, CANVAS, DATA
 
 MATPLOTLIB = """\
 def build(figure, moving=False):

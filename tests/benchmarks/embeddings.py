@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from .adagrad import EXPONENT
-from .race import race
-from .table import Row
+from tests.benchmarks.adagrad import EXPONENT
+from tests.benchmarks.race import race
+from tests.benchmarks.table import Row
 
 ROWS, TALL, WIDTH, SAMPLES, LOOKUPS = 1_000_000, 10_000_000, 64, 16_384, 65_536
 RATE, START, ROUNDS = 0.05, 0.1, 25

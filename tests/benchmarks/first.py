@@ -6,9 +6,9 @@ import statistics
 import time
 from collections.abc import Iterator, Sequence
 
-from .contestants import CONTESTANTS, Contestant
-from .notebooks import Opener, each
-from .table import Row
+from tests.benchmarks.contestants import CONTESTANTS, Contestant
+from tests.benchmarks.notebooks import Opener, each
+from tests.benchmarks.table import Row
 
 TIMES = 3
 FIRST = "() => window.watched.frames[0] ?? null"

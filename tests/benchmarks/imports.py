@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
-from .table import Row, percentile
+from tests.benchmarks.table import Row, percentile
 
 RUNS = 15
 STATEMENTS = ("import gradlab", "from gradlab import clip_by_global_norm", "from gradlab import train", "import optax")

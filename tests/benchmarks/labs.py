@@ -10,11 +10,10 @@ from typing import Any
 
 import gradlab as gl
 from gradlab.live import Slider
-
-from .contestants import Contestant
-from .latency import drag, stepped
-from .notebooks import Opener, each
-from .table import Row, percentile
+from tests.benchmarks.contestants import Contestant
+from tests.benchmarks.latency import drag, stepped
+from tests.benchmarks.notebooks import Opener, each
+from tests.benchmarks.table import Row, percentile
 
 AHEAD_SECONDS = 15.0  # for the pictures of the slowest lab
 WHAT = "slider to pixels, every lab"

@@ -16,12 +16,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from tests.benchmarks.contestants import CONTESTANTS, Contestant
+from tests.benchmarks.machine import Others
+from tests.benchmarks.notebooks import Opener, each
+from tests.benchmarks.table import Row, percentile
 from tests.browser.pages import Notebook
-
-from .contestants import CONTESTANTS, Contestant
-from .machine import Others
-from .notebooks import Opener, each
-from .table import Row, percentile
 
 STEP_SECONDS, BLOCK, BLOCKS, MOST_BLOCKS = 0.33, 10, 6, 14
 QUIET = 0.12

@@ -10,11 +10,10 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
+from tests.benchmarks.contestants import Contestant
+from tests.benchmarks.table import Row
 from tests.browser import server
 from tests.browser.pages import Notebook
-
-from .contestants import Contestant
-from .table import Row
 
 WATCH = Path(__file__).with_name("watch.js")
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from .table import Row, percentile
+from tests.benchmarks.table import Row, percentile
 
 
 def race(what: str, runners: dict[str, Callable[[], Any]], rounds: int) -> Iterator[Row]:

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from .race import race
-from .table import Row
+from tests.benchmarks.race import race
+from tests.benchmarks.table import Row
 
 WIDTHS, BATCHES = (784, 256, 128, 10), (128, 1024)
 ROUNDS = 512  # eight times the 64 steps of which one counts all entries

@@ -13,10 +13,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from gradlab.workers import Bowl, Experiment, Speeds, simulated, sweep
-
-from .race import race
-from .table import Row
-from .workers import processes
+from tests.benchmarks.race import race
+from tests.benchmarks.table import Row
+from tests.benchmarks.workers import processes
 
 GRADIENTS, ROUNDS, MOVES = 1000, 7, 40
 LIMITS, WORKERS, SPREADS = range(16), range(1, 17), (0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5)

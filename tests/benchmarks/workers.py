@@ -12,9 +12,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from gradlab.workers import Bowl, Experiment, simulated
-
-from .race import race
-from .table import Row
+from tests.benchmarks.race import race
+from tests.benchmarks.table import Row
 
 GRADIENTS, WORKERS, ROUNDS = 200_000, 16, 7
 OTHERS: dict[str, dict[str, Any]] = {

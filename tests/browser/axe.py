@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .pages import Notebook
-from .written import labels
+from tests.browser.pages import Notebook
+from tests.browser.written import labels
 
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
 OUTPUTS = ".jp-OutputArea-output"

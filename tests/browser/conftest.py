@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from . import server, written
-from .lab import Lab
-from .pages import WIDE, Notebook, Served
+from tests.browser import server, written
+from tests.browser.lab import Lab
+from tests.browser.pages import WIDE, Notebook, Served
 
 NOTEBOOKS = server.CHECKOUT / "notebooks"
 

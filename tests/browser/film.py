@@ -16,9 +16,8 @@ from typing import Any
 from PIL import Image
 
 import gradlab as gl
-
-from . import server
-from .lab import until
+from tests.browser import server
+from tests.browser.lab import until
 
 README = server.CHECKOUT / "notebooks" / "pictures" / "clipping.gif"
 STEPS, SECONDS = 24, 0.12  # pictures each way, time of each

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from .lab import WAIT_SECONDS, Lab
+from tests.browser.lab import WAIT_SECONDS, Lab
 
 WIDE, PHONE = {"width": 1100, "height": 900}, {"width": 390, "height": 844}
 

@@ -13,11 +13,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import gradlab as gl
-
-from . import server
-from .lab import Lab, until
-from .pages import PHONE, WIDE, Notebook
-from .written import every_lab
+from tests.browser import server
+from tests.browser.lab import Lab, until
+from tests.browser.pages import PHONE, WIDE, Notebook
+from tests.browser.written import every_lab
 
 QUIET_SECONDS = 2.0
 FRAMES = "() => [...document.querySelectorAll('.gl-live')].map((lab) => lab.dataset.frame)"

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from gradlab._jupyter import SEND_AT_ONCE
+from gradlab._app.jupyter import SEND_AT_ONCE
 
 CHECKOUT = Path(__file__).parents[2]
 FLAGS = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]

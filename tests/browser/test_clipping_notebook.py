@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from .axe import assert_accessible
-from .conftest import NOTEBOOKS
-from .lab import Lab, until
-from .pages import Notebook
+from tests.browser.axe import assert_accessible
+from tests.browser.conftest import NOTEBOOKS
+from tests.browser.lab import Lab, until
+from tests.browser.pages import Notebook
 
 pytestmark = pytest.mark.browser
 

@@ -9,14 +9,12 @@ from urllib.parse import quote
 import pytest
 
 import gradlab as gl
-from gradlab import _notebooks
-from gradlab.live import binder
-
-from . import server
-from .conftest import NOTEBOOKS
-from .lab import until
-from .pages import Linked
-from .written import written
+from gradlab._base import binder, notebooks
+from tests.browser import server
+from tests.browser.conftest import NOTEBOOKS
+from tests.browser.lab import until
+from tests.browser.pages import Linked
+from tests.browser.written import written
 
 pytestmark = pytest.mark.browser
 
@@ -36,7 +34,7 @@ def test_it_opens_the_notebook_of_a_link(chromium: Any, tmp_path: Path) -> None:
     with server.jupyterlab(tmp_path, tmp_path / "jupyter", ("gradlab", "lab", "mine", STATE, "--")) as address:
         page = chromium.new_page()
         page.goto(address, wait_until="domcontentloaded")
-        page.get_by_role("heading", name=dict(_notebooks.titles())["02_clipping.ipynb"]).first.wait_for()
+        page.get_by_role("heading", name=dict(notebooks.titles())["02_clipping.ipynb"]).first.wait_for()
         assert page.url.endswith("/lab/tree/02_clipping.ipynb")
         assert STATE in page.evaluate("performance.getEntriesByType('navigation')[0].name")
         page.close()

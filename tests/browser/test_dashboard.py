@@ -12,14 +12,13 @@ import nbformat
 import pytest
 
 import gradlab as gl
-from gradlab import _notebooks
-from gradlab._repository import on_binder
-from gradlab.dashboard import pages
-
-from . import server
-from .axe import violations
-from .lab import until
-from .pages import WIDE, Page
+from gradlab._app.dashboard import pages
+from gradlab._base.addresses import on_binder
+from gradlab._base.notebooks import titles
+from tests.browser import server
+from tests.browser.axe import violations
+from tests.browser.lab import until
+from tests.browser.pages import WIDE, Page
 
 pytestmark = pytest.mark.browser
 
@@ -135,5 +134,5 @@ def test_the_page_of_a_link_comes_first_and_at_its_state(page: Page, address: st
     lab = page.lab(LINKED.label)
     until(lambda: lab.readout() == LINKED.description.summary, saying="the lab is where the link was copied")
     assert page.copied_link() == f"{address}/voila/render/clip_arrows.ipynb{LINKED.link()}"
-    notebook = dict(_notebooks.titles())["02_clipping.ipynb"]
+    notebook = dict(titles())["02_clipping.ipynb"]
     assert page.page.get_by_role("link", name=notebook).get_attribute("href") == on_binder("02_clipping.ipynb")

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from .axe import violations
-from .conftest import NOTEBOOKS
-from .lab import until
-from .pages import Notebook
-from .written import labels
+from tests.browser.axe import violations
+from tests.browser.conftest import NOTEBOOKS
+from tests.browser.lab import until
+from tests.browser.pages import Notebook
+from tests.browser.written import labels
 
 pytestmark = pytest.mark.browser
 

@@ -11,11 +11,10 @@ import nbformat
 import pytest
 
 import gradlab as gl
-
-from .conftest import NOTEBOOKS
-from .lab import until
-from .pages import Notebook, Page
-from .written import written
+from tests.browser.conftest import NOTEBOOKS
+from tests.browser.lab import until
+from tests.browser.pages import Notebook, Page
+from tests.browser.written import written
 
 pytestmark = pytest.mark.browser
 

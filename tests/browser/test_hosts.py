@@ -10,11 +10,10 @@ from typing import Any
 import pytest
 
 import gradlab as gl
-
-from .axe import violations
-from .lab import Lab, until
-from .pages import Notebook, Notebook7, Served, Voila
-from .written import written
+from tests.browser.axe import violations
+from tests.browser.lab import Lab, until
+from tests.browser.pages import Notebook, Notebook7, Served, Voila
+from tests.browser.written import written
 
 pytestmark = pytest.mark.browser
 

@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 import gradlab as gl
-
-from .lab import Lab, until
-from .pages import WIDE, Linked, Notebook
-from .written import written
+from tests.browser.lab import Lab, until
+from tests.browser.pages import WIDE, Linked, Notebook
+from tests.browser.written import written
 
 pytestmark = pytest.mark.browser
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from .axe import assert_accessible
-from .conftest import NOTEBOOKS
-from .lab import Lab, until
-from .pages import Notebook
+from tests.browser.axe import assert_accessible
+from tests.browser.conftest import NOTEBOOKS
+from tests.browser.lab import Lab, until
+from tests.browser.pages import Notebook
 
 pytestmark = pytest.mark.browser
 

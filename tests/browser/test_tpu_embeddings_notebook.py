@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 from gradlab.live.display_list import ITEMS, decode, unpack_items
-
-from .axe import assert_accessible
-from .conftest import NOTEBOOKS
-from .lab import Lab, step_forth_and_back, until
-from .pages import Notebook
+from tests.browser.axe import assert_accessible
+from tests.browser.conftest import NOTEBOOKS
+from tests.browser.lab import Lab, step_forth_and_back, until
+from tests.browser.pages import Notebook
 
 pytestmark = pytest.mark.browser
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from .axe import assert_accessible
-from .conftest import NOTEBOOKS
-from .lab import step_forth_and_back, until
-from .pages import Notebook
+from tests.browser.axe import assert_accessible
+from tests.browser.conftest import NOTEBOOKS
+from tests.browser.lab import step_forth_and_back, until
+from tests.browser.pages import Notebook
 
 pytestmark = pytest.mark.browser
 

@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gradlab as gl
-
-from .. import ways
-from .cases import arrays, limits, norm
+from tests import ways
+from tests.clip.cases import arrays, limits, norm
 
 EPS = float(np.finfo(np.float32).eps)
 lists = st.lists(arrays(), min_size=1, max_size=4)

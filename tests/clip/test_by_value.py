@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gradlab as gl
-
-from .cases import arrays
+from tests.clip.cases import arrays
 
 pytestmark = pytest.mark.filterwarnings("ignore::gradlab.errors.ClipWarning")  # test_warnings.py has them
 

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given, settings
 
 import gradlab as gl
-
-from .. import ways
-from .cases import CLIPS, DTYPES, FLOAT32_ONLY, arrays
+from tests import ways
+from tests.clip.cases import CLIPS, DTYPES, FLOAT32_ONLY, arrays
 
 T = np.random.default_rng(0).normal(0, 2, (8, 3)).astype(np.float32)
 BY_DTYPE = [(name, dtype) for name in CLIPS for dtype in DTYPES if dtype == np.float32 or name not in FLOAT32_ONLY]

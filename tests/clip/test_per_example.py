@@ -10,8 +10,7 @@ import optax
 import pytest
 
 import gradlab as gl
-
-from .. import ways
+from tests import ways
 
 RNG = np.random.default_rng(6)
 GRADS = [RNG.normal(0, s, (16, *shape)).astype(np.float32) for s, shape in ((1, (3,)), (2, (2, 4)), (0.1, ()))]

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 
 import gradlab as gl
-
-from .cases import arrays, limits
+from tests.clip.cases import arrays, limits
 
 
 def test_the_numbers_of_a_known_clip() -> None:

@@ -8,8 +8,7 @@ import optax
 import pytest
 
 import gradlab as gl
-
-from .. import ways
+from tests import ways
 
 RNG = np.random.default_rng(5)
 SHAPES = [(), (7,), (4, 5), (3, 4, 5), (3, 3, 2, 4), (2, 3, 3, 2, 4)]

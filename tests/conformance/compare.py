@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from . import decode
+from tests.conformance import decode
 
 Match = Callable[[np.ndarray, np.ndarray], np.ndarray]  # (expected, actual) -> which entries agree
 Pair = tuple[np.ndarray, np.ndarray]  # (expected, actual)

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 import gradlab as gl
-
-from .scenarios import Unsupported
+from tests.conformance.scenarios import Unsupported
 
 NONFINITE = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf, "NaN": np.nan, "Infinity": np.inf, "-Infinity": -np.inf}
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from . import ops
-from .scenarios import Scenario, Unsupported
+from tests.conformance import ops
+from tests.conformance.scenarios import Scenario, Unsupported
 
 CLIPS, SCHEDULES, REST = "clip functions", "schedules", "gradients, names, gates"
 RULES = {op.rule: None for op in ops.TRAINING_OPS.values()}

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import gradlab as gl
-
-from .scenarios import Unsupported
+from tests.conformance.scenarios import Unsupported
 
 Numbers = Mapping[str, Any]
 

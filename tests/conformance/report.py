@@ -21,11 +21,10 @@ from pathlib import Path
 import numpy as np
 
 import gradlab as gl
-
-from . import compare, runner
-from .adapters import clip, ops
-from .lines import LINES, line
-from .scenarios import OWN_GOLDEN, Scenario, Unsupported, load_directory
+from tests.conformance import compare, runner
+from tests.conformance.adapters import clip, ops
+from tests.conformance.lines import LINES, line
+from tests.conformance.scenarios import OWN_GOLDEN, Scenario, Unsupported, load_directory
 
 HEAD = (
     "| what | scenarios | arrays | NumPy: equal bits | worst ulp | jit: arrays | equal bits | worst ulp |",

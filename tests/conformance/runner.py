@@ -15,14 +15,13 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import gradlab as gl
-
-from . import compare
-from .scenarios import Scenario, Unsupported
+from tests.conformance import compare
+from tests.conformance.scenarios import Scenario, Unsupported
 
 
 def differences(scenario: Scenario) -> list[str]:
     """Run the scenario with the first adapter that accepts it."""
-    from .adapters.families import ADAPTERS
+    from tests.conformance.adapters.families import ADAPTERS
 
     for adapter in ADAPTERS:
         if adapter.accepts(scenario):

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from .scenarios import OWN_GOLDEN
+from tests.conformance.scenarios import OWN_GOLDEN
 
 UNSUPPORTED = "unsupported: "
 OUTCOMES = ("passed", "failed", "unsupported")

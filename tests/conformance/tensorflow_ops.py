@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..golden.tensorflow_values import tensorflow
+from tests.golden.tensorflow_values import tensorflow
 
 DTYPES = {"integer_tensor": "uint32", "float_tensor": "float32"}
 

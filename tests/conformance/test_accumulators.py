@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from . import runner
-from .scenarios import OWN_GOLDEN, Scenario, Unsupported, load_file
+from tests.conformance import runner
+from tests.conformance.scenarios import OWN_GOLDEN, Scenario, Unsupported, load_file
 
 OWN = load_file(OWN_GOLDEN / "accumulators.json")
 

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-
-from .compare import AnyOf, Raised, differences
-from .runner import all_semantics
-from .scenarios import Unsupported
+from tests.conformance.compare import AnyOf, Raised, differences
+from tests.conformance.runner import all_semantics
+from tests.conformance.scenarios import Unsupported
 
 
 def golden(values: list[Any], dtype: str = "float32", **more: Any) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from . import runner
-from .scenarios import Scenario, Unsupported
+from tests.conformance import runner
+from tests.conformance.scenarios import Scenario, Unsupported
 
 V = {"init": [0.0, 1.0], "shape": [2]}
 TARGETS = {"kind": "0.5*scale*sum((v-t)^2), summed over variables", "scale": 1.0, "targets": {"v": [4.0, -3.0]}}

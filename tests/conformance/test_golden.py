@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import pytest
 
-from . import runner
-from .adapters import clip, ops
-from .scenarios import Scenario, Unsupported, load_directory
-from .summary import UNSUPPORTED, golden_directory
+from tests.conformance import runner
+from tests.conformance.adapters import clip, ops
+from tests.conformance.scenarios import Scenario, Unsupported, load_directory
+from tests.conformance.summary import UNSUPPORTED, golden_directory
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

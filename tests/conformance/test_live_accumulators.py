@@ -13,11 +13,11 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from ..golden import accumulator_oracle
-from ..golden.accumulator_build import Calls, apply, at, rows, take
-from ..golden.build import Json, numpy_dtype, word
-from .adapters import accumulator
-from .scenarios import Scenario
+from tests.conformance.adapters import accumulator
+from tests.conformance.scenarios import Scenario
+from tests.golden import accumulator_oracle
+from tests.golden.accumulator_build import Calls, apply, at, rows, take
+from tests.golden.build import Json, numpy_dtype, word
 
 pytestmark = pytest.mark.tensorflow
 

@@ -14,9 +14,8 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-
-from ..golden.tensorflow_values import tensorflow
-from .compare import matcher
+from tests.conformance.compare import matcher
+from tests.golden.tensorflow_values import tensorflow
 
 pytestmark = pytest.mark.tensorflow
 MODES = {"legacy": "bitwise", "rewrite": "rtol 2e-5", "keras3": "rtol 2e-5"}

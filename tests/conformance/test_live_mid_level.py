@@ -15,10 +15,9 @@ from gradlab import tpu
 from gradlab.tpu.mid_level.config_writer import named, write_table
 from gradlab.tpu.mid_level.feature_shapes import checked, merged, shapes_of_batch, shapes_of_inputs
 from gradlab.tpu.mid_level.structure import leaves, leaves_like
-
-from ..golden.tensorflow_values import tensorflow
-from .compare import Raised
-from .runner import attempt
+from tests.conformance.compare import Raised
+from tests.conformance.runner import attempt
+from tests.golden.tensorflow_values import tensorflow
 
 pytestmark = pytest.mark.tensorflow
 

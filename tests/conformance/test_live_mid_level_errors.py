@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from gradlab import tpu
-
-from ..golden.tensorflow_values import tensorflow
-from .compare import Raised
-from .runner import attempt
+from tests.conformance.compare import Raised
+from tests.conformance.runner import attempt
+from tests.golden.tensorflow_values import tensorflow
 
 pytestmark = pytest.mark.tensorflow
 

@@ -15,13 +15,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import gradlab as gl
-
-from ..golden import op_oracle
-from ..golden.op_scenarios import DENSE_ONLY, OPS
-from ..golden.tensorflow_values import tensorflow
-from .adapters import ops
-from .compare import Raised, matcher
-from .test_live_tensorflow import agree
+from tests.conformance.adapters import ops
+from tests.conformance.compare import Raised, matcher
+from tests.conformance.test_live_tensorflow import agree
+from tests.golden import op_oracle
+from tests.golden.op_scenarios import DENSE_ONLY, OPS
+from tests.golden.tensorflow_values import tensorflow
 
 pytestmark = pytest.mark.tensorflow
 

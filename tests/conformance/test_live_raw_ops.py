@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-
-from ..golden.tensorflow_values import tensorflow
-from .compare import Raised, differences
-from .runner import attempt
+from tests.conformance.compare import Raised, differences
+from tests.conformance.runner import attempt
+from tests.golden.tensorflow_values import tensorflow
 
 pytestmark = pytest.mark.tensorflow
 

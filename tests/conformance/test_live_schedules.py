@@ -16,8 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gradlab as gl
-
-from ..golden.tensorflow_values import tensorflow
+from tests.golden.tensorflow_values import tensorflow
 
 pytestmark = pytest.mark.tensorflow
 

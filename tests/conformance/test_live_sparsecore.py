@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gradlab.tpu.sparsecore import Unplaced, stacked
-
-from ..golden.tensorflow_values import tensorflow
+from tests.golden.tensorflow_values import tensorflow
 
 pytestmark = pytest.mark.tensorflow
 

@@ -13,11 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gradlab as gl
-from gradlab.collection import current_collection
-
-from ..golden.tensorflow_values import tensorflow
-from ..stale.models import Event, schedules
-from .compare import bitwise
+from gradlab._variables.variable import current_collection
+from tests._asynchrony.drop_stale.models import Event, schedules
+from tests.conformance.compare import bitwise
+from tests.golden.tensorflow_values import tensorflow
 
 pytestmark = pytest.mark.tensorflow
 

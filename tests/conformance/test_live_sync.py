@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ..golden import sync_oracle, sync_scenarios
-from .adapters import sync_replicas
-from .scenarios import Scenario
+from tests.conformance.adapters import sync_replicas
+from tests.conformance.scenarios import Scenario
+from tests.golden import sync_oracle, sync_scenarios
 
 pytestmark = pytest.mark.tensorflow
 

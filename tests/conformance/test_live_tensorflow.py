@@ -17,9 +17,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import gradlab as gl
-
-from ..golden.tensorflow_values import tensorflow
-from .compare import matcher
+from tests.conformance.compare import matcher
+from tests.golden.tensorflow_values import tensorflow
 
 pytestmark = pytest.mark.tensorflow
 

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from gradlab import tpu
-
-from ..golden.tensorflow_values import tensorflow
+from tests.golden.tensorflow_values import tensorflow
 
 pytestmark = pytest.mark.tensorflow
 

@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 
 from gradlab.tpu import TPUEmbeddingConfiguration, activation_shapes, all_parameter_shapes, describe, parse
 from gradlab.tpu.proto import tpu_embedding_pb2 as ours
-
-from ..golden.tensorflow_values import tensorflow
-from ..tpu.config.messages import arguments, configurations
-from .adapters.tpu_config import words
+from tests.conformance.adapters.tpu_config import words
+from tests.golden.tensorflow_values import tensorflow
+from tests.tpu.config.messages import arguments, configurations
 
 pytestmark = pytest.mark.tensorflow
 

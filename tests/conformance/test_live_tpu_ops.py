@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 
 from gradlab import raw_ops, tpu
 from gradlab.tpu import TPUEmbeddingConfiguration
-
-from ..golden.tensorflow_values import tensorflow
-from . import tensorflow_ops
-from .compare import Raised, differences
-from .runner import attempt
+from tests.conformance import tensorflow_ops
+from tests.conformance.compare import Raised, differences
+from tests.conformance.runner import attempt
+from tests.golden.tensorflow_values import tensorflow
 
 pytestmark = pytest.mark.tensorflow
 

@@ -12,10 +12,10 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from . import compare
-from .lines import LINES, line
-from .report import HEAD, deviation, main, table
-from .scenarios import OWN_GOLDEN, Scenario, load_directory, load_file
+from tests.conformance import compare
+from tests.conformance.lines import LINES, line
+from tests.conformance.report import HEAD, deviation, main, table
+from tests.conformance.scenarios import OWN_GOLDEN, Scenario, load_directory, load_file
 
 CLIPS = {s.id: s for s in load_file(OWN_GOLDEN / "clip.json")}
 OPS = {s.id: s for s in load_file(OWN_GOLDEN / "ops.json")}

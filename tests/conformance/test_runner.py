@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from . import decode, runner
-from .scenarios import OWN_GOLDEN, Scenario, Unsupported, load_file
-from .summary import golden_directory
+from tests.conformance import decode, runner
+from tests.conformance.scenarios import OWN_GOLDEN, Scenario, Unsupported, load_file
+from tests.conformance.summary import golden_directory
 
 ROOT = Path(__file__).parent.parent.parent
 CLIPS = load_file(OWN_GOLDEN / "clip.json")

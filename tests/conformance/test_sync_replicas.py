@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from .adapters import sync_replicas
-from .runner import quietly
-from .scenarios import OWN_GOLDEN, Scenario, Unsupported, load_file
+from tests.conformance.adapters import sync_replicas
+from tests.conformance.runner import quietly
+from tests.conformance.scenarios import OWN_GOLDEN, Scenario, Unsupported, load_file
 
 BACKUP = next(s for s in load_file(OWN_GOLDEN / "sync.json") if s.id == "sync.backup_late")
 EVENTS = [

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from gradlab.exercises import predict
-
-from ..live.conftest import Wire, canvas_url, page, shared_page  # noqa: F401
+from tests.live.conftest import Wire, canvas_url, page, shared_page  # noqa: F401
 
 pytestmark = pytest.mark.browser
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from gradlab import word_topics
 from gradlab.exercises.start_guesses import Reader
+from gradlab.models import word_topics
 
 TRUTH = Reader().truth(np.array(Reader.at))
 

@@ -12,9 +12,8 @@ from matplotlib.backends.backend_agg import RendererAgg
 from matplotlib.transforms import Affine2D, Bbox
 
 from gradlab.live.scene import moving
-
-from .contrast import PAPERS, THEMES, too_faint
-from .views import STATES, Shown
+from tests.figures.contrast import PAPERS, THEMES, too_faint
+from tests.figures.views import STATES, Shown
 
 
 class Texts(RendererAgg):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gradlab.figures.race import HIGHEST, LOOKS, LOWEST, Racer, RaceView, rings
-from gradlab.surfaces import REACH, SURFACES
+from gradlab.models.surfaces import REACH, SURFACES
 
 RATES = [0.01, 0.1, 1.0]
 START = np.array([-1.0, 1.0])

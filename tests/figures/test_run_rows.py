@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from gradlab.figures._run_rows import Rows, Shares, short
 from gradlab.figures._style import new_figure
+from gradlab.figures.run_rows import Rows, Shares, short
 
 
 def test_rows_are_named_from_the_top_and_one_is_framed() -> None:

@@ -7,9 +7,8 @@ import pytest
 from matplotlib.colors import to_rgb
 
 from gradlab.figures import _style
-
-from .contrast import THEMES, linear
-from .views import Shown
+from tests.figures.contrast import THEMES, linear
+from tests.figures.views import Shown
 
 SERIES = ("BLUE", "ORANGE", "GREEN", "BLACK", "OTHER")
 # Linear RGB to what a reader without red, green or blue cones sees (Machado, Oliveira and Fernandes, 2009, severity 1).

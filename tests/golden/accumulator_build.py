@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .build import Json
+from tests.golden.build import Json
 
 Calls = list[Json]
 USUAL = {"kind": "dense", "dtype": "float32", "shape": [1], "reduction_type": "MEAN", "mode": "graph"}

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .build import Json, word
-from .tensorflow_values import tensorflow
+from tests.golden.build import Json, word
+from tests.golden.tensorflow_values import tensorflow
 
 
 def outputs(scenario: Json) -> list[Json]:

@@ -6,7 +6,7 @@ tensor(values, dtype) a tensor, whose dtype stands, as that of an array does not
 
 from __future__ import annotations
 
-from .build import Json
+from tests.golden.build import Json
 
 # In eager mode accumulators made alike are one, for as long as the process lives: each list has shapes of its own.
 EAGER = {

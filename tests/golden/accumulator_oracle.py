@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from . import accumulator_code_oracle
-from .accumulator_build import USUAL
-from .build import Json, numpy_dtype, word
-from .tensorflow_values import WORDS, tensorflow
+from tests.golden import accumulator_code_oracle
+from tests.golden.accumulator_build import USUAL
+from tests.golden.build import Json, numpy_dtype, word
+from tests.golden.tensorflow_values import WORDS, tensorflow
 
 MOMENT = 0.15  # seconds in which TensorFlow wakes a taker; it needs a few milliseconds
 BLOCKED_MS = 400  # after which a take that nobody can serve is given up

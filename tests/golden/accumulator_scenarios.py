@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from .accumulator_build import Calls, apply, asks, at, fed, long, nothing, one, parallel, pause, take
-from .accumulator_code_scenarios import scenarios as code
-from .accumulator_sparse_scenarios import scenarios as sparse
-from .build import Json
+from tests.golden.accumulator_build import Calls, apply, asks, at, fed, long, nothing, one, parallel, pause, take
+from tests.golden.accumulator_code_scenarios import scenarios as code
+from tests.golden.accumulator_sparse_scenarios import scenarios as sparse
+from tests.golden.build import Json
 
 
 def scenarios() -> list[Json]:

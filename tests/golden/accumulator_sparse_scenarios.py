@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .accumulator_build import Calls, apply, asks, at, empty, one, rows, table, take
-from .build import Json
+from tests.golden.accumulator_build import Calls, apply, asks, at, empty, one, rows, table, take
+from tests.golden.build import Json
 
 
 def scenarios() -> list[Json]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from itertools import product
 
-from .build import Json, call, do, scenario, slices, t
+from tests.golden.build import Json, call, do, scenario, slices, t
 
 clip = partial(scenario, "clip")
 BAD, INF = float("nan"), float("inf")

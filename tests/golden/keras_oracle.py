@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .build import Json
-from .oracle import Session
-from .tensorflow_values import array, loss, value
+from tests.golden.build import Json
+from tests.golden.oracle import Session
+from tests.golden.tensorflow_values import array, loss, value
 
 
 def outputs(scenario: Json) -> list[Json]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from .build import Json, do, scenario, slices, t
-from .train_scenarios import SQUARE, START, STATE, TABLE, A, minimize
+from tests.golden.build import Json, do, scenario, slices, t
+from tests.golden.train_scenarios import SQUARE, START, STATE, TABLE, A, minimize
 
 adagrad, clipped = partial(scenario, "adagrad"), partial(scenario, "clip_in_optimizer")
 GRADS = ([0.1, -0.2, 0.3], [0.5, 0.25, -1.0], [-0.7, 0.0, 2.0])

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .build import Json, encode
-from .tensorflow_values import array, tensorflow, value
+from tests.golden.build import Json, encode
+from tests.golden.tensorflow_values import array, tensorflow, value
 
 INTEGERS = ("global_step",)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from .build import Json, do, scenario, slices, t
+from tests.golden.build import Json, do, scenario, slices, t
 
 op = partial(scenario, "ops")
 VAR = [[1.0, -2.0], [0.5, 3.0], [-0.25, 0.0]]

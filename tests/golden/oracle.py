@@ -6,9 +6,9 @@ import contextlib
 from collections.abc import Callable
 from typing import Any
 
-from . import op_oracle
-from .build import Json
-from .tensorflow_values import array, constraint, error, loss, recorded, tensorflow, value
+from tests.golden import op_oracle
+from tests.golden.build import Json
+from tests.golden.tensorflow_values import array, constraint, error, loss, recorded, tensorflow, value
 
 AGGREGATION = ("ADD_N", "DEFAULT", "EXPERIMENTAL_TREE", "EXPERIMENTAL_ACCUMULATE_N")
 

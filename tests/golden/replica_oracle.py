@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .build import Json, encode
-from .tensorflow_values import tensorflow
+from tests.golden.build import Json, encode
+from tests.golden.tensorflow_values import tensorflow
 
 
 @cache

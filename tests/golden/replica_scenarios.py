@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .build import Json, do, scenario
+from tests.golden.build import Json, do, scenario
 
 ONE = [[[3.0, 4.0, 0.0]], [[1.0, 0.0, 2.0]]]  # by replica, then by variable
 TWO = [[[3.0, 4.0, 0.0], [12.0, 0.0, 0.0]], [[1.0, 0.0, 2.0], [0.0, 0.0, 1.0]]]

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from .build import Json
-from .sparsecore_scenarios import COUNT, SEED, partitions, scenarios
+from tests.golden.build import Json
+from tests.golden.sparsecore_scenarios import COUNT, SEED, partitions, scenarios
 
 FILE = Path(__file__).parent / "sparsecore.json"
 

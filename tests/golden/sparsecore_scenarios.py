@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .build import Json
+from tests.golden.build import Json
 
 COUNT, SEED = 16, 21  # small, with something of everything
 

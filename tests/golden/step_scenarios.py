@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from .build import Json, do, new, t
-from .train_scenarios import OPTIMIZERS, SQUARE, START, STATE, A, B, minimize, train
+from tests.golden.build import Json, do, new, t
+from tests.golden.train_scenarios import OPTIMIZERS, SQUARE, START, STATE, A, B, minimize, train
 
 
 def scenarios() -> list[Json]:

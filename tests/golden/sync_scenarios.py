@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterable
 from typing import Any
 
-from .build import Json, do, scenario
+from tests.golden.build import Json, do, scenario
 
 SGD = {"inner_optimizer": "GradientDescent", "inner_args": {"learning_rate": 1.0}}
 MOMENTUM = {"inner_optimizer": "Momentum", "inner_args": {"learning_rate": 0.5, "momentum": 0.5}}

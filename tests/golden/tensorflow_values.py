@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .build import Json, encode, numpy_dtype
+from tests.golden.build import Json, encode, numpy_dtype
 
 WORDS = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}
 

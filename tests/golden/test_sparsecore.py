@@ -2,8 +2,8 @@
 
 import json
 
-from .sparsecore_oracle import FILE
-from .sparsecore_scenarios import scenarios
+from tests.golden.sparsecore_oracle import FILE
+from tests.golden.sparsecore_scenarios import scenarios
 
 COMMITTED = json.loads(FILE.read_text(encoding="utf-8"))["scenarios"]
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from . import write
-from .build import Json
+from tests.golden import write
+from tests.golden.build import Json
 
 HERE = Path(__file__).parent
 LIMIT = 800_000  # bytes in all: small enough to read in a diff

@@ -6,7 +6,7 @@ from functools import partial
 from itertools import product
 from typing import Any
 
-from .build import Json, do, new, scenario, slices, t
+from tests.golden.build import Json, do, new, scenario, slices, t
 
 train = partial(scenario, "v1", use_resource=True, mode="graph")
 STATE, START = do("state"), [1.0, -2.0, 3.0]

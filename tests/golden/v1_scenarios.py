@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from .build import Json, do, new, scenario, slices, t
-from .op_scenarios import HALVES
-from .train_scenarios import DTYPES, SQUARE, START, STATE, TABLE, A, minimize
+from tests.golden.build import Json, do, new, scenario, slices, t
+from tests.golden.op_scenarios import HALVES
+from tests.golden.train_scenarios import DTYPES, SQUARE, START, STATE, TABLE, A, minimize
 
 train = partial(scenario, "v1", use_resource=True, mode="graph")
 L1, L2 = "l1_regularization_strength", "l2_regularization_strength"

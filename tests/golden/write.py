@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from . import (
+from tests.golden import (
     accumulator_oracle,
     accumulator_scenarios,
     clip_scenarios,
@@ -34,8 +34,8 @@ from . import (
     train_scenarios,
     v1_scenarios,
 )
-from .build import Json
-from .tensorflow_values import tensorflow
+from tests.golden.build import Json
+from tests.golden.tensorflow_values import tensorflow
 
 TOPICS = {
     "clip": clip_scenarios.scenarios,

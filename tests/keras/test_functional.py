@@ -10,7 +10,7 @@ import pytest
 from jax.sharding import AxisType, PartitionSpec
 
 import gradlab as gl
-from gradlab import pure
+from gradlab._steps import pure
 from gradlab.errors import KerasWarning
 from gradlab.keras import SGD, Adagrad, replicas
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import gradlab as gl
+from gradlab._steps.in_place.blocks import BLOCK
+from gradlab._variables import update
 from gradlab.errors import InvalidArgumentError, KerasWarning
-from gradlab.in_place import update
-from gradlab.in_place.blocks import BLOCK
 from gradlab.keras import SGD, Adagrad
 
 RNG = np.random.default_rng(7)

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-
-from ..record import hosts
+from tests.record import hosts
 
 pytestmark = [
     pytest.mark.tensorflow,

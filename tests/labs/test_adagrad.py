@@ -7,7 +7,7 @@ import pytest
 
 import gradlab as gl
 from gradlab.labs.adagrad import PLACES, SCHEDULES, STEPS, SURFACES, Descent
-from gradlab.surfaces import bowl
+from gradlab.models.surfaces import bowl
 
 
 def trace(**settings: Any) -> Descent:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab.gate import product_race
+from gradlab._variables.gate import product_race
 from gradlab.labs.gate_race import GATES, SCHEDULES
 from gradlab.train import GATE_NONE
 

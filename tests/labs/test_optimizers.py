@@ -5,7 +5,7 @@ import pytest
 
 import gradlab as gl
 from gradlab.labs.optimizers import _NO_DESCENT, NOBODY, PLACES, RATES, STEPS, Race, _best
-from gradlab.surfaces import REACH, SURFACES, walk
+from gradlab.models.surfaces import REACH, SURFACES, walk
 
 
 def raced(**params: object) -> Race:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab._words import percent
+from gradlab._base.numbers import percent
 from gradlab.labs.staleness_phases import GRADIENTS, LIMITS, MEASURES, WORKERS, Phases
 from gradlab.workers import Bowl, Experiment, Speeds, run
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab._words import percent
+from gradlab._base.numbers import percent
 from gradlab.labs._schedules import SCHEDULES, WORKERS
 from gradlab.labs.staleness_races import Moment
 from gradlab.workers import Bowl, Experiment, explore

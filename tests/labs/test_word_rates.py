@@ -5,7 +5,7 @@ import pytest
 
 import gradlab as gl
 from gradlab.labs.word_rates import Rates
-from gradlab.word_topics import shipped, train
+from gradlab.models.word_topics import shipped, train
 
 TEXT = shipped()
 

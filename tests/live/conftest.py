@@ -11,8 +11,7 @@ import pytest
 
 import gradlab.live
 from gradlab.live._bundle import widget_source
-
-from .examples import clipped
+from tests.live.examples import clipped
 
 QUIET_MS = 110  # more than the browser waits before it tells the kernel what it shows already
 LIVE = Path(gradlab.live.__file__).parent

@@ -7,8 +7,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from gradlab.live import Button, Description, Drag, Items, LiveFigure, Menu, Preset, Range, Slider, Toggle
-
-from .examples import without_ticks
+from tests.live.examples import without_ticks
 
 STEPS = np.arange(40)
 KNOTS = (0.2, 0.5, 0.8)

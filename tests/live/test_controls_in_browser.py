@@ -6,10 +6,9 @@ from typing import Any
 import pytest
 
 from gradlab.live.messages import setup
-
-from .conftest import Wire, sets
-from .everything import everything
-from .examples import clipped
+from tests.live.conftest import Wire, sets
+from tests.live.everything import everything
+from tests.live.examples import clipped
 
 pytestmark = pytest.mark.browser
 

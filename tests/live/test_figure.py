@@ -8,9 +8,8 @@ from matplotlib.figure import Figure
 
 from gradlab.live import Description, LiveFigure, Preset
 from gradlab.live.messages import setup
-
-from .conftest import Wire
-from .examples import clipped
+from tests.live.conftest import Wire
+from tests.live.examples import clipped
 
 
 def test_values_can_be_set_and_read() -> None:

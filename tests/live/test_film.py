@@ -14,10 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image, ImageSequence
 
-from gradlab._extras import how_to_install
+from gradlab._base.extras import how_to_install
 from gradlab.live.film import CHOOSING, ENDINGS, SLIDING, save_film, spread
-
-from .examples import clipped
+from tests.live.examples import clipped
 
 
 def saved(path: Path, **more: Any) -> Path:

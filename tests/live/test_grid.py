@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from gradlab.live import Menu, Preset, Slider
 from gradlab.live.grid import FEWEST_PLACES, MOST_STATES, Grid, grids, resolutions, thinned
-
-from .examples import clipped
+from tests.live.examples import clipped
 
 CHOICES = st.lists(st.integers(1, 12), max_size=4)
 

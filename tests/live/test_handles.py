@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from .conftest import Wire, sets
-from .everything import everything
+from tests.live.conftest import Wire, sets
+from tests.live.everything import everything
 
 pytestmark = pytest.mark.browser
 

@@ -5,9 +5,8 @@ from typing import Any
 import pytest
 
 from gradlab.live import inbox
-
-from .conftest import Wire
-from .examples import clipped
+from tests.live.conftest import Wire
+from tests.live.examples import clipped
 
 
 @pytest.fixture

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from gradlab.live.messages import state_of
-
-from .conftest import Wire, canvas_url
-from .everything import everything
+from tests.live.conftest import Wire, canvas_url
+from tests.live.everything import everything
 
 pytestmark = pytest.mark.browser
 

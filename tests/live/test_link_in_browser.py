@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 from gradlab.live._bundle import WEB
-
-from .conftest import Wire
-from .everything import everything
+from tests.live.conftest import Wire
+from tests.live.everything import everything
 
 pytestmark = pytest.mark.browser
 

@@ -16,9 +16,8 @@ from matplotlib.figure import Figure
 from gradlab.live import Description, LiveFigure, Preset, Slider, page
 from gradlab.live.page import page_html
 from gradlab.live.saved import BLOCK, RATIO, blocks
-
-from .everything import everything
-from .examples import clipped
+from tests.live.everything import everything
+from tests.live.examples import clipped
 
 CODE = 'lab("a < b")'
 

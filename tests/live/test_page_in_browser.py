@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 
 from gradlab.live.page import page_html
-
-from ..browser.axe import violations
-from .everything import everything
-from .examples import clipped
+from tests.browser.axe import violations
+from tests.live.everything import everything
+from tests.live.examples import clipped
 
 CODE = 'lab("a < b")'
 Opened = Callable[..., Any]

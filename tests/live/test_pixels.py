@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from gradlab.live.scene import Scene
-
-from .gallery import GALLERY, build
+from tests.live.gallery import GALLERY, build
 
 pytestmark = pytest.mark.browser
 

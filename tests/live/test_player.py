@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from .conftest import Wire
-from .everything import everything
+from tests.live.conftest import Wire
+from tests.live.everything import everything
 
 pytestmark = pytest.mark.browser
 

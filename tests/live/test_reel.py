@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from gradlab.live import reel
 from gradlab.live.reel import outward, pack, stride, unpack
 from gradlab.live.words import Description
-
-from .conftest import Wire
-from .examples import clipped
+from tests.live.conftest import Wire
+from tests.live.examples import clipped
 
 
 @given(st.integers(1, 300), st.data())

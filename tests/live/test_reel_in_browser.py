@@ -6,9 +6,8 @@ import pytest
 
 from gradlab.live._bundle import WEB, joined
 from gradlab.live.reel import pack
-
-from .conftest import Wire, canvas_url
-from .everything import everything
+from tests.live.conftest import Wire, canvas_url
+from tests.live.everything import everything
 
 pytestmark = pytest.mark.browser
 

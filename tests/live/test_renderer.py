@@ -7,8 +7,7 @@ from matplotlib.patches import Rectangle
 
 from gradlab.live.display_list import CLIP, IMAGE, MARKS, NO_COLOUR, PATH, STAMPS, STYLE, TEXT, colour, decode, unpack
 from gradlab.live.scene import Scene
-
-from .gallery import GALLERY, build
+from tests.live.gallery import GALLERY, build
 
 
 def scene_of(make: object) -> Scene:

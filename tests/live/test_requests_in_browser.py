@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from .conftest import QUIET_MS, Wire, canvas_url, sets
+from tests.live.conftest import QUIET_MS, Wire, canvas_url, sets
 
 pytestmark = pytest.mark.browser
 

@@ -7,8 +7,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from gradlab.live import Description, LiveFigure, Range, Slider, Toggle
-
-from .examples import clipped
+from tests.live.examples import clipped
 
 
 def test_setting_a_trait_moves_the_control_and_back() -> None:

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from .conftest import Wire, canvas_url
-from .examples import clipped
+from tests.live.conftest import Wire, canvas_url
+from tests.live.examples import clipped
 
 pytestmark = pytest.mark.browser
 

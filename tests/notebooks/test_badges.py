@@ -5,23 +5,23 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from gradlab import _extras, _repository
+from gradlab._base import addresses, extras
 
 NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
 
 INSTALL = f"""\
 import importlib.util
 
-REPOSITORY = "{_repository.REPOSITORY}"
+REPOSITORY = "{addresses.REPOSITORY}"
 if importlib.util.find_spec("gradlab") is None:  # on Colab, for example
     assert not REPOSITORY.startswith("YOUR_"), "This copy does not know its repository: set REPOSITORY to OWNER/REPO."
-    %pip install --quiet "{_extras.DISTRIBUTION} @ git+https://github.com/{{REPOSITORY}}\""""
+    %pip install --quiet "{extras.DISTRIBUTION} @ git+https://github.com/{{REPOSITORY}}\""""
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
 def test_a_notebook_opens_elsewhere_and_installs_what_it_needs(path: Path) -> None:
     cells = nbformat.read(path, as_version=4).cells
     # Words, not the services' badges: a picture would be asked for from them each time that somebody opens the page.
-    for service, address in (("Binder", _repository.on_binder), ("Colab", _repository.on_colab)):
+    for service, address in (("Binder", addresses.on_binder), ("Colab", addresses.on_colab)):
         assert f"[Open on {service}]({address(path.name)})" in cells[0].source
     assert next(cell.source for cell in cells if cell.cell_type == "code") == INSTALL

@@ -6,7 +6,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from . import save
+from tests.notebooks import save
 
 FIRST = "00_start_here"
 NOTEBOOKS = sorted(save.FOLDER.glob("*.ipynb"))

@@ -11,8 +11,7 @@ import pytest
 import gradlab as gl
 from gradlab.exercises.catalogue import EXERCISES, NOTEBOOKS, PREDICTIONS, notebook
 from gradlab.exercises.key import checked, filled, value
-
-from . import save
+from tests.notebooks import save
 
 every_notebook = pytest.mark.parametrize("stem", NOTEBOOKS.values())
 

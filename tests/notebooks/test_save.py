@@ -9,7 +9,7 @@ from typing import Any
 import nbformat
 import pytest
 
-from . import save
+from tests.notebooks import save
 
 NOTEBOOKS = sorted(save.FOLDER.glob("*.ipynb"))
 every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)

@@ -7,7 +7,7 @@ from pathlib import Path
 import nbformat
 from nbclient import NotebookClient
 
-from . import save
+from tests.notebooks import save
 
 TAG = "recording"  # of the cell that a reader changes
 

@@ -7,10 +7,10 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from gradlab import pure, rules
-
-from .. import ways
-from .trees import gradients
+from gradlab import rules
+from gradlab._steps import pure
+from tests import ways
+from tests.optax.trees import gradients
 
 
 def equal(a: Any, b: Any) -> bool:

@@ -10,9 +10,8 @@ import pytest
 from jax.sharding import AxisType, PartitionSpec
 
 import gradlab as gl
-
-from .. import ways
-from .trees import TREES, flax_like, gradients
+from tests import ways
+from tests.optax.trees import TREES, flax_like, gradients
 
 # transformation, and the function of a list of gradients and a list of weights it must agree with
 CLIPS: dict[str, tuple[Any, Any]] = {

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import gradlab as gl
-from gradlab._extras import how_to_install
+from gradlab._base.extras import how_to_install
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,7 @@ import optax
 import pytest
 
 import gradlab as gl
-
-from .trees import TREES, flax_like, gradients
+from tests.optax.trees import TREES, flax_like, gradients
 
 
 def train(tx: optax.GradientTransformation, params: Any, steps: int = 3, **extra: Any) -> Any:

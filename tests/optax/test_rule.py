@@ -10,11 +10,11 @@ import pytest
 from jax.sharding import AxisType, PartitionSpec
 
 import gradlab as gl
-from gradlab import pure, rules
-
-from .. import ways
-from .steps import equal, pure_run, run, stepped, weights
-from .trees import TREES, flax_like, gradients
+from gradlab import rules
+from gradlab._steps import pure
+from tests import ways
+from tests.optax.steps import equal, pure_run, run, stepped, weights
+from tests.optax.trees import TREES, flax_like, gradients
 
 RULES = {name: kind for name, kind in rules.catalogue().items() if name != "UserDefined"}
 SETTERS = {"AdagradDA", "Ftrl", "OnlineYogi", "FrequencyEstimator", "Assign", "ProximalYogi"}

@@ -10,11 +10,11 @@ import optax
 import pytest
 
 import gradlab as gl
-from gradlab import pure, rules
-
-from .. import ways
-from .steps import equal, run, stepped
-from .trees import equinox_like, flax_like, gradients
+from gradlab import rules
+from gradlab._steps import pure
+from tests import ways
+from tests.optax.steps import equal, run, stepped
+from tests.optax.trees import equinox_like, flax_like, gradients
 
 
 @pytest.mark.parametrize("schedule", [optax.cosine_decay_schedule(0.5, 4), gl.schedules.CosineDecay(0.5, 4)])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import done_well
+from tests.packaging.conftest import done_well
 
 pytestmark = pytest.mark.packaging
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import ROOT, Built, done_well, python
+from tests.packaging.conftest import ROOT, Built, done_well, python
 
 pytestmark = pytest.mark.packaging
 
@@ -55,7 +55,7 @@ def test_the_license_and_the_notice_are_in_both(built: Built) -> None:
 def test_every_recording_has_its_origin_in_the_notice_or_is_our_own() -> None:
     notice = (ROOT / "NOTICE").read_text("utf-8")
     own = {"char_rnn", "policies", "reader_run", "spare_workers", "staleness"}  # recorded here, from the data named
-    for path in ROOT.glob("gradlab/recordings/*.npz"):
+    for path in ROOT.glob("gradlab/models/recordings/*.npz"):
         assert (path.name in notice) != (path.stem.partition("-")[0] in own), path.name
 
 
@@ -83,8 +83,8 @@ def test_tests_pass_in_the_unpacked_source_distribution(built: Built) -> None:
     # Those that read the most of what is not the package; that every other file is there too is the test before.
     files = (
         "tests/test_readme.py",
-        "tests/test_repository.py",
-        "tests/test_extras.py",
+        "tests/_base/test_addresses.py",
+        "tests/_base/test_extras.py",
         "notebooks/00_start_here.ipynb",
     )
     command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", *files]

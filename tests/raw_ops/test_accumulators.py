@@ -13,8 +13,7 @@ import pytest
 
 import gradlab as gl
 from gradlab.raw_ops.handles import Handle
-
-from ..golden.tensorflow_values import tensorflow
+from tests.golden.tensorflow_values import tensorflow
 
 ops: Any = gl.raw_ops
 F32 = np.dtype(np.float32)

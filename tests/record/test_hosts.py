@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-
-from ..notebooks import your_run
-from . import hosts
+from tests.notebooks import your_run
+from tests.record import hosts
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from gradlab._arrays import quiet
+from gradlab._base.arrays import quiet
 from gradlab.record.measure import BINS, LOWEST, careful, histogram, measure
 
 FLOATS = st.floats(-1.0, 1.0, width=32, allow_subnormal=False).map(lambda x: np.float32(x) * np.float32(2.0) ** 40)

@@ -4,8 +4,7 @@ import pytest
 
 from gradlab.report._run import Run
 from gradlab.report.caveats import section
-
-from .conftest import Recorded
+from tests.report.conftest import Recorded
 
 MERGED, SAMPLED, NONE = "each row stands for 2 steps", "computed on 5 entries of 44 entries", "holds no single entries"
 

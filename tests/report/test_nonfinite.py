@@ -6,8 +6,7 @@ import numpy as np
 
 from gradlab.report._run import Run
 from gradlab.report.nonfinite import section
-
-from .conftest import Page, Recorded
+from tests.report.conftest import Page, Recorded
 
 
 def bad(step: int, grads: dict[str, Any]) -> dict[str, Any]:

@@ -2,8 +2,7 @@
 
 from gradlab.report._run import Run
 from gradlab.report.recorded import section
-
-from .conftest import Page, Recorded
+from tests.report.conftest import Page, Recorded
 
 
 def test_tensors_are_listed_with_shape_norm_and_largest_entry(recorded: Recorded) -> None:

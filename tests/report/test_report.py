@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab import recordings
-
-from .conftest import Page, Recorded
+from gradlab.models import recordings
+from tests.report.conftest import Page, Recorded
 
 SHIPPED = Path(recordings.__file__).parent / "char_rnn-none.npz"  # of version 1
 

@@ -7,9 +7,8 @@ import pytest
 
 import gradlab as gl
 from gradlab.report import report
-
-from ..browser.axe import violations
-from .conftest import Recorded
+from tests.browser.axe import violations
+from tests.report.conftest import Recorded
 
 pytestmark = pytest.mark.browser
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gradlab._arrays import namespace, set_rows
+from gradlab._base.arrays import namespace, set_rows
 from gradlab.rules import AdagradDA, Adam, Rule
 
 

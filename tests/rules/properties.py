@@ -19,9 +19,8 @@ import pytest
 import gradlab as gl
 from gradlab import apply
 from gradlab.rules import Rule
-
-from .. import ways
-from .cases import SETS_WEIGHTS, Case
+from tests import ways
+from tests.rules.cases import SETS_WEIGHTS, Case
 
 ULPS = 4  # how far XLA may be from NumPy
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from gradlab.rules import Adadelta
-
-from .recorded import check_bits
+from tests.rules.recorded import check_bits
 
 TENSORFLOW = [
     (

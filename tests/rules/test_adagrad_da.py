@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from gradlab.rules import AdagradDA
-
-from .recorded import check_bits, steps
+from tests.rules.recorded import check_bits, steps
 
 SUMS = [[0.3, -0.7, 1.1], [-0.099999994, -0.59999996, 1.7], [-0.099999994, 0.3, 0.4000001]]
 SQUARES = [[0.19, 0.59, 1.3100001], [0.35000002, 0.59999996, 1.6700001], [0.35000002, 1.4099998, 3.36]]

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from gradlab.rules import Adagrad, AdagradMomentum, Momentum
-
-from .recorded import GRADIENTS, F, W, check_close, steps
+from tests.rules.recorded import GRADIENTS, F, W, check_close, steps
 
 
 @pytest.mark.parametrize("beta2", [1.0, 0.9])

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from gradlab.rules import Adagrad, BoundedAdagrad
-
-from .recorded import F, steps
+from tests.rules.recorded import F, steps
 
 W, A, G = np.zeros(3), (np.full(3, 9.0),), np.array([4.0, -12.0, 0.5])
 

@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-
-from .. import ways
-from . import properties
-from .cases import ALL, DEFAULTS, INPUTS, SETS_WEIGHTS, VARIANTS, Case, W
+from tests import ways
+from tests.rules import properties
+from tests.rules.cases import ALL, DEFAULTS, INPUTS, SETS_WEIGHTS, VARIANTS, Case, W
 
 DTYPES = [np.float16, ml_dtypes.bfloat16, np.float32, np.float64]
 

@@ -4,8 +4,7 @@ import numpy as np
 
 from gradlab import IndexedSlices, apply
 from gradlab.rules import Adagrad, FrequencyAwareAdagrad
-
-from .recorded import F, check_close, steps
+from tests.rules.recorded import F, check_close, steps
 
 RULE = FrequencyAwareAdagrad(0.01, 0.02, 1.5, 0.5)
 # jax-tpu-embedding 0.1.0, its update function on XLA:CPU, steps 0, 1, 2.

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from gradlab.rules import Adagrad, MdlAdagradLight
-
-from .recorded import F, steps
+from tests.rules.recorded import F, steps
 
 ONES = np.full((4, 1), -1.0)  # gradients that push a weight up by sqrt(accumulator) after sqrt(accumulator)
 

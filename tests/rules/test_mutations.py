@@ -16,11 +16,10 @@ import pytest
 from gradlab import apply
 from gradlab.rules import Adagrad, Adam, Rule
 from gradlab.rules.adagrad import LIBRARIES
-
-from .. import ways
-from . import mutants, properties
-from .cases import Case
-from .recorded import check_bits
+from tests import ways
+from tests.rules import mutants, properties
+from tests.rules.cases import Case
+from tests.rules.recorded import check_bits
 
 ADAM = 0.5, 0.75, 1e-3
 INTACT: list[tuple[Rule, str]] = [

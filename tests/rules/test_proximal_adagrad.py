@@ -5,8 +5,7 @@ import pytest
 
 from gradlab.rules import ProximalAdagrad
 from gradlab.rules.adagrad import LIBRARIES
-
-from .recorded import GRADIENTS, W, check_bits
+from tests.rules.recorded import GRADIENTS, W, check_bits
 
 TENSORFLOW = [
     ([0.8793568, -1.8540821, 0.14695612], [0.19, 0.59, 1.3100001]),

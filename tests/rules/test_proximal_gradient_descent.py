@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from gradlab.rules import ProximalGradientDescent, StochasticGradientDescent
-
-from .recorded import GRADIENTS, W, check_bits
+from tests.rules.recorded import GRADIENTS, W, check_bits
 
 TENSORFLOW = [
     ([0.9460785, -1.8872548, 0.13235293],),

@@ -8,8 +8,7 @@ import pytest
 
 from gradlab import rules
 from gradlab.rules import Momentum, StochasticGradientDescent, UserDefined
-
-from .recorded import GRADIENTS, F, W, steps
+from tests.rules.recorded import GRADIENTS, F, W, steps
 
 
 def heavy(w: Any, slots: Any, g: Any, lr: Any) -> Any:

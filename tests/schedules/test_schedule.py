@@ -11,8 +11,7 @@ import pytest
 
 import gradlab as gl
 from gradlab import schedules
-
-from .. import ways
+from tests import ways
 
 EVERY: dict[str, tuple[type[schedules.LearningRateSchedule], dict[str, Any]]] = {
     "exponential": (schedules.ExponentialDecay, {"decay_steps": 3, "decay_rate": 0.7}),

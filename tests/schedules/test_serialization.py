@@ -7,8 +7,7 @@ import pytest
 
 from gradlab import schedules
 from gradlab.schedules import CosineDecay, ExponentialDecay, LearningRateSchedule, deserialize, serialize
-
-from .test_schedule import ALL
+from tests.schedules.test_schedule import ALL
 
 CONFIG = {"initial_learning_rate": 0.1, "decay_steps": 2, "decay_rate": 0.5, "staircase": True, "name": None}
 

@@ -17,8 +17,7 @@ import pytest
 import gradlab as gl
 from notebooks.site import api, links
 from notebooks.site.pages import Notebook
-
-from ..browser.axe import TAGS, axe, violations
+from tests.browser.axe import TAGS, axe, violations
 
 pytestmark = pytest.mark.site
 

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import gradlab as gl
-from gradlab._extras import how_to_install
+from gradlab._base.extras import how_to_install
 
 
 def test_without_torch_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:

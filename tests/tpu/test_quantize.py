@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gradlab.tpu import quantize
-
-from .. import ways
+from tests import ways
 
 X = np.float32([-2.0, -1.0, -0.95, -0.5, 0.0, 0.1, 0.49, 0.5, 0.999, 1.0, 7.0])
 

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from gradlab.tpu.row_sums import PART, sum_rows
-
-from .. import ways
+from tests import ways
 
 
 def lookups(n: int) -> tuple[np.ndarray, ...]:

@@ -10,8 +10,7 @@ from gradlab import apply
 from gradlab.rules import Adagrad, Momentum, StochasticGradientDescent
 from gradlab.tpu import Table
 from gradlab.tpu import update_table as of_table
-
-from .. import ways
+from tests import ways
 
 W = np.float32([[1.0, -1.0], [2.0, 3.0], [4.0, 5.0]])
 

@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 from gradlab.rules import Adagrad, Adam, FrequencyAwareAdagrad, Momentum, StochasticGradientDescent
 from gradlab.tpu import Feature, Ids, Levels, Plan, Policy, Table, Tag, create, lookup, make_batch, update
 from gradlab.tpu.config.optimizer_messages import FORMS
-
-from .. import ways
-from ..rules.cases import DEFAULTS
+from tests import ways
+from tests.rules.cases import DEFAULTS
 
 ROWS, WIDTH, LOOKUPS = 7, 2, 6
 RULES = {f.message: dataclasses.replace(DEFAULTS[f.rule.__name__].rule, **f.implied) for f in FORMS}

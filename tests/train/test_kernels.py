@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab.slices import IndexedSlices
+from gradlab._base.slices import IndexedSlices
 from gradlab.train.kernels import rounded_as
 
 F = np.float32

@@ -13,9 +13,8 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-
-from .. import ways
-from ..golden.tensorflow_values import tensorflow
+from tests import ways
+from tests.golden.tensorflow_values import tensorflow
 
 pytestmark = pytest.mark.tensorflow
 

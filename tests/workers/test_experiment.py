@@ -10,8 +10,7 @@ from hypothesis import given
 
 import gradlab as gl
 from gradlab.workers import Bowl, Crash, Digits, Experiment, FromLoss, Speeds
-
-from .experiments import experiments
+from tests.workers.experiments import experiments
 
 
 class Nothing:

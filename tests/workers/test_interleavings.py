@@ -14,8 +14,7 @@ import gradlab as gl
 from gradlab.workers import READ, Bowl, Crash, Experiment, Outcomes, Server, Speeds, Trace, explore, replay
 from gradlab.workers.replays import step
 from gradlab.workers.worker import worker
-
-from .experiments import POLICIES
+from tests.workers.experiments import POLICIES
 
 
 def every_way(e: Experiment, rounds: int) -> list[tuple[Server, bool]]:

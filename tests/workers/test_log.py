@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from gradlab._arrays import is_jax, precision
+from gradlab._base.arrays import is_jax, precision
 from gradlab.workers import log as module
 from gradlab.workers.log import MAGIC, Log, pack, unpack
 

@@ -16,14 +16,13 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab._arrays import Array
+from gradlab._base.arrays import Array
 from gradlab.workers import JOIN, LEAVE, UPDATE, Bowl, Crash, Digits, Experiment, Speeds, Trace, on_ray, replay, run
 from gradlab.workers.durable import Durable
 from gradlab.workers.log import Log
 from gradlab.workers.ray_actors import ServerActor, WorkerActor
 from gradlab.workers.ray_session import connected
-
-from ..test_readme import CLUSTER
+from tests.test_readme import CLUSTER
 
 pytestmark = pytest.mark.ray
 

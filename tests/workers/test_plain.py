@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from gradlab.workers import POLICIES, Bowl, Crash, Experiment, Speeds
 from gradlab.workers.plain import decide_plain, is_plain
 from gradlab.workers.simulated import one_by_one
-
-from .experiments import experiments, same
+from tests.workers.experiments import experiments, same
 
 
 @pytest.mark.sampled(3)

@@ -11,7 +11,7 @@ import pytest
 
 import gradlab as gl
 from gradlab import datasets
-from gradlab._arrays import precision
+from gradlab._base.arrays import precision
 from gradlab.workers import Bowl, Digits, Experiment, FromLoss, Problem, loss_curve, problems, run
 
 

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from gradlab._extras import how_to_install
+from gradlab._base.extras import how_to_install
 from gradlab.workers import Bowl, Experiment, on_ray, run
 
 # As large as the longest sums of tests/workers/test_on_ray.py; any difference between processes shows in the digest.

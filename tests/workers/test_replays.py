@@ -10,9 +10,8 @@ from hypothesis import given, settings
 import gradlab as gl
 from gradlab.workers import Bowl, Crash, Digits, Experiment, FromLoss, Server, Speeds, Trace, loss_curve, replay, run
 from gradlab.workers.replays import step
-
-from ..rules.cases import DEFAULTS
-from .experiments import POLICIES, experiments
+from tests.rules.cases import DEFAULTS
+from tests.workers.experiments import POLICIES, experiments
 
 ENGINES = ("simulated", "threads")  # Ray's own test asks it the same
 

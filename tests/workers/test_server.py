@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab._arrays import is_jax, precision
+from gradlab._base.arrays import is_jax, precision
 from gradlab.workers import CHECK, UPDATE, Bowl, Experiment, Server
-
-from .experiments import POLICIES
+from tests.workers.experiments import POLICIES
 
 DTYPES = [np.float16, ml_dtypes.bfloat16, np.float32, np.float64]
 every_policy = pytest.mark.parametrize("settings", POLICIES.values(), ids=POLICIES)

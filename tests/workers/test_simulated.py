@@ -10,8 +10,7 @@ import gradlab as gl
 from gradlab.errors import DeadlockError
 from gradlab.workers import CHECK, JOIN, LEAVE, MOVES, READ, RECORD, UPDATE, Bowl, Crash, Experiment, Speeds
 from gradlab.workers.simulated import decide
-
-from .experiments import experiments, same
+from tests.workers.experiments import experiments, same
 
 EVEN = Speeds(median=10, spread=0.0, gap=2)
 

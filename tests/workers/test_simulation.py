@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from gradlab.workers import Bowl, Experiment, Server, Simulation, run
 from gradlab.workers.replays import step
-
-from .experiments import experiments
+from tests.workers.experiments import experiments
 
 
 def afresh(walk: Simulation, position: int) -> Server:

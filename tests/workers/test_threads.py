@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradlab._arrays import Array
+from gradlab._base.arrays import Array
 from gradlab.errors import DeadlockError
 from gradlab.workers import JOIN, LEAVE, Bowl, Crash, Experiment, Speeds, Trace, run
-
-from .experiments import POLICIES
+from tests.workers.experiments import POLICIES
 
 PATIENCE = 30.0
 

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gradlab as gl
-from gradlab._arrays import is_jax
+from gradlab._base.arrays import is_jax, precision
 from gradlab.errors import InvalidArgumentError
 from gradlab.workers import Bowl, Crash, Experiment, FromLoss, Round, Speeds, Trace, replay, run
 
@@ -74,7 +74,7 @@ def test_saved_and_loaded_it_is_the_same_and_repeats(engine: str, tmp_path: Path
 @pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16, np.float32, np.float64], ids=lambda d: d.__name__)
 @pytest.mark.parametrize("library", [np, jnp], ids=["numpy", "jax"])
 def test_weights_come_back_in_their_dtype_and_library(library: Any, dtype: Any, tmp_path: Path) -> None:
-    with gl._arrays.precision(dtype):
+    with precision(dtype):
         start = {"w": library.asarray([1.0, 0.5], dtype), "b": library.asarray([0.1, 2.0], dtype)}
     e = Experiment(FromLoss(lambda w, x: (w["w"] * w["b"]).sum(), {}, lambda rng: 0, 0), gradients=0, weights=start)
     trace = Trace.of(e, "hand", "ticks", [], [], start)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...errors import InternalError, InvalidArgumentError
+from ..._base.errors import InternalError, InvalidArgumentError
 from ..dedup import FLOAT, INTEGER
 from ..proto import TensorProto
 from .wire import read

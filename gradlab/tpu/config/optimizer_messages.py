@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ... import rules
-from ...errors import InvalidArgumentError
+from ..._base.errors import InvalidArgumentError
 from ...rules import Rule
 from ..proto import GradientAccumulationStatus, OptimizationParameters
 from .forms import BY_MESSAGE, BY_RULE, FORMS, Either, Form

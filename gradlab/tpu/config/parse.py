@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from google.protobuf.message import Message
 
-from ..._suggest import did_you_mean
-from ...errors import InvalidArgumentError
+from ..._base.errors import InvalidArgumentError
+from ..._base.suggest import did_you_mean
 from ...rules import Rule
 from ..coo import Combiner
 from ..plan import Feature, Plan

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..._suggest import did_you_mean
-from ...errors import InternalError, InvalidArgumentError
+from ..._base.errors import InternalError, InvalidArgumentError
+from ..._base.suggest import did_you_mean
 from ..proto import TPUEmbeddingConfiguration
 from .optimizer_messages import own_slots, slot_names
 

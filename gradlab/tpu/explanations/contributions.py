@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from ..._arrays import flush
+from ..._base.arrays import flush
 from ..batch import Ids, rows_of
 from ..lookups import ranks
 from ..plan import Feature, Plan

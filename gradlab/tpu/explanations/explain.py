@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import InvalidArgumentError
+from ..._base.errors import InvalidArgumentError
 from ..plan import Plan, Tag
 from ..row_update import Around
 from ..system.current import current_system

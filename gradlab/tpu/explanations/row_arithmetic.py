@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..._arrays import flush
-from ..._jax import jnp
+from ..._base.arrays import flush
+from ..._steps.jax import jnp
 from ..plan import NO_LIMITS, Table
 from ..row_update import Around, clipped
 from ..state import State

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._jax import jnp
+from ..._steps.jax import jnp
 from ...rules import Adagrad, Adam, Ftrl
 from ..quantize import quantize
 from .excerpt import Excerpt

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..._arrays import Array
+from ..._base.arrays import Array
 from ...rules import Rule, UserDefined
-from ...rules._rule import Slots
+from ...rules.rule import Slots
 from ...rules.user_defined import StepFunction, descend
 from ..proto import GradientAccumulationStatus, OptimizationParameters
 from .initializers import Initializer

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from jax.sharding import Mesh
 
-from ..._arrays import Array, is_jax
-from ..._jax import jnp
-from ...errors import EmbeddingWarning, warn
+from ..._base.arrays import Array, is_jax
+from ..._base.errors import EmbeddingWarning, warn
+from ..._steps.jax import jnp
 from ..batch import Ids, normalized
 from ..engines import Engine
 from ..plan import Plan

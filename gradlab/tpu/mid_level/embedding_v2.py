@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 from jax.sharding import Mesh
 
-from ...errors import FailedPreconditionError, InvalidArgumentError
+from ..._base.errors import FailedPreconditionError, InvalidArgumentError
 from ...rules import Rule
 from ..config.table_messages import table_of
 from ..engines import Engine

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...errors import EmbeddingWarning, warn
+from ..._base.errors import EmbeddingWarning, warn
 from ..batch import Ids
 from ..inputs import ids_of, is_nested
 from ..lookups import ranks

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..._arrays import Array
-from ..._jax import jax, jnp
+from ..._base.arrays import Array
+from ..._steps.jax import jax, jnp
 
 _BLOCK = 65536  # rows drawn at a time
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..._arrays import Array
-from ..._jax import jnp
-from ...errors import EmbeddingWarning, InvalidArgumentError, warn
+from ..._base.arrays import Array
+from ..._base.errors import EmbeddingWarning, InvalidArgumentError, warn
+from ..._steps.jax import jnp
 from ..lookup_sparse import embedding_lookup_sparse, safe_embedding_lookup_sparse
 from .host_inputs import Written, written
 from .optimizer import Optimizer

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import NotFoundError
+from ..._base.errors import NotFoundError
+from ..._files.replace import replaced
 from ..sharding.files import BROKEN
 from .structure import leaves
 from .table_config import FeatureConfig, TableConfig
@@ -86,7 +87,7 @@ class TableSet:
         Not in TensorFlow, where `tf.train.Checkpoint` does it.
         """
         flat = {f"{table}/{name}": x for table, arrays in self.retrieve().items() for name, x in arrays.items()}
-        with Path(path).open("wb") as file:
+        with replaced(path) as part, part.open("wb") as file:
             np.savez(file, **flat)  # type: ignore[arg-type]
 
     def restore(self, path: str | Path) -> None:

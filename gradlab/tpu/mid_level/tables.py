@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import InvalidArgumentError
+from ..._base.errors import InvalidArgumentError
 from ...rules import Rule
 from .config_writer import tables_of
 from .initializers import TruncatedNormal, initial_values

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..._jax import jax
-from ...errors import InvalidArgumentError
+from ..._base.errors import InvalidArgumentError
+from ..._steps.jax import jax
 from ..batch import Batch
 from ..lookups import OUTSIDE, Lookups, filled, roomy
 from ..placement import OnMesh, Placement, Shards, Strategy

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from jax.sharding import Mesh
 
-from ..._arrays import Array
-from ..._jax import jax, jnp
+from ..._base.arrays import Array
+from ..._steps.jax import jax, jnp
 from ..placement import ONE_DEVICE, OnMesh, Placement, Shards, Strategy
 from ..plan import Plan, Table
 from ..state import State

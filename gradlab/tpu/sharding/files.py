@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from ..._files.replace import replaced
+
 BLOCK = 1 << 22  # bytes of a block, or one row
 MANIFEST = "manifest.json"
 BROKEN = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error)  # what reading an .npz may raise
@@ -87,9 +89,8 @@ class ShardReader:
 
 def write_manifest(folder: Path, content: dict[str, Any]) -> None:
     """Replace the manifest in one step; files that it does not name are removed."""
-    part = folder / f"{MANIFEST}.part"
-    part.write_text(json.dumps(content, indent=1), "utf-8")
-    os.replace(part, folder / MANIFEST)
+    with replaced(folder / MANIFEST) as part:
+        part.write_text(json.dumps(content, indent=1), "utf-8")
     for old in _strangers(folder, content["files"]):
         old.unlink()
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from jax.sharding import Mesh
 
-from ..._arrays import Array
-from ..._jax import jax
+from ..._base.arrays import Array
+from ..._steps.jax import jax
 from ..lookups import roomy
 from ..placement import ONE_DEVICE, OnMesh, Strategy
 from ..plan import Plan, Table

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..._arrays import Array
-from ..._jax import jax, jnp
+from ..._base.arrays import Array
+from ..._steps.jax import jax, jnp
 from ..lookups import OUTSIDE, ranks
 from ..placement import OnMesh, Placement, Shards
 from ..update import RowSums

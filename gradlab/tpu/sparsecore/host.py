@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from ...errors import InvalidArgumentError
+from ..._base.errors import InvalidArgumentError
 from .buffers import ALIGNMENT, Buffers, fill, sizes, static_size
 from .entries import Entries
 from .minibatches import buckets_of, minibatch_of

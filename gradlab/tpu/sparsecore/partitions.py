@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...errors import InvalidArgumentError
+from ..._base.errors import InvalidArgumentError
 from ..lookups import changes, sorting
 from .entries import Entries
 from .stacking import Stack

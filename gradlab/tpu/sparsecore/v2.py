@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from ...errors import EmbeddingWarning, warn
+from ..._base.errors import EmbeddingWarning, warn
 from ...rules import (
     Adagrad,
     AdagradMomentum,

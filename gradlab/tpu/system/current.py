@@ -8,7 +8,7 @@ from typing import Any
 
 from jax.sharding import Mesh
 
-from ...errors import NoSystemError
+from ..._base.errors import NoSystemError
 from ...rules import Rule
 from ..engines import Engine
 from ..policy import Policy

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..._arrays import Array, is_jax, is_traced
-from ..._jax import jax, jnp
-from ...errors import DTypeError, InvalidArgumentError
+from ..._base.arrays import Array, is_jax, is_traced
+from ..._base.errors import DTypeError, InvalidArgumentError
+from ..._steps.jax import jax, jnp
 from ..batch import Ids
 from ..lookup import Dedup, packed
 from ..plan import Plan

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from jax.sharding import Mesh
 
-from ..._arrays import Array
-from ..._jax import jax, jnp
-from ...errors import InvalidArgumentError
+from ..._base.arrays import Array
+from ..._base.errors import InvalidArgumentError
+from ..._steps.jax import jax, jnp
 from ..batch import Batch
 from ..config.shapes import shard_rows
 from ..explanations.step_record import Sent, StepRecord

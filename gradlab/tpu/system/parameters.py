@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..._arrays import Array
-from ..._jax import jnp
-from ...errors import InvalidArgumentError
+from ..._base.arrays import Array
+from ..._base.errors import InvalidArgumentError
+from ..._steps.jax import jnp
 from ..placement import OnMesh, Shards
 from ..sharding.rows import made_of, reader
 from ..state import State

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from ...errors import FailedPreconditionError, InvalidArgumentError
+from ..._base.errors import FailedPreconditionError, InvalidArgumentError
 from ..batch import Ids
 from ..lookup import Dedup
 from ..proto import TPUEmbeddingConfiguration

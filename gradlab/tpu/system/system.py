@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from jax.sharding import Mesh
 
-from ..._arrays import Array
-from ...errors import FailedPreconditionError
+from ..._base.arrays import Array
+from ..._base.errors import FailedPreconditionError
 from ...rules import Rule
 from ..batch import make_batch
 from ..config.parse import parse, plan_of

@@ -6,9 +6,9 @@ import threading
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 
-from ..._arrays import is_traced
-from ..._jax import jnp
-from ...errors import CancelledError, DeadlineExceededError, FailedPreconditionError, InvalidArgumentError
+from ..._base.arrays import is_traced
+from ..._base.errors import CancelledError, DeadlineExceededError, FailedPreconditionError, InvalidArgumentError
+from ..._steps.jax import jnp
 from .replicas import current_replica, patience
 from .steps import BACKWARD, INFERENCE, ORDER, Stage, Step
 

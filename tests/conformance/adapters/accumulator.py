@@ -16,12 +16,11 @@ from typing import Any
 import numpy as np
 
 import gradlab as gl
-
-from .. import decode
-from ..scenarios import Scenario, Unsupported
-from . import accumulator_aborts, accumulator_words
-from . import accumulator_calls as calls
-from .accumulator_outcomes import Outcome, compared, recorded
+from tests.conformance import decode
+from tests.conformance.adapters import accumulator_aborts, accumulator_words
+from tests.conformance.adapters import accumulator_calls as calls
+from tests.conformance.adapters.accumulator_outcomes import Outcome, compared, recorded
+from tests.conformance.scenarios import Scenario, Unsupported
 
 PATIENCE = 30.0  # seconds to wait for what happens at once
 AT_ONCE = 0.05  # timeout of a take that nobody can serve: what could serve it has happened before it asks

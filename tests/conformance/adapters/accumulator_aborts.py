@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 import gradlab as gl
-
-from ..compare import Raised
-from ..runner import attempt
-from ..scenarios import Scenario, Unsupported
+from tests.conformance.compare import Raised
+from tests.conformance.runner import attempt
+from tests.conformance.scenarios import Scenario, Unsupported
 
 SIZES = {"empty": 0, "zero": 0, "no": 0, "one": 1, "two": 2, "three": 3, "four": 4}
 SIZE = re.compile(rf"\b({'|'.join(SIZES)}|\d+)\b(?=[ -](?:elements?|entry|entries|vector|num|local|global|new))")

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 import gradlab as gl
-
-from .. import decode
+from tests.conformance import decode
 
 Call = dict[str, Any]
 FED = ("dynamic", "fed", "local_step_fed", "num_required_fed")

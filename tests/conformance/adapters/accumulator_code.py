@@ -13,10 +13,9 @@ import re
 from typing import Any
 
 import gradlab as gl
-
-from .. import decode
-from ..scenarios import Unsupported
-from .accumulator_names import PARAMETERS, Maker, names
+from tests.conformance import decode
+from tests.conformance.adapters.accumulator_names import PARAMETERS, Maker, names
+from tests.conformance.scenarios import Unsupported
 
 REMARK = re.compile(r"(?<=[\w\])'\"])\s+\([^()]*\)\s*$")  # words in brackets behind a call, not its arguments
 MODE = re.compile(r"^\s*(eager|graph)\b(?:\s+mode)?\s*:?\s+", re.IGNORECASE)

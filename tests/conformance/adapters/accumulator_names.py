@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 import gradlab as gl
-
-from .. import decode
-from ..scenarios import Unsupported
+from tests.conformance import decode
+from tests.conformance.scenarios import Unsupported
 
 PARAMETERS = ("dtype", "shape", "shared_name", "name", "reduction_type")
 REDUCTIONS = ("SUM", "MEAN")

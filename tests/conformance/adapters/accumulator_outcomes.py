@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import compare, decode
-from ..scenarios import Scenario
+from tests.conformance import compare, decode
+from tests.conformance.scenarios import Scenario
 
 RESULTS = {"error", "out", "num_accumulated", "step_after", "completed", "still_blocked"}
 Outcome = dict[str, Any]

@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 
 import gradlab as gl
-
-from .accumulator_code import World
-from .accumulator_outcomes import Outcome
+from tests.conformance.adapters.accumulator_code import World
+from tests.conformance.adapters.accumulator_outcomes import Outcome
 
 Tale = Callable[[World, re.Match[str]], Outcome]
 ONE: dict[str, Any] = {"dtype": np.dtype(np.float32), "shape": [1]}

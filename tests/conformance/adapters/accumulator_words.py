@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ..scenarios import Scenario, Unsupported
-from .accumulator_code import World
-from .accumulator_outcomes import Outcome, error, value
-from .accumulator_tales import TALES
+from tests.conformance.adapters.accumulator_code import World
+from tests.conformance.adapters.accumulator_outcomes import Outcome, error, value
+from tests.conformance.adapters.accumulator_tales import TALES
+from tests.conformance.scenarios import Scenario, Unsupported
 
 Told = dict[str, Any]
 REMARKS = {"do", "error", "id", "title", "earlier", "note", "notes"}

@@ -9,9 +9,8 @@ import numpy as np
 
 import gradlab as gl
 from gradlab import IndexedSlices, apply, tpu
-
-from ..scenarios import Scenario, Unsupported
-from .ops import against, array
+from tests.conformance.adapters.ops import against, array
+from tests.conformance.scenarios import Scenario, Unsupported
 
 POOLING = {"MEAN": "mean", "SUM": "sum"}
 

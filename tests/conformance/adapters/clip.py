@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 import gradlab as gl
-from gradlab._arrays import precision
-
-from .. import decode
-from ..runner import attempt, replay
-from ..scenarios import Scenario, Unsupported
+from gradlab._base.arrays import precision
+from tests.conformance import decode
+from tests.conformance.runner import attempt, replay
+from tests.conformance.scenarios import Scenario, Unsupported
 
 FUNCTIONS = ("clip_by_value", "clip_by_norm", "clip_by_average_norm", "global_norm", "clip_by_global_norm")
 NAMESPACES = ("", "v1.", "linalg.", "compat.v1.")  # TensorFlow's names for the same functions

@@ -9,11 +9,10 @@ import numpy as np
 
 import gradlab as gl
 from gradlab import IndexedSlices, apply, tpu
-
-from ..ops import TRAINING_OPS
-from ..runner import attempt
-from ..scenarios import Scenario, Unsupported
-from .ops import against
+from tests.conformance.adapters.ops import against
+from tests.conformance.ops import TRAINING_OPS
+from tests.conformance.runner import attempt
+from tests.conformance.scenarios import Scenario, Unsupported
 
 
 def accepts(scenario: Scenario) -> bool:

@@ -6,10 +6,9 @@ Observations told in words are run by `drop_stale_words.py`, cross checks by `dr
 from __future__ import annotations
 
 import gradlab as gl
-
-from ..scenarios import Scenario
-from . import drop_stale_cluster, drop_stale_words
-from .drop_stale_schedule import RACES, Played
+from tests.conformance.adapters import drop_stale_cluster, drop_stale_words
+from tests.conformance.adapters.drop_stale_schedule import RACES, Played
+from tests.conformance.scenarios import Scenario
 
 
 def accepts(scenario: Scenario) -> bool:

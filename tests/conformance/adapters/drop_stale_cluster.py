@@ -12,10 +12,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import gradlab as gl
-
-from .. import compare
-from ..scenarios import Scenario, Unsupported
-from .drop_stale_schedule import RACES, Event, Played
+from tests.conformance import compare
+from tests.conformance.adapters.drop_stale_schedule import RACES, Event, Played
+from tests.conformance.scenarios import Scenario, Unsupported
 
 PATIENCE = 30.0
 SERVER = "/job:ps/task:0"  # where the original puts what the workers share

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 import gradlab as gl
-from gradlab.collection import current_collection
-
-from .. import decode
-from ..scenarios import Unsupported
+from gradlab._variables.variable import current_collection
+from tests.conformance import decode
+from tests.conformance.scenarios import Unsupported
 
 OPTIMIZERS = {
     "sgd": gl.train.GradientDescentOptimizer,

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 import gradlab as gl
-from gradlab.collection import current_collection
-
-from .. import compare
-from ..scenarios import Unsupported
-from . import drop_stale_problem as problem
+from gradlab._variables.variable import current_collection
+from tests.conformance import compare
+from tests.conformance.adapters import drop_stale_problem as problem
+from tests.conformance.scenarios import Unsupported
 
 Event = dict[str, Any]
 # Events that are a race, and the switch that lets it happen.

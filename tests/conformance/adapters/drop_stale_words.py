@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 
 import gradlab as gl
-from gradlab.collection import current_collection
-
-from .. import compare
-from ..runner import attempt
-from ..scenarios import Scenario, Unsupported
-from .drop_stale_problem import OPTIMIZERS, Stage, tensor
+from gradlab._variables.variable import current_collection
+from tests.conformance import compare
+from tests.conformance.adapters.drop_stale_problem import OPTIMIZERS, Stage, tensor
+from tests.conformance.runner import attempt
+from tests.conformance.scenarios import Scenario, Unsupported
 
 TENSOR = "SymbolicTensor"  # the original's class of what has a value when it is run; an Operation has none
 DEFAULTS = {"momentum": {"momentum": 0.9}}

@@ -12,10 +12,9 @@ import numpy as np
 
 from gradlab import tpu
 from gradlab.tpu.update import row_sums
-
-from ..runner import attempt
-from ..scenarios import Scenario
-from .ops import against
+from tests.conformance.adapters.ops import against
+from tests.conformance.runner import attempt
+from tests.conformance.scenarios import Scenario
 
 KEYS = {"output", "grad_table", "grad_weights", "grad_slices"}
 

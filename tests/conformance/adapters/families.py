@@ -1,6 +1,6 @@
 """One module per family of scenarios; the first that accepts a scenario runs it."""
 
-from . import (
+from tests.conformance.adapters import (
     accumulator,
     anchors,
     clip,

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 import gradlab as gl
-
-from .. import decode
-from ..scenarios import Scenario, Unsupported
+from tests.conformance import decode
+from tests.conformance.scenarios import Scenario, Unsupported
 
 # The product of the recorded sessions: loss sum(a @ b), learning rate 0.1.
 A, B, RATE = [[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]], 0.1

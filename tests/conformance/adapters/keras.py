@@ -9,10 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 import gradlab as gl
-
-from ..runner import all_semantics, replay
-from ..scenarios import Scenario, Unsupported
-from .keras_session import CLASSES, Session
+from tests.conformance.adapters.keras_session import CLASSES, Session
+from tests.conformance.runner import all_semantics, replay
+from tests.conformance.scenarios import Scenario, Unsupported
 
 # In a graph: the name of the node that counts, and gradlab has no such node.
 NOT_COMPARED = {("apply_gradients", "name"), ("minimize", "name")}

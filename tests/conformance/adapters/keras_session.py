@@ -13,13 +13,12 @@ from typing import Any
 import numpy as np
 
 import gradlab as gl
-
-from .. import compare, decode
-from ..runner import attempt
-from ..scenarios import Scenario
-from . import schedule
-from .clip import run_call
-from .train import variable
+from tests.conformance import compare, decode
+from tests.conformance.adapters import schedule
+from tests.conformance.adapters.clip import run_call
+from tests.conformance.adapters.train import variable
+from tests.conformance.runner import attempt
+from tests.conformance.scenarios import Scenario
 
 CLASSES = {"keras.Adagrad": gl.keras.Adagrad, "keras.SGD": gl.keras.SGD}
 VERSIONS = {"tf2.3": "tf2.3", "tf2.21": "legacy"}

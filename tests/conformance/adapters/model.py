@@ -8,11 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 import gradlab as gl
-
-from .. import compare
-from ..runner import all_semantics, attempt
-from ..scenarios import Scenario, Unsupported
-from .keras_session import VERSIONS
+from tests.conformance import compare
+from tests.conformance.adapters.keras_session import VERSIONS
+from tests.conformance.runner import all_semantics, attempt
+from tests.conformance.scenarios import Scenario, Unsupported
 
 PATHS = ("fit", "custom_train_step")
 CLIPS = ("none", "clipnorm", "clipvalue", "global_clipnorm")

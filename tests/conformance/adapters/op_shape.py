@@ -6,10 +6,9 @@ import inspect
 from typing import Any
 
 import gradlab as gl
-
-from ..runner import attempt
-from ..scenarios import Scenario, Unsupported
-from .ops import against
+from tests.conformance.adapters.ops import against
+from tests.conformance.runner import attempt
+from tests.conformance.scenarios import Scenario, Unsupported
 
 CONFIG = gl.tpu.TPUEmbeddingConfiguration
 # What a scenario calls an input, and what the operation does: name there, names here.

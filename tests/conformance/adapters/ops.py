@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from gradlab import IndexedSlices, apply, tpu
-from gradlab.pairs import check_shape
-
-from .. import compare, decode
-from ..ops import SPARSECORE, STATIC, TPU_OPTIMIZERS, Op, known, training_op
-from ..runner import attempt, replay
-from ..scenarios import Scenario, Unsupported
+from gradlab._base.slices import check_shape
+from tests.conformance import compare, decode
+from tests.conformance.ops import SPARSECORE, STATIC, TPU_OPTIMIZERS, Op, known, training_op
+from tests.conformance.runner import attempt, replay
+from tests.conformance.scenarios import Scenario, Unsupported
 
 Arrays = dict[str, np.ndarray]
 Way = Callable[..., Any]  # how steps are taken: as they are, or compiled

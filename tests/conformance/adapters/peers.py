@@ -18,10 +18,9 @@ import gradlab as gl
 from gradlab import IndexedSlices, apply
 from gradlab.clip.peers import GLOBAL_NORM_CLIPS
 from gradlab.rules.adagrad import LIBRARIES
-
-from .. import compare, decode
-from ..runner import attempt
-from ..scenarios import Scenario, Unsupported
+from tests.conformance import compare, decode
+from tests.conformance.runner import attempt
+from tests.conformance.scenarios import Scenario, Unsupported
 
 TOLERANCE = "ulp 4"
 NOT_COMPARED = {"warnings"}  # their words are Keras's own

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 import gradlab as gl
-
-from .. import compare, decode
-from ..runner import attempt
-from ..scenarios import Scenario, Unsupported
+from tests.conformance import compare, decode
+from tests.conformance.runner import attempt
+from tests.conformance.scenarios import Scenario, Unsupported
 
 CLASSES = {"Adagrad": gl.keras.Adagrad, "SGD": gl.keras.SGD}
 VERSIONS = {"tf2.3.4": "tf2.3", "tf2.21.0": "legacy", "tf_keras2.21.0-new": "rewrite", "keras3.15.1-tf": "keras3"}

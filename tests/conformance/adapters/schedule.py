@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 import gradlab as gl
-
-from .. import decode
-from ..runner import attempt, replay
-from ..scenarios import Scenario, Unsupported
+from tests.conformance import decode
+from tests.conformance.runner import attempt, replay
+from tests.conformance.scenarios import Scenario, Unsupported
 
 VERBS = ("schedule", "schedule_config", "schedule_serialize")
 CLASSES = (

@@ -9,10 +9,9 @@ import numpy as np
 
 from gradlab import tpu
 from gradlab.tpu import sparsecore
-
-from ...golden.sparsecore_scenarios import partitions
-from .. import compare
-from ..scenarios import Scenario, Unsupported
+from tests.conformance import compare
+from tests.conformance.scenarios import Scenario, Unsupported
+from tests.golden.sparsecore_scenarios import partitions
 
 Json = dict[str, Any]
 PREPROCESS = {

@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 
 import gradlab as gl
-from gradlab.sync.rounds import Sync
-from gradlab.sync.tokens import TokenTaker
-
-from .. import compare, decode
-from ..runner import attempt
-from ..scenarios import Scenario, Unsupported
-from . import sync_replicas_words
+from gradlab._asynchrony.sync_replicas.rounds import Sync
+from gradlab._asynchrony.sync_replicas.tokens import TokenTaker
+from tests.conformance import compare, decode
+from tests.conformance.adapters import sync_replicas_words
+from tests.conformance.runner import attempt
+from tests.conformance.scenarios import Scenario, Unsupported
 
 EXACT = ("sgd", "gradientdescent", "momentum")  # the others are as in their own golden files
 SETUP = {

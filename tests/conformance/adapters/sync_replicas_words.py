@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 import gradlab as gl
-
-from .. import compare
-from ..runner import attempt
-from ..scenarios import Scenario, Unsupported
+from tests.conformance import compare
+from tests.conformance.runner import attempt
+from tests.conformance.scenarios import Scenario, Unsupported
 
 CLASSES: dict[str, type[gl.train.Optimizer]] = {
     **dict.fromkeys(("sgd", "opt", "inner"), gl.train.GradientDescentOptimizer),

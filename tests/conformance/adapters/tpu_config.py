@@ -6,9 +6,8 @@ from typing import Any
 
 from gradlab.tpu import parse
 from gradlab.tpu.config.wire import is_repeated
-
-from ..scenarios import Scenario
-from .ops import against
+from tests.conformance.adapters.ops import against
+from tests.conformance.scenarios import Scenario
 
 
 def accepts(scenario: Scenario) -> bool:

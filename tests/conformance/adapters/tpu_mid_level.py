@@ -13,12 +13,11 @@ import numpy as np
 import gradlab as gl
 from gradlab import tpu
 from gradlab.tpu.mid_level.config_writer import write_table
-
-from ..compare import Raised
-from ..runner import attempt
-from ..scenarios import Scenario, Unsupported
-from .ops import against
-from .tpu_config import words
+from tests.conformance.adapters.ops import against
+from tests.conformance.adapters.tpu_config import words
+from tests.conformance.compare import Raised
+from tests.conformance.runner import attempt
+from tests.conformance.scenarios import Scenario, Unsupported
 
 GROUPS = ("config_api", "api_error", "initializer")
 

@@ -11,9 +11,8 @@ import numpy as np
 from gradlab import tpu
 from gradlab.tpu.config.optimizer_messages import FORMS, Either, Form
 from gradlab.tpu.update import row_sums
-
-from ..scenarios import Scenario, Unsupported
-from .ops import against
+from tests.conformance.adapters.ops import against
+from tests.conformance.scenarios import Scenario, Unsupported
 
 MESSAGES = {"sgd": "stochastic_gradient_descent"}
 FIELDS = {  # what the scenarios call them -> what the messages do

@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 
 import gradlab as gl
-
-from .. import compare, decode
-from ..runner import attempt, replay
-from ..scenarios import Scenario, Unsupported
-from .clip import function, run_call
-from .gate import outcomes
+from tests.conformance import compare, decode
+from tests.conformance.adapters.clip import function, run_call
+from tests.conformance.adapters.gate import outcomes
+from tests.conformance.runner import attempt, replay
+from tests.conformance.scenarios import Scenario, Unsupported
 
 FAMILIES = (
     "GradientDescent Momentum Adagrad AdagradDA Adadelta Adam Ftrl ProximalGradientDescent ProximalAdagrad RMSProp"

@@ -8,8 +8,7 @@ from hypothesis import given
 
 from gradlab.tpu import TPUEmbeddingConfiguration, plan_of
 from gradlab.tpu.config.notes import notes
-
-from .messages import arguments, configurations
+from tests.tpu.config.messages import arguments, configurations
 
 QUIET = """mode: TRAINING batch_size_per_tensor_core: 3 num_hosts: 1 num_tensor_cores: 1
   table_descriptor { name: "a" vocabulary_size: 8 dimension: 1 num_features: 2

@@ -25,8 +25,7 @@ from gradlab.tpu import (
     traffic,
 )
 from gradlab.tpu.lookups import OUTSIDE
-
-from .plans import ids_of_cores, mesh, start, two_tables
+from tests.tpu.sharding.plans import ids_of_cores, mesh, start, two_tables
 
 PLAN = Plan((Table("t", 10, 1, combiner="sum"),), (Feature("f", 0, (2,)),), cores=2)
 IDS = [{"f": Ids([0, 0, 1], [9, 1, 9])}, {"f": Ids([1, 1], [4, 3])}]

@@ -11,8 +11,7 @@ import pytest
 from gradlab.rules import Adagrad, Momentum
 from gradlab.tpu import Feature, Plan, Table, create, gather, place, restore, save
 from gradlab.tpu.sharding import files
-
-from .plans import bits, mesh, start, stepped, two_tables
+from tests.tpu.sharding.plans import bits, mesh, start, stepped, two_tables
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from gradlab import rules
 from gradlab.tpu import Feature, Levels, Plan, Policy, Table, Tag, make_batch, place, place_batch
-
-from .plans import bits, compiled, ids_of_cores, mesh, start
+from tests.tpu.sharding.plans import bits, compiled, ids_of_cores, mesh, start
 
 RULES = [
     rules.Adagrad(),

@@ -23,8 +23,7 @@ from gradlab.tpu import (
     place,
     place_batch,
 )
-
-from .plans import SIZES, bits, compiled, ids_of_cores, mesh, start, stepped, two_tables
+from tests.tpu.sharding.plans import SIZES, bits, compiled, ids_of_cores, mesh, start, stepped, two_tables
 
 STRATEGIES: Any = ["div", "mod"]
 

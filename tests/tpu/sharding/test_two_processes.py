@@ -13,8 +13,7 @@ import pytest
 
 from gradlab.tpu import create, gather, restore
 from gradlab.tpu.sharding.files import read_manifest
-
-from .plans import bits, mesh, rows_of, stepped, two_tables
+from tests.tpu.sharding.plans import bits, mesh, rows_of, stepped, two_tables
 
 pytestmark = pytest.mark.exhaustive  # in one process: test_place.py, test_checkpoint.py
 ROOT = Path(__file__).parents[3]

@@ -13,8 +13,7 @@ import numpy as np
 from jax.sharding import Mesh
 
 from gradlab.tpu import cores_here, create_placed, make_batch, place_batch, restore, save
-
-from .plans import compiled, ids_of_cores, rows_of, two_tables
+from tests.tpu.sharding.plans import compiled, ids_of_cores, rows_of, two_tables
 
 
 def main(address: str, number: int, count: int, folder: str) -> None:

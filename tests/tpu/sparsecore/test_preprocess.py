@@ -12,8 +12,7 @@ from gradlab.errors import InvalidArgumentError
 from gradlab.tpu import Feature, Ids, Plan, Table, make_batch
 from gradlab.tpu.lookups import OUTSIDE
 from gradlab.tpu.sparsecore import Limits, preprocess, stack
-
-from . import cases
+from tests.tpu.sparsecore import cases
 
 ONE = Plan((Table("t", 16, 1, combiner="sum"),), (Feature("f", 0, (2,)),))
 

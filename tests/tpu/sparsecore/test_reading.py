@@ -6,8 +6,7 @@ import pytest
 from gradlab.tpu import Lookups, make_batch
 from gradlab.tpu.sparsecore import preprocess
 from gradlab.tpu.sparsecore.reading import batch_of
-
-from . import cases
+from tests.tpu.sparsecore import cases
 
 
 def triples(t: Lookups, core: int) -> list[tuple[int, int]]:

@@ -12,8 +12,7 @@ import pytest
 from gradlab import tpu
 from gradlab.errors import FailedPreconditionError, InvalidArgumentError
 from gradlab.tpu import Ids, initialize_system, replica
-
-from .systems import GRADIENT, ids, rows, step, system
+from tests.tpu.system.systems import GRADIENT, ids, rows, step, system
 
 ORDER = "each step is: enqueue once for each core, receive deduplication data, receive activations, send gradients"
 

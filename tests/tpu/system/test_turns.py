@@ -10,8 +10,7 @@ import pytest
 from gradlab import tpu
 from gradlab.errors import CancelledError, DeadlineExceededError, FailedPreconditionError, InvalidArgumentError
 from gradlab.tpu import TPUEmbeddingConfiguration, initialize_system, replica
-
-from .systems import GRADIENT, ids, rows, system
+from tests.tpu.system.systems import GRADIENT, ids, rows, system
 
 
 def test_the_update_is_made_when_the_last_replica_has_sent() -> None:

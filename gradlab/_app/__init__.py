@@ -1,0 +1,1 @@
+"""The `gradlab` command: notebooks in JupyterLab, dashboards, reports."""

@@ -1,0 +1,90 @@
+"""How the notebooks reach the reader's folder, and how JupyterLab is opened on them."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from .._base import notebooks
+from .._base.extras import missing
+from .._base.notebooks import START, UsageError
+
+DEFAULT_FOLDER = Path("gradlab-notebooks")
+SEND_AT_ONCE = "--ServerApp.kernel_websocket_connection_class=gradlab._app.connection.PromptConnection"
+
+
+def copy(source: Path, target: Path) -> Iterator[str]:
+    """Add the notebooks of `source` to `target`, never touching what is there; yield what is worth saying.
+
+    Raises:
+        UsageError: `target` cannot be a folder.
+    """
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot put notebooks into {target}: {error.strerror}") from error
+    added, kept = 0, []
+    for notebook in sorted(source.glob("*.ipynb")):
+        content, place = notebook.read_bytes(), target / notebook.name
+        if not place.exists():
+            place.write_bytes(content)
+            added += 1
+        elif place.read_bytes() != content:
+            kept.append(notebook.name)
+    if added:
+        yield f"copied {added} notebook{'s' * (added > 1)} to {target}"
+    if kept:
+        yield f"kept your own {', '.join(kept)} in {target} (rename a file to get the one that came with gradlab)"
+
+
+def folder_to_open(wanted: Path | None) -> tuple[Path, list[str]]:
+    """Return the folder JupyterLab should open, and what to tell the reader about it.
+
+    Raises:
+        UsageError: it cannot be a folder.
+    """
+    source, target = notebooks.shipped(), wanted or DEFAULT_FOLDER
+    if target.resolve() == source.resolve():
+        return target, [f"{target} holds the tracked notebooks of your clone: what you save changes them"]
+    return target, list(copy(source, target))
+
+
+def application() -> Any:
+    """Return JupyterLab's application. Raises: UsageError: JupyterLab is not installed."""
+    try:
+        importlib.import_module("ipykernel")  # without it JupyterLab starts but has no kernel to run a cell
+        return importlib.import_module("jupyterlab.labapp").LabApp
+    except ImportError as error:
+        raise UsageError(missing("`gradlab lab`", (error.name or "jupyterlab").partition(".")[0], "lab")) from error
+
+
+def as_root(arguments: Sequence[str]) -> list[str]:
+    """Say how Jupyter starts as root, if that is who asks and the arguments do not say so."""
+    is_root = getattr(os, "geteuid", lambda: -1)() == 0
+    if is_root and not any("allow-root" in one or "allow_root" in one for one in arguments):
+        return ["as root, Jupyter may refuse to start; then run: gradlab lab -- --allow-root"]
+    return []
+
+
+def open_lab(lab: Any, folder: Path, arguments: Sequence[str], notebook: str = START, state: str = "") -> None:
+    """Run JupyterLab on a notebook in `folder`, in this process, so that Ctrl-C and its exit status are Jupyter's own.
+
+    Args:
+        lab: `application()`.
+        folder: what JupyterLab shows.
+        arguments: for JupyterLab.
+        notebook: the file to open, if it is there.
+        state: of a lab in it, as a link ends: `#gl=1&lab=...`.
+    """
+    # The address that Jupyter prints should show the first notebook too, so it is set as the default page.
+    settings = [f"--ServerApp.root_dir={folder.resolve()}"]
+    if not any("gateway" in argument or "kernel_websocket" in argument for argument in arguments):
+        settings.append(SEND_AT_ONCE)
+    if (folder / notebook).is_file():
+        settings.append(f"--LabApp.default_url=/lab/tree/{notebook}{state}")
+    if state:
+        lab.serverapp_class = importlib.import_module("gradlab._app.server").Server
+    lab.launch_instance([*settings, *arguments])

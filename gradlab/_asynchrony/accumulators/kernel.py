@@ -1,0 +1,219 @@
+"""The accumulator behind its lock: what TensorFlow's kernels check, and the waiting."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+from ..._base.errors import CancelledError, DeadlineExceededError, DeadlockError, InvalidArgumentError, NotFoundError
+from .arguments import check_timeout, read_count, read_dtype, read_step
+from .deadlock import Producer, Wait
+from .machine import Machine, Peek, Receipt, Waiter, Waiting
+from .taker import Taker
+
+if TYPE_CHECKING:
+    from .spec import Spec
+
+
+class Kernel:
+    """One accumulator. Several Python objects may refer to it.
+
+    Its methods check what TensorFlow checks when an op runs, and nothing that Python checks before. A scalar that is
+    none raises; with `strict` one number in a vector is used all the same before it raises, as in TensorFlow. What
+    kills TensorFlow's process is an InvalidArgumentError here and changes nothing.
+    """
+
+    def __init__(self, name: str, spec: Spec) -> None:
+        self.name, self.spec = name, spec
+        self.dtype, self._strict = spec.dtype, spec.strict
+        self._lock = threading.Lock()
+        self._machine = Machine(spec.new_sum())
+        self._producers: set[Producer] = set()
+        self._ended = self._had_producers = False
+        self.destroyed = False  # a plain flag: it is set while garbage is collected, which may be under the lock
+
+    def apply(self, gradient: Any, local_step: Any = 0) -> Receipt:
+        """`gradient` is an array or a SparseGradient of this dtype; `local_step` a scalar."""
+        if gradient.dtype != self.dtype:
+            raise InvalidArgumentError(f"{self.name} has dtype {self.dtype}, got a gradient of dtype {gradient.dtype}")
+        step, flaw = (local_step, None) if type(local_step) is int else self._scalar(local_step, "local_step")
+        with self._lock:
+            if self._ended or self.destroyed:
+                raise self._unusable()
+            receipt = self._machine.apply(gradient, step)
+        if flaw:
+            raise flaw
+        return receipt
+
+    def set_global_step(self, new_global_step: Any) -> None:
+        """Any number, lower ones too; what is counted stays, and no taker is served."""
+        step, flaw = self._scalar(new_global_step, "new_global_step")
+        with self._lock:
+            self._usable().step = step
+        if flaw:
+            raise flaw
+
+    def take(self, num_required: Any, dtype: Any = None, timeout: float | None = None) -> Any:
+        """Wait for `num_required` gradients. Who leaves for another reason consumes nothing."""
+        check_timeout(timeout)
+        taker = self._taker(num_required, dtype)
+        try:
+            with self._lock:
+                self._usable().request(taker)
+            self._wait(taker, timeout)
+        except (DeadlineExceededError, DeadlockError):
+            if self._leave(taker):
+                raise  # else it was served at the last moment
+        except BaseException:
+            self._leave(taker)
+            raise
+        return _outcome(taker)
+
+    def try_take(self, num_required: Any) -> Any:
+        """The value, or None."""
+        count = _count(num_required)
+        with self._lock:
+            return self._usable().try_take(count)
+
+    def request(self, num_required: Any) -> Taker:
+        """Queue up without waiting."""
+        taker = self._taker(num_required)
+        with self._lock:
+            self._usable().request(taker)
+        return taker
+
+    def cancel(self, taker: Waiter) -> bool:
+        """False if it was done already."""
+        with self._lock:
+            return self._machine.cancel(taker, CancelledError(f"a take from {self.name} was cancelled"))
+
+    def num_accumulated(self) -> int:
+        """How many gradients are counted."""
+        with self._lock:
+            return self._readable().count
+
+    @property
+    def step(self) -> int:
+        """What local steps are compared with."""
+        with self._lock:
+            return self._readable().step
+
+    def peek(self) -> Peek:
+        """What is inside, as copies."""
+        with self._lock:
+            return self._readable().peek()
+
+    def why(self) -> list[Waiting]:
+        """One record for each taker."""
+        with self._lock:
+            return self._readable().why()
+
+    def close(self) -> None:
+        """End all waits with CancelledError; what is inside can still be looked at."""
+        with self._lock:
+            self._ended = True
+            self._machine.close(CancelledError(f"{self.name} was closed while a take waited; nothing is lost by that"))
+
+    def producing(self) -> Producer:
+        """A promise of the calling thread."""
+        producer = Producer(self._without)
+        with self._lock:
+            self._producers.add(producer)
+            self._had_producers = True
+        return producer
+
+    def _without(self, producer: Producer) -> None:
+        with self._lock:
+            self._producers.discard(producer)
+            for taker in self._machine.takers:
+                if isinstance(taker, Taker):
+                    taker.ring()  # whoever waits may look again
+
+    def _taker(self, num_required: Any, dtype: Any = None) -> Taker:
+        asked = self.dtype if dtype is None else read_dtype(dtype, strict=False)
+        if asked != self.dtype:
+            raise InvalidArgumentError(f"{self.name} has dtype {self.dtype}, a take asks for {asked}")
+        return Taker(self, _count(num_required))
+
+    def _scalar(self, value: Any, what: str) -> tuple[int, InvalidArgumentError | None]:
+        step = read_step(value, what)
+        if isinstance(step, int):
+            return step, None
+        flaw = InvalidArgumentError(f"{what} must be a scalar, got shape {step.shape}")
+        if self._strict and step.size == 1:
+            return int(step.reshape(())), flaw
+        raise flaw
+
+    # Under the lock. No context manager made of a generator: one that is stopped in the wrong moment keeps the lock.
+    def _usable(self) -> Machine:
+        if self._ended or self.destroyed:
+            raise self._unusable()
+        return self._machine
+
+    def _readable(self) -> Machine:
+        if self.destroyed:
+            raise self._unusable()
+        return self._machine
+
+    def _unusable(self) -> Exception:
+        if self._ended:
+            return RuntimeError(f"{self.name} is closed; make a new accumulator")
+        return NotFoundError(
+            f'{self.name} was deleted: with strict="tf" accumulators without a name are one object, '
+            "and it goes with the first of them; give each a shared_name"
+        )
+
+    def _position(self, taker: Waiter) -> int | None:
+        with self._lock:
+            return None if taker.done else self._machine.takers.index(taker) + 1
+
+    def _leave(self, taker: Taker) -> bool:
+        with self._lock:
+            return taker in self._machine.takers and self._machine.cancel(taker)
+
+    def _result(self, taker: Taker, timeout: float | None) -> Any:
+        check_timeout(timeout)
+        self._wait(taker, timeout)
+        return _outcome(taker)
+
+    def _wait(self, taker: Taker, timeout: float | None) -> None:
+        """Until it is done; in slices, to look around and to be interrupted."""
+        if timeout is not None:
+            self._wait_until(time.monotonic() + timeout, taker, timeout)
+            return
+        with Wait(lambda: taker.done) as wait:
+            while not taker.done:
+                if wait.is_hopeless():
+                    raise DeadlockError(f"nothing alive can end this wait for {self.name}: {self._reason(taker)}")
+                if self._is_abandoned():
+                    raise DeadlockError(f"all producers of {self.name} are gone: {self._reason(taker)}")
+                taker.listen(wait.pause)
+
+    def _wait_until(self, end: float, taker: Taker, timeout: float) -> None:
+        while not taker.done:
+            left = end - time.monotonic()
+            if left <= 0:
+                raise DeadlineExceededError(f"take from {self.name} after {timeout} s: {self._reason(taker)}")
+            taker.listen(min(left, Wait.PAUSE))
+
+    def _is_abandoned(self) -> bool:
+        with self._lock:
+            return self._had_producers and not any(producer.is_alive for producer in self._producers)
+
+    def _reason(self, taker: Taker) -> str:
+        with self._lock:
+            return next((waiting.text for waiting in self._machine.why() if waiting.taker is taker), "served just now")
+
+
+def _count(num_required: Any) -> int:
+    count = read_count(num_required)
+    if not isinstance(count, int):
+        raise InvalidArgumentError(f"num_required must be a scalar, got shape {count.shape}")
+    return count
+
+
+def _outcome(taker: Waiter) -> Any:
+    if taker.error is not None:
+        raise type(taker.error)(*taker.error.args)
+    return taker.value

@@ -1,0 +1,249 @@
+"""Gradients that come too late are dropped: TensorFlow's wrapper, with its two races as switches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+
+from ..._base.options import is_strict
+from ..._base.slices import Gradient
+from ..._variables.autodiff import Loss
+from ..._variables.gate import GATE_OP
+from ..._variables.gradient_checks import checked_pairs
+from ..._variables.graph import AtOnce, Graph
+from ..._variables.hyperparameters import described
+from ..._variables.variable import Variable, entered
+from .verdict import Noted, Verdict, compared, limit_of, needed, no_step_noted, step_of
+from .workers import Workers, turn
+from .wrapper import Wrapper, check_optimizer
+
+Pairs = list[tuple[Gradient, Variable]]
+SUMMARY_TAG = "Gradient_staleness_percentage"
+COUNT = "AssignAdd"  # the operation whose value a Graph hands out
+
+
+class DropStaleGradientOptimizer(Wrapper):
+    """Drop a gradient if the weights were updated more than `staleness` times since its step was noted.
+
+        s = global_step now - global_step when it was computed
+        s <= staleness: the wrapped optimizer's update, which adds 1 to global_step
+        s >  staleness: stale_counter = stale_counter + 1, and nothing else changes
+
+    All variables of a call stand or fall together; gradients may be IndexedSlices, or None. A drop moves no step, so
+    of three workers that computed at step 0 the second and the third are both 1 late. After the step was moved back s
+    is negative. Nobody waits, so s has no bound; a worker that is always late never contributes.
+
+    Args:
+        opt: the optimizer that computes and updates; another wrapper works too, and both add to one counter.
+        staleness: the largest s that is kept: an integer or a bool; a JAX scalar or a Variable, which is read at each
+            update, must be of the dtype of the global step.
+        use_locking: no effect. name: not empty; what `get_name` returns.
+        atomic: check and update are one piece for all wrappers of one global step. If False, two workers may both
+            pass the check before either updates, and `check` and `update` can be called apart to see it happen.
+        step_first: the step is noted before the weights are read. If False it is noted after, and an update in between
+            makes an old gradient look new; `forward` and `note_step` can be called apart to see it happen.
+        strict: "tf" is as picky and as silent as TensorFlow: works in a `Graph` only, where only the first
+            `apply_gradients` is allowed; `variables()` is empty; `opt` and `staleness` are not looked at before use.
+
+    Raises:
+        TypeError: `opt` is no optimizer, `staleness` is no integer or of another dtype than the global step, or the
+            step noted is.
+        ValueError: `staleness` is None or no scalar, `name` is empty, there is no `global_step` or no gradient;
+            `opt` waits for other workers, as SyncReplicasOptimizer does, and `atomic` is not False.
+        MissingStepError: no global step when the gradient is computed; `apply_gradients` before `compute_gradients`.
+
+    `worker` is any key, and by default the calling thread. In a `Graph` the update is an Operation whose `run` returns
+    the counter. Differs from TensorFlow: a second update, `variables()` and bad input as above; and both races are
+    there in TensorFlow, as with atomic=False and step_first=False. Source:
+    `tf.contrib.opt.DropStaleGradientOptimizer`, TensorFlow 1.15 (2019).
+
+    >>> import gradlab as gl
+    >>> v, step = gl.Variable([8.0], name="v"), gl.get_or_create_global_step().assign(0)
+    >>> opt = DropStaleGradientOptimizer(gl.train.GradientDescentOptimizer(0.25), staleness=0)
+    >>> pairs = {w: opt.compute_gradients(lambda: (v * v).sum(), worker=w) for w in ("a", "b")}
+    >>> [float(opt.apply_gradients(pairs[w], step, worker=w)) for w in ("a", "b")]
+    [0.0, 1.0]
+    >>> v.numpy().tolist(), int(step), opt.verdict("b").comparison
+    ([4.0], 1, '1 > 0')
+    """
+
+    def __init__(
+        self,
+        opt: Any,
+        staleness: Any,
+        use_locking: bool = False,
+        name: str = "DropStaleGradient",
+        *,
+        atomic: bool = True,
+        step_first: bool = True,
+        strict: Literal["tf"] | None = None,
+    ) -> None:
+        super().__init__(opt, name)
+        self._staleness, self._strict = staleness, is_strict(strict)
+        if not self._strict:
+            check_optimizer(opt)
+            limit_of(staleness)
+        if atomic and self.waits:
+            raise ValueError(f"{opt!r} waits for others, which cannot be in one piece with the check: atomic=False")
+        self.use_locking, self.atomic, self.step_first = use_locking, atomic, step_first
+        self.stale_counter = _counter(opt)
+        self._workers, self._described = Workers(), False
+        self._applied_to: Variable | None = None  # the global step of the last update
+
+    def __repr__(self) -> str:
+        return described(self, self._name, opt=self._opt, staleness=self._staleness)
+
+    def compute_gradients(self, loss: Loss, *args: Any, worker: Any = None, **kwargs: Any) -> Pairs:
+        """The wrapped optimizer's pairs; the global step is noted for this worker. Arguments are the wrapped one's."""
+        pairs = self.forward(loss, *args, worker=worker, **kwargs)
+        self.note_step(worker)
+        return pairs
+
+    def forward(self, loss: Loss, *args: Any, worker: Any = None, **kwargs: Any) -> Pairs:
+        """The first half of `compute_gradients`: weights are read, gradients computed. Not in TensorFlow."""
+        with self._entered() as collection:
+            if self._strict and not isinstance(collection, Graph | AtOnce):
+                raise TypeError('a loss that is called is for use outside a Graph; strict="tf" works in a Graph only')
+            noted = step_of(collection)
+            pairs = self._opt.compute_gradients(loss, *args, **kwargs, **self._handed_on(worker))
+        self._workers.keep(worker, noted=noted if self.step_first else None)
+        return pairs
+
+    def note_step(self, worker: Any = None) -> int:
+        """The second half: the step of this worker's gradient; unless step_first it is read now. Not in TensorFlow."""
+        if not self.step_first:
+            with self._entered() as collection:
+                self._workers.keep(worker, noted=step_of(collection))
+        return self.local_step(worker)
+
+    def local_step(self, worker: Any = None) -> int:
+        """The global step noted for the last gradient of the worker (MissingStepError if there is none)."""
+        return self._noted(worker)[0]
+
+    def apply_gradients(
+        self, grads_and_vars: Any, global_step: Variable | None = None, name: str | None = None, *, worker: Any = None
+    ) -> Any:
+        """Update or drop, as a whole; returns `stale_counter` after it, a float32.
+
+        Arguments and errors are the wrapped optimizer's, but `global_step` is needed (ValueError).
+        """
+        step, noted = needed(global_step), self._noted(worker)
+        return self._finish(lambda: self._compared(noted, step), grads_and_vars, step, name, worker)
+
+    def check(self, global_step: Variable, worker: Any = None) -> Verdict:
+        """The first half of `apply_gradients`: may the worker's gradient be used now? Not in TensorFlow."""
+        return self._compared(self._noted(worker), needed(global_step))
+
+    def update(
+        self,
+        verdict: Verdict,
+        grads_and_vars: Any,
+        global_step: Variable,
+        name: str | None = None,
+        *,
+        worker: Any = None,
+    ) -> Any:
+        """The second half: what the verdict says; with `atomic` it is reached anew, in one piece with the update.
+
+        Returns and raises as `apply_gradients`. Not in TensorFlow.
+        """
+        step, noted = needed(global_step), (verdict.local_step, global_step)
+        check = (lambda: self._compared(noted, step)) if self.atomic else lambda: verdict
+        return self._finish(check, grads_and_vars, step, name, worker)
+
+    def verdict(self, worker: Any = None) -> Verdict | None:
+        """What became of the last gradient that the worker applied. Not in TensorFlow."""
+        return self._workers.of(worker).get("verdict")
+
+    def minimize(
+        self,
+        loss: Loss,
+        global_step: Variable | None = None,
+        var_list: Sequence[Variable] | None = None,
+        gate_gradients: int = GATE_OP,
+        aggregation_method: int | None = None,
+        colocate_gradients_with_ops: bool = False,
+        name: str | None = None,
+        grad_loss: Any = None,
+        *,
+        worker: Any = None,
+    ) -> Any:
+        """`compute_gradients` and `apply_gradients` in one; in a Graph an Operation that does both at every run."""
+        step, given = needed(global_step), (gate_gradients, aggregation_method, colocate_gradients_with_ops)
+        with self._entered() as collection:
+            pairs = self.compute_gradients(loss, var_list, *given, grad_loss, worker=worker)
+            applied = self.apply_gradients(pairs, step, name, worker=worker)
+            if not collection.graph:
+                return applied
+            # In a Graph both only checked the loss and made the slots; what runs computes gradients anew.
+            variables = [v for _, v in pairs]
+
+            def run() -> Any:
+                with entered(AtOnce(collection)):
+                    return self.minimize(loss, step, variables, *given, name, grad_loss, worker=worker)
+
+            return collection.fetch(run, COUNT)
+
+    def variables(self) -> list[Variable]:
+        """The wrapped optimizer's variables and the counter, sorted by name; none with strict="tf"."""
+        found = set() if self._strict else {*super().variables(), self.stale_counter}
+        return sorted(found, key=lambda v: v.name)
+
+    def summaries(self) -> dict[str, np.float32]:
+        """{"Gradient_staleness_percentage": stale_counter / (global_step + 1)}: what TensorFlow logs under this name.
+
+        It is no percentage, nor the share of gradients dropped: it counts drops for each update, and is above 1 where
+        most are dropped. The global step is that of the last `apply_gradients`.
+        """
+        with self._entered() as collection:
+            step = step_of(collection)[1] if self._applied_to is None else self._applied_to
+        return {SUMMARY_TAG: np.float32(self.stale_counter) / np.float32(int(step) + 1)}
+
+    def _noted(self, worker: Any) -> Noted:
+        noted = self._workers.of(worker).get("noted")
+        if noted is None:
+            raise no_step_noted(worker)
+        return noted
+
+    def _compared(self, noted: Noted, global_step: Variable) -> Verdict:
+        return compared(noted, global_step, self._staleness)
+
+    def _finish(self, check: Callable[[], Verdict], given: Any, step: Variable, name: str | None, worker: Any) -> Any:
+        """Update or drop now; in a Graph the Operation that does."""
+        pairs = list(given)
+        checked_pairs(pairs)
+        limit_of(self._staleness, step.dtype)
+        update = partial(self._opt.apply_gradients, pairs, step, name, **self._handed_on(worker))
+        with self._entered() as collection:
+            if collection.graph:
+                self._check_first()
+                update = update().run  # described once, run where the check allows it
+            return collection.fetch(lambda: self._decide(check, update, step, worker), COUNT)
+
+    def _decide(self, check: Callable[[], Verdict], update: Callable[[], Any], step: Variable, worker: Any) -> Any:
+        with turn(step) if self.atomic else nullcontext():
+            verdict = check()
+            if verdict.kept:
+                update()
+            else:
+                self.stale_counter.assign_add(1)
+            self._applied_to = step
+            self._workers.keep(worker, verdict=verdict)
+            return np.float32(self.stale_counter)
+
+    def _check_first(self) -> None:
+        """TensorFlow's graph holds one counter, so a second update finds its name taken."""
+        if self._strict and (self._described or self.stale_counter.name != "stale_counter:0"):
+            raise ValueError('stale_counter exists already: with strict="tf" a Graph takes one apply_gradients only')
+        self._described = True
+
+
+def _counter(opt: Any) -> Variable:
+    """A new counter, or that of the wrapper inside."""
+    if isinstance(opt, DropStaleGradientOptimizer):
+        return opt.stale_counter
+    return Variable(np.float32(0), trainable=False, name="stale_counter")

@@ -1,0 +1,55 @@
+"""What an optimizer around another one does whatever it adds: it hands on."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import Any
+
+from ..._variables.gate import GATE_GRAPH, GATE_NONE, GATE_OP
+from ..._variables.variable import Collection, Variable, current_collection, entered
+
+
+class Wrapper:
+    """Name, slots and variables of a wrapped optimizer, and the collection that worker threads work in."""
+
+    GATE_NONE, GATE_OP, GATE_GRAPH = GATE_NONE, GATE_OP, GATE_GRAPH
+
+    @property
+    def waits(self) -> bool:
+        """Whether `apply_gradients` waits for other workers."""
+        return getattr(self._opt, "waits", False)
+
+    def __init__(self, opt: Any, name: str) -> None:
+        if not name:
+            raise ValueError(f"name must be a non-empty string, got {name!r}")
+        self._opt, self._name, self._collection = opt, name, current_collection()
+
+    def get_name(self) -> str:
+        return self._name
+
+    def get_slot(self, var: Variable, name: str) -> Variable | None:
+        """The wrapped optimizer's slot."""
+        return self._opt.get_slot(var, name)
+
+    def get_slot_names(self) -> list[str]:
+        """The wrapped optimizer's."""
+        return self._opt.get_slot_names()
+
+    def variables(self) -> list[Variable]:
+        """The wrapped optimizer's variables."""
+        return self._opt.variables()
+
+    def _entered(self) -> AbstractContextManager[Collection]:
+        """Threads start without a collection; theirs is the one in which this optimizer was made."""
+        return entered(current_collection(self._collection))
+
+    def _handed_on(self, worker: Any) -> dict[str, Any]:
+        """The worker, for a wrapped optimizer that tells workers apart as well."""
+        return {"worker": worker} if hasattr(self._opt, "local_step") else {}
+
+
+def check_optimizer(opt: Any) -> None:
+    """TypeError for what is no optimizer."""
+    methods = [getattr(opt, name, None) for name in ("compute_gradients", "apply_gradients")]
+    if isinstance(opt, type) or not all(map(callable, methods)):
+        raise TypeError(f"opt must be an optimizer such as gl.train.AdamOptimizer(), got {opt!r}")

@@ -1,0 +1,248 @@
+"""The only file that tells NumPy from JAX.
+
+Everything above works on `xp = namespace(x)` and the functions here. JAX is looked up in `sys.modules`: arrays of a
+library that nobody imported cannot come in, so NumPy users never pay for importing it.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any
+
+import numpy as np
+
+from .errors import InvalidArgumentError
+from .sums import eigen_sum
+from .types import Array as Array
+
+# IEEE arithmetic is what the originals compute; their NaN and Inf are results here, not accidents to print about.
+quiet = np.errstate(all="ignore")
+
+_TINY = {np.dtype(t): np.finfo(t).tiny for t in (np.float32, np.float64)}
+_INT32 = np.iinfo(np.int32)
+_CHUNK = 8192  # entries that BLAS sums without starting threads, and TensorFlow without splitting
+CACHED = 32768  # entries that stay in the second-level cache between two passes
+
+
+def is_jax(x: Any) -> bool:
+    """True for JAX arrays and for the tracers inside `jit`, `grad` and `vmap`."""
+    jax = sys.modules.get("jax")
+    return jax is not None and isinstance(x, jax.Array)
+
+
+def is_traced(x: Any) -> bool:
+    """True where a value stands for a computation, so that nothing may branch on it."""
+    jax = sys.modules.get("jax")
+    return jax is not None and isinstance(x, jax.core.Tracer)
+
+
+def namespace(*arrays: Any) -> Any:
+    """`jax.numpy` if any argument is a JAX array, else `numpy`."""
+    return sys.modules["jax"].numpy if any(is_jax(a) for a in arrays) else np
+
+
+def precision(dtype: Any) -> AbstractContextManager[Any]:
+    """Where JAX keeps float64: JAX itself rounds it to float32 unless the whole process asks for 64 bits."""
+    jax = sys.modules.get("jax")
+    return jax.enable_x64(True) if jax is not None and np.dtype(dtype) == np.float64 else nullcontext()
+
+
+def as_array(x: Any, name: str = "t") -> Array:
+    """The array behind `x`; Python numbers become float32, int32 (int64 if too large) or bool, as in TensorFlow."""
+    if is_jax(x) or isinstance(x, np.ndarray):
+        return x
+    if x is None:
+        raise ValueError(f"{name} is None; give an array. Only lists may hold None, for variables without a gradient")
+    if hasattr(x, "__jax_array__"):  # a Variable
+        return x.__jax_array__()
+    if isinstance(x, str | bytes):
+        raise TypeError(f"{name} must be numbers, got {x!r}")
+    try:
+        array = np.asarray(x)
+    except ValueError as error:
+        raise ValueError(f"{name} must be rectangular, got rows of different lengths: {x!r}") from error
+    if array.dtype == object:
+        raise TypeError(f"{name} must be numbers, got {type(x).__name__}")
+    if isinstance(x, np.generic) or hasattr(x, "dtype"):
+        return array
+    narrow = {"f": np.float32, "i": np.int32, "c": np.complex64}.get(array.dtype.kind)
+    if narrow is np.int32 and array.size and not _INT32.min <= array.min() <= array.max() <= _INT32.max:
+        return array
+    return array.astype(narrow) if narrow else array
+
+
+def is_float(dtype: Any) -> bool:
+    """True for float16, bfloat16, float32 and float64."""
+    return np.dtype(dtype).kind == "f" or np.dtype(dtype).name == "bfloat16"
+
+
+def is_python_number(x: Any) -> bool:
+    """True for bool, int and float, and for np.float64, which is a Python float too."""
+    return isinstance(x, int | float)
+
+
+def is_weak(x: Any) -> bool:
+    """True for a JAX scalar that was a Python number, as `jit` makes of its arguments: it takes the other's dtype."""
+    return is_jax(x) and bool(x.weak_type)
+
+
+def broadcasts_into(shape: Sequence[int], other: Sequence[int], what: str) -> None:
+    """Refuse an operand that would make the result larger than `shape` (ValueError) or that does not fit at all."""
+    try:
+        result = np.broadcast_shapes(tuple(shape), tuple(other))
+    except ValueError:
+        raise InvalidArgumentError(f"{what} of shape {tuple(other)} does not fit t of shape {tuple(shape)}") from None
+    if result != tuple(shape):
+        raise ValueError(
+            f"{what} of shape {tuple(other)} would grow t from {tuple(shape)} to {result}; "
+            "give a scalar or a shape that broadcasts into t"
+        )
+
+
+def flush(x: Array) -> Array:
+    """`x` with denormal entries set to 0 of their sign, as TensorFlow's CPU kernels do; XLA does so by itself.
+
+    May write into x.
+    """
+    if is_jax(x) or (tiny := _TINY.get(x.dtype)) is None:
+        return x
+    x = np.asarray(x)
+    whole = x.size <= CACHED or not x.flags.c_contiguous
+    with watching() as has_denormals:
+        found = any(has_denormals(piece) for piece in ([x] if whole else pieces(x.reshape(-1), CACHED)))
+    if found:
+        np.multiply(x, 0, out=x, where=np.abs(x) < tiny)
+    return x
+
+
+@contextmanager
+def watching() -> Iterator[Callable[[Array], bool]]:
+    """Quiet arithmetic, and a function that tells in one pass whether an array has denormal entries.
+
+    Times the number below 1 such an entry loses bits, which raises the processor's underflow flag; 0 and NaN do not.
+    The least normal number does too, and what is done then leaves it alone.
+    """
+    raised: list[str] = []
+
+    def has_denormals(x: Array) -> bool:
+        if x.dtype not in _TINY:
+            return False
+        raised.clear()
+        np.multiply(x, np.nextafter(x.dtype.type(1), x.dtype.type(0)))
+        return bool(raised)
+
+    with np.errstate(all="ignore", under="call", call=lambda kind, _: raised.append(kind)):
+        yield has_denormals
+
+
+@quiet
+def sum_squares(x: Array, keep: int = 0) -> Array:
+    """Sum of x*x over all axes but the first `keep`, in the dtype of x.
+
+    NumPy arrays of up to 8192 entries are summed in TensorFlow's order, bit for bit; larger ones in cached pieces,
+    which is faster than any product array and loses fewer bits than TensorFlow does.
+    """
+    if is_jax(x) or x.dtype not in (np.float32, np.float64):
+        return flush(namespace(x).sum(x * x, axis=tuple(range(keep, x.ndim))))
+    flat = np.reshape(x, (*x.shape[:keep], math.prod(x.shape[keep:])))
+    if keep or flat.size <= _CHUNK:
+        return flush(eigen_sum(flush(flat * flat)))
+    total = sum(float(np.dot(piece, piece)) for piece in pieces(flat, _CHUNK))
+    return flush(x.dtype.type(total))
+
+
+def pieces(flat: Array, size: int) -> list[Array]:
+    """Consecutive views of a flat array, `size` entries each."""
+    return [flat[i : i + size] for i in range(0, flat.size, size)]
+
+
+@quiet
+def scaled(arrays: Sequence[Array], factor: Array) -> list[Array]:
+    """Each array times `factor`, in its own dtype.
+
+    NumPy results of one dtype are views of one new buffer: getting fresh pages from the system for many arrays costs
+    more than the multiplication.
+    """
+    scalar = getattr(factor, "shape", ()) == ()
+    if any(is_jax(a) for a in arrays) or is_jax(factor) or not scalar:
+        return [flush(namespace(a, factor).asarray(a * factor.astype(a.dtype))) for a in arrays]
+    buffers = {d: np.empty(sum(a.size for a in arrays if a.dtype == d), d) for d in {a.dtype for a in arrays}}
+    starts = dict.fromkeys(buffers, 0)
+    results = []
+    for a in arrays:
+        start, out = starts[a.dtype], buffers[a.dtype]
+        starts[a.dtype] = start + a.size
+        results.append(_scaled_into(out[start : start + a.size], a, a.dtype.type(factor)))
+    return results
+
+
+def _scaled_into(out: Array, a: Array, factor: Any) -> Array:
+    for source, target in zip(pieces(a.reshape(-1), CACHED), pieces(out, CACHED), strict=True):
+        flush(np.multiply(source, factor, out=target))
+    return out.reshape(a.shape)
+
+
+def power(x: Array, exponent: Array) -> Array:
+    """x ** exponent, for NumPy's float32 rounded from float64: NumPy's own float32 power is a few units off."""
+    if is_jax(x) or is_jax(exponent) or x.dtype != np.float32:
+        return namespace(x, exponent).power(x, exponent)
+    return np.power(x.astype(np.float64), exponent.astype(np.float64)).astype(np.float32)
+
+
+def take_rows(x: Array, indices: Array) -> Array:
+    """Rows `x[indices]`; under JAX an index outside gives a row that `set_rows` drops again."""
+    return x.at[indices].get(mode="clip") if is_jax(x) else x[indices]
+
+
+def set_rows(x: Array, indices: Array, rows: Array) -> Array:
+    """A copy of `x` with `x[indices] = rows`; under JAX indices outside are dropped."""
+    if is_jax(x):
+        return x.at[indices].set(rows, mode="drop")
+    x = x.copy()
+    x[indices] = rows
+    return x
+
+
+def add_rows(x: Array, indices: Array, rows: Array) -> Array:
+    """A copy of a JAX array with `rows` added at `indices`, those of one index one after another."""
+    return x.at[indices].add(rows, mode="drop")
+
+
+def sum_duplicates(indices: Array, rows: Array) -> tuple[Array, Array]:
+    """Distinct indices and, for each, the sum of its rows added one after another in the order given.
+
+    NumPy returns exactly the distinct indices. JAX needs a fixed size: the result is as long as the input, filled up
+    with an index that is outside every table.
+    """
+    xp = namespace(rows)
+    if xp is np:
+        unique, inverse = np.unique(indices, return_inverse=True)
+        sums = np.zeros((unique.size, *rows.shape[1:]), rows.dtype)
+        np.add.at(sums, inverse.reshape(-1), rows)
+        return unique, sums
+    outside = indices.dtype.type(np.iinfo(indices.dtype).max)
+    unique, inverse = xp.unique(indices, return_inverse=True, size=indices.shape[0], fill_value=outside)
+    return unique, xp.zeros_like(rows).at[inverse.reshape(-1)].add(rows)
+
+
+def occurrence(indices: Array) -> Array:
+    """For each entry how many equal entries stand before it: [3, 5, 3, 3] -> [0, 0, 1, 2]."""
+    xp = namespace(indices)
+    order = xp.argsort(indices, stable=True)
+    ordered = indices[order]
+    first = xp.searchsorted(ordered, ordered, side="left")
+    position = xp.arange(indices.shape[0], dtype=first.dtype)
+    rank = xp.zeros_like(position)
+    return set_rows(rank, order, position - first)
+
+
+def repeat(times: Array, body: Callable[[Array, Any], Any], carry: Any) -> Any:
+    """`carry = body(k, carry)` for k = 0 .. times-1: a Python loop, or XLA's where `times` is traced."""
+    if is_traced(times):
+        return sys.modules["jax"].lax.fori_loop(0, times, body, carry)
+    for k in range(int(times)):
+        carry = body(k, carry)
+    return carry

@@ -1,0 +1,151 @@
+"""Errors and warnings. Each error is also one of Python's own types, so plain `except ValueError` works."""
+
+import sys
+import warnings
+
+__all__ = [
+    "CancelledError",
+    "ClipWarning",
+    "DTypeError",
+    "DeadlineExceededError",
+    "DeadlockError",
+    "EmbeddingWarning",
+    "FailedPreconditionError",
+    "GateWarning",
+    "GradlabWarning",
+    "InternalError",
+    "InvalidArgumentError",
+    "KerasWarning",
+    "MissingDTypeError",
+    "MissingStepError",
+    "NoSystemError",
+    "NotAGradientError",
+    "NotAVariableError",
+    "NotFoundError",
+    "NotPairsError",
+    "SlicesWarning",
+    "StalenessWarning",
+    "UnsupportedDTypeError",
+]
+
+
+class InvalidArgumentError(ValueError):
+    """A shape, index or axis that the operation does not allow (TensorFlow's class of the same name)."""
+
+
+class DTypeError(InvalidArgumentError, TypeError):
+    """A dtype that the operation does not allow.
+
+    TensorFlow raises InvalidArgumentError for it when eager and TypeError while it builds a graph; this is both.
+    """
+
+
+class NotFoundError(LookupError):
+    """Something that is gone, or that was never there (TensorFlow's class of the same name)."""
+
+
+class UnsupportedDTypeError(DTypeError, NotFoundError):
+    """A dtype without a kernel.
+
+    TensorFlow raises NotFoundError for it when eager, InvalidArgumentError or TypeError in a graph; this is all three.
+    """
+
+
+class InternalError(InvalidArgumentError):
+    """What TensorFlow checks for itself (its class of the same name); here it is a bad argument like any other."""
+
+
+class FailedPreconditionError(RuntimeError):
+    """Something out of its order: another call has to come first (TensorFlow's class of the same name)."""
+
+
+class NoSystemError(FailedPreconditionError, NotFoundError):
+    """There is no TPU system to run an operation on.
+
+    Without a TPU it is a NotFoundError in TensorFlow, which has no kernel; on one something out of its order; this is
+    both.
+    """
+
+
+class DeadlineExceededError(TimeoutError):
+    """What was waited for did not happen in time (TensorFlow's class of the same name)."""
+
+
+class CancelledError(RuntimeError):
+    """A wait that somebody else ended (TensorFlow's class of the same name)."""
+
+
+class MissingDTypeError(TypeError, AttributeError):
+    """A bare Python number where an array that carries its dtype is needed (AttributeError in TensorFlow)."""
+
+
+class GradlabWarning(UserWarning):
+    """Base of all gradlab warnings: `warnings.simplefilter("ignore", gl.errors.GradlabWarning)` silences them."""
+
+
+class ClipWarning(GradlabWarning):
+    """A clip did something its caller may not expect: limit 0 or infinite, overflow, non-finite entries."""
+
+
+class EmbeddingWarning(GradlabWarning):
+    """A table, feature or step of TPU embeddings does something its user may not expect."""
+
+
+class GateWarning(GradlabWarning):
+    """A gate value that has no effect, or one that lets updates overtake gradients."""
+
+
+class KerasWarning(GradlabWarning):
+    """A Keras optimizer does something its user may not expect, in silence in the version it stands for."""
+
+
+class SlicesWarning(GradlabWarning):
+    """IndexedSlices say that they belong to a tensor of another shape than the one they meet; the latter counts."""
+
+
+class StalenessWarning(GradlabWarning):
+    """The staleness of a gradient is not what it seems: its steps were read from two variables, or moved backwards."""
+
+
+class NotPairsError(TypeError, ValueError):
+    """Something else than (gradient, variable) pairs.
+
+    In TensorFlow a TypeError where it cannot be unpacked, a ValueError where it has another length; this is both.
+    """
+
+
+class NotAGradientError(TypeError, ValueError):
+    """Something else than an array, IndexedSlices or None where a gradient must be.
+
+    In TensorFlow 1 a ValueError from SyncReplicasOptimizer, a TypeError from the others; this is both.
+    """
+
+
+class NotAVariableError(TypeError, NotImplementedError, AttributeError):
+    """Something that is not a Variable where one must be updated.
+
+    TensorFlow 1's optimizers raise NotImplementedError for it, Keras's AttributeError; this is both.
+    """
+
+
+class DeadlockError(RuntimeError):
+    """Nobody alive can bring about what is waited for; TensorFlow waits for ever."""
+
+
+class MissingStepError(RuntimeError, AttributeError):
+    """Nothing to measure the age of a gradient from: no global step, or none was noted for this worker.
+
+    An AttributeError in TensorFlow; this is both.
+    """
+
+
+def warn(message: str, category: type[GradlabWarning]) -> None:
+    """Warn at the line that called into gradlab, however deep in it the trouble shows."""
+    depth, frame = 1, sys._getframe(0)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(("gradlab.", "numpy.")):
+        depth, frame = depth + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=depth)
+
+
+for _name in __all__:  # where their users find them, in a traceback too
+    globals()[_name].__module__ = "gradlab.errors"

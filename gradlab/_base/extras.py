@@ -1,0 +1,42 @@
+"""Libraries that are not always installed: import one, or say in one sentence how to get it."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import Any
+
+DISTRIBUTION = "gradlab-notebooks"  # on PyPI `gradlab` is another project, so no hint may name it
+_CHECKOUT = Path(__file__).parents[2] / "pyproject.toml"  # not there in an installed wheel
+
+
+def how_to_install(extra: str) -> str:
+    """Return the command that installs an extra of this copy of gradlab: a clone's own, or the distribution's.
+
+    >>> '[optax]"' in how_to_install("optax")
+    True
+    """
+    if _CHECKOUT.is_file():
+        return f'pip install -e ".[{extra}]" in the folder of your clone of gradlab'
+    return f'pip install "{DISTRIBUTION}[{extra}]"'
+
+
+def missing(what: str, library: str, extra: str | None) -> str:
+    """Return the sentence for a library that is not installed; with no extra it is installed by its own name."""
+    how = how_to_install(extra) if extra else f"pip install {library}"
+    return f"{what} needs {library}, which is not installed; run {how}"
+
+
+def need(module: str, what: str, extra: str | None = None) -> Any:
+    """Import and return a module. Raises: ModuleNotFoundError: it is not installed; the message says how to install it.
+
+    >>> need("math", "this example").pi > 3
+    True
+    """
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        library = module.partition(".")[0]
+        if (error.name or "").partition(".")[0] != library:  # it is installed, and lacks something of its own
+            raise
+        raise ModuleNotFoundError(missing(what, library, extra), name=library) from error

@@ -1,0 +1,26 @@
+"""Arguments that choose one of a few words."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+Semantics = Literal["tf2.21", "tf2.3"]
+
+
+def is_old(semantics: str) -> bool:
+    if semantics not in ("tf2.21", "tf2.3"):
+        raise ValueError(f'semantics must be "tf2.21" or "tf2.3", got {semantics!r}')
+    return semantics == "tf2.3"
+
+
+def check_choice(name: str, given: Any, allowed: tuple[str, ...]) -> None:
+    """Refuse a field that is none of its allowed words."""
+    if given not in allowed:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {given!r}")
+
+
+def is_strict(strict: Any) -> bool:
+    """Whether an argument `strict`, None or "tf", asks for TensorFlow's ways where they are traps (ValueError)."""
+    if strict not in (None, "tf"):
+        raise ValueError(f'strict must be None or "tf", got {strict!r}')
+    return strict == "tf"

@@ -1,0 +1,139 @@
+"""IndexedSlices: the gradient of a gather, some rows of a tensor."""
+
+from __future__ import annotations
+
+import math
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .arrays import Array, as_array, is_jax, is_traced, namespace
+from .errors import DTypeError, InvalidArgumentError, SlicesWarning, warn
+
+
+@dataclass(frozen=True, eq=False)
+class IndexedSlices:
+    """Rows `values[k]` that belong at `indices[k]` of a tensor of shape `dense_shape`.
+
+    The tensor meant is `zeros(dense_shape)` with `tensor[indices[k]] += values[k]` for every k; an index may repeat.
+
+    Args:
+        values: (n, ...) array, NumPy or JAX.
+        indices: (n,) integer array.
+        dense_shape: shape of the whole tensor, or None if unknown.
+
+    Raises:
+        InvalidArgumentError: `values` and `indices` differ in length.
+        DTypeError: the indices are not integers.
+
+    What meets a table checks that indices and rows fit it. Source: `tf.IndexedSlices`, TensorFlow 2.21 (2026).
+
+    >>> IndexedSlices([[1.0, 2.0], [3.0, 4.0]], [2, 2], (4, 2)).to_dense()[2].tolist()
+    [4.0, 6.0]
+    """
+
+    values: Array
+    indices: Array
+    dense_shape: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        register()
+        values, indices = as_array(self.values, "values"), as_array(self.indices, "indices")
+        if indices.size == 0 and not np.issubdtype(indices.dtype, np.integer):
+            indices = indices.astype(np.int32)
+        if not np.issubdtype(indices.dtype, np.integer):
+            raise DTypeError(f"indices must be integers, got {indices.dtype}")
+        if indices.ndim != 1 or values.ndim < 1 or values.shape[0] != indices.shape[0]:
+            raise InvalidArgumentError(
+                f"values of shape {values.shape} need one index for each row, got indices of shape {indices.shape}"
+            )
+        shape = None if self.dense_shape is None else tuple(int(n) for n in self.dense_shape)
+        object.__setattr__(self, "values", values)
+        object.__setattr__(self, "indices", indices)
+        object.__setattr__(self, "dense_shape", shape)
+
+    @property
+    def dtype(self) -> Any:
+        return self.values.dtype
+
+    @property
+    def shape(self) -> tuple[int, ...] | None:
+        return self.dense_shape
+
+    @property
+    def one_each(self) -> bool:
+        """Whether rows have one element, for which TensorFlow has kernels of their own."""
+        return math.prod(self.values.shape[1:]) == 1
+
+    def with_values(self, values: Array) -> IndexedSlices:
+        """The same rows with other values: what a clip returns."""
+        return IndexedSlices(values, self.indices, self.dense_shape)
+
+    def check_rows(self, rows: int, name: str) -> None:
+        """Refuse indices outside `rows` (InvalidArgumentError); traced indices are believed."""
+        if is_traced(self.indices) or self.indices.shape[0] == 0:
+            return
+        indices = np.asarray(self.indices)
+        if indices.min() < 0 or indices.max() >= rows:
+            first = int(np.argmax((indices < 0) | (indices >= rows)))
+            raise InvalidArgumentError(
+                f"indices of {name} must be in [0, {rows}), got {indices[first]} at position {first}"
+            )
+
+    def to_dense(self) -> Array:
+        """The whole tensor, rows of one index summed (ValueError when `dense_shape` is unknown)."""
+        if self.dense_shape is None:
+            raise ValueError("these IndexedSlices have no dense_shape; give one to make them dense")
+        if tuple(self.values.shape[1:]) != self.dense_shape[1:]:
+            raise InvalidArgumentError(
+                f"rows of shape {self.values.shape[1:]} do not fit dense_shape {self.dense_shape}"
+            )
+        self.check_rows(self.dense_shape[0], "the slices")
+        xp = namespace(self.values)
+        dense = xp.zeros(self.dense_shape, self.dtype)
+        if is_jax(dense):
+            return dense.at[self.indices].add(self.values)
+        np.add.at(dense, self.indices, self.values)
+        return dense
+
+
+def register() -> None:
+    """Make IndexedSlices a JAX pytree as soon as JAX is there; its shape is static."""
+    jax = sys.modules.get("jax")
+    if jax is None or getattr(IndexedSlices, "_registered", False):
+        return
+    IndexedSlices._registered = True  # type: ignore[attr-defined]
+    jax.tree_util.register_pytree_node(IndexedSlices, lambda s: ((s.values, s.indices), s.dense_shape), _rebuilt)
+
+
+def _rebuilt(dense_shape: tuple[int, ...] | None, leaves: Any) -> IndexedSlices:
+    """Without checks: JAX rebuilds trees around placeholders, and around arrays with an axis more."""
+    slices = object.__new__(IndexedSlices)
+    for name, x in zip(("values", "indices", "dense_shape"), (*leaves, dense_shape), strict=True):
+        object.__setattr__(slices, name, x)
+    return slices
+
+
+Gradient = Any  # Array, IndexedSlices or None
+
+
+def check_shape(g: Gradient, shape: tuple[int, ...], name: str) -> None:
+    """Refuse a gradient that does not fit weights of this shape; nothing is broadcast.
+
+    Warns of a `dense_shape` that is another one, which TensorFlow does not look at.
+    """
+    if not isinstance(g, IndexedSlices):
+        if tuple(g.shape) != shape:
+            raise InvalidArgumentError(f"{name} has shape {shape} but its gradient has shape {tuple(g.shape)}")
+        return
+    if tuple(g.values.shape[1:]) != shape[1:] or not shape:
+        raise InvalidArgumentError(f"{name} has shape {shape} but its slices have rows of shape {g.values.shape[1:]}")
+    g.check_rows(shape[0], name)
+    if g.dense_shape not in (None, shape):
+        warn(
+            f"{name} has shape {shape} but its slices say dense_shape {g.dense_shape}, which is not looked at; are "
+            "they meant for another weight?",
+            SlicesWarning,
+        )

@@ -1,0 +1,1 @@
+"""The ways to run a rule on buffers that are already there: `gradlab.in_place`."""

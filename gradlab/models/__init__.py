@@ -1,0 +1,1 @@
+"""What the labs train, the data they train on, and the recordings that ship."""

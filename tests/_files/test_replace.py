@@ -1,0 +1,59 @@
+"""The old file or the new one, whatever happens in between."""
+
+import multiprocessing
+import os
+import signal
+import threading
+from pathlib import Path
+
+import pytest
+
+from gradlab._files.replace import replaced
+
+
+def test_what_raises_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+    with pytest.raises(RuntimeError), replaced(path) as part:
+        part.write_text("half of the n")
+        raise RuntimeError
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def _die_half_way(path: Path) -> None:
+    with replaced(path) as part:
+        part.write_text("half of the n")
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_process_that_is_killed_leaves_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+    process = multiprocessing.get_context("spawn").Process(target=_die_half_way, args=(path,))
+    process.start()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
+    assert path.read_text() == "old"
+
+
+def test_of_two_threads_the_later_one_wins_whole(tmp_path: Path) -> None:
+    path, meet = tmp_path / "a.txt", threading.Barrier(4)
+
+    def write(letter: str) -> None:
+        with replaced(path) as part:
+            meet.wait(30)
+            part.write_text(letter * 10_000)
+
+    threads = [threading.Thread(target=write, args=(letter,)) for letter in "abcd"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(path.read_text()) == 10_000 and len(set(path.read_text())) == 1
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_folder_that_is_not_there_is_said_before_the_work(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError), replaced(tmp_path / "missing" / "a.txt"):
+        pytest.fail("the work was begun")
