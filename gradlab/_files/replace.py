@@ -14,7 +14,7 @@ def replaced(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Give a new, empty file beside `path` to write; when the block ends well it takes the place of `path`.
 
     Until then, and if the block raises or the process dies, `path` is what it was. What is written is on the disk
-    before it takes the place. Each process and thread writes a file of its own, so that of two writers the later one wins.
+    before it takes the place. Each process and thread writes a file of its own: of two writers the later one wins.
 
     Raises:
         OSError: the folder cannot be written to, or the disk is full; said before the work where that shows at once.

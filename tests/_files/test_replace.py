@@ -11,12 +11,17 @@ import pytest
 from gradlab._files.replace import replaced
 
 
+def _fail_half_way(path: Path) -> None:
+    with replaced(path) as part:
+        part.write_text("half of the n")
+        raise RuntimeError("half way")
+
+
 def test_what_raises_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_text("old")
-    with pytest.raises(RuntimeError), replaced(path) as part:
-        part.write_text("half of the n")
-        raise RuntimeError
+    with pytest.raises(RuntimeError, match="half way"):
+        _fail_half_way(path)
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
 

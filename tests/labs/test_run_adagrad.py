@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from gradlab.reader_run import shipped
 
 import gradlab as gl
+from gradlab.reader_run import shipped
 from gradlab.rules import Adagrad
 
 NAMES = [shipped().entry_name(k) for k in range(128)]

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from gradlab.reader_run import shipped
 
 import gradlab as gl
+from gradlab.reader_run import shipped
 from gradlab.record.by_tensor import parts
 
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from gradlab.reader_run import shipped
 
 import gradlab as gl
 from gradlab.labs.run_staleness import GRADIENTS
+from gradlab.reader_run import shipped
 from gradlab.workers import Bowl, Experiment, Speeds, run
 
 
