@@ -1,12 +1,78 @@
-"""Numbers as sentences say them."""
+"""Numbers as readers see them: the one place that says how, for labs, reports, figures and explanations.
+
+As in the United States: 12,346 and 10%. Where a sign stands alone it is a true minus.
+"""
 
 from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+_LARGEST, _SMALLEST = 1e7, 1e-4  # beyond these with an exponent
+
+
+def number(x: float, digits: int = 3) -> str:
+    """A number of at least so many significant digits, and without an exponent where none is needed.
+
+    >>> number(0.12345), number(999.6), number(12345.6), number(0.5), number(-3.0)
+    ('0.123', '1,000', '12,346', '0.5', '-3')
+    >>> number(1e-7), number(2.5e9), number(float("inf")), number(float("nan"))
+    ('1e-07', '2.5e+09', 'inf', 'nan')
+    """
+    rounded = float(f"{x:.{digits - 1}e}") if math.isfinite(x) else x
+    if rounded == 0 or not _SMALLEST <= abs(rounded) < _LARGEST:
+        return f"{x:.{digits}g}"
+    if abs(rounded) >= 10.0 ** (digits - 1):
+        return f"{x:,.0f}"
+    return f"{rounded:.{digits}g}"
 
 
 def percent(share: float, digits: int = 0) -> str:
     """A share in percent.
 
-    >>> percent(0.256), percent(0.256, 1)
-    ('26 %', '25.6 %')
+    >>> percent(0.256), percent(0.256, 1), percent(12.5)
+    ('26%', '25.6%', '1,250%')
     """
-    return f"{100 * share:.{digits}f} %"
+    return f"{100 * share:,.{digits}f}%"
+
+
+def percent_of_many(share: float) -> str:
+    """A share in percent; what is not quite 0 or 1 does not look like it.
+
+    >>> percent_of_many(0.1), percent_of_many(0.00001), percent_of_many(0.99999), percent_of_many(1.0)
+    ('10.0%', 'under 0.1%', 'over 99.9%', '100%')
+    """
+    if share in (0.0, 1.0):
+        return percent(share)
+    return "under 0.1%" if share < 0.0005 else "over 99.9%" if share > 0.9995 else percent(share, 1)
+
+
+def counted(count: int, noun: str) -> str:
+    """So many of them.
+
+    >>> counted(1, "step"), counted(12000, "entry"), counted(0, "worker")
+    ('1 step', '12,000 entries', '0 workers')
+    """
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{count:,} {noun if count == 1 else plural}"
+
+
+def listed(names: Sequence[str], most: int = 3) -> str:
+    """Names in a row; of many the first ones, and how many more there are.
+
+    >>> listed(["a", "b"]), listed(["a", "b", "c", "d", "e"]), listed(["a"])
+    ('a and b', 'a, b, c and 2 more', 'a')
+    """
+    shown, more = list(names[:most]), len(names) - most
+    if more > 0:
+        return f"{', '.join(shown)} and {more:,} more"
+    return " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else "".join(shown)
+
+
+def signed(words: str) -> str:
+    """With a true minus for each hyphen that stands for one.
+
+    >>> signed("-0.5")
+    '−0.5'
+    """
+    return words.replace("-", "−")

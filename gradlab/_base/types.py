@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-Array = Any
+if TYPE_CHECKING:
+    import jax
+    import numpy as np
+
+    Array: TypeAlias = np.ndarray | jax.Array
+else:
+    Array = Any
