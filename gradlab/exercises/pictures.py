@@ -14,9 +14,8 @@ import numpy as np
 
 from ..figures import answer as drawn
 from ..figures.answer import number
-from ..live.cells import drawing
-from ..live.fallback import figure_html
-from ..live.words import Description
+from ..live.description import Description, figure_html
+from ..live.scheduling import drawing
 
 MOST = 9  # cells of a row that can still be read
 

@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from ..live.cells import shell
+from ..live.scheduling import shell
 from . import saved
 from ._feedback import Feedback
 from .catalogue import EXERCISES, NOTEBOOKS, notebook

@@ -1,4 +1,4 @@
-"""One look for every figure, in light and in dark; readers who see fewer colours tell its colours apart."""
+"""One look for every figure, in light and in dark; readers who see fewer colors tell its colors apart."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .._base.numbers import percent
 # Every pair differs by 20 or more in CIEDE2000, also with protan, deutan or tritan eyes, and likewise in the dark.
 BLUE, ORANGE, GREEN, BLACK, OTHER = "#187FD8", "#E66A10", "#175C36", "#141414", "#919191"
 GRID, FAINT = "#D9D9D9", "#EBB28C"  # FAINT joins marks that are understood without it
-# What these colours become on a dark page; all others have their lightness turned round.
+# What these colors become on a dark page; all others have their lightness turned round.
 DARK = {BLUE: "#4489F7", ORANGE: "#CF6A20", GREEN: "#55F58A", OTHER: "#787878"}
 
 WIDE, NARROW = 8.4, 3.6  # inches, at 100 dots per inch

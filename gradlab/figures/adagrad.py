@@ -127,8 +127,8 @@ class AdagradView:
         self._now = [moving_line(axes, transform=axes.get_xaxis_transform(), **_NOW) for axes in panels]
         dots: dict[str, Any] = {"ls": "none", "mec": "white", "mew": 1.0}
         self._here = {
-            name: [moving_line(axes, marker, ms=size, color=colour, **dots) for axes in axes_of]
-            for name, marker, size, colour, axes_of in (
+            name: [moving_line(axes, marker, ms=size, color=color, **dots) for axes in axes_of]
+            for name, marker, size, color, axes_of in (
                 ("descent", "^", 9.5, ORANGE, (self.plane, self.loss, self.rate)),
                 ("adagrad", "o", 8, BLUE, (self.plane, self.loss, self.accumulator, self.rate)),
             )

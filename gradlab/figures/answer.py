@@ -91,7 +91,7 @@ def cells(figure: Figure, heads: Sequence[str], wanted: Sequence[str], given: Se
     axes.axis("off")
     size = 9 if columns <= 6 else 7.5
     looks: dict[str, Any] = {"ha": "center", "va": "center", "color": BLACK}
-    for row, (name, colour, words) in enumerate((("wanted", BLUE, wanted), ("given", ORANGE, given))):
+    for row, (name, color, words) in enumerate((("wanted", BLUE, wanted), ("given", ORANGE, given))):
         beside = axes.get_yaxis_transform()
         axes.text(-0.02, row + 0.5, name, ha="right", va="center", color=BLACK, fontsize=9, transform=beside)
         for k, word in enumerate(words):
@@ -99,7 +99,7 @@ def cells(figure: Figure, heads: Sequence[str], wanted: Sequence[str], given: Se
             edge = {"ec": ORANGE, "lw": 2.2, "zorder": 3} if differs else {"ec": GRID, "lw": 0.8}
             axes.add_patch(_box(k, row, **edge))
             axes.text(k + 0.5, row + 0.5, textwrap.fill(word, 14), fontsize=size, zorder=4, **looks)
-        axes.plot([-0.008] * 2, [row + 0.08, row + 0.92], color=colour, lw=4, clip_on=False, transform=beside)
+        axes.plot([-0.008] * 2, [row + 0.08, row + 0.92], color=color, lw=4, clip_on=False, transform=beside)
     for k, head in enumerate(heads[:columns]):
         axes.text(k + 0.5, -0.3, _wrapped(head), fontsize=min(size, 8) - (columns > 4), **looks)
 

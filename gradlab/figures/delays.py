@@ -12,7 +12,7 @@ from .._base.numbers import percent
 from ._key import Key
 from ._style import BLACK, BLUE, GREEN, NARROW, ORANGE, OTHER, WIDE, moving_line, new_figure, tidy
 
-# One look for each line of a group: colour, dash and marker.
+# One look for each line of a group: color, dash and marker.
 _LOOKS: tuple[dict[str, Any], ...] = (
     {"color": BLUE, "ls": "-", "marker": "o"},
     {"color": GREEN, "ls": "--", "marker": "s"},

@@ -11,8 +11,8 @@ from matplotlib.patches import PathPatch
 from ._style import BLACK, NARROW, OTHER, WIDE, moving_line, new_figure
 from .libraries import boxes
 
-QUIET, RUST = "#505050", "#8F3800"  # darker than beside other figures: they stand on colours
-# How far a number agrees, and how its cell looks: pale colours under dark text, beside a note in words.
+QUIET, RUST = "#505050", "#8F3800"  # darker than beside other figures: they stand on colors
+# How far a number agrees, and how its cell looks: pale colors under dark text, beside a note in words.
 LOOKS = {"same": "#FFFFFF", "last digits": "#FFF3C4", "early": "#F6D2BF", "none": "#EFC6DC"}
 # Characters are whole pixels apart at 100, 125, 150 and 200 dots per inch, so that parts of a number join.
 _ADVANCE = 8 * 72 / 100  # points
@@ -35,7 +35,7 @@ class DigitsView:
     """One row for each library, one column for each number; the first row is what all were given.
 
     Of a number that differs the characters before that are black, the first differing one is bold, rust and
-    underlined, and those after it are grey.
+    underlined, and those after it are gray.
     """
 
     def __init__(self, rows: Sequence[str], columns: Sequence[str]) -> None:
@@ -45,7 +45,7 @@ class DigitsView:
         self.axes = self.figure.add_subplot()
         self.axes.set_axis_off()
         self.rows, self.columns = list(rows), list(columns)
-        self._boxes = {look: self._add_boxes(colour) for look, colour in LOOKS.items()}
+        self._boxes = {look: self._add_boxes(color) for look, color in LOOKS.items()}
         looks: dict[str, Any] = {"fontsize": 10, "color": BLACK, "va": "center"}
         self._heads = [self.axes.text(0, 0, words, ha="center", **looks) for words in columns]
         self._names = [self.axes.text(0, 0, name, **looks) for name in rows]
@@ -58,8 +58,8 @@ class DigitsView:
             artist.set_in_layout(False)
         self.arrange(narrow=False)
 
-    def _add_boxes(self, colour: str) -> PathPatch:
-        patch = PathPatch(boxes([], _BESIDE), fc=colour, ec=OTHER, lw=0.8, animated=True)
+    def _add_boxes(self, color: str) -> PathPatch:
+        patch = PathPatch(boxes([], _BESIDE), fc=color, ec=OTHER, lw=0.8, animated=True)
         self.axes.add_patch(patch)
         return patch
 

@@ -141,8 +141,8 @@ class _Panel:
         looks = {"ha": "center", "va": "center", "fontsize": 10, "color": BLACK, "animated": True, "zorder": 4} | looks
         return self.axes.text(x, y, text, in_layout=False, **looks)  # the layout is the same for all texts
 
-    def _patch(self, colour: str, size: tuple[float, float], zorder: float) -> Any:
-        return self.axes.add_patch(Rectangle((0, 0), *size, fc=colour, ec="none", animated=True, zorder=zorder))
+    def _patch(self, color: str, size: tuple[float, float], zorder: float) -> Any:
+        return self.axes.add_patch(Rectangle((0, 0), *size, fc=color, ec="none", animated=True, zorder=zorder))
 
     def _arrow(self) -> Any:
         looks: dict[str, Any] = {"arrowstyle": "-|>", "mutation_scale": 12, "shrinkA": 0, "shrinkB": 1}

@@ -11,7 +11,7 @@ from matplotlib.path import Path
 
 from ._style import BLACK, NARROW, OTHER, WIDE, new_figure
 
-# What can happen to an entry, and how its cell looks: pale colours under dark text, and the word itself.
+# What can happen to an entry, and how its cell looks: pale colors under dark text, and the word itself.
 LOOKS = {
     "kept": "#FFFFFF",
     "last digit moved": "#FFF3C4",
@@ -33,7 +33,7 @@ class LibrariesView:
         self.axes = self.figure.add_subplot()
         self.axes.set_axis_off()
         self.rows, self.columns = list(rows), list(columns)
-        self._cells = {look: self._add_boxes(colour) for look, colour in LOOKS.items()}
+        self._cells = {look: self._add_boxes(color) for look, color in LOOKS.items()}
         looks: dict[str, Any] = {"fontsize": 10, "color": BLACK}
         self._names = [self.axes.text(0, 0, name, va="center", **looks) for name in rows]
         self._heads = [self.axes.text(0, 0, "", ha="center", **looks) for _ in columns]
@@ -41,8 +41,8 @@ class LibrariesView:
         self._texts = [[self._add_text() for _ in columns] for _ in rows]
         self.arrange(narrow=False)
 
-    def _add_boxes(self, colour: str) -> PathPatch:
-        patch = PathPatch(boxes([], _BESIDE), fc=colour, ec=OTHER, lw=0.8, animated=True)
+    def _add_boxes(self, color: str) -> PathPatch:
+        patch = PathPatch(boxes([], _BESIDE), fc=color, ec=OTHER, lw=0.8, animated=True)
         self.axes.add_patch(patch)
         return patch
 

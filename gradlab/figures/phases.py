@@ -11,7 +11,7 @@ from matplotlib.gridspec import GridSpec
 from ._lanes import text
 from ._style import BLACK, BLUE, GREEN, GRID, NARROW, ORANGE, WIDE, moving_line, new_figure, tidy
 
-_COLOURS = "cividis"  # light and dark for every eye
+_COLORS = "cividis"  # light and dark for every eye
 LEVELS = (0.25, 0.5, 0.75)  # shares of the scale at which lines are drawn
 _CASING: dict[str, Any] = {"color": BLACK, "lw": 3.2, "solid_capstyle": "butt"}
 _LINES: tuple[dict[str, Any], ...] = tuple({"color": GRID, "lw": 1.4, "ls": dash} for dash in (":", "-", "--"))
@@ -29,7 +29,7 @@ class Scale(NamedTuple):
 
 
 class PhasesView:
-    """Cells coloured by a scale, with lines where it is a quarter, a half and three quarters full; a diamond to drag.
+    """Cells colored by a scale, with lines where it is a quarter, a half and three quarters full; a diamond to drag.
 
     Beside it are the cuts through the diamond: along the limits, and along the numbers of workers.
     """
@@ -73,7 +73,7 @@ class PhasesView:
         ramp = np.linspace(0, 1, 64)[None]
         self._scale.set_axis_off()
         self._scale.set(xlim=(-0.02, 1.02), ylim=(0, 1))
-        self._scale.imshow(ramp, extent=(0, 1, 0.42, 0.66), aspect="auto", cmap=_COLOURS, interpolation="none")
+        self._scale.imshow(ramp, extent=(0, 1, 0.42, 0.66), aspect="auto", cmap=_COLORS, interpolation="none")
         for level, looks in zip(LEVELS, _LINES, strict=True):
             self._scale.plot([level] * 2, [0.42, 0.66], **_CASING)
             self._scale.plot([level] * 2, [0.42, 0.66], **looks)
@@ -82,7 +82,7 @@ class PhasesView:
         x, y = self._limits, self._workers
         self._cells = self.plane.imshow(
             np.zeros((len(y), len(x))), extent=(x[0] - 0.5, x[-1] + 0.5, y[0] - 0.5, y[-1] + 0.5), aspect="auto",
-            origin="lower", cmap=_COLOURS, vmin=0, vmax=1, interpolation="none", animated=True, zorder=1,
+            origin="lower", cmap=_COLORS, vmin=0, vmax=1, interpolation="none", animated=True, zorder=1,
         )  # fmt: skip
         self._casings = [moving_line(self.plane, zorder=2, **_CASING) for _ in LEVELS]
         self._lines = [moving_line(self.plane, zorder=2.5, **looks) for looks in _LINES]

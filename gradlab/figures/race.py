@@ -16,7 +16,7 @@ from ..models.surfaces import REACH, SURFACES
 from ._contours import contours
 from ._style import BLACK, BLUE, GREEN, NARROW, ORANGE, OTHER, WIDE, log_ticks, moving_line, new_figure, tidy
 
-# One look for each place at the start: colour, dash and marker.
+# One look for each place at the start: color, dash and marker.
 LOOKS: tuple[dict[str, Any], ...] = (
     {"color": BLUE, "ls": "-", "lw": 1.8, "marker": "o", "ms": 8},
     {"color": ORANGE, "ls": "--", "lw": 1.8, "marker": "^", "ms": 9},

@@ -73,7 +73,7 @@ def _norms(axes: Any, course: Course) -> None:
 
 
 def _thinned(step: np.ndarray, values: np.ndarray, chosen: Any) -> tuple[np.ndarray, np.ndarray]:
-    """At most `MOST` places: the first step of so many neighbours, and the chosen of their values."""
+    """At most `MOST` places: the first step of so many neighbors, and the chosen of their values."""
     many = -(-len(step) // MOST)
     starts = np.arange(0, len(step), max(many, 1))
     return step[starts], chosen.reduceat(np.asarray(values, float), starts)

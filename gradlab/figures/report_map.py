@@ -14,7 +14,7 @@ from .run_rows import short
 
 MOST_ROWS, MOST_COLUMNS = 160, 300
 NAMED = 24  # lines that have room for a name each
-_DECADES = 6  # that the colours tell apart
+_DECADES = 6  # that the colors tell apart
 
 
 def map_figure(norm: np.ndarray, step: np.ndarray, until: int, names: Sequence[str], narrow: bool = False) -> Any:
@@ -25,7 +25,7 @@ def map_figure(norm: np.ndarray, step: np.ndarray, until: int, names: Sequence[s
     axes = tidy(figure.add_subplot(), "Norm of each tensor", "training step", "")
     axes.grid(False)
     ends = (step[0] if step.size else 0, max(until, 1), lines - 0.5, -0.5)
-    picture = axes.imshow(shown, norm=_scale(shown), cmap=_colours(), aspect="auto", interpolation="none", extent=ends)
+    picture = axes.imshow(shown, norm=_scale(shown), cmap=_colors(), aspect="auto", interpolation="none", extent=ends)
     if lines == len(names) and lines <= NAMED:
         axes.set_yticks(range(lines), [short(name) for name in names])
     else:
@@ -40,7 +40,7 @@ def map_figure(norm: np.ndarray, step: np.ndarray, until: int, names: Sequence[s
 
 
 def _largest(values: np.ndarray, most: int, axis: int) -> np.ndarray:
-    """The largest of so many neighbours along an axis that at most `most` are left; NaN and Inf win."""
+    """The largest of so many neighbors along an axis that at most `most` are left; NaN and Inf win."""
     many = -(-values.shape[axis] // most)
     starts = np.arange(0, values.shape[axis], max(many, 1))
     return np.maximum.reduceat(np.where(np.isfinite(values), values, np.inf), starts, axis=axis)
@@ -53,7 +53,7 @@ def _scale(shown: np.ndarray) -> LogNorm:
     return LogNorm(low if low < high else high / 10, high, clip=False)
 
 
-def _colours() -> Any:
+def _colors() -> Any:
     """Cividis; what is 0 or far below all others is black, what is not finite orange."""
     from matplotlib import colormaps
 

@@ -1,4 +1,4 @@
-"""An embedding table as colours, its slots beside it, and the devices that hold its rows."""
+"""An embedding table as colors, its slots beside it, and the devices that hold its rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ._numbers import label
 from ._style import BLACK, BLUE, ORANGE, OTHER, moving_line
 
 _WEIGHTS, _SLOTS = "PuOr", "cividis"  # every eye tells their ends apart
-LARGEST, MOST_SLOTS = 1.5, 3  # the weight that has the darkest colour; slots that fit
+LARGEST, MOST_SLOTS = 1.5, 3  # the weight that has the darkest color; slots that fit
 
 
 class TablePanel:
@@ -53,10 +53,10 @@ class TablePanel:
 
 
 class _Block:
-    """Numbers of all rows as colours, their name above and the scale below."""
+    """Numbers of all rows as colors, their name above and the scale below."""
 
-    def __init__(self, axes: Any, x: float, rows: int, width: int, colours: str) -> None:
-        looks: dict[str, Any] = {"aspect": "auto", "cmap": colours, "vmin": 0, "vmax": 1, "interpolation": "none"}
+    def __init__(self, axes: Any, x: float, rows: int, width: int, colors: str) -> None:
+        looks: dict[str, Any] = {"aspect": "auto", "cmap": colors, "vmin": 0, "vmax": 1, "interpolation": "none"}
         places = (x, x + width, rows - 0.5, -0.5), (x, x + width, rows + 0.6, rows)
         starts = np.zeros((rows, width)), np.linspace(0, 1, 32)[None]
         self._image, ramp = (

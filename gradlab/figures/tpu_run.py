@@ -13,7 +13,7 @@ from ._lanes import ACCEPTED, IN_HAND, patch
 from ._numbers import label
 from ._style import BLACK, BLUE, GREEN, NARROW, ORANGE, WIDE, log_ticks, moving_line, new_figure, tidy
 
-FARTHEST = 2.0  # a row that has moved so far has the brightest colour
+FARTHEST = 2.0  # a row that has moved so far has the brightest color
 _LOSSES: tuple[dict[str, Any], ...] = ({"color": BLUE, "lw": 1.8}, {"color": GREEN, "lw": 1.8, "ls": "--"})
 _NOW: dict[str, Any] = {"color": ORANGE, "lw": 1.8, "ls": "-."}
 _TOUCHED: dict[str, Any] = {"marker": ">", "ms": 6, "color": BLUE, "ls": "none"}

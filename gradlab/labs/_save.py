@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..figures.clip_names import numbered
-from ..live.cells import drawing
+from ..live.scheduling import drawing
 
 if TYPE_CHECKING:
     from ._lab import Lab

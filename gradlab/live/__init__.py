@@ -1,9 +1,18 @@
-"""Matplotlib figures that move under a reader's hands: still parts by Agg, moving artists painted by the browser."""
+"""Matplotlib figures that move under a reader's hands: still parts by Agg, moving artists painted by the browser.
 
-from .controls import Button, Menu, Preset, Toggle
-from .drags import Drag
+A `LiveFigure` is made of a matplotlib `Figure`, some controls (`Slider`, `Range`, `Menu`, `Toggle`, `Button`) and a
+function that takes their values, sets data on the moving artists and returns a `Description` of what is seen now.
+`Drag` makes a line or a point of the picture a handle, `Items` are what can be pointed at in it, and a `Preset` is a
+named setting. In a notebook the figure shows itself; `gradlab.labs.Lab` is one with a model behind it, made from these.
+"""
+
+from .controls import Button, Drag, Menu, Preset, Toggle
+from .description import Description, Items
 from .figure import LiveFigure
 from .sliders import Range, Slider
-from .words import Description, Items
 
 __all__ = ["Button", "Description", "Drag", "Items", "LiveFigure", "Menu", "Preset", "Range", "Slider", "Toggle"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -6,18 +6,16 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from .controls import Button, Menu, Toggle
+from .controls import Menu, Toggle
 from .sliders import Slider
-
-if TYPE_CHECKING:
-    from .figure import LiveFigure
+from .state import FigureState
 
 MOST_STATES = 500  # so that saving takes seconds, not minutes
 FEWEST_PLACES = 60  # of the axis, if menus and toggles are to move as well; fewer where there are fewer states
 
-State = dict[str, Any]
+Values = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -32,7 +30,7 @@ class Grid:
     controls: Mapping[str, Any]
     values: Mapping[str, Sequence[Any]]
 
-    def states(self) -> Iterator[State]:
+    def states(self) -> Iterator[Values]:
         """Give the values of all moving controls, state by state."""
         return (dict(zip(self.values, chosen, strict=True)) for chosen in itertools.product(*self.values.values()))
 
@@ -64,18 +62,16 @@ def resolutions(places: int, choices: Sequence[int], most: int = MOST_STATES) ->
 
 
 def grids(
-    live: LiveFigure, most: int = MOST_STATES, within: Mapping[str, tuple[float, float]] | None = None
+    figure: FigureState, most: int = MOST_STATES, within: Mapping[str, tuple[float, float]] | None = None
 ) -> Iterator[Grid]:
     """Give the grids that a page might have, the best first; the last is small.
 
     `most` is how many states the first may have, `within` the ends that sliders keep, by name.
     """
-    controls: dict[str, Any] = {
-        name: control if isinstance(control, Button) else replace(control, value=live.values[name])
-        for name, control in live._controls.items()
-    }
+    controls: dict[str, Any] = dict(figure.controls)
+    controls |= {name: replace(controls[name], value=value) for name, value in figure.values.items()}
     controls |= {name: shortened(controls[name], *ends) for name, ends in (within or {}).items()}
-    axis = controls.get(live._axis or "")
+    axis = controls.get(figure.axis or "")
     slider = axis if isinstance(axis, Slider) else None
     choices = [c for c in controls.values() if isinstance(c, Menu | Toggle)]
     choices.sort(key=lambda control: control is not axis)  # the axis first
@@ -85,7 +81,7 @@ def grids(
             yield Grid(controls, values)
         else:
             coarse = thinned(slider, step)
-            wanted = {live.values[coarse.name], *(p.values.get(coarse.name, coarse.value) for p in live._presets)}
+            wanted = {figure.values[coarse.name], *(p.values.get(coarse.name, coarse.value) for p in figure.presets)}
             reached = {value for value in wanted if coarse.minimum <= value <= coarse.maximum}
             values = {coarse.name: sorted({*coarse.values(), *reached}), **values}
             yield Grid({**controls, coarse.name: coarse}, values)

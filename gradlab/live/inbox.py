@@ -1,4 +1,7 @@
-"""What a browser may say to a LiveFigure. Nothing it says can raise: the worst answer is the state as it is."""
+"""What a figure is asked, from Python or by a browser, and what it does then.
+
+Nothing that a browser says can raise: the worst answer is the state as it is.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,14 @@ import contextvars
 import logging
 import threading
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeGuard
 
 from .controls import Button
+from .frame_cache import Preloader
 from .scene import usable_ratio
-
-if TYPE_CHECKING:
-    from .figure import LiveFigure
+from .scheduling import attention, drawing
+from .state import FigureState, Screen
 
 MOST_VIEWS = 8
 AGAIN_SECONDS = 4.0  # less than a view waits before it asks again
@@ -20,12 +24,79 @@ AGAIN_SECONDS = 4.0  # less than a view waits before it asks again
 _log = logging.getLogger(__name__)
 
 
-class Screen(NamedTuple):
-    """What a view is shown on: device pixels per CSS pixel, and whether the page is dark, and narrow."""
+class Stage:
+    """Changes what a figure shows and tells every view; `moved` hears the names of the controls that have changed."""
 
-    ratio: float
-    dark: bool
-    narrow: bool
+    def __init__(self, state: FigureState, moved: Callable[[Iterable[str]], None]) -> None:
+        self.state, self._moved = state, moved
+        self.preloader = Preloader(state)
+
+    def move(self, changes: Mapping[str, Any], answer: list[Any] | None = None, have: bool = False) -> None:
+        """Take over checked values, update the artists and show them; on an error all stays as it was.
+
+        `answer` is the request that asked for it; `have` says that the one who asked shows the picture already.
+        """
+        state = self.state
+        if not have:
+            attention.asked()  # before the lock, or another picture may be begun first
+        with drawing:
+            values = {**state.values, **changes}
+            shown = have and len(state.views) == 1
+            try:
+                description = state.describe(values)
+                ratios = [] if shown else state.views.ratios or [1.0]
+                frames = {ratio: state.scene.frame(ratio, description.items) for ratio in ratios}
+            except BaseException:
+                state.restore()
+                raise
+            state.values, state.description = values, description
+            state.number += 1
+            state.status = {"text": "", "error": False}
+            if shown:
+                state.tell(kind="answer", answer=answer, values=values)
+            elif state.views:
+                for ratio, frame in frames.items():
+                    state.send({"kind": "frame", "ratio": ratio, "answer": answer, **state.now()}, [frame])
+        self._moved(changes)
+        self.preloader.wake(at_once=have)
+
+    def refresh(self) -> None:
+        """Describe the same values again: the data behind the figure changed."""
+        with drawing:
+            self.state.edition += 1
+            self.move({})
+
+    def redraw_still(self, change: Callable[[], None]) -> None:
+        """Paint the still parts again as well, after `change`."""
+        state = self.state
+        with drawing:
+            state.scene.rearranged(change)
+            state.description = state.describe(state.values)
+            state.number += 1
+            state.edition += 1
+            for ratio, dark in state.views.looks:
+                state.send(*state.picture("still", ratio, dark))
+        self.preloader.wake()
+
+    def introduce(self, view: str, ratio: float, dark: bool) -> None:
+        """Tell a new view everything."""
+        attention.asked()
+        with drawing:
+            self.fit(self.state.views.narrow)
+            self.state.send(*self.state.setup(ratio, dark, view=view))
+        self.preloader.begin_again()
+
+    def fit(self, narrow: bool) -> None:
+        """Lay the figure out for a narrow page or a wide one."""
+        arrange = self.state.arrange
+        if arrange is not None and narrow != self.state.narrow:
+            self.state.narrow = narrow
+            self.redraw_still(lambda: arrange(narrow))
+
+    def zoom(self, panel: int | None, x: Sequence[float] = (), y: Sequence[float] = ()) -> None:
+        """Show a part of a panel (fractions from its left and bottom), or all of it again."""
+        scene = self.state.scene
+        self.redraw_still(scene.unzoom if panel is None else lambda: scene.zoom(panel, x, y))
 
 
 class Inbox:
@@ -36,26 +107,9 @@ class Inbox:
     over. A "set" is always answered, so that its view may send the next one.
     """
 
-    def __init__(self, live: LiveFigure) -> None:
-        self._live = live
-        self.views: dict[str, Screen] = {}
-        self.busy: set[str] = set()
+    def __init__(self, stage: Stage) -> None:
+        self._state, self._stage = stage.state, stage
         self._told: dict[str, float] = {}  # when each view was told everything
-
-    @property
-    def looks(self) -> list[tuple[float, bool]]:
-        """The (ratio, dark) for which still pictures are wanted now."""
-        return sorted({(screen.ratio, screen.dark) for screen in [*self.views.values()]})
-
-    @property
-    def ratios(self) -> list[float]:
-        """The pixel ratios for which moving pictures are wanted now."""
-        return sorted({screen.ratio for screen in [*self.views.values()]})
-
-    @property
-    def narrow(self) -> bool:
-        """Whether the view that spoke last is on a narrow page: all views share one arrangement."""
-        return bool(self.views) and [*self.views.values()][-1].narrow
 
     def receive(self, message: Any) -> None:
         """Act on one message."""
@@ -76,40 +130,41 @@ class Inbox:
         _log.error("%s", error, exc_info=error)
         said = {"kind": "status", "text": f"{type(error).__name__}: {error}", "error": True}
         if view is None:
-            self._live._tell(**said)
+            self._state.tell(**said)
         else:
-            self._live.send({**said, "view": view})
+            self._state.send({**said, "view": view})
 
     def _open(self, message: dict[str, Any]) -> None:
-        view = str(message.get("view"))
+        view, views = str(message.get("view")), self._state.views
         screen = Screen(usable_ratio(message.get("ratio")), message.get("dark") is True, message.get("narrow") is True)
-        if message.get("again") is True and self.views.get(view) == screen:
+        if message.get("again") is True and views.get(view) == screen:
             if time.monotonic() < self._told.get(view, -AGAIN_SECONDS) + AGAIN_SECONDS:
                 return  # its first message has only waited
         else:
-            self.views.pop(view, None)
-            while len(self.views) >= MOST_VIEWS:  # a page that vanished never said goodbye
-                self.views.pop(next(iter(self.views)))
-            self.views[view] = screen
-        self._live._introduce(view, screen.ratio, screen.dark)
-        self._told = {other: at for other, at in self._told.items() if other in self.views} | {view: time.monotonic()}
+            views.pop(view, None)
+            while len(views) >= MOST_VIEWS:  # a page that vanished never said goodbye
+                views.pop(next(iter(views)))
+            views[view] = screen
+        self._stage.introduce(view, screen.ratio, screen.dark)
+        self._told = {other: at for other, at in self._told.items() if other in views} | {view: time.monotonic()}
 
     def _close(self, message: dict[str, Any]) -> None:
-        self.views.pop(str(message.get("view")), None)
-        if self.views:
-            self._live._fit(self.narrow)
+        views = self._state.views
+        views.pop(str(message.get("view")), None)
+        if views:
+            self._stage.fit(views.narrow)
 
     def _set(self, message: dict[str, Any]) -> None:
         answer = [message.get("view"), message.get("id")]
         try:
-            self._live._move(self._read(message.get("values")), answer, have=message.get("have") is True)
+            self._stage.move(self._read(message.get("values")), answer, have=message.get("have") is True)
         except BaseException:
-            self._live._tell(kind="answer", answer=answer, values=self._live.values)
+            self._state.tell(kind="answer", answer=answer, values=dict(self._state.values))
             raise
 
     def _read(self, values: Any) -> dict[str, Any]:
         """Give the usable values: numbers beyond an end become that end, all else is left out."""
-        controls, usable = self._live._controls, {}
+        controls, usable = self._state.controls, {}
         for name, value in values.items() if isinstance(values, dict) else ():
             control = controls.get(name)
             if control is None or isinstance(control, Button):
@@ -123,16 +178,16 @@ class Inbox:
     def _zoom(self, message: dict[str, Any]) -> None:
         panel, x, y = (message.get(name) for name in ("panel", "x", "y"))
         if panel is None:
-            self._live._zoom(None, (), ())
+            self._stage.zoom(None)
         elif isinstance(panel, int) and _fractions(x) and _fractions(y):
-            self._live._zoom(panel, x, y)
+            self._stage.zoom(panel, x, y)
 
     def _press(self, message: dict[str, Any]) -> None:
-        button = self._live._controls.get(str(message.get("name")))
-        if not isinstance(button, Button) or button.name in self.busy:
+        button, busy = self._state.controls.get(str(message.get("name"))), self._state.busy
+        if not isinstance(button, Button) or button.name in busy:
             return
-        self.busy.add(button.name)
-        self._live._tell(kind="busy", name=button.name, busy=True)
+        busy.add(button.name)
+        self._state.tell(kind="busy", name=button.name, busy=True)
         # A copy of the context keeps printed text beside the cell that the press belongs to.
         context = contextvars.copy_context()
         threading.Thread(target=context.run, args=(self._work, button), daemon=True).start()
@@ -143,8 +198,8 @@ class Inbox:
         except Exception as error:
             self.report(error)
         finally:
-            self.busy.discard(button.name)
-            self._live._tell(kind="busy", name=button.name, busy=False)
+            self._state.busy.discard(button.name)
+            self._state.tell(kind="busy", name=button.name, busy=False)
 
 
 def _fractions(pair: Any) -> TypeGuard[list[float]]:

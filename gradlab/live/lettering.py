@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from matplotlib.backends.backend_agg import RendererAgg
@@ -13,12 +13,14 @@ from matplotlib.textpath import TextToPath
 
 REMEMBERED = 1024
 PAD = 4
+Agg: Any = RendererAgg  # matplotlib gives it no types
 # Agg places glyphs on a grid of this many parts of a pixel.
 PARTS = 64
 PRIVATE = ("_get_layout", "_multialignment", "_linespacing")  # what `draw_text` uses of a matplotlib Text
 SHAPING = ("get_fontfeatures", "get_language")  # what a Text has from matplotlib 3.11 on
 
-Array = Any
+
+T = TypeVar("T")
 
 
 class Recent(OrderedDict[Any, Any]):
@@ -33,11 +35,12 @@ class Recent(OrderedDict[Any, Any]):
         super().__init__()
         self._most = most
 
-    def find(self, key: Any, make: Callable[[], Any]) -> Any:
+    def find(self, key: Any, make: Callable[[], T]) -> T:
         """Give what was made for `key`, making it if need be."""
         if key in self:
             self.move_to_end(key)
-            return self[key]
+            found: T = self[key]
+            return found
         self[key] = made = make()
         if len(self) > self._most:
             self.popitem(last=False)
@@ -83,17 +86,17 @@ class Lettering:
 
     def __init__(self, dpi: float) -> None:
         self.dpi = dpi
-        self._ruler = RendererAgg(1, 1, dpi)
+        self._ruler = Agg(1, 1, dpi)
         self._sizes, self._masks = Recent(REMEMBERED), Recent(REMEMBERED)
 
     def measure(self, text: str, prop: Any, ismath: Any) -> tuple[float, float, float]:
         """Give width, height and descent in pixels."""
-        measure = self._ruler.get_text_width_height_descent
+        measure: Callable[..., tuple[float, float, float]] = self._ruler.get_text_width_height_descent
         return self._sizes.find((text, hash(prop), ismath), lambda: measure(text, prop, ismath))
 
     def paint(
         self, gc: Any, x: float, y: float, text: str, prop: Any, angle: float, ismath: Any, mtext: Any = None
-    ) -> tuple[int, int, Array]:
+    ) -> tuple[int, int, np.ndarray]:
         """Give left, top and the coverage (h, w; 0 to 255) of a text that starts at x, y (downwards).
 
         `mtext` is the Text that it is the only line of, if it is: Agg shapes it by the features and language of that.
@@ -106,7 +109,7 @@ class Lettering:
 
     def _fresh(
         self, gc: Any, x: float, y: float, text: str, prop: Any, angle: float, ismath: Any, mtext: Any
-    ) -> tuple[int, int, Array]:
+    ) -> tuple[int, int, np.ndarray]:
         width, height, descent = self.measure(text, prop, ismath)
         shaped = self._reach(text, prop, *_shaping(mtext))
         if angle % 360 or shaped:
@@ -115,7 +118,7 @@ class Lettering:
         else:
             before, above = PAD, math.ceil(height - descent) + PAD
             size = math.ceil(width) + 2 * PAD, above + math.ceil(descent) + PAD
-        renderer = RendererAgg(*size, self.dpi)
+        renderer = Agg(*size, self.dpi)
         pen = renderer.new_gc()
         pen.set_antialiased(gc.get_antialiased())
         pen.set_snap(gc.get_snap())
@@ -123,7 +126,7 @@ class Lettering:
             renderer.draw_tex(pen, before + x, above + y, text, prop, angle)
         else:
             renderer.draw_text(pen, before + x, above + y, text, prop, angle, ismath, mtext)
-        mask: Array = np.asarray(renderer.buffer_rgba())[..., 3]
+        mask: np.ndarray = np.asarray(renderer.buffer_rgba())[..., 3]
         rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
         if not len(rows):
             return 0, 0, np.zeros((0, 0), np.uint8)
@@ -137,8 +140,8 @@ class Lettering:
         """
         if features is None and language is None:
             return 0.0
-        shaper = TextToPath()
+        shaper: Any = TextToPath()
         points, _ = shaper.get_text_path(prop, text, features=features, language=language)
-        scale = prop.get_size_in_points() * self.dpi / 72 / shaper.FONT_SCALE
+        scale: float = prop.get_size_in_points() * self.dpi / 72 / shaper.FONT_SCALE
         # Hinting moves each glyph by less than a pixel from where the path has it.
         return float(np.hypot(*np.abs(points).max(axis=0, initial=0.0))) * scale + len(text)

@@ -13,14 +13,12 @@ import numpy as np
 from matplotlib.backend_bases import RendererBase
 from matplotlib.colors import to_rgba_array
 
-from .display_list import FAR, NO_COLOUR, Writer, colour, pack
+from .display_list import FAR, NO_COLOR, Writer, color, pack
 from .lettering import REMEMBERED, Lettering, Recent
 
 CAPS = ("butt", "round", "projecting")
 JOINS = ("miter", "round", "bevel")
 MARGIN = 1.0
-
-Array = Any
 
 
 class DisplayListRenderer(RendererBase):
@@ -33,7 +31,7 @@ class DisplayListRenderer(RendererBase):
         self._page = (-MARGIN, -MARGIN, width + MARGIN, height + MARGIN)
         self._lettering = Lettering(dpi)
         self.layouts = Recent(REMEMBERED)  # of texts, without their places
-        self.colours: set[int] = set()  # every colour word recorded so far
+        self.colors: set[int] = set()  # every color word recorded so far
         self._begin()
 
     def _begin(self) -> None:
@@ -107,7 +105,7 @@ class DisplayListRenderer(RendererBase):
         faces, edges = self._cycled(facecolors, cycle), self._cycled(edgecolors, cycle)
         self._writer.stamps(packed, flat, faces, edges, widths[cycle % len(widths)])
 
-    def draw_image(self, gc: Any, x: float, y: float, im: Array, transform: Any = None) -> None:
+    def draw_image(self, gc: Any, x: float, y: float, im: Any, transform: Any = None) -> None:
         self._prepare(gc, None)
         alpha = 1.0 if transform is None else gc.get_alpha()  # resampled pixels carry their alpha already
         height, width = im.shape[:2]
@@ -134,28 +132,29 @@ class DisplayListRenderer(RendererBase):
     # Details
 
     def _prepare(self, gc: Any, face: Any) -> int:
-        """Bring clip and pen up to date and give the packed fill colour."""
+        """Bring clip and pen up to date and give the packed fill color."""
         if gc.get_hatch() is not None:
-            raise NotImplementedError("a moving artist cannot be hatched: use a colour, or keep it still")
+            raise NotImplementedError("a moving artist cannot be hatched: use a color, or keep it still")
         self._clip(gc)
         forced = gc.get_alpha() if gc.get_forced_alpha() else None
         width = self.points_to_pixels(gc.get_linewidth())
-        self._style(self._word(gc.get_rgb(), forced) if width > 0 else NO_COLOUR, width, gc)
+        self._style(self._word(gc.get_rgb(), forced) if width > 0 else NO_COLOR, width, gc)
         if face is not None and len(face) == 3 and forced is None:
             forced = gc.get_alpha()
         return self._word(face, forced)
 
     def _word(self, rgba: Any, alpha: float | None) -> int:
-        """Pack a colour and remember that it was used."""
-        word = colour(rgba, alpha)
-        if word != NO_COLOUR:
-            self.colours.add(word)
+        """Pack a color and remember that it was used."""
+        word = color(rgba, alpha)
+        if word != NO_COLOR:
+            self.colors.add(word)
         return word
 
-    def _cycled(self, colours: Any, cycle: Array) -> Array:
-        """Pack colours, repeated over the items, as words."""
-        packed = [self._word(rgba, None) for rgba in to_rgba_array(colours)] or [NO_COLOUR]
-        return np.array(packed, np.uint32)[cycle % len(packed)]
+    def _cycled(self, colors: Any, cycle: np.ndarray) -> np.ndarray:
+        """Pack colors, repeated over the items, as words."""
+        packed = [self._word(rgba, None) for rgba in to_rgba_array(colors)] or [NO_COLOR]
+        words: np.ndarray = np.array(packed, np.uint32)[cycle % len(packed)]
+        return words
 
     def _style(self, edge: int, width: float, gc: Any) -> None:
         offset, lengths = gc.get_dashes()
@@ -179,7 +178,7 @@ class DisplayListRenderer(RendererBase):
             packed = pack(outline.vertices, outline.codes)
         self._writer.clip(rectangle, packed)
 
-    def _pixels(self, extents: Array) -> tuple[float, float, float, float]:
+    def _pixels(self, extents: np.ndarray) -> tuple[float, float, float, float]:
         """Round a clip box to whole pixels as Agg does."""
         x0, y0, x1, y1 = (float(value) for value in extents)
         top, bottom = math.floor(self.height - y1 + 0.5), math.floor(self.height - y0 + 0.5)
@@ -194,7 +193,7 @@ class DisplayListRenderer(RendererBase):
         )  # fmt: skip
         return pack(clean.vertices, clean.codes)
 
-    def _shape(self, gc: Any, path: Any, matrix: Array) -> tuple[Any, bool]:
+    def _shape(self, gc: Any, path: Any, matrix: np.ndarray) -> tuple[Any, bool]:
         """Clean a marker's path; say whether it was snapped to pixels."""
         width = self.points_to_pixels(gc.get_linewidth())
         clean = path.cleaned(matrix, remove_nans=True, curves=True, stroke_width=width, snap=gc.get_snap())
@@ -203,7 +202,7 @@ class DisplayListRenderer(RendererBase):
         free = path.cleaned(matrix, remove_nans=True, curves=True, snap=False)
         return clean, not np.array_equal(free.vertices, clean.vertices)
 
-    def _snaps(self, gc: Any, path: Any, matrix: Array, linewidths: Any) -> bool:
+    def _snaps(self, gc: Any, path: Any, matrix: np.ndarray, linewidths: Any) -> bool:
         if gc.get_snap() is not None:
             return bool(gc.get_snap())
         free = path.cleaned(matrix, remove_nans=True, curves=True, snap=False)
@@ -211,15 +210,16 @@ class DisplayListRenderer(RendererBase):
         clean = path.cleaned(matrix, remove_nans=True, curves=True, stroke_width=width, snap=None)
         return not np.array_equal(free.vertices, clean.vertices)
 
-    def _matrices(self, all_transforms: Any, master: Any, offsets: Array, count: int) -> Array:
+    def _matrices(self, all_transforms: Any, master: Any, offsets: np.ndarray, count: int) -> np.ndarray:
         """Give one 3 x 3 matrix per item, y downwards."""
         single = np.asarray(all_transforms, float).reshape(-1, 3, 3) if len(all_transforms) else np.eye(3)[None]
         matrices = (master.get_matrix() @ single)[np.arange(count) % len(single)]
         if len(offsets):
             matrices[:, :2, 2] += np.asarray(np.ma.filled(offsets, np.nan))[np.arange(count) % len(offsets)]
-        return self._flip @ matrices
+        flipped: np.ndarray = self._flip @ matrices
+        return flipped
 
-    def _image_matrix(self, matrix: Array, x: float, y: float, width: int, height: int) -> tuple[float, ...]:
+    def _image_matrix(self, matrix: np.ndarray, x: float, y: float, width: int, height: int) -> tuple[float, ...]:
         # The matrix takes the unit square to the canvas, y upwards; Agg puts upright images on whole pixels.
         (a, c, e), (b, d, f) = matrix[:2].tolist()
         left, low, right, high = e + x, f + y, e + x + a, f + y + d

@@ -6,7 +6,7 @@ import io
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import matplotlib.image
 import numpy as np
@@ -15,33 +15,29 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
 from matplotlib.figure import FigureBase
 from matplotlib.text import Text
 
+from .controls import Drag
+from .description import Items
 from .display_list import Writer
 from .lettering import Recent, draw_text
 from .renderer import DisplayListRenderer
 from .theme import DarkAgg, Palette
 from .zoom import Zoom, fractions
 
-if TYPE_CHECKING:
-    from .drags import Drag
-    from .words import Items
-
 FAST, SMALL = 1, 9
 SIZES = 4  # resolutions for which renderers are kept
-
-Array = Any
 
 
 class Scene:
     """Draws one figure; moving artists are the children of its Axes (and its own) made with `animated=True`.
 
-    Moving artists lie over everything still, as they do when a picture is blitted. `dark` says which colours a dark
+    Moving artists lie over everything still, as they do when a picture is blitted. `dark` says which colors a dark
     picture has in place of some light ones; `theme.Palette` finds the others.
     """
 
     def __init__(self, figure: Any, dark: Mapping[Any, Any] | None = None) -> None:
         self.figure = figure
         self.dpi = float(figure.dpi)
-        self.colours: dict[int, int] = {}  # every colour word recorded so far, and its dark counterpart
+        self.colors: dict[int, int] = {}  # every color word recorded so far, and its dark counterpart
         self._palette, self._zoom = Palette(dark), Zoom(figure)
         # Renderers remember the texts they have laid out; layouts measure by the one that paints.
         self._painters, self._recorders = Recent(SIZES), Recent(SIZES)
@@ -71,7 +67,7 @@ class Scene:
         """Paint everything by Agg, moving parts last, without dates or versions in the file."""
         return _png(self.over(self.blank(dpi or self.dpi, dark), dark), SMALL)
 
-    def blank(self, dpi: float, dark: bool = False) -> Array:
+    def blank(self, dpi: float, dark: bool = False) -> np.ndarray:
         """Paint the still parts: pixels (h, w, 4) to paint moving ones over."""
         self._at(dpi)
         painter = self._painter(dark)
@@ -79,7 +75,7 @@ class Scene:
         self.figure.draw(painter)
         return np.array(painter.buffer_rgba())
 
-    def over(self, still: Array, dark: bool = False) -> Array:
+    def over(self, still: np.ndarray, dark: bool = False) -> np.ndarray:
         """Paint the moving parts over a copy of what `blank` gave."""
         self._at(still.shape[1] / self.figure.get_figwidth())
         painter = self._painter(dark)
@@ -89,7 +85,7 @@ class Scene:
         return np.array(painter.buffer_rgba())
 
     def frame(self, ratio: float, items: Items | None = None) -> bytes:
-        """Record the moving parts as a display list, in light colours, and where the items lie."""
+        """Record the moving parts as a display list, in light colors, and where the items lie."""
         screen = self._at(self.dpi * ratio)
         recorder = self._recorders.find(screen, lambda: DisplayListRenderer(*screen))
         try:
@@ -100,8 +96,8 @@ class Scene:
                     artist.draw(recorder)
         finally:
             data = recorder.finish()
-        for word in recorder.colours - self.colours.keys():
-            self.colours[word] = self._palette.word(word)
+        for word in recorder.colors - self.colors.keys():
+            self.colors[word] = self._palette.word(word)
         return data if items is None else data + self._places(items, recorder.height)
 
     def _places(self, items: Items, height: int) -> bytes:
@@ -201,7 +197,7 @@ def _box(axes: Axes) -> dict[str, Any]:
     return {"left": x0, "top": 1 - y1, "width": x1 - x0, "height": y1 - y0}
 
 
-def _inside(axes: Axes, place: tuple[Any, Any], height: int) -> Array:
+def _inside(axes: Axes, place: tuple[Any, Any], height: int) -> np.ndarray:
     """Pixels (n, 2) from the top left; NaN where an Axes does not show the item."""
     pixels = axes.transData.transform(np.column_stack([np.asarray(column, float) for column in place]))
     x0, y0, x1, y1 = axes.bbox.padded(1).extents
@@ -209,7 +205,7 @@ def _inside(axes: Axes, place: tuple[Any, Any], height: int) -> Array:
     return np.where(shown, pixels * (1, -1) + (0, height), np.nan)
 
 
-def _png(pixels: Array, level: int) -> bytes:
+def _png(pixels: np.ndarray, level: int) -> bytes:
     opaque = bool((pixels[..., 3] == 255).all())
     buffer = io.BytesIO()
     unsigned: Any = {"Software": None}  # no version in the file

@@ -110,7 +110,7 @@ class Slider:
     def digits(self) -> int:
         """Digits to show: significant ones on a log scale, decimals otherwise."""
         if self.scale == "log":
-            # Neighbouring positions differ by a factor of 10 ** (1 / step): show enough digits to tell them apart.
+            # Neighboring positions differ by a factor of 10 ** (1 / step): show enough digits to tell them apart.
             return 2 + max(1, math.ceil(math.log10(self._step / 2.3)) - 1)
         return max(_decimals(self._step), _decimals(self.minimum))
 

@@ -1,4 +1,4 @@
-"""A dark picture of a light figure: colours are turned round where they are painted, and no artist is touched."""
+"""A dark picture of a light figure: colors are turned round where they are painted, and no artist is touched."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from matplotlib.backends.backend_agg import RendererAgg
 from matplotlib.colors import to_rgb
 
-from .display_list import colour
+from .display_list import color
+from .lettering import Agg
 
 PAGE = 0x11 / 255  # what white becomes
 BRIGHTEST = 0.96  # the lightness that black becomes: pure white glares on a dark page
@@ -29,14 +29,12 @@ OKLAB = np.array(
 CONES_BACK, OKLAB_BACK = np.linalg.inv(CONES), np.linalg.inv(OKLAB)
 RGB, ALPHA = 0x00FFFFFF, 0xFF000000
 
-Array = Any
-
 
 class Palette:
-    """The dark counterpart of every colour, to the nearest 1/255: its lightness turned round, its hue kept.
+    """The dark counterpart of every color, to the nearest 1/255: its lightness turned round, its hue kept.
 
     Args:
-        overrides: the counterparts to take for some colours, in any form that matplotlib reads.
+        overrides: the counterparts to take for some colors, in any form that matplotlib reads.
 
     >>> palette = Palette({"red": "salmon"})
     >>> [hex(palette.word(word)) for word in (0xFFFFFFFF, 0x800000FF)]
@@ -44,25 +42,25 @@ class Palette:
     """
 
     def __init__(self, overrides: Mapping[Any, Any] | None = None) -> None:
-        pairs = {colour(to_rgb(light)): colour(to_rgb(dark)) for light, dark in (overrides or {}).items()}
+        pairs = {color(to_rgb(light)): color(to_rgb(dark)) for light, dark in (overrides or {}).items()}
         self._dark = {light & RGB: dark & RGB for light, dark in pairs.items()}
 
     def word(self, word: int) -> int:
-        """Give the counterpart of a colour packed as `display_list.colour` packs it; alpha stays."""
+        """Give the counterpart of a color packed as `display_list.color` packs it; alpha stays."""
         rgb = word & RGB
         if rgb not in self._dark:
-            self._dark[rgb] = colour(_turned(_parts(rgb))) & RGB
+            self._dark[rgb] = color(_turned(_parts(rgb)).tolist()) & RGB
         return self._dark[rgb] | word & ALPHA
 
     def dark(self, rgb: Sequence[float]) -> tuple[float, ...]:
-        """Give the counterpart of a colour with parts from 0 to 1; a fourth part stays."""
-        return (*_parts(self.word(colour(rgb[:3]))), *rgb[3:])
+        """Give the counterpart of a color with parts from 0 to 1; a fourth part stays."""
+        return (*_parts(self.word(color(rgb[:3]))), *rgb[3:])
 
-    def all_dark(self, colours: Array) -> Array:
-        """Give the counterparts of many colours (..., 3 or 4)."""
-        colours = np.asarray(colours, float)
-        different, places = np.unique(colours.reshape(-1, colours.shape[-1]), axis=0, return_inverse=True)
-        return np.array([self.dark(one) for one in different])[places.ravel()].reshape(colours.shape)
+    def all_dark(self, colors: np.ndarray) -> np.ndarray:
+        """Give the counterparts of many colors (..., 3 or 4)."""
+        colors = np.asarray(colors, float)
+        different, places = np.unique(colors.reshape(-1, colors.shape[-1]), axis=0, return_inverse=True)
+        return np.array([self.dark(one) for one in different])[places.ravel()].reshape(colors.shape)
 
 
 class DarkAgg:
@@ -73,7 +71,7 @@ class DarkAgg:
     """
 
     def __init__(self, width: int, height: int, dpi: float, palette: Palette) -> None:
-        self._agg, self._palette = RendererAgg(width, height, dpi), palette
+        self._agg, self._palette = Agg(width, height, dpi), palette
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._agg, name)
@@ -91,7 +89,7 @@ class DarkAgg:
         facecolors: Any, edgecolors: Any, *looks: Any, **hatching: Any,
     ) -> None:  # fmt: skip
         faces, edges = self._palette.all_dark(facecolors), self._palette.all_dark(edgecolors)
-        hatching = {name: self._palette.all_dark(colours) for name, colours in hatching.items()}
+        hatching = {name: self._palette.all_dark(colors) for name, colors in hatching.items()}
         self._agg.draw_path_collection(
             self._pen(gc), master_transform, paths, all_transforms, offsets, offset_trans, faces, edges, *looks,
             **hatching,
@@ -128,9 +126,9 @@ def _parts(word: int) -> tuple[float, float, float]:
     return (word & 255) / 255, (word >> 8 & 255) / 255, (word >> 16 & 255) / 255
 
 
-def _turned(rgb: Sequence[float]) -> Array:
+def _turned(rgb: Sequence[float]) -> np.ndarray:
     lightness, a, b = OKLAB @ np.cbrt(CONES @ _linear(np.array(rgb)))
-    # A grey keeps its contrast with the page: its luminance is the cube of its lightness, and contrast is a quotient.
+    # A gray keeps its contrast with the page: its luminance is the cube of its lightness, and contrast is a quotient.
     luminance = (1 + FLARE) * (_linear(PAGE) + FLARE) / (lightness**3 + FLARE) - FLARE
     share = np.linspace(1, 0, 256)  # of the chroma: the largest that the screen can show
     turned = np.stack([np.full(256, min(np.cbrt(luminance), BRIGHTEST)), share * a, share * b])
@@ -139,9 +137,9 @@ def _turned(rgb: Sequence[float]) -> Array:
     return _encoded(light[:, shown.argmax()].clip(0, 1))
 
 
-def _linear(levels: Array) -> Array:
+def _linear(levels: np.ndarray | float) -> np.ndarray:
     return np.where(levels <= 0.04045, levels / 12.92, ((levels + 0.055) / 1.055) ** 2.4)
 
 
-def _encoded(light: Array) -> Array:
+def _encoded(light: np.ndarray) -> np.ndarray:
     return np.where(light <= 0.0031308, 12.92 * light, 1.055 * light ** (1 / 2.4) - 0.055)

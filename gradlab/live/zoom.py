@@ -9,8 +9,6 @@ import numpy as np
 
 LEAST = 1e-4  # the smallest part of the start that can be shown
 
-Array = Any
-
 
 class Zoom:
     """Moves the limits of a figure's axes and remembers where they started; what shares an axis follows.
@@ -20,8 +18,8 @@ class Zoom:
 
     def __init__(self, figure: Any) -> None:
         self._figure = figure
-        self._start: dict[Any, Array] = {}
-        self._seen: dict[Any, Array] = {}
+        self._start: dict[Any, np.ndarray] = {}
+        self._seen: dict[Any, np.ndarray] = {}
 
     def __bool__(self) -> bool:
         """Say whether anything is shown closer than at the start."""
@@ -57,7 +55,7 @@ class Zoom:
             _show(axis, self._start[axis])
         self._seen = dict(self._start)
 
-    def _limits(self) -> Iterator[tuple[Any, Array]]:
+    def _limits(self) -> Iterator[tuple[Any, np.ndarray]]:
         """Yield every axis with its limits, having noticed what somebody else has set."""
         for axes in self._figure.axes:
             for axis in (axes.xaxis, axes.yaxis):
@@ -67,20 +65,22 @@ class Zoom:
                 yield axis, now
 
 
-def at(axis: Any, parts: Array, limits: Array) -> Array:
+def at(axis: Any, parts: np.ndarray, limits: np.ndarray) -> np.ndarray:
     """Give the values at fractions of the way between two limits, as an axis is scaled."""
     scale = axis.get_transform()
     first, last = scale.transform(np.asarray(limits, float))
-    return scale.inverted().transform(first + parts * (last - first))
+    values: np.ndarray = scale.inverted().transform(first + parts * (last - first))
+    return values
 
 
-def fractions(axis: Any, values: Array, limits: Array) -> Array:
+def fractions(axis: Any, values: np.ndarray | float, limits: np.ndarray) -> np.ndarray:
     """Say how far values lie along the way between two limits, as an axis is scaled."""
     scale = axis.get_transform()
     first, last = scale.transform(np.asarray(limits, float))
-    return (scale.transform(np.asarray(values, float)) - first) / (last - first)
+    along: np.ndarray = (scale.transform(np.asarray(values, float)) - first) / (last - first)
+    return along
 
 
-def _show(axis: Any, limits: Array) -> None:
+def _show(axis: Any, limits: np.ndarray) -> None:
     # `auto=None` leaves autoscaling as it was.
     getattr(axis.axes, f"set_{axis.axis_name}lim")(*limits, auto=None)

@@ -9,11 +9,11 @@ from typing import Any
 
 from ..figures import DARK
 from ..figures.clip_names import numbered
-from ..live.cells import drawing
-from ..live.display_list import colour
+from ..live.display_list import color
+from ..live.scheduling import drawing
 from ..live.theme import Palette
 
-_COLOUR = re.compile(r"#[0-9a-f]{6}\b")
+_COLOR = re.compile(r"#[0-9a-f]{6}\b")
 _NAMED = re.compile(r'(?<= id=")|(?<=url\(#)|(?<=href="#)')
 _DIGITS = re.compile(r'(\.\d\d)\d+(?=[ "])')  # a hundredth of a point is enough; scales, which end in ), keep theirs
 _LEFT_OUT = re.compile(r"<metadata>.*?</metadata>|<style.*?</style>|<!--.*?-->", re.DOTALL)
@@ -38,18 +38,18 @@ def inline_svg(figure: Any, alt: str, name: str) -> str:
     text = buffer.getvalue()
     inner = _LEFT_OUT.sub("", text[text.index(">", text.index("<svg")) + 1 :])
     inner = numbered(_DIGITS.sub(r"\1", " ".join(inner.split())))
-    inner = _COLOUR.sub(_both_themes(Palette(DARK)), _NAMED.sub(f"{name}-", inner))
+    inner = _COLOR.sub(_both_themes(Palette(DARK)), _NAMED.sub(f"{name}-", inner))
     box = " ".join(f"{72 * inches:g}" for inches in (0, 0, *figure.get_size_inches()))
     return f'<svg role="img" aria-label="{escape(alt)}" viewBox="{box}">{inner}'
 
 
 def _both_themes(palette: Palette) -> Any:
-    """What stands in for a colour: its light and its dark form, between which the page chooses."""
+    """What stands in for a color: its light and its dark form, between which the page chooses."""
 
     def both(found: re.Match[str]) -> str:
         light = found[0]
         red, green, blue = (int(light[k : k + 2], 16) / 255 for k in (1, 3, 5))
-        dark = palette.word(colour((red, green, blue)))
+        dark = palette.word(color((red, green, blue)))
         return f"light-dark({light},#{dark & 255:02x}{dark >> 8 & 255:02x}{dark >> 16 & 255:02x})"
 
     return both

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from ..live.saved import parts
+from ..live.page import parts
 from ._html import Section, paragraph, picture, table
 from ._run import Run
 from ._words import counted, number, percent
@@ -50,7 +50,7 @@ def other_limit(run: Run) -> Section | None:
     """The clipping lab on this run."""
     if run.limit is None or not run.finite_norms.size:
         return None
-    title, sentence = "What another limit would have done", _neighbours(run, run.limit)
+    title, sentence = "What another limit would have done", _neighbors(run, run.limit)
     return Section("other", title, sentence, partial(_clipping, run, run.limit))
 
 
@@ -87,7 +87,7 @@ def _layers(run: Run, limit: float) -> str:
     return moving(run, lab)
 
 
-def _neighbours(run: Run, limit: float) -> str:
+def _neighbors(run: Run, limit: float) -> str:
     half, double = (percent(run.rec.what_if(clip_global_norm=limit * by).fraction_fired) for by in (0.5, 2))
     alone = run.rec.what_if(clip_norm=limit)
     return (

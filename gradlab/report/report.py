@@ -11,7 +11,7 @@ from string import Template
 
 from .. import __version__
 from .._files.replace import replaced
-from ..live import page, saved
+from ..live import page
 from ..record import Recorder
 from . import adagrad, caveats, course, limits, moving, nonfinite, recorded, stale
 from ._html import Section
@@ -87,7 +87,7 @@ class Report:
             title=escape(self.title), description=escape(self.sentences[0]), links=links,
             sections="\n".join(section.html() for section in self.sections), version=__version__,
             style=(page.FOLDER / "widget.css").read_text("utf-8") + (FOLDER / "page.css").read_text("utf-8"),
-            script=saved.script(),
+            script=page.script(),
         )  # fmt: skip
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -36,7 +36,7 @@ def section(run: Run) -> Section | None:
 _UNKNOWN = "of no two gradients so far apart the directions are known."
 _MEANING = (
     "A cosine of 1 says that the old gradient points where a fresh one would, 0 that it says nothing of it. Batches "
-    "differ, so that neighbouring steps agree in part only; what is lost beyond one step is what staleness costs."
+    "differ, so that neighboring steps agree in part only; what is lost beyond one step is what staleness costs."
 )
 
 

@@ -25,8 +25,8 @@ def written(path: Path, *sources: str) -> Path:
 # Nobody waits for pictures that are made ahead in these pages, and all labs at once would make them for minutes.
 SETUP = """\
 import gradlab as gl
-from gradlab.live import reel
-reel.MOST_BYTES = 0"""
+from gradlab.live import frame_cache
+frame_cache.MOST_BYTES = 0"""
 
 
 def every_lab(path: Path, *names: str) -> Path:

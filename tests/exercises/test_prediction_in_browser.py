@@ -17,7 +17,7 @@ def sketched(page: Any) -> Iterator[tuple[Any, Wire]]:  # noqa: F811
     prediction = predict("clipping.share")
     wire = Wire(prediction.live, page)
     wire.open()
-    box, panel = page.locator(".gl-picture").bounding_box(), prediction.live._scene.panels()[0]
+    box, panel = page.locator(".gl-picture").bounding_box(), prediction.live._state.scene.panels()[0]
 
     def to(x: float, y: float) -> None:
         across, down = panel["left"] + panel["width"] * x, panel["top"] + panel["height"] * (1 - y)

@@ -25,9 +25,9 @@ def linear(rgb: tuple[float, ...]) -> np.ndarray:
     return np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
 
 
-def contrast(theme: str, colour: object, under: object = "white") -> float:
-    """WCAG 2.1's contrast of two colours that are given as they are in light."""
-    pair = (linear(THEMES[theme](to_rgb(c))) @ [0.2126, 0.7152, 0.0722] for c in (colour, under))  # type: ignore[arg-type]
+def contrast(theme: str, color: object, under: object = "white") -> float:
+    """WCAG 2.1's contrast of two colors that are given as they are in light."""
+    pair = (linear(THEMES[theme](to_rgb(c))) @ [0.2126, 0.7152, 0.0722] for c in (color, under))  # type: ignore[arg-type]
     low, high = sorted(pair)
     return (high + 0.05) / (low + 0.05)
 
@@ -40,9 +40,9 @@ def too_faint(view: Any, theme: str, papers: list[str]) -> list[str]:
 
     found = [text for text in drawn(Text) if any(contrast(theme, text.get_color(), paper) < 4.5 for paper in papers)]
     for line in drawn(Line2D):
-        colours = {line.get_color()} if line.get_linestyle() != "None" else set()
-        colours |= {line.get_markerfacecolor()} if line.get_marker() != "None" else set()
-        if any(contrast(theme, c) < 3 for c in colours - {_style.GRID, _style.FAINT}):
+        colors = {line.get_color()} if line.get_linestyle() != "None" else set()
+        colors |= {line.get_markerfacecolor()} if line.get_marker() != "None" else set()
+        if any(contrast(theme, c) < 3 for c in colors - {_style.GRID, _style.FAINT}):
             found.append(line)
     for patch in drawn(PathPatch):  # a pale fill has an edge that stands out
         edge, face = patch.get_edgecolor(), patch.get_facecolor()

@@ -1,4 +1,4 @@
-"""The first digit that differs stands out by weight, colour and a line below it, and the parts of a number join."""
+"""The first digit that differs stands out by weight, color and a line below it, and the parts of a number join."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ def test_the_parts_join_and_the_line_is_below_the_digit(narrow: bool, dpi: int) 
     assert (ends[:, 1] < kept.y0 + 2).all()
 
 
-def test_a_number_that_agrees_has_no_line_and_cells_change_their_colour() -> None:
+def test_a_number_that_agrees_has_no_line_and_cells_change_their_color() -> None:
     view = drawn(Cell("1", None, "same", "same"), Cell("NaN", None, "no number", "none"))
     assert np.isnan(view._lines.get_xdata()).all()
     sizes = {look: len(patch.get_path().vertices) // 5 for look, patch in view._boxes.items()}

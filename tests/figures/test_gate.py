@@ -53,13 +53,13 @@ def test_a_lane_is_new_from_the_update_on() -> None:
 
 def test_an_arrow_says_which_value_a_gradient_read() -> None:
     view = drawn(side(3, raced=True), side(3))
-    for panel, word, colour, old in zip(view._panels, ("new b", "old b"), (RUST, QUIET), (False, True), strict=True):
-        assert (panel._read["a"].get_text(), panel._read["a"].get_color()) == (word, colour)
+    for panel, word, color, old in zip(view._panels, ("new b", "old b"), (RUST, QUIET), (False, True), strict=True):
+        assert (panel._read["a"].get_text(), panel._read["a"].get_color()) == (word, color)
         assert (panel._arrows["a"].get_linewidth() < 2) is old
     assert not drawn(side(0), side(0))._panels[0]._arrows["a"].get_visible()
 
 
-def test_what_differs_carries_a_sign_and_a_colour() -> None:
+def test_what_differs_carries_a_sign_and_a_color() -> None:
     first, second = drawn(side(3, raced=True), side(3))._panels
     marked = [key for key, text in first._entries.items() if text.get_text().startswith("≠ ")]
     assert {key[:2] for key in marked} == {(0, 1)}
@@ -67,12 +67,12 @@ def test_what_differs_carries_a_sign_and_a_colour() -> None:
     assert first._entries[0, 1, 0, 0].get_text() == "≠ 10.2"
     assert second._entries[0, 1, 0, 0].get_text() == "≠ 11"
     assert first._entries[0, 2, 0, 0].get_text() == "·"
-    for panel, colour in ((first, PALE_ORANGE), (second, PALE_BLUE)):
-        assert panel._fills[0, 1, 0, 0].get_facecolor() == pytest.approx(_rgba(colour))
+    for panel, color in ((first, PALE_ORANGE), (second, PALE_BLUE)):
+        assert panel._fills[0, 1, 0, 0].get_facecolor() == pytest.approx(_rgba(color))
 
 
-def _rgba(colour: str) -> tuple[float, ...]:
-    return (*(int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)), 1.0)
+def _rgba(color: str) -> tuple[float, ...]:
+    return (*(int(color[k : k + 2], 16) / 255 for k in (1, 3, 5)), 1.0)
 
 
 def test_the_gate_is_shut_until_it_opens_and_absent_where_there_is_none() -> None:

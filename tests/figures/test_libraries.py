@@ -1,9 +1,9 @@
-"""Every cell stands in the colour of what happened to it, and says so."""
+"""Every cell stands in the color of what happened to it, and says so."""
 
 from gradlab.figures.libraries import LOOKS, LibrariesView
 
 
-def test_cells_move_between_the_colours_and_carry_their_text() -> None:
+def test_cells_move_between_the_colors_and_carry_their_text() -> None:
     view = LibrariesView(["gradient", "mine"], ["a", "b"])
     view.draw(1.0, [["1", "2"], ["NaN", "2\nkept"]], [["kept", "kept"], ["NaN", "kept"]])
     assert {look: len(patch.get_path().vertices) // 5 for look, patch in view._cells.items()} == dict.fromkeys(

@@ -1,4 +1,4 @@
-"""Colours that everybody tells apart and can read, in light and in dark."""
+"""Colors that everybody tells apart and can read, in light and in dark."""
 
 import itertools
 
@@ -29,7 +29,7 @@ def lab(light: np.ndarray) -> np.ndarray:
 
 
 def difference(one: np.ndarray, other: np.ndarray) -> float:
-    """CIEDE2000 of two colours in CIELAB (Sharma, Wu and Dalal, 2005)."""
+    """CIEDE2000 of two colors in CIELAB (Sharma, Wu and Dalal, 2005)."""
     (l1, a1, b1), (l2, a2, b2) = one, other
     chroma7 = ((np.hypot(a1, b1) + np.hypot(a2, b2)) / 2) ** 7
     stretch = 1.5 - 0.5 * np.sqrt(chroma7 / (chroma7 + 25**7))
@@ -67,7 +67,7 @@ def test_differences_are_those_of_the_published_table(one: tuple, other: tuple, 
 
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("pair", list(itertools.combinations(SERIES, 2)), ids="-".join)
-def test_everybody_tells_the_colours_of_series_apart(theme: str, pair: tuple[str, str]) -> None:
+def test_everybody_tells_the_colors_of_series_apart(theme: str, pair: tuple[str, str]) -> None:
     lights = [linear(THEMES[theme](to_rgb(getattr(_style, name)))) for name in pair]
     for eyes, matrix in EYES.items():
         one, other = (lab(np.array(matrix) @ light) for light in lights)
@@ -75,7 +75,7 @@ def test_everybody_tells_the_colours_of_series_apart(theme: str, pair: tuple[str
 
 
 @pytest.mark.parametrize("state", ["clipping", "arrows"])
-def test_lines_of_a_panel_differ_by_more_than_colour(state: str) -> None:
+def test_lines_of_a_panel_differ_by_more_than_color(state: str) -> None:
     for axes in Shown(state).view.figure.axes:
         looks = {(line.get_linestyle(), line.get_marker(), line.get_color()) for line in axes.lines}
         edged = [patch for patch in axes.patches if patch.get_edgecolor()[3]]

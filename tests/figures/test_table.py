@@ -1,4 +1,4 @@
-"""The table as colours: its own scale, one for each slot, and marks on rows."""
+"""The table as colors: its own scale, one for each slot, and marks on rows."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ def drawn(slots: dict[str, np.ndarray]) -> tuple:  # type: ignore[type-arg]
     return axes, panel
 
 
-def test_colours_run_over_the_scale_that_is_written() -> None:
+def test_colors_run_over_the_scale_that_is_written() -> None:
     axes, _ = drawn({"m": np.linspace(-2.0, 4.0, 12).reshape(6, 2)})
     images = [image for image in axes.images if image.get_visible() and image.get_array().shape == (6, 2)]
     assert images[0].get_array().min() == 1
@@ -22,7 +22,7 @@ def test_colours_run_over_the_scale_that_is_written() -> None:
     assert words == ["device 0", "device 1", "device 2", "table", "−1.5", "1.5", "m", "−2", "4"]
 
 
-def test_a_slot_of_one_number_has_one_colour() -> None:
+def test_a_slot_of_one_number_has_one_color() -> None:
     axes, _ = drawn({"m": np.ones((6, 2))})
     assert np.ptp(axes.images[2].get_array()) == 0
 

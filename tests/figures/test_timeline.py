@@ -1,4 +1,4 @@
-"""The timeline: bars where gradients are, numbers where there is room, marks beyond colour, half of it when narrow."""
+"""The timeline: bars where gradients are, numbers where there is room, marks beyond color, half of it when narrow."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The figure of a training: rows by colour, traffic as counted boxes."""
+"""The figure of a training: rows by color, traffic as counted boxes."""
 
 import numpy as np
 
@@ -20,7 +20,7 @@ def drawn() -> RunView:
     return view
 
 
-def test_colours_end_at_the_farthest() -> None:
+def test_colors_end_at_the_farthest() -> None:
     assert drawn()._images[0].get_array().tolist() == [[0, 1, 1], [0, 0, 2], [0, FARTHEST, FARTHEST]]
 
 

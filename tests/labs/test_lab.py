@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 import gradlab as gl
 from gradlab.live import Button, Menu, Range, Toggle
-from gradlab.live.reel import MOST_BYTES, pack
+from gradlab.live.frame_cache import MOST_BYTES, pack
 
 LABS = list(gl.labs.catalogue().items())
 every_lab = pytest.mark.parametrize("make", [make for _, make in LABS], ids=[name for name, _ in LABS])

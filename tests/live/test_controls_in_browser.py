@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from gradlab.live.messages import setup
 from tests.live.conftest import Wire, sets
 from tests.live.everything import everything
 from tests.live.examples import clipped
@@ -177,7 +176,7 @@ def test_the_goal_has_its_own_line_and_is_announced_when_it_changes(hurry: Calla
 
 
 def test_a_control_that_is_fixed_does_not_move(wire: Wire) -> None:
-    message, buffers = setup(wire.live, 1.0, False, view="*")
+    message, buffers = wire.live._state.setup(1.0, False, view="*")
     for spec in message["controls"]:
         spec["fixed"] = spec["name"] != "limit"
     wire.page.evaluate("window.close_view(); sent.length = 0; window.open_view()")

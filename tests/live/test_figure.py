@@ -2,12 +2,13 @@ import gc
 import threading
 import weakref
 from html.parser import HTMLParser
+from typing import Any
 
+import ipywidgets
 import pytest
 from matplotlib.figure import Figure
 
-from gradlab.live import Description, LiveFigure, Preset
-from gradlab.live.messages import setup
+from gradlab.live import Description, LiveFigure, Preset, Range, Slider, Toggle
 from tests.live.conftest import Wire
 from tests.live.examples import clipped
 
@@ -67,7 +68,7 @@ def test_presets_hold_what_the_controls_allow() -> None:
     with pytest.raises(ValueError, match="Tiny has no control 'limt'"):
         clipped(presets=[Preset("Tiny", {"limt": 0.01})])
     live = clipped(presets=[Preset("Tiny", {"limit": 0.01})])
-    assert setup(live, 1.0, False)[0]["presets"] == [{"label": "Tiny", "values": {"limit": 0.01}}]
+    assert live._state.setup(1.0, False)[0]["presets"] == [{"label": "Tiny", "values": {"limit": 0.01}}]
 
 
 def test_the_view_that_spoke_last_decides_between_wide_and_narrow() -> None:
@@ -149,7 +150,7 @@ def test_still_parts_are_painted_again_on_request() -> None:
     assert setups == [("setup", "a", 1.0), ("setup", "b", 2.0), ("setup", "c", 1.0)]
     before = {m["ratio"]: b[0] for m, b in wire.replies}
     wire.replies.clear()
-    live._scene.figure.axes[0].set_title("new")
+    live._state.scene.figure.axes[0].set_title("new")
     live.redraw_still()
     assert [(m["kind"], m["ratio"]) for m, _ in wire.replies] == [("still", 1.0), ("still", 2.0)]
     assert all(b[0] != before[m["ratio"]] for m, b in wire.replies)
@@ -167,3 +168,90 @@ def test_saying_something_works_from_another_thread() -> None:
     live.set(limit=2)
     live._inbox.receive({"kind": "open", "view": "later", "ratio": 1})
     assert wire.replies[-1][0]["status"]["text"] == ""
+
+
+def test_setting_a_trait_moves_the_control_and_back() -> None:
+    live, seen = clipped(), []
+    live.observe(lambda change: seen.append((change.name, change.new)), ["limit", "rule"])
+    live.limit = 2
+    assert live.values["limit"] == 2.0
+    live.set(limit=3, rule="ada")
+    assert (live.limit, live.rule) == (3.0, "ada")
+    assert seen == [("limit", 2.0), ("limit", 3.0), ("rule", "ada")]
+
+
+def test_what_a_control_refuses_a_trait_refuses() -> None:
+    live = clipped()
+    with pytest.raises(ValueError, match="limit must be from"):
+        live.limit = -1
+    with pytest.raises(RuntimeError, match="no such rule"):
+        live.rule = "broken"
+    assert (live.limit, live.rule, live.values["rule"]) == (1.0, "sgd", "sgd")
+
+
+def test_a_figure_without_controls_may_have_a_selected_item_and_be_closed() -> None:
+    live = LiveFigure(Figure(), [], lambda values: Description("Nothing moves.", ""), label="x")
+    live.selected = 3
+    live.close()
+    assert (live.selected, live.values) == (3, {})
+
+
+def test_a_link_couples_two_figures_and_ordinary_widgets() -> None:
+    first, second, slider = clipped(), clipped(), ipywidgets.FloatSlider(min=0.01, max=100.0)
+    ipywidgets.link((first, "limit"), (second, "limit"))
+    ipywidgets.link((first, "limit"), (slider, "value"))
+    slider.value = 7.0
+    assert first.values["limit"] == second.values["limit"] == 7.0
+    second.set(limit=9.0)
+    assert slider.value == 9.0
+
+
+def test_what_a_message_moves_the_traits_of_the_page_follow() -> None:
+    live, sent = clipped(), []
+    live.send_state = lambda key=None: sent.append(sorted([key] if isinstance(key, str) else key))
+    live._inbox.receive({"kind": "open", "view": "a", "ratio": 1})
+    live._inbox.receive({"kind": "set", "view": "a", "id": 1, "values": {"limit": 4.0, "rule": "ada"}})
+    assert (live.limit, live.rule) == (4.0, "ada")
+    assert sent == [["limit", "rule"]]  # in one message
+
+
+def test_an_observer_sees_all_controls_at_their_new_values() -> None:
+    live, seen = clipped(), []
+    live.observe(lambda change: seen.append((live.limit, live.rule)), ["limit", "rule"])
+    live.set(limit=3, rule="ada")
+    assert seen == [(3.0, "ada")] * 2
+
+
+def test_an_observer_that_fails_leaves_controls_and_traits_agreeing() -> None:
+    live = clipped()
+
+    def fail(_: Any) -> None:
+        raise KeyError("observer")
+
+    live.observe(fail, "limit")
+    with pytest.raises(KeyError, match="observer"):
+        live.set(limit=3, rule="ada")
+    assert (live.limit, live.rule) == (3.0, "ada") == (live.values["limit"], live.values["rule"])
+
+
+def test_state_from_the_front_end_is_checked_like_any_other() -> None:
+    live = clipped()
+    live.set_state({"limit": 6})
+    assert live.values["limit"] == 6.0
+
+
+def picture(*controls: Any) -> LiveFigure:
+    return LiveFigure(Figure(), controls, lambda values: Description("a", "b"), label="x")
+
+
+def test_every_kind_of_value_is_mirrored() -> None:
+    live = picture(Range("steps", "Steps", 0, 9, (1, 3), scale="integer"), Toggle("on", "On", True))
+    live.set_state({"steps": [2, 4], "on": False})
+    assert live.values == {"steps": (2, 4), "on": False}
+    assert {"steps", "on", "selected"} <= set(live.keys)
+
+
+@pytest.mark.parametrize("name", ["values", "layout", "selected", "comm", "set"])
+def test_a_control_cannot_take_the_name_of_something_else(name: str) -> None:
+    with pytest.raises(ValueError, match=f"a control cannot be called '{name}'"):
+        picture(Slider(name, "A", 0.0, 1.0, 0.5))

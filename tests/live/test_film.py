@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from PIL import Image, ImageSequence
 
 from gradlab._base.extras import how_to_install
+from gradlab.live import Menu
 from gradlab.live.film import CHOOSING, ENDINGS, SLIDING, save_film, spread
 from tests.live.examples import clipped
 
@@ -67,8 +68,8 @@ def test_a_gif_shows_what_the_figure_shows(tmp_path: Path) -> None:
     live = clipped()
     for pixels, limit in ((pictures[0], 0.01), (pictures[-1], 100.0)):
         live.set(limit=limit)
-        expected = live._scene.over(live._scene.blank(live._scene.dpi))[..., :3]
-        assert np.abs(pixels.astype(int) - expected).max() <= 24  # 256 colours
+        expected = live._state.scene.over(live._state.scene.blank(live._state.scene.dpi))[..., :3]
+        assert np.abs(pixels.astype(int) - expected).max() <= 24  # 256 colors
         assert np.abs(pixels.astype(int) - expected).mean() < 0.5
 
 
@@ -80,7 +81,7 @@ def test_a_dark_film_is_dark(tmp_path: Path) -> None:
 
 def test_choices_are_shown_long_enough_to_read(tmp_path: Path) -> None:
     live = clipped(axis="rule")
-    live._controls["rule"] = type(live._controls["rule"])("rule", "Rule", ("sgd", "ada"), "sgd")  # none that raises
+    live._state.controls["rule"] = Menu("rule", "Rule", ("sgd", "ada"), "sgd")  # none that raises
     save_film(live, tmp_path / "x.gif")
     assert sum(gif(tmp_path / "x.gif")[1]) == 2 * 1000 * CHOOSING
 
@@ -92,7 +93,7 @@ def test_an_mp4_shows_it_too_and_says_what_it_is(tmp_path: Path) -> None:
     assert "title=The limit is 1. A film along: Limit." in about["said"]
     live = clipped()
     live.set(limit=100.0)
-    expected = live._scene.over(live._scene.blank(150.0))[:374, :600, :3]
+    expected = live._state.scene.over(live._state.scene.blank(150.0))[:374, :600, :3]
     assert np.abs(pictures[-1].astype(int) - expected).mean() < 3
 
 

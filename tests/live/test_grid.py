@@ -48,7 +48,7 @@ def test_a_thinned_slider_keeps_its_ends_and_has_fewer_positions(scale: str, low
 
 
 def grid_of(**more: Any) -> Grid:
-    return next(grids(clipped(**more)))
+    return next(grids(clipped(**more)._state))
 
 
 def test_the_axis_moves_first_then_menus_and_the_rest_is_fixed() -> None:
@@ -71,7 +71,7 @@ def test_the_saved_state_and_the_presets_are_in_it_even_between_positions() -> N
     presets = [Preset("odd", {"limit": 0.123456}), Preset("elsewhere", {"phase": 5.0}), Preset("ada", {"rule": "ada"})]
     live = clipped(axis="limit", presets=presets)
     live.set(limit=7.654321)
-    grid = next(grids(live))
+    grid = next(grids(live._state))
     assert {7.654321, 0.123456} <= set(grid.values["limit"])
     assert grid.values["limit"] == sorted(grid.values["limit"])
     assert [preset.label for preset in presets if grid.holds(preset.values)] == ["odd", "ada"]

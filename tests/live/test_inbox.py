@@ -98,8 +98,8 @@ def test_a_picture_has_a_key_also_where_a_value_lies_between_two_positions(wire:
 
 
 def test_zooming_shows_a_part_and_all_again(wire: Wire) -> None:
-    axes = wire.live._scene.figure.axes[0]
-    start, edition = axes.get_xlim(), wire.live._edition
+    axes = wire.live._state.scene.figure.axes[0]
+    start, edition = axes.get_xlim(), wire.live._state.edition
     wire.live._inbox.receive({"kind": "zoom", "view": "a", "panel": 0, "x": [0.25, 0.5], "y": [0.0, 1.0]})
     assert wire.replies[-1][0]["kind"] == "still" and wire.replies[-1][0]["zoomed"]
     assert wire.replies[-1][0]["edition"] > edition
@@ -145,14 +145,14 @@ def test_who_asks_again_has_not_spoken_last(wire: Wire, monkeypatch: pytest.Monk
     monkeypatch.setattr(inbox, "AGAIN_SECONDS", 0.0)
     wire.live._inbox.receive({"kind": "open", "view": "b", "ratio": 1, "narrow": True})
     assert open_again(wire) == ["setup"]
-    assert wire.live._inbox.narrow
+    assert wire.live._state.views.narrow
 
 
 def test_a_view_that_cannot_be_opened_hears_of_it_alone(
     wire: Wire, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     with monkeypatch.context() as broken, caplog.at_level(logging.CRITICAL, "gradlab.live"):
-        broken.setattr(wire.live._scene, "still", lambda ratio, dark: 1 / 0)
+        broken.setattr(wire.live._state.scene, "still", lambda ratio, dark: 1 / 0)
         wire.live._inbox.receive({"kind": "open", "view": "b", "ratio": 1})
     ((said, _),) = wire.replies
     assert said == {"kind": "status", "text": "ZeroDivisionError: division by zero", "error": True, "view": "b"}
@@ -173,8 +173,8 @@ def test_each_resolution_gets_its_own_frame(wire: Wire) -> None:
 def test_forgotten_views_do_not_pile_up(wire: Wire) -> None:
     for number in range(50):
         wire.live._inbox.receive({"kind": "open", "view": number, "ratio": 1})
-    assert len(wire.live._inbox.views) == 8
-    assert "49" in wire.live._inbox.views
+    assert len(wire.live._state.views) == 8
+    assert "49" in wire.live._state.views
 
 
 def press(wire: Wire) -> None:
@@ -202,7 +202,7 @@ def test_a_button_works_in_its_own_thread_and_only_once_at_a_time() -> None:
     assert len(calls) == 1
     assert calls[0] is not threading.main_thread()
     assert live.values["limit"] == 4.0
-    assert not live._inbox.busy
+    assert not live._state.busy
 
 
 def test_an_error_in_a_button_is_shown_and_frees_the_button(caplog: pytest.LogCaptureFixture) -> None:

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradlab.live.messages import state_of
 from tests.live.conftest import Wire, canvas_url
 from tests.live.everything import everything
 
@@ -23,8 +22,8 @@ def wire(page: object) -> Wire:
 
 def place(wire: Wire, item: int, panel: int = 0) -> tuple[float, float]:
     """Where an item lies on the page."""
-    axes = wire.live._scene.figure.axes[panel]
-    wire.live._scene._at(wire.live._scene.dpi)
+    axes = wire.live._state.scene.figure.axes[panel]
+    wire.live._state.scene._at(wire.live._state.scene.dpi)
     x, y = wire.live.description.items.places[axes]
     left, bottom = axes.transData.transform((x[item], y[item]))
     box = wire.page.locator(".gl-picture").bounding_box()
@@ -194,8 +193,8 @@ def test_the_tip_stays_inside_the_picture(wire: Wire) -> None:
 
 def test_the_painter_passes_over_items(wire: Wire) -> None:
     with_items = canvas_url(wire.page)
-    message: Any = state_of(wire.live)
-    frame = wire.live._scene.frame(1.0, None)
+    message: Any = wire.live._state.now()
+    frame = wire.live._state.scene.frame(1.0, None)
     wire.replies[:] = [({"kind": "frame", "ratio": 1, "answer": None, **message, "number": 99, "edition": 99}, [frame])]
     wire.reply()
     assert canvas_url(wire.page) == with_items

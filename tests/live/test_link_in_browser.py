@@ -164,7 +164,7 @@ def test_a_link_lets_nobody_in_and_leads_everybody_there(
 
 def test_a_state_too_long_for_a_link_is_said_kindly(clean: Any) -> None:
     live = everything()
-    live._name = 250 * "x"
+    live._state.name = 250 * "x"
     wire = Wire(live, clean)
     wire.open()
     wire.button("Copy link").click()
@@ -192,7 +192,7 @@ def test_where_the_clipboard_is_refused_the_link_is_there_to_copy(clean: Any) ->
 
 def test_a_lab_without_a_name_has_no_links(page: Any) -> None:
     live = everything()
-    live._name = ""
+    live._state.name = ""
     wire = Wire(live, page)
     wire.open()
     assert wire.button("Copy link").count() == 0

@@ -1,4 +1,4 @@
-"""Colours of the page and of the moving parts, light and dark."""
+"""Colors of the page and of the moving parts, light and dark."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -10,7 +10,7 @@ from tests.live.everything import everything
 
 pytestmark = pytest.mark.browser
 
-# Lab's own colours, as its two themes set them.
+# Lab's own colors, as its two themes set them.
 LAB = {
     "light": {
         "--jp-ui-font-color1": "rgba(0,0,0,.87)", "--jp-ui-font-color2": "rgba(0,0,0,.54)",
@@ -24,8 +24,8 @@ LAB = {
 
 CONTRASTS = """() => {
   const canvas = new OffscreenCanvas(1, 1), ctx = canvas.getContext("2d", { willReadFrequently: true });
-  const over = (...colours) => {
-    for (const colour of colours) { ctx.fillStyle = colour; ctx.fillRect(0, 0, 1, 1); }
+  const over = (...colors) => {
+    for (const color of colors) { ctx.fillStyle = color; ctx.fillRect(0, 0, 1, 1); }
     return [...ctx.getImageData(0, 0, 1, 1).data].slice(0, 3);
   };
   const linear = (part) => part / 255 <= 0.04045 ? part / 255 / 12.92 : ((part / 255 + 0.055) / 1.055) ** 2.4;
@@ -33,12 +33,12 @@ CONTRASTS = """() => {
   const contrast = (a, b) => (Math.max(light(a), light(b)) + 0.05) / (Math.min(light(a), light(b)) + 0.05);
   const root = document.querySelector(".gl-live"), page = getComputedStyle(root).backgroundColor;
   const probe = root.appendChild(document.createElement("i"));
-  const colour = (name) => { probe.style.color = `var(${name})`; return getComputedStyle(probe).color; };
-  const against = (name, ground) => contrast(over(page, ground, colour(name)), over(page, ground));
-  const face = colour("--gl-face");
+  const color = (name) => { probe.style.color = `var(${name})`; return getComputedStyle(probe).color; };
+  const against = (name, ground) => contrast(over(page, ground, color(name)), over(page, ground));
+  const face = color("--gl-face");
   const found = {
     text: against("--gl-text", page), button: against("--gl-text", face), error: against("--gl-error", page),
-    pressed: against("--gl-page", colour("--gl-accent")),
+    pressed: against("--gl-page", color("--gl-accent")),
     edge: against("--gl-faint", page), accent: against("--gl-accent", page), focus: against("--gl-accent", face),
   };
   probe.remove();
@@ -81,7 +81,7 @@ def test_the_page_decides_lab_first(wire: Wire) -> None:
     assert opened(wire) == [True]
 
 
-def test_moving_parts_take_the_dark_colours_with_the_dark_picture(wire: Wire) -> None:
+def test_moving_parts_take_the_dark_colors_with_the_dark_picture(wire: Wire) -> None:
     light = canvas_url(wire.page)
     still = wire.page.locator(".gl-still").get_attribute("src")
     wire.page.emulate_media(color_scheme="dark")
@@ -89,15 +89,15 @@ def test_moving_parts_take_the_dark_colours_with_the_dark_picture(wire: Wire) ->
     assert canvas_url(wire.page) == light  # until the still picture is here
     wire.both()
     wire.page.wait_for_function("(old) => document.querySelector('.gl-still').src !== old", arg=still)
-    frame, colours = wire.live.frame(), list(wire.live._scene.colours.items())
+    frame, colors = wire.live.frame(), list(wire.live._state.scene.colors.items())
     same = wire.page.evaluate(
-        """([list, scheme]) => [null, scheme].map((colours) => {
+        """([list, scheme]) => [null, scheme].map((colors) => {
           const seen = document.querySelector(".gl-moving"), canvas = document.createElement("canvas");
           Object.assign(canvas, { width: seen.width, height: seen.height });
-          window.paint(canvas, list, colours);
+          window.paint(canvas, list, colors);
           return canvas.toDataURL() === seen.toDataURL();
         })""",
-        [wire.text(frame), colours],
+        [wire.text(frame), colors],
     )
     assert same == [False, True]
     wire.live.set(limit=2)
@@ -112,9 +112,9 @@ def test_contrast_is_enough(wire: Wire, theme: str, lab: bool) -> None:
     wire.page.emulate_media(color_scheme=theme)
     if lab:
         wire.page.evaluate(
-            """([theme, colours]) => {
+            """([theme, colors]) => {
               document.body.dataset.jpThemeLight = String(theme === "light");
-              for (const [name, value] of Object.entries(colours)) document.body.style.setProperty(name, value);
+              for (const [name, value] of Object.entries(colors)) document.body.style.setProperty(name, value);
             }""",
             [theme, LAB[theme]],
         )
@@ -126,7 +126,7 @@ def test_contrast_is_enough(wire: Wire, theme: str, lab: bool) -> None:
         assert contrasts[name] >= 3, (name, contrasts)
 
 
-def test_forced_colours_leave_what_a_background_says(wire: Wire) -> None:
+def test_forced_colors_leave_what_a_background_says(wire: Wire) -> None:
     """Whether a switch is on and a button pressed; and that the track of a range is there."""
     wire.page.emulate_media(forced_colors="active")
     found = wire.page.evaluate("""() => {
@@ -144,7 +144,7 @@ def test_forced_colours_leave_what_a_background_says(wire: Wire) -> None:
     assert page not in seen, found
 
 
-def test_texts_that_stay_are_coloured_once(page: Any) -> None:
+def test_texts_that_stay_are_colored_once(page: Any) -> None:
     made = page.evaluate("""() => {
       const word = new Uint32Array([7, 9, 0xff0000ff, 2, 3, 2, 2, 0, 0]), words = [...word];
       words[7] = 0xff80ff00;

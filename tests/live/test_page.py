@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
 from gradlab.live import Description, LiveFigure, Preset, Slider, page
-from gradlab.live.page import page_html
-from gradlab.live.saved import BLOCK, RATIO, blocks
+from gradlab.live.page import BLOCK, RATIO, blocks, page_html
 from tests.live.everything import everything
 from tests.live.examples import clipped
 
@@ -74,7 +73,7 @@ def test_states_are_the_figure_s_own(html: str) -> None:
     assert len(states) == 102 * 4  # 101 positions, and where a preset is
     for values, key, words, frame in states[::97]:
         live.set(**values)
-        position = live._controls["limit"].position(values["limit"])
+        position = live._state.controls["limit"].position(values["limit"])
         assert frame == live.frame(RATIO)
         assert words == json.loads(json.dumps(live.description.words()))
         assert key.startswith(f"{position},5-20,")
@@ -113,7 +112,7 @@ def test_a_page_that_would_be_too_large_has_fewer_states(monkeypatch: pytest.Mon
 
 def test_a_figure_that_can_be_arranged_has_a_narrow_layout() -> None:
     def arrange(narrow: bool) -> None:
-        live._scene.figure.set_size_inches((3, 5) if narrow else (4, 2.5))
+        live._state.scene.figure.set_size_inches((3, 5) if narrow else (4, 2.5))
 
     live = clipped(axis="limit", arrange=arrange)
     wide, narrow = (layout["setup"]["size"] for layout in data_of(page_html(live))["layouts"])

@@ -174,7 +174,7 @@ def test_the_theme_follows_the_screen_while_it_is_open(saved: Path, opened: Open
 
 def test_a_phone_shows_all_of_it_and_the_layout_for_it(opened: Opened, tmp_path: Path) -> None:
     def arrange(narrow: bool) -> None:
-        live._scene.figure.set_size_inches((3, 5) if narrow else (4, 2.5))
+        live._state.scene.figure.set_size_inches((3, 5) if narrow else (4, 2.5))
 
     live = clipped(axis="limit", arrange=arrange)
     (tmp_path / "x.html").write_text(page_html(live, "x = " + "1 + " * 60), "utf-8")

@@ -14,7 +14,7 @@ from tests.live.gallery import GALLERY, build
 pytestmark = pytest.mark.browser
 
 # Two rasterizers never agree on every edge pixel. MEAN bounds the mean difference over all pixels and channels (of
-# 255), FAR the share of pixels off by more than a third of the range: a wrong shape, colour, place or clip breaks it.
+# 255), FAR the share of pixels off by more than a third of the range: a wrong shape, color, place or clip breaks it.
 MEAN, FAR = 0.3, 0.0005
 # The edges of image cells fall on other pixels when Agg cuts the image at the Axes first, or is that of matplotlib 3.9.
 CELLS = 0.4, 0.003
@@ -39,7 +39,7 @@ def painted(page: Any, scene: Scene, ratio: float, dark: bool) -> np.ndarray:
         [
             base64.b64encode(still).decode(),
             base64.b64encode(frame).decode(),
-            list(scene.colours.items()) if dark else None,
+            list(scene.colors.items()) if dark else None,
         ],
     )
     return matplotlib.image.imread(io.BytesIO(base64.b64decode(data.split(",")[1])))[..., :3]

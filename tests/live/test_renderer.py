@@ -5,7 +5,7 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from gradlab.live.display_list import CLIP, IMAGE, MARKS, NO_COLOUR, PATH, STAMPS, STYLE, TEXT, colour, decode, unpack
+from gradlab.live.display_list import CLIP, IMAGE, MARKS, NO_COLOR, PATH, STAMPS, STYLE, TEXT, color, decode, unpack
 from gradlab.live.scene import Scene
 from tests.live.gallery import GALLERY, build
 
@@ -107,7 +107,7 @@ def test_a_refused_artist_leaves_nothing_behind() -> None:
     assert scene.frame(1.0) == good
 
 
-def test_colours_are_packed() -> None:
-    assert colour(None) == colour((1, 1, 1, 0)) == NO_COLOUR
-    assert colour((1, 0, 0)) == 0xFF0000FF
-    assert colour((0, 0, 1, 0.2), 1.0) == 0xFFFF0000
+def test_colors_are_packed() -> None:
+    assert color(None) == color((1, 1, 1, 0)) == NO_COLOR
+    assert color((1, 0, 0)) == 0xFF0000FF
+    assert color((0, 0, 1, 0.2), 1.0) == 0xFFFF0000

@@ -93,7 +93,7 @@ def test_moving_parts_are_painted_over_still_ones_at_any_resolution(dpi: float, 
     np.testing.assert_array_equal(both[..., :3], np.round(255 * pixels(scene.png(dpi, dark))))
 
 
-def test_a_dark_picture_differs_in_colour_only() -> None:
+def test_a_dark_picture_differs_in_color_only() -> None:
     figure, line = figure_with_a_line()
     scene = Scene(figure, {"red": "lime"})
     light, dark = pixels(scene.png(None)), pixels(scene.png(None, dark=True))
@@ -103,14 +103,14 @@ def test_a_dark_picture_differs_in_colour_only() -> None:
     assert (pixels(scene.still(1.0, dark=True))[0, 0] * 255 == 0x11).all()
 
 
-def test_every_recorded_colour_has_its_dark_counterpart() -> None:
+def test_every_recorded_color_has_its_dark_counterpart() -> None:
     figure, line = figure_with_a_line()
     scene = Scene(figure, {"red": "lime"})
     before = scene.frame(1.0)
-    assert scene.colours == {0xFF0000FF: 0xFF00FF00}
+    assert scene.colors == {0xFF0000FF: 0xFF00FF00}
     line.set_alpha(128 / 255)  # type: ignore[attr-defined]
     scene.frame(1.0)
-    assert scene.colours == {0xFF0000FF: 0xFF00FF00, 0x800000FF: 0x8000FF00}
+    assert scene.colors == {0xFF0000FF: 0xFF00FF00, 0x800000FF: 0x8000FF00}
     line.set_alpha(None)  # type: ignore[attr-defined]
     assert scene.frame(1.0) == before
 

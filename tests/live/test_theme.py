@@ -1,4 +1,4 @@
-"""Dark pictures: what becomes of every kind of colour, and that nothing but colours changes."""
+"""Dark pictures: what becomes of every kind of color, and that nothing but colors changes."""
 
 import inspect
 import sys
@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 
 from gradlab.live.theme import CONES, OKLAB, DarkAgg, Palette, _linear
 
-COLOURS = [*(f"C{k}" for k in range(10)), "red", "lime", "blue", "yellow", "cyan", "magenta", "0.3", "0.6", "0.9"]
+COLORS = [*(f"C{k}" for k in range(10)), "red", "lime", "blue", "yellow", "cyan", "magenta", "0.3", "0.6", "0.9"]
 
 
 def oklab(rgb: tuple[float, ...]) -> np.ndarray:
@@ -33,7 +33,7 @@ def test_white_becomes_the_page_and_black_nearly_white() -> None:
     assert min(Palette().dark((0, 0, 0))) > 0.9
 
 
-@pytest.mark.parametrize("name", COLOURS)
+@pytest.mark.parametrize("name", COLORS)
 def test_hue_and_contrast_stay(name: str) -> None:
     light = to_rgb(name)
     dark = Palette().dark(light)
@@ -47,10 +47,10 @@ def test_hue_and_contrast_stay(name: str) -> None:
 
 
 def test_greys_keep_their_contrast_and_their_order() -> None:
-    greys = [(level, level, level) for level in np.linspace(0.2, 1, 30)]
-    darks = [Palette().dark(grey) for grey in greys]
-    for grey, dark in zip(greys, darks, strict=True):
-        assert contrast(dark, to_rgb("#111111")) == pytest.approx(contrast(grey, (1, 1, 1)), rel=0.05)
+    grays = [(level, level, level) for level in np.linspace(0.2, 1, 30)]
+    darks = [Palette().dark(gray) for gray in grays]
+    for gray, dark in zip(grays, darks, strict=True):
+        assert contrast(dark, to_rgb("#111111")) == pytest.approx(contrast(gray, (1, 1, 1)), rel=0.05)
     assert darks == sorted(darks, reverse=True)
 
 
@@ -86,7 +86,7 @@ def scatter(axes: Axes) -> None:
     axes.scatter([0.2, 0.8], [0.5, 0.5], s=400, c="red", edgecolors="red", marker="s")
 
 
-def many_colours(axes: Axes) -> None:
+def many_colors(axes: Axes) -> None:
     axes.scatter([0.2, 0.8], [0.5, 0.5], s=[400, 300], c=["red", "red"], marker="s")
 
 
@@ -110,7 +110,7 @@ def hatch(axes: Axes) -> None:
     axes.axvspan(0.2, 0.7, facecolor="white", edgecolor="red", hatch="////", lw=0)
 
 
-VECTORS = [lines, markers, patch, scatter, many_colours, mesh, segments, text, formula, hatch]
+VECTORS = [lines, markers, patch, scatter, many_colors, mesh, segments, text, formula, hatch]
 
 
 @pytest.mark.parametrize("draw", VECTORS, ids=lambda draw: draw.__name__)

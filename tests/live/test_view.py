@@ -65,7 +65,7 @@ def test_a_figure_that_cannot_be_drawn_says_so_and_is_asked_for_again(
     wire = Wire(clipped(), page)
     page.evaluate("window.open_view()")
     with monkeypatch.context() as broken, caplog.at_level("CRITICAL", "gradlab.live"):
-        broken.setattr(wire.live._scene, "still", lambda ratio, dark: 1 / 0)
+        broken.setattr(wire.live._state.scene, "still", lambda ratio, dark: 1 / 0)
         wire.both()
     assert wire.readout() == "ZeroDivisionError: division by zero"
     hurry()
@@ -113,7 +113,7 @@ def test_a_picture_that_is_overtaken_holds_nothing_back(undecoded: Wire, hurry: 
 
 def test_still_parts_are_exchanged_without_losing_the_frame(wire: Wire) -> None:
     before = wire.page.locator(".gl-still").get_attribute("src")
-    wire.live._scene.figure.axes[0].set_title("a new title")
+    wire.live._state.scene.figure.axes[0].set_title("a new title")
     wire.live.redraw_still()
     wire.live.set(limit=9)
     wire.reply()
@@ -149,7 +149,7 @@ def test_a_status_stays_until_the_next_change(wire: Wire) -> None:
 
 def test_a_status_outlives_the_picture_it_was_said_after(wire: Wire) -> None:
     before = wire.page.locator(".gl-still").get_attribute("src")
-    wire.live.redraw_still(lambda: wire.live._scene.figure.axes[0].set_title("step 3"))
+    wire.live.redraw_still(lambda: wire.live._state.scene.figure.axes[0].set_title("step 3"))
     wire.live.say("step 3 of 9")
     wire.together()
     wire.page.wait_for_function("(old) => document.querySelector('.gl-still').src !== old", arg=before)
@@ -248,7 +248,7 @@ def test_cleaning_up_leaves_nothing(wire: Wire) -> None:
     wire.page.evaluate("window.close_view()")
     (message,) = wire.answer()
     assert message["kind"] == "close"
-    assert wire.live._inbox.views == {}
+    assert wire.live._state.views == {}
     assert wire.page.evaluate("Object.values(window.listeners).flat().length") == 0
     assert wire.page.locator("#here").inner_html() == ""
     wire.live.set(limit=2)

@@ -20,13 +20,13 @@ def wire(page: object) -> Wire:
 
 
 def limits(wire: Wire, panel: int = 0) -> list[float]:
-    axes = wire.live._scene.figure.axes[panel]
+    axes = wire.live._state.scene.figure.axes[panel]
     return [*map(float, axes.get_xlim()), *map(float, axes.get_ylim())]
 
 
 def at(wire: Wire, x: float, y: float, panel: int = 1) -> tuple[float, float]:
     """A place on the page, by parts of a panel from its left and bottom."""
-    part, box = wire.live._scene.panels()[panel], wire.page.locator(".gl-picture").bounding_box()
+    part, box = wire.live._state.scene.panels()[panel], wire.page.locator(".gl-picture").bounding_box()
     left, top = part["left"] + x * part["width"], part["top"] + (1 - y) * part["height"]
     return box["x"] + left * box["width"], box["y"] + top * box["height"]
 
@@ -155,7 +155,7 @@ def test_a_double_click_goes_back(wire: Wire) -> None:
 
 def test_without_panels_there_is_no_zoom(page: object) -> None:
     live = everything()
-    for axes in live._scene.figure.axes:
+    for axes in live._state.scene.figure.axes:
         axes.set_axis_off()
     wire = Wire(live, page)
     wire.open()

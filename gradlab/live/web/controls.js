@@ -13,7 +13,7 @@ function rowOf(spec, parent) {
   return row;
 }
 
-function labelled(tag, spec, parent, attributes) {
+function labeled(tag, spec, parent, attributes) {
   const row = rowOf(spec, parent), id = uniqueId();
   const label = element("label", "", row, { for: id });
   label.textContent = spec.label;
@@ -27,7 +27,7 @@ const output = (row, ids) => element("output", "gl-value", row, { for: ids, "ari
 const sliderAttributes = (spec) => ({ type: "range", min: 0, max: spec.count, step: 1 });
 
 function slider(spec, parent, moved) {
-  const { row, input } = labelled("input", spec, parent, sliderAttributes(spec));
+  const { row, input } = labeled("input", spec, parent, sliderAttributes(spec));
   const text = output(row, input.id);
   const control = {
     spec, row, input, value: spec.minimum,
@@ -114,7 +114,7 @@ function followPointer(control, track, ends) {
 }
 
 function menu(spec, parent, moved) {
-  const { row, input } = labelled("select", spec, parent, {});
+  const { row, input } = labeled("select", spec, parent, {});
   const values = spec.options.map(([value]) => value);
   spec.options.forEach(([, label], k) => { element("option", "", input, { value: k }).textContent = label; });
   const control = {
@@ -127,7 +127,7 @@ function menu(spec, parent, moved) {
 }
 
 function toggle(spec, parent, moved) {
-  const { row, label, input } = labelled("input", spec, parent, { type: "checkbox", role: "switch" });
+  const { row, label, input } = labeled("input", spec, parent, { type: "checkbox", role: "switch" });
   row.append(label); // the words follow the switch
   const control = {
     spec, row, input, value: false,
@@ -152,7 +152,7 @@ export const controlOf = (spec, parent, moved, press) => CONTROLS[spec.kind](spe
 // A button holds no value.
 export const holdsValue = (control) => "value" in control;
 
-// What names the state of all controls in the reel.
+// What names the state of all controls in the frame cache.
 export const stateKey = (controls) => (
   [...controls.values()].filter(holdsValue).map((control) => control.key()).join(",")
 );

@@ -8,7 +8,7 @@ import { addItems } from "./items.js";
 import { addCopyLink, takeLink, writeLink } from "./link.js";
 import { newOpening } from "./opening.js";
 import { addPlayer } from "./player.js";
-import { newReel, unpackReel } from "./reel.js";
+import { newFrameCache, unpackFrames } from "./frame_cache.js";
 import { newRequests } from "./requests.js";
 import { newScreen } from "./screen.js";
 import { addPresets, buildSkeleton, describeField } from "./skeleton.js";
@@ -24,14 +24,14 @@ class View {
     this.parts = buildSkeleton(el);
     this.press = { taken: false };
     this.controls = new Map();
-    this.reel = newReel();
+    this.frames = newFrameCache();
     this.screen = newScreen(this.parts.root, this.parts.picture, this.parts.canvas);
     this.words = addWords(this.parts.root, this.parts.canvas);
     this.requests = newRequests(model, this.id, () => this.known() !== undefined);
     this.items = addItems(this.parts, model, this.press, () => this.words.item(this.items.text()));
     this.handles = addHandles(this.parts.areas, this.controls, this.moved, this.press, this.items.closer);
     this.ratio = this.dark = null; // of the still picture; unknown until the kernel has introduced itself
-    this.axis = -1; // the part of the key along which a neighbour's picture will do
+    this.axis = -1; // the part of the key along which a neighbor's picture will do
     this.edition = this.number = -1;
     this.latest = this.described = this.status = this.frame = null;
     this.held = this.gone = false;
@@ -77,12 +77,12 @@ class View {
 
   // ---- which picture to show
 
-  known() { return this.reel.get(stateKey(this.controls)); }
-  neighbour() { return this.axis < 0 ? undefined : this.reel.nearest(stateKey(this.controls), this.axis); }
+  known() { return this.frames.get(stateKey(this.controls)); }
+  neighbor() { return this.axis < 0 ? undefined : this.frames.nearest(stateKey(this.controls), this.axis); }
   // The picture of this state; or, until the kernel has answered, one nearby or the latest it gave.
   refresh(fresh = false) {
     if (this.gone) return;
-    const exact = this.known(), near = exact ?? (this.requests.idle() ? undefined : this.neighbour());
+    const exact = this.known(), near = exact ?? (this.requests.idle() ? undefined : this.neighbor());
     if (near) this.show(near, near === exact);
     else if (this.latest && (fresh || this.requests.idle())) this.show(this.latest, true);
   }
@@ -114,7 +114,7 @@ class View {
   setUp(message, buffers) {
     if (message.view !== this.id) return;
     const first = this.ratio === null;
-    if (message.ratio !== this.ratio) this.reel.clear(); // its pictures have another size
+    if (message.ratio !== this.ratio) this.frames.clear(); // its pictures have another size
     this.ratio = message.ratio;
     this.dark = message.dark;
     this.opening.answered(message);
@@ -131,7 +131,7 @@ class View {
     for (const spec of controls) this.addControl(spec, controlOf(spec, panel, this.moved, press));
     const valued = [...this.controls.values()].filter(holdsValue);
     this.keeps = axis !== null; // without an axis a state may look different each time
-    // Only on a slider are neighbours alike.
+    // Only on a slider are neighbors alike.
     this.axis = valued.findIndex(({ spec }) => spec.name === axis && spec.kind === "slider");
     addPresets(tools, presets, start, this.moved);
     const zoom = (wanted) => this.send("zoom", wanted);
@@ -156,10 +156,10 @@ class View {
   adopt(message, list) {
     this.screen.learn(message.colours);
     if (message.edition < this.edition) return false;
-    if (message.edition > this.edition) this.reel.clear();
+    if (message.edition > this.edition) this.frames.clear();
     this.edition = message.edition;
     const entry = { list, words: wordsIn(message) };
-    if (this.keeps) this.reel.keep(message.key, entry);
+    if (this.keeps) this.frames.keep(message.key, entry);
     if (message.number < this.number) return false;
     this.number = message.number;
     this.latest = entry;
@@ -191,9 +191,9 @@ class View {
   async takeReel(message, [packed]) {
     if (message.ratio !== this.ratio) return;
     this.screen.learn(message.colours);
-    const entries = await unpackReel(packed);
+    const entries = await unpackFrames(packed);
     if (message.ratio !== this.ratio || message.edition !== this.edition) return;
-    for (const [key, entry] of entries) this.reel.keep(key, entry);
+    for (const [key, entry] of entries) this.frames.keep(key, entry);
     if (!this.requests.idle()) this.refresh(); // a better picture of where the reader is may be among them
   }
   // Whoever set it, the kernel or a widget linked to this one, has told the kernel, and a frame will come.

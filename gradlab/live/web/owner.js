@@ -1,4 +1,4 @@
-// A page in the frame of another one, its owner: no heading of its own, the owner's colours, and no taller than it has to be.
+// A page in the frame of another one, its owner: no heading of its own, the owner's colors, and no taller than it has to be.
 // The owner sends { theme: "dark" or "light" } and is sent { height } in CSS pixels, first when there is something to see.
 
 export function joinOwner() {

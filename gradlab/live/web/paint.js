@@ -61,25 +61,25 @@ function pen(ctx, edge, width) {
 function applyStyle(ctx, data) {
   const at = data.style;
   if (at === undefined) return;
-  data.edge = pen(ctx, data.colour(data.u32[at]), data.f32[at + 1]);
+  data.edge = pen(ctx, data.color(data.u32[at]), data.f32[at + 1]);
   ctx.lineCap = CAPS[data.u32[at + 2]];
   ctx.lineJoin = JOINS[data.u32[at + 3]];
   ctx.setLineDash(data.f32.subarray(at + 6, at + 6 + data.u32[at + 5]));
   ctx.lineDashOffset = data.f32[at + 4];
 }
 
-// A text is coverage as Agg painted it; most texts stay from frame to frame, so their coloured pixels are kept.
+// A text is coverage as Agg painted it; most texts stay from frame to frame, so their colored pixels are kept.
 function lettering(data, at, face, width, height) {
   const size = Math.ceil(width * height / 4), mask = data.u32.subarray(at, at + size);
   let hash = face;
   for (const word of mask) hash = Math.imul(hash ^ word, 0x01000193);
   const key = `${hash} ${width} ${height}`, known = texts.get(key);
   if (known && known.face === face && known.mask.every((word, i) => word === mask[i])) return known.pixels;
-  const pixels = coloured(bytesAt(data, at, width * height), face, width, height);
+  const pixels = colored(bytesAt(data, at, width * height), face, width, height);
   return remember(texts, REMEMBERED_TEXTS, key, { face, mask: mask.slice(), pixels }).pixels;
 }
 
-function coloured(coverage, face, width, height) {
+function colored(coverage, face, width, height) {
   const pixels = new Uint32Array(coverage.length), rgb = face & 0xffffff, opacity = face >>> 24;
   coverage.forEach((part, i) => { pixels[i] = rgb | (part * opacity / 255 + 0.5) << 24; });
   return picture(new Uint8ClampedArray(pixels.buffer), width, height);
@@ -101,11 +101,11 @@ const OPERATIONS = {
   [CODES.PATH](ctx, data, at) {
     ctx.beginPath();
     trace(ctx, readPath(data, at + 1));
-    ink(ctx, data.colour(data.u32[at]), data.edge);
+    ink(ctx, data.color(data.u32[at]), data.edge);
   },
   // Stamping a picture of the marker is no faster than filling its path again: both take about 4 us each.
   [CODES.MARKS](ctx, data, at) {
-    const path = readPath(data, at + 1), shape = new Path2D(), face = data.colour(data.u32[at]);
+    const path = readPath(data, at + 1), shape = new Path2D(), face = data.color(data.u32[at]);
     trace(shape, path);
     for (let i = 0, n = data.u32[path.end], p = path.end + 1; i < n; i++, p += 2) {
       ctx.setTransform(1, 0, 0, 1, data.f32[p], data.f32[p + 1]);
@@ -118,7 +118,7 @@ const OPERATIONS = {
     for (let i = 0, n = data.u32[path.end], p = path.end + 1; i < n; i++, p += 9) {
       ctx.beginPath();
       trace(ctx, path, data.f32.subarray(p, p + 6));
-      ink(ctx, data.colour(data.u32[p + 6]), pen(ctx, data.colour(data.u32[p + 7]), data.f32[p + 8]));
+      ink(ctx, data.color(data.u32[p + 6]), pen(ctx, data.color(data.u32[p + 7]), data.f32[p + 8]));
     }
     applyStyle(ctx, data);
   },
@@ -133,16 +133,16 @@ const OPERATIONS = {
     ctx.globalAlpha = 1;
   },
   [CODES.TEXT](ctx, data, at) {
-    const face = data.colour(data.u32[at]), width = data.u32[at + 3], height = data.u32[at + 4];
+    const face = data.color(data.u32[at]), width = data.u32[at + 3], height = data.u32[at + 4];
     if (!width || !height || !face) return;
     ctx.drawImage(lettering(data, at + 5, face, width, height), data.u32[at + 1] | 0, data.u32[at + 2] | 0);
   },
 };
 
-// `scheme` takes the colours of the list, which are those of a light page, to those of a dark one.
+// `scheme` takes the colors of the list, which are those of a light page, to those of a dark one.
 export function paint(ctx, list, scheme = null) {
   const data = readWords(list);
-  data.colour = scheme ? (word) => scheme.get(word) ?? word : (word) => word;
+  data.color = scheme ? (word) => scheme.get(word) ?? word : (word) => word;
   ctx.setTransform(...IDENTITY);
   ctx.clearRect(0, 0, ctx.canvas.width, ctx.canvas.height);
   ctx.save();

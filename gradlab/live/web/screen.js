@@ -7,7 +7,7 @@ const DECODE_MS = 2000; // a browser may put off decoding what it does not show 
 
 export function newScreen(root, picture, canvas) {
   const ctx = canvas.getContext("2d", { willReadFrequently: true }); // by the processor: no trip to a GPU and back
-  const scheme = new Map(); // light colours and their counterparts on a dark page
+  const scheme = new Map(); // light colors and their counterparts on a dark page
   let still = element("img", "gl-still", null, { alt: "", "aria-hidden": "true" });
   let list = null, dark = false, painted = null, frames = 0, newest = 0, awaited = false;
   picture.prepend(still);
@@ -51,7 +51,7 @@ export function newScreen(root, picture, canvas) {
   return {
     decoded,
     exchange,
-    learn(colours) { for (const [light, night] of colours ?? []) scheme.set(light, night); },
+    learn(colors) { for (const [light, night] of colors ?? []) scheme.set(light, night); },
     show(next) { list = next; draw(); },
     stop() { newest += 1; URL.revokeObjectURL(still.src); },
   };

@@ -9,14 +9,12 @@ import threading
 import time
 import zlib
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from .cells import IDLE_SECONDS, attention, drawing
 from .controls import key_of
-from .words import Description
-
-if TYPE_CHECKING:
-    from .figure import LiveFigure
+from .description import Description
+from .scheduling import IDLE_SECONDS, attention, drawing
+from .state import FigureState
 
 MOST_BYTES = 2_000_000  # of packed pictures for one setting of the other controls
 BATCH = 12
@@ -81,8 +79,8 @@ class Preloader:
 
     _turn = threading.Lock()
 
-    def __init__(self, live: LiveFigure) -> None:
-        self._live = live
+    def __init__(self, state: FigureState) -> None:
+        self._state = state
         self._thread: threading.Thread | None = None
         self._guard = threading.Lock()
         self._woken_again = False
@@ -94,7 +92,7 @@ class Preloader:
         """Something changed: look again, after a pause if the kernel is being asked, at what is worth recording."""
         if not at_once:
             attention.asked()
-        if self._live._axis is None or not self._live._inbox.views:
+        if self._state.axis is None or not self._state.views:
             return
         with self._guard:
             self._woken_again = True
@@ -129,14 +127,14 @@ class Preloader:
 
     def _record_some(self) -> bool:
         """Record and send one batch; whether there was anything to do."""
-        live = self._live
-        situation = (live._edition, {k: v for k, v in live._values.items() if k != live._axis})
+        figure = self._state
+        situation = (figure.edition, {k: v for k, v in figure.values.items() if k != figure.axis})
         if situation != self._situation:
             self._situation, self._bytes = situation, 0
             self._sent.clear()
         if self._bytes >= MOST_BYTES:
             return False
-        for ratio in live._inbox.ratios:
+        for ratio in figure.views.ratios:
             if states := self._missing(ratio)[:BATCH]:
                 self._send(ratio, situation[0], list(self._recorded(ratio, states)))
                 return True
@@ -144,26 +142,26 @@ class Preloader:
 
     def _missing(self, ratio: float) -> list[tuple[str, dict[str, Any]]]:
         """The states still to be recorded, nearest first."""
-        live, axis = self._live, str(self._live._axis)
-        control: Any = live._controls[axis]
-        values, options = dict(live._values), control.values()
+        figure, axis = self._state, str(self._state.axis)
+        control: Any = figure.controls[axis]
+        values, options = dict(figure.values), control.values()
         step = stride(len(options), self._bytes / len(self._sent), MOST_BYTES) if len(self._sent) >= BATCH else 1
         places = outward(len(options), control.position(values[axis]), step)
         states = ({**values, axis: options[place]} for place in places)
-        keyed = ((key_of(live._controls, state), state) for state in states)
+        keyed = ((key_of(figure.controls, state), state) for state in states)
         return [(key, state) for key, state in keyed if (ratio, key) not in self._sent]
 
     def _recorded(self, ratio: float, states: Iterable[tuple[str, dict[str, Any]]]) -> Iterator[Entry]:
         """Record states one by one, until somebody wants the figure."""
-        live = self._live
+        figure = self._state
         for key, state in states:
             if attention.busy:
                 return
             self._sent.add((ratio, key))
             with drawing:
                 try:
-                    description = live._described(state)
-                    frame = live._scene.frame(ratio, description.items)
+                    description = figure.describe(state)
+                    frame = figure.scene.frame(ratio, description.items)
                 except Exception as error:  # it is said when the reader goes there
                     _log.debug("not recorded: %s", error, exc_info=error)
                     continue
@@ -178,5 +176,5 @@ class Preloader:
         self._bytes += len(packed)
         if self._bytes > MOST_BYTES:  # and no more for this situation
             return
-        colours = list(self._live._scene.colours.items())
-        self._live.send({"kind": "reel", "ratio": ratio, "edition": edition, "colours": colours}, [packed])
+        colors = list(self._state.scene.colors.items())
+        self._state.send({"kind": "reel", "ratio": ratio, "edition": edition, "colours": colors}, [packed])

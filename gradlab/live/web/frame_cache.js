@@ -3,9 +3,9 @@
 import { unpack } from "./packed.js";
 
 const MOST_BYTES = 32 * 2 ** 20;
-const REACH = 8; // positions within which a neighbour's picture will do for the moment
+const REACH = 8; // positions within which a neighbor's picture will do for the moment
 
-export function newReel() {
+export function newFrameCache() {
   const entries = new Map();
   let bytes = 0;
 
@@ -40,7 +40,7 @@ export function newReel() {
 }
 
 // Unpacks what the kernel sent ahead: [key, entry] pairs.
-export async function unpackReel(packed) {
+export async function unpackFrames(packed) {
   const { contents, next } = await unpack(packed);
   return contents.map(([key, length, words]) => [key, { list: next(length), words }]);
 }

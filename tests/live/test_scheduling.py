@@ -10,8 +10,8 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
-from gradlab.live import Description, LiveFigure, Slider, cells
-from gradlab.live.cells import Attention, drawing
+from gradlab.live import Description, LiveFigure, Slider, scheduling
+from gradlab.live.scheduling import Attention, drawing
 
 
 def test_while_a_cell_runs_nothing_is_done_ahead() -> None:
@@ -33,9 +33,9 @@ def test_while_a_cell_runs_nothing_is_done_ahead() -> None:
 
 def test_where_there_is_no_shell_there_are_no_cells(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: None))
-    assert cells.shell() is None
+    assert scheduling.shell() is None
     monkeypatch.delitem(sys.modules, "IPython")
-    assert cells.shell() is None
+    assert scheduling.shell() is None
     attention = Attention()
     attention.watch(None)
     assert not attention.busy

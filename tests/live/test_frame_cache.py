@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradlab.live import reel
-from gradlab.live.reel import outward, pack, stride, unpack
-from gradlab.live.words import Description
+from gradlab.live import frame_cache
+from gradlab.live.description import Description
+from gradlab.live.frame_cache import outward, pack, stride, unpack
 from tests.live.conftest import Wire
 from tests.live.examples import clipped
 
@@ -47,7 +47,7 @@ def opened(**more: Any) -> tuple[Any, Wire]:
 
 def finished(live: Any) -> None:
     end = time.monotonic() + 20
-    while live._preloader._thread is not None:
+    while live._stage.preloader._thread is not None:
         assert time.monotonic() < end
         time.sleep(0.01)
 
@@ -61,7 +61,7 @@ def test_every_position_of_the_axis_is_sent_once_nearest_first() -> None:
     live, wire = opened()
     finished(live)
     keys = [key for key, _, _ in sent(wire)]
-    slider = live._controls["limit"]
+    slider = live._state.controls["limit"]
     assert len(keys) == len(set(keys)) == slider.count + 1
     here = slider.position(1.0)
     assert keys[0] == f"{here},0,2,0"
@@ -71,7 +71,7 @@ def test_every_position_of_the_axis_is_sent_once_nearest_first() -> None:
 def test_what_is_sent_is_what_the_kernel_would_show() -> None:
     live, wire = opened()
     finished(live)
-    slider = live._controls["limit"]
+    slider = live._state.controls["limit"]
     for key, words, frame in sent(wire)[::37]:
         live.set(limit=slider.at(int(key.split(",")[0])))
         assert (words["alt"], frame) == (live.description.alt, live.frame())
@@ -104,7 +104,7 @@ def test_another_control_between_two_positions_changes_nothing() -> None:
     wire.replies.clear()
     live.set(phase=1.25)
     finished(live)
-    slider = live._controls["limit"]
+    slider = live._state.controls["limit"]
     assert {key for key, _, _ in sent(wire)} == {f"{place},=3ff4000000000000,2,0" for place in range(slider.count + 1)}
 
 
@@ -112,18 +112,18 @@ def test_beyond_the_limit_every_second_picture_is_left_out(monkeypatch: pytest.M
     live, wire = opened()
     finished(live)
     whole = len(sent(wire))
-    monkeypatch.setattr(reel, "MOST_BYTES", live._preloader._bytes // 2)
+    monkeypatch.setattr(frame_cache, "MOST_BYTES", live._stage.preloader._bytes // 2)
     live, wire = opened()
     finished(live)
-    assert whole / 5 < len(sent(wire)) <= whole / 2 + reel.BATCH + 2
+    assert whole / 5 < len(sent(wire)) <= whole / 2 + frame_cache.BATCH + 2
 
 
 def test_pictures_of_unequal_size_keep_to_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reel, "MOST_BYTES", 60_000)
+    monkeypatch.setattr(frame_cache, "MOST_BYTES", 60_000)
     live = clipped(axis="limit")
-    small, noise = live._scene.frame, np.random.default_rng(0)
+    small, noise = live._state.scene.frame, np.random.default_rng(0)
     far = lambda: abs(np.log(live.line.get_ydata().max())) > 1  # noqa: E731
-    live._scene.frame = lambda *args: small(*args) + (noise.bytes(30_000) if far() else b"")
+    live._state.scene.frame = lambda *args: small(*args) + (noise.bytes(30_000) if far() else b"")
     wire = Wire(live)
     live._inbox.receive({"kind": "open", "view": "a", "ratio": 1})
     finished(live)
@@ -136,7 +136,7 @@ def test_every_view_gets_all_pictures() -> None:
     wire.replies.clear()
     live._inbox.receive({"kind": "open", "view": "b", "ratio": 1})
     finished(live)
-    assert len(sent(wire)) == live._controls["limit"].count + 1
+    assert len(sent(wire)) == live._state.controls["limit"].count + 1
 
 
 def test_after_an_error_the_next_setting_is_recorded_again(caplog: pytest.LogCaptureFixture) -> None:
@@ -155,17 +155,17 @@ def test_after_an_error_the_next_setting_is_recorded_again(caplog: pytest.LogCap
     assert sent(wire) == []
     live.set(rule="ada")
     finished(live)
-    assert len(sent(wire)) == live._controls["limit"].count + 1
+    assert len(sent(wire)) == live._state.controls["limit"].count + 1
 
 
 def test_nothing_is_recorded_for_nobody() -> None:
     live = clipped(axis="limit")
     live.set(limit=2.0)
-    assert live._preloader._thread is None
+    assert live._stage.preloader._thread is None
     live, wire = opened()
     live._inbox.receive({"kind": "close", "view": "a"})
     finished(live)
-    assert len(sent(wire)) <= reel.BATCH
+    assert len(sent(wire)) <= frame_cache.BATCH
 
 
 def test_a_state_that_cannot_be_drawn_is_passed_over() -> None:

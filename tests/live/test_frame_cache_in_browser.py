@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from gradlab.live._bundle import WEB, joined
-from gradlab.live.reel import pack
+from gradlab.live.frame_cache import pack
 from tests.live.conftest import Wire, canvas_url
 from tests.live.everything import everything
 
@@ -18,7 +18,7 @@ HERE = 50  # the position of 1
 def wire(page: object) -> Wire:
     """A view whose kernel has not recorded anything yet."""
     live = everything(axis="limit")
-    live._preloader.wake = lambda at_once=False: None
+    live._stage.preloader.wake = lambda at_once=False: None
     wire = Wire(live, page)
     wire.open()
     return wire
@@ -26,24 +26,24 @@ def wire(page: object) -> Wire:
 
 def send_ahead(wire: Wire, *places: int, edition: int | None = None) -> None:
     """Record positions of the limit as the kernel would, and send them."""
-    live, entries, spec = wire.live, [], wire.live._controls["limit"]
+    live, entries, spec = wire.live, [], wire.live._state.controls["limit"]
     for place in places:
-        description = live._described({**live.values, "limit": spec.at(place)})
+        description = live._state.describe({**live.values, "limit": spec.at(place)})
         key = f"{place},5-20,0,1,50,50,50"
-        entries.append((key, description, live._scene.frame(1.0, description.items)))
-    live._described(live.values)
-    now = live._edition if edition is None else edition
-    colours = list(live._scene.colours.items())
-    wire.replies.append(({"kind": "reel", "ratio": 1, "edition": now, "colours": colours}, [pack(entries)]))
+        entries.append((key, description, live._state.scene.frame(1.0, description.items)))
+    live._state.describe(live.values)
+    now = live._state.edition if edition is None else edition
+    colors = list(live._state.scene.colors.items())
+    wire.replies.append(({"kind": "reel", "ratio": 1, "edition": now, "colours": colors}, [pack(entries)]))
     wire.reply()
 
 
 def shown(wire: Wire, limit: float) -> bool:
     """Whether the canvas shows what the kernel would paint for a limit."""
     live = wire.live
-    description = live._described({**live.values, "limit": limit})
-    frame = live._scene.frame(1.0, description.items)
-    live._described(live.values)
+    description = live._state.describe({**live.values, "limit": limit})
+    frame = live._state.scene.frame(1.0, description.items)
+    live._state.describe(live.values)
     same: bool = wire.page.evaluate(
         """(list) => {
           const seen = document.querySelector(".gl-moving"), canvas = document.createElement("canvas");
@@ -108,7 +108,7 @@ def test_many_moves_of_the_pointer_make_one_painting_a_frame(wire: Wire) -> None
     assert shown(wire, 1.51)
 
 
-def test_a_neighbour_stands_in_until_the_kernel_answers(wire: Wire) -> None:
+def test_a_neighbor_stands_in_until_the_kernel_answers(wire: Wire) -> None:
     send_ahead(wire, 60)
     wire.slider().fill("57")
     assert shown(wire, 1.58)  # position 60
@@ -170,7 +170,7 @@ def test_a_new_edition_drops_what_was_sent_ahead(wire: Wire) -> None:
 
 def test_on_another_screen_the_pictures_are_dropped(wire: Wire) -> None:
     send_ahead(wire, 51)
-    (view,) = wire.live._inbox.views
+    (view,) = wire.live._state.views
     wire.live._inbox.receive({"kind": "open", "view": view, "ratio": 2.0, "dark": False, "narrow": False})
     wire.reply()
     wire.page.wait_for_function("document.querySelector('.gl-moving').width === 1200")
@@ -181,12 +181,12 @@ def test_on_another_screen_the_pictures_are_dropped(wire: Wire) -> None:
 def test_the_store_is_bounded_and_the_oldest_go(wire: Wire) -> None:
     kept = wire.page.evaluate(
         """async (source) => {
-          const { newReel } = await import(URL.createObjectURL(new Blob([source], {type: "text/javascript"})));
-          const reel = newReel(), list = new Uint8Array(2 ** 20), entry = { list, words: {} };
-          for (let k = 0; k < 40; k++) reel.keep(String(k), entry);
-          return Array.from({ length: 40 }, (_, k) => Boolean(reel.get(String(k))));
+          const { newFrameCache } = await import(URL.createObjectURL(new Blob([source], {type: "text/javascript"})));
+          const cache = newFrameCache(), list = new Uint8Array(2 ** 20), entry = { list, words: {} };
+          for (let k = 0; k < 40; k++) cache.keep(String(k), entry);
+          return Array.from({ length: 40 }, (_, k) => Boolean(cache.get(String(k))));
         }""",
-        joined(WEB, "reel.js") + "export { newReel };",
+        joined(WEB, "frame_cache.js") + "export { newFrameCache };",
     )
     assert kept == [False] * 8 + [True] * 32
 
@@ -195,7 +195,7 @@ def test_the_real_kernel_sends_every_position_ahead(page: Any) -> None:
     live = everything(axis="limit")
     wire = Wire(live, page)
     wire.open()
-    wire.until(lambda: live._preloader._thread is None)
+    wire.until(lambda: live._stage.preloader._thread is None)
     wire.reply()
     for key in ("Home", "End", "ArrowLeft"):
         wire.slider().press(key)

@@ -1,0 +1,141 @@
+"""What a LiveFigure shows now, to whom, and what it tells a browser about itself: what its parts share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from .._base.addresses import binder_here
+from .controls import Button, Control, Drag, Menu, Preset, Toggle, by_name, check_drags, checked, key_of
+from .description import Description
+from .scene import Scene
+from .scheduling import drawing
+from .sliders import Slider
+
+Message = tuple[dict[str, Any], list[bytes]]
+
+
+class Screen(NamedTuple):
+    """What a view is shown on: device pixels per CSS pixel, and whether the page is dark, and narrow."""
+
+    ratio: float
+    dark: bool
+    narrow: bool
+
+
+class Views(dict[str, Screen]):
+    """The open views by name, in the order in which they spoke last."""
+
+    @property
+    def looks(self) -> list[tuple[float, bool]]:
+        """The (ratio, dark) for which still pictures are wanted now."""
+        return sorted({(screen.ratio, screen.dark) for screen in [*self.values()]})
+
+    @property
+    def ratios(self) -> list[float]:
+        """The pixel ratios for which moving pictures are wanted now."""
+        return sorted({screen.ratio for screen in [*self.values()]})
+
+    @property
+    def narrow(self) -> bool:
+        """Whether the view that spoke last is on a narrow page: all views share one arrangement."""
+        return bool(self) and [*self.values()][-1].narrow
+
+
+class FigureState:
+    """The parts of a figure and what they show; for the arguments see `LiveFigure`.
+
+    `send` takes a message and its buffers to every view. Whoever changes `values` or draws holds `drawing`.
+    """
+
+    def __init__(
+        self,
+        figure: Any,
+        controls: Iterable[Control],
+        update: Callable[[dict[str, Any]], Description],
+        drags: Sequence[Drag],
+        label: str,
+        name: str,
+        presets: Sequence[Preset],
+        axis: str | None,
+        dark: Mapping[str, str] | None,
+        arrange: Callable[[bool], None] | None,
+        send: Callable[..., None],
+    ) -> None:
+        self.controls = by_name(controls)
+        check_drags(drags, self.controls, figure)
+        if axis is not None and not isinstance(self.controls.get(axis), Slider | Menu | Toggle):
+            raise ValueError(f"axis must name a slider, a menu or a toggle, got {axis!r}")
+        self.presets = [Preset(p.label, checked(self.controls, p.values, p.label)) for p in presets]
+        self.label, self.name, self.axis = label, name, axis
+        self.drags, self.arrange, self.send = tuple(drags), arrange, send
+        self.values = {n: c.check(c.value) for n, c in self.controls.items() if not isinstance(c, Button)}
+        self.start = dict(self.values)
+        self.number = self.edition = 0
+        self.narrow = False
+        self.status: dict[str, Any] = {"text": "", "error": False}
+        self.views = Views()
+        self.busy: set[str] = set()  # buttons at work
+        self._update = update
+        with drawing:
+            self.description = self.describe(self.values)
+            self.scene = Scene(figure, dark or {})
+            self.scene.frame(1.0, self.description.items)  # what cannot be recorded is refused here already
+
+    def describe(self, values: Mapping[str, Any]) -> Description:
+        """Set the artists to some values and describe them."""
+        self._drawn: Mapping[str, Any] | None = None
+        description = self._update(dict(values))
+        if not isinstance(description, Description):
+            raise TypeError(f"update must return a Description, got {type(description).__name__}")
+        self._drawn = values
+        return description
+
+    def settled(self) -> Description:
+        """Set the artists to the current state, if they have been used for another one meanwhile."""
+        if self._drawn is not self.values:
+            self.description = self.describe(self.values)
+        return self.description
+
+    def restore(self) -> None:
+        """Give the artists their last good data back, as far as `update` can."""
+        try:
+            self.describe(self.values)
+        except Exception:
+            return
+
+    # Messages to the browser
+
+    def tell(self, **content: Any) -> None:
+        """Say something without pictures to every view."""
+        if content["kind"] == "status":
+            self.status = {"text": content["text"], "error": content["error"]}
+        self.send(content)
+
+    def now(self) -> dict[str, Any]:
+        """The state in numbers and in words; whoever knows a later `edition` or `number` may forget it."""
+        return {
+            "number": self.number, "edition": self.edition, "key": key_of(self.controls, self.values),
+            "values": self.values, "colours": list(self.scene.colors.items()), **self.description.words(),
+        }  # fmt: skip
+
+    def picture(self, kind: str, ratio: float, dark: bool, **more: Any) -> Message:
+        """The still parts and the moving ones."""
+        items, scene = self.settled().items, self.scene
+        buffers = [scene.still(ratio, dark), scene.frame(ratio, items)]
+        content = {
+            "kind": kind, "ratio": ratio, "dark": dark, "narrow": self.narrow, "size": scene.size,
+            "areas": [scene.area(drag) for drag in self.drags], "panels": scene.panels(),
+            "items": items and {"name": items.name, "columns": list(items.values), "names": list(items.names)},
+            "zoomed": scene.zoomed,
+        }  # fmt: skip
+        return {**content, **self.now(), **more}, buffers
+
+    def setup(self, ratio: float, dark: bool, **more: Any) -> Message:
+        """Everything that a new view needs to know."""
+        return self.picture(
+            "setup", ratio, dark, label=self.label, name=self.name, axis=self.axis, start=self.start,
+            controls=[control.spec() for control in self.controls.values()],
+            presets=[{"label": preset.label, "values": preset.values} for preset in self.presets],
+            busy=sorted(self.busy), status=self.status, launch=binder_here(), **more,
+        )  # fmt: skip
