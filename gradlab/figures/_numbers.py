@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from matplotlib.text import Text
 
-from ._bars import bars
 from ._lanes import ACCEPTED, DROPPED, patch
+from ._shapes import bars
 from ._style import BLACK
 
 _HALF = 0.42  # of a cell's width: the longest bar

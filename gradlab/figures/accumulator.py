@@ -9,9 +9,8 @@ import numpy as np
 from matplotlib.gridspec import GridSpec
 from matplotlib.ticker import NullLocator
 
-from ._bars import bars
-from ._key import Key
 from ._lanes import ACCEPTED, patch, text
+from ._shapes import Key, bars
 from ._style import BLACK, BLUE, GREEN, NARROW, ORANGE, OTHER, WIDE, moving_line, new_figure, tidy
 
 _KEPT: dict[str, Any] = {"marker": "o", "ms": 8, "color": BLUE, "mec": "white", "ls": "none"}

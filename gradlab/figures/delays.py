@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.gridspec import GridSpec
 
 from .._base.numbers import percent
-from ._key import Key
+from ._shapes import Key
 from ._style import BLACK, BLUE, GREEN, NARROW, ORANGE, OTHER, WIDE, moving_line, new_figure, tidy
 
 # One look for each line of a group: color, dash and marker.

@@ -13,7 +13,7 @@ from matplotlib.path import Path
 from matplotlib.ticker import NullLocator
 
 from ..models.surfaces import REACH, SURFACES
-from ._contours import contours
+from ._shapes import contours
 from ._style import BLACK, BLUE, GREEN, NARROW, ORANGE, OTHER, WIDE, log_ticks, moving_line, new_figure, tidy
 
 # One look for each place at the start: color, dash and marker.

@@ -9,9 +9,8 @@ import numpy as np
 from matplotlib.gridspec import GridSpec
 from matplotlib.ticker import NullLocator
 
-from ._bars import bars
-from ._key import Key
 from ._lanes import ACCEPTED, IN_HAND, QUIET, patch, text
+from ._shapes import Key, bars
 from ._style import GREEN, NARROW, ORANGE, OTHER, WIDE, moving_line, new_figure, tidy
 
 MOST_GRADIENTS, MOST_ROWS = 6, 8

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ._bars import bars
 from ._lanes import patch
 from ._numbers import label
+from ._shapes import bars
 from ._style import BLACK, percent_ticks
 
 MOST_ROWS = 12

@@ -9,8 +9,8 @@ from matplotlib.gridspec import GridSpec
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from .._base.numbers import percent
-from ._bars import bars, hatching
 from ._lanes import ACCEPTED, DROPPED, patch, text
+from ._shapes import bars, hatching
 from ._style import BLACK, BLUE, FAINT, GREEN, NARROW, ORANGE, OTHER, WIDE, moving_line, new_figure, percent_ticks, tidy
 
 OLDEST = 24  # staleness from here on is one bar

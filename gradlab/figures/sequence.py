@@ -10,9 +10,8 @@ from matplotlib.gridspec import GridSpec
 from matplotlib.patches import Rectangle
 
 from .._base.numbers import percent
-from ._bars import bars, hatching
-from ._key import Key
 from ._lanes import ACCEPTED, DROPPED, LIMIT, QUIET, RECORDED, patch, text
+from ._shapes import Key, bars, hatching
 from ._style import BLACK, BLUE, FAINT, GREEN, NARROW, ORANGE, OTHER, WIDE, moving_line, new_figure, percent_ticks, tidy
 
 _KINDS: dict[str, dict[str, Any]] = {

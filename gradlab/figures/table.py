@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ._bars import bars
 from ._lanes import patch
 from ._numbers import label
+from ._shapes import bars
 from ._style import BLACK, BLUE, ORANGE, OTHER, moving_line
 
 _WEIGHTS, _SLOTS = "PuOr", "cividis"  # every eye tells their ends apart

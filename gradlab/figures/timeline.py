@@ -7,9 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.gridspec import GridSpec
 
-from ._bars import bars, hatching
-from ._counts import Ages, Workers
-from ._key import Key
 from ._lanes import (
     ACCEPTED,
     DROPPED,
@@ -21,12 +18,15 @@ from ._lanes import (
     TOP,
     UPDATE,
     WAITS,
+    Ages,
     LaneNames,
+    Workers,
     along,
     patch,
     sides,
     text,
 )  # fmt: skip
+from ._shapes import Key, bars, hatching
 from ._style import BLACK, BLUE, FAINT, GREEN, NARROW, WIDE, moving_line, new_figure, tidy
 
 _WIDE_WINDOW, _NARROW_WINDOW, _TICK = 1200, 600, 200  # ticks shown at a time; between two numbers of the axis

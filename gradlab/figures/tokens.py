@@ -8,10 +8,8 @@ import numpy as np
 from matplotlib.gridspec import GridSpec
 from matplotlib.ticker import NullLocator
 
-from ._bars import bars, hatching
-from ._counts import Workers
-from ._key import Key
-from ._lanes import ACCEPTED, DROPPED, IN_HAND, WAITS, LaneNames, along, patch, sides, text
+from ._lanes import ACCEPTED, DROPPED, IN_HAND, WAITS, LaneNames, Workers, along, patch, sides, text
+from ._shapes import Key, bars, hatching
 from ._style import BLACK, FAINT, GREEN, NARROW, WIDE, moving_line, new_figure, tidy
 
 _WINDOW, _TICK = 900, 100  # ticks shown at a time; between two numbers of the axis

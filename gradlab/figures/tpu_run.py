@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.gridspec import GridSpec
 
-from ._bars import bars
-from ._key import Key
 from ._lanes import ACCEPTED, IN_HAND, patch
 from ._numbers import label
+from ._shapes import Key, bars
 from ._style import BLACK, BLUE, GREEN, NARROW, ORANGE, WIDE, log_ticks, moving_line, new_figure, tidy
 
 FARTHEST = 2.0  # a row that has moved so far has the brightest color

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..figures.clip_names import numbered
 from ..live.scheduling import drawing
+from ..live.svg import numbered
 
 if TYPE_CHECKING:
     from ._lab import Lab

@@ -1,4 +1,4 @@
-"""The few pieces of HTML that sections are made of."""
+"""What sections are made of: paragraphs, tables, pictures, and labs that move in the page without a kernel."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from ._svg import inline_svg
+from ..figures import DARK
+from ..live.page import parts
+from ..live.svg import inline_svg
 
+MOST_BYTES = 1_000_000  # of one lab
 OPEN_ROWS = 20  # of a table; what is beyond them waits under a summary
 
 
@@ -38,7 +41,7 @@ def picture(key: str, draw: Callable[[bool], Any], alt: str) -> str:
     """Give a figure for wide pages and one for narrow ones, of which a page shows the one that fits."""
     shapes = (("wide", False), ("narrow", True))
     return "".join(
-        f'<div class="picture {shape}">{inline_svg(draw(narrow), alt, f"{key}-{shape}")}</div>\n'
+        f'<div class="picture {shape}">{inline_svg(draw(narrow), alt, f"{key}-{shape}", DARK)}</div>\n'
         for shape, narrow in shapes
     )
 
@@ -49,6 +52,34 @@ def table(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> s
     rest = rows[OPEN_ROWS:]
     more = _details(f"{len(rest)} more", _table(f"{caption}, continued", head, rest)) if rest else ""
     return _details(caption, first + more)
+
+
+def moving(lab: Any, states: int, within: dict[str, tuple[float, float]] | None = None) -> str:
+    """Give the lab as a part of the page, at most so many states of it; of none its picture and its values."""
+    if not states:
+        return _still(lab)
+    for part in parts(lab.live, states, within):
+        if len(part.encode()) <= MOST_BYTES:
+            break
+    return part
+
+
+def _still(lab: Any) -> str:
+    """The lab as a picture and its values."""
+
+    def draw(narrow: bool) -> Any:
+        view = lab.make_view()
+        if hasattr(view, "arrange"):
+            view.arrange(narrow)
+        lab.draw(view, lab.compute(lab.params))
+        for artist in view.figure.findobj():
+            artist.set_animated(False)
+        return view.figure
+
+    words = lab.description
+    return (
+        picture(type(lab).__name__, draw, words.alt) + paragraph(words.summary) + table("Values", ("", ""), words.table)
+    )
 
 
 def _details(summary: str, body: str) -> str:

@@ -1,21 +1,23 @@
-"""How often each of several limits would have fired, overall and by tensor, and why one of them is suggested."""
+"""How often limits would have fired, overall and by tensor, which one is suggested and why, and what others do."""
 
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 
-from ..figures.report_shares import Shares, shares_figure
-from ._html import Section, paragraph, picture, table
+from .._base.numbers import counted, number
+from .._base.numbers import percent_of_many as percent
+from ..figures.report import Shares, shares_figure
+from ._html import Section, moving, paragraph, picture, table
 from ._run import Run
-from ._words import counted, number, percent
 
 CURVE = 49  # limits along the curve
 _ALIKE = "The norms differ by less than the sizes by which steps were counted: none stands out, and none needs a limit."
 
 
-def section(run: Run) -> Section:
+def limits(run: Run) -> Section:
     """The share of steps at the limit asked about, the curve over all limits, and the tensors it would fire on."""
     limit, title = run.limit, "How often a limit would have fired"
     if limit is None:
@@ -86,3 +88,58 @@ def _is(run: Run, limit: float) -> str:
     named = dict(zip(run.summary.limits, (50, 75, 90, 95, 99), strict=True)) if run.summary else {}
     said = [f"{named[limit]}th percentile" if limit in named else "", "asked about" if limit == run.limit else ""]
     return ", ".join(filter(None, said))
+
+
+def _slider(lab: Any, name: str) -> Any:
+    """Give a control of the lab by its name."""
+    return next(control for control in lab.controls if control.name == name)
+
+
+def other_limit(run: Run) -> Section | None:
+    """The clipping lab on this run."""
+    if run.limit is None or not run.finite_norms.size:
+        return None
+    title, sentence = "What another limit would have done", _neighbors(run, run.limit)
+    return Section("other", title, sentence, partial(_clipping, run, run.limit))
+
+
+def _clipping(run: Run, limit: float) -> str:
+    from ..labs import clipping
+
+    lab = clipping(run.rec)
+    lab.set(limit=_slider(lab, "limit").clamp(limit))
+    within = float(run.finite_norms.min()) / 2, float(run.finite_norms.max()) * 2
+    drag = "Drag the green line, or move the slider, and see what every step would have become."
+    return paragraph(drag) + moving(lab, run.states, {"limit": within})
+
+
+def by_layer(run: Run) -> Section | None:
+    """The lab that shows a limit on every tensor."""
+    if run.limit is None or not run.finite_norms.size:
+        return None
+    share = run.rec.what_if(clip_norm=run.limit).share_by_tensor
+    most, never = int(share.argmax()), int((share == 0).sum())
+    sentence = f"{number(run.limit)} on the norm of each tensor alone "
+    if share[most]:
+        sentence += f"fires most on {run.rec.names[most]}, on {percent(share[most])} of the steps"
+        sentence += f"; on {number(never)} of {counted(len(share), 'tensor')} it never does." if never else "."
+    else:
+        sentence += "never fires."
+    return Section("layers", "Layer by layer", sentence, partial(_layers, run, run.limit))
+
+
+def _layers(run: Run, limit: float) -> str:
+    from ..labs import run_layers
+
+    lab = run_layers(run.rec)
+    lab.set(limit=_slider(lab, "limit").clamp(limit))
+    return moving(lab, run.states)
+
+
+def _neighbors(run: Run, limit: float) -> str:
+    half, double = (percent(run.rec.what_if(clip_global_norm=limit * by).fraction_fired) for by in (0.5, 2))
+    alone = run.rec.what_if(clip_norm=limit)
+    return (
+        f"Half that limit, {number(limit / 2)}, would fire on {half} of the steps, and double, {number(2 * limit)}, on "
+        f"{double}; {number(limit)} on the norm of each tensor alone on {percent(alone.fraction_fired)}."
+    )

@@ -1,27 +1,31 @@
-"""What was recorded: steps, tensors, entries, and the norm of every tensor over time."""
+"""What was recorded: tensors, norms and loss over time, steps that are not finite, and what no number here says."""
 
 from __future__ import annotations
 
 from functools import partial
+from html import escape
 
 import numpy as np
 
-from ..figures.report_map import map_figure
-from ._html import Section, picture, table
+from .._base.numbers import counted, listed, number
+from ..figures.report import Course, course_figure, map_figure, nonfinite_figure
+from ._html import Section, paragraph, picture, table
 from ._run import Run
-from ._words import counted, number
+
+ROWS = 12  # of the run in the table
+MOST = 200  # rows of the table
 
 
-def section(run: Run) -> Section:
+def overview(run: Run) -> Section:
     """The size of the run, a map of its norms, and a table of its tensors."""
     rec = run.rec
     entries = sum(rec.sizes)
     sentence = f"{counted(rec.seen, 'step')} of {counted(len(rec.names), 'tensor')} with {counted(entries, 'entry')}"
     kept = "every step has a row of its own" if rec.stride == 1 else f"in {counted(len(rec), 'row')}: {run.merged}"
-    return Section("recorded", "What was recorded", f"{sentence}; {kept}.", partial(_body, run))
+    return Section("recorded", "What was recorded", f"{sentence}; {kept}.", partial(_overview, run))
 
 
-def _body(run: Run) -> str:
+def _overview(run: Run) -> str:
     rec = run.rec
     norm = rec["norm"].astype(float)
     typical = np.nan_to_num(np.median(norm, axis=0))
@@ -51,3 +55,141 @@ def _tensors(run: Run, typical: np.ndarray) -> str:
     of = "rows" if rec.stride > 1 else "steps"
     head = ("tensor", "shape", "entries", "median norm", "largest entry", f"{of} with NaN or Inf")
     return table("Tensors, the loudest first", head, rows)
+
+
+def course(run: Run) -> Section:
+    """How the norms are spread, where the largest is, and how the loss went."""
+    sentence = f"{_norms(run)} {_loss(run)}"
+    return Section("course", "Loss and gradient norm", sentence, partial(_course, run, sentence))
+
+
+def _course(run: Run, sentence: str) -> str:
+    rec = run.rec
+    limit = np.nan if run.limit is None else run.limit
+    drawn = Course(rec.step, rec.seen, rec.global_norm, rec["global_norm_low"], run.loss, limit)
+    return picture("course", partial(course_figure, drawn), f"Norm and loss over the run. {sentence}") + _some_rows(run)
+
+
+def _norms(run: Run) -> str:
+    if not run.finite_norms.size:
+        return "No step has a gradient that is finite and not 0."
+    norms, median = run.rec.global_norm, run.median
+    at = int(np.where(np.isfinite(norms), norms, -1).argmax())
+    times = f", {number(norms[at] / median)} times that," if norms[at] >= 2 * median else ""
+    return (
+        f"The median gradient norm is {number(median)}; the largest{times} is {number(norms[at])} "
+        f"at step {int(run.rec.peak[at])}."
+    )
+
+
+def _loss(run: Run) -> str:
+    known = run.loss[np.isfinite(run.loss)]
+    if not known.size:
+        return "No loss was recorded."
+    tenth = max(1, len(known) // 10)
+    first, last = known[:tenth].mean(), known[-tenth:].mean()
+    if number(first) == number(last):
+        return f"The loss stays at {number(last)}."
+    verb = "falls" if last < first else "rises"
+    return f"The loss {verb} from {number(first)} to {number(last)} (means of the first and the last tenth)."
+
+
+def _some_rows(run: Run) -> str:
+    rec = run.rec
+    places = np.unique(np.linspace(0, len(rec) - 1, ROWS).round().astype(int))
+    rows = [
+        (
+            _steps(int(rec.step[k]), int(rec.row_steps[k])),
+            number(rec.global_norm[k]),
+            number(run.loss[k]) if np.isfinite(run.loss[k]) else "not recorded",
+        )
+        for k in places
+    ]
+    return table(f"{counted(len(rows), 'row')} of the run, evenly spread", ("step", "global norm", "loss"), rows)
+
+
+def nonfinite(run: Run) -> Section:
+    """How many steps held such, when it began, and in which tensors."""
+    rec, title = run.rec, "Steps that are not finite"
+    count = rec["nonfinite"]
+    rows = np.flatnonzero(count.any(axis=1))
+    if not rows.size:
+        return Section("nonfinite", title, f"No step of {number(rec.seen)} held NaN or Inf.")
+    first = [rec.names[k] for k in np.flatnonzero(count[rows[0]])]
+    sentence = (
+        f"{number(rec.nonfinite_steps)} of {counted(rec.seen, 'step')} held NaN or Inf, first {_when(run, rows[0])} "
+        f"in {listed(first)}."
+    )
+    return Section("nonfinite", title, sentence, partial(_nonfinite, run, rows, sentence))
+
+
+def _nonfinite(run: Run, rows: np.ndarray, sentence: str) -> str:
+    rec = run.rec
+    shown = picture("nonfinite", partial(nonfinite_figure, rec["nonfinite"], rec.step, rec.seen, rec.names), sentence)
+    advice = (
+        "A clip does not mend such a step: one by norm makes all of it NaN, one by value lets NaN through. Skip it."
+    )
+    return shown + paragraph(advice) + _places(run, rows)
+
+
+def _when(run: Run, row: int) -> str:
+    many = int(run.rec.row_steps[row])
+    return f"in step{'s' * (many > 1)} {_steps(int(run.rec.step[row]), many)}"
+
+
+def _places(run: Run, rows: np.ndarray) -> str:
+    rec = run.rec
+    where = [(r, k) for r in rows[:MOST] for k in np.flatnonzero(rec["nonfinite"][r])][:MOST]
+    lines = [
+        (_steps(int(rec.step[r]), int(rec.row_steps[r])), rec.names[k], number(rec["nonfinite"][r, k]))
+        for r, k in where
+    ]
+    cut = f", the first {MOST}" if len(where) == MOST else ""
+    return table(f"Where NaN and Inf came up{cut}", ("step", "tensor", "entries"), lines)
+
+
+def caveats(run: Run) -> Section:
+    """The caveats that hold for this recording, in plain words."""
+    sentence = "All of this is about the gradients of this run as it was, one step at a time."
+    return Section("caveats", "What these numbers do not say", sentence, partial(_caveats, run))
+
+
+def _caveats(run: Run) -> str:
+    return "<ul>\n" + "".join(f"<li>{escape(line)}</li>\n" for line in _lines(run)) + "</ul>"
+
+
+def _lines(run: Run) -> list[str]:
+    rec = run.rec
+    lines = [
+        "With another limit the weights, and so all later gradients, would have been different. Read a share as: of "
+        "these steps, so many. To know what a limit does to training, train with it and record again.",
+        "Global norm and norm of each tensor are exact. What is said of a limit on single entries is estimated from "
+        "counts by size; only which steps it fires on is exact.",
+        "A suggested limit says what is unusual in this run, not what is best for the loss.",
+    ]
+    if rec.stride > 1:
+        lines.append(
+            f"The run had more steps than the recorder rows: {run.merged}. How often limits fire is counted over all "
+            "steps, by sizes an eighth of a factor 2 apart; between two such sizes the share is an estimate."
+        )
+    sampled = len(rec.sampled[0])
+    if 0 < sampled < sum(rec.sizes):
+        lines.append(
+            f"Adagrad and staleness are computed on {counted(sampled, 'entry')} of {counted(sum(rec.sizes), 'entry')}, "
+            "chosen evenly over all tensors: shares of entries are estimates."
+        )
+    if not sampled:
+        lines.append(
+            "This recording holds no single entries, so nothing is said of Adagrad and staleness; "
+            "gl.Recorder(entries=512), the default, keeps some."
+        )
+    return lines
+
+
+def _steps(first: int, many: int) -> str:
+    """A step, or the steps of a row that stands for several.
+
+    >>> _steps(4, 1), _steps(4, 4)
+    ('4', '4 to 7')
+    """
+    return f"{first}" if many == 1 else f"{first} to {first + many - 1}"

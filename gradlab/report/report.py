@@ -13,16 +13,15 @@ from .. import __version__
 from .._files.replace import replaced
 from ..live import page
 from ..record import Recorder
-from . import adagrad, caveats, course, limits, moving, nonfinite, recorded, stale
 from ._html import Section
 from ._run import Run
+from .limits import by_layer, limits, other_limit
+from .recorded import caveats, course, nonfinite, overview
+from .sampled import adagrad, staleness
 
 FOLDER = Path(__file__).parent
 STATES = 120  # of each figure that moves: what a reader can tell apart, in seconds of work and a few hundred kB
-_SECTIONS = (
-    recorded.section, course.section, limits.section, moving.other_limit, moving.by_layer, adagrad.section,
-    stale.section, nonfinite.section, caveats.section,
-)  # fmt: skip
+_SECTIONS = (overview, course, limits, other_limit, by_layer, adagrad, staleness, nonfinite, caveats)
 
 
 class Report:
@@ -47,7 +46,7 @@ class Report:
     ...     rec.record({"w": scale * np.array([3.0, 4.0])}, loss=1 / scale)
     >>> report = gl.Report(rec, limit=20.0)
     >>> print(report.sentences[2])
-    Your limit 20 on the global norm fires on 25.0 % of 4 steps.
+    Your limit 20 on the global norm fires on 25.0% of 4 steps.
     """
 
     def __init__(

@@ -1,9 +1,9 @@
-"""Lanes: apart, in order, named from 1."""
+"""Lanes: apart, in order, named from 1; and counts of gradients, as long as what was handed in."""
 
 import numpy as np
 import pytest
 
-from gradlab.figures._lanes import MOST_WORKERS, TOP, LaneNames, along, sides
+from gradlab.figures._lanes import MOST_WORKERS, OLDEST, TOP, Ages, LaneNames, Workers, along, sides
 from gradlab.figures._style import new_figure
 
 
@@ -30,3 +30,39 @@ def test_lines_run_in_the_middle_of_their_lanes() -> None:
 def test_nobody_waits() -> None:
     x, y = along(*np.empty((3, 0), int), workers=3)
     assert len(x) == len(y) == 0
+
+
+def spans(path: object, axis: int) -> list[list[float]]:
+    """From where to where every bar of a path goes."""
+    sides = path.vertices[:, axis].reshape(-1, 5)  # type: ignore[attr-defined]
+    return [[side.min(), side.max()] for side in sides]
+
+
+def test_what_was_lost_follows_what_was_accepted() -> None:
+    panel = Workers(new_figure(3, 3).add_subplot())
+    panel.draw(np.array([5, 3, 0]), np.array([5, 1, 0]), np.array([False, False, True]))
+    assert spans(panel._taken.get_path(), 0) == [[0, 5], [0, 1]]
+    assert spans(panel._given.get_path(), 0) == [[1, 3]]
+    hatch = panel._hatching.get_xdata()
+    assert np.nanmin(hatch) >= 1 and np.nanmax(hatch) <= 3
+    shown = [(text.get_text(), text.get_fontweight()) for text in panel._counts if text.get_visible()]
+    assert shown == [("5 of 5", "normal"), ("1 of 3", "normal"), ("0 of 0\n✗ starves", "bold")]
+    panel.draw(np.array([1]), np.array([1]), np.array([False]))
+    assert sum(text.get_visible() for text in panel._counts) == 1
+
+
+def test_ages_beyond_the_last_bar_are_counted_there() -> None:
+    panel = Ages(new_figure(3, 3).add_subplot())
+    true = np.array([0, 0, OLDEST, 99])
+    panel.draw(true, np.array([0, 0, 0, 98]), np.array([True, False, True, False]), 3)
+    assert spans(panel._taken.get_path(), 1) == [[0, 0.25], [0, 0.25]]
+    assert spans(panel._lost.get_path(), 1) == [[0.25, 0.5], [0.25, 0.5]]
+    assert panel._recorded.get_xydata() == pytest.approx(np.array([[0, 0.75], [OLDEST, 0.25]]))
+    assert panel.axes.xaxis.get_major_formatter()(OLDEST) == r"$\geq$ 15"
+
+
+def test_no_gradients_are_no_accident() -> None:
+    none = np.array([], int)
+    panel = Ages(new_figure(3, 3).add_subplot())
+    panel.draw(none, none, none.astype(bool), None)
+    assert np.isnan(panel._taken.get_path().vertices).all() and not len(panel._recorded.get_xdata())

@@ -32,11 +32,11 @@ def html(report: gl.Report) -> str:
 def test_the_key_sentences_say_what_happened() -> None:
     report = gl.Report(SHIPPED)
     said = dict(zip((s.key for s in report.sections), report.sentences, strict=True))
-    assert said["recorded"] == "300 steps of 5 tensors with 16 286 entries; every step has a row of its own."
-    assert "the largest, 16 402 times that, is 96 309 at step 258." in said["course"]
-    assert said["limits"] == "The suggested limit 7.65 on the global norm fires on 10.0 % of 300 steps."
+    assert said["recorded"] == "300 steps of 5 tensors with 16,286 entries; every step has a row of its own."
+    assert "the largest, 16,402 times that, is 96,309 at step 258." in said["course"]
+    assert said["limits"] == "The suggested limit 7.65 on the global norm fires on 10.0% of 300 steps."
     assert said["other"].startswith(
-        "Half that limit, 3.83, would fire on 75.0 % of the steps, and double, 15.3, on 2.0 %;"
+        "Half that limit, 3.83, would fire on 75.0% of the steps, and double, 15.3, on 2.0%;"
     )
     assert said["nonfinite"] == "No step of 300 held NaN or Inf."
     assert repr(report).splitlines() == ["char_rnn-none", *report.sentences]
@@ -84,7 +84,7 @@ def times(factor: float) -> Any:
 
 CASES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "without loss": ({"loss": False}, ["No loss was recorded."]),
-    "one step": ({"steps": 1}, ["The loss stays at 2.", "fires on 0 % of 1 step."]),
+    "one step": ({"steps": 1}, ["The loss stays at 2.", "fires on 0% of 1 step."]),
     "merged rows": (
         {"steps": 60, "rows": 16},
         ["60 steps of 3 tensors with 44 entries; in 15 rows: each row stands for 4 steps", "at step 59."],
@@ -108,7 +108,7 @@ CASES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "no single entries": ({"entries": 0}, ["The suggested limit"]),
     "1,000 tensors": (
         {"steps": 3, "shapes": {f"block{k}/kernel": (2,) for k in range(1000)}},
-        ["3 steps of 1 000 tensors with 2 000 entries", "126 on the norm of each tensor alone never fires."],
+        ["3 steps of 1,000 tensors with 2,000 entries", "126 on the norm of each tensor alone never fires."],
     ),
 }
 

@@ -4,7 +4,7 @@ import io
 
 from matplotlib.figure import Figure
 
-from gradlab.figures.clip_names import numbered
+from gradlab.live.svg import numbered
 
 
 def svg_of(shift: float) -> str:
