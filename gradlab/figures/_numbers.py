@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from matplotlib.text import Text
 
+from .._base.numbers import signed
 from ._lanes import ACCEPTED, DROPPED, patch
 from ._shapes import bars
 from ._style import BLACK
@@ -78,4 +79,4 @@ def written(value: float, digits: int = 2) -> str:
     ('−0.50', '0', '0.00', '0.3')
     """
     words = f"{value:.{digits}f}" if value else "0"
-    return words.replace("-", "−") if float(words) else words.lstrip("-")
+    return signed(words) if float(words) else words.lstrip("-")

@@ -1,4 +1,4 @@
-"""An accumulator at work: who came and was kept, how full it is, who waits, and the mean that forms."""
+"""An accumulator at work: who came and was accepted, how full it is, who waits, and the mean that forms."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ._lanes import ACCEPTED, patch, text
 from ._shapes import Key, bars
 from ._style import BLACK, BLUE, GREEN, NARROW, ORANGE, OTHER, WIDE, moving_line, new_figure, tidy
 
-_KEPT: dict[str, Any] = {"marker": "o", "ms": 8, "color": BLUE, "mec": "white", "ls": "none"}
+_ACCEPTED: dict[str, Any] = {"marker": "o", "ms": 8, "color": BLUE, "mec": "white", "ls": "none"}
 _DROPPED: dict[str, Any] = {"marker": "X", "ms": 9, "color": ORANGE, "mec": "white", "ls": "none"}
 _TAKEN: dict[str, Any] = {"color": GREEN, "lw": 1.8, "ls": "-"}
 _LATEST: dict[str, Any] = {"marker": "o", "ms": 8, "mfc": "none", "mec": BLACK, "mew": 1.6, "ls": "none"}
@@ -25,14 +25,14 @@ _MOST = 10  # gradients that fit the panel; a bar that is longer ends in its num
 class Arrivals(NamedTuple):
     """Gradients in the order in which they came; lists of equal length.
 
-    Fields: worker; the local_step it passed, the accumulator's step then; kept; count in the accumulator with it;
+    Fields: worker; the local_step it passed, the accumulator's step then; accepted; count in the accumulator with it;
     served: the taker who got the mean, or ""; needs: what that taker had asked for; gradient (4,).
     """
 
     worker: Sequence[int]
     local_step: Sequence[int]
     step: Sequence[int]
-    kept: Sequence[bool]
+    accepted: Sequence[bool]
     count: Sequence[int]  # type: ignore[assignment]  # not tuple.count
     served: Sequence[str]
     needs: Sequence[int]
@@ -65,7 +65,8 @@ class AccumulatorView:
         tidy(self.queue, "In it, and in line", "gradients", "")
         tidy(self.mean, "The sum, and what a take gives", "entry of the gradient", "")
         self._key = Key(key, (
-            (_KEPT, "kept (below it: its local step)"), (_DROPPED, "dropped"), (_TAKEN, "a take: by whom, of how many"),
+            (_ACCEPTED, "accepted (below it: its local step)"), (_DROPPED, "dropped"),
+            (_TAKEN, "a take: by whom, of how many"),
             (ACCEPTED, "what is in it; the sum"), (_ASKED, "what a taker asks for"), (_LATEST, "the latest gradient"),
             (_MEAN, "mean (or sum) a take gives"),
         ))  # fmt: skip
@@ -98,7 +99,10 @@ class AccumulatorView:
     def _moving(self) -> None:
         axes = self.arrivals
         self._takes = moving_line(axes, zorder=1.5, **_TAKEN)
-        self._kept, self._dropped = moving_line(axes, zorder=3, **_KEPT), moving_line(axes, zorder=3, **_DROPPED)
+        self._accepted, self._dropped = (
+            moving_line(axes, zorder=3, **_ACCEPTED),
+            moving_line(axes, zorder=3, **_DROPPED),
+        )
         self._newest = moving_line(axes, zorder=3.5, **{**_LATEST, "ms": 13})
         low, count = min(axes.get_ylim()), round(max(axes.get_xlim())) - 2
         self._steps = [text(axes, ha="center", va="top", fontsize=8) for _ in range(count)]
@@ -123,9 +127,9 @@ class AccumulatorView:
         self._latest.set_data(entries - 0.2 if done else [], now.latest if done else [])  # beside the mean
 
     def _draw_arrivals(self, done: int, past: Arrivals) -> None:
-        at, lane, kept = np.arange(1, done + 1), np.array(past.worker, int) + 1, np.array(past.kept, bool)
-        self._kept.set_data(at[kept], lane[kept])
-        self._dropped.set_data(at[~kept], lane[~kept])
+        at, lane, accepted = np.arange(1, done + 1), np.array(past.worker, int) + 1, np.array(past.accepted, bool)
+        self._accepted.set_data(at[accepted], lane[accepted])
+        self._dropped.set_data(at[~accepted], lane[~accepted])
         self._newest.set_data(at[-1:], lane[-1:])
         low, high = sorted(self.arrivals.get_ylim())
         takes = [k for k in range(done) if past.served[k]]

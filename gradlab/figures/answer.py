@@ -17,6 +17,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
+from .._base.numbers import number as rounded
+from .._base.numbers import signed
 from ._style import BLACK, BLUE, GREEN, GRID, ORANGE, OTHER, tidy
 
 WIDE, HIGH = 5.2, 2.3  # inches
@@ -39,7 +41,7 @@ def number(value: float) -> str:
     >>> number(-0.25), number(1 / 3), number(float("nan"))
     ('−0.25', '0.3333', 'nan')
     """
-    return f"{value:.4g}".replace("-", "−")
+    return signed(rounded(value, 4))
 
 
 def bars(figure: Figure, names: Sequence[str], wanted: np.ndarray, given: np.ndarray) -> None:

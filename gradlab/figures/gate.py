@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.gridspec import GridSpec
 from matplotlib.patches import FancyArrowPatch, Rectangle
 
+from .._base.numbers import number, signed
 from ._style import BLACK, BLUE, GREEN, NARROW, ORANGE, OTHER, WIDE, moving_line, new_figure
 
 # Text in orange would be too pale to read: rust says the same.
@@ -214,9 +215,9 @@ class _Panel:
 
 def _number(x: float) -> str:
     """Three digits with a true minus, a dot where there is no number yet."""
-    return "·" if np.isnan(x) else _signs(f"{x:.3g}")
+    return "·" if np.isnan(x) else signed(number(x))
 
 
 def _signs(text: str) -> str:
     """ASCII arithmetic as it is printed."""
-    return text.replace("-", "−").replace("*", "×")
+    return signed(text).replace("*", "×")

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.gridspec import GridSpec
 
+from .._base.numbers import number as rounded
 from ._lanes import text
 from ._style import BLACK, BLUE, GREEN, NARROW, ORANGE, OTHER, WIDE, log_ticks, moving_line, new_figure, tidy
 
@@ -120,4 +121,4 @@ def number(loss: Any) -> Any:
 
 def written(loss: float) -> str:
     """A loss for readers."""
-    return f"{loss:.3g}" if loss < 1000 else "> 1000" if np.isfinite(loss) else "NaN"
+    return rounded(loss) if loss < 1000 else "> 1,000" if np.isfinite(loss) else "NaN"

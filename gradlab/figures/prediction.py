@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
+from .._base.numbers import number
 from ._style import BLACK, BLUE, NARROW, ORANGE, OTHER, WIDE, log_ticks, moving_line, new_figure, tidy
 
 _LOOKS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -35,7 +36,7 @@ class Quantity(NamedTuple):
 
     def of(self, value: float) -> str:
         """A value with its unit, rounded to three digits."""
-        return f"{float(f'{value:.3g}'):g} {self.unit}".strip()
+        return f"{number(value)}{self.unit}" if self.unit == "%" else f"{number(value)} {self.unit}".strip()
 
     @property
     def middle(self) -> float:
@@ -137,14 +138,14 @@ class NumberView(_View):
     def draw(self, shown: Guess) -> None:
         """Set the moving artists."""
         numbers = (shown.guess, shown.result, shown.first if shown.moved else None)
-        for line, text, name, number in zip(self._lines, self._texts, _LOOKS, numbers, strict=True):
-            text.set_visible(number is not None)
-            line.set_visible(number is not None)
-            if number is not None:
-                line.set_data([number[0]] * 2, [0, 1])
-                left = number[0] <= self._number.middle
-                text.set(text=f"{name}: {self._number.of(number[0])}", ha="left" if left else "right")
-                text.xy, text.xyann = (number[0], text.xy[1]), (7 if left else -7, 0)
+        for line, text, name, value in zip(self._lines, self._texts, _LOOKS, numbers, strict=True):
+            text.set_visible(value is not None)
+            line.set_visible(value is not None)
+            if value is not None:
+                line.set_data([value[0]] * 2, [0, 1])
+                left = value[0] <= self._number.middle
+                text.set(text=f"{name}: {self._number.of(value[0])}", ha="left" if left else "right")
+                text.xy, text.xyann = (value[0], text.xy[1]), (7 if left else -7, 0)
         if shown.first is not None and shown.result is not None:
             self._gap.set_data([shown.first[0], shown.result[0]], [0.6, 0.6])
 

@@ -12,6 +12,7 @@ from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 from matplotlib.ticker import NullLocator
 
+from .._base.numbers import number
 from ..models.surfaces import REACH, SURFACES
 from ._shapes import contours
 from ._style import BLACK, BLUE, GREEN, NARROW, ORANGE, OTHER, WIDE, log_ticks, moving_line, new_figure, tidy
@@ -131,7 +132,7 @@ class RaceView:
         self._paths[k].set_data(*path.T)
         self._losses[k].set_data(np.arange(len(loss)), loss)
         self._by_rate[k].set_data(self._all_rates, by_rate)
-        self._names[k].set_text(f"{racer.title}, rate {float(f'{racer.rate:.2g}'):g}")
+        self._names[k].set_text(f"{racer.title}, rate {number(racer.rate, 2)}")
         here = int(np.abs(np.log(self._all_rates / racer.rate)).argmin())
         spots = (path[-1], (len(loss) - 1, loss[-1]), (racer.rate, by_rate[here]))
         for head, (x, y) in zip(self._heads[k], spots, strict=True):

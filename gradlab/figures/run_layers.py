@@ -17,9 +17,9 @@ _LIMIT: dict[str, Any] = {"color": GREEN, "ls": "--", "lw": 1.6}
 _MARKS: tuple[
     tuple[str, dict[str, Any]], ...
 ] = (  # of each tensor: its 10th, 50th and 90th percentile, and the largest
-    ("10 % of the steps are below", {"marker": "<", "color": OTHER, "ms": 5.5}),
+    ("10% of the steps are below", {"marker": "<", "color": OTHER, "ms": 5.5}),
     ("median", {"marker": "o", "color": BLUE, "ms": 5.5}),
-    ("90 % are below", {"marker": ">", "color": BLACK, "ms": 5.5}),
+    ("90% are below", {"marker": ">", "color": BLACK, "ms": 5.5}),
     ("largest", {"marker": "d", "color": ORANGE, "ms": 6}),
 )
 _SPAN: dict[str, Any] = {"color": OTHER, "lw": 1.0}

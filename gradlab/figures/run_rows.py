@@ -72,7 +72,7 @@ class Rows:
 
 
 class Shares:
-    """A bar for each row from 0 to 100 %, and its number in words."""
+    """A bar for each row from 0 to 100%, and its number in words."""
 
     def __init__(self, axes: Any, looks: dict[str, Any]) -> None:
         axes.set(xlim=(0, 1.45), xticks=(0, 0.5, 1))

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._base.numbers import number, signed
 from ._lanes import patch
 from ._numbers import label
 from ._shapes import bars
@@ -77,5 +78,5 @@ class _Block:
         if what is not None:
             name, numbers, low, high = what
             self._image.set_data(np.clip((numbers - low) / max(high - low, 1e-30), 0, 1))
-            for words, value in ((self._head, name), (self._low, f"{low:.2g}"), (self._high, f"{high:.2g}")):
-                words.set_text(value.replace("-", "−"))
+            for words, value in ((self._head, name), (self._low, number(low, 2)), (self._high, number(high, 2))):
+                words.set_text(signed(value))

@@ -21,9 +21,9 @@ _MOST, _TURNS = 8, 60  # boxes in a row; bars that can carry a number
 class Rounds(NamedTuple):
     """Gradients of workers up to a time, and where they meet. Arrays are (n,).
 
-    Fields: workers; now, in ticks; worker, began, ended (`now` while it is computed), local_step, pushed, kept of each
-    gradient; waits (w, 3): worker, from, to; updates (u, 2): time and number of gradients; count: gradients that are
-    there, aggregate: those an update needs; tokens in the queue; handed_in, accepted (workers,).
+    Fields: workers; now, in ticks; worker, began, ended (`now` while it is computed), local_step, pushed, accepted of
+    each gradient; waits (w, 3): worker, from, to; updates (u, 2): time and number of gradients; count: gradients that
+    are there, aggregate: those an update needs; tokens in the queue; handed_in, accepted_of (workers,).
     """
 
     workers: int
@@ -33,14 +33,14 @@ class Rounds(NamedTuple):
     ended: np.ndarray
     local_step: np.ndarray
     pushed: np.ndarray
-    kept: np.ndarray
+    accepted: np.ndarray
     waits: np.ndarray
     updates: np.ndarray
     count: int  # type: ignore[assignment]  # not tuple.count
     aggregate: int
     tokens: tuple[int, ...]
     handed_in: np.ndarray
-    accepted: np.ndarray
+    accepted_of: np.ndarray
 
 
 class TokensView:
@@ -53,8 +53,9 @@ class TokensView:
         tidy(self.queue, "What is there", "", "")
         self._workers = Workers(workers)
         self._key = Key(key, (
-            (ACCEPTED, "kept (inside: its local step)"), (DROPPED | {"hatch": "//"}, "dropped"), (IN_HAND, "computing"),
-            (WAITS, "waits for a token"), (_UPDATE, "update, mean of how many"), (_TOKEN, "needed, or a token"),
+            (ACCEPTED, "accepted (inside: its local step)"), (DROPPED | {"hatch": "//"}, "dropped"),
+            (IN_HAND, "computing"), (WAITS, "waits for a token"), (_UPDATE, "update, mean of how many"),
+            (_TOKEN, "needed, or a token"),
         ))  # fmt: skip
         self._still()
         self._moving()
@@ -109,7 +110,7 @@ class TokensView:
         self._draw_bars(rounds, start)
         self._draw_updates(rounds, start)
         self._draw_queue(rounds)
-        self._workers.draw(rounds.handed_in, rounds.accepted, np.zeros(rounds.workers, bool))
+        self._workers.draw(rounds.handed_in, rounds.accepted_of, np.zeros(rounds.workers, bool))
         self._names.draw(rounds.workers)
         for k, words in enumerate(self._times):
             at = k * _TICK
@@ -117,8 +118,8 @@ class TokensView:
 
     def _draw_bars(self, rounds: Rounds, start: int) -> None:
         began, ended, (low, high) = rounds.began - start, rounds.ended - start, sides(rounds.worker, rounds.workers)
-        lost = rounds.pushed & ~rounds.kept
-        for artist, some in zip(self._bars, (rounds.pushed & rounds.kept, lost, ~rounds.pushed), strict=True):
+        lost = rounds.pushed & ~rounds.accepted
+        for artist, some in zip(self._bars, (rounds.pushed & rounds.accepted, lost, ~rounds.pushed), strict=True):
             artist.set_path(bars(began[some], ended[some], low[some], high[some]))
         lost &= ended > 0
         self._hatching.set_data(*hatching(began[lost], ended[lost], low[lost], high[lost], 40, 14).T)

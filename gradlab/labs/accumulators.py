@@ -39,7 +39,7 @@ class Filling(NamedTuple):
 
     @property
     def kept(self) -> int:
-        return sum(self.so_far.kept)
+        return sum(self.so_far.accepted)
 
 
 def _more_than_asked(trace: Filling) -> tuple[bool, str]:
@@ -132,7 +132,7 @@ def _last(trace: Filling) -> str:
         return "Nothing has come yet."
     past = trace.so_far
     text = f"Gradient {trace.done}, worker {past.worker[-1] + 1}, local step {past.local_step[-1]} against "
-    text += f"{past.step[-1]}: {'kept' if past.kept[-1] else 'dropped'}"
+    text += f"{past.step[-1]}: {'kept' if past.accepted[-1] else 'dropped'}"
     served = past.served[-1]
     return text + (f"; {served} gets the {trace.reduction.lower()} of {past.count[-1]}." if served else ".")
 

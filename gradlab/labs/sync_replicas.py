@@ -28,7 +28,7 @@ class Synced(NamedTuple):
 
 def _stale_at_once(trace: Synced) -> tuple[bool, str]:
     updates = len(trace.rounds.updates)
-    lost = int(trace.rounds.handed_in.sum() - trace.rounds.accepted.sum())
+    lost = int(trace.rounds.handed_in.sum() - trace.rounds.accepted_of.sum())
     good = trace.workers == trace.aggregate and updates <= 1 <= lost
     return good, f"{lost} dropped after {updates} updates now"
 
@@ -94,7 +94,7 @@ class sync_replicas(Lab):
         tokens = ", ".join(map(str, now.tokens)) or "none"
         all_wait = len(now.waiting) == trace.workers and now.count < trace.aggregate
         stuck = " Nobody can go on." if all_wait else ""
-        dropped = int(r.handed_in.sum() - r.accepted.sum())
+        dropped = int(r.handed_in.sum() - r.accepted_of.sum())
         return Description(
             alt=f"{trace.workers} workers, {trace.aggregate} gradients for an update, at {now.time} ticks: "
             f"{now.event}. {len(r.updates)} updates, {dropped} gradients dropped. Waiting for a token: {waiting}. "
@@ -109,13 +109,13 @@ class sync_replicas(Lab):
                 ("waiting for a token", waiting),
                 *(
                     (f"worker {k + 1}", f"{taken} of {given} kept")
-                    for k, (given, taken) in enumerate(zip(r.handed_in, r.accepted, strict=True))
+                    for k, (given, taken) in enumerate(zip(r.handed_in, r.accepted_of, strict=True))
                 ),
             ),
         )
 
     def columns(self, trace: Synced) -> dict[str, np.ndarray]:
-        names = ("began", "ended", "local_step", "pushed", "kept")
+        names = ("began", "ended", "local_step", "pushed", "accepted")
         return {"worker": trace.rounds.worker + 1} | {name: getattr(trace.rounds, name) for name in names}
 
 

@@ -89,7 +89,7 @@ def staleness(run: Run) -> Section | None:
 
 _UNKNOWN = "of no two gradients so far apart the directions are known."
 _MEANING = (
-    "A cosine of 1 says that the old gradient points where a fresh one would, 0 that it says nothing of it. Batches "
+    "A cosine of 1 says that the old gradient points where a new one would, 0 that it says nothing of it. Batches "
     "differ, so that neighboring steps agree in part only; what is lost beyond one step is what staleness costs."
 )
 

@@ -19,9 +19,9 @@ def inside(**changes: object) -> Inside:
     return now._replace(**changes)
 
 
-def test_kept_and_dropped_gradients_are_marked_apart() -> None:
+def test_accepted_and_dropped_gradients_are_marked_apart() -> None:
     view = drawn(inside())
-    assert view._kept.get_xydata().tolist() == [[1, 1], [3, 2]]
+    assert view._accepted.get_xydata().tolist() == [[1, 1], [3, 2]]
     assert view._dropped.get_xydata().tolist() == [[2, 3]]
     assert view._newest.get_xydata().tolist() == [[3, 2]]
     assert [t.get_text() for t in view._steps if t.get_visible()] == ["0", "0", "1"]

@@ -68,7 +68,7 @@ def test_axes_name_their_unit_once() -> None:
     assert LIMIT.label == "limit"
     assert LIMIT.middle == pytest.approx(1)
     assert SHARE.middle == 50
-    assert (SHARE.of(33.3333), LIMIT.of(1000.0)) == ("33.3 %", "1000")
+    assert (SHARE.of(33.3333), LIMIT.of(1000.0)) == ("33.3%", "1,000")
 
 
 def test_chosen_ticks_of_a_log_axis_carry_plain_numbers() -> None:

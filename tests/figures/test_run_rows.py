@@ -21,7 +21,7 @@ def test_rows_are_named_from_the_top_and_one_is_framed() -> None:
 def test_bars_are_as_long_as_their_shares_and_nan_has_none() -> None:
     axes = new_figure(4, 3).add_subplot()
     shares = Shares(axes, {"fc": "red"})
-    shares.draw(np.array([0.25, np.nan, 0.0, 1.0]), ["25 %", "none", "0 %", "100 %"])
+    shares.draw(np.array([0.25, np.nan, 0.0, 1.0]), ["25%", "none", "0%", "100%"])
     ends = shares._bars.get_path().vertices.reshape(-1, 5, 2)[:, 1, 0]
     assert ends.tolist() == [0.25, 1.0]
-    assert [words.get_text() for words in shares._words[:5]] == ["25 %", "none", "0 %", "100 %", ""]
+    assert [words.get_text() for words in shares._words[:5]] == ["25%", "none", "0%", "100%", ""]

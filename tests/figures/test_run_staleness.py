@@ -16,7 +16,7 @@ def test_accepted_and_dropped_are_all_there_is() -> None:
         np.ptp(bars.get_path().vertices.reshape(-1, 5, 2)[..., 1], axis=1).sum() for bars in (view._taken, view._lost)
     ]
     assert heights == pytest.approx([0.8, 0.2])
-    assert view._dropped.get_text() == "20 % dropped"
+    assert view._dropped.get_text() == "20% dropped"
     assert view._mean.get_xdata() == [OLDEST], "beyond the edge it stands there"
 
 

@@ -73,5 +73,5 @@ def test_every_setting_has_its_share_and_the_chosen_one_a_frame() -> None:
     widths = np.ptp(orders._shares.get_path().vertices.reshape(-1, 5, 2)[..., 0], axis=1)
     assert widths.tolist() == [0.5, 0.25, 0, 0]
     assert orders._chosen.get_path().get_extents().y0 == pytest.approx(0.54)
-    assert [name.get_text() for name in orders._names[:2]] == ["neither: 50 % of 1 680", "checks atomic: 25 % of 90"]
+    assert [name.get_text() for name in orders._names[:2]] == ["neither: 50% of 1,680", "checks atomic: 25% of 90"]
     assert orders._names[1].get_fontweight() == "bold"

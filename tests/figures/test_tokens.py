@@ -6,9 +6,9 @@ from gradlab.figures.tokens import Rounds, TokensView
 
 ROUNDS = Rounds(
     workers=2, now=150, worker=np.array([0, 1, 0]), began=np.array([0, 0, 110]), ended=np.array([100, 140, 150]),
-    local_step=np.array([0, 0, 1]), pushed=np.array([True, True, False]), kept=np.array([True, False, False]),
+    local_step=np.array([0, 0, 1]), pushed=np.array([True, True, False]), accepted=np.array([True, False, False]),
     waits=np.array([[0, 100, 110]]), updates=np.array([[110, 1]]), count=1, aggregate=3, tokens=(1, 1),
-    handed_in=np.array([1, 1]), accepted=np.array([1, 0]),
+    handed_in=np.array([1, 1]), accepted_of=np.array([1, 0]),
 )  # fmt: skip
 
 
@@ -18,7 +18,7 @@ def drawn(**changes: object) -> TokensView:
     return view
 
 
-def test_bars_are_kept_dropped_or_in_hand() -> None:
+def test_bars_are_accepted_dropped_or_in_hand() -> None:
     view = drawn()
     assert [artist.get_path().vertices[:, 0].max() for artist in view._bars] == [100, 140, 150]
     assert [t.get_text() for t in view._steps if t.get_visible()] == ["0", "0", "1"]

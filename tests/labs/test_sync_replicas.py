@@ -13,19 +13,19 @@ def shown(**params: object) -> Synced:
 
 def test_without_spare_workers_and_start_tokens_all_rounds_are_in_step() -> None:
     trace = shown(workers=3, aggregate=3, start_tokens=0, straggler=2.0, event=MOMENTS)
-    assert trace.rounds.kept[trace.rounds.pushed].all()
+    assert trace.rounds.accepted[trace.rounds.pushed].all()
     assert set(trace.rounds.updates[:, 1]) == {3}
 
 
 def test_a_spare_worker_is_dropped_and_goes_on() -> None:
     rounds = shown(workers=3, aggregate=2, start_tokens=0, straggler=2.0, event=MOMENTS).rounds
-    assert rounds.accepted[0] < rounds.handed_in[0]
+    assert rounds.accepted_of[0] < rounds.handed_in[0]
     assert len(rounds.updates) > 8
 
 
 def test_start_tokens_let_a_fast_worker_fill_a_round() -> None:
     rounds = shown(workers=2, aggregate=2, start_tokens=2, straggler=3.0, event=4).rounds
-    assert rounds.worker[rounds.kept & rounds.pushed].tolist()[:2] == [1, 1]
+    assert rounds.worker[rounds.accepted & rounds.pushed].tolist()[:2] == [1, 1]
     assert len(rounds.updates) == 1
     lab = gl.labs.sync_replicas(workers=2, aggregate=2, start_tokens=2, straggler=3.0)
     assert lab.targets["fast_fills"].measure(lab.compute({**lab.params, "event": 5}))[0]

@@ -1,4 +1,4 @@
-"""What was recorded: tensors, the loudest first; NaN and Inf by name and step; caveats, those that hold and no others."""
+"""What was recorded: tensors, the loudest first; NaN and Inf by name and step; the caveats that hold, and no others."""
 
 from typing import Any
 
