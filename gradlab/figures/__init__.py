@@ -1,15 +1,15 @@
-"""Traces in, matplotlib figures out: one file per lab.
+"""Traces in, matplotlib figures out: the views of the labs, one file per lab, and what they are all drawn with.
 
 A view holds `figure`, whose moving artists are made with `animated=True`, and `draw(trace)`, which sets their data and
-paints nothing. No pyplot, no files, no maths of its own.
+paints nothing. No pyplot, no files, no maths of its own. For a view of your own take `new_figure`, let `tidy` label
+each of its Axes, make moving lines by `moving_line`, and take its colors from `BLUE`, `ORANGE`, `GREEN`, `BLACK` and
+`OTHER`, which every reader tells apart; `DARK` says what they become on a dark page. `gradlab.labs.Lab` shows the view.
 """
 
-from ._style import BLACK as BLACK
-from ._style import BLUE as BLUE
-from ._style import DARK as DARK
-from ._style import GREEN as GREEN
-from ._style import ORANGE as ORANGE
-from ._style import OTHER as OTHER
-from ._style import moving_line as moving_line
-from ._style import new_figure as new_figure
-from ._style import tidy as tidy
+from ._style import BLACK, BLUE, DARK, GREEN, ORANGE, OTHER, moving_line, new_figure, tidy
+
+__all__ = ["BLACK", "BLUE", "DARK", "GREEN", "ORANGE", "OTHER", "moving_line", "new_figure", "tidy"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -31,7 +31,8 @@ def png(draw: Any) -> bytes:
     """The picture that `draw(figure)` makes."""
     figure = Figure(figsize=(WIDE, HIGH), dpi=100)
     draw(figure)
-    FigureCanvasAgg(figure).print_png(buffer := io.BytesIO())
+    canvas: Any = FigureCanvasAgg(figure)
+    canvas.print_png(buffer := io.BytesIO())
     return buffer.getvalue()
 
 
@@ -125,7 +126,7 @@ def levels(figure: Figure, values: np.ndarray, marks: Sequence[tuple[str, float]
     top = 1.25 * max([1e-6, *heights, *values[np.isfinite(values)].tolist()])
     x, finite = np.arange(len(values)), np.isfinite(values)
     axes.vlines(x[finite], 0, values[finite], color=OTHER, lw=5)
-    for k in x[~finite]:
+    for k in map(int, x[~finite]):
         axes.text(k, top, number(values[k]), ha="center", va="top", fontsize=9, color=BLACK)
     looks = {"wanted": _WANTED, "given": _GIVEN}
     for label, height in marks:

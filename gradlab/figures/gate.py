@@ -207,7 +207,7 @@ class _Panel:
     def _draw_numbers(self, side: Side, differs: np.ndarray) -> None:
         for key, text in self._entries.items():
             sign = "≠ " if differs[key] else ""
-            text.set_text(sign + _number(side.numbers[key]))
+            text.set_text(sign + _number(float(side.numbers[key])))
         for key, fill in self._fills.items():
             fill.set_visible(bool(differs[key]))
             fill.set_facecolor(PALE_ORANGE if "ab"[key[0]] in side.raced else PALE_BLUE)

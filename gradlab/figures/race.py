@@ -156,4 +156,4 @@ def rings(surface: str) -> Path:
     plane = np.stack(np.meshgrid(side, side), axis=-1)
     loss = SURFACES[surface].loss(plane)
     levels = np.quantile(loss, (0.01, 0.04, 0.1, 0.18, 0.28, 0.4, 0.53, 0.67, 0.82, 0.94))
-    return contours(side, side, loss, np.unique(levels))
+    return contours(side, side, np.asarray(loss), np.unique(levels))

@@ -201,6 +201,6 @@ def nonfinite_figure(
         when = step[count[:, tensor] > 0]
         axes.plot(when, np.full(len(when), line), "x", ms=6, mew=1.6, color=ORANGE)
     axes.set(xlim=(-0.01 * until - 0.5, 1.01 * until + 0.5), ylim=(max(len(hit), 2) - 0.4, -0.6))
-    axes.set_yticks(range(len(hit)), [short(names[k]) for k in hit])
+    axes.set_yticks(range(len(hit)), [short(names[k]) for k in map(int, hit)])
     axes.xaxis.set_major_locator(MaxNLocator(4 if narrow else 8, integer=True))
     return figure

@@ -199,5 +199,5 @@ class _Orders:
         self._shares.set_path(bars(0, shares, at + 0.05, at + 0.36))
         self._chosen.set_path(bars(-0.005, 1.015, schedule.chosen - 0.46, schedule.chosen + 0.46))
         for k, (name, orders) in enumerate(zip(self._names, schedule.ranges, strict=True)):
-            name.set(y=k - 0.2, text=f"{orders.name}: {percent(orders.share)} of {orders.orders:,}".replace(",", " "))
+            name.set(y=k - 0.2, text=f"{orders.name}: {percent(orders.share)} of {orders.orders:,}")
             name.set_fontweight("bold" if k == schedule.chosen else "normal")

@@ -185,7 +185,7 @@ class _Lanes:
         for words in (*self._reads, *self._ages):
             words.set_visible(False)
         for k, read, age in zip(np.flatnonzero(ended > 0)[-len(self._reads) :], self._reads, self._ages, strict=False):
-            version, said = f"v{lanes.read[k]}", _age(lanes.recorded[k], lanes.true[k])
+            version, said = f"v{lanes.read[k]}", _age(int(lanes.recorded[k]), int(lanes.true[k]))
             if began[k] >= 0 and len(version) * _LETTER <= room[k]:
                 read.set(x=began[k] + pad, y=middle[k], text=version, visible=True)
             if said and len(said) * _BOLD <= room[k]:
@@ -196,7 +196,8 @@ _LOOKS = {"accepted": ACCEPTED, "dropped": DROPPED, "in hand": IN_HAND}
 
 
 def _dropped(lanes: Lanes) -> np.ndarray:
-    return lanes.settled & ~lanes.accepted
+    dropped: np.ndarray = lanes.settled & ~lanes.accepted
+    return dropped
 
 
 def _uprights(at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

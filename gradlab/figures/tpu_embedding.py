@@ -9,7 +9,8 @@ import numpy as np
 from matplotlib.gridspec import GridSpec
 
 from ._lanes import ACCEPTED, IN_HAND, patch
-from ._numbers import Numbers, label, written
+from ._numbers import Numbers, label
+from ._numbers import written as written
 from ._shapes import Key, bars
 from ._style import BLACK, BLUE, NARROW, ORANGE, OTHER, WIDE, moving_line, new_figure, tidy
 from .table import TablePanel

@@ -48,6 +48,7 @@ def page_html(live: LiveFigure, code: str = "", most: int = MOST_STATES) -> str:
         most: states that the page holds.
     """
     title, description = escape(live._state.label), escape(live.description.alt)
+    page = ""
     for part in parts(live, most):
         page = Template((FOLDER / "page.html").read_text("utf-8")).substitute(
             title=title, description=description, figure=part, script=script(),

@@ -58,6 +58,7 @@ def moving(lab: Any, states: int, within: dict[str, tuple[float, float]] | None 
     """Give the lab as a part of the page, at most so many states of it; of none its picture and its values."""
     if not states:
         return _still(lab)
+    part = ""
     for part in parts(lab.live, states, within):
         if len(part.encode()) <= MOST_BYTES:
             break

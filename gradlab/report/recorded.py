@@ -50,7 +50,7 @@ def _tensors(run: Run, typical: np.ndarray) -> str:
             number(largest[k]),
             number(bad[k]),
         )
-        for k in order
+        for k in map(int, order)
     ]
     of = "rows" if rec.stride > 1 else "steps"
     head = ("tensor", "shape", "entries", "median norm", "largest entry", f"{of} with NaN or Inf")
@@ -103,7 +103,7 @@ def _some_rows(run: Run) -> str:
             number(rec.global_norm[k]),
             number(run.loss[k]) if np.isfinite(run.loss[k]) else "not recorded",
         )
-        for k in places
+        for k in map(int, places)
     ]
     return table(f"{counted(len(rows), 'row')} of the run, evenly spread", ("step", "global norm", "loss"), rows)
 

@@ -55,7 +55,7 @@ def _tensors(found: Frozen) -> str:
             number(found.sampled_by_tensor[k]),
             percent(float(np.nan_to_num(found.share_by_tensor[k]))),
         )
-        for k in order
+        for k in map(int, order)
     ]
     return table("Frozen by tensor", ("tensor", "entries sampled", "frozen"), rows)
 
@@ -66,7 +66,7 @@ def _entries(found: Frozen) -> str:
         [found.overflowed, found.spoiled, found.still, found.frozen], ["overflowed", "NaN", "never moved", "frozen"], ""
     )
     order = [k for k in np.argsort(np.nan_to_num(found.share), kind="stable") if states[k]]
-    rows = [(found.entries[k], states[k], percent(float(np.nan_to_num(found.share[k])))) for k in order]
+    rows = [(found.entries[k], str(states[k]), percent(float(np.nan_to_num(found.share[k])))) for k in order]
     return table("Entries that stand still", ("entry", "", "of its first rate"), rows) if rows else ""
 
 

@@ -49,5 +49,5 @@ def test_the_best_at_the_end_and_at_the_line_are_bold() -> None:
 
 def test_losses_are_written_for_readers() -> None:
     assert [written(x) for x in (0.12345, 12.0, 1e9, np.inf, np.nan)] == [
-        "0.123", "12", "> 1000", "NaN", "NaN"
+        "0.123", "12", "> 1,000", "NaN", "NaN"
     ]  # fmt: skip
