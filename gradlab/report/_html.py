@@ -27,7 +27,7 @@ class Section:
     def html(self) -> str:
         """Give it as an element."""
         return (
-            f'<section id="{self.key}" aria-labeledby="{self.key}-title">\n<h2 id="{self.key}-title">'
+            f'<section id="{self.key}" aria-labelledby="{self.key}-title">\n<h2 id="{self.key}-title">'
             f'{escape(self.title)}</h2>\n<p class="key">{escape(self.sentence)}</p>\n{self.body()}\n</section>'
         )
 
