@@ -115,10 +115,10 @@ def test_a_page_without_an_axis_has_its_menu(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=[pytest.mark.exhaustive] * (name != FILMED)) for name in gl.labs.catalogue()],
+    [pytest.param(name, marks=[pytest.mark.exhaustive] * (name != FILMED)) for name in gl.labs.catalog()],
 )
 def test_a_film_of_every_lab_is_small(name: str, tmp_path: Path) -> None:
-    lab = gl.labs.catalogue()[name]()
+    lab = gl.labs.catalog()[name]()
     lab.save(tmp_path / "x.gif")
     lab.save(tmp_path / "x.mp4", theme="dark")
     assert (tmp_path / "x.gif").stat().st_size <= 4_000_000

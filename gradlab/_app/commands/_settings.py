@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from ...labs import Lab
 
 
-def catalogue() -> dict[str, type[Lab]]:
+def catalog() -> dict[str, type[Lab]]:
     """Every lab by name; they are loaded only by a command that needs them."""
     from ... import labs
 
-    return labs.catalogue()
+    return labs.catalog()
 
 
 def settable(lab: Any) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 from ..._base.extras import missing
 from ..._base.notebooks import UsageError
 from . import _links
-from ._settings import catalogue
+from ._settings import catalog
 
 
 def add(commands: Any) -> None:
@@ -30,7 +30,7 @@ def _dashboard(options: argparse.Namespace) -> None:
     page = _page(options.name) if options.name else f"{pages.INDEX}.ipynb"
     if options.write:
         pages.write(options.write, lambda notebook: f"{pages.BESIDE}{notebook}")
-        print(f"wrote {len(catalogue()) + 1} pages to {options.write}")
+        print(f"wrote {len(catalog()) + 1} pages to {options.write}")
         return
     try:
         importlib.import_module("ipykernel")
@@ -48,6 +48,6 @@ def _page(asked: str) -> str:
     if _links.is_link(asked):
         to = _links.follow(asked)
         return f"{to.lab}.ipynb{to.state}"
-    if asked not in catalogue():
-        raise UsageError(f"unknown lab {asked!r}: the labs are {', '.join(catalogue())}")
+    if asked not in catalog():
+        raise UsageError(f"unknown lab {asked!r}: the labs are {', '.join(catalog())}")
     return f"{asked}.ipynb"

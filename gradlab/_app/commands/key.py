@@ -20,7 +20,7 @@ _ASKED = ("**Predict.**", "**Exercise.**")
 
 def add(commands: Any) -> None:
     """Add the command to the parser's `commands`."""
-    key = commands.add_parser("key", help="for teachers: answers, reasons, and misconceptions that are recognised")
+    key = commands.add_parser("key", help="for teachers: answers, reasons, and misconceptions that are recognized")
     key.add_argument("name", nargs="?", metavar="NAME", help="an exercise or a prediction, clipping.below for one")
     key.add_argument("--course", action="store_true", help="all of them, by notebook")
     key.add_argument("--notebooks", type=Path, metavar="DIR", help="write copies of the notebooks, solved, to DIR")
@@ -54,7 +54,7 @@ def _found(name: str) -> Key:
 
 
 def _by_notebook() -> Iterator[tuple[str, list[str]]]:
-    from ...exercises.catalogue import EXERCISES, NOTEBOOKS, PREDICTIONS, notebook
+    from ...exercises.catalog import EXERCISES, NOTEBOOKS, PREDICTIONS, notebook
 
     for stem in NOTEBOOKS.values():
         yield stem, [name for name in (*PREDICTIONS, *EXERCISES) if notebook(name) == stem]
@@ -66,7 +66,7 @@ def _told(key: Key, asked: dict[str, str]) -> str:
     parts = [key.name, _block("asked", asked.get(key.name, key.question))]
     parts.append(f"  answer\n{textwrap.indent(key.answer, ' ' * 6)}" if code else _block("answer", key.answer))
     parts.append(_block("why", key.why))
-    parts += [_block("recognised", said) for said in key.recognised]
+    parts += [_block("recognized", said) for said in key.recognized]
     return "\n".join([*parts, _block("discuss", key.discuss)] if key.discuss else parts)
 
 
@@ -92,7 +92,7 @@ def _asked() -> dict[str, str]:
 
 
 def _called(source: str) -> list[str]:
-    from ...exercises.catalogue import EXERCISES, PREDICTIONS
+    from ...exercises.catalog import EXERCISES, PREDICTIONS
 
     return [name for name in (*EXERCISES, *PREDICTIONS) if f'("{name}"' in source]
 
@@ -115,7 +115,7 @@ def _write_solved(folder: Path) -> Iterator[Path]:
 
 def _solved(cell: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """A cell with its answers, its outputs taken out if it had any to fill in; behind a prediction its key."""
-    from ...exercises.catalogue import PREDICTIONS
+    from ...exercises.catalog import PREDICTIONS
     from ...exercises.key import checked, filled
 
     source = "".join(cell["source"])

@@ -18,7 +18,7 @@ def add(commands: Any) -> None:
 
 def _list(_options: argparse.Namespace) -> None:
     print("Labs (gradlab run NAME --set KEY=VALUE):")
-    for name, make in _settings.catalogue().items():
+    for name, make in _settings.catalog().items():
         print(f"  {name}: {make.about()}")
         lab = make()
         controls = _settings.settable(lab)

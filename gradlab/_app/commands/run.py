@@ -42,7 +42,7 @@ def _run(options: argparse.Namespace) -> None:
 
 def _opened(name: str, link: str | None) -> Lab:
     """The lab of this name, where the link left it."""
-    labs = _settings.catalogue()
+    labs = _settings.catalog()
     if name not in labs:
         raise UsageError(f"unknown lab {name!r}: the labs are {', '.join(labs)}")
     if link is None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..._base import addresses, notebooks
-from ...labs import catalogue
+from ...labs import catalog
 
 INDEX = "index"
 BESIDE = "../../../lab/tree/notebooks/"  # from a page that JupyterLab's own server renders, one folder below its top
@@ -23,17 +23,17 @@ def write(folder: Path, address_of: Callable[[str], str] = addresses.on_binder) 
     """
     folder.mkdir(parents=True, exist_ok=True)
     titles = dict(notebooks.titles())
-    for name, cells in {INDEX: _index(), **{lab: _page(lab, titles, address_of) for lab in catalogue()}}.items():
+    for name, cells in {INDEX: _index(), **{lab: _page(lab, titles, address_of) for lab in catalog()}}.items():
         (folder / f"{name}.ipynb").write_text(_notebook(name, cells), "utf-8")
 
 
 def _index() -> list[dict[str, Any]]:
-    labs = (f"- [{make.label}]({name}.ipynb). {make.about()}" for name, make in catalogue().items())
+    labs = (f"- [{make.label}]({name}.ipynb). {make.about()}" for name, make in catalog().items())
     return [_words("# The labs of gradlab", "See what happens to a gradient before it is applied.", "\n".join(labs))]
 
 
 def _page(lab: str, titles: Mapping[str, str], address_of: Callable[[str], str]) -> list[dict[str, Any]]:
-    make = catalogue()[lab]
+    make = catalog()[lab]
     first, *_ = [*notebooks.holding(lab), ""]
     notebook = f"Its notebook is [{titles[first]}]({address_of(first)}). " if first else ""
     return [

@@ -73,5 +73,5 @@ def every_control(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
         def describe(self, trace: dict[str, Any]) -> Description:
             return Description("All.", "all")
 
-    monkeypatch.setattr(_settings, "catalogue", lambda: {"everything": everything})
+    monkeypatch.setattr(_settings, "catalog", lambda: {"everything": everything})
     return seen

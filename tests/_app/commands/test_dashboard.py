@@ -30,12 +30,12 @@ def test_it_serves_all_pages_and_shows_the_one_asked_for(arguments: list[str], p
 
     monkeypatch.setitem(sys.modules, "gradlab._app.dashboard.serve", types.SimpleNamespace(serve=serve))
     assert command.main(["dashboard", *arguments, "--", "--port=9999"]) == 0
-    assert served == [(sorted([*gl.labs.catalogue(), "index"]), page, ["--port=9999"])]
+    assert served == [(sorted([*gl.labs.catalog(), "index"]), page, ["--port=9999"])]
 
 
 def test_pages_for_a_jupyterlab_lead_to_its_own_notebooks(tmp_path: Path, capsys: Any) -> None:
     assert command.main(["dashboard", "--write", str(tmp_path / "pages")]) == 0
-    assert capsys.readouterr().out == f"wrote {len(gl.labs.catalogue()) + 1} pages to {tmp_path / 'pages'}\n"
+    assert capsys.readouterr().out == f"wrote {len(gl.labs.catalog()) + 1} pages to {tmp_path / 'pages'}\n"
     cells = json.loads((tmp_path / "pages" / "clipping.ipynb").read_text("utf-8"))["cells"]
     assert cells[0]["source"].startswith(f"# {gl.labs.clipping.label}\n\nDrag a limit")
     assert cells[1]["source"] == "import gradlab as gl\n\ngl.labs.clipping()"

@@ -10,7 +10,7 @@ import pytest
 from gradlab import __main__ as command
 from gradlab._app.commands import key
 from gradlab._base import notebooks
-from gradlab.exercises.catalogue import EXERCISES, PREDICTIONS
+from gradlab.exercises.catalog import EXERCISES, PREDICTIONS
 
 CHECK = 'guess = None\n\ngl.exercises.check("start.sign", guess)'
 PREDICT = 'gl.exercises.predict("clipping.spikes")'
@@ -45,7 +45,7 @@ def test_a_choice_is_asked_as_in_the_notebook(notebook: Path, capsys: pytest.Cap
         "              - (b) down",
         "  answer      b",
     ]
-    assert any(line.startswith("  recognised  (a) ") for line in lines)
+    assert any(line.startswith("  recognized  (a) ") for line in lines)
 
 
 def test_code_stands_on_its_own_lines_and_a_prediction_is_to_be_discussed(

@@ -30,7 +30,7 @@ def test_list_says_what_every_control_takes(every_control: Any, capsys: pytest.C
 def test_list_names_every_lab_control_and_notebook(wheel_notebooks: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert command.main(["list"]) == 0
     said = capsys.readouterr().out
-    for name, make in gradlab.labs.catalogue().items():
+    for name, make in gradlab.labs.catalog().items():
         assert f"\n  {name}: {make.__doc__.splitlines()[0]}\n" in said
     for part in ("limit   0.001 to 1000\n", "method  one of global, norm, value\n", "  02_clipping.ipynb: Clipping\n"):
         assert part in said
