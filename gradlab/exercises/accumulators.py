@@ -45,8 +45,8 @@ def _mean_case(grads: list[list[float]], steps: list[int], step: int) -> dict[st
     return {"grads": [np.array(g, np.float32) for g in grads], "local_steps": steps, "step": step}
 
 
-def _mean_of(kept: list[np.ndarray]) -> np.ndarray:
-    return sum(kept[1:], kept[0]) / len(kept)
+def _mean_of(accepted: list[np.ndarray]) -> np.ndarray:
+    return sum(accepted[1:], accepted[0]) / len(accepted)
 
 
 mean = Coded(
@@ -65,11 +65,11 @@ mean = Coded(
         ),
         (
             lambda grads, steps, step: sum(g for g, s in zip(grads, steps, strict=True) if s >= step) / len(grads),
-            "The sum is divided by how many were kept, not by how many came.",
+            "The sum is divided by how many were accepted, not by how many came.",
         ),
         (
             lambda grads, steps, step: _mean_of([g for g, s in zip(grads, steps, strict=True) if s == step]),
-            "A local step above the accumulator's is kept as well: only lower ones are dropped.",
+            "A local step above the accumulator's is accepted as well: only lower ones are dropped.",
         ),
         (
             lambda grads, steps, step: _mean_of([g for g, s in zip(grads, steps, strict=True) if s <= step]),
@@ -102,7 +102,7 @@ def _sums(indices: list[np.ndarray], values: list[np.ndarray], rows: int) -> tup
 
 def _by_rows(indices: Any, values: Any, rows: int) -> np.ndarray:
     total, count = _sums(indices, values, rows)
-    return total / np.maximum(count, 1)
+    return np.asarray(total / np.maximum(count, 1))
 
 
 def _last_wins(indices: Any, values: Any, rows: int) -> np.ndarray:
@@ -149,7 +149,7 @@ class Collect(Prediction):
 
     def truth(self, x: np.ndarray) -> np.ndarray:
         collected = time_to_collect()
-        return np.interp(x, np.arange(1, WORKERS + 1), 100 * collected / collected[-1])
+        return np.asarray(np.interp(x, np.arange(1, WORKERS + 1), 100 * collected / collected[-1]))
 
     def said(self, guess: np.ndarray, truth: np.ndarray) -> str:
         if np.ptp(guess) < 15:

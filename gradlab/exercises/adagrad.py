@@ -53,7 +53,7 @@ def _case(w: Any, accumulator: Any, g: Any) -> dict[str, Any]:
 
 def _right_step(w: np.ndarray, accumulator: np.ndarray, g: np.ndarray, lr: float) -> list[np.ndarray]:
     new, (total,) = _RULE(w, (accumulator,), g, lr)
-    return [new, total]
+    return [np.asarray(new), np.asarray(total)]
 
 
 _ORDER = "That divides by the accumulator of the step before. The new square is added first."
@@ -111,14 +111,14 @@ def _last_wins(w: Any, accumulator: Any, indices: Any, values: Any, lr: float) -
     total[indices] += values * values
     new = w.copy()
     new[indices] -= lr * values / np.sqrt(total[indices])
-    return [new, total]
+    return [np.asarray(new), np.asarray(total)]
 
 
 def _squares_apart(w: Any, accumulator: Any, indices: Any, values: Any, lr: float) -> list[np.ndarray]:
     total, new = accumulator.copy(), w.copy()
     np.add.at(total, indices, values * values)
     np.subtract.at(new, indices, lr * values / np.sqrt(total[indices]))
-    return [new, total]
+    return [np.asarray(new), np.asarray(total)]
 
 
 def _dense(w: Any, accumulator: Any, indices: Any, values: Any, lr: float) -> list[np.ndarray]:
@@ -171,13 +171,14 @@ class Rate(Prediction):
     at = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
 
     def truth(self, x: np.ndarray) -> np.ndarray:
-        rule, w = Adagrad(), np.zeros(1)
+        w: Any = np.zeros(1)
+        rule = Adagrad()
         slots, lengths = rule.init(w), []
         for _ in range(int(x.max())):
             before = w
             w, slots = rule(w, slots, np.ones(1), 1.0)
             lengths.append(100 * float((before - w)[0]))
-        return np.interp(x, np.arange(1, len(lengths) + 1), lengths)
+        return np.asarray(np.interp(x, np.arange(1, len(lengths) + 1), lengths))
 
     def said(self, guess: np.ndarray, truth: np.ndarray) -> str:
         if guess[-1] > guess[0]:
@@ -200,7 +201,7 @@ class Ratio(Prediction):
 
     def truth(self, x: np.ndarray) -> float:
         rule, often_and_once = Adagrad(), np.array([[1.0, float(k % 100 == 0)] for k in range(10_000)])
-        w = np.zeros(2)
+        w: Any = np.zeros(2)
         slots = rule.init(w)
         for g in often_and_once:
             w, slots = rule(w, slots, g, 1.0)

@@ -72,8 +72,8 @@ def compensate(g, w_now, w_read, strength):
 """,
     "accumulators.mean": """
 def mean(grads, local_steps, step):
-    kept = [g for g, local_step in zip(grads, local_steps) if local_step >= step]
-    return sum(kept) / len(kept)
+    accepted = [g for g, local_step in zip(grads, local_steps) if local_step >= step]
+    return sum(accepted) / len(accepted)
 """,
     "accumulators.row_mean": """
 def row_mean(indices, values, rows):

@@ -61,7 +61,7 @@ accept = Coded(
         (lambda now, noted, limit: noted != noted, "That accepts nothing."),
         (
             lambda now, noted, limit: now - noted < limit,
-            "A gradient exactly as stale as the limit is still accepted: with limit 0 the fresh ones are.",
+            "A gradient exactly as stale as the limit is still accepted: with limit 0 those of staleness 0 are.",
         ),
         (lambda now, noted, limit: now - noted > limit, "The other way round: that says which ones to drop."),
         (
@@ -140,7 +140,7 @@ class Accepted(Prediction):
     def truth(self, x: np.ndarray) -> np.ndarray:
         one = Experiment(Bowl(), workers=8, gradients=2000, policy="drop")
         limits = np.arange(13)
-        return np.interp(x, limits, [_accepted(one.with_(staleness=int(s))) for s in limits])
+        return np.asarray(np.interp(x, limits, [_accepted(one.with_(staleness=int(s))) for s in limits]))
 
     def said(self, guess: np.ndarray, truth: np.ndarray) -> str:
         if guess[0] > 60:

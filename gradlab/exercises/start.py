@@ -124,7 +124,7 @@ class Reader(Prediction):
             gradient = model.gradient(weights, rng)
             weights = {name: w - gradient[name] for name, w in weights.items()}
             right.append(100 * model.accuracy(weights))
-        return np.interp(x, np.arange(1, len(right) + 1), right)
+        return np.asarray(np.interp(x, np.arange(1, len(right) + 1), right))
 
     def said(self, guess: np.ndarray, truth: np.ndarray) -> str:
         if guess[-1] < guess[0]:

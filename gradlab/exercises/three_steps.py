@@ -227,11 +227,13 @@ def _misplaced(given: Sequence[Any], pairs: Sequence[Any]) -> str:
     if before != after:
         return "the pairs come back in another order; a list of names or of norms beside them no longer fits."
     for (g, v), (new, _) in zip(pairs, given, strict=True):
-        if g is None and new is not None:
+        if g is None:
+            if new is None:
+                continue
             return (
                 f"{v.name} had no gradient and has {np.asarray(new).tolist()} now. Zero is not None: momentum goes on."
             )
-        if new is None and g is not None:
+        if new is None:
             return f"{v.name} had a gradient and has none now."
         if np.shape(new) != np.shape(g):
             return f"the gradient of {v.name} has shape {np.shape(new)} now, not {np.shape(g)}."
@@ -285,7 +287,7 @@ class Coast(Prediction):
             for step in range(_STEPS):
                 opt.apply_gradients([([0.0 if step else 1.0], v)])
                 moved.append(-float(v.numpy()[0]))
-        return np.interp(x, np.arange(1, _STEPS + 1), moved)
+        return np.asarray(np.interp(x, np.arange(1, _STEPS + 1), moved))
 
     def said(self, guess: np.ndarray, truth: np.ndarray) -> str:
         if np.ptp(guess) < 1:

@@ -67,7 +67,7 @@ def _lookups(samples: np.ndarray, count: int) -> np.ndarray:
 
 
 def _pooled(table: np.ndarray, samples: np.ndarray, ids: np.ndarray, count: int) -> np.ndarray:
-    return _sums(table, samples, ids, count) / np.maximum(_lookups(samples, count), 1)
+    return np.asarray(_sums(table, samples, ids, count) / np.maximum(_lookups(samples, count), 1))
 
 
 def _pooled_distinct(table: np.ndarray, samples: np.ndarray, ids: np.ndarray, count: int) -> np.ndarray:
@@ -124,7 +124,7 @@ def _spread(gain: Callable[[np.ndarray], np.ndarray]) -> Callable[..., np.ndarra
 
 
 def _mean_gains(samples: np.ndarray) -> np.ndarray:
-    return 1 / np.bincount(samples)[samples]
+    return np.asarray(1 / np.bincount(samples)[samples])
 
 
 def _last(samples: np.ndarray, ids: np.ndarray, gradients: np.ndarray, rows: int) -> np.ndarray:
@@ -205,7 +205,7 @@ class Distinct(Prediction):
     at = (10.0, 100.0, 1000.0, 5000.0, 50_000.0)
 
     def truth(self, x: np.ndarray) -> np.ndarray:
-        return np.interp(x, np.arange(1, len(_seen()) + 1), 100 * _seen() / np.arange(1, len(_seen()) + 1))
+        return np.asarray(np.interp(x, np.arange(1, len(_seen()) + 1), 100 * _seen() / np.arange(1, len(_seen()) + 1)))
 
     def said(self, guess: np.ndarray, truth: np.ndarray) -> str:
         if guess[-1] > guess[0]:

@@ -133,7 +133,7 @@ class Share(Prediction):
     def truth(self, x: np.ndarray) -> np.ndarray:
         norms = char_rnn.shipped()[3.0].global_norm.astype(float)
         shares = [100 * np.mean(~(norms[n:] <= np.percentile(norms[:n], _PERCENTILE))) for n in _STEPS]
-        return np.interp(x, _STEPS, shares)
+        return np.asarray(np.interp(x, _STEPS, shares))
 
     def said(self, guess: np.ndarray, truth: np.ndarray) -> str:
         if np.ptp(guess) < 5:

@@ -126,8 +126,11 @@ class accumulators(Lab):
         )
 
     def columns(self, trace: Filling) -> dict[str, np.ndarray]:
-        columns = {name: np.array(column) for name, column in trace.so_far._asdict().items() if name != "gradient"}
-        return columns | {"worker": np.array(trace.so_far.worker, int) + 1}
+        past = trace.so_far
+        columns = {"worker": np.array(past.worker, int) + 1, "accepted": np.array(past.kept)}
+        return columns | {
+            name: np.array(getattr(past, name)) for name in ("local_step", "step", "count", "served", "needs")
+        }
 
 
 def _last(trace: Filling) -> str:

@@ -218,7 +218,7 @@ class adagrad(Lab):
 def _ground(surface: str, condition: float) -> Ground:
     x, y = REACH[0] * np.linspace(-1, 1, 41), REACH[1] * np.linspace(-1, 1, 41) ** 3  # closer where it is narrow
     ground = SURFACES[surface][1](condition)
-    return Ground(x, y, ground.above(np.stack(np.meshgrid(x, y), axis=-1)), ground.minima[0])
+    return Ground(x, y, np.asarray(ground.above(np.stack(np.meshgrid(x, y), axis=-1))), ground.minima[0])
 
 
 @lru_cache(64)
@@ -232,7 +232,8 @@ def _walks(
     def walked(rule: Rule, rate: float) -> tuple[Walk, list[np.ndarray]]:
         rates = SCHEDULES[schedule][1](rate)(np.arange(STEPS))
         weights, slots = walk(ground, rule, (start_1, start_2), rates, clip)
-        return Walk(weights, ground.above(weights), np.insert(rates, 0, np.nan)), slots
+        above = np.asarray(ground.above(weights))
+        return Walk(np.asarray(weights), above, np.insert(rates, 0, np.nan)), [*map(np.asarray, slots)]
 
     side, (accumulator,) = walked(rule, learning_rate)
     with np.errstate(divide="ignore"):  # without an epsilon there is no ceiling

@@ -166,7 +166,7 @@ def _paths(case: str) -> dict[str, np.ndarray | None]:
     """The weights of every library after 0, 1, ... steps: (STEPS + 1, 3), None where it refuses."""
     paths: dict[str, np.ndarray | None] = {}
     for name, rule in _rules(case).items():
-        w: np.ndarray = np.ones(3, CASES[case].dtype)
+        w: Any = np.ones(3, CASES[case].dtype)
         slots, path = rule.init(w), [w]
         for g in _gradients(case):
             w, slots = rule(w, slots, g, RATE)

@@ -118,12 +118,12 @@ def _clip(g: np.ndarray, method: str, limit: float, others: float) -> np.ndarray
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ClipWarning)
         if method == "value":
-            return clip_by_value(g, -limit, limit)
+            return np.asarray(clip_by_value(g, -limit, limit))
         if method == "norm":
-            return clip_by_norm(g, limit)
+            return np.asarray(clip_by_norm(g, limit))
         if method == "average":
-            return clip_by_average_norm(g, limit)
-        return clip_by_global_norm([g, np.array([others], np.float32)], limit)[0][0]
+            return np.asarray(clip_by_average_norm(g, limit))
+        return np.asarray(clip_by_global_norm([g, np.array([others], np.float32)], limit)[0][0])
 
 
 def _norms_along(direction: np.ndarray, method: str, limit: float, others: float) -> np.ndarray:
@@ -142,4 +142,4 @@ def _region(method: str, limit: float, others: float) -> np.ndarray:
         return limit * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1], [-1, -1]], float)
     radius = {"norm": limit, "average": 2 * limit, "global": np.sqrt(max(limit**2 - others**2, 0.0))}[method]
     turn = np.linspace(0, 2 * np.pi, 121)
-    return radius * np.stack([np.cos(turn), np.sin(turn)], axis=1)
+    return np.asarray(radius * np.stack([np.cos(turn), np.sin(turn)], axis=1))

@@ -114,7 +114,7 @@ def _happened(before: np.ndarray, after: np.ndarray) -> list[str]:
         "sign flipped": np.sign(after) != np.sign(before),
         "last digit moved": last_digit,
     }
-    return np.select(list(checks.values()), list(checks), "scaled").tolist()
+    return list(np.select(list(checks.values()), list(checks), "scaled").tolist())
 
 
 def _outcome(before: np.ndarray, after: np.ndarray | None) -> str:

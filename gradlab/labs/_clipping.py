@@ -83,7 +83,7 @@ class clipping(Lab):
         ),
     }
 
-    def __init__(self, recording: Recording = None, **initial: Any) -> None:
+    def __init__(self, recording: Recording = None, *, target: str | None = None, **initial: Any) -> None:
         if isinstance(initial.get("run"), PathLike | Recorder | dict):
             raise TypeError("run is the name of a run; your own Recorder goes first: gl.labs.clipping(rec)")
         self.own = recording is not None  # it cannot be recorded afresh
@@ -96,7 +96,7 @@ class clipping(Lab):
         if empty := [name for name, rec in self.runs.items() if not len(rec)]:
             whose = f" in the run {empty[0]!r}" * (len(self.runs) > 1)
             raise ValueError(f"nothing is recorded yet{whose}: call rec.record(grads, loss=loss) in every step first")
-        super().__init__(**initial)
+        super().__init__(target, **initial)
         known = self.presets if self.trained else self._suggestions()
         self.presets = {label: values for label, values in known.items() if values["run"] in self.runs}  # type: ignore[misc]
 
@@ -131,7 +131,8 @@ class clipping(Lab):
             suggested = self.recording[None].summary().suggested
         except ValueError:
             return {}
-        limit = {"limit": nearest(self._controls["limit"], suggested), "run": "none"}
+        slider: Any = self._controls["limit"]
+        limit = {"limit": nearest(slider, suggested), "run": "none"}
         return {"The suggested limit": limit | {"method": "global"}, "It, on each tensor": limit | {"method": "norm"}}
 
     def compute(self, values: dict[str, Any]) -> Answer:

@@ -9,8 +9,8 @@ import numpy as np
 
 from .. import rules
 from .._base.errors import InvalidArgumentError
-from .._base.numbers import number
-from ..figures.tpu_embedding import MOST_LOOKUPS, Line, written
+from .._base.numbers import number, signed
+from ..figures.tpu_embedding import MOST_LOOKUPS, Line
 from ..live import LiveFigure
 from ..rules import Rule
 
@@ -239,7 +239,7 @@ def in_a_sentence(trace: Moved) -> str:
         return "Nothing is looked up and no row moves."
     why = trace.why
     if not why.contributions:
-        return why.headline
+        return str(why.headline)
     samples = ", ".join(map(str, dict.fromkeys(one.sample for one in why.contributions)))
     where = f"{'samples' if ',' in samples else 'sample'} {samples}"
     return (
@@ -252,7 +252,7 @@ def story(trace: Moved) -> list[Line]:
     if trace.run.refused:
         return [Line(words) for words in folded(trace.run.refused, 50)]
     why, row = trace.why, f"row {trace.row}"
-    lines = [Line(f"sample {one.sample} × {written(one.gain)}", one.product) for one in why.contributions]
+    lines = [Line(f"sample {one.sample} × {signed(f'{one.gain:.2f}')}", one.product) for one in why.contributions]
     if len(lines) > MOST:
         rest = np.sum([one.product for one in why.contributions[MOST - 1 :]], axis=0)
         lines = [*lines[: MOST - 1], Line(f"{len(lines) - MOST + 1} more", rest)]

@@ -54,7 +54,7 @@ class Target:
 class _Signature:
     """What a lab is called with, for `inspect` and so for completion: its controls, with their defaults, by name."""
 
-    def __get__(self, lab: Lab | None, kind: type[Lab]) -> inspect.Signature:
+    def __get__(self, lab: Lab | None, kind: Any) -> inspect.Signature:
         try:
             return _signature(kind)
         except (TypeError, NotImplementedError):  # a frame without controls, or one that needs arguments
@@ -62,7 +62,7 @@ class _Signature:
 
 
 @functools.cache
-def _signature(kind: type[Lab]) -> inspect.Signature:
+def _signature(kind: Any) -> inspect.Signature:
     given = list(inspect.signature(kind.__init__).parameters.values())[1:]
     own = [p.replace(annotation=p.empty) for p in given if p.kind is not p.VAR_KEYWORD]
     named = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=x) for name, x in kind().params.items()]

@@ -191,12 +191,12 @@ def _racer(surface: str, name: str, start: tuple[float, float], noise: float, fa
 def _raced(surface: str, name: str, start: tuple[float, float], noise: float) -> tuple[np.ndarray, np.ndarray, int]:
     """Paths (steps + 1, rates, 2), losses (steps + 1, rates) as shares of the first, and which rate is the best."""
     ground, rates = SURFACES[surface], np.tile(RATES, (STEPS, 1))
-    paths, _ = walk(ground, catalogue()[name](), start, rates, noise=noise)
+    paths = np.asarray(walk(ground, catalogue()[name](), start, rates, noise=noise)[0])
     with np.errstate(all="ignore"):
-        above = ground.above(paths)
+        above = np.asarray(ground.above(paths))
         losses = above / max(float(above[0, 0]), _FLOOR)
         near = (np.abs(paths) <= 1.25 * REACH).all(axis=2) & (above <= _heights(surface))
-    return paths, losses, _best(losses, near.all(axis=0))
+    return paths, losses, _best(losses, np.asarray(near.all(axis=0)))
 
 
 def _best(losses: np.ndarray, stays: np.ndarray) -> int:

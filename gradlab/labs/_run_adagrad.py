@@ -93,8 +93,8 @@ class run_adagrad(RunLab):
         ),
     }
 
-    def __init__(self, recording: Recording | None = None, **initial: Any) -> None:
-        super().__init__(recording, **initial)
+    def __init__(self, recording: Recording | None = None, *, target: str | None = None, **initial: Any) -> None:
+        super().__init__(recording, target=target, **initial)
         end = self.rec.seen
         self.presets = {  # type: ignore[misc]
             "The accumulator of Keras": {"initial": 0.1, "epsilon": 1e-7, "below": 0.1, "step": end},
@@ -219,9 +219,9 @@ class run_adagrad(RunLab):
 
 def _by_tensor(f: Frozen) -> list[tuple[str, str]]:
     """Of the tensors with the largest shares, how much of them is frozen."""
-    share, count = np.nan_to_num(f.share_by_tensor), f.sampled_by_tensor
+    share, count = np.nan_to_num(f.share_by_tensor), f.sampled_by_tensor.tolist()
     order = np.argsort(-share, kind="stable")[:_NAMED].tolist()
-    return [(f.names[k], f"{percent(share[k])} of {count[k]}") for k in order]
+    return [(f.names[k], f"{percent(float(share[k]))} of {count[k]:,}") for k in order]
 
 
 def _share(share: float) -> str:

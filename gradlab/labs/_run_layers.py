@@ -94,8 +94,8 @@ class run_layers(RunLab):
         ),
     }
 
-    def __init__(self, recording: Recording | None = None, **initial: Any) -> None:
-        super().__init__(recording, **initial)
+    def __init__(self, recording: Recording | None = None, *, target: str | None = None, **initial: Any) -> None:
+        super().__init__(recording, target=target, **initial)
         limit: Any = self._controls["limit"]
         suggested = nearest(limit, self._suggested or limit.value)
         typical = nearest(limit, float(np.median(self._norms[1])) or limit.value)

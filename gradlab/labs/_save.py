@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -27,10 +27,9 @@ _UNSIGNED: dict[str, dict[str, Any]] = {"svg": {"Date": None, "Creator": None}, 
 class Saved(Protocol):
     """What is asked of a lab that is written to a file."""
 
-    @property
-    def label(self) -> str: ...
-    @property
-    def axis(self) -> str | None: ...
+    label: ClassVar[str]
+    axis: ClassVar[str | None]
+
     @property
     def params(self) -> dict[str, Any]: ...
     @property

@@ -43,9 +43,9 @@ class Phases(NamedTuple):
         """One measure (limits, workers)."""
         diagram = self.diagram
         if measure == "throughput":
-            return diagram.throughput * _TIME
+            return np.asarray(diagram.throughput * _TIME)
         if measure == "slow":
-            return diagram.accepted[..., 0] / np.maximum(1, diagram.handed_in[..., 0])
+            return np.asarray(diagram.accepted[..., 0] / np.maximum(1, diagram.handed_in[..., 0]))
         values: np.ndarray = getattr(diagram, measure)
         return values
 
@@ -151,7 +151,9 @@ class staleness_phases(Lab):
 
         def follow(change: Any) -> None:
             if live.selected is not None:
-                live.selected = int(np.flatnonzero((limit == live.limit) & (workers == live.workers))[0])
+                live.selected = int(
+                    np.flatnonzero((limit == live.values["limit"]) & (workers == live.values["workers"]))[0]
+                )
 
         live.observe(look, names="selected")
         live.observe(follow, names=["limit", "workers"])

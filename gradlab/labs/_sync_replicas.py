@@ -113,15 +113,16 @@ class sync_replicas(Lab):
                 ("tokens in the queue", tokens),
                 ("waiting for a token", waiting),
                 *(
-                    (f"worker {k + 1}", f"{taken} of {given} kept")
+                    (f"worker {k + 1}", f"{taken} of {given} accepted")
                     for k, (given, taken) in enumerate(zip(r.handed_in, r.accepted, strict=True))
                 ),
             ),
         )
 
     def columns(self, trace: Synced) -> dict[str, np.ndarray]:
-        names = ("began", "ended", "local_step", "pushed", "kept")
-        return {"worker": trace.rounds.worker + 1} | {name: getattr(trace.rounds, name) for name in names}
+        r = trace.rounds
+        times = {"worker": r.worker + 1, "began": r.began, "ended": r.ended}
+        return times | {"local_step": r.local_step, "pushed": r.pushed, "accepted": r.kept}
 
 
 @functools.lru_cache(maxsize=128)
@@ -138,7 +139,10 @@ def _rounds(moment: Moment, workers: int, aggregate: int) -> Rounds:
     )
     pushed, kept = ended >= 0, kept.astype(bool)  # None while it is computed
     waits = [(t.worker, t.ended, t.released if t.released >= 0 else now) for t in turns if t.ended >= 0]
-    count = lambda some: np.bincount(worker[some], minlength=workers)  # noqa: E731
+
+    def count(some: np.ndarray) -> np.ndarray:
+        return np.bincount(worker[some], minlength=workers)
+
     return Rounds(
         workers, now, worker, began, np.where(pushed, ended, now), local_step, pushed, kept,
         np.array(waits, int).reshape(-1, 3), np.array(moment.updates, int).reshape(-1, 2), moment.count, aggregate,
@@ -230,4 +234,4 @@ class backup_workers(Lab):
 @cache
 def _needed() -> np.ndarray:
     """Median ticks to the goal by number of gradients."""
-    return np.median(time_to(GOAL, recorded()), axis=1)
+    return np.asarray(np.median(time_to(GOAL, recorded()), axis=1))

@@ -157,7 +157,7 @@ class tpu_embedding_run(Lab):
 def _owners(strategy: Any) -> tuple[np.ndarray, ...]:
     from ..tpu import Shards
 
-    return tuple(Shards(rows, DEVICES, strategy).owner(np.arange(rows)) for rows in ROWS)
+    return tuple(np.asarray(Shards(rows, DEVICES, strategy).owner(np.arange(rows))) for rows in ROWS)
 
 
 @functools.lru_cache(maxsize=64)

@@ -34,7 +34,7 @@ class Rates(NamedTuple):
     @property
     def now(self) -> np.ndarray:
         """The effective rate of every word."""
-        return self.training.rate[self.step]
+        return np.asarray(self.training.rate[self.step])
 
     @property
     def rare(self) -> float:

@@ -61,7 +61,7 @@ def test_the_words_say_who_is_in_line() -> None:
     assert dict(lab.description.table)["in line"] == "A needs 4, then B needs 2"
     assert gl.labs.accumulators(event=0).description.summary.startswith("Nothing has come yet.")
     columns = lab.columns(lab.compute(lab.params))
-    assert sorted(columns) == ["count", "kept", "local_step", "needs", "served", "step", "worker"]
+    assert sorted(columns) == ["accepted", "count", "local_step", "needs", "served", "step", "worker"]
     assert lab.description.summary.startswith(f"Gradient 1, worker {columns['worker'][0]},")
 
 

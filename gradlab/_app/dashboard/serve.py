@@ -34,7 +34,7 @@ def serve(folder: Path, page: str, arguments: Sequence[str]) -> None:
 def _showing(page: str) -> type[Any]:
     """Voila with this page where it has a list of files, whose pages can end their kernels."""
 
-    class Dashboard(Voila):
+    class Dashboard(Voila):  # type: ignore[misc, unused-ignore]
         def init_handlers(self) -> list[Any]:
             address = url_path_join(self.base_url, "voila/render", page)
             first = (self.server_url, RedirectHandler, {"url": address, "permanent": False})
@@ -48,7 +48,7 @@ def _greeting(kind: type[Any]) -> type[Any]:
     if not issubclass(kind, VoilaHandler):
         return kind
 
-    class Greeting(kind):
+    class Greeting(kind):  # type: ignore[misc, unused-ignore]
         async def prepare(self) -> None:
             await super().prepare()
             if not self._finished:
