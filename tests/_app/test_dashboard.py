@@ -28,7 +28,7 @@ def test_it_serves_all_pages_and_shows_the_one_asked_for(arguments: list[str], p
     def serve(folder: Path, page: str, extra: list[str]) -> None:
         served.append((sorted(path.stem for path in folder.glob("*.ipynb")), page, extra))
 
-    monkeypatch.setitem(sys.modules, "gradlab._app.dashboard.serve", types.SimpleNamespace(serve=serve))
+    monkeypatch.setitem(sys.modules, "gradlab._app.voila_server", types.SimpleNamespace(serve=serve))
     assert command.main(["dashboard", *arguments, "--", "--port=9999"]) == 0
     assert served == [(sorted([*gl.labs.catalog(), "index"]), page, ["--port=9999"])]
 
@@ -55,7 +55,7 @@ def test_what_is_not_there_is_not_shown(asked: str, message: str, capsys: Any) -
 
 
 def test_a_missing_voila_is_named(monkeypatch: Any, capsys: Any) -> None:
-    monkeypatch.delitem(sys.modules, "gradlab._app.dashboard.serve", raising=False)
+    monkeypatch.delitem(sys.modules, "gradlab._app.voila_server", raising=False)
     monkeypatch.setitem(sys.modules, "voila.app", None)
     assert command.main(["dashboard"]) == 2
     assert capsys.readouterr().err == f"gradlab: {missing('`gradlab dashboard`', 'voila', 'dashboard')}\n"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gradlab import __main__ as command
-from gradlab._app.commands import key
+from gradlab._app import key
 from gradlab._base import notebooks
 from gradlab.exercises.catalog import EXERCISES, PREDICTIONS
 

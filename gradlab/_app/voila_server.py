@@ -17,7 +17,7 @@ SETTINGS = (
     "--VoilaConfiguration.template=gradlab",
     # Voila 0.5 is made of an older JupyterLab, into which this extension does not fit.
     '--VoilaConfiguration.extension_denylist=["@jupyter-notebook/lab-extension"]',
-    "--Voila.kernel_websocket_connection_class=gradlab._app.connection.PromptConnection",
+    "--Voila.kernel_websocket_connection_class=gradlab._app.server.PromptConnection",
     # A browser that is killed says no farewell, and its page leaves a kernel behind.
     "--MappingKernelManager.cull_idle_timeout=120",
     "--MappingKernelManager.cull_interval=30",

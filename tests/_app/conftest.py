@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import pytest
 
 import gradlab
-from gradlab._app.commands import _settings
+from gradlab._app import commands
 from gradlab._base import notebooks
 from gradlab.live import Button, Description, Menu, Range, Slider, Toggle
 
@@ -73,5 +73,5 @@ def every_control(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
         def describe(self, trace: dict[str, Any]) -> Description:
             return Description("All.", "all")
 
-    monkeypatch.setattr(_settings, "catalog", lambda: {"everything": everything})
+    monkeypatch.setattr(commands, "catalog", lambda: {"everything": everything})
     return seen

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..._base import notebooks
-from ..._base.notebooks import UsageError
+from .._base import notebooks
+from .._base.notebooks import UsageError
 
 if TYPE_CHECKING:
-    from ...exercises.key import Key
+    from ..exercises.key import Key
 
 _ASKED = ("**Predict.**", "**Exercise.**")
 
@@ -45,7 +45,7 @@ def _key(options: argparse.Namespace) -> None:
 
 
 def _found(name: str) -> Key:
-    from ...exercises.key import key
+    from ..exercises.key import key
 
     try:
         return key(name)
@@ -54,7 +54,7 @@ def _found(name: str) -> Key:
 
 
 def _by_notebook() -> Iterator[tuple[str, list[str]]]:
-    from ...exercises.catalog import EXERCISES, NOTEBOOKS, PREDICTIONS, notebook
+    from ..exercises.catalog import EXERCISES, NOTEBOOKS, PREDICTIONS, notebook
 
     for stem in NOTEBOOKS.values():
         yield stem, [name for name in (*PREDICTIONS, *EXERCISES) if notebook(name) == stem]
@@ -92,7 +92,7 @@ def _asked() -> dict[str, str]:
 
 
 def _called(source: str) -> list[str]:
-    from ...exercises.catalog import EXERCISES, PREDICTIONS
+    from ..exercises.catalog import EXERCISES, PREDICTIONS
 
     return [name for name in (*EXERCISES, *PREDICTIONS) if f'("{name}"' in source]
 
@@ -115,8 +115,8 @@ def _write_solved(folder: Path) -> Iterator[Path]:
 
 def _solved(cell: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """A cell with its answers, its outputs taken out if it had any to fill in; behind a prediction its key."""
-    from ...exercises.catalog import PREDICTIONS
-    from ...exercises.key import checked, filled
+    from ..exercises.catalog import PREDICTIONS
+    from ..exercises.key import checked, filled
 
     source = "".join(cell["source"])
     if cell["cell_type"] != "code":

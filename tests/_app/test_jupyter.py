@@ -12,7 +12,7 @@ import pytest
 from gradlab import __main__ as command
 from gradlab._base import addresses, extras, notebooks
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 
 
 def test_lab_copies_and_opens_the_first_notebook(
