@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+import gradlab as gl
 from gradlab.exercises.catalog import EXERCISES, NOTEBOOKS, PREDICTIONS, notebook
 from gradlab.exercises.questions import Choice, Coded
 
@@ -41,3 +42,7 @@ def test_every_name_says_its_notebook() -> None:
     for name in (*EXERCISES, *PREDICTIONS):
         assert notebook(name)[3:].split("_")[0] in {name.split("_")[0].split(".")[0], "stale"}
     assert len(set(NOTEBOOKS.values())) == len(NOTEBOOKS)
+
+
+def test_a_reader_who_looks_finds_what_is_to_be_called() -> None:
+    assert dir(gl.exercises) == sorted(gl.exercises.__all__)
