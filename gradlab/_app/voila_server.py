@@ -38,7 +38,8 @@ def _showing(page: str) -> type[Any]:
         def init_handlers(self) -> list[Any]:
             address = url_path_join(self.base_url, "voila/render", page)
             first = (self.server_url, RedirectHandler, {"url": address, "permanent": False})
-            return [first, *((place, _greeting(kind), *rest) for place, kind, *rest in super().init_handlers())]
+            others: Any = super().init_handlers()
+            return [first, *((place, _greeting(kind), *rest) for place, kind, *rest in others)]
 
     return Dashboard
 
