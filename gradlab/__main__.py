@@ -8,11 +8,11 @@ import sys
 from collections.abc import Sequence
 
 from . import __version__
-from ._app.commands import dashboard, key, lab, report, run
-from ._app.commands import list as list_
+from ._app import commands, dashboard, jupyter, key
 from ._base.notebooks import UsageError
 
-COMMANDS = (lab, dashboard, list_, run, report, key)  # as `gradlab --help` shows them
+# As `gradlab --help` shows them.
+COMMANDS = (jupyter.add, dashboard.add, commands.add_list, commands.add_run, commands.add_report, key.add)
 FOR_OTHERS = ("lab", "dashboard")  # hand on what follows --
 
 
@@ -39,9 +39,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="gradlab", description="See what happens to a gradient before it is applied.")
     parser.add_argument("--version", action="version", version=f"gradlab {__version__}")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for command in COMMANDS:
-        command.add(commands)
+    subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for add in COMMANDS:
+        add(subparsers)
     return parser
 
 

@@ -1,7 +1,8 @@
-"""How the notebooks reach the reader's folder, and how JupyterLab is opened on them."""
+"""`gradlab lab`: how the notebooks reach the reader's folder, and how JupyterLab is opened on them."""
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import os
 from collections.abc import Iterator, Sequence
@@ -11,9 +12,10 @@ from typing import Any
 from .._base import notebooks
 from .._base.extras import missing
 from .._base.notebooks import START, UsageError
+from .commands import follow, is_link
 
 DEFAULT_FOLDER = Path("gradlab-notebooks")
-SEND_AT_ONCE = "--ServerApp.kernel_websocket_connection_class=gradlab._app.connection.PromptConnection"
+SEND_AT_ONCE = "--ServerApp.kernel_websocket_connection_class=gradlab._app.server.PromptConnection"
 
 
 def copy(source: Path, target: Path) -> Iterator[str]:
@@ -88,3 +90,38 @@ def open_lab(lab: Any, folder: Path, arguments: Sequence[str], notebook: str = S
     if state:
         lab.serverapp_class = importlib.import_module("gradlab._app.server").Server
     lab.launch_instance([*settings, *arguments])
+
+
+def add(commands: Any) -> None:
+    """Add the command to the parser's `commands`."""
+    lab = commands.add_parser("lab", help="open the notebooks in JupyterLab", epilog="What follows -- goes to Jupyter.")
+    folder = f"copy the notebooks there first (default: {DEFAULT_FOLDER}); a clone's own are opened in place"
+    link = "a copied link, or what follows the # in it: open its notebook, with the lab as it was"
+    lab.add_argument("folder", nargs="?", metavar="DIR", help=folder)
+    lab.add_argument("link", nargs="?", metavar="LINK", help=link)
+    lab.set_defaults(act=_lab)
+
+
+def _lab(options: argparse.Namespace) -> None:
+    folder, link = _told_apart(options.folder, options.link)
+    notebook, state = _place(link) if link else (START, "")
+    app = application()  # before anything is copied
+    opened, said = folder_to_open(folder)
+    for line in [*said, *as_root(options.extra)]:
+        print(line, flush=True)
+    open_lab(app, opened, options.extra, notebook, state)
+
+
+def _told_apart(folder: str | None, link: str | None) -> tuple[Path | None, str | None]:
+    """The folder and the link, where either may be left out."""
+    if folder and link is None and is_link(folder):
+        return None, folder
+    return Path(folder) if folder else None, link
+
+
+def _place(link: str) -> tuple[str, str]:
+    """The notebook that a link leads to and the state of its lab: the notebook it names, if that has the lab."""
+    to = follow(link)
+    if not (found := notebooks.holding(to.lab)):
+        raise UsageError(f"no notebook shows the lab {to.lab}; `gradlab run {to.lab} --link LINK --save FILE` does")
+    return to.file if to.file in found else found[0], to.state

@@ -1,16 +1,20 @@
 """Exercises that check themselves, with a hint for a wrong answer and never the solution; and predictions.
 
-A question is an entry of `catalogue.EXERCISES`, a guess to draw before one looks is one of `catalogue.PREDICTIONS`.
+A question is an entry of `catalog.EXERCISES`, a guess to draw before one looks is one of `catalog.PREDICTIONS`.
 """
 
 from typing import Any
 
-from ._feedback import Feedback as Feedback
-from .catalogue import EXERCISES, PREDICTIONS
-from .prediction import Prediction as Prediction
-from .standing import Progress as Progress
-from .standing import noted
-from .standing import progress as progress
+from ._progress import Progress, noted, progress
+from .catalog import EXERCISES, PREDICTIONS
+from .prediction import Prediction
+from .questions import Feedback
+
+__all__ = ["Feedback", "Prediction", "Progress", "check", "names", "predict", "predictions", "progress"]
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 def names() -> list[str]:

@@ -1,4 +1,4 @@
-"""Questions of the notebook on accumulators."""
+"""Questions and predictions of the notebook on accumulators."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from .choice import Choice
-from .coded import Coded
+from ..figures.prediction import Quantity
+from ..workers.spare_workers import WORKERS, time_to_collect
 from .pictures import cells
+from .prediction import Prediction
+from .questions import Choice, Coded
 
 divisor = Choice(
     "Five gradients are there and two are asked for: the mean of which?",
@@ -43,8 +45,8 @@ def _mean_case(grads: list[list[float]], steps: list[int], step: int) -> dict[st
     return {"grads": [np.array(g, np.float32) for g in grads], "local_steps": steps, "step": step}
 
 
-def _mean_of(kept: list[np.ndarray]) -> np.ndarray:
-    return sum(kept[1:], kept[0]) / len(kept)
+def _mean_of(accepted: list[np.ndarray]) -> np.ndarray:
+    return sum(accepted[1:], accepted[0]) / len(accepted)
 
 
 mean = Coded(
@@ -63,11 +65,11 @@ mean = Coded(
         ),
         (
             lambda grads, steps, step: sum(g for g, s in zip(grads, steps, strict=True) if s >= step) / len(grads),
-            "The sum is divided by how many were kept, not by how many came.",
+            "The sum is divided by how many were accepted, not by how many came.",
         ),
         (
             lambda grads, steps, step: _mean_of([g for g, s in zip(grads, steps, strict=True) if s == step]),
-            "A local step above the accumulator's is kept as well: only lower ones are dropped.",
+            "A local step above the accumulator's is accepted as well: only lower ones are dropped.",
         ),
         (
             lambda grads, steps, step: _mean_of([g for g, s in zip(grads, steps, strict=True) if s <= step]),
@@ -100,7 +102,7 @@ def _sums(indices: list[np.ndarray], values: list[np.ndarray], rows: int) -> tup
 
 def _by_rows(indices: Any, values: Any, rows: int) -> np.ndarray:
     total, count = _sums(indices, values, rows)
-    return total / np.maximum(count, 1)
+    return np.asarray(total / np.maximum(count, 1))
 
 
 def _last_wins(indices: Any, values: Any, rows: int) -> np.ndarray:
@@ -134,3 +136,28 @@ row_mean = Coded(
     done="It agrees with TensorFlow's SparseConditionalAccumulator on 3 cases, an empty gradient among them.",
     show=cells(),
 )
+
+
+class Collect(Prediction):
+    """How long does a round take that needs only the k fastest of sixteen workers?"""
+
+    name, label = "accumulators.collect", "Predict the time of a round"
+    question = "Sixteen workers, now and then one stalls. How long until k gradients are there?"
+    x = Quantity("gradients needed", "of 16", 1.0, 16.0)
+    y, step = Quantity("time of a round, 16 of 16 = 100", "%", 0.0, 100.0, ticks=(0, 25, 50, 75, 100)), 1.0
+    at = (1.0, 4.0, 8.0, 12.0, 14.0, 15.0, 16.0)
+
+    def truth(self, x: np.ndarray) -> np.ndarray:
+        collected = time_to_collect()
+        return np.asarray(np.interp(x, np.arange(1, WORKERS + 1), 100 * collected / collected[-1]))
+
+    def said(self, guess: np.ndarray, truth: np.ndarray) -> str:
+        if np.ptp(guess) < 15:
+            return (
+                "The last one is late far more often than any one is: a stall of one in fifty hits one round in four."
+            )
+        if guess[0] < 25:
+            return "Even the fastest needs its time, a third of the round. It is the last worker that costs."
+        if guess[4] > 70:
+            return "It is the very last that costs: with one or two workers to spare most stalls are left behind."
+        return "Flat, then steep: to wait for the very last of sixteen doubles the round."

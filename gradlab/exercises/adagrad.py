@@ -1,4 +1,4 @@
-"""Questions of the Adagrad notebook."""
+"""Questions and predictions of the Adagrad notebook."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import numpy as np
 
 from .._base.slices import IndexedSlices
 from .._steps.apply import each, rows
+from ..figures.prediction import Quantity
 from ..rules import Adagrad
-from .choice import Choice
-from .coded import Coded
 from .pictures import bars, cells
+from .prediction import Prediction
+from .questions import Choice, Coded
 
 _RULE = replace(Adagrad(), epsilon=0.0, epsilon_place="none")  # without epsilon, as in TensorFlow 1
 
@@ -52,7 +53,7 @@ def _case(w: Any, accumulator: Any, g: Any) -> dict[str, Any]:
 
 def _right_step(w: np.ndarray, accumulator: np.ndarray, g: np.ndarray, lr: float) -> list[np.ndarray]:
     new, (total,) = _RULE(w, (accumulator,), g, lr)
-    return [new, total]
+    return [np.asarray(new), np.asarray(total)]
 
 
 _ORDER = "That divides by the accumulator of the step before. The new square is added first."
@@ -110,14 +111,14 @@ def _last_wins(w: Any, accumulator: Any, indices: Any, values: Any, lr: float) -
     total[indices] += values * values
     new = w.copy()
     new[indices] -= lr * values / np.sqrt(total[indices])
-    return [new, total]
+    return [np.asarray(new), np.asarray(total)]
 
 
 def _squares_apart(w: Any, accumulator: Any, indices: Any, values: Any, lr: float) -> list[np.ndarray]:
     total, new = accumulator.copy(), w.copy()
     np.add.at(total, indices, values * values)
     np.subtract.at(new, indices, lr * values / np.sqrt(total[indices]))
-    return [new, total]
+    return [np.asarray(new), np.asarray(total)]
 
 
 def _dense(w: Any, accumulator: Any, indices: Any, values: Any, lr: float) -> list[np.ndarray]:
@@ -158,3 +159,58 @@ sparse = Coded(
     done="It agrees with TensorFlow on 3 cases. Values of one row that cancel leave it alone, accumulator and all.",
     show=cells("w", "accumulator"),
 )  # fmt: skip
+
+
+class Rate(Prediction):
+    """What is left of the learning rate after many steps of one gradient?"""
+
+    name, label = "adagrad.rate", "Predict the effective rate"
+    question = "The gradient is 1 on every step. How large is Adagrad's step?"
+    x = Quantity("step", "", 1.0, 1000.0, "log")
+    y, step = Quantity("step length over learning rate", "%", 0.0, 100.0, ticks=(0, 25, 50, 75, 100)), 1.0
+    at = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
+
+    def truth(self, x: np.ndarray) -> np.ndarray:
+        w: Any = np.zeros(1)
+        rule = Adagrad()
+        slots, lengths = rule.init(w), []
+        for _ in range(int(x.max())):
+            before = w
+            w, slots = rule(w, slots, np.ones(1), 1.0)
+            lengths.append(100 * float((before - w)[0]))
+        return np.asarray(np.interp(x, np.arange(1, len(lengths) + 1), lengths))
+
+    def said(self, guess: np.ndarray, truth: np.ndarray) -> str:
+        if guess[-1] > guess[0]:
+            return "The accumulator only grows, so the step only shrinks: the curve falls."
+        if np.ptp(guess) < 20:
+            return "It does not stay: after k steps the accumulator is about k, and the step is divided by its root."
+        if guess[2] < 10:
+            return "Not that fast. After k steps the accumulator is about k, but the step is divided by the root of it."
+        if guess[-1] > 15:
+            return "It falls further: one over the root of 1000 is 3%. Adagrad slows down, but its steps still add up."
+        return "One over the root of the number of steps: never zero, and the sum of all steps has no bound."
+
+
+class Ratio(Prediction):
+    """How much larger is the step of a weight whose gradient comes once in a hundred steps?"""
+
+    name, label = "adagrad.rare", "Predict the rate of a rare feature"
+    question = "A feature is 100 times rarer. How many times larger is its rate?"
+    y, step = Quantity("how many times larger", "times", 1.0, 1000.0, "log"), None
+
+    def truth(self, x: np.ndarray) -> float:
+        rule, often_and_once = Adagrad(), np.array([[1.0, float(k % 100 == 0)] for k in range(10_000)])
+        w: Any = np.zeros(2)
+        slots = rule.init(w)
+        for g in often_and_once:
+            w, slots = rule(w, slots, g, 1.0)
+        often, once = rule.root(slots[0])
+        return float(often / once)
+
+    def said(self, guess: np.ndarray, truth: np.ndarray) -> str:
+        if guess[0] < 2:
+            return "Each weight has its own accumulator, and that of a rare feature has grown less."
+        if guess[0] > 50:
+            return "Its accumulator is 100 times smaller, but what divides the step is the root of it."
+        return "The root of 100. In total the rare feature still moves less: 100 times fewer steps, 10 times longer."

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from .._base.numbers import number
 from ..figures.prediction import CurveView, Guess, NumberView, Quantity
 from ..labs import Lab
 from ..live import Button, Description, Drag, Slider
@@ -142,7 +143,7 @@ class Prediction(Lab):
         most = int(gaps.argmax())
         if self.y.unit == "times":  # a ratio is off by a ratio
             (off,) = guess / result
-            return f"{max(off, 1 / off):.3g} times too {'large' if off > 1 else 'small'}" if off != 1 else "right"
+            return f"{number(max(off, 1 / off))} times too {'large' if off > 1 else 'small'}" if off != 1 else "right"
         if not self.x:
-            return f"{gaps[0]:.3g}{unit} off"
-        return f"on average {gaps.mean():.3g}{unit} off, most at {self._places()[most]} ({gaps[most]:.3g})"
+            return f"{number(gaps[0])}{unit} off"
+        return f"on average {number(gaps.mean())}{unit} off, most at {self._places()[most]} ({number(gaps[most])})"

@@ -1,4 +1,4 @@
-"""Questions of the first notebook."""
+"""Questions and predictions of the first notebook."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from .choice import Choice
-from .coded import Coded, norm_of
+from .._base.numbers import number
+from ..figures.prediction import Quantity
+from ..workers.reader import Reader as Model
+from .prediction import Prediction
+from .questions import Choice, Coded, norm_of
 
 sign = Choice(
     "The gradient of a weight is positive: which way does gradient descent move it?",
@@ -76,7 +79,7 @@ descent = Coded(
             "The weight without a gradient became 0. None says that nothing is known of it: it stays.",
         ),
     ),
-    otherwise=lambda got, weights, grads, lr: f"Each weight goes by {lr:g} times its gradient, against it.",
+    otherwise=lambda got, weights, grads, lr: f"Each weight goes by {number(lr)} times its gradient, against it.",
     done="It agrees with gradient descent on 2 cases, a weight without a gradient among them.",
 )
 
@@ -103,3 +106,33 @@ norm = Coded(
     otherwise=lambda got, grads: "Square every entry of every gradient, add all of them, and take one root in the end.",
     done="It agrees on 3 cases. This one number is what gl.clip_by_global_norm compares with its limit.",
 )
+
+
+class Reader(Prediction):
+    """What share of new lines does a model get right after so many steps?"""
+
+    name, label = "start.reader", "Predict how fast the reader learns"
+    question = "Of lines it has not seen, what share does the reader get right?"
+    x = Quantity("step", "", 1.0, 256.0, "log", ticks=(1, 4, 16, 64, 256))
+    y, step = Quantity("lines with the right topic", "%", 0.0, 100.0, ticks=(0, 25, 50, 75, 100)), 1.0
+    at = (1.0, 4.0, 16.0, 64.0, 256.0)
+
+    def truth(self, x: np.ndarray) -> np.ndarray:
+        model, rng = Model(), np.random.default_rng(0)  # as in the notebook's loop
+        weights, right = model.start(), []
+        for _ in range(int(max(self.at))):
+            gradient = model.gradient(weights, rng)
+            weights = {name: w - gradient[name] for name, w in weights.items()}
+            right.append(100 * model.accuracy(weights))
+        return np.asarray(np.interp(x, np.arange(1, len(right) + 1), right))
+
+    def said(self, guess: np.ndarray, truth: np.ndarray) -> str:
+        if guess[-1] < guess[0]:
+            return "It learns, so the curve rises."
+        if guess[0] < 13:
+            return "Whoever guesses gets one line in eight, and whoever names the longest topic for all, one in four."
+        if guess[-1] > 85:
+            return "Some lines hold no word that tells: four in ten are still wrong after 256 steps."
+        if guess[2] > 60:
+            return "Not that soon. Frequent words come first and tell little; the words that tell are rare."
+        return "Quick, then slow: the words that tell a topic are rare, and each has to come by."

@@ -3,71 +3,62 @@
 import typing
 
 from .._base.suggest import suggesting as _suggesting
-from ._lab import Lab as Lab
-from ._lab import Target as Target
-from ._link import opened as _opened
-from ._link import read as _read
-from .accumulators import accumulators as accumulators
-from .adagrad import adagrad as adagrad
-from .adagrad_libraries import adagrad_libraries as adagrad_libraries
-from .backup_workers import backup_workers as backup_workers
-from .clip_arrows import clip_arrows as clip_arrows
-from .clip_libraries import clip_libraries as clip_libraries
-from .clipping import clipping as clipping
-from .gate_race import gate_race as gate_race
-from .optimizers import optimizers as optimizers
-from .run_adagrad import run_adagrad as run_adagrad
-from .run_layers import run_layers as run_layers
-from .run_staleness import run_staleness as run_staleness
-from .sparse_accumulators import sparse_accumulators as sparse_accumulators
-from .staleness import staleness as staleness
-from .staleness_models import staleness_models as staleness_models
-from .staleness_phases import staleness_phases as staleness_phases
-from .staleness_policies import staleness_policies as staleness_policies
-from .staleness_races import staleness_races as staleness_races
-from .sync_replicas import sync_replicas as sync_replicas
-from .tpu_embedding import tpu_embedding as tpu_embedding
-from .tpu_embedding_run import tpu_embedding_run as tpu_embedding_run
-from .tpu_engines import tpu_engines as tpu_engines
-from .word_rates import word_rates as word_rates
+from ._accumulators import accumulators, sparse_accumulators
+from ._adagrad import adagrad
+from ._adagrad_libraries import adagrad_libraries
+from ._clip_arrows import clip_arrows
+from ._clip_libraries import clip_libraries
+from ._clipping import clipping
+from ._gate_race import gate_race
+from ._lab import Lab, Target
+from ._lab import opened as _opened
+from ._lab import read as _read
+from ._optimizers import optimizers
+from ._run_adagrad import run_adagrad
+from ._run_layers import run_layers
+from ._run_staleness import run_staleness
+from ._staleness import staleness
+from ._staleness_effects import staleness_models, staleness_policies
+from ._staleness_phases import staleness_phases
+from ._staleness_races import staleness_races
+from ._sync_replicas import backup_workers, sync_replicas
+from ._tpu_embedding import tpu_embedding
+from ._tpu_embedding_run import tpu_embedding_run
+from ._tpu_engines import tpu_engines
+from ._word_rates import word_rates
 
-_CATALOGUE: tuple[type[Lab], ...] = (
-    clipping,
-    clip_arrows,
-    clip_libraries,
-    gate_race,
-    adagrad,
-    adagrad_libraries,
-    word_rates,
-    optimizers,
-    staleness,
-    staleness_phases,
-    staleness_policies,
-    staleness_races,
-    staleness_models,
-    accumulators,
-    sparse_accumulators,
-    sync_replicas,
-    backup_workers,
-    tpu_embedding,
-    tpu_embedding_run,
-    tpu_engines,
-    run_layers,
-    run_adagrad,
+_CATALOG: tuple[type[Lab], ...] = (  # in the order of the course
+    clipping, clip_arrows, clip_libraries, gate_race, adagrad, adagrad_libraries, word_rates, optimizers, staleness,
+    staleness_phases, staleness_policies, staleness_races, staleness_models, accumulators, sparse_accumulators,
+    sync_replicas, backup_workers, tpu_embedding, tpu_embedding_run, tpu_engines, run_layers, run_adagrad,
     run_staleness,
-)
+)  # fmt: skip
+
+__all__ = [
+    "Lab", "Target", "accumulators", "adagrad", "adagrad_libraries", "backup_workers", "catalog", "catalogue",
+    "clip_arrows", "clip_libraries", "clipping", "from_link", "gate_race", "optimizers", "run_adagrad", "run_layers",
+    "run_staleness", "sparse_accumulators", "staleness", "staleness_models", "staleness_phases", "staleness_policies",
+    "staleness_races", "sync_replicas", "tpu_embedding", "tpu_embedding_run", "tpu_engines", "word_rates",
+]  # fmt: skip
 
 if not typing.TYPE_CHECKING:  # type checkers find unknown names themselves
     __getattr__ = _suggesting(__name__)
 
 
-def catalogue() -> dict[str, type[Lab]]:
+def __dir__() -> list[str]:
+    return __all__
+
+
+def catalog() -> dict[str, type[Lab]]:
     """Every lab by name.
 
-    >>> "clipping" in catalogue()
+    >>> "clipping" in catalog()
     True
     """
-    return {lab.__name__: lab for lab in _CATALOGUE}
+    return {lab.__name__: lab for lab in _CATALOG}
+
+
+catalogue = catalog  # as it was called at first
 
 
 def from_link(link: str) -> Lab:
@@ -80,6 +71,6 @@ def from_link(link: str) -> Lab:
     'norm'
     """
     name, settings = _read(link)
-    if name not in catalogue():
-        raise ValueError(f"the link names a lab {name!r}; there are {', '.join(catalogue())}")
-    return _opened(catalogue()[name], settings)
+    if name not in catalog():
+        raise ValueError(f"the link names a lab {name!r}; there are {', '.join(catalog())}")
+    return _opened(catalog()[name], settings)

@@ -1,4 +1,4 @@
-"""Steps of one small table under every setting of its lab, and what there is to tell of a row."""
+"""What the labs of embedding tables share: rules, popular ids, steps of one small table, and why a row moved."""
 
 from __future__ import annotations
 
@@ -7,9 +7,75 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .. import rules
 from .._base.errors import InvalidArgumentError
-from ..figures.tpu_embedding import MOST_LOOKUPS
-from ._tables import RULES, chances, popular, weights
+from .._base.numbers import number, signed
+from ..figures.tpu_embedding import MOST_LOOKUPS, Line
+from ..live import LiveFigure
+from ..rules import Rule
+
+# Every optimizer that trains a table. Numbers are TensorFlow's defaults for TPUs; those that have none are moderate.
+RULES: dict[str, tuple[str, Rule]] = {
+    "sgd": ("SGD", rules.StochasticGradientDescent()),
+    "momentum": ("Momentum", rules.Momentum(0.9)),
+    "adagrad": ("Adagrad", rules.Adagrad(0.1, epsilon=0.0)),
+    "adagrad_momentum": ("Adagrad with momentum", rules.AdagradMomentum(0.9, initial_accumulator_value=0.1)),
+    "bounded_adagrad": ("Bounded Adagrad", rules.BoundedAdagrad(max_accumulator=2.0)),
+    "proximal_adagrad": ("Proximal Adagrad", rules.ProximalAdagrad(0.1, l1_regularization_strength=0.1)),
+    "frequency_aware": ("Frequency-aware Adagrad", rules.FrequencyAwareAdagrad()),
+    "adadelta": ("Adadelta", rules.Adadelta(epsilon=1e-3)),
+    "rms_prop": ("RMSProp", rules.RMSProp(initial_rms=0.0)),
+    "centered_rms_prop": ("Centered RMSProp", rules.CenteredRMSProp(initial_rms=1.0)),
+    "adam": ("Adam, as tables have it", rules.Adam(bias_correction=False)),
+    "adam_corrected": ("Adam, bias corrected", rules.Adam()),
+    "proximal_yogi": ("Proximal Yogi", rules.ProximalYogi()),
+    "lion": ("Lion", rules.Lion()),
+    "ftrl": ("FTRL", rules.Ftrl()),
+    "online_yogi": ("Online Yogi", rules.OnlineYogi()),
+    "mdl_adagrad_light": ("MDL Adagrad Light", rules.MdlAdagradLight()),
+}
+
+
+def labeled() -> list[tuple[str, str]]:
+    """The options of a menu of rules."""
+    return [(name, label) for name, (label, _) in RULES.items()]
+
+
+def choosing(live: LiveFigure, rows: int) -> LiveFigure:
+    """The same with its control "row" tied to the selection: a click moves the control, which moves the selection."""
+
+    def look(change: Any) -> None:
+        if change.new is not None and change.new < rows:
+            live.set(row=change.new)
+
+    def follow(change: Any) -> None:
+        if live.selected is not None:
+            live.selected = change.new
+
+    live.observe(look, names="selected")
+    live.observe(follow, names="row")
+    return live
+
+
+def popular(chance: np.ndarray, rows: int, zipf: float) -> np.ndarray:
+    """Ids for numbers in [0, 1): row r is wanted in proportion to (r + 1) ** -zipf."""
+    share = np.cumsum(np.arange(1.0, rows + 1) ** -zipf)
+    return np.searchsorted(share / share[-1], chance, side="right").clip(max=rows - 1)
+
+
+@functools.cache
+def chances(seed: int, *shape: int) -> np.ndarray:
+    """The same numbers in [0, 1) every time, so that ids change little when a knob is moved a little."""
+    return np.random.default_rng(seed).random(shape)
+
+
+@functools.cache
+def weights(rows: int, width: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """A table to begin with, and the one to learn; numbers with two digits."""
+    rng = np.random.default_rng(seed)
+    begin, end = rng.normal(0, 0.4, (rows, width)), rng.normal(0, 0.8, (rows, width))
+    return np.round(begin, 2).astype(np.float32), np.round(end, 2).astype(np.float32)
+
 
 STEPS, ROWS, WIDTH, SAMPLES, DEVICES = 12, 24, 4, 8, 8
 _OF = (2, 1, 3, 2, 3, 1, 2, 2)  # ids of each sample
@@ -162,3 +228,62 @@ def _plan(rule: str, combiner: Any, accumulate: bool, clip: str, decay: str, out
         weight_decay_kind="multiply" if decay == "multiply" else "subtract",
     )
     return Plan((table,), (Feature("id", 0, (SAMPLES,)),), policy=policy)
+
+
+MOST = 6  # contributions that are told one by one
+
+
+def in_a_sentence(trace: Moved) -> str:
+    """In a sentence or two; the first is the library's."""
+    if trace.run.refused:
+        return "Nothing is looked up and no row moves."
+    why = trace.why
+    if not why.contributions:
+        return str(why.headline)
+    samples = ", ".join(map(str, dict.fromkeys(one.sample for one in why.contributions)))
+    where = f"{'samples' if ',' in samples else 'sample'} {samples}"
+    return (
+        f"{why.headline} Gradients of {where} sum to ({listed(trace.total)}) and move it by {number(trace.distance)}."
+    )
+
+
+def story(trace: Moved) -> list[Line]:
+    """The same, number by number."""
+    if trace.run.refused:
+        return [Line(words) for words in folded(trace.run.refused, 50)]
+    why, row = trace.why, f"row {trace.row}"
+    lines = [Line(f"sample {one.sample} × {signed(f'{one.gain:.2f}')}", one.product) for one in why.contributions]
+    if len(lines) > MOST:
+        rest = np.sum([one.product for one in why.contributions[MOST - 1 :]], axis=0)
+        lines = [*lines[: MOST - 1], Line(f"{len(lines) - MOST + 1} more", rest)]
+    if not lines:
+        lines = [Line(f"No id asks for {row}.")]
+    elif len(why.runs) > 1:
+        lines += [Line(f"one update for each, {len(why.runs)} in all")]
+    else:
+        lines += [Line("their sum", why.runs[0].total, True)]
+    for run in why.runs[:1] if len(why.runs) == 1 else ():
+        lines += [Line(f"clipped to ±{LIMIT}", run.gradient, True)] * run.clipped
+        lines += [Line("decay takes", run.decay)] * bool(run.decay.any())
+    lines += [Line(f"{row} before", why.weights_before), Line(f"{row} after", why.weights_after, True)]
+    return lines + [Line(f"{name} after", x) for name, x in why.slots_after.items()]
+
+
+def listed(values: Any) -> str:
+    """Numbers in a row."""
+    return ", ".join(number(float(v)) for v in values)
+
+
+def ascii_words(words: str) -> str:
+    """Without what an attribute of a page cannot hold, and in ASCII."""
+    return words.replace("'", "").replace("−", "-").replace("±", "+-").replace("×", "x")
+
+
+def folded(words: str, width: int) -> list[str]:
+    """Words in lines of fewer characters than that."""
+    lines = [""]
+    for word in words.split():
+        if len(lines[-1]) + len(word) >= width:
+            lines.append("")
+        lines[-1] = f"{lines[-1]} {word}".strip()
+    return lines

@@ -1,28 +1,36 @@
-"""The frame every lab shares: controls, compute, figure."""
+"""The frame every lab shares: controls, compute, figure; and its state as text.
+
+The state is one line of Python, or the end of a link: `#gl=1&lab=NAME&control=value&...`, where 1 is the version of
+this format. The browser reads and writes the same (`live/web/link.js`).
+"""
 
 from __future__ import annotations
 
+import copy
+import functools
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
+from urllib.parse import parse_qsl, urlencode
 
 import numpy as np
 
+from .._base import addresses, notebooks
 from ..figures import DARK
 from ..live import Button, Description, Drag, Items, Preset
-from ..live.controls import Control, by_name, checked
-from . import _link, _save
+from ..live.controls import Control as Control
+from ..live.controls import Valued, by_name, checked
+from . import _save
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from ..live import LiveFigure
 
-
-def plain(x: float) -> str:
-    """A number for readers: three digits, and no exponent where none is needed."""
-    return f"{x:,.0f}".replace(",", " ") if 1000 <= abs(x) < 1e6 else f"{x:.3g}"
+LINKS = "1"  # the version of their format
+MOST = 300  # characters of a link that survive every chat and every course page
 
 
 @dataclass(frozen=True)
@@ -30,8 +38,8 @@ class Target:
     """Something to reach by moving the controls.
 
     Args:
-        text: what to do, "keep 95 % of the steps unclipped".
-        measure: of a trace: whether it is reached, and how far it is, "2.3 % now".
+        text: what to do, "keep 95% of the steps unclipped".
+        measure: of a trace: whether it is reached, and how far it is, "2.3% now".
     """
 
     text: str
@@ -41,6 +49,24 @@ class Target:
         """The target and its state in one line."""
         reached, now = self.measure(trace)
         return f"Target: {self.text}. {now}: {'reached.' if reached else 'not yet.'}"
+
+
+class _Signature:
+    """What a lab is called with, for `inspect` and so for completion: its controls, with their defaults, by name."""
+
+    def __get__(self, lab: Lab | None, kind: Any) -> inspect.Signature:
+        try:
+            return _signature(kind)
+        except (TypeError, NotImplementedError):  # a frame without controls, or one that needs arguments
+            raise AttributeError("__signature__") from None
+
+
+@functools.cache
+def _signature(kind: Any) -> inspect.Signature:
+    given = list(inspect.signature(kind.__init__).parameters.values())[1:]
+    own = [p.replace(annotation=p.empty) for p in given if p.kind is not p.VAR_KEYWORD]
+    named = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=x) for name, x in kind().params.items()]
+    return inspect.Signature([*own, *named])
 
 
 class Lab:
@@ -62,15 +88,14 @@ class Lab:
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     targets: ClassVar[Mapping[str, Target]] = {}
     source: str = ""  # how `code` writes what is not a control
+    __signature__ = _Signature()
 
     def __init__(self, target: str | None = None, **initial: Any) -> None:
         if target is not None and target not in self.targets:
-            raise ValueError(
-                f"{_link.named(self)} has no target {target!r}; it has {', '.join(self.targets) or 'none'}"
-            )
+            raise ValueError(f"{self._called()} has no target {target!r}; it has {', '.join(self.targets) or 'none'}")
         self.target = target
         self._controls = by_name(self.make_controls())
-        self._initial = {name: c.value for name, c in self._controls.items() if not isinstance(c, Button)}
+        self._initial: dict[str, Any] = {name: c.value for name, c in self._valued().items()}
         self._initial |= self._checked(initial)
         self._live: LiveFigure | None = None
         self._view: Any = None
@@ -172,7 +197,8 @@ class Lab:
         self.draw(view, self.compute({**self.params, **self._checked(params)}))
         for artist in view.figure.findobj():
             artist.set_animated(False)
-        return view.figure
+        figure: Figure = view.figure
+        return figure
 
     def code(self) -> str:
         """The current state as one line of Python.
@@ -181,7 +207,10 @@ class Lab:
         >>> labs.clip_arrows(method="norm", limit=2.5).code()
         "gl.labs.clip_arrows(method='norm', limit=2.5)"
         """
-        return _link.code(self)
+        defaults = {c.name: c.value for c in self.make_controls() if not isinstance(c, Button)}
+        moved = [f"{name}={value!r}" for name, value in self.params.items() if value != defaults[name]]
+        target = [f"target={self.target!r}"] * (self.target is not None)
+        return f"{self._called()}({', '.join([self.source] * bool(self.source) + moved + target)})"
 
     def link(self, to: str | None = None) -> str:
         """The current state as the end of a link: a notebook opened at `...ipynb` plus this shows it.
@@ -201,7 +230,18 @@ class Lab:
         """
         if to not in (None, "binder"):
             raise ValueError(f"to must be 'binder' or left out, got {to!r}")
-        return _link.write_launch(self) if to else _link.write(self)
+        name, params = type(self).__name__, self.params
+        values = [(c.name, c.write(params[c.name])) for c in self._valued().values()]
+        text = "#" + urlencode([("gl", LINKS), ("lab", name), *values], safe="~")
+        if len(text) > MOST:
+            raise ValueError(f"this state needs {len(text)} characters, a link may have {MOST}; use code() instead")
+        if not to:
+            return text
+        if not (found := notebooks.holding(name)):
+            raise ValueError(
+                f"no notebook of gradlab's shows {name}, so Binder has no page for it; link() gives its state"
+            )
+        return addresses.on_binder(found[0], text)
 
     def save(self, path: str | Path, theme: str = "light", **params: Any) -> None:
         """Write the lab to a file; the same state gives the same bytes.
@@ -216,7 +256,9 @@ class Lab:
             ValueError: another ending, or a film of a lab without an axis. OSError: the file cannot be written.
             ImportError: an .mp4 without its encoder.
         """
-        _save.save(self, Path(path), self._checked(params), theme)
+        other = copy.copy(self)  # at the other params and without a widget; this one stays where it is
+        other._initial, other._live = {**self.params, **self._checked(params)}, None
+        _save.save(other, Path(path), theme)
 
     def _at(self, values: Mapping[str, Any]) -> tuple[Control, ...]:
         controls = self._controls.values()
@@ -227,10 +269,50 @@ class Lab:
         return words if self.target is None else replace(words, goal=self.targets[self.target].said(trace))
 
     def _checked(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        return checked(self._controls, params, _link.named(self))
+        return checked(self._controls, params, self._called())
+
+    def _valued(self) -> dict[str, Valued]:
+        """The controls that hold a value; a button only acts in a page."""
+        return {name: c for name, c in self._controls.items() if not isinstance(c, Button)}
+
+    def _called(self) -> str:
+        """How Python code calls the lab."""
+        home = "gl.labs." if type(self).__module__.startswith("gradlab.labs.") else ""
+        return f"{home}{type(self).__name__}"
 
     def __repr__(self) -> str:
         return f"{self.label}: {self.description.summary}"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         return self.live._repr_mimebundle_(**kwargs)
+
+
+def read(text: str) -> tuple[str, dict[str, str]]:
+    """The name of the lab in a link and its settings, still as text.
+
+    Raises:
+        ValueError: not such a link, or one of another version.
+
+    >>> read("https://example.org/lab/tree/02_clipping.ipynb#gl=1&lab=clipping&limit=0.3")
+    ('clipping', {'limit': '0.3'})
+    """
+    pairs = dict(parse_qsl(text.partition("#")[2], keep_blank_values=True))
+    if "gl" not in pairs or "lab" not in pairs:
+        raise ValueError(f"a link to a lab ends in #gl={LINKS}&lab=NAME&..., got {text!r}")
+    if pairs.pop("gl") != LINKS:
+        raise ValueError(f"this link was made by another version of gradlab; this one reads #gl={LINKS}&...")
+    return pairs.pop("lab"), pairs
+
+
+def opened(lab: type[Lab], settings: Mapping[str, str]) -> Lab:
+    """The lab at these settings; ValueError names the ones it does not have."""
+    new = lab()
+    controls = new._valued()
+    unknown = [name for name in settings if name not in controls]
+    if unknown:
+        raise ValueError(
+            f"the link names {', '.join(map(repr, unknown))}, which {lab.__name__} does not have; "
+            f"its settings are {', '.join(controls)}"
+        )
+    new.set(**{name: controls[name].read(value) for name, value in settings.items()})
+    return new

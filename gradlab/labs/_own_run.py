@@ -25,13 +25,13 @@ class RunLab(Lab):
 
     Args:
         recording: a `Recorder`, or the path of one that was saved; by default the shipped run of the reader.
-        **initial: where the controls start, and `target`.
+        target: the name of one of the lab's targets. **initial: where the controls start.
     """
 
-    def __init__(self, recording: Recording | None = None, **initial: Any) -> None:
+    def __init__(self, recording: Recording | None = None, *, target: str | None = None, **initial: Any) -> None:
         self.rec = reader_run.shipped() if recording is None else opened(recording)
         self.source = "" if recording is None else written(recording)
-        super().__init__(**initial)
+        super().__init__(target, **initial)
 
 
 def opened(recording: Any) -> Recorder:
@@ -63,12 +63,12 @@ def in_sight(rec: Recorder) -> Recorder:
 
 
 def every(rec: Recorder) -> str:
-    """What a row stands for: "step", or "row of 4 steps".
+    """What a row stands for: "step", or "bucket of 4 steps".
 
     >>> every(reader_run.shipped())
     'step'
     """
-    return "step" if rec.stride == 1 else f"row of {rec.stride} steps"
+    return "step" if rec.stride == 1 else f"bucket of {rec.stride:,} steps"
 
 
 def reach(*norms: np.ndarray) -> tuple[float, float]:
@@ -98,7 +98,7 @@ def limit_slider(norms: tuple[float, float], value: float) -> Slider:
     return replace(slider, value=slider.at(slider.position(slider.value)))
 
 
-def nearest(slider: Any, value: float) -> float:
+def nearest(slider: Slider, value: float) -> float:
     """The value of the slider's position nearest to one, so that its picture is made ahead."""
     return slider.at(slider.position(min(max(value, slider.minimum), slider.maximum)))
 

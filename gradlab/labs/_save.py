@@ -2,27 +2,46 @@
 
 from __future__ import annotations
 
-import copy
 import csv
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
+from .._files.replace import replaced
 from ..live.scheduling import drawing
 from ..live.svg import numbered
 
 if TYPE_CHECKING:
-    from ._lab import Lab
+    from matplotlib.figure import Figure
+
+    from ..live import LiveFigure
 
 THEMES = ("light", "dark")
 DPI = 150  # of a .png
 
-_UNSIGNED = {".svg": {"Date": None, "Creator": None}, ".pdf": {"CreationDate": None}}
+_UNSIGNED: dict[str, dict[str, Any]] = {"svg": {"Date": None, "Creator": None}, "pdf": {"CreationDate": None}}
 
 
-def save(lab: Lab, path: Path, params: dict[str, Any], theme: str = "light") -> None:
-    """Write the lab to `path`, by its ending."""
+class Saved(Protocol):
+    """What is asked of a lab that is written to a file."""
+
+    label: ClassVar[str]
+    axis: ClassVar[str | None]
+
+    @property
+    def params(self) -> dict[str, Any]: ...
+    @property
+    def live(self) -> LiveFigure: ...
+    def compute(self, values: dict[str, Any], /) -> Any: ...
+    def columns(self, trace: Any, /) -> Mapping[str, np.ndarray]: ...
+    def figure(self) -> Figure: ...
+    def code(self) -> str: ...
+
+
+def save(lab: Saved, path: Path, theme: str = "light") -> None:
+    """Write the lab to `path`, by its ending; until all is written the file that was there stays."""
     ending = path.suffix.lower()
     if ending not in _WRITERS:
         raise ValueError(f"cannot save {path.name!r}: allowed are {_listed(_WRITERS)}")
@@ -32,33 +51,28 @@ def save(lab: Lab, path: Path, params: dict[str, Any], theme: str = "light") -> 
         raise ValueError(f"the dark theme is for {_listed(_PAINTED)}, not for {ending}")
     if ending in _FILMS and lab.axis is None:
         raise ValueError(f"{lab.label} has no axis to film along: allowed are {_listed(_WRITERS.keys() - _FILMS)}")
-    _WRITERS[ending](_moved(lab, params), path, theme == "dark")
+    with replaced(path) as part:
+        _WRITERS[ending](lab, part, ending, theme == "dark")
 
 
-def _moved(lab: Lab, params: dict[str, Any]) -> Lab:
-    """The lab at other params, without a widget; the given one stays where it is."""
-    other = copy.copy(lab)
-    other._initial, other._live = {**lab.params, **params}, None
-    return other
-
-
-def _picture(lab: Lab, path: Path, dark: bool) -> None:
+def _picture(lab: Saved, path: Path, _ending: str, dark: bool) -> None:
     path.write_bytes(lab.live.png(DPI, dark))
 
 
-def _vectors(lab: Lab, path: Path, _dark: bool) -> None:
+def _vectors(lab: Saved, path: Path, ending: str, _dark: bool) -> None:
     import matplotlib
 
+    kind = ending[1:]
     with drawing, matplotlib.rc_context({"svg.hashsalt": "gradlab", "svg.fonttype": "none"}):  # text stays text
-        lab.figure().savefig(path, metadata=_UNSIGNED[path.suffix.lower()])
+        lab.figure().savefig(path, format=kind, metadata=_UNSIGNED[kind])
 
 
-def _svg(lab: Lab, path: Path, dark: bool) -> None:
-    _vectors(lab, path, dark)
+def _svg(lab: Saved, path: Path, ending: str, dark: bool) -> None:
+    _vectors(lab, path, ending, dark)
     path.write_text(numbered(path.read_text("utf-8")), "utf-8")
 
 
-def _numbers(lab: Lab, path: Path, _dark: bool) -> None:
+def _numbers(lab: Saved, path: Path, _ending: str, _dark: bool) -> None:
     columns = lab.columns(lab.compute(lab.params))
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
@@ -66,18 +80,22 @@ def _numbers(lab: Lab, path: Path, _dark: bool) -> None:
         writer.writerows(zip(*(np.asarray(c).tolist() for c in columns.values()), strict=True))
 
 
-def _page(lab: Lab, path: Path, _dark: bool) -> None:
+def _page(lab: Saved, path: Path, _ending: str, _dark: bool) -> None:
     from ..live.page import page_html
 
-    path.touch()  # what cannot be written is said before the work, not after it
     code = lab.code()
     path.write_text(page_html(lab.live, f"import gradlab as gl; {code}" if code.startswith("gl.") else code), "utf-8")
 
 
-def _film(lab: Lab, path: Path, dark: bool) -> None:
+def _film(lab: Saved, path: Path, ending: str, dark: bool) -> None:
     from ..live.film import save_film
 
-    save_film(lab.live, path, dark)
+    film = path.with_suffix(ending)  # which says what kind of film it is to be
+    try:
+        save_film(lab.live, film, dark)
+        film.replace(path)
+    finally:
+        film.unlink(missing_ok=True)
 
 
 def _listed(endings: Any) -> str:

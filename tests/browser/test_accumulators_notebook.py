@@ -49,8 +49,8 @@ def test_gradients_come_while_it_plays_and_under_the_mouse(shown: Any) -> None:
     ("preset", "said"),
     [
         ("Forgotten step", "local step 0 against 1: dropped"),
-        ("In line", "kept. The step is 0, 1 are there"),
-        ("Steps from the future", "local step 1000 against 3: kept"),
+        ("In line", "accepted. The step is 0, 1 are there"),
+        ("Steps from the future", "local step 1000 against 3: accepted"),
     ],
 )
 def test_what_the_text_says_of_each_preset(preset: str, said: str, shown: Any) -> None:

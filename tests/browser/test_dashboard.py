@@ -12,7 +12,7 @@ import nbformat
 import pytest
 
 import gradlab as gl
-from gradlab._app.dashboard import pages
+from gradlab._app import dashboard
 from gradlab._base.addresses import on_binder
 from gradlab._base.notebooks import titles
 from tests.browser import server
@@ -47,7 +47,7 @@ def address(_tools: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 def notebooks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the notebooks that are served, written once more."""
     folder = tmp_path_factory.mktemp("pages")
-    pages.write(folder)
+    dashboard.write_pages(folder)
     return folder
 
 

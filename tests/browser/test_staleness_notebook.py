@@ -62,7 +62,7 @@ def test_time_is_dragged_by_the_mouse_and_played(shown: Any) -> None:
     [
         ("Everybody at one speed", "48 of 48 gradients accepted"),
         ("A straggler starves", "Starving: worker 4."),
-        ("All wait for it", "(100 %)"),
+        ("All wait for it", "(100%)"),
         ("One in reserve", "oldest accepted 0. Starving: worker 4."),
     ],
 )

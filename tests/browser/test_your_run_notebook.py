@@ -36,17 +36,17 @@ def test_every_lab_is_there_and_stepped_forth_and_back(label: str, shown: Any, s
 def test_the_clipping_lab_counts_the_steps_of_this_run(shown: Any) -> None:
     lab = shown(CLIPPING, limit=70.0)
     before = lab.readout(), lab.pixels()
-    assert "on the global norm fires on 11.9 % of 512 steps" in before[0]
+    assert "on the global norm fires on 11.9% of 512 steps" in before[0]
     lab.slider("Limit").press("ArrowRight", times=2)
     until(lambda: lab.agrees(limit="Limit") and lab.pixels() != before[1], saying="a larger limit is painted")
-    assert "11.9 %" not in lab.readout() and "of 512 steps" in lab.readout()
+    assert "11.9%" not in lab.readout() and "of 512 steps" in lab.readout()
 
 
 @pytest.mark.parametrize(
     ("label", "preset", "said"),
     [
-        (LAYERS, "The suggested limit", "there embed is 46 % of the squared norm"),
-        (LAYERS, "It, for each tensor alone", "fires most on embed, on 1.0 % of its 512 steps"),
+        (LAYERS, "The suggested limit", "there embed is 46% of the squared norm"),
+        (LAYERS, "It, for each tensor alone", "fires most on embed, on 1.0% of its 512 steps"),
         (ADAGRAD, "A large accumulator", "25 of 128 sampled entries are frozen"),
         (ADAGRAD, "A tiny accumulator", "127 of 128 sampled entries are frozen"),
         (STALENESS, "Two workers", "With 2 workers mean staleness is"),

@@ -7,6 +7,7 @@ import pytest
 
 import gradlab as gl
 from gradlab.exercises import check
+from gradlab.exercises.accumulators import Collect
 
 
 def mean(grads: list[np.ndarray], local_steps: list[int], step: int) -> np.ndarray:
@@ -76,3 +77,26 @@ def test_whoever_forgets_the_step_is_dropped_after_the_first_take() -> None:
 def test_each_row_is_divided_by_its_own_count() -> None:
     found = row_mean([np.array([0, 1]), np.array([1, 3])], [np.float32([2, 4]), np.float32([8, 6])], 4)
     assert found.tolist() == [2, 6, 0, 6]
+
+
+TRUTH = Collect().truth(np.arange(1.0, 17.0))
+
+
+def test_a_round_is_flat_until_the_last_worker() -> None:
+    assert (np.diff(TRUTH) > 0).all()
+    assert TRUTH[13] < 50
+    assert 50 < TRUTH[14] < 55
+    assert TRUTH[15] == 100
+
+
+@pytest.mark.parametrize(
+    ("guess", "said"),
+    [
+        ([95, 96, 97, 98, 99, 99, 100], "stall of one in fifty"),
+        ([5, 10, 20, 40, 60, 80, 100], "a third of the round"),
+        ([40, 45, 50, 60, 80, 90, 100], "one or two workers to spare"),
+        ([33, 36, 39, 42, 50, 60, 100], "doubles the round"),
+    ],
+)
+def test_what_is_said_depends_on_the_guess(guess: list[float], said: str) -> None:
+    assert said in Collect().said(np.array(guess, float), TRUTH)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab.exercises import check
+from gradlab.exercises import adagrad, check
 
 
 def step(w: np.ndarray, accumulator: np.ndarray, g: np.ndarray, lr: float) -> list[np.ndarray]:
@@ -65,3 +65,34 @@ def test_one_huge_gradient_freezes_a_weight() -> None:
     w, slots = rule(w, rule.init(w), np.float32([1e20]), 0.1)
     after, slots = rule(w, slots, np.float32([1.0]), 0.1)
     assert (w.tolist(), after.tolist(), slots[0].tolist()) == ([1.0], [1.0], [np.inf])
+
+
+RATE, RATIO = adagrad.Rate(), adagrad.Ratio()
+
+
+def test_the_rate_falls_with_the_root_of_the_steps() -> None:
+    x = np.array([1.0, 10.0, 1000.0])
+    np.testing.assert_allclose(RATE.truth(x), 100 / np.sqrt(0.1 + x), rtol=1e-6)
+
+
+def test_the_rate_of_a_rare_feature_grows_with_the_root_of_its_rarity() -> None:
+    assert RATIO.truth(np.empty(0)) == pytest.approx(np.sqrt(10000.1 / 100.1), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("guess", "hint"),
+    [
+        ([10, 20, 30, 40, 50, 60, 70], "the curve falls"),
+        ([90] * 7, "It does not stay"),
+        ([100, 30, 5, 2, 1, 1, 0], "Not that fast"),
+        ([95, 80, 60, 50, 40, 30, 20], "It falls further"),
+        ([95, 57, 31, 18, 10, 6, 3], "has no bound"),
+    ],
+)
+def test_a_guess_of_the_rate_is_answered(guess: list[float], hint: str) -> None:
+    assert hint in RATE.said(np.array(guess, float), RATE.truth(np.array(RATE.at)))
+
+
+@pytest.mark.parametrize(("guess", "hint"), [(1.0, "has grown less"), (100.0, "the root of it"), (10.0, "less: 100")])
+def test_a_guess_of_the_ratio_is_answered(guess: float, hint: str) -> None:
+    assert hint in RATIO.said(np.array([guess]), np.array([10.0]))

@@ -2,7 +2,10 @@
 
 import pytest
 
-from gradlab.exercises.key import checked, filled, key, value
+from gradlab.exercises import check
+from gradlab.exercises.catalog import EXERCISES, PREDICTIONS
+from gradlab.exercises.key import CODE, DISCUSS, checked, filled, key, value
+from gradlab.exercises.questions import Choice
 
 CELL = """import numpy as np
 guess = None  # a, b or c
@@ -20,7 +23,7 @@ def test_the_key_of_a_choice_has_its_letter_and_names_the_others() -> None:
     found = key("clipping.below")
     assert (found.answer, found.question[-1]) == ("b", "?")
     assert found.why.startswith("The factor is c * (1/c)")
-    assert found.recognised[0].startswith("(a) The documentation says so")
+    assert found.recognized[0].startswith("(a) The documentation says so")
     assert found.discuss == ""
 
 
@@ -28,14 +31,14 @@ def test_the_key_of_code_has_the_code_and_every_hint() -> None:
     found = key("start.norm")
     assert found.answer.startswith("def norm(grads):\n    return ")
     assert found.why.startswith("It agrees on 3 cases")
-    assert len(found.recognised) == 7
+    assert len(found.recognized) == 7
     assert value("start.norm")([]) == 0
     assert value("three_steps.race")[0] == "gradient b"
 
 
 def test_the_key_of_a_prediction_has_the_result_and_what_to_discuss() -> None:
     found = key("clipping.spikes")
-    assert (found.answer, found.recognised) == ("3 steps", ())
+    assert (found.answer, found.recognized) == ("3 steps", ())
     assert found.why.startswith("A handful")
     assert found.discuss.endswith("?")
     assert key("three_steps.coast").answer.startswith("1 first steps at step 1, 4.1 first steps at step 5")
@@ -59,3 +62,23 @@ def test_other_cells_stay_as_they_are() -> None:
         assert filled(source) == source.rstrip("\n")
     with pytest.raises(ValueError, match="checks guess and does not define it"):
         filled('gl.exercises.check("start.sign", guess)')
+
+
+def test_no_key_is_missing_and_none_is_spare() -> None:
+    assert set(CODE) == {name for name, exercise in EXERCISES.items() if not isinstance(exercise, Choice)}
+    assert set(DISCUSS) == set(PREDICTIONS)
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_every_exercise_is_solved_by_its_key(name: str) -> None:
+    assert check(name, value(name)).right, check(name, value(name))
+
+
+@pytest.mark.parametrize("name", CODE)
+def test_no_hint_holds_the_code_that_solves_it(name: str) -> None:
+    exercise = EXERCISES[name]
+    said = [repr(check(name, answer)) for answer in (None, *(wrong for wrong, _ in exercise.mistakes))]
+    for line in CODE[name].strip().splitlines():
+        formula = line.strip().removeprefix("return ").partition(" = ")[2] or line.strip().removeprefix("return ")
+        if len(formula) > 8:
+            assert not [hint for hint in said if formula in hint], formula

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 from gradlab.exercises import check
-from gradlab.exercises.catalogue import EXERCISES
-from gradlab.exercises.choice import Choice
-from gradlab.exercises.coded import Coded
+from gradlab.exercises.catalog import EXERCISES
 from gradlab.exercises.pictures import arrows, bars, cells, of_words, over, shapes
+from gradlab.exercises.questions import Choice, Coded
 
 CODED = [name for name, exercise in EXERCISES.items() if isinstance(exercise, Coded)]
 

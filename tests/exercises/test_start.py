@@ -5,6 +5,8 @@ import pytest
 
 import gradlab as gl
 from gradlab.exercises import check
+from gradlab.exercises.start import Reader
+from gradlab.models import word_topics
 
 
 def test_the_librarys_own_functions_are_right_answers() -> None:
@@ -32,3 +34,27 @@ def test_a_hint_for_what_has_no_name() -> None:
     assert check("start.descent", lambda w, g, lr: [x + 7 for x in w]).text.endswith("against it.")
     assert check("start.norm", lambda grads: 7.0).text.endswith("one root in the end.")
     assert "None" in check("start.descent", lambda w, g, lr: [x - lr * y for x, y in zip(w, g, strict=True)]).text
+
+
+TRUTH = Reader().truth(np.array(Reader.at))
+
+
+def test_the_reader_learns_as_in_the_loop_of_the_notebook() -> None:
+    assert (np.diff(TRUTH) > 0).all()
+    assert 57 < TRUTH[-1] < 61  # the loop goes on to 61%, so four in ten stay wrong
+    topics = word_topics.shipped().held_out.topics
+    assert 100 * np.bincount(topics).max() / len(topics) > 25  # whoever says the commonest topic: one in four
+
+
+@pytest.mark.parametrize(
+    ("guess", "said"),
+    [
+        ([60, 50, 40, 30, 20], "so the curve rises"),
+        ([5, 20, 40, 60, 65], "one line in eight"),
+        ([20, 50, 70, 90, 98], "four in ten are still wrong"),
+        ([20, 50, 70, 75, 80], "Not that soon"),
+        ([25, 35, 45, 55, 65], "Quick, then slow"),
+    ],
+)
+def test_what_is_said_depends_on_the_guess(guess: list[float], said: str) -> None:
+    assert said in Reader().said(np.array(guess, float), TRUTH)

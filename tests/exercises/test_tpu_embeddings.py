@@ -9,6 +9,7 @@ import pytest
 
 import gradlab.tpu as tpu
 from gradlab.exercises import check
+from gradlab.exercises.tpu_embeddings import Distinct
 from gradlab.rules import Adam, Ftrl, Momentum, Rule
 
 
@@ -95,3 +96,27 @@ def test_a_named_row_moves_by_a_sum_of_0_and_another_stands_still() -> None:
 def test_ftrl_makes_a_touched_weight_0() -> None:
     rule, w = Ftrl(), np.float32([0.5])
     assert rule(w, rule.init(w), np.zeros(1, np.float32), 0.1)[0].tolist() == [0.0]
+
+
+AT = np.array(Distinct.at)
+TRUTH = Distinct().truth(AT)
+
+
+def test_the_share_of_different_words_falls() -> None:
+    assert (np.diff(TRUTH) < 0).all()
+    assert TRUTH[0] >= 80
+    assert 25 < TRUTH[2] < 40
+    assert TRUTH[-1] < 10
+
+
+@pytest.mark.parametrize(
+    ("guess", "said"),
+    [
+        ([10, 20, 30, 40, 50], "the share falls"),
+        ([100, 95, 90, 80, 60], "falls much further"),
+        ([100, 50, 5, 2, 1], "new ones keep coming"),
+        ([90, 60, 30, 18, 6], "the more that saves"),
+    ],
+)
+def test_what_is_said_depends_on_the_guess(guess: list[float], said: str) -> None:
+    assert said in Distinct().said(np.array(guess, float), TRUTH)

@@ -10,7 +10,7 @@ from matplotlib.text import Text
 from gradlab import labs
 from gradlab.figures._style import GREEN, ORANGE
 from gradlab.figures.gate import _TASKS, PALE_BLUE, PALE_ORANGE, QUIET, RUST, GateView, Race, Side
-from gradlab.labs.gate_race import SCHEDULES
+from gradlab.labs._gate_race import SCHEDULES
 
 START = np.array([[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]])
 ORDER = ("gradient b", "update b", "gradient a", "update a")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab.labs.accumulators import ARRIVALS, Filling
+from gradlab.labs._accumulators import ARRIVALS, CASES, Filling, Taken
 
 
 def shown(**params: object) -> Filling:
@@ -47,7 +47,7 @@ def test_whoever_forgets_the_step_is_served_once() -> None:
 
 
 def test_steps_from_the_future_are_never_dropped() -> None:
-    assert shown(notes="ahead", event=ARRIVALS).kept == ARRIVALS
+    assert shown(notes="ahead", event=ARRIVALS).accepted == ARRIVALS
 
 
 def test_one_who_needs_one_stands_behind_one_who_needs_three() -> None:
@@ -72,3 +72,50 @@ def test_the_words_say_who_is_in_line() -> None:
 def test_the_targets_can_be_reached(target: str, params: dict[str, object]) -> None:
     assert gl.labs.accumulators.targets[target].measure(shown(**params))[0]
     assert not gl.labs.accumulators.targets[target].measure(shown(event=0))[0]
+
+
+def shown_of_rows(**params: object) -> Taken:
+    lab = gl.labs.sparse_accumulators(**params)
+    return lab.compute(lab.params)
+
+
+def test_a_row_is_divided_by_the_gradients_that_hold_it_or_by_all() -> None:
+    rows = shown_of_rows(case="two", event=2).rows
+    assert rows.row.tolist() == [0, 1, 3]
+    assert rows.by_row.tolist() == [2, 6, 6]
+    assert rows.by_gradient.tolist() == [1, 6, 3]
+    assert rows.held_by.tolist() == [1, 2, 1]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_mean_over_all_gradients_is_that_of_a_dense_accumulator(case: str) -> None:
+    dense, trace = gl.ConditionalAccumulator(np.float32, [8]), shown_of_rows(case=case, event=6)
+    for indices, values in trace.rows.given:
+        dense.apply_grad(gl.IndexedSlices(np.float32(values), np.array(indices, int), (8,)).to_dense())
+    expected = dense.take_grad(len(trace.rows.given))
+    np.testing.assert_allclose(trace.rows.by_gradient, expected[trace.rows.row], rtol=1e-6)
+    assert not np.delete(expected, trace.rows.row).any()
+
+
+def test_tensorflow_keeps_rows_apart_that_it_does_not_find() -> None:
+    assert shown_of_rows(case="twice", merge="tf", event=1).rows.row.tolist() == [1, 1, 4]
+    assert shown_of_rows(case="unsorted", merge="tf", event=2).rows.row.tolist().count(0) == 2
+    assert shown_of_rows(case="unsorted", event=2).rows.row.tolist() == [0, 3]
+
+
+def test_an_empty_gradient_counts() -> None:
+    rows = shown_of_rows(case="empty", event=2).rows
+    assert rows.by_row.tolist() == [4, 6]
+    assert rows.by_gradient.tolist() == [2, 3]
+
+
+def test_before_the_first_there_is_nothing() -> None:
+    lab = gl.labs.sparse_accumulators(event=0)
+    assert lab.description.summary == "0 gradients, 0 rows. Nothing."
+    assert lab.columns(lab.compute(lab.params))["row"].size == 0
+
+
+def test_the_target_can_be_reached() -> None:
+    measure = gl.labs.sparse_accumulators.targets["apart"].measure
+    assert measure(shown_of_rows(case="words", event=6))[0]
+    assert not measure(shown_of_rows(case="words", event=3))[0]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab.labs.adagrad import PLACES, SCHEDULES, STEPS, SURFACES, Descent
+from gradlab.labs._adagrad import PLACES, SCHEDULES, STEPS, SURFACES, Descent
 from gradlab.models.surfaces import bowl
 
 

@@ -8,7 +8,7 @@ import optax
 import pytest
 
 import gradlab as gl
-from gradlab.labs.adagrad_libraries import CASES, RATE, STEPS, _differs, _digits, _gradients, _paths, _rules
+from gradlab.labs._adagrad_libraries import CASES, RATE, STEPS, _differs, _digits, _gradients, _paths, _rules
 from gradlab.rules.adagrad import LIBRARIES
 
 every_case = pytest.mark.parametrize("case", CASES)

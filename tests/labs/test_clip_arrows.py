@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab.labs.clip_arrows import _clip, _region
+from gradlab.labs._clip_arrows import _clip, _region
 
 
 @pytest.mark.parametrize("others", [0.0, 1.5])

@@ -4,7 +4,7 @@ import pytest
 
 import gradlab as gl
 from gradlab.clip.peers import GLOBAL_NORM_CLIPS
-from gradlab.labs.clip_libraries import CASES
+from gradlab.labs._clip_libraries import CASES
 
 SAID = {
     "above": "TensorFlow, Keras 3, optax, PyTorch and JAX example scale to the limit",

@@ -16,7 +16,7 @@ from gradlab import Recorder, char_rnn
 def test_the_words_are_the_recorders_answer(method: str, kind: str) -> None:
     lab = gl.labs.clipping(method=method, limit=0.7, run="1")
     answer = char_rnn.shipped()[1.0].what_if(**{kind: 0.7})  # type: ignore[arg-type]
-    assert f"{answer.fraction_fired * 100:.1f} % of 300 steps" in lab.description.summary
+    assert f"{answer.fraction_fired * 100:.1f}% of 300 steps" in lab.description.summary
     table = dict(lab.description.table)
     assert table["exact or estimate"] == ("exact" if answer.exact else "estimate from histograms")
 
@@ -166,8 +166,8 @@ def test_a_small_turn_needs_another_method_and_another_limit() -> None:
     lab = gl.labs.clipping(target="turn_little")
     for values, end in (
         ({"limit": 4.0}, "but by another clip: not yet."),
-        ({"limit": 1.0, "method": "norm"}, "97.0 % and 30.6 degrees now: not yet."),
-        ({"limit": 10.0, "method": "norm"}, "2.7 % and 0.0 degrees now: not yet."),
+        ({"limit": 1.0, "method": "norm"}, "97.0% and 30.6 degrees now: not yet."),
+        ({"limit": 10.0, "method": "norm"}, "2.7% and 0.0 degrees now: not yet."),
         ({"limit": 4.0, "method": "norm"}, "degrees now: reached."),
     ):
         lab.set(**values)
@@ -209,5 +209,5 @@ def test_merged_rows_lie_at_their_steps_and_shares_count_all_steps() -> None:
     lab.draw(view, trace)
     assert view._fired.get_xdata().tolist() == [0, 4, 8, 12, 16, 20, 24] and view.norm.get_xlim()[1] == 32
     assert view.norm.get_title(loc="left") == "Gradient norm of every row of 4 steps"
-    assert lab.description.summary.startswith("Limit 4 on the global norm fires on 23.3 % of 30 steps")
+    assert lab.description.summary.startswith("Limit 4 on the global norm fires on 23.3% of 30 steps")
     assert lab.items(view, trace).places[view.loss][0].tolist() == list(range(0, 32, 4))

@@ -7,7 +7,7 @@ import pytest
 
 import gradlab as gl
 from gradlab._variables.gate import product_race
-from gradlab.labs.gate_race import GATES, SCHEDULES
+from gradlab.labs._gate_race import GATES, SCHEDULES
 from gradlab.train import GATE_NONE
 
 RIGHT = {"a": [[-0.1, 0.5], [1.9, 2.5]], "b": [[4.6, 5.6], [6.4, 7.4]]}  # TensorFlow's, under GATE_OP

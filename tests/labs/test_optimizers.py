@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab.labs.optimizers import _NO_DESCENT, NOBODY, PLACES, RATES, STEPS, Race, _best
+from gradlab.labs._optimizers import _NO_DESCENT, NOBODY, PLACES, RATES, STEPS, Race, _best
 from gradlab.models.surfaces import REACH, SURFACES, walk
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab.labs.run_staleness import GRADIENTS
+from gradlab.labs._run_staleness import GRADIENTS
 from gradlab.reader_run import shipped
 from gradlab.workers import Bowl, Experiment, Speeds, run
 
@@ -16,7 +16,7 @@ def test_ages_and_drops_are_those_of_an_experiment_with_measured_speeds() -> Non
     expected = run(Experiment(Bowl(), workers=5, speeds=speeds, policy="drop", staleness=3, gradients=GRADIENTS))
     np.testing.assert_array_equal(trace.staleness, expected.true_staleness)
     np.testing.assert_array_equal(trace.accepted, expected.accepted)
-    assert f"limit 3 drops {100 * trace.dropped:.0f} %" in lab.description.summary
+    assert f"limit 3 drops {100 * trace.dropped:.0f}%" in lab.description.summary
 
 
 def test_equal_steps_come_in_turns() -> None:
@@ -60,4 +60,4 @@ def test_targets_can_be_reached_and_missed(target: str, reached: dict[str, float
 
 def test_one_worker_is_one() -> None:
     goal = gl.labs.run_staleness(target="kept_fresh", workers=1).description.goal
-    assert "1 worker, 100 % accepted" in goal
+    assert "1 worker, 100% accepted" in goal

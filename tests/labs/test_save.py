@@ -77,6 +77,20 @@ def test_other_params_are_saved_and_the_lab_stays(ending: str, tmp_path: Path) -
         lab.save(tmp_path / f"c{ending}", speed=1)
 
 
+@pytest.mark.parametrize("ending", [".csv", ".svg", ".html", ".gif"])
+def test_a_save_that_fails_leaves_the_file_as_it_was(ending: str, tmp_path: Path) -> None:
+    class torn(plain):
+        axis = "end"
+
+        def compute(self, values: dict[str, Any]) -> dict[str, Any]:
+            raise MemoryError
+
+    (path := tmp_path / f"x{ending}").write_text("the last good one")
+    with pytest.raises(MemoryError):
+        torn().save(path)
+    assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [(path.name, "the last good one")]
+
+
 def test_a_lab_that_is_shown_can_be_saved_and_stays_where_it_is(tmp_path: Path) -> None:
     lab = plain(end=0.25)
     shown = lab.live.frame()
@@ -115,10 +129,10 @@ def test_a_page_without_an_axis_has_its_menu(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=[pytest.mark.exhaustive] * (name != FILMED)) for name in gl.labs.catalogue()],
+    [pytest.param(name, marks=[pytest.mark.exhaustive] * (name != FILMED)) for name in gl.labs.catalog()],
 )
 def test_a_film_of_every_lab_is_small(name: str, tmp_path: Path) -> None:
-    lab = gl.labs.catalogue()[name]()
+    lab = gl.labs.catalog()[name]()
     lab.save(tmp_path / "x.gif")
     lab.save(tmp_path / "x.mp4", theme="dark")
     assert (tmp_path / "x.gif").stat().st_size <= 4_000_000

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab.labs.staleness import END, POLICIES, Moment, experiment, starving
+from gradlab.labs._staleness import END, POLICIES, Moment, experiment, starving
 from gradlab.workers import UPDATE
 
 SETTINGS = {"workers": 4, "straggler": 3.0, "spread": 0.2, "step_first": True, "atomic": True}

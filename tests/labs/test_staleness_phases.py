@@ -5,7 +5,7 @@ import pytest
 
 import gradlab as gl
 from gradlab._base.numbers import percent
-from gradlab.labs.staleness_phases import GRADIENTS, LIMITS, MEASURES, WORKERS, Phases
+from gradlab.labs._staleness_phases import GRADIENTS, LIMITS, MEASURES, WORKERS, Phases
 from gradlab.workers import Bowl, Experiment, Speeds, run
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab.labs.tpu_embedding_run import DEVICES, ROWS, STEPS, Trained, _batches, _plan
+from gradlab.labs._tpu_embedding_run import DEVICES, ROWS, STEPS, Trained, _batches, _plan
 
 
 def shown(**params: object) -> Trained:

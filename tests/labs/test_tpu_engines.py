@@ -5,7 +5,7 @@ import pytest
 
 import gradlab as gl
 from gradlab.labs._embedding_run import SAMPLES, asked
-from gradlab.labs.tpu_engines import CORES, Compared
+from gradlab.labs._tpu_engines import CORES, Compared
 
 
 def shown(**params: object) -> Compared:

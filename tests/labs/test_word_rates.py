@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab.labs.word_rates import Rates
+from gradlab.labs._word_rates import Rates
 from gradlab.models.word_topics import shipped, train
 
 TEXT = shipped()

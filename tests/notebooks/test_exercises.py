@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab.exercises.catalogue import EXERCISES, NOTEBOOKS, PREDICTIONS, notebook
+from gradlab.exercises.catalog import EXERCISES, NOTEBOOKS, PREDICTIONS, notebook
 from gradlab.exercises.key import checked, filled, value
 from tests.notebooks import save
 

@@ -1,0 +1,218 @@
+"""Commands that print, and save, what they compute: `gradlab list`, `gradlab run`, `gradlab report`."""
+
+from __future__ import annotations
+
+import argparse
+import webbrowser
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
+
+from .._base import notebooks
+from .._base.notebooks import UsageError
+
+if TYPE_CHECKING:
+    from ..labs import Lab
+
+
+@dataclass(frozen=True)
+class Followed:
+    """Where a link leads: the name of a lab, its state as `#gl=1&lab=...`, and the file that the link names, if any."""
+
+    lab: str
+    state: str
+    file: str
+
+
+def is_link(text: str) -> bool:
+    """Tell a link from the name of a lab or a folder."""
+    return "gl=" in unquote(text)
+
+
+def follow(link: str) -> Followed:
+    """Find out where a link leads.
+
+    Raises:
+        UsageError: nowhere: an unknown lab or setting, a value that is not allowed.
+    """
+    from ..labs import from_link
+
+    # On Binder the page and its state are encoded in what launches it.
+    address, _, state = (unquote(link.partition("?urlpath=")[2]) or link).rpartition("#")
+    try:
+        lab = from_link(f"#{state}")
+    except ValueError as error:
+        raise UsageError(f"cannot open the link: {error}") from error
+    return Followed(type(lab).__name__, f"#{state}", PurePosixPath(unquote(urlsplit(address).path)).name)
+
+
+def catalog() -> dict[str, type[Lab]]:
+    """Every lab by name; they are loaded only by a command that needs them."""
+    from .. import labs
+
+    return labs.catalog()
+
+
+def settable(lab: Any) -> dict[str, Any]:
+    """The controls that hold a value; a button only acts in a page."""
+    return {control.name: control for control in lab.controls if hasattr(control, "check")}
+
+
+def read(text: str, controls: dict[str, Any]) -> tuple[str, Any]:
+    """Read one KEY=VALUE.
+
+    Raises:
+        UsageError: no such key, or a value that its control does not take.
+    """
+    key, equals, value = text.partition("=")
+    allowed = "; ".join(f"{name} ({taken(control)})" for name, control in controls.items())
+    if not equals:
+        raise UsageError(f"--set takes KEY=VALUE, got {text!r}; the keys are {allowed}")
+    if key not in controls:
+        raise UsageError(f"unknown key {key!r}: the keys are {allowed}")
+    control = controls[key]
+    try:
+        return key, control.read(value)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"{key} is {taken(control)}; got {value!r}") from error
+
+
+def taken(control: Any) -> str:
+    """What a control takes, as it is written on the command line."""
+    kind = control.spec()["kind"]
+    if kind == "menu":
+        return f"one of {control.listed()}"
+    if kind == "toggle":
+        return "true or false"
+    number = "whole number" if control.scale == "integer" else "number"
+    ends = f"{control.minimum:g} to {control.maximum:g}{' ' * bool(control.unit)}{control.unit}"
+    if kind == "range":
+        return f"two {number}s LOW~HIGH from {ends}"
+    return f"a {number} from {ends}" if control.scale == "integer" else ends
+
+
+LONG = 10  # options of a menu that are listed once
+
+
+def add_list(commands: Any) -> None:
+    """Add the command to the parser's `commands`."""
+    commands.add_parser("list", help="show labs, their controls, and notebooks").set_defaults(act=_list)
+
+
+def _list(_options: argparse.Namespace) -> None:
+    print("Labs (gradlab run NAME --set KEY=VALUE):")
+    for name, make in catalog().items():
+        print(f"  {name}: {make.about()}")
+        lab = make()
+        controls = settable(lab)
+        width = max(map(len, controls), default=0)
+        for key, control in controls.items():
+            print(f"      {key:{width}}  {_as_before(control, controls) or taken(control)}")
+        if lab.presets:
+            print(f"      presets, one press in a notebook: {'; '.join(lab.presets)}")
+    print("Notebooks (gradlab lab):")
+    for name, title in notebooks.titles():
+        print(f"  {name}: {title}")
+
+
+def _as_before(control: Any, controls: dict[str, Any]) -> str:
+    """What a menu with a long list takes, by the name of the first one with the same list; empty if there is none."""
+    if control.spec()["kind"] != "menu" or len(values := control.values()) < LONG:
+        return ""
+    for name, other in controls.items():
+        if other is control:
+            break
+        if other.spec()["kind"] == "menu" and len(known := other.values()) >= LONG and set(known) <= set(values):
+            more = [str(value) for value in values if value not in known]
+            return f"one of {', '.join([*more, ''])}or as {name}" if more else f"as {name}"
+    return ""
+
+
+def add_run(commands: Any) -> None:
+    """Add the command to the parser's `commands`."""
+    run = commands.add_parser("run", help="compute one lab and print what it shows")
+    run.add_argument("name", metavar="NAME", help="a lab, as `gradlab list` shows it")
+    run.add_argument("--link", metavar="LINK", help="start where a copied link does: it ends in #gl=1&lab=...")
+    run.add_argument("--set", dest="settings", action="append", default=[], metavar="KEY=VALUE", help="move a control")
+    kinds = "a picture (.png .svg .pdf), numbers (.csv), a page that needs no kernel (.html) or a film (.gif .mp4)"
+    run.add_argument("--save", type=Path, metavar="FILE", help=f"write {kinds}")
+    run.set_defaults(act=_run)
+
+
+def _run(options: argparse.Namespace) -> None:
+    lab = _opened(options.name, options.link)
+    values = dict(read(text, settable(lab)) for text in options.settings)
+    if values:
+        lab.set(**values)
+    if options.save:
+        try:
+            lab.save(options.save)
+        except (ValueError, OSError, ImportError) as error:
+            raise UsageError(f"cannot write {options.save}: {error}") from error
+    _print(lab.description)
+    if options.save:
+        print(f"wrote {options.save}")
+
+
+def _opened(name: str, link: str | None) -> Lab:
+    """The lab of this name, where the link left it."""
+    labs = catalog()
+    if name not in labs:
+        raise UsageError(f"unknown lab {name!r}: the labs are {', '.join(labs)}")
+    if link is None:
+        return labs[name]()
+    from ..labs import from_link
+
+    try:
+        lab = from_link(link)
+    except ValueError as error:
+        raise UsageError(f"cannot open the link: {error}") from error
+    if type(lab) is not labs[name]:
+        raise UsageError(f"the link shows {type(lab).__name__}, not {name}")
+    return lab
+
+
+def _print(description: Any) -> None:
+    print(description.alt)
+    print(description.summary)
+    _print_table(description.table)
+
+
+def _print_table(rows: Iterable[tuple[str, str]]) -> None:
+    rows = list(rows)
+    width = max((len(name) for name, _ in rows), default=0)
+    for name, value in rows:
+        print(f"  {name:{width}}  {value}")
+
+
+def add_report(commands: Any) -> None:
+    """Add the command to the parser's `commands`."""
+    report = commands.add_parser("report", help="write a page on a run that gl.Recorder recorded")
+    report.add_argument("run", type=Path, metavar="RUN.npz", help="what Recorder.save wrote")
+    report.add_argument("-o", "--output", type=Path, metavar="FILE.html", help="the page (default: RUN.html beside it)")
+    report.add_argument("--limit", type=float, metavar="L", help="ask about this limit, not about the suggested one")
+    report.add_argument("--still", action="store_true", help="pictures in place of figures that move: a small file")
+    report.add_argument("--open", action="store_true", help="open the page in the browser")
+    report.set_defaults(act=_report)
+
+
+def _report(options: argparse.Namespace) -> None:
+    from ..report import Report
+
+    try:
+        report = Report(options.run, limit=options.limit, labs=not options.still)
+    except OSError as error:
+        raise UsageError(f"cannot read {options.run}: {error.strerror or error}") from error
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    page = options.output or options.run.with_suffix(".html")
+    try:
+        report.save(page)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"cannot write {page}: {getattr(error, 'strerror', None) or error}") from error
+    print("\n".join(report.sentences))
+    print(f"wrote {page}")
+    if options.open:
+        webbrowser.open(page.resolve().as_uri())

@@ -1,0 +1,99 @@
+"""`gradlab dashboard`: every lab as a page of its own, with a few words, and one page that leads to all of them."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from .._base import addresses, notebooks
+from .._base.extras import missing
+from .._base.notebooks import UsageError
+from .commands import catalog, follow, is_link
+
+INDEX = "index"
+BESIDE = "../../../lab/tree/notebooks/"  # from a page that JupyterLab's own server renders, one folder below its top
+
+
+def write_pages(folder: Path, address_of: Callable[[str], str] = addresses.on_binder) -> None:
+    """Write all pages into a folder.
+
+    Args:
+        folder: made if it is not there; pages that are there are written anew.
+        address_of: where a notebook of the course is, by its file name.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    titles = dict(notebooks.titles())
+    for name, cells in {INDEX: _index(), **{lab: _cells(lab, titles, address_of) for lab in catalog()}}.items():
+        (folder / f"{name}.ipynb").write_text(_notebook(name, cells), "utf-8")
+
+
+def _index() -> list[dict[str, Any]]:
+    labs = (f"- [{make.label}]({name}.ipynb). {make.about()}" for name, make in catalog().items())
+    return [_words("# The labs of gradlab", "See what happens to a gradient before it is applied.", "\n".join(labs))]
+
+
+def _cells(lab: str, titles: Mapping[str, str], address_of: Callable[[str], str]) -> list[dict[str, Any]]:
+    make = catalog()[lab]
+    first, *_ = [*notebooks.holding(lab), ""]
+    notebook = f"Its notebook is [{titles[first]}]({address_of(first)}). " if first else ""
+    return [
+        _words(f"# {make.label}", make.about()),
+        _code(f"import gradlab as gl\n\ngl.labs.{lab}()"),
+        _words(f"{notebook}[All labs]({INDEX}.ipynb)"),
+    ]
+
+
+def _words(*paragraphs: str) -> dict[str, Any]:
+    return {"cell_type": "markdown", "metadata": {}, "source": "\n\n".join(paragraphs)}
+
+
+def _code(source: str) -> dict[str, Any]:
+    return {"cell_type": "code", "metadata": {}, "source": source, "outputs": [], "execution_count": None}
+
+
+def _notebook(name: str, cells: Iterable[dict[str, Any]]) -> str:
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    numbered = [cell | {"id": f"{name}-{k}"} for k, cell in enumerate(cells)]
+    return json.dumps({"cells": numbered, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5})
+
+
+def add(commands: Any) -> None:
+    """Add the command to the parser's `commands`."""
+    serve = "serve every lab as a page of its own, by Voila"
+    dashboard = commands.add_parser("dashboard", help=serve, epilog="What follows -- goes to Voila.")
+    dashboard.add_argument("name", nargs="?", metavar="NAME", help="the lab to show first, or a copied link")
+    write = "only write the pages there, for a JupyterLab that has Voila, one folder above and beside notebooks/"
+    dashboard.add_argument("--write", type=Path, metavar="DIR", help=write)
+    dashboard.set_defaults(act=_dashboard)
+
+
+def _dashboard(options: argparse.Namespace) -> None:
+    page = _page(options.name) if options.name else f"{INDEX}.ipynb"
+    if options.write:
+        write_pages(options.write, lambda notebook: f"{BESIDE}{notebook}")
+        print(f"wrote {len(catalog()) + 1} pages to {options.write}")
+        return
+    try:
+        importlib.import_module("ipykernel")
+        serve = importlib.import_module("gradlab._app.voila_server").serve
+    except ImportError as error:
+        library = (error.name or "voila").partition(".")[0]
+        raise UsageError(missing("`gradlab dashboard`", library, "dashboard")) from error
+    with tempfile.TemporaryDirectory() as folder:
+        write_pages(Path(folder))
+        serve(Path(folder), page, options.extra)
+
+
+def _page(asked: str) -> str:
+    """The page of a lab, or of the one in a link at the link's state."""
+    if is_link(asked):
+        to = follow(asked)
+        return f"{to.lab}.ipynb{to.state}"
+    if asked not in catalog():
+        raise UsageError(f"unknown lab {asked!r}: the labs are {', '.join(catalog())}")
+    return f"{asked}.ipynb"

@@ -1,1 +1,0 @@
-"""Every lab as a page of its own, served by Voila."""

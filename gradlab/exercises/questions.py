@@ -1,0 +1,231 @@
+"""Kinds of questions: for a letter, for what a function judges, for a function; and what is said of answers."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from .._base.numbers import number
+from .pictures import Difference, Show, bars, shapes
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """The answer to an answer: `right`, and what to think about next.
+
+    Shows itself as a sentence; where a result differs from the wanted one, in a page also as a picture of both.
+
+    Args:
+        right: whether it is. text: the hint, or why. difference: the result and the wanted one, where there are two.
+        progress: how many exercises of the notebook are solved.
+    """
+
+    right: bool
+    text: str
+    difference: Difference | None = field(default=None, compare=False)
+    progress: str = ""
+
+    def __bool__(self) -> bool:
+        return self.right
+
+    @property
+    def standing(self) -> str:
+        """As `progress` was called at first."""
+        return self.progress
+
+    def __repr__(self) -> str:
+        said = f"{'Right.' if self.right else 'Not yet.'} {self.text}"
+        return f"{said} ({self.progress})" if self.progress else said
+
+    def _repr_html_(self) -> str:
+        return self.difference.html(repr(self)) if self.difference else f"<p>{escape(repr(self))}</p>"
+
+
+class Choice:
+    """An exercise that is answered with one of several letters: called with one, it gives feedback.
+
+    Args:
+        question: what is asked, in one sentence. **options: by letter, whether it is right, and what to say of it.
+    """
+
+    def __init__(self, question: str, **options: tuple[bool, str]) -> None:
+        self.question, self._options = question, options
+
+    def __call__(self, answer: Any) -> Feedback:
+        if answer is None:  # nobody has answered yet
+            return Feedback(False, f"Write your guess first: one of {self._letters}.")
+        letter = answer.strip(" ()").lower() if isinstance(answer, str) else ""
+        if letter not in self._options:
+            return Feedback(False, f"The answers are {self._letters}; got {answer!r}.")
+        return Feedback(*self._options[letter])
+
+    @property
+    def letter(self) -> str:
+        """The right one."""
+        (letter,) = (letter for letter, (right, _) in self._options.items() if right)
+        return letter
+
+    @property
+    def mistakes(self) -> list[tuple[str, str]]:
+        """The wrong letters, and what is said of each."""
+        return [(letter, said) for letter, (right, said) in self._options.items() if not right]
+
+    @property
+    def _letters(self) -> str:
+        return ", ".join(map(repr, self._options))
+
+
+@dataclass(frozen=True)
+class Judged:
+    """An exercise with a way of its own to look at an answer.
+
+    Args:
+        question: what is asked, in one sentence. judge: from an answer to feedback.
+        mistakes: pairs of a wrong answer and words of the hint for whoever gave it.
+    """
+
+    question: str
+    judge: Callable[[Any], Feedback]
+    mistakes: Sequence[tuple[Any, str]]
+
+    def __call__(self, answer: Any) -> Feedback:
+        return self.judge(answer)
+
+
+def no_function(answer: object) -> str:
+    """What to say of an answer that is no function; nothing if it is one."""
+    return "" if callable(answer) else f"Pass the function itself, without calling it; got {type(answer).__name__}."
+
+
+@dataclass(frozen=True)
+class Coded:
+    """An exercise that is answered with a function: called with an answer, it gives feedback.
+
+    Args:
+        question: what is asked, in one sentence.
+        cases: arguments to try, by name, in order; arrays and lists of arrays are copied before each call.
+        right: the function that gives the wanted results.
+        mistakes: pairs of a wrong function and the hint for whoever wrote it; the first that gives the same result as
+            the answer, on the first case the answer fails, is the one meant.
+        otherwise: the hint for any other wrong result, from the result and the arguments.
+        done: what to say in the end.
+        show: how a result that differs is shown beside the wanted one.
+    """
+
+    question: str
+    cases: Sequence[Mapping[str, Any]]
+    right: Callable[..., Any]
+    mistakes: Sequence[tuple[Callable[..., Any], str]]
+    otherwise: Callable[..., str]
+    done: str
+    show: Show = field(default_factory=bars)
+
+    def __call__(self, answer: Any) -> Feedback:
+        if said := no_function(answer):
+            return Feedback(False, said)
+        for case in self.cases:
+            if wrong := self._wrong(answer, case):
+                said, difference = wrong
+                given = ", ".join(f"{name} = {_shown(value)}" for name, value in case.items())
+                return Feedback(False, f"For {given} it {said}", difference)
+        return Feedback(True, self.done)
+
+    def _wrong(self, answer: Callable[..., Any], case: Mapping[str, Any]) -> tuple[str, Difference | None] | None:
+        """What is wrong with an answer in one case, in words and as a picture; nothing if it is right."""
+        wanted = _like([], _called(self.right, case))
+        try:
+            given = _called(answer, case)
+        except Exception as error:
+            hint = next((hint for mistake, hint in self.mistakes if _raises(mistake, case, type(error))), "")
+            return f"raises {type(error).__name__}: {error}{hint and f'. {hint}'}", None
+        if given is None:
+            return "gives None; is there a return?", None
+        got = _like(wanted, given)
+        if _same(got, wanted):
+            return None
+        hints = (hint for mistake, hint in self.mistakes if _same(got, _given(mistake, case, wanted)))
+        hint = next(hints, "")
+        if _form(got) != _form(wanted):
+            said = f"gives {_shown(got)}. {hint}" if hint else f"gives {given!r}. The result must be {_form(wanted)}."
+            return said, None if got is None else shapes(wanted, got)
+        with quiet():
+            picture = self.show(wanted, got, case, answer)
+        seen = given if getattr(given, "dtype", "") == "bool" else got  # True and False, not 1.0 and 0.0
+        return f"gives {_shown(seen)}. {hint or self.otherwise(got, **case)}", picture
+
+
+def norm_of(tensors: Any) -> float:
+    """The common norm of tensors, however they are kept."""
+    return float(np.sqrt(sum((np.asarray(t, np.float64) ** 2).sum() for t in tensors)))
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Without warnings: what is wrong with an answer is said by the feedback."""
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def _called(function: Callable[..., Any], case: Mapping[str, Any]) -> Any:
+    with quiet():
+        return function(*copy.deepcopy(list(case.values())))
+
+
+def _raises(mistake: Callable[..., Any], case: Mapping[str, Any], kind: type[Exception]) -> bool:
+    """Whether it fails in the way that the answer did."""
+    try:
+        _called(mistake, case)
+    except Exception as error:
+        return type(error) is kind
+    return False
+
+
+def _given(mistake: Callable[..., Any], case: Mapping[str, Any], wanted: Any) -> Any:
+    """Its result, in the form that is wanted; None if it raises."""
+    try:
+        return _like(wanted, _called(mistake, case))
+    except Exception:
+        return None
+
+
+def _like(wanted: Any, value: Any) -> Any:
+    """A result as a list of arrays or as one array, whichever is wanted; None if it is neither."""
+    try:
+        if isinstance(wanted, list) and isinstance(value, list | tuple):
+            return [np.asarray(part, np.float64) for part in value]
+        return np.asarray(value, np.float64)
+    except (TypeError, ValueError):
+        return None
+
+
+def _form(value: Any) -> str:
+    if isinstance(value, list):
+        return f"a list of arrays of shapes {', '.join(str(part.shape) for part in value)}"
+    return "no array" if value is None else f"an array of shape {value.shape}"
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Whether two results have one form and agree up to rounding; NaN agrees with NaN, nothing with None."""
+    if a is None or _form(a) != _form(b):
+        return False
+    if isinstance(a, list):
+        return all(map(_same, a, b))
+    return bool(np.allclose(a, b, rtol=1e-5, atol=1e-6, equal_nan=True))
+
+
+def _shown(value: Any) -> str:
+    """A number, an array or a list of arrays, rounded, as one would write it."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(_shown, value))}]"
+    if value is None or isinstance(value, float):
+        return "None" if value is None else number(value, 6)
+    array = np.asarray(value)
+    return str((array if array.dtype.kind in "iub" else np.round(array.astype(np.float64), 4)).tolist())

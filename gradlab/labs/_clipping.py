@@ -1,0 +1,246 @@
+"""Drag a limit over the recorded gradients of a real run."""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from .._base.numbers import counted, number, percent
+from ..figures.clipping import ClippingView
+from ..live import Button, Description, Drag, Items, Menu, Slider
+from ..models import char_rnn
+from ..record import Recorder
+from ..record.what_if import WhatIf
+from ._lab import Control, Lab, Target
+from ._own_run import every, in_sight, limit_slider, nearest, opened, reach, written
+
+Recording = str | PathLike[str] | Recorder | dict[float | None, Recorder] | None
+
+METHODS = (("global", "global norm"), ("norm", "norm of each tensor"), ("value", "value of each entry"))
+_NAMED = 8  # tensors that the table names
+_KINDS = {"global": "clip_global_norm", "norm": "clip_norm", "value": "clip_value"}
+
+
+class Answer(NamedTuple):
+    """One limit over one run, and step and loss (2, rows) of the recorded run nearest to it, NaN if none is."""
+
+    what_if: WhatIf
+    run: str
+    nearest: str
+    loss: np.ndarray
+
+
+def _keeps_95(trace: Answer) -> tuple[bool, str]:
+    fired = trace.what_if.fraction_fired
+    return 0.02 <= fired <= 0.05, f"{percent(fired, 1)} are clipped now"
+
+
+def _turns_little(trace: Answer) -> tuple[bool, str]:
+    answer, turn = trace.what_if, _median_turn(trace.what_if)
+    now = f"{percent(answer.fraction_fired, 1)} and {turn:.1f} degrees now"
+    if answer.kind != _KINDS["norm"]:
+        return False, f"{now}, but by another clip"
+    return answer.fraction_fired >= 2 / 3 and turn < 5, now
+
+
+class clipping(Lab):
+    """Drag a limit over the recorded gradients of a recurrent network and see what every step would have become.
+
+    Controls: `limit` (log scale, as wide as the norms of your own run), `method` (global, norm, value), `run` (which
+    recorded run; "none" is the one that explodes), and, for the shipped recording, a button that records the runs
+    afresh on this machine.
+
+    Args:
+        recording: your own `Recorder`, the path of one that was saved, or runs by limit, as `gradlab.char_rnn.record()`
+            returns; the shipped recording by default.
+        **initial: limit, method, run.
+
+    Raises:
+        ValueError: the file is no recording, or nothing is recorded yet. TypeError: something else than a recording, or
+            one given as `run`, which takes a name.
+
+    >>> lab = clipping(limit=1.0, run="0.3")
+    >>> lab.params["limit"], lab.description.summary
+    (1.0, 'Limit 1 on the global norm fires on 8.0% of 300 steps; median turn 0.0 degrees.')
+    """
+
+    label = "Clipping a recorded run"
+    axis = "limit"
+    presets: ClassVar = {
+        "Only the explosions": {"limit": 100.0, "method": "global", "run": "none"},
+        "Every step": {"limit": 0.1, "method": "global", "run": "none"},
+        "Each tensor alone": {"limit": 1.0, "method": "norm", "run": "none"},
+        "Each entry alone": {"limit": 0.1, "method": "value", "run": "none"},
+        "Trained with limit 1": {"limit": 1.0, "method": "global", "run": "1"},
+    }
+    targets: ClassVar = {
+        "keep_95": Target("keep 95% of the steps unclipped, and clip the others", _keeps_95),
+        "turn_little": Target(
+            "clip by the norm of each tensor on two steps in three or more, with a median turn below 5 degrees",
+            _turns_little,
+        ),
+    }
+
+    def __init__(self, recording: Recording = None, *, target: str | None = None, **initial: Any) -> None:
+        if isinstance(initial.get("run"), PathLike | Recorder | dict):
+            raise TypeError("run is the name of a run; your own Recorder goes first: gl.labs.clipping(rec)")
+        self.own = recording is not None  # it cannot be recorded afresh
+        if self.own:
+            self.source = written(recording)
+        self.trained = recording is None or isinstance(recording, dict)  # by gradlab.char_rnn: the loss has a unit
+        if recording is not None and not isinstance(recording, dict):
+            recording = {None: in_sight(opened(recording))}
+        self.recording = recording or char_rnn.shipped()
+        if empty := [name for name, rec in self.runs.items() if not len(rec)]:
+            whose = f" in the run {empty[0]!r}" * (len(self.runs) > 1)
+            raise ValueError(f"nothing is recorded yet{whose}: call rec.record(grads, loss=loss) in every step first")
+        super().__init__(target, **initial)
+        known = self.presets if self.trained else self._suggestions()
+        self.presets = {label: values for label, values in known.items() if values["run"] in self.runs}  # type: ignore[misc]
+
+    @property
+    def runs(self) -> dict[str, Recorder]:
+        """The recorded runs by name: "none", "0.1", ..."""
+        return {"none" if limit is None else f"{limit:g}": rec for limit, rec in self.recording.items()}
+
+    def make_controls(self) -> list[Control]:
+        runs = [(name, _limited(name) if self.trained else "your own") for name in self.runs]
+        recorded = "Run recorded with" if self.trained else "Run"
+        afresh = [] if self.own else [Button("record", "Record afresh", self.record_afresh)]
+        return [
+            Slider("limit", "Limit", 0.001, 1000.0, 1.0, scale="log", step=40, play=True)
+            if self.trained
+            else self._fitting(self.recording[None]),
+            Menu("method", "Clip by", METHODS, "global"),
+            Menu("run", recorded, runs, "none" if "none" in self.runs else runs[0][0]),
+            *afresh,
+        ]
+
+    @staticmethod
+    def _fitting(rec: Recorder) -> Slider:
+        """From limits for single entries to the largest norm; it starts where the norms are in the middle."""
+        norms, largest = rec.global_norm, rec["largest"].max(axis=1)
+        middle = np.median(norms[np.isfinite(norms) & (norms > 0)]) if (norms > 0).any() else 1.0
+        return limit_slider(reach(norms, largest / 10), float(np.nan_to_num(middle, nan=1.0)))
+
+    def _suggestions(self) -> dict[str, dict[str, Any]]:
+        """Presets for one's own run: the suggested limit, in two ways; none where there is nothing to clip."""
+        try:
+            suggested = self.recording[None].summary().suggested
+        except ValueError:
+            return {}
+        slider: Any = self._controls["limit"]
+        limit = {"limit": nearest(slider, suggested), "run": "none"}
+        return {"The suggested limit": limit | {"method": "global"}, "It, on each tensor": limit | {"method": "norm"}}
+
+    def compute(self, values: dict[str, Any]) -> Answer:
+        runs, limit, method = self.runs, values["limit"], values["method"]
+        answer = runs[values["run"]].what_if(**{_KINDS[method]: limit})
+        limits = {name: float(name) for name in runs if name != "none"}
+        nearest = min(limits, key=lambda n: abs(np.log(limits[n] / limit)), default="none")
+        loss = _loss(runs[nearest])
+        if limits and method != "global":  # all were trained with a limit on the global norm: none is near
+            nearest, loss = values["run"], loss * [[1], [np.nan]]
+        return Answer(answer, values["run"], nearest, loss)
+
+    def make_view(self) -> ClippingView:
+        return ClippingView(*self._still())
+
+    def _still(self) -> tuple[int, tuple[float, float], dict[str, np.ndarray], str, int]:
+        norms = np.concatenate([rec.global_norm for rec in self.runs.values()])
+        norms = norms[np.isfinite(norms) & (norms > 0)]
+        ends = (float(norms.min()), float(norms.max())) if norms.size else (0.1, 1.0)
+        losses = {name: _loss(rec) for name, rec in self.runs.items()}
+        steps, stride = max(rec.seen for rec in self.runs.values()), max(rec.stride for rec in self.runs.values())
+        return steps, ends, losses, "loss (nats)" if self.trained else "loss", stride
+
+    def draw(self, view: ClippingView, trace: Answer) -> None:
+        view.draw(trace.what_if, trace.loss)
+
+    def items(self, view: ClippingView, trace: Answer) -> Items:
+        a, (step, loss) = trace.what_if, _loss(self.runs[trace.run])
+        places = {view.norm: (step, a.norm_before), view.turn: (step, a.angle), view.loss: (step, loss)}
+        values = {"norm before": a.norm_before, "norm after": a.norm_after, "turn (degrees)": a.angle, "loss": loss}
+        return Items("step", places, values)
+
+    def drags(self, view: ClippingView) -> list[Drag]:
+        places = {"steps": view.norm, "histogram": view.spread}
+        return [Drag(axes, y="limit", label=f"drag the limit in the {name}") for name, axes in places.items()]
+
+    def describe(self, trace: Answer) -> Description:
+        answer, method = trace.what_if, dict(METHODS)[next(m for m, k in _KINDS.items() if k == trace.what_if.kind)]
+        fired, steps = percent(answer.fraction_fired, 1), counted(answer.steps, "step")
+        turn, peak = f"{_median_turn(answer):.1f} degrees", np.argmax(np.nan_to_num(answer.norm_before))
+        shares, more = answer.share_by_tensor, len(answer.names) - _NAMED
+        most = np.argsort(-shares, kind="stable")[:_NAMED].tolist() if more > 0 else range(len(shares))
+        factor = answer.factor[np.isfinite(answer.factor)]
+        run = f"run recorded with {_limited(trace.run)}" if self.trained else "recorded run"
+        return Description(
+            alt=f"Clipping by {method} at {number(answer.limit)} fires on {fired} of {steps} of the {run}; the "
+            f"largest norm, {number(answer.norm_before[peak])}, becomes {number(answer.norm_after[peak])}.",
+            summary=f"Limit {number(answer.limit)} on the {method} fires on {fired} of {steps}; median turn {turn}.",
+            table=(
+                ("clip by", method),
+                ("limit", number(answer.limit)),
+                ("steps on which it fires", fired),
+                ("median factor", number(np.median(factor)) if factor.size else "none is finite"),
+                ("median turn", turn),
+                ("largest turn", f"{np.nan_to_num(answer.angle).max():.1f} degrees"),
+                *((f"fires on {answer.names[k]}", percent(shares[k], 1)) for k in most),
+                *([("tensors on which it fires less", f"{more}")] if more > 0 else []),
+                *([("shown as", f"every {every(self.runs[trace.run])}")] if answer.stride > 1 else []),
+                *self._ends(trace),
+                ("exact or estimate", "exact" if answer.exact else "estimate from histograms"),
+            ),
+        )
+
+    def _ends(self, trace: Answer) -> list[tuple[str, str]]:
+        """The loss at the end; what trained the shipped runs, and in which unit their loss is, is known."""
+        if not self.trained:
+            return [("loss at the end", _end(self.runs[trace.run], ""))]
+        ends = [run for run in sorted({trace.nearest, "none"}) if run in self.runs]
+        return [
+            (f"loss at the end of the run trained with {_limited(run)}", _end(self.runs[run], " nats")) for run in ends
+        ]
+
+    def columns(self, trace: Answer) -> dict[str, np.ndarray]:
+        a, (step, loss) = trace.what_if, _loss(self.runs[trace.run])
+        return {
+            "step": step.astype(int), "norm_before": a.norm_before, "norm_after": a.norm_after,
+            "factor": a.factor, "fired": a.fired.astype(int), "turn_degrees": a.angle,
+            "fraction_of_entries_hit": a.fraction_hit, "loss": loss,
+        }  # fmt: skip
+
+    def record_afresh(self) -> None:
+        """Train again on this machine, about 10 s, and show the new runs in place of the shipped ones."""
+        runs = char_rnn.record(progress=lambda text: self.live.say(f"Recording: {text} ..."))
+
+        def change() -> None:
+            self.recording, self.trained = runs, True
+            self._view.still(*self._still())
+
+        self.live.redraw_still(change)
+        self.live.say(f"Recorded afresh on this machine. {self.live.description.summary}")
+
+
+def _limited(run: str) -> str:
+    return "no limit" if run == "none" else f"global norm {run}"
+
+
+def _median_turn(answer: WhatIf) -> float:
+    """Degrees, over the steps that have a direction before and after; 0 if none has."""
+    return float(np.nanmedian(answer.angle)) if np.isfinite(answer.angle).any() else 0.0
+
+
+def _loss(run: Recorder) -> np.ndarray:
+    """(2, rows) the first step of each row, and its loss, NaN where none was recorded."""
+    return np.stack([run.step, run["loss"] if "loss" in run.scalars else np.full(len(run), np.nan)])
+
+
+def _end(run: Recorder, unit: str) -> str:
+    """Mean loss of the last 30 rows that have one."""
+    loss = _loss(run)[1]
+    loss = loss[np.isfinite(loss)]
+    return f"{float(np.mean(loss[-30:])):.2f}{unit}" if loss.size else "not recorded"

@@ -1,0 +1,223 @@
+"""How often a limit fires on each layer of a recorded run, and what another one would have done."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from .._base.numbers import counted, number, percent
+from ..figures.run_layers import Layers, LayersView
+from ..figures.run_rows import MOST_ROWS
+from ..live import Description, Drag, Items, LiveFigure, Menu
+from ..record.by_tensor import layer_of, parts, percentiles
+from ..record.what_if import WhatIf
+from ._lab import Control, Target
+from ._own_run import Recording, RunLab, every, follow_clicks, in_sight, limit_slider, nearest, reach
+
+METHODS = (("norm", "norm of each tensor"), ("global", "global norm"))
+_PERCENTS = (10, 50, 90, 100)
+_ALL, _EACH = "all", "layers"
+_SHOWN = 10  # tensors that the table names
+
+
+class Answer(NamedTuple):
+    """One limit over a run, and what of it is shown.
+
+    Attributes:
+        what_if: the library's answer. shares: (tensors,) of the steps on which it fires on each; under the global norm
+            each tensor's part of the squared norm of the steps on which it fires.
+        rows: tensors that are shown, largest norms first. tensor: the chosen one.
+    """
+
+    what_if: WhatIf
+    shares: np.ndarray
+    rows: Sequence[int]
+    tensor: int
+
+    @property
+    def is_global(self) -> bool:
+        return self.what_if.kind == "clip_global_norm"
+
+
+def _one_alone(trace: Answer) -> tuple[bool, str]:
+    most, *others = sorted(trace.shares.tolist(), reverse=True)
+    now = f"{percent(most)} of one tensor and {percent(max(others, default=0.0))} of the next now"
+    if trace.is_global:
+        return False, "That is the clip by global norm now"
+    return most >= 0.5 and max(others, default=1.0) <= 0.1, now
+
+
+def _not_as_usual(trace: Answer) -> tuple[bool, str]:
+    share, part = trace.what_if.fraction_fired, float(trace.shares.max())
+    if not trace.is_global:
+        return False, "That is the clip by the norm of each tensor now"
+    now = f"It fires on {percent(share, 1)}, and the largest part there is {percent(part)} now"
+    return 0 < share <= 0.02 and part <= 0.45, now
+
+
+class run_layers(RunLab):
+    """See layer by layer how often a limit fires on a recorded run, and drag another limit over it.
+
+    Each row is a tensor: marks for the norm that 10, 50, 90 and 100% of its steps do not exceed, and beside it the
+    share of steps on which the limit fires. Point at a tensor, click it to see its norm over time. Of very many tensors
+    those with the largest norms are shown, which a limit reaches first.
+
+    Controls: `limit` (log scale, as wide as this run's norms), `method` (norm: each tensor alone; global: shares are
+    then each tensor's part of the squared norm of the steps on which it fires), `show` (all tensors, one of each layer,
+    or one layer) and `tensor` (whose norm is shown over time).
+
+    Args:
+        recording: your own `Recorder`, or the path of one that was saved; by default the shipped run of the reader.
+        **initial: limit, method, show, tensor.
+
+    Raises:
+        ValueError: the file is no recording, or nothing is recorded yet. TypeError: neither a
+            recording nor a path.
+
+    >>> run_layers(limit=30.0).description.summary.partition(";")[0]
+    'Limit 30 on the norm of each tensor fires most on embed, on 72% of its 512 steps'
+    """
+
+    label = "Limits, layer by layer"
+    axis = "limit"
+    targets: ClassVar = {
+        "one_alone": Target(
+            "by the norm of each tensor, clip one tensor on half of its steps or more, and every other on 10% or less",
+            _one_alone,
+        ),
+        "not_as_usual": Target(
+            "find a limit on the global norm that fires on 2% of the steps or fewer, on which no tensor makes up more "
+            "than 45% of the squared norm",
+            _not_as_usual,
+        ),
+    }
+
+    def __init__(self, recording: Recording | None = None, *, target: str | None = None, **initial: Any) -> None:
+        super().__init__(recording, target=target, **initial)
+        limit: Any = self._controls["limit"]
+        suggested = nearest(limit, self._suggested or limit.value)
+        typical = nearest(limit, float(np.median(self._norms[1])) or limit.value)
+        self.presets = {  # type: ignore[misc]
+            "The suggested limit": {"limit": suggested, "method": "global", "show": _ALL},
+            "It, for each tensor alone": {"limit": suggested, "method": "norm", "show": _ALL},
+            "The norm of a middling tensor": {"limit": typical, "method": "norm", "show": _ALL},
+            "One of each layer": {"limit": typical, "method": "norm", "show": _EACH},
+        }
+
+    def make_controls(self) -> list[Control]:
+        rec = self.rec = in_sight(self.rec)
+        self._norms = percentiles(rec, _PERCENTS)
+        self._reach = reach(self._norms, rec.global_norm)
+        self._layers = [layer_of(name) for name in rec.names]
+        self._order = np.argsort(-self._norms[2], kind="stable").tolist()
+        try:
+            summary = rec.summary()
+            self._suggested, self._reason = summary.suggested, summary.reason
+        except ValueError as error:  # all gradients are 0, or none is finite
+            self._suggested, self._reason = 0.0, str(error)
+        several = [layer for layer in dict.fromkeys(self._layers) if self._layers.count(layer) > 1]
+        shown = [(_ALL, "all tensors, largest norms first"), (_EACH, "of each layer the largest")]
+        start = float(np.median(self._norms[2])) or 1.0
+        return [
+            limit_slider(self._reach, start),
+            Menu("method", "Clip by", METHODS, "norm"),
+            Menu("show", "Show", [*shown, *((f"only {layer}", f"only {layer}") for layer in several)], _ALL),
+            Menu("tensor", "Tensor over time", rec.names, rec.names[self._order[0]]),
+        ]
+
+    def compute(self, values: dict[str, Any]) -> Answer:
+        rec, tensor = self.rec, self.rec.names.index(values["tensor"])
+        kind = {"norm": "clip_norm", "global": "clip_global_norm"}[values["method"]]
+        answer = rec.what_if(**{kind: values["limit"]})
+        shares = answer.share_by_tensor if values["method"] == "norm" else parts(rec, answer.fired)
+        return Answer(answer, shares, self._rows(values["show"]), tensor)
+
+    def _rows(self, show: str) -> list[int]:
+        """The tensors to show, by largest norm."""
+        if show == _EACH:
+            found: dict[str, int] = {}
+            for k in self._order:
+                found.setdefault(self._layers[k], k)
+            return [*found.values()][:MOST_ROWS]
+        only = show.removeprefix("only ")
+        return [k for k in self._order if show == _ALL or self._layers[k] == only][:MOST_ROWS]
+
+    def make_view(self) -> LayersView:
+        rec, (low, high) = self.rec, self._reach
+        rows = min(MOST_ROWS, len(rec.names))
+        return LayersView(rows, rec.step, rec.seen, (0.8 * low, 1.25 * high), f"every {every(rec)}")
+
+    def draw(self, view: LayersView, trace: Answer) -> None:
+        rec, rows, answer = self.rec, trace.rows, trace.what_if
+        shares = trace.shares[rows]
+        view.draw(
+            Layers(
+                [rec.names[k] for k in rows], self._norms[:, rows], shares, [percent(share) for share in shares],
+                "of the squared norm" if trace.is_global else "of the steps are clipped",
+                rows.index(trace.tensor) if trace.tensor in rows else None, rec.names[trace.tensor],
+                rec["norm_low"][:, trace.tensor], rec["norm"][:, trace.tensor], answer.fired_by_tensor[:, trace.tensor],
+                np.nan if trace.is_global else answer.limit,
+            )
+        )  # fmt: skip
+
+    def items(self, view: LayersView, trace: Answer) -> Items:
+        row = np.full(len(self.rec.names), np.nan)
+        row[trace.rows] = np.arange(len(trace.rows))
+        median = np.where(self._norms[1] > 0, self._norms[1], np.nan)
+        values = {"median norm": median, "largest norm": self._norms[3], "steps or part in %": 100 * trace.shares}
+        return Items("tensor", {view.norms: (median, row), view.shares: (trace.shares, row)}, values, self.rec.names)
+
+    def drags(self, view: LayersView) -> list[Drag]:
+        return [
+            Drag(view.norms, x="limit", label="drag the limit across the tensors"),
+            Drag(view.story, y="limit", label="drag the limit over the run"),
+        ]
+
+    def make_live(self, view: LayersView, **params: Any) -> LiveFigure:
+        """As every lab's, and a tensor that is clicked is the one shown over time."""
+        return follow_clicks(super().make_live(view, **params), "tensor", self.rec.names)
+
+    def describe(self, trace: Answer) -> Description:
+        rec, answer, shares = self.rec, trace.what_if, trace.shares
+        most = int(np.argmax(np.nan_to_num(shares)))
+        method, limit = dict(METHODS)["global" if trace.is_global else "norm"], number(answer.limit)
+        steps = counted(answer.steps, "step")
+        fires = f"fires on {_finer(answer.fraction_fired)} of {steps}"
+        said = f"fires most on {rec.names[most]}, on {_finer(shares[most])} of its {steps}"
+        if trace.is_global:
+            said = f"{fires}; there {rec.names[most]} is {_finer(shares[most])} of the squared norm"
+        bad, tensors = rec.nonfinite_steps, counted(len(rec.names), "tensor")
+        names = sorted(range(len(shares)), key=lambda k: -np.nan_to_num(shares[k]))
+        what = "of the squared norm where it fires" if trace.is_global else "of its steps"
+        return Description(
+            alt=f"Norms of {tensors} over {steps}, with a limit of {limit} on the "
+            f"{method}: it {said}." + (f" {counted(bad, 'step')} with NaN or Inf." if bad else ""),
+            summary=f"Limit {limit} on the {method} {said}; {self._reason}.",
+            table=(
+                ("clip by", method),
+                ("limit", limit),
+                ("steps on which it fires", _finer(answer.fraction_fired)),
+                *((rec.names[k], f"{_finer(shares[k])} {what}") for k in names[:_SHOWN]),
+                *([("more tensors", f"{len(names) - _SHOWN}")] if len(names) > _SHOWN else []),
+                (f"norm of {rec.names[trace.tensor]}", self._norms_of(trace.tensor)),
+                ("suggestion", self._reason),
+                ("steps with NaN or Inf", f"{bad}"),
+                ("shown as", f"every {every(rec)}"),
+            ),
+        )
+
+    def _norms_of(self, tensor: int) -> str:
+        low, middle, high, largest = (number(x) for x in self._norms[:, tensor])
+        return f"{low} (10%), {middle} (median), {high} (90%), {largest} (largest)"
+
+    def columns(self, trace: Answer) -> dict[str, np.ndarray]:
+        return {
+            "share_or_part": trace.shares, "norm_10": self._norms[0], "norm_median": self._norms[1],
+            "norm_90": self._norms[2], "norm_largest": self._norms[3], "tensor": np.array(self.rec.names),
+        }  # fmt: skip
+
+
+def _finer(share: float) -> str:
+    return percent(share) if share in (0, 1) or 0.01 <= share <= 0.99 else percent(share, 1)

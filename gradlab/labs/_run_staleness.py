@@ -1,0 +1,227 @@
+"""Several workers at the speed of a recorded run: how stale its gradients would come, and whether that matters."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from .._base.numbers import counted, number, percent
+from ..figures.run_staleness import OLDEST, Agreement, Stale, StalenessView
+from ..live import Description, Drag, Items, Menu, Slider
+from ..record import Recorder
+from ..record.coherence import Coherence
+from ..workers import Bowl, Experiment, Speeds
+from ..workers.simulated import decide
+from ._lab import Control, Target
+from ._own_run import RunLab
+
+GRADIENTS = 300
+_TIME = 100  # ticks of a median step
+_MOST = 16  # workers
+_LIMITS = np.array([0, 1, 2, 3, 4, 6, 8, 10, 12, 16, 20, OLDEST])  # of the curve
+_SPEEDS = (("measured", "as recorded"), ("equal", "all equal"))
+
+
+class Answer(NamedTuple):
+    """A run of several workers under one limit.
+
+    Attributes:
+        workers, straggler, limit: the settings. staleness: (gradients,) of each handed in, in updates.
+        accepted, last: (gradients,) whether it was, and whether it is of the last worker.
+        by_limit: share accepted under each of `_LIMITS`. agreement: cosines of the recorded run; None if unknown.
+        known: whether the speeds are the recorded ones.
+    """
+
+    workers: int
+    straggler: float
+    limit: int
+    staleness: np.ndarray
+    accepted: np.ndarray
+    last: np.ndarray
+    by_limit: np.ndarray
+    agreement: Coherence | None
+    known: bool
+
+    @property
+    def dropped(self) -> float:
+        """Share of the gradients that the limit drops."""
+        return float(1 - self.accepted.mean())
+
+    @property
+    def oldest(self) -> int:
+        """The largest staleness that was accepted."""
+        return int(self.staleness[self.accepted].max(initial=0))
+
+    def agrees(self, staleness: float) -> float:
+        """The recorded cosine at the lag nearest to a staleness; NaN where none was recorded."""
+        if self.agreement is None:
+            return np.nan
+        return float(self.agreement.cosine[np.abs(self.agreement.lags - staleness).argmin()])
+
+
+def _workers(trace: Answer) -> str:
+    return counted(trace.workers, "worker")
+
+
+def _accepted_young(trace: Answer) -> tuple[bool, str]:
+    now = f"{_workers(trace)}, {percent(1 - trace.dropped)} accepted, the oldest of staleness {trace.oldest} now"
+    return trace.workers >= 4 and trace.straggler >= 3 and trace.dropped <= 0.15 and trace.oldest <= 5, now
+
+
+def _worth_having(trace: Answer) -> tuple[bool, str]:
+    mean = float(trace.staleness[trace.accepted].mean()) if trace.accepted.any() else 0.0
+    now = f"Accepted gradients are {mean:.1f} updates old in the mean, and {percent(trace.dropped)} are dropped now"
+    return trace.workers >= 12 and mean <= 3 and trace.dropped <= 0.6, now
+
+
+class run_staleness(RunLab):
+    """Let several workers share a recorded run: how stale gradients come, what a limit drops, what they are worth.
+
+    A step of a worker takes as long as one of the recorded steps, drawn at random; where no times were recorded all
+    steps are equal. Below the staleness stands how much gradients of the run that many steps apart agree: the cosine
+    between them, on the sampled entries. Batches differ from step to step, so that even neighbors agree in part only.
+
+    Controls: `workers` (1 to 16), `limit` (the most staleness accepted, as by `DropStaleGradientOptimizer`),
+    `straggler` (how many times slower the last worker is) and `speeds` (measured, or equal).
+
+    Args:
+        recording: your own `Recorder`, or the path of one that was saved; by default the shipped run of the reader.
+        **initial: workers, limit, straggler, speeds.
+
+    Raises:
+        ValueError: the file is no recording, or nothing is recorded yet. TypeError: neither a
+            recording nor a path.
+
+    >>> run_staleness(workers=1, limit=0).description.summary.partition(";")[0]
+    'With 1 worker mean staleness is 0'
+    """
+
+    label = "Staleness at the speed of a recorded run"
+    axis = "limit"
+    presets: ClassVar[dict[str, dict[str, Any]]] = {
+        "Two workers": {"workers": 2, "limit": 1, "straggler": 1.0},
+        "Eight workers": {"workers": 8, "limit": 7, "straggler": 1.0},
+        "One of them slow": {"workers": 8, "limit": 7, "straggler": 3.0},
+        "A strict limit": {"workers": 8, "limit": 2, "straggler": 1.0},
+        "All in step": {"workers": 8, "limit": 7, "straggler": 1.0, "speeds": "equal"},
+    }
+    targets: ClassVar[dict[str, Target]] = {
+        "kept_fresh": Target(
+            "with four workers or more, the last at least 3 times slower, accept 85% of the gradients and none of "
+            "them more than 5 updates old",
+            _accepted_young,
+        ),
+        "worth_having": Target(
+            "with twelve workers or more, accept gradients that are 3 updates old in the mean or less, and drop no "
+            "more than 60%",
+            _worth_having,
+        ),
+    }
+
+    def make_controls(self) -> list[Control]:
+        self._seconds = self.rec.durations()
+        self._agreement = _agreement(self.rec)
+        speeds = _SPEEDS if self._seconds.size else _SPEEDS[1:]
+        return [
+            Slider("workers", "Workers", 1, _MOST, 8, scale="integer"),
+            Slider("limit", "Limit of staleness", 0, OLDEST, 7, scale="integer", play=True),
+            Slider("straggler", "Straggler", 1.0, 5.0, 1.0, step=0.5, unit="times"),
+            Menu("speeds", "Speeds", speeds, speeds[0][0]),
+        ]
+
+    def compute(self, values: dict[str, Any]) -> Answer:
+        workers, limit, straggler = values["workers"], values["limit"], values["straggler"]
+        known = values["speeds"] == "measured"
+        seconds = tuple(self._seconds.tolist()) if known else ()
+        staleness, accepted, last = _ran(workers, limit, straggler, seconds)
+        by_limit = np.array([_ran(workers, x, straggler, seconds)[1].mean() for x in _LIMITS.tolist()])
+        return Answer(workers, straggler, limit, staleness, accepted, last, by_limit, self._agreement, known)
+
+    def make_view(self) -> StalenessView:
+        found = self._agreement
+        if found is None:
+            nothing = np.empty(0)
+            return StalenessView(Agreement(nothing, nothing, nothing, nothing), self._seconds, "; no entries recorded")
+        noted = f", {found.stride} apart at least" if found.stride > 1 else ""
+        shown = Agreement(found.lags, found.cosine, found.low, found.high)
+        return StalenessView(shown, self._seconds, noted)
+
+    def draw(self, view: StalenessView, trace: Answer) -> None:
+        ages, count = np.minimum(trace.staleness, OLDEST), len(trace.staleness)
+        shares = np.bincount(ages, minlength=OLDEST + 1) / count
+        accepted = np.bincount(ages[trace.accepted], minlength=OLDEST + 1) / count
+        mean = float(trace.staleness.mean())
+        view.draw(Stale(shares, accepted, mean, trace.limit, _LIMITS, trace.by_limit))
+
+    def items(self, view: StalenessView, trace: Answer) -> Items:
+        ages, there = np.arange(OLDEST + 1), np.minimum(trace.staleness, OLDEST)
+        shares = np.bincount(there, minlength=OLDEST + 1) / len(there)
+        cosine = np.array([trace.agrees(age) if self._has(age) else np.nan for age in ages.tolist()])
+        values = {"share in %": 100 * shares, "cosine of gradients so far apart": cosine}
+        return Items("staleness", {view.ages: (ages, shares), view.cosine: (ages, cosine)}, values)
+
+    def _has(self, lag: int) -> bool:
+        return self._agreement is not None and lag in self._agreement.lags
+
+    def drags(self, view: StalenessView) -> list[Drag]:
+        places = {"staleness": view.ages, "cosines": view.cosine, "shares accepted": view.by_limit}
+        return [Drag(axes, x="limit", label=f"drag the limit under the {name}") for name, axes in places.items()]
+
+    def describe(self, trace: Answer) -> Description:
+        mean, workers = float(trace.staleness.mean()), _workers(trace)
+        agrees = [self._agrees(lag, trace) for lag in (1.0, mean)]
+        dropped = f"limit {trace.limit} drops {percent(trace.dropped)}"
+        return Description(
+            alt=f"{workers} at the speed of the recorded steps, the last one {number(trace.straggler)} times as slow: "
+            f"mean staleness {number(mean)}, largest {trace.staleness.max()}; {dropped} of {GRADIENTS} gradients. "
+            f"{agrees[1]}",
+            summary=f"With {workers} mean staleness is {number(mean)}; {dropped}. {agrees[1]}",
+            table=(
+                ("workers", workers),
+                ("the last one slower by", f"{number(trace.straggler)} times"),
+                ("how long steps take", self._how_long(trace)),
+                ("mean and largest staleness", f"{number(mean)} and {counted(trace.staleness.max(), 'update')}"),
+                (f"dropped by limit {trace.limit}", f"{percent(trace.dropped)} of {GRADIENTS}"),
+                ("oldest accepted", counted(trace.oldest, "update")),
+                ("dropped of the last worker", f"{(trace.last & ~trace.accepted).sum()} of {trace.last.sum()}"),
+                ("neighboring gradients", agrees[0]),
+                ("gradients the mean staleness apart", agrees[1]),
+            ),
+        )
+
+    def _agrees(self, apart: float, trace: Answer) -> str:
+        if self._agreement is None:
+            return "This recording holds no single entries, so nothing is known of how much gradients agree."
+        lags = self._agreement.lags
+        lag, cosine = int(lags[np.abs(lags - apart).argmin()]), trace.agrees(apart)
+        if np.isnan(cosine):
+            return f"No two gradients {counted(lag, 'step')} apart were recorded."
+        return f"Gradients {counted(lag, 'step')} apart have a cosine of {round(cosine, 2) + 0.0:.2f}."
+
+    def _how_long(self, trace: Answer) -> str:
+        if trace.known:
+            low, middle, high = (number(x) for x in 1000 * np.percentile(self._seconds, [10, 50, 90]))
+            merged = f", means of {self.rec.stride}" if self.rec.stride > 1 else ""
+            return f"as {len(self._seconds):,} recorded{merged}: {low} to {high} ms, median {middle}"
+        return "all the same" + (", for no times were recorded" if not self._seconds.size else "")
+
+    def columns(self, trace: Answer) -> dict[str, np.ndarray]:
+        return {"staleness": trace.staleness, "accepted": trace.accepted.astype(int)}
+
+
+def _agreement(rec: Recorder) -> Coherence | None:
+    """Cosines at the lags that a limit can be; None where no entries were recorded, or no two rows."""
+    if not rec.sampled[0].size or len(rec) < 2:
+        return None
+    return rec.coherence(range(0, max(OLDEST, rec.stride) + 1, rec.stride))
+
+
+@functools.lru_cache(maxsize=1024)
+def _ran(workers: int, limit: int, straggler: float, seconds: tuple[float, ...]) -> tuple[np.ndarray, ...]:
+    """Staleness of every gradient, whether it was accepted, and whether it is of the last worker."""
+    speeds = Speeds(median=_TIME, spread=0.0, slow={workers - 1: straggler}, measured=seconds)
+    experiment = Experiment(Bowl(), workers=workers, speeds=speeds, policy="drop", staleness=limit, gradients=GRADIENTS)
+    trace = decide(experiment)  # no weight is looked at
+    return trace.true_staleness, trace.accepted, trace.rounds["worker"] == workers - 1

@@ -1,0 +1,211 @@
+"""What staleness does to a training run: to deeper models and methods with momentum, and under several policies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from .._base.numbers import counted, number, percent
+from ..figures.delays import DelaysView
+from ..figures.policies import Curve, PoliciesView, written
+from ..live import Description, Slider
+from ..workers import POLICIES
+from ..workers.policy_study import EVERY, GRADIENTS, WORKERS, trained
+from ..workers.studies import EVERY as POINTS_EVERY
+from ..workers.studies import GOAL, SEEDS, STALENESS, UPDATES, VARIANTS, recorded, updates_to
+from ._lab import Control, Lab, Target
+
+_HORIZON = 75.0  # gradient times shown: all of every policy with a worker three times slower
+
+
+class Policies(NamedTuple):
+    """The curves of all policies, and when the first of them is through."""
+
+    staleness: int
+    straggler: float
+    learning_rate: float
+    momentum: float
+    curves: Mapping[str, Curve]
+    accepted: Mapping[str, float]
+    then: float
+
+    def order(self, at_end: bool = True) -> list[str]:
+        """Policies by their loss at the end or at `then`, lowest first."""
+        loss = {name: curve.loss[-1] if at_end else curve.then for name, curve in self.curves.items()}
+        return sorted(loss, key=lambda name: loss[name] if np.isfinite(loss[name]) else np.inf)
+
+
+def _drop_wins(trace: Policies) -> tuple[bool, str]:
+    first, second = trace.order()[:2]
+    lead = float(trace.curves[second].loss[-1] / trace.curves[first].loss[-1])
+    now = f"The lowest is {first}, {percent(lead - 1)} below {second} now"
+    return first == "drop" and lead >= 1.05, now
+
+
+def _only_the_mean_holds(trace: Policies) -> tuple[bool, str]:
+    start = float(trace.curves["apply"].loss[0])
+    below = [name for name in trace.order() if trace.curves[name].loss[-1] < start]
+    return below == ["backup"], f"Below it end {', '.join(below) or 'none'} now"
+
+
+class staleness_policies(Lab):
+    """Tell digits apart with eight workers under six policies for stale gradients: the loss over updates and over time.
+
+    All six see the same workers, speeds and batches, and each of them hands in 200 gradients. "backup" takes the mean
+    of the first seven, and "compensate" adapts its strength to the size of the gradients.
+
+    The losses at every position of the sliders are recorded; those in between are worked out, which takes a moment.
+
+    Controls: `staleness` (the most that "drop" accepts, and how far "wait" lets workers get ahead), `straggler` (how
+    many times slower the last worker is), `learning_rate` (log scale) and `momentum`.
+
+    >>> staleness_policies().description.summary.partition(":")[0]
+    'After 200 gradients each'
+    """
+
+    label = "Six policies for stale gradients"
+    axis = "staleness"
+    presets: ClassVar[dict[str, dict[str, Any]]] = {
+        "Small steps": {"staleness": 4, "straggler": 3.0, "learning_rate": 0.0949, "momentum": 0.0},
+        "Steps that suit": {"staleness": 4, "straggler": 3.0, "learning_rate": 0.3, "momentum": 0.0},
+        "Large steps": {"staleness": 4, "straggler": 3.0, "learning_rate": 3.0, "momentum": 0.0},
+        "Heavy momentum": {"staleness": 4, "straggler": 3.0, "learning_rate": 0.0949, "momentum": 0.9},
+    }
+    targets: ClassVar[dict[str, Target]] = {
+        "drop_wins": Target("let “drop” end 5% lower than all others", _drop_wins),
+        "only_backup": Target(
+            "let “backup” be the only one that ends below the loss at the start", _only_the_mean_holds
+        ),
+    }
+
+    def make_controls(self) -> list[Control]:
+        return [
+            Slider("staleness", "Limit of staleness", 0, 12, 4, scale="integer", play=True),
+            Slider("straggler", "Straggler", 1.0, 5.0, 3.0, step=1.0, unit="times"),
+            Slider("learning_rate", "Learning rate", 0.03, 3.0, 0.3, scale="log", step=8),
+            Slider("momentum", "Momentum", 0.0, 0.9, 0.0, step=0.3),
+        ]
+
+    def compute(self, values: dict[str, Any]) -> Policies:
+        straggler, rate, momentum = values["straggler"], values["learning_rate"], values["momentum"]
+        found = {name: trained(name, values["staleness"], straggler, rate, momentum) for name in POLICIES}
+        then = min(one.end for one in found.values())
+        at = {name: np.searchsorted(one.time, then, side="right") - 1 for name, one in found.items()}
+        curves = {name: Curve(one.step, one.time, one.loss, one.loss[at[name]]) for name, one in found.items()}
+        accepted = {name: one.accepted for name, one in found.items()}
+        return Policies(values["staleness"], straggler, rate, momentum, curves, accepted, then)
+
+    def make_view(self) -> PoliciesView:
+        return PoliciesView(POLICIES, GRADIENTS, _HORIZON)
+
+    def draw(self, view: PoliciesView, trace: Policies) -> None:
+        view.draw(trace.curves, trace.then)
+
+    def describe(self, trace: Policies) -> Description:
+        losses = {name: written(curve.loss[-1]) for name, curve in trace.curves.items()}
+        order, then = trace.order(), trace.order(at_end=False)[0]
+        first, last = order[0], order[-1]
+        said = (
+            f"After {GRADIENTS} gradients each: lowest loss {first} with {losses[first]}, highest {last} with "
+            f"{losses[last]}. After {number(trace.then)} gradient times: lowest {then} with "
+            f"{written(trace.curves[then].then)}."
+        )
+        return Description(
+            alt=f"Six policies, {WORKERS} workers, the last one {number(trace.straggler)} times as slow, learning rate "
+            f"{number(trace.learning_rate)}, momentum {number(trace.momentum)}, limit {trace.staleness}. {said}",
+            summary=said,
+            table=(
+                ("limit of staleness", f"{trace.staleness}"),
+                ("last worker slower by", f"{number(trace.straggler)} times"),
+                ("learning rate, momentum", f"{number(trace.learning_rate)}, {number(trace.momentum)}"),
+                *((name, _row(trace, name)) for name in order),
+            ),
+        )
+
+    def columns(self, trace: Policies) -> dict[str, np.ndarray]:
+        steps = np.arange(0, GRADIENTS + 1, EVERY)
+        columns = {"updates": steps}
+        for name, curve in trace.curves.items():
+            for what, column in (("time", curve.time), ("loss", curve.loss)):
+                at = np.flatnonzero(curve.step % EVERY == 0)[: len(steps)]
+                columns[f"{name}_{what}"] = np.append(column[at], np.full(len(steps) - len(at), np.nan))
+        return columns
+
+
+def _row(trace: Policies, name: str) -> str:
+    curve, accepted = trace.curves[name], f"{percent(trace.accepted[name])} of the gradients accepted"
+    took = f"{counted(curve.step[-1], 'update')} and {number(curve.time[-1])} gradient times"
+    return f"loss {written(curve.loss[-1])} after {took}; {accepted}"
+
+
+GROUPS = {"depth": "Gradient descent, more layers", "optimizer": "Two hidden layers, other methods"}
+
+
+class Slowed(NamedTuple):
+    """Medians over the seeds: learning curves (variants, points) at one delay; updates to the goal at all of them."""
+
+    delay: int
+    curves: np.ndarray
+    needed: np.ndarray
+
+
+class staleness_models(Lab):
+    """Networks that read digits, trained with gradients that are up to `delay` updates old.
+
+    Each gradient's delay is drawn anew, from 0 to `delay` updates. Recorded runs, the median of five; a small version
+    of what Dai et al. (2018) found with larger networks.
+
+    Controls: `delay` (0 to 32 updates).
+
+    >>> staleness_models(delay=32).params
+    {'delay': 32}
+    """
+
+    label = "Staleness, depth and momentum"
+    axis = "delay"
+    presets: ClassVar = {"Fresh": {"delay": 0}, "Stale": {"delay": 16}, "Very stale": {"delay": 32}}
+
+    def make_controls(self) -> list[Control]:
+        step = STALENESS[1]
+        return [Slider("delay", "Largest delay", 0, STALENESS[-1], 0, scale="integer", step=step, play=True)]
+
+    def compute(self, values: dict[str, Any]) -> Slowed:
+        curves = recorded()
+        delay = STALENESS.index(values["delay"])
+        needed = np.median(updates_to(GOAL, curves), axis=-1)
+        return Slowed(delay, 100 * np.median(curves[:, delay], axis=1), needed)
+
+    def make_view(self) -> DelaysView:
+        labels = [[v.label for v in VARIANTS if v.group == group] for group in GROUPS]
+        updates = np.arange(POINTS_EVERY, UPDATES + 1, POINTS_EVERY)
+        return DelaysView(list(GROUPS.values()), labels, updates, STALENESS, GOAL)
+
+    def draw(self, view: DelaysView, trace: Slowed) -> None:
+        view.draw(trace.delay, [trace.curves[of] for of in _MEMBERS], [trace.needed[of] for of in _MEMBERS])
+
+    def describe(self, trace: Slowed) -> Description:
+        said = {v.label: _said(updates) for v, updates in zip(VARIANTS, trace.needed[:, trace.delay], strict=True)}
+        delay = STALENESS[trace.delay]
+        every = ", ".join(f"{label} {updates}" for label, updates in said.items())
+        return Description(
+            alt=f"Learning curves of networks that read digits, with gradients 0 to {counted(delay, 'update')} old. "
+            f"Updates until {percent(GOAL)} of new digits are told right, the median of {SEEDS} runs: {every}.",
+            summary=f"Delay up to {delay}: {percent(GOAL)} right after {every}.",
+            table=(("largest delay", counted(delay, "update")), *said.items()),
+        )
+
+    def columns(self, trace: Slowed) -> dict[str, np.ndarray]:
+        names = (v.label.lower().replace(" ", "_").replace(".", "_") for v in VARIANTS)
+        return {
+            "updates": np.arange(POINTS_EVERY, UPDATES + 1, POINTS_EVERY),
+            **dict(zip(names, trace.curves, strict=True)),
+        }
+
+
+_MEMBERS = [[k for k, v in enumerate(VARIANTS) if v.group == group] for group in GROUPS]
+
+
+def _said(updates: float) -> str:
+    return f"{updates:,.0f}" if np.isfinite(updates) else "never"

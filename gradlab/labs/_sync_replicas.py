@@ -1,0 +1,237 @@
+"""Synchronous replicas: moment by moment, and what spare workers cost and save."""
+
+from __future__ import annotations
+
+import functools
+from functools import cache
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from .._base.numbers import counted, percent
+from ..figures.spare import SpareView
+from ..figures.tokens import Rounds, TokensView
+from ..live import Description, Slider
+from ..workers import Speeds
+from ..workers.spare_workers import END, EVERY, GOAL, SEEDS, WORKERS, recorded, time_to, time_to_collect
+from ..workers.sync_rounds import Moment, sync_rounds
+from ._lab import Control, Lab, Target
+
+MOMENTS, MOST = 40, 4
+
+
+class Synced(NamedTuple):
+    """A moment of synchronous training, and what it was asked to be."""
+
+    done: int
+    workers: int
+    aggregate: int
+    moment: Moment
+    rounds: Rounds
+
+
+def _stale_at_once(trace: Synced) -> tuple[bool, str]:
+    updates = len(trace.rounds.updates)
+    lost = int(trace.rounds.handed_in.sum() - trace.rounds.accepted_of.sum())
+    good = trace.workers == trace.aggregate and updates <= 1 <= lost
+    return good, f"{lost} dropped after {counted(updates, 'update')} now"
+
+
+def _more_than_needed(trace: Synced) -> tuple[bool, str]:
+    most = int(trace.rounds.updates[:, 1].max(initial=0))
+    return most >= trace.aggregate + 2, f"The largest mean so far is of {most}, {trace.aggregate} were needed"
+
+
+class sync_replicas(Lab):
+    """Step through `SyncReplicasOptimizer`: workers push and wait for tokens, a chief takes the mean and puts them in.
+
+    Controls: `event` (what has happened so far: pushes and updates), `workers` (n), `aggregate` (k, gradients that an
+    update needs; at most n count), `start_tokens`, `straggler` (how many times slower worker 1 is), `chief` (ticks from
+    the k-th gradient to the take; what comes in the meantime is averaged in).
+
+    >>> sync_replicas(workers=3, aggregate=2, start_tokens=0, event=3).description.summary
+    'At 104 ticks: update 1, mean of 2. Waiting: nobody; tokens: 1.'
+    """
+
+    label = "Tokens and spare workers"
+    axis = "event"
+    presets: ClassVar = {
+        "In step": {"workers": 3, "aggregate": 3, "start_tokens": 0, "straggler": 1.0, "chief": 0, "event": 12},
+        "One to spare": {"workers": 3, "aggregate": 2, "start_tokens": 0, "straggler": 2.0, "chief": 0, "event": 14},
+        "TensorFlow's start": {
+            "workers": 2, "aggregate": 2, "start_tokens": 2, "straggler": 1.0, "chief": 0, "event": 2,
+        },
+        "Too few workers": {"workers": 2, "aggregate": 3, "start_tokens": 3, "straggler": 1.0, "chief": 0, "event": 6},
+    }  # fmt: skip
+    targets: ClassVar = {
+        "fast_fills": Target(
+            "with as many workers as gradients needed, let one be dropped before the second update", _stale_at_once
+        ),
+        "more": Target("let an update be the mean of two more gradients than it needs", _more_than_needed),
+    }
+
+    def make_controls(self) -> list[Control]:
+        return [
+            Slider("event", "Events so far", 0, MOMENTS, 12, scale="integer", play=True),
+            Slider("workers", "Workers", 1, MOST, 3, scale="integer"),
+            Slider("aggregate", "Gradients an update needs", 1, MOST, 2, scale="integer"),
+            Slider("start_tokens", "Tokens at the start", 0, MOST, 0, scale="integer"),
+            Slider("straggler", "Worker 1 is slower", 1.0, 4.0, 1.0, step=0.25, unit="times"),
+            Slider("chief", "The chief takes after", 0, 100, 0, scale="integer", step=10, unit="ticks"),
+        ]
+
+    def compute(self, values: dict[str, Any]) -> Synced:
+        workers, aggregate = values["workers"], values["aggregate"]
+        run = _run(workers, aggregate, values["start_tokens"], values["straggler"], values["chief"])
+        done = min(values["event"], len(run) - 1)
+        return Synced(done, workers, aggregate, run[done], _rounds(run[done], workers, aggregate))
+
+    def make_view(self) -> TokensView:
+        return TokensView()
+
+    def draw(self, view: TokensView, trace: Synced) -> None:
+        view.draw(trace.rounds)
+
+    def describe(self, trace: Synced) -> Description:
+        now, r = trace.moment, trace.rounds
+        waiting = ", ".join(f"{worker + 1}" for worker in now.waiting) or "nobody"
+        tokens = ", ".join(map(str, now.tokens)) or "none"
+        all_wait = len(now.waiting) == trace.workers and now.count < trace.aggregate
+        stuck = " Nobody can go on." if all_wait else ""
+        dropped = int(r.handed_in.sum() - r.accepted_of.sum())
+        return Description(
+            alt=f"{counted(trace.workers, 'worker')}, {counted(trace.aggregate, 'gradient')} for an update, "
+            f"at {counted(now.time, 'tick')}: {now.event}. {counted(len(r.updates), 'update')}, "
+            f"{counted(dropped, 'gradient')} dropped. Waiting for a token: {waiting}. "
+            f"Tokens in the queue: {tokens}. Gradients that are there: {now.count}.{stuck}",
+            summary=f"At {counted(now.time, 'tick')}: {now.event}. Waiting: {waiting}; tokens: {tokens}.{stuck}",
+            table=(
+                ("time", counted(now.time, "tick")),
+                ("what has happened", now.event),
+                ("global step", str(now.step)),
+                ("gradients that are there", f"{now.count} of {trace.aggregate}"),
+                ("tokens in the queue", tokens),
+                ("waiting for a token", waiting),
+                *(
+                    (f"worker {k + 1}", f"{taken} of {given} accepted")
+                    for k, (given, taken) in enumerate(zip(r.handed_in, r.accepted_of, strict=True))
+                ),
+            ),
+        )
+
+    def columns(self, trace: Synced) -> dict[str, np.ndarray]:
+        r = trace.rounds
+        times = {"worker": r.worker + 1, "began": r.began, "ended": r.ended}
+        return times | {"local_step": r.local_step, "pushed": r.pushed, "accepted": r.accepted}
+
+
+@functools.lru_cache(maxsize=128)
+def _run(workers: int, aggregate: int, start_tokens: int, straggler: float, chief: int) -> list[Moment]:
+    speeds = Speeds(spread=0.12, slow={0: straggler})
+    return sync_rounds(workers, aggregate, start_tokens, speeds, MOMENTS, chief, seed=1)
+
+
+def _rounds(moment: Moment, workers: int, aggregate: int) -> Rounds:
+    """A moment as the picture wants it."""
+    turns, now = moment.turns, moment.time
+    worker, began, ended, local_step, kept = (
+        np.array([getattr(turn, name) for turn in turns]) for name in ("worker", "began", "ended", "local_step", "kept")
+    )
+    pushed, kept = ended >= 0, kept.astype(bool)  # None while it is computed
+    waits = [(t.worker, t.ended, t.released if t.released >= 0 else now) for t in turns if t.ended >= 0]
+
+    def count(some: np.ndarray) -> np.ndarray:
+        return np.bincount(worker[some], minlength=workers)
+
+    return Rounds(
+        workers, now, worker, began, np.where(pushed, ended, now), local_step, pushed, kept,
+        np.array(waits, int).reshape(-1, 3), np.array(moment.updates, int).reshape(-1, 2), moment.count, aggregate,
+        moment.tokens, count(pushed), count(pushed & kept),
+    )  # fmt: skip
+
+
+_TIMES = np.arange(EVERY, END + 1, EVERY)
+
+
+class Spared(NamedTuple):
+    """A number of gradients that end a round; median learning curves in % with it and with all; what both cost."""
+
+    aggregate: int
+    curve: np.ndarray
+    everybody: np.ndarray
+    round: float
+    needed: float
+
+
+def _much_faster(trace: Spared) -> tuple[bool, str]:
+    everybody = _needed()[-1].item()
+    times = (
+        f"{everybody / trace.needed:.2f} times as fast as all {WORKERS}"
+        if trace.needed < np.inf
+        else "never right on so many"
+    )
+    return trace.needed <= everybody / 1.8, f"It is {times} now"
+
+
+class backup_workers(Lab):
+    """Sixteen workers read digits in rounds; a round ends with the first `aggregate` gradients, the others are dropped.
+
+    Now and then a worker stalls and takes six times as long. Recorded runs, the median of five; a small version of what
+    Chen et al. (2016) found with a hundred machines.
+
+    Controls: `aggregate` (1 to 16 gradients).
+
+    >>> backup_workers(aggregate=16).description.table[0]
+    ('gradients that end a round', '16 of 16')
+    """
+
+    label = "Spare workers"
+    axis = "aggregate"
+    presets: ClassVar = {
+        "Wait for all": {"aggregate": 16},
+        "One to spare": {"aggregate": 15},
+        "First come": {"aggregate": 1},
+    }
+    targets: ClassVar = {
+        "faster": Target(f"be right on {percent(GOAL)} 1.8 times as fast as with all, or faster", _much_faster)
+    }
+
+    def make_controls(self) -> list[Control]:
+        return [Slider("aggregate", "Gradients that end a round", 1, WORKERS, WORKERS, scale="integer", play=True)]
+
+    def compute(self, values: dict[str, Any]) -> Spared:
+        k = values["aggregate"]
+        curves = 100 * np.median(recorded(), axis=1)
+        return Spared(k, curves[k - 1], curves[-1], float(time_to_collect()[k - 1]), float(_needed()[k - 1]))
+
+    def make_view(self) -> SpareView:
+        return SpareView(time_to_collect(), time_to(GOAL, recorded()), _TIMES, GOAL)
+
+    def draw(self, view: SpareView, trace: Spared) -> None:
+        view.draw(trace.aggregate, trace.curve, trace.everybody)
+
+    def describe(self, trace: Spared) -> Description:
+        needed = f"{trace.needed:,.0f} ticks" if np.isfinite(trace.needed) else f"not within {END} ticks"
+        return Description(
+            alt=f"Sixteen workers; a round ends with {counted(trace.aggregate, 'gradient')} and takes "
+            f"{trace.round:,.0f} ticks. Until {percent(GOAL)} of new digits are told right: {needed}, in the median of "
+            f"{SEEDS} runs. The time of a round is flat up to 14 of 16 and then steep; the time to learn is longest at "
+            "both ends.",
+            summary=f"{trace.aggregate} of {WORKERS}: a round takes {trace.round:,.0f} ticks; until "
+            f"{percent(GOAL)} are right: {needed}.",
+            table=(
+                ("gradients that end a round", f"{trace.aggregate} of {WORKERS}"),
+                ("time of a round", f"{trace.round:,.0f} ticks"),
+                (f"until {percent(GOAL)} are right", needed),
+                ("right in the end", f"{trace.curve[-1]:.1f}%"),
+            ),
+        )
+
+    def columns(self, trace: Spared) -> dict[str, np.ndarray]:
+        return {"ticks": _TIMES, "right": trace.curve, "right_all": trace.everybody}
+
+
+@cache
+def _needed() -> np.ndarray:
+    """Median ticks to the goal by number of gradients."""
+    return np.asarray(np.median(time_to(GOAL, recorded()), axis=1))

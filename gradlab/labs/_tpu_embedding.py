@@ -1,0 +1,172 @@
+"""One step of an embedding table, from the ids of a batch to the rows that have moved."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .._base.numbers import counted, number
+from ..figures.tpu_embedding import EmbeddingView, OneStep
+from ..live import Description, Items, LiveFigure, Menu, Slider, Toggle
+from ._embedding_run import (
+    CLIPS,
+    DECAYS,
+    DEVICES,
+    LAST,
+    ROWS,
+    RULES,
+    SAMPLES,
+    STEPS,
+    WIDTH,
+    Moved,
+    ascii_words,
+    choosing,
+    in_a_sentence,
+    labeled,
+    listed,
+    story,
+    trained,
+)
+from ._lab import Control, Lab, Target
+
+_PLAIN = {
+    "step": 1, "rule": "adagrad", "combiner": "mean", "zipf": 1.0, "duplicates": 0.0, "last": "ordinary",
+    "accumulate": True, "clip": "none", "decay": "none",
+}  # fmt: skip
+
+
+def _moved_by_nothing(trace: Moved) -> tuple[bool, str]:
+    if not trace.wanted:
+        return False, f"Row {trace.row} is not looked up now"
+    nothing, moved = not trace.total.any(), trace.why.moved
+    good = trace.settings["rule"] == "adam" and trace.settings["decay"] == "none" and nothing and moved
+    return (
+        good,
+        f"Row {trace.row} gets {'0' if nothing else 'a gradient'} and {'moves' if moved else 'stands still'} now",
+    )
+
+
+def _farther_alone(trace: Moved) -> tuple[bool, str]:
+    if trace.wanted < 2:
+        return False, f"Row {trace.row} is not looked up twice now"
+    together = trace._replace(settings={**trace.settings, "accumulate": True})
+    far, near = trace.distance, together.distance
+    good = not trace.settings["accumulate"] and trace.step == 1 and far >= 1.5 * near > 0
+    return good, f"Row {trace.row} moves by {number(far)} in step {trace.step}, by {number(near)} at once now"
+
+
+class tpu_embedding(Lab):
+    """Follow the ids of a batch to the rows of an embedding table and the gradients on their way back.
+
+    Eight samples name up to three ids each; row 0 is the most popular. Every row is fetched once, scaled and summed
+    into samples, and the gradients that come back are summed for each row before the optimizer runs. Click a row, or
+    move to it with the keys, to see why it moves.
+
+    Controls: `step`, `row` (the one that is explained), `rule` (an optimizer), `combiner` (sum, mean, sqrtn),
+    `learning_rate` (log scale), `zipf` (how popular the popular rows are), `duplicates` (the share of ids that repeat
+    the first one of their sample), `last` (what the last sample holds: ordinary, empty, zero, drop, clamp, wrap,
+    raise), `accumulate` (sum first, or one update for each lookup), `clip` (none, sum, contribution) and `decay` (none,
+    before, after, multiply).
+
+    >>> tpu_embedding(zipf=1.5).description.summary.partition(".")[0]
+    'Step 1: 16 lookups fetch 5 rows'
+    """
+
+    label = "One step of an embedding table"
+    axis = "step"
+    presets: ClassVar[dict[str, dict[str, Any]]] = {
+        "A popular id": {**_PLAIN, "zipf": 1.5, "row": 0},
+        "Mean counts duplicates": {**_PLAIN, "zipf": 0.5, "duplicates": 0.7, "row": 14},
+        "A padding sample": {**_PLAIN, "last": "empty", "row": 8},
+        "An id out of range": {**_PLAIN, "last": "clamp", "row": ROWS - 1},
+        "FTRL forgets": {**_PLAIN, "zipf": 0.5, "last": "zero", "rule": "ftrl", "row": 22},
+    }
+    targets: ClassVar[dict[str, Target]] = {
+        "moved_by_nothing": Target(
+            "with Adam as tables have it, and without decay, let a row move in a step in which its gradients sum to 0",
+            _moved_by_nothing,
+        ),
+        "farther_alone": Target(
+            "in step 1, let a row move 1.5 times as far without accumulation as with it", _farther_alone
+        ),
+    }
+
+    def make_controls(self) -> list[Control]:
+        return [
+            Slider("step", "Step", 1, STEPS, 1, scale="integer", play=True),
+            Slider("row", "Chosen row", 0, ROWS - 1, 0, scale="integer"),
+            Menu("rule", "Optimizer", labeled(), "adagrad"),
+            Menu("combiner", "Combiner", ("sum", "mean", "sqrtn"), "mean"),
+            Slider("learning_rate", "Learning rate", 0.01, 1.0, 0.5, scale="log", step=10),
+            Slider("zipf", "Popularity (Zipf exponent)", 0.0, 2.0, 1.0, step=0.1),
+            Slider("duplicates", "Repeated ids", 0.0, 1.0, 0.2, step=0.1),
+            Menu("last", "Ids of the last sample", [*LAST.items()], "ordinary"),
+            Toggle("accumulate", "Sum the gradients of a row first", True),
+            Menu("clip", "Clip gradients", [*CLIPS.items()], "none"),
+            Menu("decay", "Weight decay", [*DECAYS.items()], "none"),
+        ]
+
+    def compute(self, values: dict[str, Any]) -> Moved:
+        settings = {name: value for name, value in values.items() if name not in ("step", "row")}
+        return Moved(trained(**settings), settings, values["step"], values["row"])
+
+    def make_view(self) -> EmbeddingView:
+        return EmbeddingView(SAMPLES, ROWS, WIDTH, DEVICES)
+
+    def draw(self, view: EmbeddingView, trace: Moved) -> None:
+        view.draw(_shown(trace))
+
+    def items(self, view: EmbeddingView, trace: Moved) -> Items:
+        rows, table = np.arange(ROWS), trace.run.trace.states.tables[0][trace.step]
+        places = {view.table: (np.full(ROWS, WIDTH / 2), rows), view.ids: view.places(trace.lookups.unique, ROWS)}
+        values = {f"weight {k}": table[:, k] for k in range(WIDTH)}
+        values |= {f"{name}, mean": x.mean(axis=1) for name, x in trace.slots.items()}
+        return Items("row", places, values)
+
+    def make_live(self, view: EmbeddingView, **params: Any) -> LiveFigure:
+        """As every lab's, and a row that is clicked is the one that is explained."""
+        return choosing(super().make_live(view, **params), ROWS)
+
+    def describe(self, trace: Moved) -> Description:
+        d, s = trace.lookups, trace.settings
+        rule, why = RULES[s["rule"]][0], in_a_sentence(trace)
+        head = (
+            f"Step {trace.step}: {counted(len(d.inverse), 'lookup')} fetch {counted(len(np.unique(d.unique)), 'row')}"
+        )
+        refused = f" {trace.run.refused}." if trace.run.refused else ""
+        return Description(
+            alt=ascii_words(f"{head} of a table of {ROWS}, combiner {s['combiner']}, {rule}, learning rate "
+                             f"{number(s['learning_rate'])}.{refused} {why}"),
+            summary=f"{head}. {why}",
+            table=(
+                ("optimizer", rule),
+                ("learning rate", number(s["learning_rate"])),
+                ("lookups", f"{len(d.inverse)}"),
+                ("rows fetched", f"{len(d.unique)}"),
+                ("unique, uint32", listed(d.unique)),
+                ("inverse, uint32", listed(d.inverse)),
+                ("samples, uint32", listed(d.samples)),
+                ("weights, float32", listed(d.weights)),
+                *((line.words, listed(line.values)) for line in story(trace) if line.values is not None),
+                ("refused", trace.run.refused or "nothing"),
+            ),
+        )  # fmt: skip
+
+    def columns(self, trace: Moved) -> dict[str, np.ndarray]:
+        before, after = (trace.run.trace.states.tables[0][trace.step - k] for k in (1, 0))
+        columns = {"row": np.arange(ROWS)}
+        columns |= {f"{when}_{k}": x[:, k] for when, x in (("before", before), ("after", after)) for k in range(WIDTH)}
+        return columns | {f"{name}_{k}": x[:, k] for name, x in trace.slots.items() for k in range(WIDTH)}
+
+
+def _shown(trace: Moved) -> OneStep:
+    run, k, found = trace.run, trace.step - 1, trace.lookups
+    asked = run.asked[k]
+    gain, place = np.full(len(asked.id), np.nan), np.zeros(len(asked.id), int)
+    if not run.refused:
+        gain[asked.made], place[asked.made] = found.weights, found.inverse
+    return OneStep(
+        asked.sample, asked.id, gain, place, found.unique, run.trace.activations[0][k], run.trace.gradients[0][k],
+        run.trace.states.tables[0][trace.step], trace.slots, trace.row, story(trace),
+    )  # fmt: skip

@@ -1,0 +1,220 @@
+"""A training of two embedding tables on eight devices: two learning rates, and who has the work."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from .._base.numbers import number, percent
+from ..figures.tpu_run import RunView, Training
+from ..live import Description, Menu, Slider, Toggle
+from ._embedding_run import RULES, chances, labeled, popular, weights
+from ._lab import Control, Lab, Target
+
+STEPS, DEVICES, WIDTH = 30, 8, 4
+NAMES, ROWS, SAMPLES, IDS = ("words", "users"), (16, 8), 2, 2  # samples of a device; words in a sample
+
+
+class Trained(NamedTuple):
+    """A training, how much of it is done, and what it was asked to be."""
+
+    settings: dict[str, Any]
+    step: int
+    moved: tuple[np.ndarray, ...]
+    loss: np.ndarray
+    unique: tuple[np.ndarray, ...]
+    traffic: np.ndarray
+
+    @property
+    def served(self) -> np.ndarray:
+        """How many rows each device was asked for in the whole training."""
+        return np.asarray(self.traffic.sum(axis=(0, 1)))
+
+    @property
+    def touched(self) -> tuple[np.ndarray, ...]:
+        """The rows of each table that the step looked up."""
+        nothing = np.zeros(0, np.int64)
+        found = [np.unique(ids[self.step - 1]) if self.step else nothing for ids in self.unique]
+        return tuple(ids[ids < rows] for ids, rows in zip(found, ROWS, strict=True))
+
+    @property
+    def now(self) -> np.ndarray:
+        """Rows that devices ask of each other in the step."""
+        return np.asarray(self.traffic[self.step - 1] if self.step else np.zeros((DEVICES, DEVICES), np.int64))
+
+
+def _late_but_low(trace: Trained) -> tuple[bool, str]:
+    s, last = trace.settings, trace.loss[-5:].mean(axis=0)
+    good = s["rule"] == "sgd" and s["pipelined"] and bool((last <= 0.3).all())
+    return good, f"They are {number(float(last[0]))} and {number(float(last[1]))} now"
+
+
+def _one_device(trace: Trained) -> tuple[bool, str]:
+    times = float(trace.served.max() / trace.served.mean())
+    return times >= 3, f"Device {trace.served.argmax()} is asked {times:.2f} times as much as the mean now"
+
+
+_PLAIN = {
+    "step": STEPS, "rule": "sgd", "rate_words": 0.5, "rate_users": 0.1, "zipf": 1.0, "strategy": "div",
+    "pipelined": False,
+}  # fmt: skip
+_POPULAR = {**_PLAIN, "zipf": 1.5, "rate_words": 0.2}  # at 0.5 the sum for the most popular word goes too far
+
+
+class tpu_embedding_run(Lab):
+    """Train two embedding tables whose rows are dealt out over eight devices, each table with its own learning rate.
+
+    Every device has two samples, each with two words and one user. Words are popular by Zipf's law, users are not. A
+    device asks for a row once, however many of its samples name it.
+
+    Controls: `step` (how many are done), `rule` (an optimizer), `rate_words` and `rate_users` (learning rates, log
+    scale: entries 0 and 1 of what is sent with the gradients), `zipf` (how popular the popular words are), `strategy`
+    (div, mod: how rows are dealt out) and `pipelined` (lookups do not wait for the update of the step before).
+
+    >>> tpu_embedding_run(step=1).description.summary.partition(",")[0]
+    'Step 1: loss 10 of words'
+    """
+
+    label = "Two embedding tables on eight devices"
+    axis = "step"
+    presets: ClassVar[dict[str, dict[str, Any]]] = {
+        "Two rates": _PLAIN,
+        "One update late": {**_PLAIN, "pipelined": True},
+        "Adam without correction": {**_PLAIN, "rule": "adam", "rate_words": 0.1, "rate_users": 0.1, "step": 2},
+        "Popular rows on one device": _POPULAR,
+        "Rows dealt out in turn": {**_POPULAR, "strategy": "mod"},
+    }
+    targets: ClassVar[dict[str, Target]] = {
+        "late_but_low": Target(
+            "with SGD and updates one step late, bring the mean loss of the last five steps to 0.3 for both tables",
+            _late_but_low,
+        ),
+        "one_device": Target("let one device be asked for 3 times as many rows as the mean of all", _one_device),
+    }
+
+    def make_controls(self) -> list[Control]:
+        rates = [
+            Slider(f"rate_{name}", f"Learning rate {k}, of {name}", 0.01, 1.0, rate, scale="log", step=10)
+            for k, (name, rate) in enumerate(zip(NAMES, (0.5, 0.1), strict=True))
+        ]
+        return [
+            Slider("step", "Steps done", 0, STEPS, 12, scale="integer", play=True),
+            Menu("rule", "Optimizer", labeled(), "sgd"),
+            *rates,
+            Slider("zipf", "Popularity of words (Zipf exponent)", 0.0, 2.0, 1.0, step=0.1),
+            Menu("strategy", "Rows of a device", [("div", "neighbors (div)"), ("mod", "every eighth (mod)")], "div"),
+            Toggle("pipelined", "Lookups one update ahead", False),
+        ]
+
+    def compute(self, values: dict[str, Any]) -> Trained:
+        settings = {name: value for name, value in values.items() if name != "step"}
+        training = {name: value for name, value in settings.items() if name != "strategy"}
+        moved, loss, unique = _trained(**training)
+        return Trained(settings, values["step"], moved, loss, unique, _traffic(values["zipf"], values["strategy"]))
+
+    def make_view(self) -> RunView:
+        return RunView(NAMES, ROWS, STEPS, DEVICES)
+
+    def draw(self, view: RunView, trace: Trained) -> None:
+        view.draw(Training(
+            trace.step, trace.moved, trace.touched, trace.loss, _owners(trace.settings["strategy"]), trace.now
+        ))  # fmt: skip
+
+    def describe(self, trace: Trained) -> Description:
+        s, k = trace.settings, trace.step
+        loss = [number(float(x)) for x in trace.loss[k - 1]] if k else ["none yet"] * 2
+        far = [int((x[k] > 0).sum()) for x in trace.moved]
+        away = int(trace.now.sum() - np.trace(trace.now))
+        share = trace.served.max() / trace.served.sum()
+        said = f"loss {loss[0]} of {NAMES[0]}, {loss[1]} of {NAMES[1]}; {away} of {trace.now.sum()} rows come from"
+        busiest = f"device {trace.served.argmax()} has {percent(share)} of the work of all steps"
+        moved = f"{far[0]} of {ROWS[0]} words and {far[1]} of {ROWS[1]} users have moved"
+        return Description(
+            alt=f"Two tables on {DEVICES} devices, rows by {s['strategy']}, {RULES[s['rule']][0]} at rates "
+            f"{number(s['rate_words'])} and {number(s['rate_users'])}. Step {k}: {said} another device. {moved}; "
+            f"{busiest}.",
+            summary=f"Step {k}: {said} another device; {busiest}.",
+            table=(
+                ("optimizer", RULES[s["rule"]][0]),
+                ("learning rates sent", f"{number(s['rate_words'])}, {number(s['rate_users'])}"),
+                *((f"loss of {name}", x) for name, x in zip(NAMES, loss, strict=True)),
+                ("rows that have moved", moved),
+                ("rows asked for", f"{trace.now.sum()}, {away} of another device"),
+                ("rows of each device asked for", ", ".join(map(str, trace.now.sum(axis=0)))),
+                ("in the whole training", ", ".join(map(str, trace.served))),
+                ("lookups wait for the update before", "no" if s["pipelined"] else "yes"),
+            ),
+        )
+
+    def columns(self, trace: Trained) -> dict[str, np.ndarray]:
+        steps = np.arange(1, STEPS + 1)
+        losses = {f"loss_{name}": trace.loss[:, k] for k, name in enumerate(NAMES)}
+        return {"step": steps} | losses | {f"rows_of_{d}": trace.traffic[:, :, d].sum(axis=1) for d in range(DEVICES)}
+
+
+def _owners(strategy: Any) -> tuple[np.ndarray, ...]:
+    from ..tpu import Shards
+
+    return tuple(np.asarray(Shards(rows, DEVICES, strategy).owner(np.arange(rows))) for rows in ROWS)
+
+
+@functools.lru_cache(maxsize=64)
+def _traffic(zipf: float, strategy: Any) -> np.ndarray:
+    """Rows that devices ask of each other in each step, both tables together."""
+    from ..tpu import traffic
+
+    plan = _plan("sgd", False)
+    return np.array([traffic(plan, batch, strategy=strategy).sum(axis=0) for batch in _batches(zipf)])
+
+
+@functools.lru_cache(maxsize=64)
+def _trained(rule: str, rate_words: float, rate_users: float, zipf: float, pipelined: bool) -> Any:
+    """For each table how far rows are from their start, (steps + 1, rows); losses; and ids asked for."""
+    from ..models.tpu_runs.traces import record
+    from ..tpu import create
+
+    plan = _plan(rule, pipelined)
+    begin, end = zip(*(weights(rows, WIDTH, 1 + k) for k, rows in enumerate(ROWS)), strict=True)
+    steps = np.arange(1, STEPS + 1)
+    rates = np.stack([np.full(STEPS, rate_words), np.full(STEPS, rate_users), steps], axis=1)[:, : plan.tag_count]
+    trace = record(create(plan, begin), create(plan, end), _batches(zipf), rates)
+    moved = tuple(np.linalg.norm(x - x[:1], axis=2) for x in trace.states.tables)
+    loss = np.stack([(g * g).reshape(STEPS, -1).sum(axis=1) / 2 for g in trace.gradients], axis=1)
+    return moved, loss, tuple(t.unique for t in trace.lookups)
+
+
+@functools.lru_cache(maxsize=64)
+def _batches(zipf: float) -> list[Any]:
+    """The ids of every step and device; those of users are the same whatever words are popular."""
+    from ..tpu import Batch
+
+    return [Batch(tables) for tables in zip(_lookups(0, zipf), _lookups(1, 0.0), strict=True)]
+
+
+@functools.lru_cache(maxsize=64)
+def _lookups(k: int, zipf: float) -> list[Any]:
+    """What every step looks up in table k."""
+    from ..models.tpu_runs.traces import sized
+    from ..tpu import Feature, Ids, Plan, Table, make_batch
+
+    each, most = (IDS, 1)[k], SAMPLES * IDS
+    plan = Plan((Table(NAMES[k], ROWS[k], WIDTH),), (Feature("id", 0, (SAMPLES,)),), cores=DEVICES)
+    ids = popular(chances(5 + k, STEPS, DEVICES, SAMPLES * each), ROWS[k], zipf)
+    sample = np.repeat(np.arange(SAMPLES), each)
+    batches = (make_batch(plan, [{"id": Ids(sample, one)} for one in step]) for step in ids)
+    return [sized(batch, DEVICES, most, most, SAMPLES).tables[0] for batch in batches]
+
+
+@functools.cache
+def _plan(rule: str, pipelined: bool) -> Any:
+    from ..tpu import Feature, Plan, Table, Tag
+
+    counter = Tag(2) if rule == "frequency_aware" else None
+    tables = tuple(
+        Table(name, rows, WIDTH, RULES[rule][1], Tag(k), step_counter=counter)
+        for k, (name, rows) in enumerate(zip(NAMES, ROWS, strict=True))
+    )
+    features = Feature("word", 0, (SAMPLES,)), Feature("user", 1, (SAMPLES,))
+    return Plan(tables, features, cores=DEVICES, pipelined=pipelined)

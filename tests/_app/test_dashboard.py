@@ -1,0 +1,61 @@
+"""`gradlab dashboard`: the pages it writes, what it shows first, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import sys
+import types
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import gradlab as gl
+from gradlab import __main__ as command
+from gradlab._base.extras import missing
+
+STATE = "#gl=1&lab=clipping&limit=0.3"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "page"),
+    [([], "index.ipynb"), (["clipping"], "clipping.ipynb"), ([f"http://x/{STATE}"], f"clipping.ipynb{STATE}")],
+    ids=["all", "name", "link"],
+)
+def test_it_serves_all_pages_and_shows_the_one_asked_for(arguments: list[str], page: str, monkeypatch: Any) -> None:
+    served: list[Any] = []
+
+    def serve(folder: Path, page: str, extra: list[str]) -> None:
+        served.append((sorted(path.stem for path in folder.glob("*.ipynb")), page, extra))
+
+    monkeypatch.setitem(sys.modules, "gradlab._app.voila_server", types.SimpleNamespace(serve=serve))
+    assert command.main(["dashboard", *arguments, "--", "--port=9999"]) == 0
+    assert served == [(sorted([*gl.labs.catalog(), "index"]), page, ["--port=9999"])]
+
+
+def test_pages_for_a_jupyterlab_lead_to_its_own_notebooks(tmp_path: Path, capsys: Any) -> None:
+    assert command.main(["dashboard", "--write", str(tmp_path / "pages")]) == 0
+    assert capsys.readouterr().out == f"wrote {len(gl.labs.catalog()) + 1} pages to {tmp_path / 'pages'}\n"
+    cells = json.loads((tmp_path / "pages" / "clipping.ipynb").read_text("utf-8"))["cells"]
+    assert cells[0]["source"].startswith(f"# {gl.labs.clipping.label}\n\nDrag a limit")
+    assert cells[1]["source"] == "import gradlab as gl\n\ngl.labs.clipping()"
+    assert "(../../../lab/tree/notebooks/02_clipping.ipynb)" in cells[2]["source"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ("cliping", "unknown lab 'cliping': the labs are clipping, "),
+        ("#gl=1&lab=cliping", "cannot open the link: the link names a lab 'cliping'"),
+    ],
+)
+def test_what_is_not_there_is_not_shown(asked: str, message: str, capsys: Any) -> None:
+    assert command.main(["dashboard", asked]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_missing_voila_is_named(monkeypatch: Any, capsys: Any) -> None:
+    monkeypatch.delitem(sys.modules, "gradlab._app.voila_server", raising=False)
+    monkeypatch.setitem(sys.modules, "voila.app", None)
+    assert command.main(["dashboard"]) == 2
+    assert capsys.readouterr().err == f"gradlab: {missing('`gradlab dashboard`', 'voila', 'dashboard')}\n"

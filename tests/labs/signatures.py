@@ -1,0 +1,121 @@
+"""What type checkers and editors see of the labs: the names and types of their controls.
+
+python -m tests.labs.signatures       writes gradlab/labs/__init__.pyi
+"""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import gradlab as gl
+from gradlab.live import Button, Menu, Range, Toggle
+
+STUB = Path(gl.__file__).parent / "labs" / "__init__.pyi"
+HEAD = '''\
+"""The labs as type checkers and editors see them. Written by `python -m tests.labs.signatures`."""
+
+# ruff: noqa: I001
+# fmt: off
+
+from os import PathLike
+from pathlib import Path
+from typing import Literal, TypedDict, Unpack
+
+from matplotlib.figure import Figure
+
+from ..record import Recorder
+{imports}
+from ._lab import Lab as Lab
+from ._lab import Target as Target
+
+def catalog() -> dict[str, type[Lab]]: ...
+
+catalogue = catalog
+
+def from_link(link: str) -> Lab: ...
+'''
+_RUN = "str | PathLike[str] | Recorder"
+MOST = 40  # options of a menu that are spelled out
+RECORDINGS = {"clipping": f"{_RUN} | dict[float | None, Recorder]"}  # all others on a recorded run take one
+
+
+def stub() -> str:
+    """The whole file."""
+    labs = gl.labs.catalog().values()
+    imports = f"from . import ({', '.join(sorted({_home(make) for make in labs}))})"
+    text = "\n".join([HEAD.format(imports=imports), *(line for make in labs for line in _lab(make))])
+    return "\n".join(line for long in text.splitlines() for line in _wrapped(long)) + "\n"
+
+
+def _wrapped(line: str) -> list[str]:
+    """In lines of 120 characters, which may end anywhere inside brackets and quotes."""
+    indent = " " * (len(line) - len(line.lstrip()) + 4 * ('"""' not in line))
+    whole = line.replace(" -> ", "\0->\0").replace(": ...", ":\0...")
+    parts = textwrap.wrap(whole, 120, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    return [part.replace("\0", " ") for part in parts] or [""]
+
+
+def _home(make: type[gl.labs.Lab]) -> str:
+    return make.__module__.rpartition(".")[2]
+
+
+def _lab(make: type[gl.labs.Lab]) -> Iterator[str]:
+    name = make.__name__
+    controls, own = f"_{name}_controls", "recording" in inspect.signature(make.__init__).parameters
+    other = {c.name: c for c in (make(_recorded()) if own else make()).controls}  # type: ignore[arg-type]
+    types = [_typed(c, other[c.name]) for c in make().controls if not isinstance(c, Button)]
+    recording = f"recording: {RECORDINGS.get(name, _RUN)} | None = None, *, " if own else ""
+    target = f"{_literal(make.targets)} | None = None" if make.targets else "None = None"
+    yield f"class {controls}(TypedDict, total=False):"
+    yield from (f"    {line}" for line in types)
+    yield f'''
+class {name}({_home(make)}.{name}):
+    """{make.about()}"""
+
+    def __init__(self, {recording}target: {target}, **initial: Unpack[{controls}]) -> None: ...
+    def set(self, **params: Unpack[{controls}]) -> None: ...  # type: ignore[override]
+    def figure(self, **params: Unpack[{controls}]) -> Figure: ...  # type: ignore[override]
+    def save(  # type: ignore[override]
+        self, path: str | Path, theme: Literal["light", "dark"] = "light", **params: Unpack[{controls}]
+    ) -> None: ...
+'''
+
+
+def _typed(control: Any, other: Any) -> str:
+    """The name of a control and its type: what it takes whatever the recording."""
+    if isinstance(control, Menu):
+        fixed = control.values() == other.values() and len(control.values()) <= MOST
+        return f"{control.name}: {_options(control.values(), fixed)}"
+    if isinstance(control, Toggle):
+        return f"{control.name}: bool"
+    number = "int" if control.scale == "integer" else "float"
+    return f"{control.name}: {f'tuple[{number}, {number}]' if isinstance(control, Range) else number}"
+
+
+def _options(values: list[Any], fixed: bool) -> str:
+    if fixed and not any(isinstance(value, float) for value in values):
+        return _literal(values)
+    kinds = dict.fromkeys("None" if value is None else type(value).__name__ for value in values)
+    return " | ".join(sorted(kinds, key=lambda kind: kind == "None"))
+
+
+def _literal(values: Any) -> str:
+    return f"Literal[{', '.join(repr(value) for value in values)}]".replace("'", '"')
+
+
+def _recorded() -> gl.Recorder:
+    """A run that shares no name with those that ship."""
+    rec = gl.Recorder(entries=4)
+    for step in range(3):
+        rec.record({"a": np.full(3, step + 1.0), "b": np.ones(2)}, loss=1.0)
+    return rec
+
+
+if __name__ == "__main__":
+    STUB.write_text(stub(), "utf-8")

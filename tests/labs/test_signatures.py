@@ -1,0 +1,77 @@
+"""The names of a lab's controls are known to type checkers, to `inspect`, and so to completion."""
+
+import inspect
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import gradlab as gl
+from tests.labs.signatures import STUB, stub
+
+ROOT = Path(__file__).parents[2]
+WRONG = """\
+import gradlab as gl
+
+gl.labs.clipping(limt=1)
+gl.labs.clipping(method="nrm")
+gl.labs.clipping().set(limt=1)
+gl.labs.adagrad(target="top")
+"""
+
+
+def test_what_type_checkers_read_is_what_the_labs_are() -> None:
+    assert STUB.read_text("utf-8") == stub(), "run python -m tests.labs.signatures"
+
+
+def test_a_reader_who_looks_finds_labs_only() -> None:
+    assert dir(gl.labs) == sorted(gl.labs.__all__)
+    assert {"Lab", "Target", "catalog", "catalogue", "from_link", *gl.labs.catalog()} == set(gl.labs.__all__)
+
+
+@pytest.mark.parametrize("make", gl.labs.catalog().values(), ids=gl.labs.catalog())
+def test_a_signature_names_the_controls(make: Any) -> None:
+    parameters = inspect.signature(make).parameters
+    shown = {name: x.default for name, x in parameters.items() if name not in ("recording", "target")}
+    assert shown == make().params
+    assert parameters["target"].default is None
+
+
+def test_a_lab_of_ones_own_has_a_signature_and_a_frame_has_its_own() -> None:
+    class mine(gl.labs.clip_arrows):
+        def __init__(self, teacher: str, **initial: Any) -> None:
+            super().__init__(**initial)
+
+    assert list(inspect.signature(mine).parameters) == ["teacher", "initial"]  # nobody knows a teacher
+    assert list(inspect.signature(gl.labs.Lab).parameters) == ["target", "initial"]
+
+
+def test_a_notebook_completes_the_names() -> None:
+    completer = pytest.importorskip("IPython.core.completer")
+    complete, text = completer.IPCompleter(namespace={"gl": gl}), "gl.labs.clip_arrows(lim"
+    with completer.provisionalcompleter():
+        assert "limit=" in {found.text for found in complete.completions(text, len(text))}
+
+
+def mypy(program: Path, folder: Path) -> tuple[int, str]:
+    """What mypy says of a file, and of nothing that it imports."""
+    silent = ("--config-file=", "--follow-imports=silent", "--ignore-missing-imports")
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", *silent, str(program)], cwd=folder, env={**os.environ, "MYPYPATH": str(ROOT)},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.packaging
+def test_mypy_finds_a_name_that_no_control_has(tmp_path: Path) -> None:
+    (program := tmp_path / "mine.py").write_text(WRONG)
+    rc, said = mypy(program, tmp_path)
+    assert rc == 1
+    assert 'mine.py:3: error: Unexpected keyword argument "limt" for "clipping"; did you mean "limit"?' in said
+    assert [f"mine.py:{line}: error" in said for line in (4, 5, 6)] == [True] * 3
+    rc, said = mypy(ROOT / "tests" / "typing" / "assert_types_labs.py", tmp_path)
+    assert rc == 0, said
