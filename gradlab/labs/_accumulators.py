@@ -127,7 +127,7 @@ class accumulators(Lab):
 
     def columns(self, trace: Filling) -> dict[str, np.ndarray]:
         past = trace.so_far
-        columns = {"worker": np.array(past.worker, int) + 1, "accepted": np.array(past.kept)}
+        columns = {"worker": np.array(past.worker, int) + 1, "accepted": np.array(past.accepted)}
         return columns | {
             name: np.array(getattr(past, name)) for name in ("local_step", "step", "count", "served", "needs")
         }
