@@ -52,6 +52,7 @@ def _sum(g: Gradient, axis_name: Any) -> Gradient:
     from .._steps.jax import jax
 
     if not isinstance(g, IndexedSlices):
-        return jax.lax.psum(g, axis_name)
+        total: Gradient = jax.lax.psum(g, axis_name)  # type: ignore[no-untyped-call]  # JAX says no types of it
+        return total
     values, indices = (jax.lax.all_gather(x, axis_name, tiled=True) for x in (g.values, g.indices))
     return IndexedSlices(values, indices, g.dense_shape)

@@ -176,7 +176,8 @@ class Settings:
             return rate.at(n, dtype)
         later = self._version.name == "tf2.3"
         decay = self._hyper["decay"].at(n, dtype) if later else np.float32(self._initial_decay).astype(dtype)
-        return rate.at(n, dtype) / (np.dtype(dtype).type(1) + decay * n)
+        decayed: Array = rate.at(n, dtype) / (np.dtype(dtype).type(1) + decay * n)
+        return decayed
 
     def get_config(self) -> dict[str, Any]:
         """The arguments of the constructor by name, as the version gives them.

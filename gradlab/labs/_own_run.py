@@ -12,7 +12,7 @@ import numpy as np
 from ..live import LiveFigure, Slider
 from ..models import reader_run
 from ..record import Recorder
-from ..record.condensed import condensed
+from ..record.recording import condensed
 from ._lab import Lab
 
 Recording = str | PathLike[str] | Recorder

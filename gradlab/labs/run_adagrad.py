@@ -7,12 +7,11 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .._base.numbers import percent
+from .._base.numbers import listed, percent
 from ..figures.run_adagrad import Entries, EntriesView
 from ..figures.run_rows import MOST_ROWS
 from ..live import Description, Drag, Items, LiveFigure, Menu, Slider
-from ..record.frozen import Frozen, Rates, adagrad_rates, at_row, ends
-from ..record.words import listed
+from ..record.frozen import Frozen, Rates, adagrad_rates, at_bucket, ends
 from ..rules import Adagrad
 from ._lab import Control, Target, plain
 from ._own_run import Recording, RunLab, every, follow_clicks, in_sight
@@ -127,7 +126,7 @@ class run_adagrad(RunLab):
         rates = self._ran(rule)
         row = int(np.searchsorted(self._ends, values["step"], side="right")) - 1
         return Answer(
-            rates, at_row(self.rec, rates, row, rule, values["below"]), row, self._names.index(values["entry"])
+            rates, at_bucket(self.rec, rates, row, rule, values["below"]), row, self._names.index(values["entry"])
         )
 
     @functools.cached_property

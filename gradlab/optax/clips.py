@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from .. import clip
 from .._base.options import Semantics
 from .._base.slices import IndexedSlices
-from ._library import library
 
 if TYPE_CHECKING:
     import optax
@@ -106,7 +105,7 @@ def _of_leaves(clip_one: Callable[[Any], Any]) -> optax.GradientTransformation:
 
 def _stateless(clip_all: Callable[[list[Any], Callable[[], Sequence[Any]]], Sequence[Any]]) -> Any:
     """The transformation of a clip of a list of gradients; its second argument gives the weights beside them."""
-    optax = library()
+    optax = need_optax()
 
     def update(grads: Any, state: Any, params: Any = None) -> tuple[Any, Any]:
         from .._steps.jax import jax
@@ -117,7 +116,8 @@ def _stateless(clip_all: Callable[[list[Any], Callable[[], Sequence[Any]]], Sequ
         def weights() -> Sequence[Any]:
             if params is None:
                 raise ValueError("this clip needs the weights: call update(gradients, state, params)")
-            return tree.flatten_up_to(params)
+            found: Sequence[Any] = tree.flatten_up_to(params)
+            return found
 
         return tree.unflatten(clip_all(leaves, weights)), state
 

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .._base.arrays import Array
 from ..record import Recorder
-from ._library import library
 
 if TYPE_CHECKING:
+    import jax
     import optax
 
 
@@ -24,7 +23,7 @@ class RecordState:
     'before'
     """
 
-    columns: dict[str, Array]
+    columns: dict[str, jax.Array]
     name: str
 
     def __post_init__(self) -> None:
@@ -54,7 +53,7 @@ def record(
     >>> absorb(rec, state).global_norm.tolist()
     [5.0, 10.0]
     """
-    optax = library()
+    optax = need_optax()
 
     def init(params: Any) -> RecordState:
         return RecordState(recorder.init(params if like is None else like, **dict.fromkeys(scalars, 0.0)), name)

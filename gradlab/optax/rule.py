@@ -10,7 +10,6 @@ from .._steps import apply, pure
 from ..rules import Rule
 from ._exact import Replacement as Replacement
 from ._exact import difference
-from ._library import library
 
 if TYPE_CHECKING:
     import optax
@@ -27,7 +26,7 @@ class RuleState(NamedTuple):
     [0.0, 0.0]
     """
 
-    count: Array
+    count: Array  # type: ignore[assignment]  # which every tuple has as a method
     shared: dict[str, Array]
     slots: dict[str, Any]
 
@@ -64,7 +63,7 @@ def from_rule(rule: Any, learning_rate: Any = None, *, replace: bool = False) ->
     >>> updates["w"].tolist(), int(state.count)
     ([-0.3999999761581421], 1)
     """
-    optax = library()
+    optax = need_optax()
     if isinstance(rule, type):
         raise TypeError(f"from_rule got the class {rule.__name__}; give one of it: {rule.__name__}(...)")
     if isinstance(rule, optax.GradientTransformation):
@@ -122,7 +121,8 @@ class _OfOptimizer:
         return self.optimizer.init(jax.tree.map(_on_jax, params))
 
     def update(self, grads: Any, state: Any, params: Any) -> tuple[Any, Any]:
-        return self.optimizer.update(state, params, grads)
+        weights, state = self.optimizer.update(state, params, grads)
+        return weights, state
 
 
 def _on_jax(w: Any) -> Array:

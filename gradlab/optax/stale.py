@@ -10,7 +10,6 @@ from .._asynchrony.staleness import is_fresh
 from .._base.arrays import Array, as_array
 from .._base.errors import DTypeError, InvalidArgumentError
 from ._exact import Replacement
-from ._library import library
 
 if TYPE_CHECKING:
     import optax
@@ -65,7 +64,7 @@ def drop_stale(inner: optax.GradientTransformation, staleness: Any) -> optax.Gra
     [-4.0] 1 0.0
     [-0.0] 1 1.0
     """
-    optax = library()
+    optax = need_optax()
     _check_integer(staleness, "staleness")
     if not isinstance(inner, optax.GradientTransformation):
         raise TypeError(f"drop_stale needs an optax transformation, got {type(inner).__name__}; see from_rule")

@@ -74,7 +74,7 @@ def test_shares_are_counted_by_tensor_and_say_of_how_many() -> None:
     assert found.share_by_tensor.tolist() == [1, 0]
     assert found.fraction == 0.5
     assert all(name.startswith("big[") for name in found.named(found.frozen))
-    assert "2 of 4 sampled entries are frozen, below 0.1 of the rate they started with (big 100 % of 2" in str(found)
+    assert "2 of 4 sampled entries are frozen, below 0.1 of the rate they started with (big 100% of 2" in str(found)
 
 
 @pytest.mark.parametrize(
