@@ -1,0 +1,130 @@
+"""All that can be asked of a recording, as its methods."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from os import PathLike
+from typing import TypeVar
+
+import numpy as np
+
+from ..rules import Adagrad
+from . import file, merge
+from .buckets import EMPTY, Buckets
+from .coherence import Coherence, coherence
+from .frozen import Frozen, frozen
+from .summary import Summary, summarize
+from .what_if import WhatIf, what_if
+
+
+class Recording(Buckets):
+    """What a run has left, and what can be asked of it; `Recorder` fills it."""
+
+    def what_if(
+        self,
+        *,
+        clip_norm: float | None = None,
+        clip_value: float | None = None,
+        clip_global_norm: float | None = None,
+    ) -> WhatIf:
+        """What one limit would have done to these gradients: which steps it fires on, factor, norm after, turn angle.
+
+        Exact for `clip_norm` (each tensor by itself) and `clip_global_norm`; an estimate from the histograms, and
+        marked so, for `clip_value`. A bucket of several steps answers for the largest of them; shares count all steps.
+
+        >>> from gradlab import Recorder
+        >>> rec = Recorder(2)
+        >>> for g in ([3.0, 4.0], [30.0, 40.0]):
+        ...     rec.record([np.array(g)])
+        >>> rec.what_if(clip_global_norm=10.0).norm_after.tolist()
+        [5.0, 10.0]
+        """
+        limits = {"clip_norm": clip_norm, "clip_value": clip_value, "clip_global_norm": clip_global_norm}
+        return what_if(self, {kind: limit for kind, limit in limits.items() if limit is not None})
+
+    def summary(self, percentile: float = 90.0) -> Summary:
+        """How often limits would have fired, by tensor, with the limit that fires on (100 - percentile) % of steps."""
+        return summarize(self, percentile)
+
+    def frozen(self, rule: Adagrad | None = None, *, below: float = 0.1, step: int | None = None) -> Frozen:
+        """Which sampled entries Adagrad would have frozen by a step, which never moved, and which overflowed.
+
+            accumulator = initial + sum of g * g so far,  frozen: lr / root(accumulator) < below * lr / root(start)
+
+        Args:
+            rule: the Adagrad, with its initial accumulator and epsilon; by default Keras's. The rate has no say.
+            below: an effective rate below this share of the one at the start is frozen. start is the accumulator before
+                the first step; if that is 0, the one after the first gradient that is not 0.
+            step: how many steps are done; all by default.
+
+        Raises: ValueError: no single entries were recorded; a share or a step that cannot be. TypeError: another rule.
+
+        >>> from gradlab import Recorder
+        >>> rec = Recorder()
+        >>> for _ in range(20):
+        ...     rec.record({"w": np.array([10.0, 0.1, 0.0])})
+        >>> found = rec.frozen(below=0.1)
+        >>> found.named(found.frozen), found.named(found.still)
+        (('w[0]',), ('w[2]',))
+        """
+        return frozen(self, rule, below, step)
+
+    def coherence(self, lags: Sequence[int] | None = None) -> Coherence:
+        """How much gradients so many steps apart agree: the cosine between them, estimated on the sampled entries.
+
+        Batches differ from step to step, so neighbours agree in part only; what is lost beyond lag 1 is what staleness
+        costs. Of merged steps the first one's entries are kept: lags are multiples of `stride` then.
+
+        Args:
+            lags: steps apart; by default 0 to 16 times `stride`.
+
+        Raises: ValueError: no single entries were recorded; a lag that is none.
+
+        >>> from gradlab import Recorder
+        >>> rec = Recorder()
+        >>> for k in range(4):
+        ...     rec.record({"w": np.array([1.0, 0.0]) if k % 2 else np.array([0.0, 1.0])})
+        >>> rec.coherence([0, 1, 2]).cosine.tolist()
+        [1.0, 0.0, 1.0]
+        """
+        return coherence(self, lags)
+
+    def durations(self) -> np.ndarray:
+        """Seconds of the steps of which that is known, float64; of a bucket of several its mean.
+
+        Without the first one, which has nothing before it to be measured from, or holds a compilation. Meant for
+        `gl.workers.Speeds(measured=rec.durations())`.
+
+        >>> from gradlab import Recorder
+        >>> rec = Recorder()
+        >>> for _ in range(3):
+        ...     rec.record([np.ones(2)])
+        >>> len(rec.durations())
+        2
+        """
+        seconds = self["seconds"][1:].astype(np.float64)
+        return seconds[np.isfinite(seconds) & (seconds > 0)]
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write a compressed .npz, without pickle; ValueError if no step was recorded."""
+        if not self.seen:
+            raise ValueError(EMPTY)
+        file.save(path, self.layout, self._data, self.seen, self.stride)
+
+
+AnyRecording = TypeVar("AnyRecording", bound=Recording)
+
+
+def condensed(rec: AnyRecording, buckets: int) -> AnyRecording:
+    """The recording itself if it has no more buckets than that, else one with every two neighbors joined, and so on."""
+    if len(rec) <= buckets:
+        return rec
+    fewer = copy.copy(rec)
+    fewer._data = {name: x.copy() for name, x in rec._data.items()}
+    while len(fewer) > buckets:
+        there = len(fewer)
+        fewer._data |= {name: fewer._data[name][:there] for name in merge.BY_BUCKET}
+        merge.halve(fewer._data)
+        fewer.stride *= 2
+    return fewer
