@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gradlab.optax._exact import Replacement, difference
+from gradlab.optax.rule import Replacement, difference
 
 DTYPES = ["float16", "bfloat16", "float32", "float64"]
 N = 100_000
