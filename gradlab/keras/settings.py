@@ -14,9 +14,9 @@ from .._base.options import is_strict
 from .._variables.hyperparameters import described
 from .._variables.variable import Variable, current_collection
 from .arguments import check_arguments
+from .backend import current_replicas
 from .clips import check_limit
 from .hyperparameters import Hyperparameter
-from .replicas import current_replicas
 from .semantics import CLIPS, Name, Semantics, semantics
 
 Strict = Literal["tf"] | None

@@ -12,7 +12,7 @@ from .._variables.variable import Variable as Variable
 from .hyperparameters import Hyperparameter
 from .optimizer import Optimizer
 from .semantics import Name
-from .semantics import semantics as row
+from .semantics import semantics as version_of
 from .settings import Strict
 
 
@@ -53,7 +53,7 @@ class SGD(Optimizer):
         strict: Strict = None,
         **kwargs: Any,
     ) -> None:
-        version = row(semantics)
+        version = version_of(semantics)
         if version.name == "keras3" and not isinstance(momentum, float):
             raise ValueError(f"momentum must be a float in [0, 1], got {momentum!r}")
         super().__init__(name, semantics, strict, {"learning_rate": learning_rate}, kwargs)

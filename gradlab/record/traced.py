@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 State = dict[str, "Array"]
 
-_PACKS = {
+_PACKS: dict[str, tuple[str, ...]] = {
     "values": ("norm", "norm_low", "largest", "square", "entry", "mean"),
     "counts": ("nonfinite", "peak", "count"),
 }
@@ -160,7 +160,7 @@ def _packed(columns: Mapping[str, A]) -> dict[str, A]:
     return {pack: xp.concatenate([both[name] for name in names], axis=1) for pack, names in _PACKS.items()}
 
 
-def _unpacked(layout: Layout, state: Mapping[str, A], prefix: str = "") -> dict[str, A]:
+def _unpacked(layout: Layout, state: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     found = {}
     for pack, names in _PACKS.items():
         ends = np.cumsum([0, *(layout.widths[name] for name in names)])

@@ -44,7 +44,7 @@ def test_accumulators_and_rates_are_the_rules_own(library: str) -> None:
     assert found.share[5] == 1 and not found.frozen[5]
 
 
-def test_merged_rows_lose_nothing_at_their_ends() -> None:
+def test_merged_buckets_lose_nothing_at_their_ends() -> None:
     whole, merged = recorded(), recorded(steps=10)
     assert merged.stride == 4
     for step in (0, 4, 20, 40):

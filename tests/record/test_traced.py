@@ -120,7 +120,7 @@ def test_batches_record_what_single_steps_do(seed: int, capacity: int, every: in
     capacity=st.integers(1, 9),
     odd=st.dictionaries(st.integers(0, 70), st.sampled_from(ODD), max_size=6),
 )
-def test_no_extreme_is_lost_when_rows_merge(seed: int, capacity: int, odd: dict[int, float]) -> None:
+def test_no_extreme_is_lost_when_buckets_merge(seed: int, capacity: int, odd: dict[int, float]) -> None:
     grads, loss = gradients(seed, odd), np.float32(np.arange(2 + seed))
     every, merged = eager(gl.Recorder(len(loss)), grads, loss), eager(gl.Recorder(capacity), grads, loss)
     assert merged.bucket_steps.sum() == merged.seen == len(loss) and len(merged) <= capacity
