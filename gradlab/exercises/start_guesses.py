@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..figures.prediction import Quantity
-from ..workers.reader import Reader as Model
+from ..workers.problems import Reader as Model
 from .prediction import Prediction
 
 

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from ..figures.sequence import Event
 from ..workers import CHECK, READ, RECORD, UPDATE, Bowl, Experiment, Server, Trace
+from ..workers.experiment import worker
 from ..workers.replays import step
-from ..workers.worker import worker
 
 WORKERS = 3
 _LETTERS = {"R": READ, "N": RECORD, "C": CHECK, "U": UPDATE}
@@ -61,10 +61,10 @@ def _told(server: Server, move: int, k: int) -> tuple[str, str]:
     if move == RECORD:
         return "note", f"notes {ledger.recorded[k]}"
     if move == CHECK:
-        passed = ledger.fresh[k]
+        passed = ledger.accepted[k]
         sign = "≤" if passed else ">"
         return ("passed" if passed else "failed"), f"{ledger.checked[k]}−{ledger.recorded[k]} {sign} {ledger.staleness}"
-    return ("updated", f"now v{ledger.step}") if ledger.fresh[k] else ("dropped", "is dropped")
+    return ("updated", f"now v{ledger.step}") if ledger.accepted[k] else ("dropped", "is dropped")
 
 
 def _weight(weights: Any) -> float:

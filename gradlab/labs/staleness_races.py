@@ -58,7 +58,7 @@ class Moment(NamedTuple):
         """How many gradients have passed their check, are not applied yet, and are too old by now."""
         ledger = Simulation(self.play.trace).goto(self.done).ledger
         made = self.play.trace.moves[: self.done].tolist()
-        passed = [k for k in range(WORKERS) if ledger.fresh[k] and made.count([CHECK, k]) > made.count([UPDATE, k])]
+        passed = [k for k in range(WORKERS) if ledger.accepted[k] and made.count([CHECK, k]) > made.count([UPDATE, k])]
         return sum(not is_fresh(ledger.step - ledger.read_at[k], ledger.staleness) for k in passed)
 
 

@@ -20,8 +20,7 @@ from gradlab._base.arrays import Array
 from gradlab.workers import JOIN, LEAVE, UPDATE, Bowl, Crash, Digits, Experiment, Speeds, Trace, on_ray, replay, run
 from gradlab.workers.durable import Durable
 from gradlab.workers.log import Log
-from gradlab.workers.ray_actors import ServerActor, WorkerActor
-from gradlab.workers.ray_session import connected
+from gradlab.workers.on_ray import ServerActor, WorkerActor, connected
 from tests.test_readme import CLUSTER
 
 pytestmark = pytest.mark.ray
