@@ -33,7 +33,7 @@ TESTED_ELSEWHERE = {
     "datasets": "models/test_datasets.py",
     "reader_run": "models/test_reader_run.py",
     "_base/errors": "the tests of whoever raises them; the line a warning points at is in clip/test_warnings.py",
-    "keras/tap": "keras/test_recording.py: what is recorded, saved, and left behind; record/test_hosts.py: every backend",
+    "keras/tap": "keras/test_recording.py: what is recorded and left behind; record/test_hosts.py: every backend",
     "keras/semantics": "keras/: a table of what is tested there, version by version",
     "live/display_list": "live/test_renderer.py and live/test_pixels.py: what is written is what gets painted",
     "live/fallback": "live/test_figure.py: what a figure shows where nothing runs",

@@ -16,9 +16,9 @@ class Course(NamedTuple):
     """What is drawn.
 
     Attributes:
-        step: (rows,) first step of each row. until: steps in all.
-        norm, low: (rows,) largest and smallest global norm in the row's steps; NaN or Inf where a step held such.
-        loss: (rows,) NaN where none is known. limit: on the global norm; NaN for none.
+        step: (buckets,) first step of each. until: steps in all.
+        norm, low: (buckets,) largest and smallest global norm of its steps; NaN or Inf where a step held such.
+        loss: (buckets,) NaN where none is known. limit: on the global norm; NaN for none.
     """
 
     step: np.ndarray

@@ -18,7 +18,7 @@ _DECADES = 6  # that the colours tell apart
 
 
 def map_figure(norm: np.ndarray, step: np.ndarray, until: int, names: Sequence[str], narrow: bool = False) -> Any:
-    """Norms (rows, tensors) that began at step (rows,), of `until` steps; NaN and Inf stand out."""
+    """Norms (buckets, tensors) that began at step (buckets,), of `until` steps; NaN and Inf stand out."""
     shown = _largest(_largest(norm.T, MOST_COLUMNS, 1), MOST_ROWS, 0)  # (lines, columns)
     lines = len(shown)
     figure = new_figure(NARROW if narrow else WIDE, min(max(1.5 + 0.17 * lines, 2.0), 4.6))

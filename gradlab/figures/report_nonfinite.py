@@ -17,7 +17,7 @@ MOST_ROWS = 12
 def nonfinite_figure(
     count: np.ndarray, step: np.ndarray, until: int, names: Sequence[str], narrow: bool = False
 ) -> Any:
-    """Counts (rows, tensors) of entries that are NaN or Inf, the rows beginning at step (rows,), of `until` steps."""
+    """Counts (buckets, tensors) of entries that are NaN or Inf, beginning at step (buckets,), of `until` steps."""
     hit = np.flatnonzero(count.any(axis=0))[:MOST_ROWS]
     figure = new_figure(NARROW if narrow else WIDE, 1.2 + 0.24 * max(len(hit), 2))
     axes = tidy(figure.add_subplot(), "NaN or Inf", "training step", "")

@@ -60,7 +60,7 @@ class SGD(Optimizer):
         if isinstance(momentum, int | float) and not 0 <= momentum <= 1:
             raise ValueError(f"momentum must be in [0, 1], got {momentum!r}")
         is_tensor = hasattr(momentum, "dtype") and not isinstance(momentum, np.generic)  # those come from configs
-        rolls = callable(momentum) or is_tensor or momentum > 0
+        rolls = callable(momentum) or is_tensor or bool(np.asarray(momentum) > 0)
         self._rolls = rolls or version.name == "rewrite"  # which keeps the slot in any case
         self._momentum = Hyperparameter("momentum", momentum)
         if version.lazy:

@@ -58,17 +58,17 @@ def written(recording: Any) -> str:
 
 
 def in_sight(rec: Recorder) -> Recorder:
-    """The recording in no more rows than can be drawn."""
+    """The recording in no more buckets than can be drawn."""
     return condensed(rec, MOST_DRAWN)
 
 
 def every(rec: Recorder) -> str:
-    """What a row stands for: "step", or "row of 4 steps".
+    """What a bucket stands for: "step", or "bucket of 4 steps".
 
     >>> every(reader_run.shipped())
     'step'
     """
-    return "step" if rec.stride == 1 else f"row of {rec.stride} steps"
+    return "step" if rec.stride == 1 else f"bucket of {rec.stride:,} steps"
 
 
 def reach(*norms: np.ndarray) -> tuple[float, float]:

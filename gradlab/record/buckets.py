@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,22 +25,21 @@ EMPTY = (
     "rec = rec.absorb(state)"
 )
 SHOWN = 8  # of many names
-T = TypeVar("T")
 
 
-class Settled(Generic[T]):
+class Settled:
     """An attribute that is up to date when it is read: steps that wait, here or elsewhere, are put in first."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
 
-    def __get__(self, rec: Buckets, owner: type | None = None) -> T:
+    def __get__(self, rec: Buckets, owner: type | None = None) -> Any:
         if rec._elsewhere is not None:
             rec._elsewhere()
         rec._settle()
-        return cast(T, vars(rec)[self._name])
+        return vars(rec)[self._name]
 
-    def __set__(self, rec: Buckets, value: T) -> None:
+    def __set__(self, rec: Buckets, value: Any) -> None:
         vars(rec)[self._name] = value
 
 
@@ -50,9 +49,12 @@ class Buckets:
     What can be asked of them is in the files above; `Recording` offers all of it, `Recorder` fills them.
     """
 
-    seen = Settled[int]()
-    stride = Settled[int]()
-    _data = Settled[dict[str, np.ndarray]]()
+    if TYPE_CHECKING:
+        seen: int
+        stride: int
+        _data: dict[str, np.ndarray]
+    else:
+        seen, stride, _data = Settled(), Settled(), Settled()
     _elsewhere: Callable[[], object] | None = None  # hands over what waits on a device, if somebody records there
 
     def __init__(self, capacity: int, entries: int, histogram_every: int) -> None:

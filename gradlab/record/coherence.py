@@ -9,6 +9,7 @@ import numpy as np
 
 from .._base.arrays import quiet
 from .._base.errors import InvalidArgumentError
+from .._base.numbers import signed
 from .buckets import Buckets
 
 LAGS = 16  # by default so many strides, and 0
@@ -33,7 +34,7 @@ class Coherence:
     entries: int
 
     def __str__(self) -> str:
-        each = ", ".join(f"{c:.2f} at {lag}" for lag, c in zip(self.lags, self.cosine, strict=True))
+        each = ", ".join(f"{signed(f'{c:.2f}')} at {lag:,}" for lag, c in zip(self.lags, self.cosine, strict=True))
         buckets = f"; buckets of {self.stride:,} steps, of each its first" if self.stride > 1 else ""
         return f"median cosine of gradients so many steps apart: {each} (on {self.entries:,} sampled entries{buckets})"
 

@@ -47,7 +47,8 @@ class Waiting:
 
         Small tensors are copied, for their memory may hold another gradient soon.
         """
-        small = np.concatenate([parts[k] for k in self._small]) if self._small else np.zeros(0, np.float32)
+        whole: Sequence[Any] = parts  # which small ones are
+        small = np.concatenate([whole[k] for k in self._small]) if self._small else np.zeros(0, np.float32)
         self._steps.append(([parts[k] for k in self._large], small, scalars))
 
     def take(self, number: int) -> Columns:

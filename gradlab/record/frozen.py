@@ -75,7 +75,7 @@ class Frozen:
             for name, share, count in zip(self.names, self.share_by_tensor, self.sampled_by_tensor, strict=True)
         )
         parts = [
-            f"Adagrad from accumulator {self.rule.initial_accumulator_value:g}, after step {number(self.step)}: "
+            f"Adagrad from accumulator {self.rule.initial_accumulator_value:g}, after step {self.step:,}: "
             f"{self.frozen.sum():,} of {len(self.frozen):,} sampled entries are frozen, below {number(self.below)} of "
             f"the rate they started with ({by})"
         ]

@@ -73,7 +73,7 @@ class Recording(Buckets):
     def coherence(self, lags: Sequence[int] | None = None) -> Coherence:
         """How much gradients so many steps apart agree: the cosine between them, estimated on the sampled entries.
 
-        Batches differ from step to step, so neighbours agree in part only; what is lost beyond lag 1 is what staleness
+        Batches differ from step to step, so neighbors agree in part only; what is lost beyond lag 1 is what staleness
         costs. Of merged steps the first one's entries are kept: lags are multiples of `stride` then.
 
         Args:

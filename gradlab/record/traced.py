@@ -130,9 +130,9 @@ def _of_each(layout: Layout, tensors: Sequence[Array], f: Callable[[Array], Any]
     from .._steps.jax import jax, jnp
 
     parts = [
-        jax.vmap(f)(jnp.stack([tensors[k] for k in group]))
-        if len(group) > 1
-        else jax.tree.map(lambda x: x[None], f(tensors[group[0]]))
+        jax.tree.map(lambda x: x[None], f(tensors[group[0]]))
+        if len(group) == 1
+        else jax.vmap(f)(jnp.stack([tensors[k] for k in group]))
         for group in layout.groups
     ]
     order = np.argsort(np.concatenate(layout.groups))

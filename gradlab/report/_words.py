@@ -59,7 +59,7 @@ def listed(names: Sequence[str], most: int = 3) -> str:
 
 
 def steps(first: int, many: int) -> str:
-    """A step, or the steps of a row that stands for several.
+    """A step, or the steps of a bucket that stands for several.
 
     >>> steps(4, 1), steps(4, 4)
     ('4', '4 to 7')

@@ -56,10 +56,10 @@ def _table(run: Run) -> str:
     places = np.unique(np.linspace(0, len(rec) - 1, ROWS).round().astype(int))
     rows = [
         (
-            steps(int(rec.step[k]), int(rec.row_steps[k])),
+            steps(int(rec.step[k]), int(rec.bucket_steps[k])),
             number(rec.global_norm[k]),
             number(run.loss[k]) if np.isfinite(run.loss[k]) else "not recorded",
         )
         for k in places
     ]
-    return table(f"{counted(len(rows), 'row')} of the run, evenly spread", ("step", "global norm", "loss"), rows)
+    return table(f"{counted(len(rows), 'bucket')} of the run, evenly spread", ("step", "global norm", "loss"), rows)

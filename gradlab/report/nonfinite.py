@@ -39,7 +39,7 @@ def _body(run: Run, rows: np.ndarray, sentence: str) -> str:
 
 
 def _when(run: Run, row: int) -> str:
-    many = int(run.rec.row_steps[row])
+    many = int(run.rec.bucket_steps[row])
     return f"in step{'s' * (many > 1)} {steps(int(run.rec.step[row]), many)}"
 
 
@@ -47,7 +47,7 @@ def _table(run: Run, rows: np.ndarray) -> str:
     rec = run.rec
     places = [(r, k) for r in rows[:MOST] for k in np.flatnonzero(rec["nonfinite"][r])][:MOST]
     lines = [
-        (steps(int(rec.step[r]), int(rec.row_steps[r])), rec.names[k], number(rec["nonfinite"][r, k]))
+        (steps(int(rec.step[r]), int(rec.bucket_steps[r])), rec.names[k], number(rec["nonfinite"][r, k]))
         for r, k in places
     ]
     cut = f", the first {MOST}" if len(places) == MOST else ""

@@ -17,7 +17,9 @@ def section(run: Run) -> Section:
     rec = run.rec
     entries = sum(rec.sizes)
     sentence = f"{counted(rec.seen, 'step')} of {counted(len(rec.names), 'tensor')} with {counted(entries, 'entry')}"
-    kept = "every step has a row of its own" if rec.stride == 1 else f"in {counted(len(rec), 'row')}: {run.merged}"
+    kept = (
+        "every step has a bucket of its own" if rec.stride == 1 else f"in {counted(len(rec), 'bucket')}: {run.merged}"
+    )
     return Section("recorded", "What was recorded", f"{sentence}; {kept}.", partial(_body, run))
 
 
@@ -48,6 +50,6 @@ def _tensors(run: Run, typical: np.ndarray) -> str:
         )
         for k in order
     ]
-    of = "rows" if rec.stride > 1 else "steps"
+    of = "buckets" if rec.stride > 1 else "steps"
     head = ("tensor", "shape", "entries", "median norm", "largest entry", f"{of} with NaN or Inf")
     return table("Tensors, the loudest first", head, rows)

@@ -12,6 +12,7 @@ import numpy as np
 
 from .._base.arrays import Array
 from .._base.errors import InvalidArgumentError
+from .._base.numbers import counted
 from .checks import whole
 from .experiment import Experiment, Piece, worker
 from .ledger import READ, UPDATE, Round
@@ -268,7 +269,7 @@ class Outcomes:
         low, high = min(self.accepted), max(self.accepted)
         stuck = f", stuck in {self.stuck}" if self.stuck else ""
         return (
-            f"<gradlab.workers.Outcomes of {self.interleavings} interleavings: {len(self)} weights, "
+            f"<gradlab.workers.Outcomes of {counted(self.interleavings, 'interleaving')}: {len(self):,} weights, "
             f"{low if low == high else f'{low} to {high}'} of {self.rounds * self.experiment.workers} accepted, "
             f"understated in {self.understated}, too stale in {self.too_stale}{stuck}>"
         )

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from .._asynchrony.staleness import is_fresh
 from .._base.errors import DeadlockError
+from .._base.numbers import counted
 
 # What a worker asks of the server, in the order of a round.
 READ, RECORD, CHECK, UPDATE, LEAVE, JOIN = range(6)
@@ -139,7 +140,7 @@ class Ledger:
     def deadlock(self, waiting: Iterable[int]) -> DeadlockError:
         """The error to raise where only these are left, and none of them may read."""
         return DeadlockError(
-            f"no worker can go on after {len(self.rounds)} gradients: waiting are "
+            f"no worker can go on after {counted(len(self.rounds), 'gradient')}: waiting are "
             f"{', '.join(map(str, sorted(waiting))) or 'nobody'}, alive are {sorted(self.alive)}; {self.gathered} of "
             f"{self.aggregate} gradients of step {self.step} are there"
         )

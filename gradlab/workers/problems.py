@@ -39,12 +39,15 @@ class Problem(Protocol):
 
     def start(self) -> dict[str, Array]:
         """The weights before the first update, by name."""
+        ...
 
     def gradient(self, weights: Weights, rng: np.random.Generator) -> dict[str, Array]:
         """The gradient of the batch that this generator draws; the same generator state gives the same bits."""
+        ...
 
     def loss(self, weights: Weights) -> float:
         """What to watch: the loss over all data, or a part that stays the same."""
+        ...
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import numpy as np
 
 from .._base.arrays import Array, is_jax, precision
 from .._base.errors import InvalidArgumentError
+from .._base.numbers import counted
 from .._files.replace import replaced
 from .experiment import Experiment
 from .ledger import MOVES, Round
@@ -152,8 +153,8 @@ class Trace:
     def __repr__(self) -> str:
         last = f", last move {MOVES[self.moves[-1, 0]]!r}" if len(self.moves) else ""
         return (
-            f"<gradlab.workers.Trace of {len(self)} gradients, {int(self.accepted.sum())} accepted, "
-            f"{self.updates} updates, {self.experiment.workers} workers, {self.engine}{last}>"
+            f"<gradlab.workers.Trace of {counted(len(self), 'gradient')}, {int(self.accepted.sum()):,} accepted, "
+            f"{counted(self.updates, 'update')}, {counted(self.experiment.workers, 'worker')}, {self.engine}{last}>"
         )
 
 

@@ -107,7 +107,7 @@ def test_very_many_rows_are_joined_before_they_are_drawn() -> None:
     ones = np.ones((5000, 1))
     rec.extend({"norm": ones, "largest": ones, "nonfinite": 0 * ones, "entry": np.ones((5000, 4))})
     assert len(in_sight(rec)) <= MOST_DRAWN and len(rec) == 5000
-    assert dict(gl.labs.run_layers(rec).description.table)["shown as"] == "every row of 8 steps"
+    assert dict(gl.labs.run_layers(rec).description.table)["shown as"] == "every bucket of 8 steps"
 
 
 def test_sliders_fit_the_norms_and_stand_at_one_of_their_positions() -> None:

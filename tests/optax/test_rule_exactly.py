@@ -35,7 +35,7 @@ def test_every_rounded_sum_is_reached(dtype: str, spread: float) -> None:
         assert ((w + difference(w, n)) == n).all(), "or when they are not"
 
 
-def test_without_the_neighbour_some_are_missed() -> None:
+def test_without_the_neighbor_some_are_missed() -> None:
     w, x = numbers("bfloat16", 0.0), numbers("bfloat16", 0.0, seed=1)
     assert (w + ((w + x) - w) != w + x).any()
 
