@@ -231,7 +231,7 @@ def test_a_worker_that_dies_again_and_again_is_given_up(ray: Any) -> None:
 
 def test_nobody_left_is_said_and_not_waited_for(ray: Any) -> None:
     e = Experiment(Bowl(), workers=1, speeds=Speeds(crashes=(Crash(0, 1),)))
-    with pytest.raises(gl.errors.DeadlockError, match=r"no worker can go on after 1 gradients: .* alive are \[\]"):
+    with pytest.raises(gl.errors.DeadlockError, match=r"no worker can go on after 1 gradient: .* alive are \[\]"):
         run(e, "ray", timeout=300)
 
 
