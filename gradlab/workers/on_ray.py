@@ -19,8 +19,8 @@ from types import ModuleType
 from typing import Any, cast
 
 from .._base.arrays import Array
-from .._base.errors import DeadlockError
 from .._base.extras import need
+from ..errors import DeadlockError  # its public home has to be there where one is unpickled
 from .checks import finite
 from .durable import Answer, Durable
 from .experiment import Experiment, Piece, worker
