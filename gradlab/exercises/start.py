@@ -9,7 +9,7 @@ import numpy as np
 
 from .._base.numbers import number
 from ..figures.prediction import Quantity
-from ..workers.reader import Reader as Model
+from ..workers.problems import Reader as Model
 from .prediction import Prediction
 from .questions import Choice, Coded, norm_of
 

@@ -61,14 +61,14 @@ class ClippingView:
         """Axes and all loss curves of a recording.
 
         Args:
-            steps: how many. norms: the smallest and the largest. losses: of each run by name, (2, rows) step and loss.
-            unit: of the losses. stride: steps that a row stands for.
+            steps: how many. norms: the smallest and the largest. losses: of each run, (2, buckets) step and loss.
+            unit: of the losses. stride: steps of a bucket.
         """
         for line in [line for line in self.loss.lines if not line.get_animated()]:
             line.remove()
-        several, what = len(losses) > 1, "step" if stride == 1 else f"row of {stride} steps"
+        several, what = len(losses) > 1, "step" if stride == 1 else f"bucket of {stride:,} steps"
         tidy(self.norm, f"Gradient norm of every {what}", "", "global norm")
-        tidy(self.spread, "How often (steps)" if stride == 1 else "How often (rows)", "", "")
+        tidy(self.spread, "How often (steps)" if stride == 1 else "How often (buckets)", "", "")
         tidy(self.turn, "Turn of the step", "", "degrees")
         tidy(self.loss, "Loss, one run for each limit" if several else "Loss", "training step", unit)
         low, high = int(np.floor(np.log10(norms[0]))), int(np.ceil(np.log10(norms[1])))
@@ -124,7 +124,7 @@ class ClippingView:
         key.legend(loc="center left", frameon=False, fontsize=8.5, handlelength=2.2, borderaxespad=0)
 
     def draw(self, answer: WhatIf, loss: np.ndarray) -> None:
-        """Set the moving artists for one limit; the loss of the nearest run is (2, rows), step and loss."""
+        """Set the moving artists for one limit; the loss of the nearest run is (2, buckets), step and loss."""
         before, after, fired = answer.norm_before, answer.norm_after, answer.fired
         steps = np.arange(fired.size) * answer.stride
         self._calm.set_data(steps[~fired], before[~fired])

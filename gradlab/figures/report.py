@@ -23,9 +23,9 @@ class Course(NamedTuple):
     """What is drawn.
 
     Attributes:
-        step: (rows,) first step of each row. until: steps in all.
-        norm, low: (rows,) largest and smallest global norm in the row's steps; NaN or Inf where a step held such.
-        loss: (rows,) NaN where none is known. limit: on the global norm; NaN for none.
+        step: (buckets,) first step of each. until: steps in all.
+        norm, low: (buckets,) largest and smallest global norm of its steps; NaN or Inf where a step held such.
+        loss: (buckets,) NaN where none is known. limit: on the global norm; NaN for none.
     """
 
     step: np.ndarray
@@ -87,7 +87,7 @@ def _thinned(step: np.ndarray, values: np.ndarray, chosen: Any) -> tuple[np.ndar
 
 
 def map_figure(norm: np.ndarray, step: np.ndarray, until: int, names: Sequence[str], narrow: bool = False) -> Any:
-    """Norms (rows, tensors) that began at step (rows,), of `until` steps; NaN and Inf stand out."""
+    """Norms (buckets, tensors) that began at step (buckets,), of `until` steps; NaN and Inf stand out."""
     shown = _largest(_largest(norm.T, MAP_COLUMNS, 1), MAP_LINES, 0)  # (lines, columns)
     lines = len(shown)
     figure = new_figure(NARROW if narrow else WIDE, min(max(1.5 + 0.17 * lines, 2.0), 4.6))
@@ -193,7 +193,7 @@ def _bars(axes: Any, names: Sequence[str], share: np.ndarray) -> None:
 def nonfinite_figure(
     count: np.ndarray, step: np.ndarray, until: int, names: Sequence[str], narrow: bool = False
 ) -> Any:
-    """Counts (rows, tensors) of entries that are NaN or Inf, the rows beginning at step (rows,), of `until` steps."""
+    """Counts (buckets, tensors) of entries that are NaN or Inf, beginning at step (buckets,), of `until` steps."""
     hit = np.flatnonzero(count.any(axis=0))[:MOST_ROWS]
     figure = new_figure(NARROW if narrow else WIDE, 1.2 + 0.24 * max(len(hit), 2))
     axes = tidy(figure.add_subplot(), "NaN or Inf", "training step", "")

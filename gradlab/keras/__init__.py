@@ -15,5 +15,24 @@ from .serialization import deserialize as deserialize
 from .serialization import serialize as serialize
 from .sgd import SGD as SGD
 
+__all__ = [
+    "SEMANTICS",
+    "SGD",
+    "Adagrad",
+    "Optimizer",
+    "Replicas",
+    "deserialize",
+    "epsilon",
+    "record",
+    "replicas",
+    "serialize",
+    "set_epsilon",
+]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
 if not typing.TYPE_CHECKING:  # type checkers find unknown names themselves
     __getattr__ = _suggesting(__name__)

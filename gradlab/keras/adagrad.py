@@ -20,7 +20,7 @@ from .backend import epsilon as default_epsilon
 from .clips import has_duplicates
 from .optimizer import Optimizer
 from .semantics import Name
-from .semantics import semantics as row
+from .semantics import semantics as version_of
 from .settings import Strict
 
 
@@ -77,7 +77,7 @@ class Adagrad(Optimizer):
         strict: Strict = None,
         **kwargs: Any,
     ) -> None:
-        lazy = row(semantics).lazy
+        lazy = version_of(semantics).lazy
         if lazy and initial_accumulator_value < 0:
             raise ValueError(f"initial_accumulator_value must be >= 0, got {initial_accumulator_value!r}")
         super().__init__(name, semantics, strict, {"learning_rate": learning_rate}, kwargs)

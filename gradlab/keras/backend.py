@@ -1,8 +1,13 @@
-"""Keras's one global number."""
+"""What Keras keeps for everybody: its one global number, and in the scope of which replicas a thread is."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
 _epsilon = 1e-7
+_scope: ContextVar[object | None] = ContextVar("gradlab_replicas", default=None)
 
 
 def epsilon() -> float:
@@ -24,3 +29,18 @@ def set_epsilon(value: float) -> None:
     """
     global _epsilon
     _epsilon = float(value)
+
+
+def current_replicas() -> object | None:
+    """The replicas in whose scope this thread is; which they are is all that an optimizer needs to know of them."""
+    return _scope.get()
+
+
+@contextmanager
+def in_scope_of(replicas: object) -> Iterator[None]:
+    """Optimizers made inside belong to these replicas."""
+    token = _scope.set(replicas)
+    try:
+        yield
+    finally:
+        _scope.reset(token)

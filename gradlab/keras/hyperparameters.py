@@ -27,7 +27,8 @@ class Hyperparameter:
     """
 
     def __init__(self, name: str, value: Any) -> None:
-        self.name, self.value = name, value
+        self.name = name
+        self.value: Any = value
 
     def create(self, prefix: str) -> None:
         """Make a variable of a number; arrays, variables, schedules and functions stay as they are.
@@ -56,8 +57,10 @@ class Hyperparameter:
 
     def read(self) -> Any:
         """The variable, the array or the schedule; a function is called."""
-        is_function = callable(self.value) and not isinstance(self.value, LearningRateSchedule)
-        return self.value() if is_function else self.value
+        value: Any = self.value
+        if isinstance(value, LearningRateSchedule) or not callable(value):
+            return value
+        return value()
 
     def write(self, value: Any) -> None:
         """Assign a number to the variable; a schedule takes its place, and what is no variable is replaced."""

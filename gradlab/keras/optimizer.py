@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from .._base.slices import Gradient
+from .._base.slices import Gradient, IndexedSlices
+from .._steps import pure
 from .._variables.autodiff import Loss, check_variables, differentiate
 from .._variables.gradient_checks import read_pairs
 from .._variables.variable import current_collection
 from ..clip import ClipReport, clip_report
-from . import functional
-from .clips import clipped, dense, warn_of_no_clipping
-from .replicas import current_replicas
+from .backend import current_replicas
+from .clips import Pair, clipped, dense, warn_of_no_clipping
 from .steps import Pairs, Steps
 
 
@@ -145,8 +145,8 @@ class Optimizer(Steps):
         """
         pairs = [(self._checked(g, v), v) for g, v in read_pairs(grads_and_vars) if g is not None]
         after = clipped(pairs, self._limits, self._version)
-        kept = zip(pairs, after, strict=True)
-        before = [(g if type(g) is type(c) else dense(g, v.shape), v) for (g, v), (c, _) in kept]
+        both = zip(pairs, after, strict=True)
+        before = [(g if type(g) is type(c) else dense(g, v.shape), v) for (g, v), (c, _) in both]
         return clip_report(before, after)
 
     def _gradients(self, loss: Any, var_list: Any, grad_loss: Any, tape: Any) -> Pairs:
@@ -168,7 +168,7 @@ class Optimizer(Steps):
 
     def init(self, values: Any) -> dict[str, Any]:
         """State of the pure form for a tree of weights: a step count and the slots of every leaf."""
-        return functional.init(self, values)
+        return pure.init(self._blank(), values)
 
     def update(self, state: Any, values: Any, grads: Any, axis_name: Any = None) -> tuple[Any, Any]:
         """(new values, new state): `apply_gradients` as a pure function, for `jit`, `scan`, `vmap` and shards.
@@ -189,7 +189,31 @@ class Optimizer(Steps):
         legacy ['-0.55', '-0.83']
         keras3 ['-0.60', '-1.30']
         """
-        return functional.update(self, state, values, grads, axis_name)
+        return pure.update(
+            self._rule(),
+            lambda dtype: self._rate(state["step"], dtype),
+            state,
+            values,
+            grads,
+            self._sparse(),
+            lambda pairs: self._processed(pairs, axis_name),
+        )
+
+    def _processed(self, pairs: list[Pair], axis_name: Any) -> list[Pair]:
+        """Clip, sum over the axis, transform: in the order of the version."""
+        version, limits = self._version, self._limits
+        if not version.clips_in_apply:
+            if limits and axis_name is not None:
+                raise ValueError(f"TensorFlow 2.3 refuses {', '.join(limits)} for replicas; take semantics='legacy'")
+            warn_of_no_clipping(limits)
+            limits = {}
+        before = version.clips_each_replica
+        pairs = clipped(pairs, limits, version) if before else pairs
+        pairs = pairs if axis_name is None else [(_sum(g, axis_name), w) for g, w in pairs]
+        pairs = pairs if before else clipped(pairs, limits, version)
+        for transform in self.gradient_transformers:
+            pairs = transform(pairs)
+        return pairs
 
 
 def _flat(x: Any) -> Iterator[Any]:
@@ -198,3 +222,14 @@ def _flat(x: Any) -> Iterator[Any]:
             yield from _flat(item)
     else:
         yield x
+
+
+def _sum(g: Gradient, axis_name: Any) -> Gradient:
+    """The sum over the devices of an axis; slices are joined, to be summed where rows meet."""
+    from .._steps.jax import jax
+
+    if not isinstance(g, IndexedSlices):
+        total: Gradient = jax.lax.psum(g, axis_name)  # type: ignore[no-untyped-call]  # JAX says no types of it
+        return total
+    values, indices = (jax.lax.all_gather(x, axis_name, tiled=True) for x in (g.values, g.indices))
+    return IndexedSlices(values, indices, g.dense_shape)

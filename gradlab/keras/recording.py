@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import math
+import time
 from typing import Any
 
 import numpy as np
@@ -10,25 +12,23 @@ import numpy as np
 from .._base.errors import InvalidArgumentError
 from .._base.extras import need
 from ..record import Recorder
-from .batches import Batches
-from .ring import Ring
-from .tap import Tap, check_optimizer
+from .tap import Ring, Tap, check_optimizer
 
 
 def record(recorder: Recorder, *, every: int = 64) -> Any:
     """A callback for `model.fit` of Keras 3, whatever its backend: it records the gradients of every step.
 
     They are measured inside the compiled step, where the optimizer clips, before it does: unscaled, and with
-    `gradient_accumulation_steps` the mean of the micro-batches, one row for each update. What LossScaleOptimizer skips
-    is not recorded. A variable without a gradient has norm 0 in that row. No step calls back or waits; every `every`
-    steps, and after each epoch, the rows are read. While it records, the optimizer has four variables more, which are
+    `gradient_accumulation_steps` the mean of the micro-batches, one step for each update. What LossScaleOptimizer skips
+    is not recorded. A variable without a gradient has norm 0 in that step. No step calls back or waits; every `every`
+    steps, and after each epoch, they are read. While it records, the optimizer has four variables more, which are
     not saved, and the train step is compiled anew; after `fit` all is as before. Gradients that TensorFlow keeps as
     slices, those of embeddings, are made dense to be measured.
 
     "loss" is that of each batch, worked out from the running means in Keras's logs (NaN under LossScaleOptimizer).
 
     Args:
-        recorder: takes the rows; the tensors' names are the variables' paths.
+        recorder: takes the steps; the tensors' names are the variables' paths.
         every: steps between two hand-overs to the recorder.
 
     Raises:
@@ -94,7 +94,7 @@ class _Recording:
         self._batches = Batches()
         self._waiting: dict[str, np.ndarray] = {}
         self._first = int(inner.iterations)
-        self._batches_a_row = inner.gradient_accumulation_steps or 1
+        self._batches_a_step = inner.gradient_accumulation_steps or 1
         self._numbered = outer is inner  # LossScaleOptimizer leaves batches out, so which is which is not known
         self._model.make_train_function(force=True)
 
@@ -120,21 +120,21 @@ class _Recording:
         self._model.make_train_function(force=True)
 
     def _read(self) -> None:
-        """Hand over the rows in the ring; those wait for the next time whose batches are not known yet."""
+        """Hand over the steps in the ring; those wait for the next time whose batches are not known yet."""
         if _backend() == "jax":
             self._model.jax_state_sync()
         columns = self._ring.take()
-        rows = (
+        steps = (
             {name: np.concatenate([self._waiting[name], x]) for name, x in columns.items()}
             if self._waiting
             else columns
         )
-        last = (rows["update"] - self._first + 1) * self._batches_a_row - 1  # batch of each update
+        last = (steps["update"] - self._first + 1) * self._batches_a_step - 1  # batch of each update
         n = int((last < len(self._batches.loss)).sum()) if self._numbered else len(last)
-        self._waiting = {name: x[n:] for name, x in rows.items()}
-        ready = {name: x[:n] for name, x in rows.items() if name != "update"}
+        self._waiting = {name: x[n:] for name, x in steps.items()}
+        ready = {name: x[:n] for name, x in steps.items() if name != "update"}
         if self._numbered:
-            known = np.array([self._batches.of(int(b), self._batches_a_row) for b in last[:n]]).reshape(n, 2)
+            known = np.array([self._batches.of(int(b), self._batches_a_step) for b in last[:n]]).reshape(n, 2)
             ready |= {"loss": known[:, 0], "seconds": known[:, 1]}
         if n:
             self.recorder.extend(ready)
@@ -155,3 +155,52 @@ def _check_one_replica(model: Any) -> None:
         raise InvalidArgumentError(
             "gl.keras.record records a model on one device, this one is distributed over several"
         )
+
+
+class Batches:
+    """How long each batch of `fit` took, and its loss, from what callbacks are told: when it begins, and running means.
+
+    Attributes:
+        loss, seconds: by batch, over all epochs.
+    """
+
+    def __init__(self) -> None:
+        self.loss: list[float] = []
+        self.seconds: list[float] = []
+        self._start_epoch()
+
+    def _start_epoch(self) -> None:
+        self._begun: list[tuple[int, float]] = []  # of executions whose loss is not known: their first batch, the time
+        self._means: dict[int, float] = {}  # by last batch of an execution; other threads may write here
+        self._total = 0.0
+
+    def begin(self, batch: int) -> None:
+        """Batch number `batch` of this epoch begins."""
+        self._begun.append((batch, time.perf_counter()))
+        self._settle()
+
+    def end(self, batch: int, mean: float) -> None:
+        """The mean loss of this epoch after that batch; NaN where there is none. In any thread and any order."""
+        self._means[batch] = mean
+
+    def end_epoch(self) -> None:
+        """All batches of this epoch have ended."""
+        end = max(self._means, default=-1) + 1
+        if self._begun and self._begun[-1][0] < end:  # else one began for which there was no data
+            self.begin(end)
+        self._settle()
+        self._start_epoch()
+
+    def of(self, last: int, count: int) -> tuple[float, float]:
+        """Mean loss and seconds in all, of `count` batches up to number `last`."""
+        some = slice(max(0, last + 1 - count), last + 1)
+        return math.fsum(self.loss[some]) / len(self.loss[some]), math.fsum(self.seconds[some])
+
+    def _settle(self) -> None:
+        """An execution has one or several batches; they share what is known of it."""
+        while len(self._begun) > 1 and (end := self._begun[1][0]) - 1 in self._means:
+            (start, then), (_, now) = self._begun.pop(0), self._begun[0]
+            total, count = self._means[end - 1] * end, end - start
+            self.loss += [(total - self._total) / count] * count
+            self.seconds += [(now - then) / count] * count
+            self._total = total

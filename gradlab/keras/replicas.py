@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 import copy
+import functools
 import itertools
+import operator
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from .._base.arrays import Array
+from .._base.arrays import Array, namespace
+from .._base.slices import Gradient, IndexedSlices
 from .._variables.autodiff import Loss, check_variables, differentiate, listed
-from .._variables.gradient_checks import read_pairs
+from .._variables.gradient_checks import checked_gradient, read_pairs
 from .._variables.variable import Variable
+from .backend import in_scope_of
 from .clips import Limits, clipped, warn_of_no_clipping
-from .reduction import divided, summed
 from .semantics import Semantics
-
-if TYPE_CHECKING:
-    from .steps import Pairs, Steps
-    from .weights import Kept
-
-_scope: ContextVar[Replicas | None] = ContextVar("gradlab_replicas", default=None)
-
-
-def current_replicas() -> Replicas | None:
-    """The replicas in whose scope this thread is."""
-    return _scope.get()
+from .steps import Pairs, Steps
+from .weights import Kept, is_trainable
 
 
 class Replicas:
@@ -72,11 +65,8 @@ class Replicas:
     @contextmanager
     def scope(self) -> Iterator[Replicas]:
         """Optimizers made inside know of the replicas. A call of `opt.apply_gradients` inside is a RuntimeError."""
-        token = _scope.set(self)
-        try:
+        with in_scope_of(self):
             yield self
-        finally:
-            _scope.reset(token)
 
     def values(self, variable: Variable) -> list[Array]:
         """The value on each replica; the first is the variable's own."""
@@ -218,3 +208,44 @@ def replicas(n: int) -> Replicas:
     <gradlab.keras.Replicas n=2>
     """
     return Replicas(n)
+
+
+def summed(lists: Sequence[Pairs]) -> Pairs:
+    """The sums of the gradients of one variable; slices are joined, to be summed where rows meet.
+
+    Raises ValueError where replicas give other variables, or gradients of another kind; as `checked_gradient`.
+
+    >>> import numpy as np
+    >>> v = Variable([0.0])
+    >>> [g.tolist() for g, _ in summed([[(np.float32([1.0]), v)], [(np.float32([2.0]), v)]])]
+    [[3.0]]
+    """
+    if any([v for _, v in pairs] != [v for _, v in lists[0]] for pairs in lists):
+        raise ValueError("all replicas must give gradients for the same variables in the same order")
+    return [(_sum([pairs[k][0] for pairs in lists], v), v) for k, (_, v) in enumerate(lists[0])]
+
+
+def _sum(grads: Sequence[Gradient], v: Variable) -> Gradient:
+    missing = [g is None for g in grads]
+    sparse = [isinstance(g, IndexedSlices) for g in grads]
+    if all(missing):
+        return None
+    if any(missing) or len(set(sparse)) > 1:
+        raise ValueError(f"{v.name}: either all replicas give a dense gradient, or all slices, or all None")
+    if sparse[0]:
+        values, indices = ([getattr(g, name) for g in grads] for name in ("values", "indices"))
+        xp = namespace(*values)
+        return IndexedSlices(xp.concatenate(values), xp.concatenate(indices), grads[0].dense_shape)
+    return functools.reduce(operator.add, (checked_gradient(g, v, is_trainable) for g in grads))
+
+
+def divided(g: Gradient, n: int) -> Gradient:
+    """A sum over n replicas as their mean.
+
+    >>> import numpy as np
+    >>> divided(np.float32([4.0]), 2).tolist()
+    [2.0]
+    """
+    if isinstance(g, IndexedSlices):
+        return g.with_values(divided(g.values, n))
+    return None if g is None else g / g.dtype.type(n)

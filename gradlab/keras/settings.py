@@ -14,9 +14,9 @@ from .._base.options import is_strict
 from .._variables.hyperparameters import described
 from .._variables.variable import Variable, current_collection
 from .arguments import check_arguments
+from .backend import current_replicas
 from .clips import check_limit
 from .hyperparameters import Hyperparameter
-from .replicas import current_replicas
 from .semantics import CLIPS, Name, Semantics, semantics
 
 Strict = Literal["tf"] | None
@@ -176,7 +176,8 @@ class Settings:
             return rate.at(n, dtype)
         later = self._version.name == "tf2.3"
         decay = self._hyper["decay"].at(n, dtype) if later else np.float32(self._initial_decay).astype(dtype)
-        return rate.at(n, dtype) / (np.dtype(dtype).type(1) + decay * n)
+        decayed: Array = rate.at(n, dtype) / (np.dtype(dtype).type(1) + decay * n)
+        return decayed
 
     def get_config(self) -> dict[str, Any]:
         """The arguments of the constructor by name, as the version gives them.

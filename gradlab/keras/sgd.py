@@ -12,7 +12,7 @@ from .._variables.variable import Variable as Variable
 from .hyperparameters import Hyperparameter
 from .optimizer import Optimizer
 from .semantics import Name
-from .semantics import semantics as row
+from .semantics import semantics as version_of
 from .settings import Strict
 
 
@@ -53,14 +53,14 @@ class SGD(Optimizer):
         strict: Strict = None,
         **kwargs: Any,
     ) -> None:
-        version = row(semantics)
+        version = version_of(semantics)
         if version.name == "keras3" and not isinstance(momentum, float):
             raise ValueError(f"momentum must be a float in [0, 1], got {momentum!r}")
         super().__init__(name, semantics, strict, {"learning_rate": learning_rate}, kwargs)
         if isinstance(momentum, int | float) and not 0 <= momentum <= 1:
             raise ValueError(f"momentum must be in [0, 1], got {momentum!r}")
         is_tensor = hasattr(momentum, "dtype") and not isinstance(momentum, np.generic)  # those come from configs
-        rolls = callable(momentum) or is_tensor or momentum > 0
+        rolls = callable(momentum) or is_tensor or bool(np.asarray(momentum) > 0)
         self._rolls = rolls or version.name == "rewrite"  # which keeps the slot in any case
         self._momentum = Hyperparameter("momentum", momentum)
         if version.lazy:

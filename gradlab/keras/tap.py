@@ -1,11 +1,18 @@
-"""A ring of rows on a Keras 3 optimizer: filled where its gradients are about to be clipped, and never saved."""
+"""A tap on a Keras 3 optimizer, where its gradients are about to be clipped, and the ring that takes the last steps.
+
+The ring is variables of the optimizer, so that whatever runs its step carries them along; they are never saved.
+"""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .ring import Ring
+import numpy as np
+
+from ..record.layout import Layout
+from ..record.measure import BINS, EXPONENT_BIAS, LOWEST, well_inside
 
 Tensor = Any
 
@@ -35,7 +42,7 @@ class Tap:
 
     Args:
         outer: the model's optimizer. inner: the one in it that clips and steps, the same but for LossScaleOptimizer.
-        variables: all that are trained. ring: gets a row for each update.
+        variables: all that are trained. ring: gets a step for each update.
     """
 
     def __init__(self, outer: Any, inner: Any, variables: Sequence[Any], ring: Ring) -> None:
@@ -96,8 +103,8 @@ class Tap:
         from keras import ops
 
         found = {id(_bare(v)): g for v, g in zip(variables, grads, strict=True)}
-        row = [found.get(id(_bare(v))) for v in self._variables]
-        self._ring.append(row, ops.convert_to_tensor(self._inner.iterations))
+        in_order = [found.get(id(_bare(v))) for v in self._variables]
+        self._ring.append(in_order, ops.convert_to_tensor(self._inner.iterations))
 
     def _without_ring(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def with_store(store: Any) -> None:
@@ -118,3 +125,134 @@ class Tap:
 def _bare(variable: Any) -> Any:
     """TensorFlow's own variable of a Keras variable, which optimizers are given by either name."""
     return getattr(variable, "value", variable) if hasattr(variable, "path") else variable
+
+
+class Ring:
+    """Room for `size` steps on the device; step number n is at n % size.
+
+    Args:
+        optimizer: a built Keras 3 optimizer, which gets three variables more until `remove`.
+        layout: the tensors and their sampled entries.
+    """
+
+    def __init__(self, optimizer: Any, layout: Layout, size: int) -> None:
+        import keras
+
+        self._keras, self._ops, self._layout, self._size = keras, keras.ops, layout, size
+        self._slots = -(-size // layout.histogram_every) + 1
+        tensors, width = len(layout.names), 3 * len(layout.names) + len(layout.sampled[0])
+        add = functools.partial(optimizer.add_variable, initializer="zeros")
+        self._at = add((), dtype="int32", name="recorded")
+        self._update = add((size,), dtype="int32", name="recorded_update")
+        self._steps = add((size, width), dtype="float32", name="recorded_steps")
+        self._counts = add((self._slots, tensors, BINS), dtype="int32", name="recorded_counts")
+        self.variables = (self._at, self._update, self._steps, self._counts)
+        self.taken = 0
+
+    def append(self, grads: Sequence[Tensor | None], update: Tensor) -> None:
+        """One step more, where it is traced, for update number `update`; None is a gradient that is not there."""
+        ops, every, at = self._ops, self._layout.histogram_every, self._at.value
+        flat = [self._flat(g, size) for g, size in zip(grads, self._layout.sizes, strict=True)]
+        entries = [ops.take(g, p) for g, p in zip(flat, self._layout.places, strict=True)]
+        _put(self._steps, at % self._size, ops.concatenate([*self._numbers(flat), *entries]))
+        _put(self._update, at % self._size, ops.cast(update, "int32"))
+        slot = (at // every) % self._slots
+        counts = _choose(
+            ops.equal(at % every, 0),
+            lambda: ops.stack([self._histogram(g) for g in flat]),
+            lambda: self._counts.value[slot],
+        )
+        _put(self._counts, slot, counts)
+        self._at.assign(at + 1)
+
+    def take(self) -> dict[str, np.ndarray]:
+        """The steps since the last time, as `Recorder.extend` takes them, and "update": the number of each."""
+        at, update, numbers, counts = (v.numpy() for v in self.variables)
+        number, every = np.arange(self.taken, int(at)), self._layout.histogram_every
+        self.taken = int(at)
+        norm, largest, nonfinite, entry = np.split(
+            numbers[number % self._size], np.arange(1, 4) * len(self._layout.names), axis=1
+        )
+        counted = (number % every == 0)[:, None, None]
+        histogram = np.where(counted, counts[number // every % self._slots], 0)
+        columns = {"norm": norm, "largest": largest, "nonfinite": nonfinite, "entry": entry, "histogram": histogram}
+        return {**columns, "update": update[number % self._size]}
+
+    def _flat(self, g: Tensor | None, size: int) -> Tensor:
+        ops = self._ops
+        if g is None:
+            return ops.zeros((size,), "float32")
+        return ops.cast(ops.reshape(ops.convert_to_tensor(g), (-1,)), "float32")
+
+    def _numbers(self, flat: Sequence[Tensor]) -> Sequence[Tensor]:
+        """Norms, largest entries and counts of what is not finite: the plain way, and with care where needed."""
+        ops = self._ops
+        squares = ops.stack([ops.sum(g * g) for g in flat])
+        largest = ops.stack([ops.maximum(ops.max(g), -ops.min(g)) for g in flat])
+        fine = ops.logical_or(well_inside(squares), ops.equal(largest, 0))
+        numbers: Sequence[Tensor] = ops.unstack(
+            _choose(
+                ops.all(fine),
+                lambda: ops.stack([ops.sqrt(squares), largest, ops.zeros_like(squares)]),
+                lambda: ops.stack([ops.stack(column) for column in zip(*map(self._careful, flat), strict=True)]),
+            ),
+            3,
+        )
+        return numbers
+
+    def _careful(self, g: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """As `gradlab.record.measure.careful` has it."""
+        ops = self._ops
+        size = ops.abs(g)
+        finite = ops.isfinite(size)
+        largest = ops.max(ops.where(finite, size, 0.0))
+        unit = ops.where(largest > 0, largest, 1.0)
+        return unit * ops.sqrt(ops.sum((size / unit) ** 2)), largest, ops.sum(ops.cast(~finite, "float32"))
+
+    def _histogram(self, g: Tensor) -> Tensor:
+        """As `gradlab.record.measure.histogram` has it."""
+        ops = self._ops
+        exponent = _bits(ops.abs(g)) // 2**23
+        counted = ops.cast(exponent < 2 * EXPONENT_BIAS + 1, "int32")
+        return ops.segment_sum(counted, ops.clip(exponent - (EXPONENT_BIAS + LOWEST), 0, BINS - 1), num_segments=BINS)
+
+
+def _choose(flag: Tensor, yes: Callable[[], Tensor], no: Callable[[], Tensor]) -> Tensor:
+    """`cond`, but by Python where the step is not traced: JAX would compile both sides at each step there."""
+    import keras
+
+    try:
+        return yes() if bool(flag) else no()
+    except TypeError:  # of tracers and symbolic tensors
+        return keras.ops.cond(flag, yes, no)
+
+
+def _bits(g: Tensor) -> Tensor:
+    """The bits of float32 numbers, as int32."""
+    import keras
+
+    match keras.backend.backend():
+        case "tensorflow":
+            import tensorflow
+
+            return tensorflow.bitcast(g, tensorflow.int32)
+        case "torch":
+            import torch
+
+            return g.view(torch.int32)
+    return g.view(np.int32)
+
+
+def _put(variable: Any, at: Tensor, x: Tensor) -> None:
+    """variable[at] = x, without a copy of the others where the backend can."""
+    import keras
+
+    match keras.backend.backend():
+        case "tensorflow":
+            import tensorflow
+
+            variable.value.scatter_update(tensorflow.IndexedSlices(x, at))
+        case "torch":
+            variable.value[at] = x
+        case _:
+            variable.assign(variable.value.at[at].set(x))

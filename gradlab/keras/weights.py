@@ -172,7 +172,8 @@ class Weights:
 
 def _start(initializer: Any, var: Variable, shape: Sequence[int] | None) -> Array:
     value = _initial(initializer, var.shape if shape is None else tuple(shape), var.dtype)
-    return namespace(var._value).asarray(value)
+    start: Array = namespace(var._value).asarray(value)
+    return start
 
 
 def _initial(initializer: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
@@ -181,7 +182,8 @@ def _initial(initializer: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> 
             raise ValueError(f'initializer must be "zeros", "ones", a function or a value; got {initializer!r}')
         return np.full(shape, _INITIALIZERS[initializer], dtype)
     value = as_array(initializer(shape, dtype) if callable(initializer) else initializer, "initializer")
-    return namespace(value).broadcast_to(value.astype(dtype), shape)
+    start: Array = namespace(value).broadcast_to(value.astype(dtype), shape)
+    return start
 
 
 def is_trainable(dtype: Any) -> bool:

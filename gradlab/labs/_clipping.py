@@ -24,7 +24,7 @@ _KINDS = {"global": "clip_global_norm", "norm": "clip_norm", "value": "clip_valu
 
 
 class Answer(NamedTuple):
-    """One limit over one run, and step and loss (2, rows) of the recorded run nearest to it, NaN if none is."""
+    """One limit over one run, and step and loss (2, buckets) of the recorded run nearest to it, NaN if none is."""
 
     what_if: WhatIf
     run: str
@@ -235,12 +235,12 @@ def _median_turn(answer: WhatIf) -> float:
 
 
 def _loss(run: Recorder) -> np.ndarray:
-    """(2, rows) the first step of each row, and its loss, NaN where none was recorded."""
+    """(2, buckets) the first step of each, and its loss, NaN where none was recorded."""
     return np.stack([run.step, run["loss"] if "loss" in run.scalars else np.full(len(run), np.nan)])
 
 
 def _end(run: Recorder, unit: str) -> str:
-    """Mean loss of the last 30 rows that have one."""
+    """Mean loss of the last 30 buckets that have one."""
     loss = _loss(run)[1]
     loss = loss[np.isfinite(loss)]
     return f"{float(np.mean(loss[-30:])):.2f}{unit}" if loss.size else "not recorded"

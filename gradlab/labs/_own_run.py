@@ -12,7 +12,7 @@ import numpy as np
 from ..live import LiveFigure, Slider
 from ..models import reader_run
 from ..record import Recorder
-from ..record.condensed import condensed
+from ..record.recording import condensed
 from ._lab import Lab
 
 Recording = str | PathLike[str] | Recorder
@@ -58,12 +58,12 @@ def written(recording: Any) -> str:
 
 
 def in_sight(rec: Recorder) -> Recorder:
-    """The recording in no more rows than can be drawn."""
+    """The recording in no more buckets than can be drawn."""
     return condensed(rec, MOST_DRAWN)
 
 
 def every(rec: Recorder) -> str:
-    """What a row stands for: "step", or "bucket of 4 steps".
+    """What a bucket stands for: "step", or "bucket of 4 steps".
 
     >>> every(reader_run.shipped())
     'step'

@@ -7,12 +7,11 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .._base.numbers import counted, number, percent
+from .._base.numbers import counted, listed, number, percent
 from ..figures.run_adagrad import Entries, EntriesView
 from ..figures.run_rows import MOST_ROWS
 from ..live import Description, Drag, Items, LiveFigure, Menu, Slider
-from ..record.frozen import Frozen, Rates, adagrad_rates, at_row, ends
-from ..record.words import listed
+from ..record.frozen import Frozen, Rates, adagrad_rates, at_bucket, ends
 from ..rules import Adagrad
 from ._lab import Control, Target
 from ._own_run import Recording, RunLab, every, follow_clicks, in_sight
@@ -23,15 +22,15 @@ _MOVES, _FROZEN, _STILL, _LOST = range(4)  # what may be of an entry
 
 
 class Answer(NamedTuple):
-    """Adagrad over a run, and what it has come to after some rows of it.
+    """Adagrad over a run, and what it has come to after some buckets of it.
 
     Attributes:
-        rates: of all entries over the run. frozen: at the row that is looked at. row: which. entry: the chosen one.
+        rates: of all entries over the run. frozen: after so many buckets. done: how many. entry: the chosen one.
     """
 
     rates: Rates
     frozen: Frozen
-    row: int
+    done: int
     entry: int
 
     @property
@@ -42,7 +41,7 @@ class Answer(NamedTuple):
 
 
 def _all_alive(trace: Answer) -> tuple[bool, str]:
-    done = trace.row == len(trace.rates.share) - 1
+    done = trace.done == len(trace.rates.share) - 1
     strict = trace.frozen.below >= 0.1
     but = ", but not at the end of the run" * (not done) + ", below a lower threshold" * (not strict)
     return done and strict and trace.frozen.fraction <= 0.05, f"{percent(trace.frozen.fraction)} are frozen now{but}"
@@ -125,9 +124,9 @@ class run_adagrad(RunLab):
     def compute(self, values: dict[str, Any]) -> Answer:
         rule = Adagrad(values["initial"], values["epsilon"])
         rates = self._ran(rule)
-        row = int(np.searchsorted(self._ends, values["step"], side="right")) - 1
+        done = int(np.searchsorted(self._ends, values["step"], side="right")) - 1
         return Answer(
-            rates, at_row(self.rec, rates, row, rule, values["below"]), row, self._names.index(values["entry"])
+            rates, at_bucket(self.rec, rates, done, rule, values["below"]), done, self._names.index(values["entry"])
         )
 
     @functools.cached_property

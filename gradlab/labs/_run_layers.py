@@ -11,7 +11,7 @@ from .._base.numbers import counted, number, percent
 from ..figures.run_layers import Layers, LayersView
 from ..figures.run_rows import MOST_ROWS
 from ..live import Description, Drag, Items, LiveFigure, Menu
-from ..record.by_tensor import layer_of, parts, percentiles
+from ..record.summary import layer_of, parts, percentiles
 from ..record.what_if import WhatIf
 from ._lab import Control, Target
 from ._own_run import Recording, RunLab, every, follow_clicks, in_sight, limit_slider, nearest, reach

@@ -212,7 +212,7 @@ class run_staleness(RunLab):
 
 
 def _agreement(rec: Recorder) -> Coherence | None:
-    """Cosines at the lags that a limit can be; None where no entries were recorded, or no two rows."""
+    """Cosines at the lags that a limit can be; None where no entries were recorded, or no two buckets."""
     if not rec.sampled[0].size or len(rec) < 2:
         return None
     return rec.coherence(range(0, max(OLDEST, rec.stride) + 1, rec.stride))

@@ -13,8 +13,8 @@ from .._base.numbers import counted, number, percent
 from ..figures.sequence import Event, Range, Schedule, SequenceView
 from ..live import Description, Menu, Slider, Toggle
 from ..workers import CHECK, MOVES, READ, RECORD, UPDATE, Bowl, Experiment, Outcomes, Server, Simulation, Trace, explore
+from ..workers.experiment import worker
 from ..workers.replays import step
-from ..workers.worker import worker
 from ._lab import Control, Lab, Target
 
 SWITCHES = {
@@ -59,7 +59,7 @@ class Moment(NamedTuple):
         """How many gradients have passed their check, are not applied yet, and are too old by now."""
         ledger = Simulation(self.play.trace).goto(self.done).ledger
         made = self.play.trace.moves[: self.done].tolist()
-        passed = [k for k in range(WORKERS) if ledger.fresh[k] and made.count([CHECK, k]) > made.count([UPDATE, k])]
+        passed = [k for k in range(WORKERS) if ledger.accepted[k] and made.count([CHECK, k]) > made.count([UPDATE, k])]
         return sum(not is_fresh(ledger.step - ledger.read_at[k], ledger.staleness) for k in passed)
 
 
@@ -250,10 +250,10 @@ def _told(server: Server, move: int, k: int) -> tuple[str, str]:
     if move == RECORD:
         return "note", f"notes {ledger.recorded[k]}"
     if move == CHECK:
-        passed = ledger.fresh[k]
+        passed = ledger.accepted[k]
         sign = "≤" if passed else ">"
         return ("passed" if passed else "failed"), f"{ledger.checked[k]}−{ledger.recorded[k]} {sign} {ledger.staleness}"
-    return ("updated", f"now v{ledger.step}") if ledger.fresh[k] else ("dropped", "is dropped")
+    return ("updated", f"now v{ledger.step}") if ledger.accepted[k] else ("dropped", "is dropped")
 
 
 def _weight(weights: Any) -> float:

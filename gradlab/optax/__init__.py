@@ -3,6 +3,9 @@
 Needs optax (extra `optax`). It is imported when one of these functions is called, not before.
 """
 
+import typing
+
+from .._base.suggest import suggesting as _suggesting
 from .clips import adaptive_grad_clip as adaptive_grad_clip
 from .clips import clip_by_average_norm as clip_by_average_norm
 from .clips import clip_by_global_norm as clip_by_global_norm
@@ -16,3 +19,27 @@ from .rule import RuleState as RuleState
 from .rule import from_rule as from_rule
 from .stale import StaleState as StaleState
 from .stale import drop_stale as drop_stale
+
+__all__ = [
+    "RecordState",
+    "Replacement",
+    "RuleState",
+    "StaleState",
+    "absorb",
+    "adaptive_grad_clip",
+    "clip_by_average_norm",
+    "clip_by_global_norm",
+    "clip_by_norm",
+    "clip_by_value",
+    "drop_stale",
+    "from_rule",
+    "record",
+]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+if not typing.TYPE_CHECKING:  # type checkers find unknown names themselves
+    __getattr__ = _suggesting(__name__)

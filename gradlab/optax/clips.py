@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from .. import clip
+from .._base.extras import need
 from .._base.options import Semantics
 from .._base.slices import IndexedSlices
-from ._library import library
 
 if TYPE_CHECKING:
     import optax
@@ -106,18 +106,19 @@ def _of_leaves(clip_one: Callable[[Any], Any]) -> optax.GradientTransformation:
 
 def _stateless(clip_all: Callable[[list[Any], Callable[[], Sequence[Any]]], Sequence[Any]]) -> Any:
     """The transformation of a clip of a list of gradients; its second argument gives the weights beside them."""
-    optax = library()
+    from .._steps.jax import jax
+
+    optax = need("optax", "gl.optax", "optax")
 
     def update(grads: Any, state: Any, params: Any = None) -> tuple[Any, Any]:
-        from .._steps.jax import jax
-
         tree: Any
         leaves, tree = jax.tree.flatten(grads, is_leaf=lambda x: x is None or isinstance(x, IndexedSlices))
 
         def weights() -> Sequence[Any]:
             if params is None:
                 raise ValueError("this clip needs the weights: call update(gradients, state, params)")
-            return tree.flatten_up_to(params)
+            found: Sequence[Any] = tree.flatten_up_to(params)
+            return found
 
         return tree.unflatten(clip_all(leaves, weights)), state
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .._base.arrays import Array
+from .._base.extras import need
 from ..record import Recorder
-from ._library import library
 
 if TYPE_CHECKING:
+    import jax
     import optax
 
 
@@ -24,7 +24,7 @@ class RecordState:
     'before'
     """
 
-    columns: dict[str, Array]
+    columns: dict[str, jax.Array]
     name: str
 
     def __post_init__(self) -> None:
@@ -54,7 +54,8 @@ def record(
     >>> absorb(rec, state).global_norm.tolist()
     [5.0, 10.0]
     """
-    optax = library()
+    need("jax", "gl.optax")  # which optax itself needs
+    optax = need("optax", "gl.optax", "optax")
 
     def init(params: Any) -> RecordState:
         return RecordState(recorder.init(params if like is None else like, **dict.fromkeys(scalars, 0.0)), name)
@@ -81,7 +82,7 @@ def absorb(recorder: Recorder, state: Any, name: str | None = None) -> Recorder:
     >>> tx = record(rec)
     >>> _, state = jax.jit(tx.update)({"w": jnp.ones(4)}, tx.init({"w": jnp.ones(4)}))
     >>> absorb(rec, state)
-    <gradlab.Recorder: 1 steps of w>
+    <gradlab.Recorder: 1 step of w>
     """
     from .._steps.jax import jax
 

@@ -6,11 +6,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._base.arrays import Array, as_array, is_python_number
 from .._base.errors import InvalidArgumentError
+from .._base.extras import need
 from .._steps import apply, pure
 from ..rules import Rule
-from ._exact import Replacement as Replacement
-from ._exact import difference
-from ._library import library
 
 if TYPE_CHECKING:
     import optax
@@ -27,7 +25,7 @@ class RuleState(NamedTuple):
     [0.0, 0.0]
     """
 
-    count: Array
+    count: Array  # type: ignore[assignment]  # which every tuple has as a method
     shared: dict[str, Array]
     slots: dict[str, Any]
 
@@ -64,7 +62,9 @@ def from_rule(rule: Any, learning_rate: Any = None, *, replace: bool = False) ->
     >>> updates["w"].tolist(), int(state.count)
     ([-0.3999999761581421], 1)
     """
-    optax = library()
+    from .._steps.jax import jax
+
+    optax = need("optax", "gl.optax", "optax")
     if isinstance(rule, type):
         raise TypeError(f"from_rule got the class {rule.__name__}; give one of it: {rule.__name__}(...)")
     if isinstance(rule, optax.GradientTransformation):
@@ -72,8 +72,6 @@ def from_rule(rule: Any, learning_rate: Any = None, *, replace: bool = False) ->
     transformation = _OfRule(rule, learning_rate) if isinstance(rule, Rule) else _OfOptimizer(rule, learning_rate)
 
     def update(grads: Any, state: Any, params: Any = None) -> tuple[Any, Any]:
-        from .._steps.jax import jax
-
         if params is None:
             raise ValueError("a rule needs the weights: call update(gradients, state, params)")
         params = jax.tree.map(_on_jax, params)
@@ -122,7 +120,8 @@ class _OfOptimizer:
         return self.optimizer.init(jax.tree.map(_on_jax, params))
 
     def update(self, grads: Any, state: Any, params: Any) -> tuple[Any, Any]:
-        return self.optimizer.update(state, params, grads)
+        weights, state = self.optimizer.update(state, params, grads)
+        return weights, state
 
 
 def _on_jax(w: Any) -> Array:
@@ -140,3 +139,48 @@ def _checked_rate(rate: Any, rule: Rule) -> Any:
     if getattr(rate, "shape", ()) != ():
         raise InvalidArgumentError(f"learning_rate must be a scalar, got shape {tuple(rate.shape)}")
     return rate
+
+
+def difference(w: Array, n: Array) -> Array:
+    """u with w + u == n, bit for bit, where the dtype has one; else n - w.
+
+    optax computes w + u, rounded. If n is itself a rounded sum w + x, which it is wherever a rule moves a weight, then
+    the rounded difference n - w is at most half an ulp of n away from the true one, as x is, and so w + u rounds to n.
+    One exception: around a power of two the numbers below lie twice as close as those above, and there the neighbor of
+    u does it. If a rule sets a weight, or a fused multiply-add rounds once where a product and a sum round twice, n may
+    lie between the numbers that w + u can be: they lie as far apart as those around w.
+
+    >>> import jax.numpy as jnp
+    >>> w, n = jnp.float32(3e7), jnp.float32(30000004)
+    >>> bool(w + difference(w, n) == n)
+    True
+    """
+    from .._steps.jax import jnp
+
+    u = jnp.where(n == w, jnp.zeros_like(w), n - w)  # inf stays inf
+    reached = w + u
+    neighbor = jnp.nextafter(u, jnp.where(n > reached, jnp.inf, -jnp.inf).astype(u.dtype))
+    return jnp.where((reached != n) & (w + neighbor == n), neighbor, u)
+
+
+class Replacement:
+    """A new weight where optax expects an update: added to the old weight it takes its place.
+
+    `optax.apply_updates` and what works like it need nothing else. It is no array on purpose: a transformation that
+    would scale or average it fails instead of changing the weight, and it cannot leave `jit`. Not in TensorFlow.
+
+    >>> import jax.numpy as jnp, optax
+    >>> optax.apply_updates({"w": jnp.ones(2)}, {"w": Replacement(jnp.zeros(2))})["w"].tolist()
+    [0.0, 0.0]
+    """
+
+    __array_ufunc__ = None  # NumPy asks this class, and does not add entry by entry
+
+    def __init__(self, weights: Array) -> None:
+        self.weights = weights
+
+    def __radd__(self, old: Any) -> Array:
+        return self.weights
+
+    def __repr__(self) -> str:
+        return f"Replacement({self.weights!r})"

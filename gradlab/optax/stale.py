@@ -9,8 +9,8 @@ import numpy as np
 from .._asynchrony.staleness import is_fresh
 from .._base.arrays import Array, as_array
 from .._base.errors import DTypeError, InvalidArgumentError
-from ._exact import Replacement
-from ._library import library
+from .._base.extras import need
+from .rule import Replacement
 
 if TYPE_CHECKING:
     import optax
@@ -35,9 +35,9 @@ class StaleState(NamedTuple):
 def drop_stale(inner: optax.GradientTransformation, staleness: Any) -> optax.GradientTransformationExtraArgs:
     """Drop a gradient if more than `staleness` updates came between its computation and now.
 
-        fresh = state.global_step - local_step <= staleness
-        fresh:  the inner update;  global_step = global_step + 1
-        stale:  no update, the inner state as it was;  stale_counter = stale_counter + 1
+        accepted = state.global_step - local_step <= staleness
+        accepted:  the inner update;  global_step = global_step + 1
+        dropped:   no update, the inner state as it was;  stale_counter = stale_counter + 1
 
     A worker reads `state.global_step` together with the weights, and hands it back with its gradient as the extra
     argument `local_step` of `update`. The numbers are those of `gl.train.DropStaleGradientOptimizer`.
@@ -46,8 +46,8 @@ def drop_stale(inner: optax.GradientTransformation, staleness: Any) -> optax.Gra
         inner: the whole optimizer, for what comes after this in a chain runs for stale gradients too.
         staleness: integer, or integer scalar array, which may be traced, so that `vmap` tries several at once.
 
-    A stale update is -0.0, which leaves every weight as it is, 0.0 and -0.0 too. Updates of `from_rule` with
-    `replace` are replacements here too. Both outcomes are computed and one is selected.
+    The update of a dropped gradient is -0.0, which leaves every weight as it is, 0.0 and -0.0 too. Updates of
+    `from_rule` with `replace` are replacements here too. Both outcomes are computed and one is selected.
 
     Raises:
         TypeError: `staleness` or `local_step` is no integer; `inner` is no transformation.
@@ -65,41 +65,39 @@ def drop_stale(inner: optax.GradientTransformation, staleness: Any) -> optax.Gra
     [-4.0] 1 0.0
     [-0.0] 1 1.0
     """
-    optax = library()
+    from .._steps.jax import jax, jnp
+
+    optax = need("optax", "gl.optax", "optax")
     _check_integer(staleness, "staleness")
     if not isinstance(inner, optax.GradientTransformation):
         raise TypeError(f"drop_stale needs an optax transformation, got {type(inner).__name__}; see from_rule")
     inner = optax.with_extra_args_support(inner)
 
     def init(params: Any) -> StaleState:
-        from .._steps.jax import jnp
-
         return StaleState(jnp.zeros((), jnp.int32), jnp.zeros((), jnp.float32), inner.init(params))
 
     def update(
         grads: Any, state: StaleState, params: Any = None, *, local_step: Any = None, **extra: Any
     ) -> tuple[Any, StaleState]:
-        from .._steps.jax import jax, jnp
-
         _check_integer(local_step, "local_step")
         step, counter, before = state
-        fresh = is_fresh(step - local_step, staleness)
+        accepted = is_fresh(step - local_step, staleness)
         updates, after = inner.update(grads, before, params, **extra)
-        kept, dropped = StaleState(step + 1, counter, after), StaleState(step, counter + 1, before)
-        state = jax.tree.map(lambda new, old: jnp.where(fresh, new, old), kept, dropped)
-        return _or_nothing(fresh, updates, params), state
+        taken, left = StaleState(step + 1, counter, after), StaleState(step, counter + 1, before)
+        state = jax.tree.map(lambda new, old: jnp.where(accepted, new, old), taken, left)
+        return _or_nothing(accepted, updates, params), state
 
     return optax.GradientTransformationExtraArgs(init, update)
 
 
-def _or_nothing(fresh: Array, updates: Any, params: Any) -> Any:
+def _or_nothing(accepted: Array, updates: Any, params: Any) -> Any:
     """The updates, or what changes no weight."""
     from .._steps.jax import jax, jnp
 
     def chosen(u: Any, w: Any) -> Any:
         if isinstance(u, Replacement):
-            return Replacement(jnp.where(fresh, u.weights, w))
-        return jnp.where(fresh, u, -jnp.zeros_like(u))
+            return Replacement(jnp.where(accepted, u.weights, w))
+        return jnp.where(accepted, u, -jnp.zeros_like(u))
 
     def replaced(u: Any) -> bool:
         return isinstance(u, Replacement)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._base.arrays import quiet
 from .._base.errors import InvalidArgumentError
-
-if TYPE_CHECKING:
-    from .recording import Recording
+from .._base.numbers import signed
+from .buckets import Buckets
 
 LAGS = 16  # by default so many strides, and 0
 
@@ -24,7 +22,7 @@ class Coherence:
     Attributes:
         lags: (lags,) int, steps apart. cosine: (lags,) median over the run. low, high: (lags,) its quartiles.
         pairs: (lags,) how many pairs of steps each is the median of; where there are none the others are NaN.
-        stride, entries: steps between two rows of the recording; sampled entries.
+        stride, entries: steps of a bucket of the recording; sampled entries.
     """
 
     lags: np.ndarray
@@ -36,12 +34,12 @@ class Coherence:
     entries: int
 
     def __str__(self) -> str:
-        each = ", ".join(f"{c:.2f} at {lag}" for lag, c in zip(self.lags, self.cosine, strict=True))
-        rows = f"; rows of {self.stride} steps, of each its first" if self.stride > 1 else ""
-        return f"median cosine of gradients so many steps apart: {each} (on {self.entries} sampled entries{rows})"
+        each = ", ".join(f"{signed(f'{c:.2f}')} at {lag:,}" for lag, c in zip(self.lags, self.cosine, strict=True))
+        buckets = f"; buckets of {self.stride:,} steps, of each its first" if self.stride > 1 else ""
+        return f"median cosine of gradients so many steps apart: {each} (on {self.entries:,} sampled entries{buckets})"
 
 
-def coherence(rec: Recording, lags: Sequence[int] | None) -> Coherence:
+def coherence(rec: Buckets, lags: Sequence[int] | None) -> Coherence:
     """See `Recorder.coherence`."""
     entry, stride = rec["entry"], rec.stride
     wanted = np.arange(0, (LAGS + 1) * stride, stride) if lags is None else np.asarray(lags)
@@ -49,8 +47,8 @@ def coherence(rec: Recording, lags: Sequence[int] | None) -> Coherence:
         raise InvalidArgumentError(f"lags must be whole numbers of steps from 0 up, got {lags!r}")
     if (wanted % stride).any():
         raise InvalidArgumentError(
-            f"rows of this recording are {stride} steps apart, and of each the first step's entries are kept: lags "
-            f"must be multiples of {stride}, got {wanted.tolist()}. A gl.Recorder with more rows keeps every step"
+            f"buckets of this recording are {stride} steps apart, and of each the first step's entries are kept: lags "
+            f"must be multiples of {stride}, got {wanted.tolist()}. A gl.Recorder with more buckets keeps every step"
         )
     tensor = rec.sampled[0]
     weight = np.array(rec.sizes, float)[tensor] / np.bincount(tensor, minlength=len(rec.sizes))[tensor]
@@ -62,18 +60,19 @@ def coherence(rec: Recording, lags: Sequence[int] | None) -> Coherence:
 
 @quiet
 def directions(entry: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """(rows, entries) gradients as unit vectors, NaN where one is 0 or not finite.
+    """(buckets, entries) gradients as unit vectors, NaN where one is 0 or not finite.
 
     Each entry counts for `weight` entries of its tensor, of which only some were sampled: sums of products are then
     unbiased estimates of those over all entries.
     """
     g = entry * np.sqrt(weight)
     g = g / np.abs(g).max(axis=1, keepdims=True)
-    return g / np.sqrt((g * g).sum(axis=1, keepdims=True))
+    unit: np.ndarray = g / np.sqrt((g * g).sum(axis=1, keepdims=True))
+    return unit
 
 
 def _quartiles(unit: np.ndarray, apart: int) -> tuple[float, float, float, int]:
-    """25 %, 50 % and 75 % of the cosines of rows so far apart, and how many there are."""
+    """25%, 50% and 75% of the cosines of buckets so far apart, and how many there are."""
     cosines = (unit[apart:] * unit[: len(unit) - apart]).sum(axis=1) if apart < len(unit) else np.empty(0)
     cosines = cosines[np.isfinite(cosines)]
     if not cosines.size:

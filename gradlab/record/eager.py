@@ -10,7 +10,7 @@ import numpy as np
 from .._base.arrays import quiet
 from .layout import Layout
 from .measure import careful, measure, well_inside
-from .rows import Columns, from_steps
+from .merge import Columns, from_steps
 
 _STEPS, _ENTRIES = 64, 2**20  # that wait at most: 4 MiB
 
@@ -19,7 +19,7 @@ Part: TypeAlias = "tuple[tuple[float, float, int], np.ndarray] | np.ndarray"
 
 
 class Waiting:
-    """Steps on their way to their rows. What a step costs by itself is calls of NumPy, so they are few."""
+    """Steps on their way to their buckets. What a step costs by itself is calls of NumPy, so they are few."""
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
@@ -47,11 +47,12 @@ class Waiting:
 
         Small tensors are copied, for their memory may hold another gradient soon.
         """
-        small = np.concatenate([parts[k] for k in self._small]) if self._small else np.zeros(0, np.float32)
+        whole: Sequence[Any] = parts  # which small ones are
+        small = np.concatenate([whole[k] for k in self._small]) if self._small else np.zeros(0, np.float32)
         self._steps.append(([parts[k] for k in self._large], small, scalars))
 
     def take(self, number: int) -> Columns:
-        """A row for each step, the first of them step `number`, and none waits any more."""
+        """A bucket for each step, the first of them step `number`, and none waits any more."""
         large, small, scalars = zip(*self._steps, strict=True)
         self._steps = []
         blocks = np.split(np.stack(small), self._ends[:-1], axis=1) if self._small else []
@@ -70,25 +71,9 @@ class Waiting:
 
 @quiet
 def _by_step(block: np.ndarray) -> np.ndarray:
-    """(3, n) norm, largest entry and count of what is not finite, of each row of (n, entries)."""
+    """(3, n) norm, largest entry and count of what is not finite, of each of (n, entries)."""
     squares, largest = (block * block).sum(axis=1), np.abs(block).max(axis=1, initial=0)
     found = np.stack([np.sqrt(squares), largest, np.zeros(len(block))])
     for k in np.flatnonzero(~(well_inside(squares) | (largest == 0))):
         found[:, k] = careful(block[k])
     return found
-
-
-class Settled:
-    """An attribute that is up to date when it is read: steps that wait, here or elsewhere, are put in first."""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-
-    def __get__(self, rec: Any, owner: type | None = None) -> Any:
-        if rec._elsewhere is not None:
-            rec._elsewhere()
-        rec._settle()
-        return vars(rec)[self._name]
-
-    def __set__(self, rec: Any, value: Any) -> None:
-        vars(rec)[self._name] = value

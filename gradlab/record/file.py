@@ -11,20 +11,19 @@ from zipfile import BadZipFile
 import numpy as np
 
 from .._files.replace import replaced
-from . import batch
 from .layout import Layout
-from .rows import BY_ROW, Columns, from_steps
+from .merge import BY_BUCKET, Columns, from_steps, put
 
 _VERSION = 2
 _READ = (1, 2)
 
 
 def save(path: str | PathLike[str], layout: Layout, data: Mapping[str, np.ndarray], seen: int, stride: int) -> None:
-    """Write the rows that are filled."""
+    """Write the buckets that are filled."""
     header = {"version": _VERSION, "seen": seen, "stride": stride, **vars_of(layout)}
-    rows = -(-seen // stride)
-    columns = {name: data[name][:rows] for name in BY_ROW}
-    columns["histogram"] = data["histogram"][: -(-rows // layout.histogram_every)]
+    filled = -(-seen // stride)
+    columns = {name: data[name][:filled] for name in BY_BUCKET}
+    columns["histogram"] = data["histogram"][: -(-filled // layout.histogram_every)]
     columns["spectrum"] = data["spectrum"]
     for name in ("histogram", "spectrum"):  # small files
         columns[name] = columns[name].astype(np.min_scalar_type(columns[name].max(initial=0)))
@@ -64,7 +63,7 @@ def _second_version(header: Mapping[str, Any], saved: Mapping[str, np.ndarray]) 
 
 
 def _first_version(header: Mapping[str, Any], saved: Mapping[str, np.ndarray]) -> tuple[Layout, Columns, int, int]:
-    """Files of version 1 have a row for each step, sizes for shapes, and neither single entries nor seconds."""
+    """Files of version 1 have a bucket for each step, sizes for shapes, and neither single entries nor seconds."""
     scalars = tuple(name for name in saved if name not in ("norm", "largest", "nonfinite", "histogram"))
     n = len(saved["norm"])
     shapes = tuple((size,) for size in header["sizes"])
@@ -73,6 +72,6 @@ def _first_version(header: Mapping[str, Any], saved: Mapping[str, np.ndarray]) -
     numbers = np.stack([seconds, *(saved[name] for name in scalars)], axis=1)
     norm, largest, nonfinite = (saved[name] for name in ("norm", "largest", "nonfinite"))
     none = np.zeros((n, 0), np.float32)
-    batch.put(data, from_steps(np.arange(n, dtype=np.int32), norm, largest, nonfinite, none, numbers), 0, 1)
+    put(data, from_steps(np.arange(n, dtype=np.int32), norm, largest, nonfinite, none, numbers), 0, 1)
     data["histogram"][:n] = saved["histogram"]
     return layout, data, n, 1

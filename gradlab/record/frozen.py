@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from .._base.arrays import quiet
 from .._base.errors import InvalidArgumentError
-from .._base.numbers import percent
+from .._base.numbers import listed, number, percent
 from ..rules import Adagrad
-from .words import listed
-
-if TYPE_CHECKING:
-    from .recording import Recording
+from .buckets import SHOWN, Buckets
 
 
 class Rates(NamedTuple):
-    """Adagrad on the sampled entries: before the first row of a recording, and after each.
+    """Adagrad on the sampled entries: before the first bucket of a recording, and after each.
 
     Attributes:
-        accumulator: (rows + 1, entries) float32, infinite from where it no longer fits.
-        share: (rows + 1, entries) effective learning rate over that of the start; NaN after a gradient that is NaN.
-        moved: (rows + 1, entries) whether there has been a gradient that is not 0.
+        accumulator: (buckets + 1, entries) float32, infinite from where it no longer fits.
+        share: (buckets + 1, entries) effective learning rate over that of the start; NaN after a gradient that is NaN.
+        moved: (buckets + 1, entries) whether there has been a gradient that is not 0.
     """
 
     accumulator: np.ndarray
@@ -74,13 +71,13 @@ class Frozen:
 
     def __str__(self) -> str:
         by = ", ".join(
-            f"{name} {percent(np.nan_to_num(share))} of {count}"
+            f"{name} {percent(float(np.nan_to_num(share)))} of {count:,}"
             for name, share, count in zip(self.names, self.share_by_tensor, self.sampled_by_tensor, strict=True)
         )
         parts = [
-            f"Adagrad from accumulator {self.rule.initial_accumulator_value:g}, after step {self.step}: "
-            f"{self.frozen.sum()} of {len(self.frozen)} sampled entries are frozen, below {self.below:.3g} of the rate "
-            f"they started with ({by})"
+            f"Adagrad from accumulator {self.rule.initial_accumulator_value:g}, after step {self.step:,}: "
+            f"{self.frozen.sum():,} of {len(self.frozen):,} sampled entries are frozen, below {number(self.below)} of "
+            f"the rate they started with ({by})"
         ]
         for mask, words in (
             (self.still, "never moved, all their gradients were 0"),
@@ -88,13 +85,13 @@ class Frozen:
             (self.spoiled, "became NaN"),
         ):
             if mask.any():
-                parts.append(f"{mask.sum()} {words}: {listed(self.named(mask))}")
+                parts.append(f"{mask.sum():,} {words}: {listed(self.named(mask), SHOWN)}")
         if more := [name for name, there in zip(self.names, self.beyond_by_tensor, strict=True) if there]:
-            parts.append(f"squares beyond float32 occurred in {listed(more)}")
+            parts.append(f"squares beyond float32 occurred in {listed(more, SHOWN)}")
         return "; ".join(parts)
 
 
-def frozen(rec: Recording, rule: Adagrad | None, below: float, step: int | None) -> Frozen:
+def frozen(rec: Buckets, rule: Adagrad | None, below: float, step: int | None) -> Frozen:
     """See `Recorder.frozen`."""
     rule = Adagrad() if rule is None else rule
     if not isinstance(rule, Adagrad):
@@ -104,18 +101,18 @@ def frozen(rec: Recording, rule: Adagrad | None, below: float, step: int | None)
     if step is not None and not 0 <= step <= rec.seen:
         raise InvalidArgumentError(f"step must be from 0 to {rec.seen}, the steps of this recording; got {step!r}")
     rates = adagrad_rates(rec["square"], rule)
-    row = len(rec) if step is None else int(np.searchsorted(ends(rec), step, side="right")) - 1
-    return at_row(rec, rates, row, rule, below)
+    done = len(rec) if step is None else int(np.searchsorted(ends(rec), step, side="right")) - 1
+    return at_bucket(rec, rates, done, rule, below)
 
 
-def ends(rec: Recording) -> np.ndarray:
-    """(rows + 1,) how many steps were done before the first row, and at the end of each."""
+def ends(rec: Buckets) -> np.ndarray:
+    """(buckets + 1,) how many steps were done before the first bucket, and at the end of each."""
     return np.append(rec.step, rec.seen)
 
 
 @quiet
 def adagrad_rates(square: np.ndarray, rule: Adagrad) -> Rates:
-    """Adagrad's accumulators and rates over (rows, entries) sums of squared gradients.
+    """Adagrad's accumulators and rates over (buckets, entries) sums of squared gradients.
 
         accumulator[r] = initial + sum of square[:r],   share[r] = root(start) / root(accumulator[r])
 
@@ -133,18 +130,18 @@ def adagrad_rates(square: np.ndarray, rule: Adagrad) -> Rates:
 
 
 @quiet
-def at_row(rec: Recording, rates: Rates, row: int, rule: Adagrad, below: float) -> Frozen:
-    """What is frozen before the first row of a recording (0), or after so many rows."""
-    accumulator, share = rates.accumulator[row], rates.share[row]
+def at_bucket(rec: Buckets, rates: Rates, done: int, rule: Adagrad, below: float) -> Frozen:
+    """What is frozen before the first bucket of a recording (0), or after so many."""
+    accumulator, share = rates.accumulator[done], rates.share[done]
     tensor, count = rec.sampled[0], len(rec.names)
     overflowed, spoiled = np.isposinf(accumulator), np.isnan(accumulator)
     is_frozen = (share < below) | overflowed
     sampled = np.bincount(tensor, minlength=count)
     of_tensor = np.bincount(tensor, is_frozen, count)
     by_tensor = np.divide(of_tensor, sampled, out=np.full(count, np.nan), where=sampled > 0)
-    largest = rec["largest"][:row].max(axis=0, initial=0)
+    largest = rec["largest"][:done].max(axis=0, initial=0)
     return Frozen(
-        rule, below, int(ends(rec)[row]), share, accumulator, is_frozen, overflowed,
-        ~rates.moved[row], spoiled, tensor, rec.names, tuple(rec.entry_name(k) for k in range(len(tensor))), sampled,
+        rule, below, int(ends(rec)[done]), share, accumulator, is_frozen, overflowed,
+        ~rates.moved[done], spoiled, tensor, rec.names, tuple(rec.entry_name(k) for k in range(len(tensor))), sampled,
         by_tensor, np.isinf(largest * largest),
     )  # fmt: skip

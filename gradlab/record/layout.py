@@ -9,8 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from .measure import BINS
-from .spectrum import BINS as NORM_BINS
+from .measure import BINS, NORM_BINS
 
 _SMALL = 4096  # entries of a tensor that costs more to call for than to copy
 _GOLDEN = (5**0.5 - 1) / 2  # its multiples modulo 1 are spread evenly, and repeat on every machine
@@ -22,8 +21,8 @@ class Layout:
 
     Attributes:
         names, shapes: of the tensors. scalars: names of numbers, one each step.
-        capacity: rows there is room for. entries: how many entries to sample, 0 for none.
-        histogram_every: every so many steps entries are counted by size, and so many rows share their counts.
+        capacity: buckets there is room for. entries: how many entries to sample, 0 for none.
+        histogram_every: every so many steps entries are counted by size, and so many buckets share their counts.
     """
 
     names: tuple[str, ...]
@@ -82,30 +81,35 @@ class Layout:
         return f"{self.names[tensor]}[{index}]" if index else self.names[tensor]
 
     def empty(self) -> dict[str, np.ndarray]:
-        """Room for all rows."""
+        """Room for all buckets."""
         return {name: np.zeros(shape, dtype) for name, shape, dtype in self._columns()}
 
     @cached_property
     def widths(self) -> dict[str, int]:
-        """How many numbers a row of each column has."""
+        """How many numbers a bucket of each column has."""
         return {name: math.prod(shape[1:]) for name, shape, _ in self._columns()}
 
     def _columns(self) -> Iterator[tuple[str, tuple[int, ...], type]]:
-        rows, tensors, entries, scalars = self.capacity, len(self.names), len(self.sampled[0]), 1 + len(self.scalars)
-        yield "norm", (rows, tensors + 2), np.float32  # of each tensor, of all together, and of the tensor that leads
-        yield "norm_low", (rows, tensors + 2), np.float32
-        yield "largest", (rows, tensors), np.float32
-        yield "nonfinite", (rows, tensors), np.int32
-        yield "square", (rows, entries), np.float32
-        yield "entry", (rows, entries), np.float32
-        yield "peak", (rows,), np.int32
-        yield "mean", (rows, scalars), np.float32  # seconds first
-        yield "count", (rows, scalars), np.int32  # of the numbers behind each mean
-        yield "histogram", (-(-rows // self.histogram_every), tensors, BINS), np.int32
+        buckets, tensors, entries, scalars = self.capacity, len(self.names), len(self.sampled[0]), 1 + len(self.scalars)
+        yield (
+            "norm",
+            (buckets, tensors + 2),
+            np.float32,
+        )  # of each tensor, of all together, of the one that leads
+        yield "norm_low", (buckets, tensors + 2), np.float32
+        yield "largest", (buckets, tensors), np.float32
+        yield "nonfinite", (buckets, tensors), np.int32
+        yield "square", (buckets, entries), np.float32
+        yield "entry", (buckets, entries), np.float32
+        yield "peak", (buckets,), np.int32
+        yield "mean", (buckets, scalars), np.float32  # seconds first
+        yield "count", (buckets, scalars), np.int32  # of the numbers behind each mean
+        yield "histogram", (-(-buckets // self.histogram_every), tensors, BINS), np.int32
         yield "spectrum", (2 * tensors + 3, NORM_BINS), np.int32
 
 
 def _spread(size: int, count: int) -> np.ndarray:
     """`count` different indices below `size`, one in each of as many equal parts, not all at the same place in it."""
     parts = np.arange(count + 1) * size // max(count, 1)
-    return parts[:-1] + (np.arange(count) * _GOLDEN % 1 * np.diff(parts)).astype(int)
+    places: np.ndarray = parts[:-1] + (np.arange(count) * _GOLDEN % 1 * np.diff(parts)).astype(int)
+    return places

@@ -1,12 +1,21 @@
-"""What is kept of one gradient: its norm, its largest entry, what is not finite, and how large the entries are."""
+"""What is kept of one gradient: its norm, its largest entry, what is not finite, and how large the entries are.
+
+And of a run how often each norm came, over all steps, however many share a bucket.
+"""
 
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from .._base.arrays import CACHED, Array, namespace, pieces, quiet
+from .._base.arrays import CACHED, namespace, pieces, quiet
+
+if TYPE_CHECKING:
+    import jax
+
+A = TypeVar("A", np.ndarray, "jax.Array")
 
 BINS = 64
 LOWEST = -32  # bin k holds |entries| in [2**(k+LOWEST), 2**(k+LOWEST+1)); the first and last bins hold all beyond
@@ -16,9 +25,13 @@ _SMALLEST, _LARGEST = 2.0**-80, float(np.finfo(np.float32).max)
 _PIECE = 2**20  # entries that are still in the cache when they are read again
 EXPONENT_BIAS, _EXPONENTS = 127, 256  # of a float32
 
+NORM_BINS = 2048  # eight to each power of two; those from the 2040th on hold Inf and NaN
+_INFINITE = 2040
+_KEPT = 20  # of a float32's 32 bits the last 20 are dropped: what is left is sign, exponent, and eighths
 
-def flat(g: Array) -> Array:
-    """All entries in one row, as float32."""
+
+def flat(g: A) -> A:
+    """All entries in a line, as float32."""
     return g.reshape(-1).astype(np.float32, copy=False)
 
 
@@ -33,12 +46,12 @@ def measure(g: np.ndarray) -> tuple[float, float, int]:
         largest = max(largest, float(np.maximum.reduce(piece, initial=0)), -float(np.minimum.reduce(piece, initial=0)))
     if well_inside(square):
         return math.sqrt(square), largest, 0
-    norm, largest, nonfinite = careful(g)
-    return float(norm), float(largest), int(nonfinite)
+    norm, highest, nonfinite = careful(g)
+    return float(norm), float(highest), int(nonfinite)
 
 
 @quiet
-def careful(g: Array) -> tuple[Array, Array, Array]:
+def careful(g: A) -> tuple[A, A, A]:
     """The same of any tensor, for whatever it holds: the norm is taken relative to the largest entry."""
     xp = namespace(g)
     size = xp.abs(flat(g))
@@ -49,30 +62,31 @@ def careful(g: Array) -> tuple[Array, Array, Array]:
 
 
 @quiet
-def together(norms: Array) -> Array:
+def together(norms: A) -> A:
     """Norm over all tensors from (..., tensors) norms of each."""
     xp = namespace(norms)
     largest = xp.max(norms, axis=-1, initial=0)
     unit = xp.where((largest > 0) & xp.isfinite(largest), largest, 1)
-    return unit * xp.sqrt(xp.sum((norms / unit[..., None]) ** 2, axis=-1))
+    norm: A = unit * xp.sqrt(xp.sum((norms / unit[..., None]) ** 2, axis=-1))
+    return norm
 
 
-def sum_of_squares(g: Array) -> Array:
+def sum_of_squares(g: jax.Array) -> jax.Array:
     """Of a flat JAX array, as fast as it goes; the norm is its root where `well_inside` holds."""
-    return namespace(g).sum(g * g)
+    return (g * g).sum()
 
 
-def largest_of(g: Array) -> Array:
+def largest_of(g: jax.Array) -> jax.Array:
     """Largest |entry| of a flat JAX array, NaN if it holds one."""
-    return namespace(g).max(abs(g), initial=0)
+    return abs(g).max(initial=0)
 
 
-def well_inside(square: Array) -> Array:
+def well_inside(square: Any) -> Any:
     """Whether a sum of squares lost nothing to overflow or underflow, and met neither NaN nor Inf."""
     return (square >= _SMALLEST) & (square <= _LARGEST)
 
 
-def histogram(g: Array) -> Array:
+def histogram(g: A) -> A:
     """(64,) int32: how many finite entries have floor(log2|g|) = bin - 32; those beyond are in the bins at the ends."""
     xp, g = namespace(g), flat(g)
     if xp is np:
@@ -85,4 +99,46 @@ def histogram(g: Array) -> Array:
     first = LOWEST + EXPONENT_BIAS
     low, high = first + 1, first + BINS - 1  # exponents that have a bin for themselves
     ends = counts[:low].sum(keepdims=True), counts[high:-1].sum(keepdims=True)
-    return xp.concatenate([ends[0], counts[low:high], ends[1]]).astype(np.int32)
+    found: A = xp.concatenate([ends[0], counts[low:high], ends[1]]).astype(np.int32)
+    return found
+
+
+def norm_bin(x: A) -> A:
+    """The bin of each x >= 0, float32: its leading 12 bits, so that order is kept and edges are exact."""
+    return (x.view(np.int32) >> _KEPT) & (NORM_BINS - 1)  # NaN may have a sign
+
+
+def norm_edges() -> np.ndarray:
+    """(2041,) float64 lower edges of the finite bins, and the upper edge of the last of them."""
+    low = (np.arange(_INFINITE, dtype=np.int32) << _KEPT).view(np.float32).astype(np.float64)
+    return np.append(low, 2.0**128)
+
+
+def count_above(counts: np.ndarray, limit: float) -> np.ndarray:
+    """(...,) how many of (..., 2048) counted numbers are not <= limit, those of its own bin shared out evenly."""
+    at = norm_edges()
+    k = int(np.clip(np.searchsorted(at, limit, side="right") - 1, 0, _INFINITE - 1))
+    share = np.clip((at[k + 1] - limit) / (at[k + 1] - at[k]), 0, 1)
+    found: np.ndarray = counts[..., k + 1 :].sum(-1) + share * counts[..., k]
+    return found
+
+
+def percentile(counts: np.ndarray, percent: float) -> float:
+    """The number that `percent` % of the counted finite numbers above 0 do not exceed, to an eighth of an octave.
+
+    The numbers of a bin are taken to be spread evenly over it; 0 if none is counted.
+    """
+    counts = counts[1:_INFINITE].astype(np.float64)
+    there = np.flatnonzero(counts)
+    if not there.size:
+        return 0.0
+    passed, low, high = np.cumsum(counts[there]), norm_edges()[1:-1][there], norm_edges()[2:][there]
+    wanted = percent / 100 * passed[-1]
+    k = min(int(np.searchsorted(passed, wanted)), there.size - 1)
+    share = 1 - (passed[k] - wanted) / counts[there][k]
+    return float(low[k] + share * (high[k] - low[k]))
+
+
+def infinite(counts: np.ndarray) -> int:
+    """How many of (2048,) counted numbers are Inf or NaN."""
+    return int(counts[_INFINITE:].sum())

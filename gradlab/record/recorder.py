@@ -6,19 +6,23 @@ import copy
 import time
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._base.arrays import Array, as_array
 from .._base.errors import InvalidArgumentError
 from .._base.tree import named_leaves
-from . import batch, file, traced
+from . import file, merge, traced
+from .buckets import COLUMNS
 from .eager import Part, Waiting
 from .layout import Layout
 from .measure import flat, histogram
-from .recording import COLUMNS, Recording
-from .rows import Columns, from_steps
+from .merge import Columns, from_steps
+from .recording import Recording
+
+if TYPE_CHECKING:
+    import jax
 
 
 class Recorder(Recording):
@@ -26,16 +30,16 @@ class Recorder(Recording):
 
         norm[t, k] = |g_k| at step t,  histogram[t, k, b] = number of entries with floor(log2|g|) = b - 32
 
-    When all rows are full, every two neighbours become one and `stride`, the steps that a row stands for, doubles. No
-    extreme is lost: columns are `norm` and `norm_low`, (rows, tensors), the largest and smallest norm in the row's
-    steps, `largest`, max |entry|, `nonfinite`, a sum, `square` and `entry`, (rows, entries), sum of g*g and the first g
-    of sampled entries, `seconds` and scalars such as `loss`, (rows,), means. How often limits fire is counted for all
-    steps.
+    A bucket is a stretch of consecutive steps, of one at first. When all are full, every two neighbors are merged, and
+    `stride`, the steps of a bucket, doubles. No extreme is lost: columns are `norm` and `norm_low`, (buckets, tensors),
+    the largest and smallest norm of the steps in it, `largest`, max |entry|, `nonfinite`, a sum, `square` and `entry`,
+    (buckets, entries), sum of g*g and the first g of sampled entries, `seconds` and scalars such as `loss`, (buckets,),
+    means. How often limits fire is counted for all steps.
 
     Args:
-        steps: rows to keep.
+        steps: buckets to keep.
         entries: how many single entries to follow, spread over all tensors; at least one of each, unless 0.
-        histogram_every: every so many steps all entries are counted by size, 1 for all; as many rows share the counts.
+        histogram_every: every so many steps all entries are counted by size, 1 for all; as many buckets share them.
 
     Eager: `rec.record(grads, loss=loss)` each step, with any tree of arrays, or a list of (gradient, variable) pairs.
     Inside `jit` or `scan`: `state = rec.init(grads, loss=0.0)`, then `state = rec.update(state, grads, loss=loss)` in
@@ -60,7 +64,7 @@ class Recorder(Recording):
     ...     state = step(state, np.array([3.0, 4.0]) * scale)
     >>> rec = rec.absorb(state)
     >>> rec
-    <gradlab.Recorder: 2 steps of w, loss>
+    <gradlab.Recorder: 2 steps of w and loss>
     """
 
     def __init__(self, steps: int = 1000, *, entries: int = 512, histogram_every: int = 64) -> None:
@@ -118,7 +122,7 @@ class Recorder(Recording):
         elif waiting.full:
             self._settle()
 
-    def _settle(self, counts: Array | None = None) -> None:
+    def _settle(self, counts: np.ndarray | None = None) -> None:
         if self._waiting:
             self._append(self._waiting.take(vars(self)["seen"]), counts)
 
@@ -141,35 +145,35 @@ class Recorder(Recording):
         >>> rec.global_norm.tolist()
         [5.0, 10.0]
         """
-        given = batch.checked(columns, self.layout)
+        given = merge.checked(columns, self.layout)
         n = len(given["norm"])
         step = np.arange(self.seen, self.seen + n, dtype=np.int32)
         steps = from_steps(step, *(given[c] for c in ("norm", "largest", "nonfinite", "entry", "scalars")))
         self._append(steps, given.get("histogram"))
 
-    def _append(self, steps: Columns, counts: Array | None) -> None:
+    def _append(self, steps: Columns, counts: np.ndarray | None) -> None:
         done, n = 0, len(steps["peak"])
         while done < n:
             if self.seen == self.capacity * self.stride:
-                batch.halve(self._data)
+                merge.halve(self._data)
                 self.stride *= 2
             some = slice(done, done + min(n - done, self.capacity * self.stride - self.seen))
-            batch.put(self._data, {name: x[some] for name, x in steps.items()}, self.seen, self.stride)
+            merge.put(self._data, {name: x[some] for name, x in steps.items()}, self.seen, self.stride)
             if counts is not None:
-                batch.put_counts(self._data["histogram"], counts[some], self.seen, self.histogram_every * self.stride)
+                merge.put_counts(self._data["histogram"], counts[some], self.seen, self.histogram_every * self.stride)
             self.seen += some.stop - some.start
             done = some.stop
 
-    def init(self, grads: Any, **scalars: Any) -> dict[str, Array]:
+    def init(self, grads: Any, **scalars: Any) -> dict[str, jax.Array]:
         """The state that `update` carries through traced code; `grads` and `scalars` show the shapes only."""
         self._prepare(grads, scalars)
         return traced.init(self._data, self.seen, self.stride)
 
-    def update(self, state: Mapping[str, Array], grads: Any, **scalars: Any) -> dict[str, Array]:
+    def update(self, state: Mapping[str, jax.Array], grads: Any, **scalars: Any) -> dict[str, jax.Array]:
         """A new state with one step more. Pure."""
         return traced.update(self.layout, state, self._prepare(grads, scalars), scalars)
 
-    def absorb(self, state: Mapping[str, Array]) -> Recorder:
+    def absorb(self, state: Mapping[str, jax.Array]) -> Recorder:
         """A recorder with what a traced run has recorded; this one stays as it is, ready for another run."""
         recorder = copy.copy(self)
         recorder._data, recorder.seen, recorder.stride = traced.columns(self.layout, state)

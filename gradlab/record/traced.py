@@ -1,24 +1,27 @@
 """The recorder in traced code: a state that goes in and out of every step, and no callback.
 
-The state has few arrays, because each costs time at every call, and a step touches one row of them.
+The state has few arrays, because each costs time at every call, and a step touches one place of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._base.arrays import Array, namespace
-from . import rows
+from .._base.arrays import namespace
+from . import merge
 from .layout import Layout
-from .measure import BINS, careful, flat, largest_of, sum_of_squares, well_inside
+from .measure import BINS, A, careful, flat, largest_of, sum_of_squares, well_inside
 from .measure import histogram as entries_by_size
 
-State = dict[str, Array]
+if TYPE_CHECKING:
+    from jax import Array
 
-_PACKS = {
+State = dict[str, "Array"]
+
+_PACKS: dict[str, tuple[str, ...]] = {
     "values": ("norm", "norm_low", "largest", "square", "entry", "mean"),
     "counts": ("nonfinite", "peak", "count"),
 }
@@ -30,12 +33,12 @@ def init(data: Mapping[str, np.ndarray], seen: int, stride: int) -> State:
 
     packed = _packed(data)
     now = min(seen // stride, len(data["peak"]) - 1)
-    state = {f"open_{name}": x[now : now + 1] for name, x in packed.items()}
-    state |= {**packed, "histogram": data["histogram"], "spectrum": data["spectrum"]}
-    return {"at": jnp.array([seen, stride], np.int32), **{name: jnp.array(x) for name, x in state.items()}}
+    start = {f"open_{name}": x[now : now + 1] for name, x in packed.items()}
+    start |= {**packed, "histogram": data["histogram"], "spectrum": data["spectrum"]}
+    return {"at": jnp.array([seen, stride], np.int32), **{name: jnp.array(x) for name, x in start.items()}}
 
 
-def columns(layout: Layout, state: Mapping[str, Array]) -> tuple[rows.Columns, int, int]:
+def columns(layout: Layout, state: Mapping[str, Array]) -> tuple[dict[str, np.ndarray], int, int]:
     """Back on the host: the columns, how many steps were seen, and the stride."""
     host = {name: np.array(x) for name, x in state.items()}
     seen, stride = host["at"].tolist()
@@ -43,34 +46,34 @@ def columns(layout: Layout, state: Mapping[str, Array]) -> tuple[rows.Columns, i
     return {**found, "histogram": host["histogram"], "spectrum": host["spectrum"]}, seen, stride
 
 
-def update(layout: Layout, state: Mapping[str, Array], tensors: Sequence[Array], scalars: Mapping[str, Any]) -> State:
+def update(layout: Layout, state: Mapping[str, Array], gradients: Sequence[Any], scalars: Mapping[str, Any]) -> State:
     """The state after one step more.
 
-    The row that steps go into is carried by itself and only written to its place: a step that reads the buffers it
+    The bucket that steps go into is carried by itself and only written to its place: a step that reads the buffers it
     writes, or has them pass through a `cond`, copies them.
     """
     from .._steps.jax import jax, jnp
 
-    tensors = [flat(jnp.asarray(g)) for g in tensors]
+    tensors = [flat(jnp.asarray(g)) for g in gradients]
     seen, stride = state["at"]
     due = seen % layout.histogram_every == 0
     *measured, counts = _measured(layout, tensors, due)
     kept, stride = _now_and_then(layout, state, due, counts)
-    at, fresh = seen // stride, seen % stride == 0
-    new = _row(
+    at, is_new = seen // stride, seen % stride == 0
+    new = _bucket(
         seen, measured, _entries(layout, tensors), [scalars.get(n, np.nan) for n in ("seconds", *layout.scalars)]
     )
-    joined = _packed(rows.join(_unpacked(layout, state, "open_"), new))
-    row = {name: jnp.where(fresh, x, joined[name]) for name, x in _packed(new).items()}
-    put = {name: jax.lax.dynamic_update_slice_in_dim(kept[name], x, at, 0) for name, x in row.items()}
-    found = rows.bins(new)[0]
+    joined = _packed(merge.join(_unpacked(layout, state, "open_"), new))
+    bucket = {name: jnp.where(is_new, x, joined[name]) for name, x in _packed(new).items()}
+    put = {name: jax.lax.dynamic_update_slice_in_dim(kept[name], x, at, 0) for name, x in bucket.items()}
+    found = merge.bins(new)[0]
     spectrum = state["spectrum"].at[jnp.arange(len(found)), found].add(1)
-    still_open = {f"open_{name}": x for name, x in row.items()}
+    still_open = {f"open_{name}": x for name, x in bucket.items()}
     return {"at": jnp.stack([seen + 1, stride]), **still_open, **kept, **put, "spectrum": spectrum}
 
 
 def _now_and_then(layout: Layout, state: Mapping[str, Array], due: Array, counts: Array) -> tuple[State, Array]:
-    """The buffers and the stride, after what few steps have a part in: rows are full, or counts are due."""
+    """The buffers and the stride, after what few steps have a part in: all buckets are full, or counts are due."""
     from .._steps.jax import jnp
 
     seen, stride = state["at"]
@@ -93,11 +96,11 @@ def _where(flag: Array, change: Callable[[Any], Any], x: Any) -> Any:
     return x
 
 
-def _row(seen: Array, measured: Sequence[Array], entry: Array, scalars: Sequence[Any]) -> rows.Columns:
+def _bucket(seen: Array, measured: Sequence[Array], entry: Array, scalars: Sequence[Any]) -> State:
     from .._steps.jax import jnp
 
     given = jnp.stack([jnp.asarray(x, np.float32) for x in scalars])
-    return rows.from_steps(seen[None], *(x[None] for x in (*measured, entry, given)))
+    return merge.from_steps(seen[None], *(x[None] for x in (*measured, entry, given)))
 
 
 def _measured(layout: Layout, tensors: Sequence[Array], due: Array) -> tuple[Array, Array, Array, Array]:
@@ -118,7 +121,8 @@ def _measured(layout: Layout, tensors: Sequence[Array], due: Array) -> tuple[Arr
         counts = jax.lax.cond(due, lambda: _of_each(layout, tensors, entries_by_size), lambda: uncounted)
         return *_of_each(layout, tensors, careful), counts
 
-    return jax.lax.cond(fine & ~due, plainly, thoroughly)
+    found: tuple[Array, Array, Array, Array] = jax.lax.cond(fine & ~due, plainly, thoroughly)
+    return found
 
 
 def _of_each(layout: Layout, tensors: Sequence[Array], f: Callable[[Array], Any]) -> Any:
@@ -126,9 +130,9 @@ def _of_each(layout: Layout, tensors: Sequence[Array], f: Callable[[Array], Any]
     from .._steps.jax import jax, jnp
 
     parts = [
-        jax.vmap(f)(jnp.stack([tensors[k] for k in group]))
-        if len(group) > 1
-        else jax.tree.map(lambda x: x[None], f(tensors[group[0]]))
+        jax.tree.map(lambda x: x[None], f(tensors[group[0]]))
+        if len(group) == 1
+        else jax.vmap(f)(jnp.stack([tensors[k] for k in group]))
         for group in layout.groups
     ]
     order = np.argsort(np.concatenate(layout.groups))
@@ -143,20 +147,20 @@ def _entries(layout: Layout, tensors: Sequence[Array]) -> Array:
     found, where = [], []
     for group in layout.groups:
         at = np.flatnonzero(np.isin(tensor, group))
-        row = np.searchsorted(group, tensor[at])
-        found.append(jnp.stack([tensors[k] for k in group])[row, place[at]])
+        which = np.searchsorted(group, tensor[at])
+        found.append(jnp.stack([tensors[k] for k in group])[which, place[at]])
         where.append(at)
     return jnp.concatenate(found)[np.argsort(np.concatenate(where))]
 
 
-def _packed(columns: Mapping[str, Array]) -> State:
+def _packed(columns: Mapping[str, A]) -> dict[str, A]:
     """All columns of float32 side by side, and all of int32."""
     xp = namespace(columns["norm"])
     both = {**columns, "peak": columns["peak"][:, None]}
     return {pack: xp.concatenate([both[name] for name in names], axis=1) for pack, names in _PACKS.items()}
 
 
-def _unpacked(layout: Layout, state: Mapping[str, Array], prefix: str = "") -> rows.Columns:
+def _unpacked(layout: Layout, state: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     found = {}
     for pack, names in _PACKS.items():
         ends = np.cumsum([0, *(layout.widths[name] for name in names)])
@@ -168,8 +172,8 @@ def _unpacked(layout: Layout, state: Mapping[str, Array], prefix: str = "") -> r
 def _halved(layout: Layout, state: Mapping[str, Array]) -> State:
     from .._steps.jax import jax
 
-    joined = _packed(rows.halved(_unpacked(layout, state)))
-    joined["histogram"] = rows.halved_counts(state["histogram"])
+    joined = _packed(merge.halved(_unpacked(layout, state)))
+    joined["histogram"] = merge.halved_counts(state["histogram"])
     return {name: jax.lax.dynamic_update_slice_in_dim(state[name], x, 0, 0) for name, x in joined.items()}
 
 
@@ -177,6 +181,6 @@ def _with_counts(layout: Layout, histogram: Array, counts: Array, seen: Array, s
     """The histogram with the counts of this step in it."""
     from .._steps.jax import jnp
 
-    share = layout.histogram_every * stride  # steps of a row
+    share = layout.histogram_every * stride  # steps of an entry
     at, before = seen // share, seen % share != 0  # has it counts already?
-    return histogram.at[at].set(rows.added(jnp.where(before, histogram[at], 0), counts))
+    return histogram.at[at].set(merge.added(jnp.where(before, histogram[at], 0), counts))

@@ -4,48 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._base.arrays import quiet
-from .._base.numbers import percent
+from .._base.numbers import counted, listed, number, percent
 from ..clip.report import turn_angle
-from .sizes import above
-from .spectrum import count_above
-from .words import SHOWN
+from .buckets import EMPTY, SHOWN, Buckets
+from .measure import BINS, LOWEST, count_above
 
 OVERFLOW = float(np.sqrt(np.finfo(np.float32).max))  # from here on the squares that float32 clips sum are infinite
 
-EMPTY = (
-    "nothing is recorded yet; call record(grads). After a traced run keep what absorb returns, a new recorder: "
-    "rec = rec.absorb(state)"
-)
 _EXACT = "exact for float32 clips of the recorded gradients; with another limit later ones would have differed"
 _BY_SIZE = (
     "which steps fire is exact; norm, angle and share of entries are estimated from histograms, and NaN for steps that "
     "hold NaN or Inf"
 )
-_MERGED = "a row stands for several steps and answers for the largest of them; shares are counted over all steps"
-
-if TYPE_CHECKING:
-    from .recording import Recording
+_MERGED = "a bucket stands for several steps and answers for the largest of them; shares are counted over all steps"
+_SIZE = np.exp2(np.arange(BINS) + LOWEST) * np.sqrt(3 / (2 * np.log(2)))  # root mean square, evenly on a log scale
 
 
 @dataclass(frozen=True)
 class WhatIf:
-    """One limit over one recording. A row is a step, or the largest of the `stride` steps that were merged into it.
+    """One limit over one recording. A bucket is a step, or the largest of the `stride` steps that were merged into it.
 
     Attributes:
         kind: "clip_norm", "clip_value" or "clip_global_norm". limit: the limit.
-        steps: how many were recorded. stride: steps of a row.
+        steps: how many were recorded. stride: steps of a bucket.
         fraction_fired: share of all steps on which the limit fires, 0 to 1. share_by_tensor: (tensors,) of each alone.
-            Counted step by step; of merged rows from a histogram of all norms, good to an eighth of an octave.
-        fired: (rows,) bool. fired_by_tensor: (rows, tensors) bool.
-        norm_before, norm_after, factor: (rows,); factor = norm_after / norm_before.
-        angle: (rows,) degrees by which the step would have turned.
-        fraction_hit: (rows,) share of entries changed.
-        exact: False where histograms had to be read or rows were merged, as `note` says.
+            Counted step by step; of merged steps from a histogram of all norms, good to an eighth of an octave.
+        fired: (buckets,) bool. fired_by_tensor: (buckets, tensors) bool.
+        norm_before, norm_after, factor: (buckets,); factor = norm_after / norm_before.
+        angle: (buckets,) degrees by which the step would have turned.
+        fraction_hit: (buckets,) share of entries changed.
+        exact: False where histograms had to be read or steps were merged, as `note` says.
         names: of the tensors.
     """
 
@@ -72,19 +64,19 @@ class WhatIf:
         of = f" of the largest in every {self.stride} steps" if self.stride > 1 else ""
         kind = "exact" if self.exact else "estimate"
         return (
-            f"{self.kind}={self.limit:g} fires on {percent(self.fraction_fired, 1)} of {self.steps} steps "
-            f"({self._by_tensor()}); median factor {factor:.3g}, median turn {turned:.1f} deg{of} ({kind})"
+            f"{self.kind}={self.limit:g} fires on {percent(self.fraction_fired, 1)} of {counted(self.steps, 'step')} "
+            f"({self._by_tensor()}); median factor {number(factor)}, median turn {turned:.1f} deg{of} ({kind})"
         )
 
     def _by_tensor(self) -> str:
         """All tensors, or of many the ones it fires on most."""
         shares = list(zip(self.names, self.share_by_tensor, strict=True))
-        if more := len(shares) - SHOWN if len(shares) > SHOWN else 0:
-            shares = sorted(shares, key=lambda pair: -pair[1])[:SHOWN]
-        return ", ".join(f"{name} {percent(share)}" for name, share in shares) + (f" and {more} more" if more else "")
+        if len(shares) > SHOWN:
+            shares = sorted(shares, key=lambda pair: -pair[1])
+        return listed([f"{name} {percent(share)}" for name, share in shares], SHOWN)
 
 
-def what_if(rec: Recording, limits: Mapping[str, float]) -> WhatIf:
+def what_if(rec: Buckets, limits: Mapping[str, float]) -> WhatIf:
     """The answer for the one limit given."""
     if len(limits) != 1:
         raise ValueError(
@@ -99,7 +91,7 @@ def what_if(rec: Recording, limits: Mapping[str, float]) -> WhatIf:
 
 
 @quiet
-def _global(rec: Recording, limit: float) -> WhatIf:
+def _global(rec: Buckets, limit: float) -> WhatIf:
     before = rec.global_norm.astype(np.float64)
     fired = ~(before <= limit)
     after = np.where(before < OVERFLOW, np.minimum(before, limit), np.nan)
@@ -111,7 +103,7 @@ def _global(rec: Recording, limit: float) -> WhatIf:
 
 
 @quiet
-def _norm(rec: Recording, limit: float) -> WhatIf:
+def _norm(rec: Buckets, limit: float) -> WhatIf:
     norms = rec["norm"].astype(np.float64)
     by_tensor = ~(norms <= limit)
     fired = np.any(by_tensor, axis=1)
@@ -125,11 +117,11 @@ def _norm(rec: Recording, limit: float) -> WhatIf:
 
 
 @quiet
-def _value(rec: Recording, limit: float) -> WhatIf:
+def _value(rec: Buckets, limit: float) -> WhatIf:
     """Entries above the limit are counted by bin; the bin that holds the limit is split evenly on a log scale."""
     norms = rec["norm"].astype(np.float64)
     by_tensor = ~(rec["largest"] <= limit) | (rec["nonfinite"] > 0)
-    many, size, square = (np.where(by_tensor, x, 0) for x in above(rec, limit))
+    many, size, square = (np.where(by_tensor, x, 0) for x in _above(rec, limit))
     total = np.sqrt((norms**2).sum(axis=1))
     kept = norms**2 * (1 - square)
     after = (kept + many * limit**2).sum(axis=1)
@@ -145,20 +137,21 @@ def _value(rec: Recording, limit: float) -> WhatIf:
     )  # fmt: skip
 
 
-def _share(rec: Recording, column: str, limit: float) -> np.ndarray:
+def _share(rec: Buckets, column: str, limit: float) -> np.ndarray:
     """Share of steps above the limit: of each tensor's, then of what holds for all together.
 
-    Rows that are above or below as a whole are counted as they are, the others by the histogram of all steps.
+    Buckets that are above or below as a whole are counted as they are, the others by the histogram of all steps.
     """
     low, high, counts = rec.ranges(column)
-    steps = rec.row_steps[:, None]
+    steps = rec.bucket_steps[:, None]
     least = (steps * ~(low <= limit)).sum(axis=0)
     most = (steps * ~(high <= limit)).sum(axis=0)
-    return np.clip(count_above(counts, limit), least, most) / rec.seen
+    share: np.ndarray = np.clip(count_above(counts, limit), least, most) / rec.seen
+    return share
 
 
 def _made(
-    rec: Recording,
+    rec: Buckets,
     kind: str,
     limit: float,
     share: float,
@@ -178,3 +171,44 @@ def _made(
         kind, limit, rec.seen, rec.stride, float(share), shares, np.any(by_tensor, axis=1), by_tensor, before, after,
         factor, angle, hit, exact, note, rec.names,
     )  # fmt: skip
+
+
+def _above(rec: Buckets, limit: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of the entries above the limit, by bucket and tensor: how many, their sizes summed, their share of all squares.
+
+    A bucket whose own entries were not counted has those of the counted steps around it, scaled to its norm.
+    """
+    counts, norms = _counts_of_a_step(rec), rec["norm"].astype(np.float64)
+    squares = counts * _SIZE**2
+    estimate = np.sqrt(squares.sum(axis=-1))  # of the counted step's norm
+    group = np.arange(len(rec)) // rec.histogram_every
+    counted = norms[:: rec.histogram_every] if rec.stride == 1 else estimate
+    place = np.log2(limit / _ratio(norms, counted[group])) - LOWEST  # of the limit, in bins of the counted steps
+    many, size, square = (_tail(x, group, place) for x in (counts, counts * _SIZE, squares))
+    total = estimate[group]
+    return many, size * _ratio(norms, total), np.divide(square, total**2, out=np.zeros_like(square), where=total > 0)
+
+
+def _counts_of_a_step(rec: Buckets) -> np.ndarray:
+    """(groups, tensors, 64) counts of each group of buckets, as for one step."""
+    counts, every = rec["histogram"].astype(np.float64), rec.histogram_every
+    start = np.arange(len(counts)) * every * rec.stride
+    steps = np.minimum(rec.seen - start, every * rec.stride)
+    found: np.ndarray = counts / (-(-steps // every))[:, None, None]
+    return found
+
+
+def _ratio(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a / b where that is a number above 0, else 1."""
+    found = np.divide(a, b, out=np.ones_like(a), where=b > 0)
+    return np.where(np.isfinite(found) & (found > 0), found, 1.0)
+
+
+def _tail(x: np.ndarray, group: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """(buckets, tensors) sum of x, (groups, tensors, 64), from `place` on, a bin split evenly by the place in it."""
+    sums = np.concatenate([np.cumsum(x[..., ::-1], axis=-1)[..., ::-1], np.zeros((*x.shape[:-1], 1))], axis=-1)
+    place = np.clip(place, 0, BINS)
+    k = np.minimum(place.astype(int), BINS - 1)
+    at, tensor = group[:, None], np.arange(x.shape[1])
+    found: np.ndarray = sums[at, tensor, k] * (1 - (place - k)) + sums[at, tensor, k + 1] * (place - k)
+    return found

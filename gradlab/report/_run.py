@@ -44,18 +44,20 @@ class Run:
 
     @cached_property
     def finite_norms(self) -> np.ndarray:
-        """The global norms of rows, but for those that are 0, NaN or Inf."""
+        """The global norms of buckets, but for those that are 0, NaN or Inf."""
         norms = self.rec.global_norm.astype(np.float64)
         return norms[np.isfinite(norms) & (norms > 0)]
 
     @cached_property
     def loss(self) -> np.ndarray:
-        """(rows,) the loss, NaN where none was recorded."""
+        """(buckets,) the loss, NaN where none was recorded."""
         rec = self.rec
         return np.asarray(rec["loss"], float) if "loss" in rec.scalars else np.full(len(rec), np.nan)
 
     @property
     def merged(self) -> str:
-        """What a row stands for, where it is more than one step."""
+        """What a bucket stands for, where it is more than one step."""
         stride = self.rec.stride
-        return f"each row stands for {stride} steps and keeps their largest and smallest norm" if stride > 1 else ""
+        return (
+            f"each bucket stands for {stride:,} steps and keeps their largest and smallest norm" if stride > 1 else ""
+        )

@@ -21,7 +21,9 @@ def overview(run: Run) -> Section:
     rec = run.rec
     entries = sum(rec.sizes)
     sentence = f"{counted(rec.seen, 'step')} of {counted(len(rec.names), 'tensor')} with {counted(entries, 'entry')}"
-    kept = "every step has a row of its own" if rec.stride == 1 else f"in {counted(len(rec), 'row')}: {run.merged}"
+    kept = (
+        "every step has a bucket of its own" if rec.stride == 1 else f"in {counted(len(rec), 'bucket')}: {run.merged}"
+    )
     return Section("recorded", "What was recorded", f"{sentence}; {kept}.", partial(_overview, run))
 
 
@@ -52,7 +54,7 @@ def _tensors(run: Run, typical: np.ndarray) -> str:
         )
         for k in map(int, order)
     ]
-    of = "rows" if rec.stride > 1 else "steps"
+    of = "buckets" if rec.stride > 1 else "steps"
     head = ("tensor", "shape", "entries", "median norm", "largest entry", f"{of} with NaN or Inf")
     return table("Tensors, the loudest first", head, rows)
 
@@ -99,13 +101,13 @@ def _some_rows(run: Run) -> str:
     places = np.unique(np.linspace(0, len(rec) - 1, ROWS).round().astype(int))
     rows = [
         (
-            _steps(int(rec.step[k]), int(rec.row_steps[k])),
+            _steps(int(rec.step[k]), int(rec.bucket_steps[k])),
             number(rec.global_norm[k]),
             number(run.loss[k]) if np.isfinite(run.loss[k]) else "not recorded",
         )
         for k in map(int, places)
     ]
-    return table(f"{counted(len(rows), 'row')} of the run, evenly spread", ("step", "global norm", "loss"), rows)
+    return table(f"{counted(len(rows), 'bucket')} of the run, evenly spread", ("step", "global norm", "loss"), rows)
 
 
 def nonfinite(run: Run) -> Section:
@@ -133,7 +135,7 @@ def _nonfinite(run: Run, rows: np.ndarray, sentence: str) -> str:
 
 
 def _when(run: Run, row: int) -> str:
-    many = int(run.rec.row_steps[row])
+    many = int(run.rec.bucket_steps[row])
     return f"in step{'s' * (many > 1)} {_steps(int(run.rec.step[row]), many)}"
 
 
@@ -141,7 +143,7 @@ def _places(run: Run, rows: np.ndarray) -> str:
     rec = run.rec
     where = [(r, k) for r in rows[:MOST] for k in np.flatnonzero(rec["nonfinite"][r])][:MOST]
     lines = [
-        (_steps(int(rec.step[r]), int(rec.row_steps[r])), rec.names[k], number(rec["nonfinite"][r, k]))
+        (_steps(int(rec.step[r]), int(rec.bucket_steps[r])), rec.names[k], number(rec["nonfinite"][r, k]))
         for r, k in where
     ]
     cut = f", the first {MOST}" if len(where) == MOST else ""
@@ -169,7 +171,7 @@ def _lines(run: Run) -> list[str]:
     ]
     if rec.stride > 1:
         lines.append(
-            f"The run had more steps than the recorder rows: {run.merged}. How often limits fire is counted over all "
+            f"The run had more steps than the recorder has buckets: {run.merged}. How often limits fire is counted over all "
             "steps, by sizes an eighth of a factor 2 apart; between two such sizes the share is an estimate."
         )
     sampled = len(rec.sampled[0])
@@ -187,7 +189,7 @@ def _lines(run: Run) -> list[str]:
 
 
 def _steps(first: int, many: int) -> str:
-    """A step, or the steps of a row that stands for several.
+    """A step, or the steps of a bucket that stands for several.
 
     >>> _steps(4, 1), _steps(4, 4)
     ('4', '4 to 7')

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ..record.measure import BINS, EXPONENT_BIAS, LOWEST, histogram
-from ._library import library
 
 Tensor = Any
 
@@ -37,7 +36,8 @@ def counted(g: Tensor) -> Tensor:
 
 def careful(g: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Norm, largest and not finite for whatever the tensor holds, as `gradlab.record.measure.careful` has it."""
-    torch = library()
+    import torch
+
     size = g.reshape(-1).abs()
     finite = size.nan_to_num(0.0, 0.0, 0.0)
     largest = finite.amax() if len(size) else finite.sum()
@@ -47,7 +47,8 @@ def careful(g: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def _histogram(g: Tensor) -> Tensor:
-    torch = library()
+    import torch
+
     if g.is_cpu:
         return torch.from_numpy(histogram(g.float().numpy()))
     return histogram_on_device(g)
@@ -55,7 +56,8 @@ def _histogram(g: Tensor) -> Tensor:
 
 def histogram_on_device(g: Tensor) -> Tensor:
     """`gradlab.record.measure.histogram` in torch's ops, none of which looks at the numbers to know its shape."""
-    torch = library()
+    import torch
+
     bits = (g.reshape(-1).float().view(torch.int32) >> 23) & 255
     bins = (bits - (EXPONENT_BIAS + LOWEST)).clamp(0, BINS - 1).long()
     finite = (bits < 2 * EXPONENT_BIAS + 1).int()
@@ -64,7 +66,8 @@ def histogram_on_device(g: Tensor) -> Tensor:
 
 def looked_up(g: Tensor, places: Tensor) -> Tensor:
     """Entries of a coalesced sparse gradient at flat indices; 0 where nothing is stored."""
-    torch = library()
+    import torch
+
     width = math.prod(g.shape[g.sparse_dim() :])
     strides = np.cumprod([1, *reversed(g.shape[1 : g.sparse_dim()])])[::-1]
     stored = (g.indices() * torch.tensor(strides.copy(), device=g.device)[:, None]).sum(0)  # ascending

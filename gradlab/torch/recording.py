@@ -1,4 +1,4 @@
-"""A recorder on a PyTorch loop: what backward left in .grad, measured on its device, one row for each step."""
+"""A recorder on a PyTorch loop: what backward left in .grad, measured on its device, step by step."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._base.errors import InvalidArgumentError
+from .._base.extras import need
 from ..record import Recorder
-from ._library import library
 from .measure import counted
-from .parameters import device_of, moved_by
-from .rows import rows_on
+from .waiting import waiting_on
 
 if TYPE_CHECKING:
     import torch
@@ -29,14 +28,14 @@ def record(
 ) -> Recording:
     """Record the gradients of every step of `optimizer`, under the names of `model.named_parameters()`.
 
-    A row is what `optimizer.step()` finds in .grad, so micro-batches whose gradients add up give one row, their sum's.
+    What is recorded is what `optimizer.step()` finds in .grad: of micro-batches whose gradients add up, their sum.
     With `before_clip` each gradient is measured when backward has left it in .grad (of several backwards the last
     counts), before your own clip; without it, when `optimizer.step()` begins, as the optimizer gets it. A parameter
-    without a gradient has norm 0 in that row. Nothing waits for an accelerator but every `every` steps. A step with a
+    without a gradient has norm 0 in that step. Nothing waits for an accelerator but every `every` steps. A step with a
     closure is recorded when it ends, with the gradients that the closure's last call left.
 
     Args:
-        recorder: takes the rows, from the first step on.
+        recorder: takes the steps, from the first step on.
         model: a module, or (name, parameter) pairs where one module does not hold all that the optimizer moves.
         optimizer: one that is a torch.optim.Optimizer. Two optimizers need a recorder each.
         before_clip: where to measure. With a GradScaler, False: after backward gradients still have its scale, at
@@ -69,7 +68,7 @@ def record(
     >>> recording.close().global_norm.tolist()
     [5.0, 10.0]
     """
-    torch = library()
+    torch = need("torch", "gl.torch", "torch")
     if not isinstance(optimizer, torch.optim.Optimizer):
         raise TypeError(
             f"optimizer must be a torch.optim.Optimizer, got {type(optimizer).__name__}; "
@@ -77,20 +76,20 @@ def record(
         )
     if every < 1:
         raise InvalidArgumentError(f"every must be >= 1, got {every}")
-    return Recording(recorder, moved_by(optimizer, model), optimizer, before_clip, tuple(scalars), every)
+    return Recording(recorder, _moved_by(optimizer, model), optimizer, before_clip, tuple(scalars), every)
 
 
 class Recording:
     """A recorder attached to a PyTorch loop; `gl.torch.record` makes it. Not in TensorFlow.
 
     Attributes:
-        recorder: what the rows go to.
+        recorder: what the steps go to.
 
     >>> import torch
     >>> w = torch.nn.Parameter(torch.ones(4))
     >>> with record(Recorder(), [("w", w)], torch.optim.SGD([w], lr=0.1)) as recording:
     ...     w.sum().backward()
-    >>> recording.recorder.seen  # a row is made when the optimizer steps
+    >>> recording.recorder.seen  # a step is recorded when the optimizer steps
     0
     """
 
@@ -145,7 +144,8 @@ class Recording:
 
         Raises ValueError: a name that `record` was not told, or more than one number.
         """
-        torch = library()
+        import torch
+
         for name, value in scalars.items():
             if name not in self._scalars:
                 raise InvalidArgumentError(f"{name} is not among scalars={self._scalars} that record was given; add it")
@@ -156,12 +156,12 @@ class Recording:
             self._noted[name] = number
 
     def flush(self) -> Recorder:
-        """Hand the rows so far to the recorder, as reading it does, too, and return it. It waits for the device."""
-        self._rows.flush()
+        """Hand the steps so far to the recorder, as reading it does, too, and return it. It waits for the device."""
+        self._steps.flush()
         return self.recorder
 
     def close(self) -> Recorder:
-        """Take all hooks off, hand over the last rows, and return the recorder."""
+        """Take all hooks off, hand over the last steps, and return the recorder."""
         for hook in self._hooks:
             hook.remove()
         self._hooks = []
@@ -175,9 +175,9 @@ class Recording:
         self.close()
 
     def _settle(self) -> None:
-        """Make room for rows on the device that the parameters are on."""
-        self._device = device_of(dict(zip(self.recorder.names, self._parameters, strict=True)))
-        self._rows = rows_on(self._device, self.recorder)
+        """Make room for steps on the device that the parameters are on."""
+        self._device = _device_of(dict(zip(self.recorder.names, self._parameters, strict=True)))
+        self._steps = waiting_on(self._device, self.recorder)
         self._begin()
 
     def _begin(self) -> None:
@@ -196,7 +196,7 @@ class Recording:
             self.flush()
             self._settle()
         g = g.detach() if scale is None else g.detach() / scale
-        self._found[k] = self._rows.measured(k, g)
+        self._found[k] = self._steps.measured(k, g)
         if self._counting:
             self._counted[k] = counted(g)
 
@@ -209,7 +209,7 @@ class Recording:
             self._commit()
 
     def _commit(self, scale: Any = None) -> None:
-        """One row: of each parameter what was measured, else what is in .grad now, else nothing.
+        """One step: of each parameter what was measured, else what is in .grad now, else nothing.
 
         `scale` is what a GradScaler left to a fused optimizer to divide by.
         """
@@ -217,12 +217,48 @@ class Recording:
             if p.grad is None or k not in self._found:
                 self._measure(k, p, scale)
         now = time.perf_counter()
-        self._rows.append(self._found, self._counted, {**self._noted, "seconds": now - self._clock})
+        self._steps.append(self._found, self._counted, {**self._noted, "seconds": now - self._clock})
         self._clock, self._number = now, self._number + 1
         self._begin()
-        if len(self._rows) >= self._every:
+        if len(self._steps) >= self._every:
             self.flush()
 
 
 def _has_closure(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
     return (args[0] if args else kwargs.get("closure")) is not None
+
+
+def _moved_by(
+    optimizer: torch.optim.Optimizer, model: torch.nn.Module | Iterable[tuple[str, torch.nn.Parameter]]
+) -> dict[str, torch.nn.Parameter]:
+    """Name -> parameter of all that the optimizer moves, in the model's order."""
+    import torch
+
+    pairs = model.named_parameters() if isinstance(model, torch.nn.Module) else model
+    try:
+        named = dict(pairs)
+    except (TypeError, ValueError):
+        kind = type(model).__name__
+        raise TypeError(f"model must be a torch.nn.Module or (name, parameter) pairs, got {kind}") from None
+    moved = {id(p): p for group in optimizer.param_groups for p in group["params"]}
+    if missing := moved.keys() - {id(p) for p in named.values()}:
+        shapes = ", ".join(str(tuple(moved[k].shape)) for k in moved if k in missing)
+        raise InvalidArgumentError(
+            f"the optimizer moves parameters that the model does not name, of shapes {shapes}; "
+            "give (name, parameter) pairs of all of them in place of the model"
+        )
+    return {name: p for name, p in named.items() if id(p) in moved}
+
+
+def _device_of(parameters: dict[str, torch.nn.Parameter]) -> torch.device:
+    """The one device that all are on."""
+    for name, p in parameters.items():
+        if p.is_complex():
+            raise TypeError(f"{name} is {p.dtype}; complex gradients are not recorded")
+    devices = {p.device: name for name, p in parameters.items()}
+    if len(devices) > 1:
+        where = ", ".join(f"{name} on {device}" for device, name in devices.items())
+        raise InvalidArgumentError(
+            f"all parameters must be on one device, got {where}; record each with its own optimizer"
+        )
+    return next(iter(devices))

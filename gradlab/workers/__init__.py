@@ -9,16 +9,17 @@ speaks next.
 <gradlab.workers.Trace of 30 gradients, 19 accepted, 19 updates, 3 workers, simulated, last move 'update'>
 """
 
-import importlib
+import importlib as _importlib
 import inspect as _inspect
-import typing
+import typing as _typing
 from collections.abc import Callable as _Callable
 
 from .._base.suggest import suggesting as _suggesting
-from .delays import uniform_delays as uniform_delays
 from .diagram import Diagram as Diagram
 from .diagram import sweep as sweep
 from .experiment import Experiment as Experiment
+from .interleavings import Outcome as Outcome
+from .interleavings import Outcomes as Outcomes
 from .interleavings import explore as explore
 from .ledger import CHECK as CHECK
 from .ledger import JOIN as JOIN
@@ -30,30 +31,69 @@ from .ledger import RECORD as RECORD
 from .ledger import UPDATE as UPDATE
 from .ledger import Ledger as Ledger
 from .ledger import Round as Round
-from .outcomes import Outcome as Outcome
-from .outcomes import Outcomes as Outcomes
 from .problems import Bowl as Bowl
 from .problems import Digits as Digits
 from .problems import FromLoss as FromLoss
 from .problems import Problem as Problem
-from .reader import Reader as Reader
+from .problems import Reader as Reader
 from .replays import loss_curve as loss_curve
 from .replays import replay as replay
 from .server import Server as Server
-from .simulation import Simulation as Simulation
+from .simulated import Simulation as Simulation
+from .simulated import uniform_delays as uniform_delays
 from .speeds import Crash as Crash
 from .speeds import Speeds as Speeds
 from .trace import Trace as Trace
+
+__all__ = [
+    "CHECK",
+    "ENGINES",
+    "JOIN",
+    "LEAVE",
+    "MOVES",
+    "POLICIES",
+    "READ",
+    "RECORD",
+    "UPDATE",
+    "Bowl",
+    "Crash",
+    "Diagram",
+    "Digits",
+    "Engine",
+    "Experiment",
+    "FromLoss",
+    "Ledger",
+    "Outcome",
+    "Outcomes",
+    "Problem",
+    "Reader",
+    "Round",
+    "Server",
+    "Simulation",
+    "Speeds",
+    "Trace",
+    "explore",
+    "loss_curve",
+    "replay",
+    "run",
+    "sweep",
+    "uniform_delays",
+]
 
 Engine = _Callable[..., Trace]
 # Each is a module with a function `run(experiment, **options) -> Trace`, loaded late, for some bring libraries.
 ENGINES = {"simulated": "simulated", "threads": "threads", "ray": "on_ray"}
 
-if not typing.TYPE_CHECKING:  # type checkers find unknown names themselves
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+if not _typing.TYPE_CHECKING:  # type checkers find unknown names themselves
     __getattr__ = _suggesting(__name__)
 
 
-def run(experiment: Experiment, engine: str | Engine = "simulated", **options: typing.Any) -> Trace:
+def run(experiment: Experiment, engine: str | Engine = "simulated", **options: _typing.Any) -> Trace:
     """Run an experiment on one of `ENGINES`, or on a function (experiment, **options) -> Trace.
 
     Options go to the engine: `run(experiment, "threads", tick=1e-4)`. Not in TensorFlow.
@@ -67,7 +107,7 @@ def run(experiment: Experiment, engine: str | Engine = "simulated", **options: t
         return engine(experiment, **options)
     if engine not in ENGINES:
         raise ValueError(f"engine must be one of {', '.join(ENGINES)} or a function, got {engine!r}")
-    module = importlib.import_module(f".{ENGINES[engine]}", __name__)
+    module = _importlib.import_module(f".{ENGINES[engine]}", __name__)
     _, *known = _inspect.signature(module.run).parameters
     if unknown := [name for name in options if name not in known]:
         there = f"it has {', '.join(known)}" if known else "it has none"

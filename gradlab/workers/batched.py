@@ -1,7 +1,7 @@
 """The timing and the decisions of the simulated engine for many configurations at once, in JAX.
 
 An event is one gradient handed in. All configurations take their n-th event together, without a branch, in int32 arrays
-of (workers, limits, configurations), along the last of which XLA vectorises. Under "drop" the limit of staleness has no
+of (workers, limits, configurations), along the last of which XLA vectorizes. Under "drop" the limit of staleness has no
 say in who is done when, so timing has length 1 along the limits there and is worked out once for all of them.
 
 Time and worker are one number, `time << bits | worker`: the least of them is who speaks next, ties and all.
@@ -87,7 +87,8 @@ def run(
     found = jax.lax.map(
         lambda x: _run(ticks, *x, policy=policy), tuple(cut(x) for x in (row, workers, limit, aggregate))
     )
-    return jax.tree.map(lambda x: jnp.moveaxis(x, 0, -2).reshape(*x.shape[1:-1], -1)[..., : row.size], found)
+    joined: Outcome = jax.tree.map(lambda x: jnp.moveaxis(x, 0, -2).reshape(*x.shape[1:-1], -1)[..., : row.size], found)
+    return joined
 
 
 def _run(
@@ -124,12 +125,12 @@ def _event(c: Setting, s: State) -> State:
     now = s.due.min(axis=0, keepdims=True)
     mine = s.due == now
     stale = s.step - _of(mine, s.read)
-    fresh = stale <= (c.limit if c.policy == "drop" else 0 if c.policy == "backup" else NEVER)
-    accepted = None if s.accepted is None else s.accepted + (mine & fresh)
-    step, gathered = s.step + fresh, s.gathered
+    taken = stale <= (c.limit if c.policy == "drop" else 0 if c.policy == "backup" else NEVER)
+    accepted = None if s.accepted is None else s.accepted + (mine & taken)
+    step, gathered = s.step + taken, s.gathered
     if c.policy == "backup":
-        moved = gathered + fresh >= c.aggregate
-        step, gathered = s.step + moved, jnp.where(moved, 0, gathered + fresh)
+        moved = gathered + taken >= c.aggregate
+        step, gathered = s.step + moved, jnp.where(moved, 0, gathered + taken)
     clock = s.clock + mine
     tick = c.flat.at[_of(mine, c.first + clock)].get(mode="promise_in_bounds") << c.bits
     due, read, length = _go_on(c, s, mine, now, clock, step, tick)

@@ -80,7 +80,7 @@ def sweep(experiment: Experiment, **axes: Sequence[Any]) -> Diagram:
     from .batched import run
 
     axes = axes or {"staleness": range(16), "workers": range(1, 17)}
-    values = {name: list(_values(name, x)) for name, x in axes.items()}
+    values = {name: _values(name, x) for name, x in axes.items()}
     _refuse(experiment, values)
     grid = _Grid(experiment, values)
     ticks = grid.ticks()
@@ -170,7 +170,8 @@ class _Grid:
 
 def _int32(values: Sequence[int]) -> np.ndarray:
     """Limits of staleness of over a billion are none."""
-    return np.minimum(np.array(values), 2**30).astype(np.int32)
+    limits: np.ndarray = np.minimum(np.array(values), 2**30).astype(np.int32)
+    return limits
 
 
 # A slider for the spread or for a straggler needs other ticks from the same draws.
@@ -182,14 +183,14 @@ def _kind(policy: str) -> str:
     return policy if policy in ("drop", "wait", "backup") else "apply"
 
 
-def _values(name: str, x: Any) -> Sequence[Any]:
+def _values(name: str, x: Any) -> list[Any]:
     if name not in AXES:
         raise TypeError(f"{name} is no axis of a sweep; {did_you_mean(name, AXES)}")
     if isinstance(x, str | Mapping) or not hasattr(x, "__len__"):
         raise TypeError(f"{name} is an axis: give a list of values, got {x!r}")
     if not len(x):
         raise InvalidArgumentError(f"{name} is an axis without values")
-    return x.tolist() if isinstance(x, np.ndarray) else x
+    return x.tolist() if isinstance(x, np.ndarray) else list(x)
 
 
 def _refuse(experiment: Experiment, values: Mapping[str, list[Any]]) -> None:

@@ -130,5 +130,8 @@ class Durable:
 
 def _same(a: Mapping[str, Array], b: Mapping[str, Array]) -> bool:
     """The same bits under the same names."""
-    bits = lambda x: (np.asarray(x).dtype, np.shape(x), np.asarray(x).tobytes())  # noqa: E731
+
+    def bits(x: Array) -> tuple[np.dtype, tuple[int, ...], bytes]:
+        return np.asarray(x).dtype, np.shape(x), np.asarray(x).tobytes()
+
     return a.keys() == b.keys() and all(bits(a[k]) == bits(b[k]) for k in a)

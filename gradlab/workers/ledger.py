@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from .._asynchrony.staleness import is_fresh
 from .._base.errors import DeadlockError
+from .._base.numbers import counted
 
 # What a worker asks of the server, in the order of a round.
 READ, RECORD, CHECK, UPDATE, LEAVE, JOIN = range(6)
@@ -67,7 +68,7 @@ class Ledger:
         self.clock = [0] * workers  # gradients handed in, accepted or not
         self.read_at, self.recorded, self.checked = [-1] * workers, [0] * workers, [0] * workers
         self.began, self.ended = [0] * workers, [0] * workers
-        self.fresh = [True] * workers
+        self.accepted = [True] * workers  # by each worker's last check
         self.alive = set(range(workers))
         self.rounds: list[Round] = []
 
@@ -92,28 +93,34 @@ class Ledger:
     def check(self, worker: int, time: int = 0) -> bool:
         """Whether the worker's gradient is accepted."""
         self.checked[worker], self.ended[worker] = self.step, time
-        fresh = not self._drops or bool(is_fresh(self.step - self.recorded[worker], self.staleness))
-        self.fresh[worker] = fresh
-        return fresh
+        accepted = not self._drops or bool(is_fresh(self.step - self.recorded[worker], self.staleness))
+        self.accepted[worker] = accepted
+        return accepted
+
+    @property
+    def fresh(self) -> list[bool]:
+        """`accepted` under its old name."""
+        return self.accepted
 
     def completes(self, worker: int) -> bool:
         """Whether the worker's update will raise the step."""
-        return self.fresh[worker] and self.gathered + 1 >= self.aggregate
+        return self.accepted[worker] and self.gathered + 1 >= self.aggregate
 
     def update(self, worker: int, time: int = 0) -> bool:
         """Settle the worker's gradient as its check decided; True if the step goes up."""
-        number, fresh, step, moved = self.clock[worker], self.fresh[worker], self.step, self.completes(worker)
+        number, step, moved = self.clock[worker], self.step, self.completes(worker)
+        accepted = self.accepted[worker]
         self.clock[worker] = number + 1
         if moved:
             self.step, self.gathered = step + 1, 0
-        elif fresh:
+        elif accepted:
             self.gathered += 1
         else:
             self.dropped += 1
         self.rounds.append(
             Round(
                 worker, number, self.began[worker], self.ended[worker], self.read_at[worker], self.recorded[worker],
-                self.checked[worker], step if fresh else -1, moved,
+                self.checked[worker], step if accepted else -1, moved,
             )
         )  # fmt: skip
         return moved
@@ -133,7 +140,7 @@ class Ledger:
     def deadlock(self, waiting: Iterable[int]) -> DeadlockError:
         """The error to raise where only these are left, and none of them may read."""
         return DeadlockError(
-            f"no worker can go on after {len(self.rounds)} gradients: waiting are "
+            f"no worker can go on after {counted(len(self.rounds), 'gradient')}: waiting are "
             f"{', '.join(map(str, sorted(waiting))) or 'nobody'}, alive are {sorted(self.alive)}; {self.gathered} of "
             f"{self.aggregate} gradients of step {self.step} are there"
         )

@@ -6,21 +6,31 @@ Arrays go from actor to actor by reference and not through the driver.
 
 from __future__ import annotations
 
+import contextlib
+import logging
+import os
+import shutil
+import tempfile
 import time
-from collections.abc import Generator, Mapping
+import warnings
+from collections.abc import Generator, Iterator, Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import Any, cast
 
+from .._base.arrays import Array
+from .._base.extras import need
+from ..errors import DeadlockError  # its public home has to be there where one is unpickled
 from .checks import finite
-from .durable import Answer
-from .experiment import Experiment
+from .durable import Answer, Durable
+from .experiment import Experiment, Piece, worker
 from .ledger import CHECK, JOIN, LEAVE, READ
-from .ray_actors import PATIENCE, Ref, ServerActor, ServerProcess, WorkerActor
-from .ray_session import connected
 from .trace import Trace
-from .worker import Piece, worker
 
+Ref = Any  # ray.ObjectRef
 Life = Generator[Ref | None, Any, Any]  # what it waits for; None: for the others' moves
+PATIENCE = 5  # deaths in a row without anything done in between
+_STORE = 200 * 2**20  # bytes of shared memory of a Ray of our own; what does not fit goes to disk
 
 
 def run(
@@ -47,6 +57,136 @@ def run(
         if left is not None and left <= 0:
             raise TimeoutError(f"the run was not over in time: Ray alone was up after {spent:.1f} s, timeout={timeout}")
         return Driver(ray, experiment, log=log, sync=sync, tick=tick, timeout=left, worker_options=worker_options).run()
+
+
+@contextlib.contextmanager
+def connected(address: str | None = None) -> Iterator[ModuleType]:
+    """Ray as it is if it is initialized; otherwise that at an address, or a quiet one of our own, until the end.
+
+    Raises: ImportError: Ray is not installed. ValueError: an address, but Ray is connected already.
+    """
+    ray = need("ray", 'the engine "ray"', "ray")
+    if ray.is_initialized():
+        if address is not None:
+            raise ValueError(f"Ray is connected already, so address={address!r} cannot be had: ray.shutdown() first")
+        yield ray
+        return
+    address = address or os.environ.get("RAY_ADDRESS") or "local"
+    with _local(ray) if address == "local" else contextlib.nullcontext():
+        if address != "local":
+            ray.init(address=address)
+        try:
+            yield ray
+        finally:
+            ray.shutdown()
+
+
+@contextlib.contextmanager
+def _local(ray: ModuleType) -> Iterator[None]:
+    """Ray on this machine, which leaves nothing behind."""
+    # Ray's sockets lie in its folder, and their paths may have 107 bytes.
+    folder = tempfile.mkdtemp(prefix="gradlab-", dir="/tmp" if os.access("/tmp", os.W_OK) else None)
+    logger = logging.getLogger("ray")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            # JAX's warning of forks, where one starts another program at once.
+            warnings.filterwarnings("ignore", r"os\.fork\(\) was called", RuntimeWarning)
+            ray.init(
+                address="local", num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR,
+                object_store_memory=_STORE, _temp_dir=folder,
+            )  # fmt: skip
+        yield
+    finally:
+        ray.shutdown()
+        logger.setLevel(level)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+class WorkerActor:
+    """Computes gradients."""
+
+    def __init__(self, experiment: Experiment) -> None:
+        self.experiment = experiment
+
+    def gradient(
+        self, weights: Mapping[str, Array], worker: int, number: int, seconds: float
+    ) -> tuple[None, Mapping[str, Array]]:
+        """The gradient, no sooner than after so many seconds, and before it something small to wait for."""
+        until = time.monotonic() + seconds
+        gradient = self.experiment.gradient(weights, worker, number)
+        time.sleep(max(0.0, until - time.monotonic()))
+        return None, gradient
+
+    def wait(self, seconds: float) -> None:
+        time.sleep(seconds)
+
+
+class ServerActor:
+    """A `Durable`."""
+
+    def open(self, experiment: Experiment, path: Path | None, sync: bool) -> list[int]:
+        """Begin, or go on where the log ends; the last request of each worker."""
+        self.server = Durable(experiment, path, sync)
+        return self.server.serials
+
+    def ask(
+        self, worker: int, serial: int, moves: tuple[int, ...], gradient: Mapping[str, Array] | None = None
+    ) -> tuple[Answer, Mapping[str, Array] | None]:
+        """What `Durable.ask` answers, and the weights if they were read."""
+        answer = self.server.ask(worker, serial, moves, gradient)
+        return answer, self.server.held(worker) if answer.granted and READ in moves else None
+
+    def trace(self) -> Trace:
+        return self.server.trace("ray")
+
+    def deadlock(self, waiting: list[int]) -> DeadlockError:
+        return self.server.server.ledger.deadlock(waiting)
+
+
+class ServerProcess:
+    """The actor of the server, and another one with its log whenever it dies.
+
+    Args:
+        ray: the module. actor: `ServerActor`, or a class like it. arguments: of its `open`.
+    """
+
+    def __init__(self, ray: Any, actor: type[ServerActor], experiment: Ref, log: Path | None, sync: bool) -> None:
+        self.ray, self.log, self.falls = ray, log, 0
+        self._new = ray.remote(actor).options(num_cpus=0)
+        self._arguments = experiment, log, sync
+        self.actor = self._new.remote()
+
+    def open(self, timeout: float | None) -> list[int]:
+        """Have it read its log; the last request of each worker."""
+        while True:
+            try:
+                serials: list[int] = self.ray.get(self.actor.open.remote(*self._arguments), timeout=timeout)
+                return serials
+            except self.ray.exceptions.RayActorError as death:
+                self._replace(death)
+
+    def reopen(self, death: Exception, answered: list[int], timeout: float | None) -> None:
+        """Another one after this death; `answered` are the requests whose answers were heard.
+
+        Raises: RuntimeError: there is no log, it lacks some of them, or one server dies after the other.
+        """
+        if self.log is None:
+            raise RuntimeError("the server died, and its state with it; give log=path to go on after that") from death
+        self._replace(death)
+        if any(there < here for there, here in zip(self.open(timeout), answered, strict=True)):
+            raise RuntimeError(f"{self.log} lacks what the server had answered: is it on a disk that all nodes see?")
+
+    def kill(self) -> None:
+        self.ray.kill(self.actor)
+
+    def _replace(self, death: Exception) -> None:
+        self.kill()
+        self.falls += 1
+        if self.falls == PATIENCE:
+            raise RuntimeError(f"the server died {self.falls} times in a row without an answer") from death
+        self.actor = self._new.remote()
 
 
 class Driver:

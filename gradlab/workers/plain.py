@@ -1,7 +1,7 @@
 """Timing and decisions where nothing comes between a read and its note, or a check and its update, and nobody dies.
 
 Then a run is a sequence of entries: a worker reads, or it hands a gradient in. Each is one integer that says when, who
-and which, and all that a trace holds follows from them and from which gradients were fresh.
+and which, and all that a trace holds follows from them and from which gradients were accepted.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def decide_plain(experiment: Experiment) -> Trace:
 
 
 def _as_they_come(e: Experiment) -> tuple[np.ndarray, np.ndarray]:
-    """Entries and freshness if nobody waits: when who comes is known before anything is decided."""
+    """Entries and verdicts if nobody waits: when who comes is known before anything is decided."""
     count = e.gradients // e.workers + 16
     while True:
         ends = np.cumsum(e.ticks(count), axis=1) * e.workers + np.arange(e.workers)[:, None]
@@ -41,21 +41,21 @@ def _as_they_come(e: Experiment) -> tuple[np.ndarray, np.ndarray]:
         count *= 2
     known.sort()
     handed_in = known[: e.gradients]
-    fresh = _freshness(e, (handed_in % e.workers).tolist()) if e.policy == "drop" else np.ones(e.gradients, bool)
+    accepted = _verdicts(e, (handed_in % e.workers).tolist()) if e.policy == "drop" else np.ones(e.gradients, bool)
     pairs = np.stack([2 * handed_in, 2 * handed_in + 1], axis=1).ravel()[:-1]  # whoever handed in reads at once
-    return np.concatenate([2 * np.arange(e.workers) + 1, pairs]), fresh
+    return np.concatenate([2 * np.arange(e.workers) + 1, pairs]), accepted
 
 
-def _freshness(e: Experiment, who: list[int]) -> np.ndarray:
-    step, recorded, fresh = 0, [0] * e.workers, []
+def _verdicts(e: Experiment, who: list[int]) -> np.ndarray:
+    step, recorded, accepted = 0, [0] * e.workers, []
     for k in who:
-        fresh.append(kept := is_fresh(step - recorded[k], e.staleness))
-        recorded[k] = step = step + kept
-    return np.array(fresh, bool)
+        accepted.append(taken := is_fresh(step - recorded[k], e.staleness))
+        recorded[k] = step = step + taken
+    return np.array(accepted, bool)
 
 
 def _in_turns(e: Experiment) -> tuple[np.ndarray, np.ndarray]:
-    """Entries and freshness if workers wait: one may read while its mark is below the bar.
+    """Entries and verdicts if workers wait: one may read while its mark is below the bar.
 
     Under "wait" marks are gradients handed in, and the bar is just over `staleness` above the lowest; under "backup"
     marks are the steps read last, and the bar is the step now.
@@ -66,8 +66,8 @@ def _in_turns(e: Experiment) -> tuple[np.ndarray, np.ndarray]:
     mark, bar = ([-1] * n, 0) if backup else ([0] * n, e.staleness + 1)
     due = list(range(n))  # time * n + worker, a heap
     reads, blocked = [True] * n, list[int]()
-    entries, fresh, present = [], list[bool](), 0
-    while len(fresh) < e.gradients:
+    entries, accepted, present = [], list[bool](), 0
+    while len(accepted) < e.gradients:
         key = due[0]
         k = key % n
         if reads[k]:
@@ -85,12 +85,12 @@ def _in_turns(e: Experiment) -> tuple[np.ndarray, np.ndarray]:
         reads[k] = True  # at the same time, so that its place in the heap is the same
         before = bar
         if backup:
-            fresh.append(kept := is_fresh(bar - mark[k], 0))
-            present += kept
+            accepted.append(taken := is_fresh(bar - mark[k], 0))
+            present += taken
             if present == e.aggregate:
                 present, bar = 0, bar + 1
         else:
-            fresh.append(True)
+            accepted.append(True)
             mark[k] += 1
             if mark[k] + e.staleness == before:
                 bar = min(mark) + e.staleness + 1
@@ -98,15 +98,15 @@ def _in_turns(e: Experiment) -> tuple[np.ndarray, np.ndarray]:
             for other in blocked:
                 heapq.heappush(due, key - k + other)
             blocked.clear()
-    return np.array(entries, np.int64), np.array(fresh, bool)
+    return np.array(entries, np.int64), np.array(accepted, bool)
 
 
-def _trace(e: Experiment, entries: np.ndarray, fresh: np.ndarray) -> Trace:
-    """All that follows from entries (time * workers + worker) * 2 + whether it reads, and from what was fresh."""
+def _trace(e: Experiment, entries: np.ndarray, accepted: np.ndarray) -> Trace:
+    """All that follows from entries (time * workers + worker) * 2 + whether it reads, and from what was accepted."""
     keys, reads = entries >> 1, (entries & 1).astype(bool)
     time, who = np.divmod(keys, e.workers)
     aggregate = e.aggregate if e.policy == "backup" else 1
-    moved = fresh & (np.cumsum(fresh) % aggregate == 0)
+    moved = accepted & (np.cumsum(accepted) % aggregate == 0)
     step = np.zeros(len(entries), np.int64)
     step[~reads] = moved
     step = np.cumsum(step)  # after each entry
@@ -122,7 +122,7 @@ def _trace(e: Experiment, entries: np.ndarray, fresh: np.ndarray) -> Trace:
     checked = step[there] - moved
     rounds = {
         "worker": who[there], "number": place[there] // 2, "began": time[read], "ended": time[there],
-        "read": step[read], "recorded": step[read], "checked": checked, "applied_to": np.where(fresh, checked, -1),
+        "read": step[read], "recorded": step[read], "checked": checked, "applied_to": np.where(accepted, checked, -1),
         "moved": moved.astype(np.int64),
     }  # fmt: skip
     moves = np.empty((len(entries), 2, 2), np.int32)

@@ -74,7 +74,7 @@ class Server:
         return self.step
 
     def check(self, worker: int, gradient: Gradient, time: int = 0) -> bool:
-        """Take a gradient in and say whether it is fresh; nothing changes before `update`."""
+        """Take a gradient in and say whether it is accepted; nothing changes before `update`."""
         self.held(worker)
         self._given[worker] = self._fitting(gradient)
         return self.ledger.check(worker, time)
@@ -85,7 +85,7 @@ class Server:
         given = self._given[worker]
         if given is None:
             raise InvalidArgumentError(f"worker {worker} has no gradient that was checked and not yet updated with")
-        if self.ledger.fresh[worker]:
+        if self.ledger.accepted[worker]:
             with precision(widest(self.weights)):
                 self._take(worker, given)
         self._given[worker] = None

@@ -25,7 +25,8 @@ def time_to_collect(speeds: Speeds = SPEEDS, workers: int = WORKERS, rounds: int
     >>> time_to_collect(Speeds(spread=0.0), workers=2).tolist()
     [100.0, 100.0]
     """
-    return np.sort(speeds.ticks(0, workers, rounds), axis=0).mean(axis=1)
+    mean: np.ndarray = np.sort(speeds.ticks(0, workers, rounds), axis=0).mean(axis=1)
+    return mean
 
 
 def accuracy_curve(aggregate: int, seed: int, end: int = END) -> np.ndarray:

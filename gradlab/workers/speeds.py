@@ -106,7 +106,8 @@ class Speeds:
             ticks = median * (_chosen(self.measured, z) if self.measured else np.exp(self.spread * z))
             if self.stall and u is not None:
                 ticks = np.where(u < self.stall, ticks * self.stall_factor, ticks)
-        return np.clip(np.rint(ticks), 1, LONGEST).astype(np.int64)
+        whole_ticks: np.ndarray = np.clip(np.rint(ticks), 1, LONGEST).astype(np.int64)
+        return whole_ticks
 
 
 def _chosen(measured: tuple[float, ...], z: np.ndarray) -> np.ndarray:

@@ -11,10 +11,10 @@ import numpy as np
 
 from .. import rules
 from . import recordings
-from .delays import uniform_delays
 from .experiment import Experiment
 from .problems import Digits, Weights
 from .replays import replay
+from .simulated import uniform_delays
 
 STALENESS = (0, 8, 16, 24, 32)  # the largest delay, in updates
 SEEDS, UPDATES, EVERY, GOAL = 5, 3000, 20, 0.9

@@ -17,14 +17,19 @@ _CHIEF = -1
 
 @dataclass
 class Turn:
-    """One gradient of one worker: times in ticks, -1 for what has not come yet; `kept` once it is pushed."""
+    """One gradient of one worker: times in ticks, -1 for what has not come yet; `accepted` once it is pushed."""
 
     worker: int
     began: int
     local_step: int
     ended: int = -1
-    kept: bool | None = None
+    accepted: bool | None = None
     released: int = -1  # when the worker got its token
+
+    @property
+    def kept(self) -> bool | None:
+        """`accepted` under its old name."""
+        return self.accepted
 
 
 @dataclass(frozen=True)
@@ -60,8 +65,8 @@ def sync_rounds(
     Not in TensorFlow. Source: `tf.compat.v1.train.SyncReplicasOptimizer`, TensorFlow 2.21, whose decisions these are.
 
     >>> run = sync_rounds(2, 2, 0, Speeds(spread=0.0, slow={1: 2.0}), 3)
-    >>> [(moment.time, moment.event) for moment in run]
-    [(0, 'all begin'), (100, 'worker 1 pushes, kept'), (200, 'worker 2 pushes, kept'), (200, 'update 1, mean of 2')]
+    >>> [moment.event for moment in run]
+    ['all begin', 'worker 1 pushes, accepted', 'worker 2 pushes, accepted', 'update 1, mean of 2']
     """
     return _Run(workers, aggregate, start_tokens, speeds.ticks(seed, workers, moments + 1), chief).moments(moments)
 
@@ -99,13 +104,13 @@ class _Run:
 
     def _push(self, worker: int, time: int) -> str:
         turn = next(t for t in reversed(self._turns) if t.worker == worker)
-        turn.ended, turn.kept = time, self._opt.push(self._pairs(), worker).kept
+        turn.ended, turn.accepted = time, self._opt.push(self._pairs(), worker).kept
         self._takers[worker] = self._opt.request_token(worker)
         self._release(time)
         if not self._chief_due and self._count() >= self._aggregate:
             self._chief_due = True
             heapq.heappush(self._due, (time + self._delay, 0 if not self._delay else 2, _CHIEF))
-        return f"worker {worker + 1} pushes, {'kept' if turn.kept else 'dropped'}"
+        return f"worker {worker + 1} pushes, {'accepted' if turn.accepted else 'dropped'}"
 
     def _take(self, time: int) -> str:
         self._chief_due = False

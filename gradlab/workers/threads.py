@@ -7,11 +7,10 @@ import time
 from collections.abc import Iterator
 
 from .checks import finite
-from .experiment import Experiment
+from .experiment import Experiment, Piece, worker
 from .ledger import CHECK, LEAVE, READ
 from .server import Gradient, Server
 from .trace import Trace
-from .worker import Piece, worker
 
 _LISTEN = 0.1  # seconds: who waits without end may not hear of Ctrl-C, and `Thread.join` may not survive it
 

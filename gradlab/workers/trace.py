@@ -11,6 +11,7 @@ import numpy as np
 
 from .._base.arrays import Array, is_jax, precision
 from .._base.errors import InvalidArgumentError
+from .._base.numbers import counted
 from .._files.replace import replaced
 from .experiment import Experiment
 from .ledger import MOVES, Round
@@ -64,16 +65,19 @@ class Trace:
 
     @property
     def accepted(self) -> np.ndarray:
-        return self.rounds["applied_to"] >= 0
+        accepted: np.ndarray = self.rounds["applied_to"] >= 0
+        return accepted
 
     @property
     def staleness(self) -> np.ndarray:
-        return self.rounds["checked"] - self.rounds["recorded"]
+        staleness: np.ndarray = self.rounds["checked"] - self.rounds["recorded"]
+        return staleness
 
     @property
     def true_staleness(self) -> np.ndarray:
         r = self.rounds
-        return np.where(self.accepted, r["applied_to"], r["checked"]) - r["read"]
+        staleness: np.ndarray = np.where(self.accepted, r["applied_to"], r["checked"]) - r["read"]
+        return staleness
 
     @property
     def updates(self) -> int:
@@ -82,7 +86,10 @@ class Trace:
 
     def by_worker(self) -> dict[str, np.ndarray]:
         """Per worker (workers,): gradients `handed_in` and `accepted`, and the mean true `staleness` of the first."""
-        count = lambda x: np.bincount(self.rounds["worker"], x, self.experiment.workers)  # noqa: E731
+
+        def count(x: np.ndarray) -> np.ndarray:
+            return np.bincount(self.rounds["worker"], x, self.experiment.workers)
+
         handed_in = count(np.ones(len(self)))
         with np.errstate(invalid="ignore"):
             staleness = count(self.true_staleness.astype(float)) / handed_in
@@ -133,17 +140,21 @@ class Trace:
             raise
         except Exception as error:  # a file that was cut off or changed fails in many ways
             raise InvalidArgumentError(f"{path} is no saved trace, or it is damaged: {error}") from error
-        part = lambda kind: {k.removeprefix(kind): x for k, x in arrays.items() if k.startswith(kind)}  # noqa: E731
+
+        def part(kind: str) -> dict[str, Array]:
+            return {k.removeprefix(kind): x for k, x in arrays.items() if k.startswith(kind)}
+
         experiment = Experiment.from_json(head["experiment"], problem).with_(weights=part("start.") or None)
         return cls(
-            experiment, head["engine"], head["unit"], arrays["moves"], arrays["times"], part("round."), part("weight."),
+            experiment, head["engine"], head["unit"], np.asarray(arrays["moves"]), np.asarray(arrays["times"]),
+            {name: np.asarray(x) for name, x in part("round.").items()}, part("weight."),
         )  # fmt: skip
 
     def __repr__(self) -> str:
         last = f", last move {MOVES[self.moves[-1, 0]]!r}" if len(self.moves) else ""
         return (
-            f"<gradlab.workers.Trace of {len(self)} gradients, {int(self.accepted.sum())} accepted, "
-            f"{self.updates} updates, {self.experiment.workers} workers, {self.engine}{last}>"
+            f"<gradlab.workers.Trace of {counted(len(self), 'gradient')}, {int(self.accepted.sum()):,} accepted, "
+            f"{counted(self.updates, 'update')}, {counted(self.experiment.workers, 'worker')}, {self.engine}{last}>"
         )
 
 

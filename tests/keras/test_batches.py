@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from gradlab.keras.batches import Batches
+from gradlab.keras.recording import Batches
 
 
 def test_losses_come_out_of_running_means_in_any_order() -> None:

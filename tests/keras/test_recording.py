@@ -1,4 +1,4 @@
-"""The recorder on a Keras 3 model, on TensorFlow: what a row is in each way to train, and what is left behind."""
+"""The recorder on a Keras 3 model, on TensorFlow: what a step is in each way to train, and what is left behind."""
 
 import sys
 from pathlib import Path
@@ -70,7 +70,7 @@ def test_accumulated_gradients_are_one_row_their_mean(keras: Any, plain: gl.Reco
     np.testing.assert_allclose(rec["loss"], plain["loss"], 1e-3)
 
 
-def test_a_loss_scale_is_taken_off_and_skipped_steps_are_no_rows(keras: Any) -> None:
+def test_a_loss_scale_is_taken_off_and_skipped_steps_are_not_recorded(keras: Any) -> None:
     x, y = hosts.data()
     x[0] = np.inf
     model, rec = (

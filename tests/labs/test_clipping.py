@@ -208,6 +208,6 @@ def test_merged_rows_lie_at_their_steps_and_shares_count_all_steps() -> None:
     view, trace = lab.make_view(), lab.compute(lab.params)
     lab.draw(view, trace)
     assert view._fired.get_xdata().tolist() == [0, 4, 8, 12, 16, 20, 24] and view.norm.get_xlim()[1] == 32
-    assert view.norm.get_title(loc="left") == "Gradient norm of every row of 4 steps"
+    assert view.norm.get_title(loc="left") == "Gradient norm of every bucket of 4 steps"
     assert lab.description.summary.startswith("Limit 4 on the global norm fires on 23.3% of 30 steps")
     assert lab.items(view, trace).places[view.loss][0].tolist() == list(range(0, 32, 4))

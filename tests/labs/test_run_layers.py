@@ -5,7 +5,7 @@ import pytest
 
 import gradlab as gl
 from gradlab.reader_run import shipped
-from gradlab.record.by_tensor import parts
+from gradlab.record.summary import parts
 
 
 def trace_of(**params: object) -> object:

@@ -35,7 +35,7 @@ def test_a_sampled_entry_counts_for_all_it_stands_for() -> None:
     assert rec.coherence([1]).cosine[0] == pytest.approx((small - large) / (small + large), abs=1e-6)
 
 
-def test_merged_rows_answer_for_multiples_of_their_stride_only() -> None:
+def test_merged_buckets_answer_for_multiples_of_their_stride_only() -> None:
     angle = np.arange(64) * np.pi / 16  # turns by 1/16 of a half circle at every step
     grads = np.zeros((64, 12))
     grads[:, 0], grads[:, 4] = np.cos(angle), np.sin(angle)
@@ -45,8 +45,8 @@ def test_merged_rows_answer_for_multiples_of_their_stride_only() -> None:
     assert found.lags[:3].tolist() == [0, 4, 8] and found.lags[-1] == 64
     np.testing.assert_allclose(found.cosine[:4], np.cos(np.arange(0, 16, 4) * np.pi / 16), atol=1e-6)
     assert np.isnan(found.cosine[-1]) and found.pairs[-1] == 0
-    assert "rows of 4 steps, of each its first" in str(found)
-    with pytest.raises(ValueError, match=r"rows of this recording are 4 steps apart.*multiples of 4, got \[6\]"):
+    assert "buckets of 4 steps, of each its first" in str(found)
+    with pytest.raises(ValueError, match=r"buckets of this recording are 4 steps apart.*multiples of 4, got \[6\]"):
         rec.coherence([6])
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import gradlab as gl
 from gradlab import char_rnn
-from gradlab.record.spectrum import edges
+from gradlab.record.measure import norm_edges
 
 
 def recorded(steps: int, **options: Any) -> gl.Recorder:
@@ -70,5 +70,5 @@ def test_a_foreign_file_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_bins_of_norms_are_eighths_of_an_octave() -> None:
-    at = edges()
+    at = norm_edges()
     assert at.shape == (2041,) and (np.diff(at) > 0).all() and 1.0 in at and 1.125 in at

@@ -44,7 +44,7 @@ def test_accumulators_and_rates_are_the_rules_own(library: str) -> None:
     assert found.share[5] == 1 and not found.frozen[5]
 
 
-def test_merged_rows_lose_nothing_at_their_ends() -> None:
+def test_merged_buckets_lose_nothing_at_their_ends() -> None:
     whole, merged = recorded(), recorded(steps=10)
     assert merged.stride == 4
     for step in (0, 4, 20, 40):
@@ -74,7 +74,7 @@ def test_shares_are_counted_by_tensor_and_say_of_how_many() -> None:
     assert found.share_by_tensor.tolist() == [1, 0]
     assert found.fraction == 0.5
     assert all(name.startswith("big[") for name in found.named(found.frozen))
-    assert "2 of 4 sampled entries are frozen, below 0.1 of the rate they started with (big 100 % of 2" in str(found)
+    assert "2 of 4 sampled entries are frozen, below 0.1 of the rate they started with (big 100% of 2" in str(found)
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ def test_a_traced_run_records_what_an_eager_one_does() -> None:
     eager, traced = gl.Recorder(4, histogram_every=2), gl.Recorder(4, histogram_every=2)
     state = traced.init(grads(0), loss=0.0)
     update = jax.jit(lambda state, g, loss: traced.update(state, g, loss=loss), donate_argnums=0)
-    for step in range(6):  # two more than there are rows
+    for step in range(6):  # two more than there are buckets
         eager.record(grads(step), loss=float(step))
         state = update(state, grads(step), np.float32(step))
     got = traced.absorb(state)
@@ -116,8 +116,8 @@ def test_a_recorder_says_what_it_holds() -> None:
     rec = gl.Recorder(2)
     for _ in range(5):
         rec.record({"w": np.ones(2)}, loss=1.0)
-    assert repr(rec) == "<gradlab.Recorder: 5 steps in 2 rows of w, loss>"
-    assert "each of the 2 rows kept stands for 4 steps" in rec.summary().reason
+    assert repr(rec) == "<gradlab.Recorder: 5 steps in 2 buckets of w and loss>"
+    assert "each of the 2 buckets kept stands for 4 steps" in rec.summary().reason
 
 
 def test_steps_that_wait_are_there_for_whoever_looks_copies_or_pickles() -> None:

@@ -1,4 +1,4 @@
-"""Shares of steps stay what they are when rows merge, and say themselves in few words."""
+"""Norms and parts by tensor; shares of steps stay what they are when steps are merged, and are said in few words."""
 
 from typing import Any
 
@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 
 import gradlab as gl
+from gradlab.record.summary import parts, percentiles
+
+NORMS = np.exp(np.random.default_rng(0).normal((0, 1, 4), size=(400, 3)))
 
 
 def both(steps: int = 1000, tensors: int = 3) -> tuple[gl.Recorder, gl.Recorder]:
-    """The same run with a row for each step, and in 8 to 16 rows."""
+    """The same run with a bucket for each step, and in 8 to 16 buckets."""
     norm = np.exp(np.random.default_rng(0).normal(size=(steps, tensors))).astype(np.float32)
     columns = {"norm": norm, "largest": norm / 2, "nonfinite": np.zeros(norm.shape, int)}
     recorders = gl.Recorder(steps, entries=0), gl.Recorder(16, entries=0)
@@ -26,16 +29,16 @@ def test_shares_count_steps_however_they_are_kept(kind: str, limit: float) -> No
     assert single.fraction_fired == single.fired.mean() and merged.stride == 64 and not merged.exact
     assert merged.fraction_fired == pytest.approx(single.fraction_fired, abs=0.01)
     np.testing.assert_allclose(merged.share_by_tensor, single.share_by_tensor, atol=0.01)
-    assert merged.fired.mean() >= single.fraction_fired, "a row shows its largest step"
-    assert "of 1000 steps" in str(merged) and "of the largest in every 64 steps" in str(merged)
+    assert merged.fired.mean() >= single.fraction_fired, "a bucket shows its largest step"
+    assert "of 1,000 steps" in str(merged) and "of the largest in every 64 steps" in str(merged)
 
 
-def test_the_summary_of_merged_rows_is_that_of_the_steps() -> None:
+def test_the_summary_of_merged_buckets_is_that_of_the_steps() -> None:
     single, merged = (rec.summary() for rec in both())
     np.testing.assert_allclose(merged.limits, single.limits, rtol=0.02)
     np.testing.assert_allclose(merged.fired, single.fired, atol=0.01)
-    assert "of 1000 steps" in merged.reason and "each of the 16 rows kept stands for 64 steps" in merged.reason
-    assert "rows" not in single.reason
+    assert "of 1,000 steps" in merged.reason and "each of the 16 buckets kept stands for 64 steps" in merged.reason
+    assert "bucket" not in single.reason
 
 
 @pytest.mark.parametrize(("tensors", "more"), [(8, ""), (1000, "992 more")])
@@ -58,3 +61,29 @@ def test_what_a_summary_says_of_a_limit_holds_for_the_number_that_is_printed() -
     summary = rec.summary()
     for limit, share in zip(summary.limits, summary.fired, strict=True):
         assert rec.what_if(clip_global_norm=float(f"{limit:.3g}")).fraction_fired == share
+
+
+def of_norms(norms: np.ndarray, steps: int) -> gl.Recorder:
+    rec = gl.Recorder(steps=steps, entries=0)
+    rec.prepare({name: (5,) for name in "abc"})
+    rec.extend({"norm": norms, "largest": norms, "nonfinite": ~np.isfinite(norms)})
+    return rec
+
+
+def test_percentiles_are_those_of_all_steps_and_nearly_so_when_buckets_are_merged() -> None:
+    expected = np.percentile(NORMS, [10, 50, 100], axis=0)
+    np.testing.assert_allclose(percentiles(of_norms(NORMS, 400), (10, 50, 100)), expected, rtol=1e-5)
+    np.testing.assert_allclose(percentiles(of_norms(NORMS, 50), (10, 50, 100)), expected, rtol=0.1)
+
+
+@pytest.mark.parametrize("steps", [8, 2])
+def test_norms_that_are_0_or_not_finite_are_left_out(steps: int) -> None:
+    norms = np.array([[0, 2.0, 0], [np.nan, 2.0, 0], [np.inf, 0, 0], [3.0, 2.0, 0]])
+    np.testing.assert_allclose(percentiles(of_norms(norms, steps), (50,)), [[3, 2, 0]], rtol=0.1)
+
+
+def test_parts_add_up_to_the_whole_norm_of_the_buckets_asked_about() -> None:
+    rec = of_norms(np.array([[3.0, 4.0, 0.0], [1.0, 0.0, 0.0], [np.nan, 1.0, 1.0], [0.0, 0.0, 0.0]]), 4)
+    np.testing.assert_allclose(parts(rec, np.array([True, False, False, False])), [0.36, 0.64, 0])
+    np.testing.assert_allclose(parts(rec, np.ones(4, bool)), [0.68, 0.32, 0])
+    assert parts(rec, np.zeros(4, bool)).tolist() == [0, 0, 0]

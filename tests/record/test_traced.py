@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 import gradlab as gl
 
 SHAPES = {"a": (3, 2), "b": (), "c": (5,)}
-EXACT = ("largest", "nonfinite", "histogram", "entry", "peak", "step", "row_steps")
+EXACT = ("largest", "nonfinite", "histogram", "entry", "peak", "step", "bucket_steps")
 CLOSE = ("norm", "norm_low", "global_norm", "global_norm_low", "square", "loss")
 CAPACITIES = [1, 2, 3, 4, 7, 100]
-PAIRS = [(capacity, 1 + k % 3) for k, capacity in enumerate(CAPACITIES)]  # rows, and steps between two histograms
+PAIRS = [(capacity, 1 + k % 3) for k, capacity in enumerate(CAPACITIES)]  # buckets, and steps between two histograms
 LONGEST = 30
 ODD = [0.0, np.nan, np.inf, -np.inf, 1e-30, 1e30, 3e38, -7.0]
 
 
 def column(rec: gl.Recorder, name: str) -> np.ndarray:
-    return getattr(rec, name) if name in ("step", "row_steps") else rec[name]
+    return getattr(rec, name) if name in ("step", "bucket_steps") else rec[name]
 
 
 def gradients(seed: int, odd: dict[int, float]) -> dict[str, np.ndarray]:
@@ -120,24 +120,24 @@ def test_batches_record_what_single_steps_do(seed: int, capacity: int, every: in
     capacity=st.integers(1, 9),
     odd=st.dictionaries(st.integers(0, 70), st.sampled_from(ODD), max_size=6),
 )
-def test_no_extreme_is_lost_when_rows_merge(seed: int, capacity: int, odd: dict[int, float]) -> None:
+def test_no_extreme_is_lost_when_buckets_merge(seed: int, capacity: int, odd: dict[int, float]) -> None:
     grads, loss = gradients(seed, odd), np.float32(np.arange(2 + seed))
-    every, rows = eager(gl.Recorder(len(loss)), grads, loss), eager(gl.Recorder(capacity), grads, loss)
-    assert rows.row_steps.sum() == rows.seen == len(loss) and len(rows) <= capacity
-    assert rows.stride == 1 or len(rows) > capacity // 2
-    for row, first, n in zip(range(len(rows)), rows.step, rows.row_steps, strict=True):
+    every, merged = eager(gl.Recorder(len(loss)), grads, loss), eager(gl.Recorder(capacity), grads, loss)
+    assert merged.bucket_steps.sum() == merged.seen == len(loss) and len(merged) <= capacity
+    assert merged.stride == 1 or len(merged) > capacity // 2
+    for k, first, n in zip(range(len(merged)), merged.step, merged.bucket_steps, strict=True):
         steps = slice(first, first + n)
-        np.testing.assert_array_equal(rows["norm"][row], every["norm"][steps].max(axis=0))
-        np.testing.assert_array_equal(rows["norm_low"][row], np.fmin.reduce(every["norm"][steps]))
-        np.testing.assert_array_equal(rows["largest"][row], every["largest"][steps].max(axis=0))
-        np.testing.assert_array_equal(rows["nonfinite"][row], every["nonfinite"][steps].sum(axis=0))
-        np.testing.assert_array_equal(rows["entry"][row], every["entry"][first])
-        np.testing.assert_array_equal(rows.global_norm[row], every.global_norm[steps].max())
-        np.testing.assert_array_equal(every.global_norm[rows.peak[row]], rows.global_norm[row])
-        np.testing.assert_allclose(rows["loss"][row], loss[steps].mean(), rtol=1e-6)
+        np.testing.assert_array_equal(merged["norm"][k], every["norm"][steps].max(axis=0))
+        np.testing.assert_array_equal(merged["norm_low"][k], np.fmin.reduce(every["norm"][steps]))
+        np.testing.assert_array_equal(merged["largest"][k], every["largest"][steps].max(axis=0))
+        np.testing.assert_array_equal(merged["nonfinite"][k], every["nonfinite"][steps].sum(axis=0))
+        np.testing.assert_array_equal(merged["entry"][k], every["entry"][first])
+        np.testing.assert_array_equal(merged.global_norm[k], every.global_norm[steps].max())
+        np.testing.assert_array_equal(every.global_norm[merged.peak[k]], merged.global_norm[k])
+        np.testing.assert_allclose(merged["loss"][k], loss[steps].mean(), rtol=1e-6)
         with np.errstate(over="ignore"):
-            np.testing.assert_allclose(rows["square"][row], (every["entry"][steps] ** 2).sum(axis=0), rtol=1e-5)
-    np.testing.assert_array_equal(rows.norm_counts, every.norm_counts)
+            np.testing.assert_allclose(merged["square"][k], (every["entry"][steps] ** 2).sum(axis=0), rtol=1e-5)
+    np.testing.assert_array_equal(merged.norm_counts, every.norm_counts)
 
 
 def test_a_traced_step_calls_nobody_back_and_copies_no_buffer() -> None:

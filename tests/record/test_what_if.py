@@ -104,7 +104,7 @@ def test_the_summary_suggests_the_limit_of_its_percentile() -> None:
     summary = recorded(run()).summary(percentile=80)
     got = recorded(run()).what_if(clip_global_norm=summary.suggested)
     assert got.fraction_fired == pytest.approx(0.2, abs=0.04)
-    assert "fires on 20.0 %" in summary.reason and list(summary.fired) == sorted(summary.fired, reverse=True)
+    assert "fires on 20.0%" in summary.reason and list(summary.fired) == sorted(summary.fired, reverse=True)
     assert "by global norm" in str(summary) and set(summary.fired_by_tensor) == {"0", "1"}
 
 

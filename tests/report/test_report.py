@@ -32,7 +32,7 @@ def html(report: gl.Report) -> str:
 def test_the_key_sentences_say_what_happened() -> None:
     report = gl.Report(SHIPPED)
     said = dict(zip((s.key for s in report.sections), report.sentences, strict=True))
-    assert said["recorded"] == "300 steps of 5 tensors with 16,286 entries; every step has a row of its own."
+    assert said["recorded"] == "300 steps of 5 tensors with 16,286 entries; every step has a bucket of its own."
     assert "the largest, 16,402 times that, is 96,309 at step 258." in said["course"]
     assert said["limits"] == "The suggested limit 7.65 on the global norm fires on 10.0% of 300 steps."
     assert said["other"].startswith(
@@ -85,9 +85,9 @@ def times(factor: float) -> Any:
 CASES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "without loss": ({"loss": False}, ["No loss was recorded."]),
     "one step": ({"steps": 1}, ["The loss stays at 2.", "fires on 0% of 1 step."]),
-    "merged rows": (
+    "merged buckets": (
         {"steps": 60, "rows": 16},
-        ["60 steps of 3 tensors with 44 entries; in 15 rows: each row stands for 4 steps", "at step 59."],
+        ["60 steps of 3 tensors with 44 entries; in 15 buckets: each bucket stands for 4 steps", "at step 59."],
     ),
     "NaN": (
         {"change": spoiled},

@@ -1,4 +1,4 @@
-"""A recorder on a PyTorch loop: what a row holds, when it is measured, and what is refused."""
+"""A recorder on a PyTorch loop: what is kept of a step, when it is measured, and what is refused."""
 
 import copy
 import io
@@ -10,7 +10,7 @@ import pytest
 
 import gradlab as gl
 from gradlab.torch import recording as module
-from gradlab.torch.rows import DeviceRows
+from gradlab.torch.waiting import DeviceSteps
 
 pytestmark = pytest.mark.torch
 try:
@@ -20,10 +20,10 @@ except ImportError:  # the marker says so
 
 
 @pytest.fixture(autouse=True, params=["cpu", "as on an accelerator"])
-def rows(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rows as the CPU has them, and as an accelerator has, which torch's ops are the same for."""
+def host_or_device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Steps as the CPU has them, and as an accelerator has, which torch's ops are the same for."""
     if request.param != "cpu":
-        monkeypatch.setattr(module, "rows_on", lambda device, recorder: DeviceRows(recorder, device))
+        monkeypatch.setattr(module, "waiting_on", lambda device, recorder: DeviceSteps(recorder, device))
 
 
 def model() -> Any:
@@ -68,7 +68,7 @@ def assert_same(got: gl.Recorder, plain: gl.Recorder, rel: float = 1e-6) -> None
 
 
 @pytest.mark.parametrize("every", [1, 2, 64])
-def test_rows_are_the_gradients_before_the_clip(every: int) -> None:
+def test_steps_are_the_gradients_before_the_clip(every: int) -> None:
     net = model()
     got, plain = train(net, torch.optim.Adam(net.parameters()), clip=1e-3, every=every)
     assert got.names == tuple(name for name, _ in net.named_parameters())
@@ -83,7 +83,7 @@ def test_after_the_clip_is_what_the_optimizer_gets() -> None:
     assert got.global_norm == pytest.approx(1e-3, rel=1e-3)
 
 
-def test_micro_batches_add_up_to_one_row() -> None:
+def test_micro_batches_add_up_to_one_step() -> None:
     nets, recorders = (model(), model()), []
     for net, parts in zip(nets, ([slice(0, 4), slice(4, 8)], [slice(None)]), strict=True):
         optimizer = torch.optim.SGD(net.parameters(), 0.1)

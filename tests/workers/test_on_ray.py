@@ -20,8 +20,7 @@ from gradlab._base.arrays import Array
 from gradlab.workers import JOIN, LEAVE, UPDATE, Bowl, Crash, Digits, Experiment, Speeds, Trace, on_ray, replay, run
 from gradlab.workers.durable import Durable
 from gradlab.workers.log import Log
-from gradlab.workers.ray_actors import ServerActor, WorkerActor
-from gradlab.workers.ray_session import connected
+from gradlab.workers.on_ray import ServerActor, WorkerActor, connected
 from tests.test_readme import CLUSTER
 
 pytestmark = pytest.mark.ray
@@ -232,7 +231,7 @@ def test_a_worker_that_dies_again_and_again_is_given_up(ray: Any) -> None:
 
 def test_nobody_left_is_said_and_not_waited_for(ray: Any) -> None:
     e = Experiment(Bowl(), workers=1, speeds=Speeds(crashes=(Crash(0, 1),)))
-    with pytest.raises(gl.errors.DeadlockError, match=r"no worker can go on after 1 gradients: .* alive are \[\]"):
+    with pytest.raises(gl.errors.DeadlockError, match=r"no worker can go on after 1 gradient: .* alive are \[\]"):
         run(e, "ray", timeout=300)
 
 

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import gradlab as gl
+from gradlab.models.word_topics import shipped
 from gradlab.workers import Experiment, Reader, replay, run
 from gradlab.workers.problems import from_config, get_config
 
@@ -26,7 +27,7 @@ def test_the_gradient_is_that_of_the_loss() -> None:
 
 
 def test_the_loss_watched_is_that_of_the_lines_held_out() -> None:
-    w, held_out = weights(), gl.workers.reader.shipped().held_out
+    w, held_out = weights(), shipped().held_out
     assert READER.loss(w) == pytest.approx(float(READER.loss_of(w, held_out)), rel=1e-5)
 
 

@@ -8,8 +8,22 @@ from hypothesis import given
 
 import gradlab as gl
 from gradlab.errors import DeadlockError
-from gradlab.workers import CHECK, JOIN, LEAVE, MOVES, READ, RECORD, UPDATE, Bowl, Crash, Experiment, Speeds
-from gradlab.workers.simulated import decide
+from gradlab.workers import (
+    CHECK,
+    JOIN,
+    LEAVE,
+    MOVES,
+    READ,
+    RECORD,
+    UPDATE,
+    Bowl,
+    Crash,
+    Experiment,
+    Speeds,
+    replay,
+    run,
+)
+from gradlab.workers.simulated import decide, uniform_delays
 from tests.workers.experiments import experiments, same
 
 EVEN = Speeds(median=10, spread=0.0, gap=2)
@@ -190,3 +204,39 @@ def test_an_engine_is_a_name_or_a_function() -> None:
 def test_an_option_that_an_engine_does_not_have(engine: str, option: str, there: str) -> None:
     with pytest.raises(TypeError, match=f"^engine '{engine}' has no option '{option}'; {there}$"):
         gl.workers.run(Experiment(Bowl()), engine, **{option: 1})
+
+
+def experiment(count: int = 400) -> Experiment:
+    return Experiment(Bowl(noise=0.1), learning_rate=0.01, workers=count, gradients=count, policy="apply", seed=3)
+
+
+def test_every_delay_up_to_the_largest_is_about_as_likely() -> None:
+    stale = run(experiment(), uniform_delays(3)).true_staleness
+    counts = np.bincount(stale[10:], minlength=4)
+    assert len(counts) == 4
+    assert counts.min() > 70
+
+
+def test_without_delay_it_is_plain_descent() -> None:
+    e = experiment(5)
+    w = e.start()["w"]
+    for worker in range(5):
+        w = w - np.float32(0.01) * e.gradient({"w": w}, worker, 0)["w"]
+    np.testing.assert_array_equal(run(e, uniform_delays(0)).weights["w"], w)
+
+
+def test_the_trace_repeats_bit_for_bit() -> None:
+    trace = run(experiment(), uniform_delays(9))
+    assert trace.updates == 400
+    np.testing.assert_array_equal(replay(trace.experiment, trace)["w"], trace.weights["w"])
+
+
+def test_it_wants_a_worker_for_each_gradient() -> None:
+    with pytest.raises(ValueError, match="workers=7"):
+        run(Experiment(Bowl(), workers=2, gradients=7), uniform_delays(1))
+
+
+@pytest.mark.parametrize("most", [-1, 1.5, None])
+def test_it_wants_a_whole_number(most: int) -> None:
+    with pytest.raises(ValueError, match="most must be a whole number of at least 0"):
+        uniform_delays(most)

@@ -62,7 +62,7 @@ def test_going_back_costs_no_more_than_a_few_moves(monkeypatch: pytest.MonkeyPat
     walk = Simulation(Experiment(Bowl(), gradients=500))
     walk.goto(len(walk))
     made: list[int] = []
-    monkeypatch.setattr("gradlab.workers.simulation.step", lambda *move: made.append(1) or step(*move))
+    monkeypatch.setattr("gradlab.workers.simulated.step", lambda *move: made.append(1) or step(*move))
     for _ in range(100):
         walk.back()
     assert len(made) < 16 * 100

@@ -11,7 +11,7 @@ def events(*args: object, **kwargs: object) -> list[str]:
 
 
 def test_ties_go_to_the_lower_worker() -> None:
-    assert events(2, 2, 0, EVEN, 3) == ["worker 1 pushes, kept", "worker 2 pushes, kept", "update 1, mean of 2"]
+    assert events(2, 2, 0, EVEN, 3) == ["worker 1 pushes, accepted", "worker 2 pushes, accepted", "update 1, mean of 2"]
 
 
 def test_the_backup_worker_is_dropped_if_the_chief_takes_at_once_and_averaged_in_if_it_is_late() -> None:
@@ -23,14 +23,14 @@ def test_the_backup_worker_is_dropped_if_the_chief_takes_at_once_and_averaged_in
 def test_a_dropped_worker_gets_a_token_and_the_new_step() -> None:
     run = sync_rounds(3, 2, 0, Speeds(spread=0.0, slow={2: 1.2}), 4)
     late = [turn for turn in run[-1].turns if turn.worker == 2]
-    assert [turn.kept for turn in late] == [False, None]
+    assert [turn.accepted for turn in late] == [False, None]
     assert late[1].local_step == 1
 
 
 def test_with_tensorflows_start_tokens_one_worker_fills_the_first_round() -> None:
     run = sync_rounds(2, 2, 2, Speeds(spread=0.0, slow={1: 2.5}), 4)
     assert [m.event for m in run[1:]] == [
-        "worker 1 pushes, kept", "worker 1 pushes, kept", "update 1, mean of 2", "worker 2 pushes, dropped",
+        "worker 1 pushes, accepted", "worker 1 pushes, accepted", "update 1, mean of 2", "worker 2 pushes, dropped",
     ]  # fmt: skip
     assert run[3].tokens == (1, 1)
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gradlab.optax._exact import Replacement, difference
+from gradlab.optax.rule import Replacement, difference
 
 DTYPES = ["float16", "bfloat16", "float32", "float64"]
 N = 100_000
@@ -35,7 +35,7 @@ def test_every_rounded_sum_is_reached(dtype: str, spread: float) -> None:
         assert ((w + difference(w, n)) == n).all(), "or when they are not"
 
 
-def test_without_the_neighbour_some_are_missed() -> None:
+def test_without_the_neighbor_some_are_missed() -> None:
     w, x = numbers("bfloat16", 0.0), numbers("bfloat16", 0.0, seed=1)
     assert (w + ((w + x) - w) != w + x).any()
 

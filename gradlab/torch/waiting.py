@@ -1,4 +1,4 @@
-"""Rows on their way to the recorder: on an accelerator they wait there, on the CPU they are NumPy's at once."""
+"""Steps on their way to the recorder: on an accelerator they wait there, on the CPU they are NumPy's at once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy as np
 from ..record import Recorder
 from ..record.eager import Part
 from ..record.measure import BINS, careful, flat
-from ._library import library
 from .measure import Tensor, looked_up, measured
 
 if TYPE_CHECKING:
@@ -19,24 +18,28 @@ if TYPE_CHECKING:
 Numbers = Mapping[str, Any]
 
 
-class HostRows:
-    """On the CPU: NumPy's calls cost a third of torch's, and the recorder takes each row at once."""
+class HostSteps:
+    """On the CPU: NumPy's calls cost a third of torch's, and the recorder takes each step at once."""
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder, self._sizes = recorder, recorder.sizes
         self._small = [recorder.layout.is_small(size) for size in self._sizes]
 
     def __len__(self) -> int:
-        """How many rows the recorder does not have yet."""
+        """How many steps the recorder does not have yet."""
         return 0
 
     def measured(self, k: int, g: Tensor) -> Part:
         """What the recorder needs of a gradient of tensor number k."""
+        import torch
+
         if g.is_sparse and not self._small[k]:
             g = g.coalesce()
-            entries = looked_up(g, library().from_numpy(self._recorder.layout.places[k])).numpy()
-            return careful(g.values().float().numpy()), entries
-        array = flat((g.to_dense() if g.is_sparse else g).float().numpy())
+            entries = looked_up(g, torch.from_numpy(self._recorder.layout.places[k])).numpy()
+            values: np.ndarray = g.values().float().numpy()
+            norm, largest, nonfinite = careful(values)
+            return (float(norm), float(largest), int(nonfinite)), entries
+        array: np.ndarray = flat((g.to_dense() if g.is_sparse else g).float().numpy())
         return array.copy() if self._small[k] else self._part(k, array)
 
     def append(self, found: Mapping[int, Part], counts: Mapping[int, Tensor], numbers: Numbers) -> None:
@@ -54,22 +57,23 @@ class HostRows:
         """The recorder has them."""
 
 
-class DeviceRows:
-    """On an accelerator: each row is one tensor there, and nothing waits for it until all are copied together."""
+class DeviceSteps:
+    """On an accelerator: each step is one tensor there, and nothing waits for it until all are copied together."""
 
     def __init__(self, recorder: Recorder, device: torch.device) -> None:
-        torch = library()
+        import torch
+
         self._recorder, self._device = recorder, device
         self._places = [torch.from_numpy(p).to(device) for p in recorder.layout.places]
         self._zero, self._nan = (torch.full((), x, device=device) for x in (0.0, torch.nan))
         self._nothing = [(*[self._zero] * 3, torch.zeros(len(p), device=device)) for p in self._places]
-        self._rows: list[Tensor] = []
+        self._steps: list[Tensor] = []
         self._seconds: list[float] = []
-        self._counts: dict[int, Mapping[int, Tensor]] = {}  # by row
+        self._counts: dict[int, Mapping[int, Tensor]] = {}  # by step
 
     def __len__(self) -> int:
-        """How many rows the recorder does not have yet."""
-        return len(self._rows)
+        """How many steps the recorder does not have yet."""
+        return len(self._steps)
 
     def measured(self, k: int, g: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """What the recorder needs of a gradient of tensor number k."""
@@ -77,34 +81,39 @@ class DeviceRows:
 
     def append(self, found: Mapping[int, Any], counts: Mapping[int, Tensor], numbers: Numbers) -> None:
         """Add what was measured and counted of some tensors, by their number; of the others there was no gradient."""
-        torch = library()
+        import torch
+
         of_tensors = (found.get(k, nothing) for k, nothing in enumerate(self._nothing))
         norm, largest, nonfinite, entry = zip(*of_tensors, strict=True)
         scalars = [self._number(numbers[name]) if name in numbers else self._nan for name in self._recorder.scalars]
         if counts:
             self._counts[len(self)] = dict(counts)
-        self._rows.append(torch.cat([torch.stack([*norm, *largest, *nonfinite, *scalars]), *entry]))
+        self._steps.append(torch.cat([torch.stack([*norm, *largest, *nonfinite, *scalars]), *entry]))
         self._seconds.append(numbers["seconds"])
 
     def flush(self) -> None:
-        """Hand over the rows, and have none left. It waits for the device."""
-        if not self._rows:
+        """Hand over the steps, and have none left. It waits for the device."""
+        import torch
+
+        if not self._steps:
             return
-        rows, seconds, counts = library().stack(self._rows).cpu().numpy(), np.array(self._seconds), self._counts
-        self._rows, self._seconds, self._counts = [], [], {}
+        steps, seconds, counts = torch.stack(self._steps).cpu().numpy(), np.array(self._seconds), self._counts
+        self._steps, self._seconds, self._counts = [], [], {}
         tensors, names = len(self._places), self._recorder.scalars
         norm, largest, nonfinite, scalars, entry = np.split(
-            rows, np.cumsum([tensors, tensors, tensors, len(names)]), axis=1
+            steps, np.cumsum([tensors, tensors, tensors, len(names)]), axis=1
         )
         columns = {"norm": norm, "largest": largest, "nonfinite": nonfinite, "entry": entry, "seconds": seconds}
         if counts:
-            columns["histogram"] = np.zeros((len(rows), tensors, BINS), np.int32)
-            for row, of_row in counts.items():
-                columns["histogram"][row] = _all_counts(of_row, tensors)
+            columns["histogram"] = np.zeros((len(steps), tensors, BINS), np.int32)
+            for k, of_step in counts.items():
+                columns["histogram"][k] = _all_counts(of_step, tensors)
         self._recorder.extend({**columns, **dict(zip(names, scalars.T, strict=True))})
 
     def _number(self, x: Any) -> Tensor:
-        return library().as_tensor(x).reshape(()).to(self._device, library().float32, non_blocking=True)
+        import torch
+
+        return torch.as_tensor(x).reshape(()).to(self._device, torch.float32, non_blocking=True)
 
 
 def _all_counts(counts: Mapping[int, Tensor], tensors: int) -> np.ndarray:
@@ -113,6 +122,6 @@ def _all_counts(counts: Mapping[int, Tensor], tensors: int) -> np.ndarray:
     return np.stack([counts[k].cpu().numpy() if k in counts else nothing for k in range(tensors)])
 
 
-def rows_on(device: torch.device, recorder: Recorder) -> HostRows | DeviceRows:
-    """Where rows wait whose gradients are on this device."""
-    return HostRows(recorder) if device.type == "cpu" else DeviceRows(recorder, device)
+def waiting_on(device: torch.device, recorder: Recorder) -> HostSteps | DeviceSteps:
+    """Where steps wait whose gradients are on this device."""
+    return HostSteps(recorder) if device.type == "cpu" else DeviceSteps(recorder, device)

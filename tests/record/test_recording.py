@@ -1,9 +1,10 @@
-"""Fewer rows of a recording: as the recorder itself would have merged them."""
+"""What a recording says of its steps as a whole: durations, and fewer buckets, as the recorder itself would merge."""
 
 import numpy as np
 
 from gradlab import Recorder
-from gradlab.record.condensed import condensed
+from gradlab.record.recording import condensed
+from gradlab.workers import Speeds
 
 
 def recorded(steps: int) -> Recorder:
@@ -29,3 +30,20 @@ def test_what_is_small_enough_stays_itself() -> None:
     before = rec["norm"].copy()
     condensed(rec, 5)
     np.testing.assert_array_equal(rec["norm"], before)
+
+
+def test_unknown_durations_and_the_first_are_left_out() -> None:
+    rec = Recorder(steps=10, entries=0)
+    rec.prepare({"w": (2,)})
+    ones = np.ones((5, 1))
+    rec.extend({"norm": ones, "largest": ones, "nonfinite": 0 * ones, "seconds": [9.0, 0.25, np.nan, 0.5, 0.25]})
+    assert rec.durations().tolist() == [0.25, 0.5, 0.25]
+    assert set(Speeds(median=10, measured=rec.durations()).ticks(0, 1, 100)[0]) == {10, 20}
+
+
+def test_a_run_without_times_has_none() -> None:
+    rec = Recorder(steps=10, entries=0)
+    rec.prepare({"w": (2,)})
+    ones = np.ones((5, 1))
+    rec.extend({"norm": ones, "largest": ones, "nonfinite": 0 * ones})
+    assert rec.durations().size == 0

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from gradlab.workers import Bowl, Experiment, FromLoss
-from gradlab.workers.brief import brief
+from gradlab.workers.checks import brief
 
 
 @pytest.mark.parametrize(
