@@ -14,7 +14,7 @@ writes it. In one `jit` XLA may copy the table to keep the two apart; inside you
 from typing import TYPE_CHECKING
 
 from ._base.suggest import only_public as _only_public
-from ._steps.in_place.ways import dense, each, rows
+from ._steps.in_place import dense, each, rows
 
 __all__ = ["dense", "each", "rows"]
 

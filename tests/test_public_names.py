@@ -28,7 +28,7 @@ TESTED_ELSEWHERE = {
     "_base/types": "the type checkers",
     "errors": "_base/errors: the same under its public name",
     "apply": "_steps/test_apply.py: the same under its public name",
-    "in_place": "_steps/in_place/: the same under its public name",
+    "in_place": "_steps/test_in_place.py: the same under its public name",
     "char_rnn": "models/test_char_rnn.py",
     "datasets": "models/test_datasets.py",
     "reader_run": "models/test_reader_run.py",

@@ -43,7 +43,8 @@ def gather(params: Any, indices: Any) -> Array:
     IndexedSlices(np.empty((ids.size, 0)), ids.reshape(-1)).check_rows(shape[0], "gather")
     tape = _tape.get()
     if tape is not None and isinstance(params, Variable) and id(params) in tape.values:
-        return tape.gather(params, ids)
+        rows: Array = tape.gather(params, ids)
+        return rows
     table = as_array(params)
     return take_rows(table, namespace(table).asarray(ids))
 
@@ -60,7 +61,7 @@ def gradients(
     unconnected_gradients: str = "none",
     *,
     strict: Literal["tf"] | None = None,
-) -> list[Gradient]:
+) -> list[Gradient | None]:
     """Derivatives of the sum of ys with respect to each x.
 
         result_i = sum_k  grad_ys_k . d ys_k / d x_i
@@ -125,7 +126,7 @@ def check_variables(items: Sequence[Any], what: str) -> list[Variable]:
     return list(items)
 
 
-def touched_variables(loss: Loss, upstream: Any) -> list[tuple[Gradient, Variable]]:
+def touched_variables(loss: Loss, upstream: Any) -> list[tuple[Gradient | None, Variable]]:
     """Gradients of a loss for the trainable variables of the current collection that it reads."""
     candidates = [v for v in current_collection() if v.trainable and is_float(v.dtype)]
     grads, read = differentiate([loss], candidates, [upstream])
@@ -137,7 +138,7 @@ def differentiate(
     variables: Sequence[Variable],
     upstream: Sequence[Any],
     at: dict[Variable, Array] | None = None,
-) -> tuple[list[Gradient], set[int]]:
+) -> tuple[list[Gradient | None], set[int]]:
     """Gradients for each variable and the ids of the variables read. `at` gives other values to compute with."""
     from .._steps.jax import jax
 
@@ -201,7 +202,7 @@ def _checked_upstream(u: Any, y: Array) -> Array:
     return jnp.asarray(array, y.dtype)
 
 
-def _gradient(tape: Tape, v: Variable, dense: Array, depends: Callable[[], bool]) -> Gradient:
+def _gradient(tape: Tape, v: Variable, dense: Array, depends: Callable[[], bool]) -> Gradient | None:
     """One variable's gradient in the form TensorFlow gives it: None, slices of its gathers, or dense."""
     slices = [s[1:] for s in sorted(tape.slices.get(id(v), []), key=lambda s: s[0])]
     whole = id(v) in tape.read_whole | tape.dense_rows or (id(v) in tape.read_rows and not slices)

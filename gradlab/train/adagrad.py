@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from .._variables.optimizer import Optimizer, Rate
+from .._variables.hyperparameters import Rate
+from .._variables.optimizer import Optimizer
 from ..rules.adagrad import LIBRARIES
 from .checks import check_above_zero
 from .kernels import rounded_as

@@ -6,7 +6,8 @@ import numpy as np
 
 from .. import rules
 from .._variables.gradient_checks import check_step
-from .._variables.optimizer import Optimizer, Rate
+from .._variables.hyperparameters import Rate
+from .._variables.optimizer import Optimizer
 from .._variables.variable import Variable
 from ..rules.rule import Shared
 from .checks import check_above_zero

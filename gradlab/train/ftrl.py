@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from .. import rules
 from .._base.arrays import Array, namespace
-from .._variables.optimizer import Optimizer, Rate
+from .._variables.hyperparameters import Rate
+from .._variables.optimizer import Optimizer
 from .checks import check_not_below_zero
 from .kernels import rounded_as
 
