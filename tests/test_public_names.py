@@ -14,9 +14,6 @@ PACKAGE = TESTS.parent / "gradlab"
 
 # Modules without a test file of their own, and what tests them instead. An __init__ holds names only.
 TESTED_ELSEWHERE = {
-    "_asynchrony/accumulators/base": "_asynchrony/accumulators/: what dense and sparse accumulators share",
-    "_asynchrony/accumulators/taker": "_asynchrony/accumulators/test_kernel.py: all the ways in which it ends",
-    "_asynchrony/accumulators/conditional": "_asynchrony/accumulators/test_dense.py and everything else there",
     "_app/connection": "browser/: every page there is served through it",
     "_steps/jax": "_base/test_extras.py: what is said where JAX is missing",
     "_app/jupyter": "_app/commands/test_lab.py and browser/test_command.py: what the command does",
