@@ -51,8 +51,8 @@ def compensated(g: Array, w_now: Array, w_read: Array, strength: Any) -> Array:
     >>> compensated(np.float32([2.0]), np.float32([1.5]), np.float32([1.0]), 0.5).tolist()
     [3.0]
     """
-    guess: Array = g + strength * g * g * (w_now - w_read)
-    return guess
+    estimate: Array = g + strength * g * g * (w_now - w_read)
+    return estimate
 
 
 @quiet

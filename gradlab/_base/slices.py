@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -117,6 +117,8 @@ def _rebuilt(dense_shape: tuple[int, ...] | None, leaves: Any) -> IndexedSlices:
 
 
 Gradient: TypeAlias = Array | IndexedSlices
+G = TypeVar("G", bound=Gradient)  # one kind of gradient in, the same kind out
+MaybeG = TypeVar("MaybeG", bound=Gradient | None)
 
 
 def check_shape(g: Gradient, shape: tuple[int, ...], name: str) -> None:

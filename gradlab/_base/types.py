@@ -15,7 +15,8 @@ else:
     Array = Any  # JAX need not be there
 
 Number: TypeAlias = float | np.number | Array  # a hyperparameter, say: a number, or an array of shape ()
-A = TypeVar("A", bound="Array")  # one kind of array in, the same kind out
+A = TypeVar("A", bound=Array)  # one kind of array in, the same kind out
+MaybeA = TypeVar("MaybeA", bound=Array | None)
 
 
 class Namespace(Protocol):

@@ -15,7 +15,7 @@ from .._base.errors import DTypeError
 from .._base.slices import Gradient
 from .._steps import apply, pure
 from ..rules.rule import Shared
-from .autodiff import Loss, check_aggregation, check_variables, differentiate, listed, touched_variables
+from .autodiff import GradsAndVars, Loss, check_aggregation, check_variables, differentiate, listed, touched_variables
 from .gate import GATE_GRAPH, GATE_NONE, GATE_OP, check_gate
 from .gradient_checks import check_step, checked_pairs
 from .hyperparameters import Rate, check_functions, described, is_plain, scalar
@@ -78,7 +78,7 @@ class Optimizer:
         aggregation_method: int | None = None,
         colocate_gradients_with_ops: bool = False,
         grad_loss: Any = None,
-    ) -> list[tuple[Gradient | None, Variable]]:
+    ) -> GradsAndVars:
         """First step: (gradient or None, variable) for each variable, in order.
 
         Args:
@@ -153,7 +153,7 @@ class Optimizer:
         [0.5, -1.0]
         """
 
-        def pairs() -> list[tuple[Gradient | None, Variable]]:
+        def pairs() -> GradsAndVars:
             return self.compute_gradients(
                 loss, var_list, gate_gradients, aggregation_method, colocate_gradients_with_ops, grad_loss
             )

@@ -225,7 +225,7 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
         return self._kernel.apply(gradient, self._read_step(local_step, "local_step"))
 
     def take_grad(self, num_required: int, name: str | None = None, *, timeout: float | None = None) -> Array:
-        taken = super().take_grad(num_required, name, timeout=timeout)
+        taken: Array = super().take_grad(num_required, name, timeout=timeout)
         if not self._in_graph and not is_compatible(taken.shape, self._shape):  # TensorFlow notices now, and it is gone
             raise InvalidArgumentError(
                 f"what was taken has shape {taken.shape}, this accumulator {shown(self._shape)} under one shared_name"

@@ -1,4 +1,4 @@
-"""The accumulator behind its lock: what it is made of, what TensorFlow's kernels check, the waiting, and which are one."""
+"""The accumulator behind its lock: what it is made of, what TensorFlow's kernels check, and the waiting."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Hashable, MutableMapping
 from contextlib import suppress
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -317,8 +317,9 @@ class Spec:
         return f"{self.reduction_type} of {self.dtype}, shape {shown(self.shape)}{more}"
 
 
+_Kernels: TypeAlias = MutableMapping[Hashable, Kernel]
 _lock = threading.Lock()
-_kernels: weakref.WeakKeyDictionary[Collection, tuple[Any, Any]] = weakref.WeakKeyDictionary()
+_kernels: weakref.WeakKeyDictionary[Collection, tuple[_Kernels, _Kernels]] = weakref.WeakKeyDictionary()
 
 
 def kernel_for(spec: Spec, shared_name: str, name: str) -> Kernel:
@@ -342,6 +343,6 @@ def kernel_for(spec: Spec, shared_name: str, name: str) -> Kernel:
     return kernel
 
 
-def _of(collection: Collection, keep: bool) -> MutableMapping[Hashable, Kernel]:
+def _of(collection: Collection, keep: bool) -> _Kernels:
     kept, alive = _kernels.setdefault(collection, ({}, weakref.WeakValueDictionary()))
     return kept if keep else alive

@@ -34,8 +34,8 @@ class DenseSum:
         add: Any = np.add  # its type has many overloads
         self._add: Callable[..., Array] = partial(quietly.run, add)
         self.count = 0
-        self._total: Array = None
-        self._spare: Array = None  # the buffer handed out last, of use once its taker has let go of it
+        self._total: Any = None
+        self._spare: np.ndarray | None = None  # the buffer handed out last, of use once its taker has let go of it
 
     def add(self, gradient: Array) -> None:
         """The first of a round fixes the shape for the others."""
@@ -91,9 +91,11 @@ class DenseSum:
             return total if self._sum_dtype == self._dtype else total.astype(self._dtype)
 
     def _divided(self, total: Array, divisor: Any) -> Array:
-        if is_jax(total):
-            return total / namespace(total).asarray(divisor)
-        return np.divide(total, divisor, out=total if self._sum_dtype == self._dtype else np.empty_like(total))
+        if isinstance(total, np.ndarray):
+            mean: Array = np.divide(total, divisor, out=total if self._sum_dtype == self._dtype else None)
+        else:
+            mean = total / namespace(total).asarray(divisor)
+        return mean
 
     def _flushed(self, x: Array) -> Array:
         return flush(x) if self._flushes else x
@@ -103,12 +105,14 @@ class DenseSum:
         if is_jax(gradient):
             with precision(self._sum_dtype):
                 return namespace(gradient).array(gradient, self._sum_dtype, copy=True)
-        kept, self._spare = [self._spare], None
+        kept: list[Any] = [self._spare]
+        self._spare = None
         if kept[0] is None or kept[0].shape != gradient.shape or not is_ours(kept):
             return np.array(gradient, self._sum_dtype, order="C")
         kept[0].flags.writeable = True
         np.copyto(kept[0], gradient)
-        return kept[0]
+        buffer: Array = kept[0]
+        return buffer
 
     def _check_declared(self, shape: tuple[int, ...]) -> None:
         if not is_compatible(shape, self._shape):
@@ -204,7 +208,7 @@ class SparseSum:
         self._dtype, self._shape = dtype, shape or None  # () means no constraint here
         self._is_mean, self._sum_dtype, self._by_row, self._strict = is_mean, sum_dtype, by_row, strict
         self._indices = self._counts = np.zeros(0, np.int64)
-        self._rows: Array = None
+        self._rows: Any = None
         self.count = 0
 
     def add(self, gradient: SparseGradient) -> None:
@@ -260,9 +264,11 @@ class SparseSum:
             if is_sorted(indices[order]):
                 return indices[order], rows[order]
             if is_jax(rows):
-                distinct, place = np.unique(indices, return_inverse=True)
-                return distinct, namespace(rows).zeros((distinct.size, *rows.shape[1:]), rows.dtype).at[place].add(rows)
-            return sum_duplicates(indices, rows)
+                named, place = np.unique(indices, return_inverse=True)
+                zeros: Any = namespace(rows).zeros((named.size, *rows.shape[1:]), rows.dtype)
+                return named, zeros.at[place].add(rows)
+            distinct, summed = sum_duplicates(indices, rows)
+            return np.asarray(distinct), summed
 
     def _merged(self, rows: Array, to_a: np.ndarray, to_b: np.ndarray) -> tuple[Array, np.ndarray, Array]:
         """Where rows that only one side has are copied, the places of those of both, and their sums.

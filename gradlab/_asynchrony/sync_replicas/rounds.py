@@ -139,6 +139,7 @@ def _accumulator(v: Variable, sparse: bool) -> Accumulator:
 
 def _apply(accumulator: Accumulator, g: Gradient, local_step: int) -> Receipt:
     if isinstance(accumulator, SparseConditionalAccumulator):
+        assert isinstance(g, IndexedSlices)
         return accumulator.apply_grad(g.indices, g.values, local_step=local_step)
     return accumulator.apply_grad(g, local_step)
 

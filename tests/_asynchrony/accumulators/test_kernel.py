@@ -1,4 +1,4 @@
-"""Waiting: order, time limits, cancelling, closing, Ctrl-C, threads that end in every way; and which accumulators are one."""
+"""Waiting: order, time limits, cancelling, closing, Ctrl-C, threads that end in every way; which ones are one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The arithmetic of the dense sum, in every dtype, NumPy and JAX, and whose memory it is in; how lists of rows are merged."""
+"""The arithmetic of the dense sum, in every dtype, NumPy and JAX, and whose memory it is in; how rows are merged."""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
-"""DropStaleGradientOptimizer: what is kept, what a drop leaves alone, the two races, and what is refused."""
+"""Stale gradients dropped: the check, workers, both races, wrappers in wrappers, a Graph; against a model of it."""
 
 from __future__ import annotations
 
 import inspect
 import threading
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -15,11 +16,67 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gradlab as gl
-from gradlab._asynchrony.drop_stale.workers import turn
+from gradlab._asynchrony.drop_stale import Verdict, Workers, turn
 from gradlab._variables.variable import current_collection
 from gradlab.errors import MissingStepError, StalenessWarning
 from gradlab.train import DropStaleGradientOptimizer
-from tests._asynchrony.drop_stale.models import START, Event, Run, model, schedules
+from tests._asynchrony.stale_models import START, Event, Run, model, schedules
+
+
+@pytest.mark.parametrize(
+    ("verdict", "staleness", "comparison"),
+    [
+        (Verdict(True, 2, 3, 1), 1, "1 <= 1"),
+        (Verdict(False, 0, 3, 1), 3, "3 > 1"),
+        (Verdict(True, 9, 3, -6), -6, "-6 <= -6"),
+    ],
+)
+def test_staleness_and_comparison(verdict: Verdict, staleness: int, comparison: str) -> None:
+    assert (verdict.staleness, verdict.comparison) == (staleness, comparison)
+
+
+class Thing:
+    pass
+
+
+def test_workers_are_told_apart_by_key_and_by_thread() -> None:
+    workers = Workers()
+    workers.keep("a", step=1)
+    workers.keep(None, step=2)
+    workers.keep("a", verdict=True)
+    seen = []
+    thread = threading.Thread(target=lambda: seen.append(dict(workers.of(None))))
+    thread.start()
+    thread.join(30)
+    assert (workers.of("a"), workers.of(None), workers.of("b"), seen) == (
+        {"step": 1, "verdict": True},
+        {"step": 2},
+        {},
+        [{}],
+    )
+
+
+def test_what_a_thread_knew_goes_with_it() -> None:
+    workers, known = Workers(), []
+
+    def work() -> None:
+        thing = Thing()
+        known.append(weakref.ref(thing))
+        workers.keep(None, thing=thing)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join(30)
+    assert known[0]() is None
+
+
+def test_one_turn_for_each_step() -> None:
+    one, other = (gl.Variable(np.int64(0), trainable=False) for _ in range(2))
+    assert turn(one) is turn(one)
+    assert turn(one) is not turn(other)
+    with turn(one), turn(one):  # a wrapper in a wrapper takes it twice
+        pass
+
 
 TIMEOUT = 30.0
 INNERS = {
