@@ -68,9 +68,6 @@ TESTED_ELSEWHERE = {
     "tpu/explanations/traps": "the same",
     "torch/parameters": "torch/test_recording.py: what is refused, and two optimizers of one model",
     "torch/rows": "torch/test_recording.py: every way in which a row comes about",
-    "train/adadelta": "train/test_tensorflow.py, test_signatures.py and test_slots.py there, like every optimizer",
-    "train/adagrad": "the same, and train/test_kernels.py",
-    "train/checks": "train/test_signatures.py: what constructors refuse",
     "train/proximal": "train/test_tensorflow.py, test_signatures.py and test_slots.py there, like every optimizer",
     "train/rms_prop": "the same, and train/test_kernels.py",
     "workers/ray_actors": "workers/test_on_ray.py: the processes whose runs it watches and ends",
@@ -116,10 +113,10 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 
 def test_every_rule_file_is_listed_and_tested() -> None:
     files = {p.stem for p in (PACKAGE / "rules").glob("[!_]*.py")} - {"rule"}  # which is what a rule is
-    listed = {rule.__module__.rpartition(".")[2]: name for name, rule in gl.rules.catalogue().items()}
-    assert set(listed) == files, "add the rule to _CATALOGUE in gradlab/rules/__init__.py"
+    listed = {rule.__module__.rpartition(".")[2]: name for name, rule in gl.rules.catalog().items()}
+    assert set(listed) == files, "add the rule to _CATALOG in gradlab/rules/__init__.py"
     for name in listed.values():
-        assert getattr(gl.rules, name) is gl.rules.catalogue()[name]
+        assert getattr(gl.rules, name) is gl.rules.catalog()[name]
 
 
 def test_every_module_has_its_test() -> None:

@@ -21,7 +21,7 @@ from .._variables.gradient_checks import check_step, checked_pairs
 from .._variables.graph import AtOnce, Graph
 from .._variables.hyperparameters import described
 from .._variables.variable import Collection, Variable, entered
-from .staleness import is_fresh
+from .staleness import is_accepted
 from .wrapper import Wrapper, check_optimizer
 
 Noted = tuple[int, Variable]  # a step and the variable it was read from
@@ -29,17 +29,22 @@ Noted = tuple[int, Variable]  # a step and the variable it was read from
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the check found for one gradient: `kept` or dropped, and the steps it compared. Not in TensorFlow.
+    """What the check found for one gradient: accepted or dropped, and the steps it compared. Not in TensorFlow.
 
-    >>> verdict = Verdict(kept=False, local_step=3, step=5, limit=1)
+    >>> verdict = Verdict(accepted=False, local_step=3, step=5, limit=1)
     >>> verdict.staleness, verdict.comparison
     (2, '2 > 1')
     """
 
-    kept: bool
+    accepted: bool
     local_step: int
     step: int
     limit: int
+
+    @property
+    def kept(self) -> bool:
+        """The former name of `accepted`."""
+        return self.accepted
 
     @property
     def staleness(self) -> int:
@@ -48,7 +53,7 @@ class Verdict:
     @property
     def comparison(self) -> str:
         """What decided, "0 <= 1" or "2 > 1"."""
-        return f"{self.staleness} {'<=' if self.kept else '>'} {self.limit}"
+        return f"{self.staleness} {'<=' if self.accepted else '>'} {self.limit}"
 
 
 def compared(noted: Noted, global_step: Variable, staleness: Any) -> Verdict:
@@ -65,11 +70,11 @@ def compared(noted: Noted, global_step: Variable, staleness: Any) -> Verdict:
             StalenessWarning,
         )
     limit = limit_of(staleness, global_step.dtype)
-    return Verdict(is_fresh(step - local_step, limit), local_step, step, limit)
+    return Verdict(is_accepted(step - local_step, limit), local_step, step, limit)
 
 
 def limit_of(staleness: Any, dtype: Any = None) -> int:
-    """The largest staleness that is kept. A JAX array or a Variable must be of `dtype`, where that is known.
+    """The largest staleness that is accepted. A JAX array or a Variable must be of `dtype`, where that is known.
 
     >>> import numpy as np
     >>> limit_of(True), limit_of(np.int32(-2), np.int64)
@@ -159,8 +164,8 @@ class DropStaleGradientOptimizer(Wrapper):
 
     Args:
         opt: the optimizer that computes and updates; another wrapper works too, and both add to one counter.
-        staleness: the largest s that is kept: an integer or a bool; a JAX scalar or a Variable, which is read at each
-            update, must be of the dtype of the global step.
+        staleness: the largest s that is accepted: an integer or a bool; a JAX scalar or a Variable, which is read at
+            each update, must be of the dtype of the global step.
         use_locking: no effect. name: not empty; what `get_name` returns.
         atomic: check and update are one piece for all wrappers of one global step. If False, two workers may both
             pass the check before either updates, and `check` and `update` can be called apart to see it happen.
@@ -347,7 +352,7 @@ class DropStaleGradientOptimizer(Wrapper):
     def _decide(self, check: Callable[[], Verdict], update: Callable[[], Any], step: Variable, worker: Any) -> Any:
         with turn(step) if self.atomic else nullcontext():
             verdict = check()
-            if verdict.kept:
+            if verdict.accepted:
                 update()
             else:
                 self.stale_counter.assign_add(1)

@@ -11,7 +11,7 @@ from .._base.types import Number
 
 
 def soft_threshold(x: Array, limit: Number) -> Array:
-    """x moved towards 0 by `limit`, and no further than 0.
+    """x moved toward 0 by `limit`, and no further than 0.
 
     >>> import numpy as np
     >>> soft_threshold(np.array([3.0, -0.5]), 1.0).tolist()

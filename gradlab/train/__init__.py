@@ -8,14 +8,12 @@ from .._base.suggest import only_public as _only_public
 from .._variables.gate import GATE_GRAPH, GATE_NONE, GATE_OP, GateRace
 from .._variables.optimizer import Optimizer
 from .._variables.variable import get_global_step, get_or_create_global_step
-from .adadelta import AdadeltaOptimizer
-from .adagrad import AdagradOptimizer
-from .adagrad_da import AdagradDAOptimizer
+from .adagrad import AdagradDAOptimizer, AdagradOptimizer
 from .adam import AdamOptimizer
 from .descent import GradientDescentOptimizer, MomentumOptimizer
 from .ftrl import FtrlOptimizer
 from .proximal import ProximalAdagradOptimizer, ProximalGradientDescentOptimizer
-from .rms_prop import RMSPropOptimizer
+from .rms_prop import AdadeltaOptimizer, RMSPropOptimizer
 
 __all__ = [
     "GATE_GRAPH",

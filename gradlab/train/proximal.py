@@ -5,8 +5,7 @@ from __future__ import annotations
 from .. import rules
 from .._variables.hyperparameters import Rate
 from .._variables.optimizer import Optimizer
-from .checks import check_above_zero
-from .kernels import rounded_as
+from .kernels import check_above_zero, rounded_as
 
 
 class ProximalGradientDescentOptimizer(Optimizer):

@@ -123,14 +123,14 @@ def test_a_drop_changes_nothing_but_the_counter(inner: str) -> None:
 
 
 @pytest.mark.parametrize("inner", INNERS)
-def test_kept_gradients_alone_make_the_result(inner: str) -> None:
+def test_accepted_gradients_alone_make_the_result(inner: str) -> None:
     run, plain = Run(0, INNERS[inner]()), gl.Variable(START, name="plain")
     alone = INNERS[inner]()
     for worker in "ab":
         run.compute(worker)
     for worker in "abba":
         run.apply(worker)
-        if run.opt.verdict(worker).kept:
+        if run.opt.verdict(worker).accepted:
             alone.apply_gradients([(run.pairs[worker][0][0], plain)])
         run.compute(worker)
     assert run.w.numpy().tobytes() == plain.numpy().tobytes()
@@ -152,7 +152,7 @@ def test_the_verdict_tells_the_comparison() -> None:
     for worker in "abc":
         run.apply(worker)
     assert [run.opt.verdict(w).comparison for w in "abc"] == ["0 <= 1", "1 <= 1", "2 > 1"]
-    assert [run.opt.verdict(w).kept for w in "abc"] == [True, True, False]
+    assert [run.opt.verdict(w).accepted for w in "abc"] == [True, True, False]
 
 
 def test_all_variables_stand_or_fall_together() -> None:
@@ -301,7 +301,7 @@ def test_two_workers_pass_the_check_before_either_updates(atomic: bool, expected
     for worker in "ab":
         run.opt.update(passed[worker], run.pairs[worker], run.step, worker=worker)
     assert run.state()[1:] == expected
-    assert run.opt.verdict("b").kept is not atomic
+    assert run.opt.verdict("b").accepted is not atomic
 
 
 @pytest.mark.parametrize(("step_first", "seen", "counter"), [(False, 1, 0), (True, 0, 1)])
@@ -366,7 +366,7 @@ def test_threads_race_between_check_and_update_if_it_is_not_atomic() -> None:
 
 
 def test_atomic_updates_of_threads_are_counted_to_the_last() -> None:
-    """Every application is either an update or a drop, and every update was fresh."""
+    """Every application is either an update or a drop, and every update was accepted."""
     workers, rounds = 6, 20
     run = Run(2)
     start = threading.Barrier(workers)
@@ -377,7 +377,7 @@ def test_atomic_updates_of_threads_are_counted_to_the_last() -> None:
         for _ in range(rounds):
             pairs = run.opt.compute_gradients(run.loss, [run.w])
             run.opt.apply_gradients(pairs, run.step)
-            kept.append(run.opt.verdict().kept)
+            kept.append(run.opt.verdict().accepted)
             assert run.opt.verdict().staleness <= 2 or not kept[-1]
         return kept
 

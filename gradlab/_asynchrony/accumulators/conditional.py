@@ -19,10 +19,10 @@ from .sums import SparseGradient
 
 
 class ConditionalAccumulatorBase:
-    """A sum of gradients that are fresh enough, and a queue of those who want their mean.
+    """A sum of gradients that are not too late, and a queue of those who want their mean.
 
-    A gradient is kept iff `local_step >= global_step`. A take waits for `count >= num_required`, returns the mean (or
-    sum) of all that are there, empties the accumulator and increments its global step.
+    A gradient is accepted iff `local_step >= global_step`. A take waits for `count >= num_required`, returns the mean
+    (or sum) of all that are there, empties the accumulator and increments its global step.
     `ConditionalAccumulator` and `SparseConditionalAccumulator` say how gradients are added.
     """
 
@@ -122,7 +122,7 @@ class ConditionalAccumulatorBase:
     def producing(self) -> Producer:
         """`with accumulator.producing():` declares that this thread brings gradients until the block ends.
 
-        Once anybody has declared this and all who did are gone, takes that wait for ever raise DeadlockError. Call it
+        Once anybody has declared this and all who did are gone, takes that wait forever raise DeadlockError. Call it
         before a thread starts to promise for it; the promise becomes that of the thread that enters the block.
         """
         return self._kernel.producing()
@@ -159,7 +159,7 @@ class ConditionalAccumulatorBase:
 
 
 class ConditionalAccumulator(ConditionalAccumulatorBase):
-    """The mean of gradients that are fresh enough: kept iff `local_step >= global_step`, added in order of arrival.
+    """The mean of gradients that are not too late: accepted iff `local_step >= global_step`, added as they arrive.
 
         apply: sum += grad; count += 1           take: mean = sum / count; count = 0; global_step += 1
 
@@ -181,12 +181,12 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
     look inside. Source: `tf.compat.v1.ConditionalAccumulator`, TensorFlow 2.21 (2026).
 
     >>> acc = ConditionalAccumulator("float32", shape=(2,))
-    >>> acc.apply_grad([1.0, 2.0], local_step=0).kept, acc.apply_grad([3.0, 6.0], local_step=0).count
+    >>> acc.apply_grad([1.0, 2.0], local_step=0).accepted, acc.apply_grad([3.0, 6.0], local_step=0).count
     (True, 2)
     >>> acc.take_grad(2).tolist(), acc.global_step
     ([2.0, 4.0], 1)
     >>> late = acc.apply_grad([9.0, 9.0], local_step=0)
-    >>> late.kept, late.comparison, acc.try_take(1)
+    >>> late.accepted, late.comparison, acc.try_take(1)
     (False, '0 < 1', None)
     """
 
@@ -239,7 +239,7 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
 
 
 class SparseConditionalAccumulator(ConditionalAccumulatorBase):
-    """The mean of sparse gradients that are fresh enough: kept iff `local_step >= global_step`.
+    """The mean of sparse gradients that are not too late: accepted iff `local_step >= global_step`.
 
         apply: row[i] += values[k] for i = indices[k]; count[i] += 1
         take:  row[i] / count[i]  (mean="row", TensorFlow's)   or   row[i] / number of gradients  (mean="gradient")
@@ -257,7 +257,7 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
 
     >>> acc = SparseConditionalAccumulator("float32", shape=(4, 1))
     >>> acc.apply_grad([0, 1], [[2.0], [4.0]]), acc.apply_grad([1, 3], [[8.0], [6.0]]).count
-    (Receipt(kept=True, comparison='0 >= 0', count=1), 2)
+    (Receipt(accepted=True, comparison='0 >= 0', count=1), 2)
     >>> acc.peek().row_counts.tolist()
     [1, 2, 1]
     >>> mean = acc.take_grad(2)

@@ -136,7 +136,7 @@ class Kernel:
     def cancel(self, taker: Waiter) -> bool:
         """False if it was done already."""
         with self._lock:
-            return self._machine.cancel(taker, CancelledError(f"a take from {self.name} was cancelled"))
+            return self._machine.cancel(taker, CancelledError(f"a take from {self.name} was canceled"))
 
     def num_accumulated(self) -> int:
         """How many gradients are counted."""

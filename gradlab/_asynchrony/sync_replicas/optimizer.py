@@ -46,9 +46,9 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
     dropped. max(0, k - n) is the fewest that work, and every round is synchronous.
 
     Differs from TensorFlow: one object serves all workers, which are told apart by `worker`, any key, by default the
-    name of the thread; waits can be limited, cancelled and asked about; a push says whether it was kept and an update
-    whose gradients it is made of; waiting for what can never come is a DeadlockError, and a failed update loses no
-    gradient.
+    name of the thread; waits can be limited, canceled and asked about; a push says whether it was accepted, and an
+    update whose gradients it is made of; waiting for what can never come is a DeadlockError, and a failed update loses
+    no gradient.
     Source: `tf.compat.v1.train.SyncReplicasOptimizer`, TensorFlow 2.21 (2026); Chen, Pan, Monga, Bengio & Jozefowicz,
     "Revisiting Distributed Synchronous SGD" (2016).
 
@@ -56,11 +56,11 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
     >>> v, step = gl.Variable([0.0], name="v"), gl.Variable(0, trainable=False)
     >>> opt = SyncReplicasOptimizer(gl.train.GradientDescentOptimizer(1.0), 2, 3)  # one backup worker
     >>> opt.build([([0.0], v)], step)
-    >>> [opt.push([([g], v)], worker).kept for worker, g in (("a", 1.0), ("b", 3.0))]
+    >>> [opt.push([([g], v)], worker).accepted for worker, g in (("a", 1.0), ("b", 3.0))]
     [True, True]
     >>> opt.try_sync()
     Update(step=1, contributors=('a', 'b'), dropped=())
-    >>> opt.push([([100.0], v)], "late").kept, opt.try_token("late"), v.numpy().tolist()
+    >>> opt.push([([100.0], v)], "late").accepted, opt.try_token("late"), v.numpy().tolist()
     (False, 1, [-2.0])
 
     With threads: `chief`, and with a backup worker `help("gradlab._asynchrony.sync_replicas")`.

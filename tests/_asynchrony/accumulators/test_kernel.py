@@ -94,7 +94,7 @@ def test_one_that_needs_less_waits_behind_one_that_needs_more_until_that_gives_u
     assert first.cancel()
     until(lambda: got)
     assert got == [5]
-    with pytest.raises(gl.errors.CancelledError, match="take from conditional_accumulator was cancelled"):
+    with pytest.raises(gl.errors.CancelledError, match="take from conditional_accumulator was canceled"):
         first.result()
     assert not first.cancel()
 
@@ -175,7 +175,7 @@ def test_a_step_that_goes_back_is_told() -> None:
     with pytest.warns(StalenessWarning, match="from 7 to 3: gradients of old steps pass again") as told:
         acc.set_global_step(3)
     assert (told[0].filename, acc.global_step) == (__file__, 3)
-    assert acc.apply_grad(1.0, 4).kept
+    assert acc.apply_grad(1.0, 4).accepted
     strict = gl.ConditionalAccumulator("float32", strict="tf")
     strict.set_global_step(7)
     strict.set_global_step(3)
@@ -196,7 +196,7 @@ def test_a_failing_gradient_leaves_the_taker_waiting() -> None:
 def test_ten_threads_lose_nothing() -> None:
     acc = scalar(reduction_type="SUM")
     with ThreadPoolExecutor(10) as pool:
-        kept = list(pool.map(lambda k: acc.apply_grad(float(k)).kept, range(2000)))
+        kept = list(pool.map(lambda k: acc.apply_grad(float(k)).accepted, range(2000)))
     assert all(kept)
     assert acc.take_grad(2000) == sum(range(2000))
 
@@ -254,25 +254,25 @@ class Round:
         self.acc = kind("float64", (1,), reduction_type="SUM")
         self.sparse = kind is gl.SparseConditionalAccumulator
         self.takers: dict[threading.Thread, Any] = {}  # all there were, also those that nobody waits for any more
-        self.kept = self.taken = 0
+        self.accepted = self.taken = 0
         self.lock, self.over = threading.Lock(), threading.Event()
 
     def produce(self, times: int) -> None:
         one = np.ones(1)
         for _ in range(times):
             try:
-                kept = self.acc.apply_grad(*([[0], one] if self.sparse else [one]), local_step=1 << 40).kept
+                kept = self.acc.apply_grad(*([[0], one] if self.sparse else [one]), local_step=1 << 40).accepted
             except RuntimeError:
                 return  # closed
             with self.lock:
-                self.kept += kept
+                self.accepted += kept
 
     def count(self, taken: Any) -> None:
         with self.lock:
             self.taken += int(taken.values[0] if self.sparse else taken[0])
 
     def hold(self, needs: int) -> None:
-        """Wait for ever, to be killed, cancelled, served, or ended by closing."""
+        """Wait forever, to be killed, canceled, served, or ended by closing."""
         with contextlib.suppress(RuntimeError, Killed):
             taker = self.takers[threading.current_thread()] = self.acc.request(needs)
             try:
@@ -323,7 +323,7 @@ def test_nothing_is_lost_and_nothing_double_however_takers_end(threads: Any) -> 
         for taker in round_.takers.values():
             if taker.value is not None:
                 round_.count(taker.value)
-        assert round_.taken + round_.acc.num_accumulated() == round_.kept, f"round {seed}"
+        assert round_.taken + round_.acc.num_accumulated() == round_.accepted, f"round {seed}"
         assert round_.acc.why_waiting() == []
 
 
