@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 quiet = np.errstate(all="ignore")
 
 _TINY = {np.dtype(t): np.finfo(t).tiny for t in (np.float32, np.float64)}
+_NUMPY: Any = np
 _INT32 = np.iinfo(np.int32)
 _CHUNK = 8192  # entries that BLAS sums without starting threads, and TensorFlow without splitting
 CACHED = 32768  # entries that stay in the second-level cache between two passes
@@ -46,7 +47,7 @@ def is_traced(x: Any) -> bool:
 
 def namespace(*arrays: Any) -> Namespace:
     """`jax.numpy` if any argument is a JAX array, else `numpy`."""
-    xp: Namespace = sys.modules["jax"].numpy if any(is_jax(a) for a in arrays) else np
+    xp: Namespace = sys.modules["jax"].numpy if any(is_jax(a) for a in arrays) else _NUMPY
     return xp
 
 
@@ -162,7 +163,7 @@ def sum_squares(x: Array, keep: int = 0) -> Array:
     return flush(total)
 
 
-def pieces(flat: np.ndarray, size: int) -> list[np.ndarray]:
+def pieces(flat: Array, size: int) -> list[Any]:
     """Consecutive views of a flat array, `size` entries each."""
     return [flat[i : i + size] for i in range(0, flat.size, size)]
 
@@ -214,8 +215,9 @@ def set_rows(x: Array, indices: Array, rows: Array) -> Array:
     return x
 
 
-def add_rows(x: jax.Array, indices: Array, rows: Array) -> Array:
+def add_rows(x: Array, indices: Array, rows: Array) -> Array:
     """A copy of a JAX array with `rows` added at `indices`, those of one index one after another."""
+    assert is_jax(x)
     return x.at[indices].add(rows, mode="drop")
 
 

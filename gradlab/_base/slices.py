@@ -117,8 +117,7 @@ def _rebuilt(dense_shape: tuple[int, ...] | None, leaves: Any) -> IndexedSlices:
 
 
 Gradient: TypeAlias = Array | IndexedSlices
-G = TypeVar("G", bound=Gradient)  # one kind of gradient in, the same kind out
-MaybeG = TypeVar("MaybeG", bound=Gradient | None)
+MaybeG = TypeVar("MaybeG", bound=Gradient | None)  # one kind of gradient in, the same kind out
 
 
 def check_shape(g: Gradient, shape: tuple[int, ...], name: str) -> None:

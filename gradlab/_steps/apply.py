@@ -76,8 +76,7 @@ def each(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> tuple
         return w, slots
     xp = namespace(w)
     if rule.adds and is_jax(w):  # turns would cost as often the slices as the most frequent row comes
-        zeros: Any = xp.zeros(g.values.shape, w.dtype)
-        return add_rows(w, g.indices, rule(zeros, (), g.values, lr)[0]), slots
+        return add_rows(w, g.indices, rule(xp.zeros(g.values.shape, w.dtype), (), g.values, lr)[0]), slots
     rank, outside = occurrence(g.indices), w.shape[0]
     if xp is np:
         turns = np.split(np.argsort(rank, kind="stable"), np.bincount(rank).cumsum()[:-1])

@@ -36,7 +36,7 @@ def taken(cells: Sequence[Cell]) -> Iterator[list[Taken]]:
     with ExitStack() as stack:
         for cell in cells:
             stack.enter_context(cell._lock)
-        values = [[cell.__dict__.pop("_value")] for cell in cells]
+        values = [[vars(cell).pop("_value")] for cell in cells]
         try:
             yield values
         finally:

@@ -244,5 +244,5 @@ class Optimizer:
 
 def _number(x: Rate, name: str) -> Any:
     """A hyperparameter as a scalar array, so that a compiled step takes its next value too."""
-    x = scalar(x, name)
-    return np.float32(x) if type(x) is float else x
+    number = scalar(x, name)
+    return np.float32(number) if type(number) is float else number

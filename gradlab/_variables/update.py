@@ -114,7 +114,8 @@ def _way(job: Job) -> tuple[Rule, Callable[..., Any] | None]:
 
     Or another that says of itself that it is `row_local`: given the rows named alone it does the same with them.
     """
-    rule, way = job.rule, job.sparse
+    rule = job.rule
+    way: Any = job.sparse
     if not isinstance(job.g, IndexedSlices):
         return rule, apply.dense
     if hasattr(way, "rule_for"):

@@ -20,7 +20,24 @@ from .._base.errors import InvalidArgumentError
 _tape: ContextVar[Any] = ContextVar("gradlab_tape", default=None)
 
 
-class Variable(NDArrayOperatorsMixin):
+if TYPE_CHECKING:
+
+    class _Operators:
+        """What the mixin does, which NumPy leaves untyped."""
+
+        def _unary(self) -> Array: ...
+        def _binary(self, other: Any) -> Array: ...
+
+        __neg__ = __pos__ = __abs__ = __invert__ = _unary
+        __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _binary
+        __matmul__ = __rmatmul__ = __pow__ = __rpow__ = __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = _binary
+        __lt__ = __le__ = __gt__ = __ge__ = __and__ = __or__ = __xor__ = __rand__ = __ror__ = __rxor__ = _binary
+
+else:
+    _Operators = NDArrayOperatorsMixin
+
+
+class Variable(_Operators):
     """An array that keeps its name, dtype and shape while its value changes.
 
     Args:
@@ -149,16 +166,6 @@ class Variable(NDArrayOperatorsMixin):
 
     def __bool__(self) -> bool:
         return bool(self.value)
-
-    if TYPE_CHECKING:  # what the mixin does, which NumPy leaves untyped
-
-        def _unary(self) -> Array: ...
-        def _binary(self, other: Any) -> Array: ...
-
-        __neg__ = __pos__ = __abs__ = __invert__ = _unary
-        __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _binary
-        __matmul__ = __rmatmul__ = __pow__ = __rpow__ = __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = _binary
-        __lt__ = __le__ = __gt__ = __ge__ = __and__ = __or__ = __xor__ = __rand__ = __ror__ = __rxor__ = _binary
 
     # Variables are dict keys, so == is identity; compare values with `.value ==`.
     __eq__ = object.__eq__

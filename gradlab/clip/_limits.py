@@ -30,7 +30,7 @@ def operand(x: Any, t: Array, name: str, cast: bool = False, error: type[Excepti
     """A limit as an array that computes with `t`: numbers and lists take t's dtype, arrays must have it."""
     xp = namespace(t, x)
     if is_python_number(x) or isinstance(x, list | tuple) or is_weak(x):
-        if not is_float(t.dtype) and (x if is_weak(x) else np.asarray(x)).dtype.kind == "f":
+        if not is_float(t.dtype) and xp.asarray(x).dtype.kind == "f":
             raise TypeError(f"{name} is {x!r} but t is {t.dtype}; give an integer {name} or a floating-point t")
         return xp.asarray(x, dtype=t.dtype)
     array = as_array(x, name)

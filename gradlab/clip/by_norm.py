@@ -4,37 +4,35 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 import numpy as np
 
 from .._base.arrays import Array, as_array, broadcasts_into, flush, namespace, quiet, sum_squares
 from .._base.errors import DTypeError, InvalidArgumentError
 from .._base.options import Semantics, is_old
-from .._base.slices import G, Gradient, IndexedSlices
+from .._base.slices import Gradient, IndexedSlices
+from .._base.types import A
 from ._limits import check_limit, check_norm, need_float, on_values, operand
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+Axes: TypeAlias = int | Sequence[int] | None
+Mode: TypeAlias = Literal["eager", "graph"]
+
 
 @overload
 def clip_by_norm(
-    t: G,
-    clip_norm: ArrayLike,
-    axes: int | Sequence[int] | None = None,
-    name: str | None = None,
-    *,
-    semantics: Semantics = "tf2.21",
-) -> G: ...
+    t: A, clip_norm: ArrayLike, axes: Axes = ..., name: str | None = ..., *, semantics: Semantics = ...
+) -> A: ...
 @overload
 def clip_by_norm(
-    t: Any,
-    clip_norm: ArrayLike,
-    axes: int | Sequence[int] | None = None,
-    name: str | None = None,
-    *,
-    semantics: Semantics = "tf2.21",
+    t: IndexedSlices, clip_norm: ArrayLike, axes: Axes = ..., name: str | None = ..., *, semantics: Semantics = ...
+) -> IndexedSlices: ...
+@overload
+def clip_by_norm(
+    t: ArrayLike, clip_norm: ArrayLike, axes: Axes = ..., name: str | None = ..., *, semantics: Semantics = ...
 ) -> Array: ...
 
 
@@ -42,7 +40,7 @@ def clip_by_norm(
 def clip_by_norm(
     t: Any,
     clip_norm: ArrayLike,
-    axes: int | Sequence[int] | None = None,
+    axes: Axes = None,
     name: str | None = None,
     *,
     semantics: Semantics = "tf2.21",
@@ -103,10 +101,16 @@ def _sum_over(t: Array, axes: Any, repeats_allowed: bool) -> Array:
     return flush(namespace(t).sum(t * t, axis=tuple(sorted(distinct)), keepdims=True))
 
 
-@quiet
+@overload
+def clip_by_average_norm(t: A, clip_norm: ArrayLike, name: str | None = ..., *, mode: Mode = ...) -> A: ...
+@overload
 def clip_by_average_norm(
-    t: Any, clip_norm: Any, name: str | None = None, *, mode: Literal["eager", "graph"] = "eager"
-) -> Array:
+    t: ArrayLike | IndexedSlices, clip_norm: ArrayLike, name: str | None = ..., *, mode: Mode = ...
+) -> Array: ...
+
+
+@quiet
+def clip_by_average_norm(t: Any, clip_norm: ArrayLike, name: str | None = None, *, mode: Mode = "eager") -> Array:
     """Shrink t so that its norm divided by its number of entries is at most clip_norm (TensorFlow 1, deprecated there).
 
         result = t * clip_norm * min(size / sqrt(sum(t*t)), 1 / clip_norm)

@@ -9,7 +9,8 @@ import numpy as np
 from .._base.arrays import Array, broadcasts_into, flush, is_float, namespace, quiet
 from .._base.errors import DTypeError
 from .._base.options import Semantics, is_old
-from .._base.slices import G, Gradient
+from .._base.slices import Gradient, IndexedSlices
+from .._base.types import A
 from ._limits import check_bounds, on_values, operand
 
 if TYPE_CHECKING:
@@ -18,21 +19,25 @@ if TYPE_CHECKING:
 
 @overload
 def clip_by_value(
-    t: G,
-    clip_value_min: ArrayLike,
-    clip_value_max: ArrayLike,
-    name: str | None = None,
-    *,
-    semantics: Semantics = "tf2.21",
-) -> G: ...
+    t: A, clip_value_min: ArrayLike, clip_value_max: ArrayLike, name: str | None = ..., *, semantics: Semantics = ...
+) -> A: ...
 @overload
 def clip_by_value(
-    t: Any,
+    t: IndexedSlices,
     clip_value_min: ArrayLike,
     clip_value_max: ArrayLike,
-    name: str | None = None,
+    name: str | None = ...,
     *,
-    semantics: Semantics = "tf2.21",
+    semantics: Semantics = ...,
+) -> IndexedSlices: ...
+@overload
+def clip_by_value(
+    t: ArrayLike,
+    clip_value_min: ArrayLike,
+    clip_value_max: ArrayLike,
+    name: str | None = ...,
+    *,
+    semantics: Semantics = ...,
 ) -> Array: ...
 
 

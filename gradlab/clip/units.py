@@ -41,7 +41,8 @@ def adaptive_grad_clip(
     >>> adaptive_grad_clip([np.array([3.0, 4.0])], [np.array([0.6, 0.8])], 0.1)[0].round(3).tolist()
     [0.06, 0.08]
     """
-    positive(clipping, "clipping"), positive(eps, "eps")
+    positive(clipping, "clipping")
+    positive(eps, "eps")
     if len(grads) != len(params):
         raise ValueError(f"grads and params must be equally long, got {len(grads)} and {len(params)}")
     return [_agc(g, p, clipping, eps) for g, p in zip(grads, params, strict=True)]

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
@@ -25,8 +25,8 @@ from .._base.arrays import Array, flush, is_jax, is_traced, namespace, quiet
 from .._base.errors import InvalidArgumentError
 from .._base.types import Namespace, Number
 
-Slots = tuple[Array, ...]
-Shared = dict[str, Number]  # float32 scalars by field name
+Slots: TypeAlias = tuple[Array, ...]
+Shared: TypeAlias = Mapping[str, Number]  # float32 scalars by field name
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Rule:
         """The same fields at the next step."""
         return shared
 
-    def at(self, shared: Mapping[str, Number]) -> Self:
+    def at(self, shared: Shared) -> Self:
         """The rule with these fields in place."""
         return dataclasses.replace(self, **shared) if shared else self
 

@@ -79,6 +79,7 @@ class Sum(Protocol):
 
     def peek(self) -> tuple[Any, ...]:
         """Copies of the sum and of what `take` would return; of the rows' counts if there are any."""
+        ...
 
 
 class Waiter:

@@ -66,8 +66,6 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
     With threads: `chief`, and with a backup worker `help("gradlab._asynchrony.sync_replicas")`.
     """
 
-    waits = True
-
     def __init__(
         self,
         opt: Any,
@@ -90,6 +88,10 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
         Exchange.__init__(self, needs, workers)
         self._averages, self._averaged = variable_averages, variables_to_average
         self._global_step: Variable | None = None
+
+    @property
+    def waits(self) -> bool:
+        return True
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._opt!r}, {self._needs}, {self._workers}, name={self._name!r})"
