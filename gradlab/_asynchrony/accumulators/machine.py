@@ -6,6 +6,7 @@ from collections import Counter, deque
 from typing import Any, NamedTuple, Protocol
 
 from ..._base.errors import CancelledError, InvalidArgumentError
+from ..._base.numbers import counted
 
 
 class Receipt(NamedTuple):
@@ -179,4 +180,4 @@ class Machine:
             return text
         steps = ", ".join(f"{step} (the default)" if step == 0 else str(step) for step in sorted(taker.dropped))
         had = f"all had local_step {steps}" if len(taker.dropped) == 1 else f"local_step was {steps}"
-        return f"{text}; {total} gradient{'s' * (total > 1)} dropped since: {had}, step is {self.step}"
+        return f"{text}; {counted(total, 'gradient')} dropped since: {had}, step is {self.step}"

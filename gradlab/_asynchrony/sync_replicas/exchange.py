@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..._base.errors import CancelledError, DeadlineExceededError, DeadlockError
+from ..._base.numbers import counted
 from ..._variables.variable import Variable
 from ..accumulators.arguments import check_timeout
 from ..accumulators.deadlock import Wait
@@ -218,7 +219,7 @@ class Exchange(ABC):
     def _sync(self, timeout: float | None, idle: bool) -> Update:
         with self._changed:
             sync = self.request_sync()
-            self._wait(sync, timeout, f"the chief waits for {self._needs} gradients", idle)
+            self._wait(sync, timeout, f"the chief waits for {counted(self._needs, 'gradient')}", idle)
             return self.finish(sync)
 
     def _wait(self, for_: Sync | TokenTaker, timeout: float | None, what: str, idle: bool = False) -> None:
