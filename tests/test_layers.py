@@ -158,7 +158,6 @@ def test_a_newcomer_can_hold_the_house_in_mind() -> None:
 
 
 TANGLED = {
-    "gradlab._asynchrony.accumulators", "gradlab._asynchrony.sync_replicas",
     "gradlab.tpu", "gradlab.tpu.mid_level",
 }  # fmt: skip
 

@@ -10,10 +10,11 @@ import numpy as np
 
 from .._base.arrays import Array, as_array, is_float, is_jax, is_python_number, is_weak, namespace
 from .._base.errors import ClipWarning, DTypeError, warn
-from .._base.slices import IndexedSlices
+from .._base.numbers import counted
+from .._base.slices import Gradient, IndexedSlices
 
 
-def on_values(clip: Callable[[Array], Array], t: Any) -> Any:
+def on_values(clip: Callable[[Array], Array], t: Any) -> Gradient:
     """Clip an array, or the values of IndexedSlices."""
     if isinstance(t, IndexedSlices):
         return t.with_values(clip(t.values))
@@ -30,7 +31,7 @@ def operand(x: Any, t: Array, name: str, cast: bool = False, error: type[Excepti
     """A limit as an array that computes with `t`: numbers and lists take t's dtype, arrays must have it."""
     xp = namespace(t, x)
     if is_python_number(x) or isinstance(x, list | tuple) or is_weak(x):
-        if not is_float(t.dtype) and (x if is_weak(x) else np.asarray(x)).dtype.kind == "f":
+        if not is_float(t.dtype) and xp.asarray(x).dtype.kind == "f":
             raise TypeError(f"{name} is {x!r} but t is {t.dtype}; give an integer {name} or a floating-point t")
         return xp.asarray(x, dtype=t.dtype)
     array = as_array(x, name)
@@ -73,7 +74,11 @@ def check_bounds(t: Array, low: Any, high: Any) -> None:
     elif a is not None and b is not None and a > b:
         warn(f"clip_value_min {a:g} is above clip_value_max {b:g}: every entry becomes {a:g}", ClipWarning)
     if isinstance(t, np.ndarray) and t.dtype.kind == "f" and (bad := int(np.count_nonzero(np.isnan(t)))):
-        warn(f"{bad} entries are NaN: clip_by_value leaves them NaN", ClipWarning)
+        warn(f"{_entries(bad)} NaN: clip_by_value leaves NaN as it is", ClipWarning)
+
+
+def _entries(bad: int) -> str:
+    return f"{counted(bad, 'entry')} {'is' if bad == 1 else 'are'}"
 
 
 def floats(arrays: Sequence[Any], what: str) -> list[Array]:
@@ -96,7 +101,5 @@ def check_norm(norm: Array, arrays: list[Array], consequence: str) -> None:
     if any(is_jax(a) for a in (norm, *arrays)) or bool(np.isfinite(norm).all()):
         return
     bad = sum(int(np.count_nonzero(~np.isfinite(a))) for a in arrays)
-    cause = (
-        f"{bad} entries are not finite" if bad else f"the norm overflows {norm.dtype} although every entry is finite"
-    )
+    cause = f"{_entries(bad)} not finite" if bad else f"the norm overflows {norm.dtype} although every entry is finite"
     warn(f"{cause}: {consequence}", ClipWarning)

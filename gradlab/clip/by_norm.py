@@ -3,21 +3,48 @@
 from __future__ import annotations
 
 import operator
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 import numpy as np
 
 from .._base.arrays import Array, as_array, broadcasts_into, flush, namespace, quiet, sum_squares
 from .._base.errors import DTypeError, InvalidArgumentError
 from .._base.options import Semantics, is_old
-from .._base.slices import IndexedSlices
+from .._base.slices import Gradient, IndexedSlices
+from .._base.types import A
 from ._limits import check_limit, check_norm, need_float, on_values, operand
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+Axes: TypeAlias = int | Sequence[int] | None
+Mode: TypeAlias = Literal["eager", "graph"]
+
+
+@overload
+def clip_by_norm(
+    t: A, clip_norm: ArrayLike, axes: Axes = ..., name: str | None = ..., *, semantics: Semantics = ...
+) -> A: ...
+@overload
+def clip_by_norm(
+    t: IndexedSlices, clip_norm: ArrayLike, axes: Axes = ..., name: str | None = ..., *, semantics: Semantics = ...
+) -> IndexedSlices: ...
+@overload
+def clip_by_norm(
+    t: ArrayLike, clip_norm: ArrayLike, axes: Axes = ..., name: str | None = ..., *, semantics: Semantics = ...
+) -> Array: ...
 
 
 @quiet
 def clip_by_norm(
-    t: Any, clip_norm: Any, axes: Any = None, name: str | None = None, *, semantics: Semantics = "tf2.21"
-) -> Any:
+    t: Any,
+    clip_norm: ArrayLike,
+    axes: Axes = None,
+    name: str | None = None,
+    *,
+    semantics: Semantics = "tf2.21",
+) -> Gradient:
     """Shrink t so that its Euclidean norm is at most clip_norm; the direction stays.
 
         n = sqrt(sum(t*t)),  result = (t * clip_norm) / max(n, clip_norm)
@@ -74,10 +101,16 @@ def _sum_over(t: Array, axes: Any, repeats_allowed: bool) -> Array:
     return flush(namespace(t).sum(t * t, axis=tuple(sorted(distinct)), keepdims=True))
 
 
-@quiet
+@overload
+def clip_by_average_norm(t: A, clip_norm: ArrayLike, name: str | None = ..., *, mode: Mode = ...) -> A: ...
+@overload
 def clip_by_average_norm(
-    t: Any, clip_norm: Any, name: str | None = None, *, mode: Literal["eager", "graph"] = "eager"
-) -> Array:
+    t: ArrayLike | IndexedSlices, clip_norm: ArrayLike, name: str | None = ..., *, mode: Mode = ...
+) -> Array: ...
+
+
+@quiet
+def clip_by_average_norm(t: Any, clip_norm: ArrayLike, name: str | None = None, *, mode: Mode = "eager") -> Array:
     """Shrink t so that its norm divided by its number of entries is at most clip_norm (TensorFlow 1, deprecated there).
 
         result = t * clip_norm * min(size / sqrt(sum(t*t)), 1 / clip_norm)

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._asynchrony.accumulators import Receipt
 from .._asynchrony.accumulators.arguments import read_any
-from .._asynchrony.accumulators.spec import DENSE
+from .._asynchrony.accumulators.kernel import DENSE
 from .._base.arrays import Array
 from .handles import REF, Handle, kernel_of, make, op, read_integer, take
 
@@ -40,7 +40,7 @@ def AccumulatorApplyGradient(*, handle: Any, local_step: Any, gradient: Any, nam
     Source: `tf.raw_ops.AccumulatorApplyGradient`, TensorFlow 2.21 (2026).
 
     >>> handle = ConditionalAccumulator(dtype="float32", shape=[1])
-    >>> AccumulatorApplyGradient(handle=handle, local_step=5, gradient=[1.0]).kept
+    >>> AccumulatorApplyGradient(handle=handle, local_step=5, gradient=[1.0]).accepted
     True
     """
     return kernel_of(handle, REF, DENSE).apply(read_any(gradient, "gradient"), read_integer(local_step, "local_step"))

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from .._asynchrony.accumulators.arguments import read_step
-from .._asynchrony.accumulators.kernel import Kernel
-from .._asynchrony.accumulators.spec import DENSE, SPARSE, Spec, kernel_for
+from .._asynchrony.accumulators.kernel import DENSE, SPARSE, Kernel, Spec, kernel_for
 from .._base.arrays import as_array
 from .._base.errors import InvalidArgumentError, NotFoundError
 

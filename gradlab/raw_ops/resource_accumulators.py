@@ -8,7 +8,7 @@ import numpy as np
 
 from .._asynchrony.accumulators import Receipt
 from .._asynchrony.accumulators.arguments import read_any
-from .._asynchrony.accumulators.spec import DENSE
+from .._asynchrony.accumulators.kernel import DENSE
 from .._base.arrays import Array
 from .handles import RESOURCE, Handle, kernel_of, make, op, read_integer, take
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from .._asynchrony.accumulators import Receipt, SparseGradient
 from .._asynchrony.accumulators.arguments import read_any
-from .._asynchrony.accumulators.spec import SPARSE
+from .._asynchrony.accumulators.kernel import SPARSE
 from .handles import REF, Handle, kernel_of, make, op, read_integer, read_integers, take
 
 

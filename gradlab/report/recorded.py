@@ -171,8 +171,8 @@ def _lines(run: Run) -> list[str]:
     ]
     if rec.stride > 1:
         lines.append(
-            f"The run had more steps than the recorder has buckets: {run.merged}. How often limits fire is counted over all "
-            "steps, by sizes an eighth of a factor 2 apart; between two such sizes the share is an estimate."
+            f"The run had more steps than the recorder has buckets: {run.merged}. How often limits fire is counted "
+            "over all steps, by sizes an eighth of a factor 2 apart; between two such sizes the share is an estimate."
         )
     sampled = len(rec.sampled[0])
     if 0 < sampled < sum(rec.sizes):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from .._asynchrony.staleness import is_fresh
+from .._asynchrony.staleness import is_accepted
 from .._base.errors import DeadlockError
 from .._base.numbers import counted
 
@@ -93,7 +93,7 @@ class Ledger:
     def check(self, worker: int, time: int = 0) -> bool:
         """Whether the worker's gradient is accepted."""
         self.checked[worker], self.ended[worker] = self.step, time
-        accepted = not self._drops or bool(is_fresh(self.step - self.recorded[worker], self.staleness))
+        accepted = not self._drops or bool(is_accepted(self.step - self.recorded[worker], self.staleness))
         self.accepted[worker] = accepted
         return accepted
 

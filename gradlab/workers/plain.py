@@ -10,7 +10,7 @@ import heapq
 
 import numpy as np
 
-from .._asynchrony.staleness import is_fresh
+from .._asynchrony.staleness import is_accepted
 from .experiment import Experiment
 from .ledger import CHECK, READ, RECORD, UPDATE
 from .trace import Trace
@@ -49,7 +49,7 @@ def _as_they_come(e: Experiment) -> tuple[np.ndarray, np.ndarray]:
 def _verdicts(e: Experiment, who: list[int]) -> np.ndarray:
     step, recorded, accepted = 0, [0] * e.workers, []
     for k in who:
-        accepted.append(taken := is_fresh(step - recorded[k], e.staleness))
+        accepted.append(taken := is_accepted(step - recorded[k], e.staleness))
         recorded[k] = step = step + taken
     return np.array(accepted, bool)
 
@@ -85,7 +85,7 @@ def _in_turns(e: Experiment) -> tuple[np.ndarray, np.ndarray]:
         reads[k] = True  # at the same time, so that its place in the heap is the same
         before = bar
         if backup:
-            accepted.append(taken := is_fresh(bar - mark[k], 0))
+            accepted.append(taken := is_accepted(bar - mark[k], 0))
             present += taken
             if present == e.aggregate:
                 present, bar = 0, bar + 1

@@ -23,7 +23,7 @@ WARNS: dict[str, tuple[Any, str]] = {
     "norm, negative": (lambda: gl.clip_by_norm(T, -1), "clip_norm is -1: .* gives 0"),
     "norm, negative, old": (lambda: gl.clip_by_norm(T, -1, semantics="tf2.3"), "flips the sign"),
     "norm, overflow": (lambda: gl.clip_by_norm(np.float32([1e30]), 1), "overflows float32 although every entry is f"),
-    "norm, inf": (lambda: gl.clip_by_norm(np.float32([np.inf, 1]), 1), "1 entries are not finite: .* gives 0 for"),
+    "norm, inf": (lambda: gl.clip_by_norm(np.float32([np.inf, 1]), 1), "1 entry is not finite: .* gives 0 for"),
     "norm of slices": (lambda: gl.clip_by_norm(gl.IndexedSlices(T, [0, 1]), 0.0), "clip_norm is 0"),
     "global norm, 0": (lambda: gl.clip_by_global_norm([T], 0), "clip_norm is 0"),
     "global norm, negative": (lambda: gl.clip_by_global_norm([T], -2.5), "-2.5: .* switches clipping off"),

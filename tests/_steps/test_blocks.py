@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import gradlab as gl
 from gradlab import apply
-from gradlab._steps.in_place import blocks
-from gradlab._steps.in_place.blocks import BLOCK
+from gradlab._steps import blocks
+from gradlab._steps.blocks import BLOCK
 
 RULE = gl.rules.StochasticGradientDescent()
 
