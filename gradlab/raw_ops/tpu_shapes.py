@@ -45,7 +45,7 @@ def split(tuple_mask: bytes, integer_type: Any, float_type: Any, config: Any, **
         if dtype_of(given).name not in allowed:
             raise TypeError(f"{what} must be one of {', '.join(allowed)}; got {given}")
     part("config.parse").parse(config)
-    mask = part("config.mask_bytes").parse_tuple_mask(tuple_mask)
+    mask = part("dedup").parse_tuple_mask(tuple_mask)
     return [(int(mask[mask[:, 0] == kind, 1].sum()),) for kind in (0, 1)]
 
 

@@ -1,8 +1,11 @@
-"""The forward half of a step: rows are fetched once each, scaled, and summed into samples."""
+"""The forward half of a step: rows are fetched once each, scaled, and summed into samples.
+
+The sums of scaled rows are the work of both halves: here rows into samples, in `update` gradients of samples into rows.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -15,9 +18,8 @@ from .batch import Batch
 from .lookups import Lookups
 from .placement import ONE_DEVICE, Placement
 from .plan import Plan, Table
-from .quantize import quantize
-from .row_sums import sum_rows
 from .state import State
+from .storage import quantize
 
 Dedup = tuple[tuple[Array, ...], ...]
 
@@ -118,3 +120,41 @@ def join_features(plan: Plan, gradients: Any, cores: int) -> list[Array]:
         joined[f.table].append(g.reshape(cores, f.samples, plan.tables[f.table].width))
     empty = [np.zeros((cores, 0, t.width), np.float32) for t in plan.tables]
     return [jnp.concatenate(parts or [e], axis=1) for parts, e in zip(joined, empty, strict=True)]
+
+
+PART = 1024  # lookups whose scaled rows stay in a processor's cache between being made and being added
+
+
+def same(terms: Array) -> Array:
+    """The terms as they are."""
+    return terms
+
+
+def sum_rows(
+    count: int, rows: Array, take: Array, put: Array, weights: Array, each: Callable[[Array], Array] = same
+) -> Array:
+    """(count, width): rows `take` times their weights, added one after another at `put`; past the end they are dropped.
+
+        result[put[n]] += each(rows[take[n]] * weights[n])
+
+    On a processor part by part, which changes no sum: all scaled rows at once would be as many bytes again as a batch
+    of activations with every lookup a sample, fresh from the system at every step.
+    """
+    lookups, zeros = (take, put, weights), jnp.zeros((count, rows.shape[-1]), rows.dtype)
+    if not rows.shape[0]:
+        return zeros
+    add = partial(_add, rows, each)
+    if take.shape[0] <= PART or take.shape[0] % PART:
+        return add(zeros, lookups)
+
+    def in_parts(total: Array, lookups: Any) -> Array:
+        parts = jax.tree.map(lambda x: x.reshape(-1, PART), lookups)
+        return jax.lax.scan(lambda t, part: (add(t, part), None), total, parts)[0]
+
+    return jax.lax.platform_dependent(zeros, lookups, cpu=in_parts, default=add)
+
+
+def _add(rows: Array, each: Callable[[Array], Array], total: Array, lookups: Any) -> Array:
+    take, put, weights = lookups
+    terms = each(rows.at[take].get(mode="clip") * weights[:, None])
+    return total.at[put].add(terms, mode="drop")

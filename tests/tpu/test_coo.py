@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gradlab.tpu import combiner_gains, coo_rows
-from gradlab.tpu.coo import Combiner
+from gradlab.tpu.lookups import Combiner
 
 SAMPLES, IDS = [0, 0, 0, 1, 3, 3, 3], [5, 5, 7, 2, 4, 9, 4]
 WEIGHTS = [1.0, 2.0, 1.0, 0.0, 0.5, 1.5, 2.0]

@@ -2,7 +2,7 @@
 
 from html.parser import HTMLParser
 
-from gradlab.tpu.html_table import html_table
+from gradlab._base.html import html_table
 
 
 class Seen(HTMLParser):

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradlab.tpu.lookups import changes, distinct, filled, ranks, roomy
+from gradlab._base.indices import changes, distinct, filled, ranks, roomy
 
 
 @given(st.lists(st.integers(0, 2**31 - 2)), st.sampled_from([np.uint32, np.int32, np.int64]))

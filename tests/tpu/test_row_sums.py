@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from gradlab.tpu.row_sums import PART, sum_rows
+from gradlab.tpu.lookup import PART, sum_rows
 from tests import ways
 
 

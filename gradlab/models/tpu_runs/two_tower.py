@@ -20,7 +20,7 @@ from ...tpu.batch import Ids, make_batch
 from ...tpu.lookup import lookup
 from ...tpu.plan import Feature, Plan, Table, Tag
 from ...tpu.state import State, create
-from ...tpu.training import train_step
+from ...tpu.update import train_step
 from ..word_topics import words_of
 from .documentation import Documentation, documentation
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from ...rules import FrequencyEstimator, Rule
-from ..coo import Combiner
-from ..plan import Levels, Table, Tag
+from ..lookups import Combiner
+from ..plan import Levels, Limits, Table, Tag
 from ..proto import (
     ClippingLimits,
     GradientAccumulationStatus,
@@ -14,7 +14,6 @@ from ..proto import (
     OptimizerDynamicInput,
     TPUEmbeddingConfiguration,
 )
-from ..row_update import Limits
 from .optimizer_messages import accumulates, parameters_of, rule_of, single
 
 

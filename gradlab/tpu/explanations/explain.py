@@ -11,12 +11,12 @@ import numpy as np
 from ..._base.errors import InvalidArgumentError
 from ..plan import Plan, Tag
 from ..row_update import Around
+from ..step_record import Sent, StepRecord
 from ..system.current import current_system
 from ..update import rate_of, rule_at
 from . import row_arithmetic as arithmetic
 from .contributions import Contribution, Given, contributions, given
 from .explanation import Cause, Explanation
-from .step_record import Sent, StepRecord
 
 
 def explain(step: Any = None, *, row: int, table: str | int = 0) -> Explanation:

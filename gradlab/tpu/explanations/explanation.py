@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ..._base.html import html_table
 from ...rules import Rule
-from ..html_table import html_table
 from ..plan import Table
 from .contributions import Contribution, Given
 

@@ -24,6 +24,7 @@ from .custom import CustomCombiner as CustomCombiner
 from .custom import CustomOptimizer as CustomOptimizer
 from .custom import UserDefinedProgram as UserDefinedProgram
 from .embedding import TPUEmbedding as TPUEmbedding
+from .embedding_v2 import SparseCoreEmbeddingConfig as SparseCoreEmbeddingConfig
 from .embedding_v2 import TPUEmbeddingV2 as TPUEmbeddingV2
 from .initializers import Constant as Constant
 from .initializers import RowIdInitializer as RowIdInitializer
@@ -49,7 +50,6 @@ from .optimizers_v1 import ProximalYogi as ProximalYogi
 from .optimizers_v1 import RMSProp as RMSProp
 from .serving import TPUEmbeddingForServing as TPUEmbeddingForServing
 from .serving import serving_embedding_lookup as serving_embedding_lookup
-from .sparse_core_host import SparseCoreEmbeddingConfig as SparseCoreEmbeddingConfig
 from .table_config import FeatureConfig as FeatureConfig
 from .table_config import QuantizationConfig as QuantizationConfig
 from .table_config import TableConfig as TableConfig

@@ -10,13 +10,13 @@ from typing import Any, TypeVar
 
 from ...rules import Rule
 from ..config.optimizer_messages import BY_RULE, parameters_of
+from ..plan import Limits
 from ..proto import (
     ClippingLimits,
     GradientAccumulationStatus,
     LowDimensionalPackingStatus,
     OptimizationParameters,
 )
-from ..row_update import Limits
 from .initializers import Constant, Initializer
 
 Rate = float | Callable[[], float]

@@ -19,7 +19,7 @@ Where processes start by hand, `initialize` takes the address of the first of th
 one. Processes on CPUs exchange through gloo: `jax.config.update("jax_cpu_collectives_implementation", "gloo")`.
 """
 
-from .batch import PlacedBatch as PlacedBatch
+from ..batch import PlacedBatch as PlacedBatch
 from .batch import cores_here as cores_here
 from .batch import place_batch as place_batch
 from .batch import sizes_of as sizes_of

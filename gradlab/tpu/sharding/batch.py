@@ -3,39 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from ..._base.errors import InvalidArgumentError
-from ..._steps.jax import jax
-from ..batch import Batch
-from ..lookups import OUTSIDE, Lookups, filled, roomy
+from ..._base.indices import filled, roomy
+from ..batch import Batch, PlacedBatch
+from ..lookups import OUTSIDE, Lookups
 from ..placement import OnMesh, Placement, Shards, Strategy
 from ..plan import Plan
 from .rows import arranged, longest, put
 
 Sizes = Sequence[tuple[int, int]]  # for each table: ids that a core may ask of one owner, lookups of a core
-
-
-@dataclass(frozen=True)
-class PlacedBatch:
-    """A batch whose distinct rows stand in one part of equal length for each device, in the order of devices.
-
-    Its tables are `Lookups` like any other's, so that one device can use them, too; `place_batch` makes it.
-
-    Not in TensorFlow.
-
-    >>> from gradlab.tpu import OneDevice, PlacedBatch
-    >>> PlacedBatch((), OneDevice()).tables
-    ()
-    """
-
-    tables: tuple[Lookups, ...]
-    placement: Placement
-
-
-jax.tree_util.register_dataclass(PlacedBatch, data_fields=["tables"], meta_fields=["placement"])
 
 
 def place_batch(plan: Plan, placement: Placement, batch: Batch, sizes: Sizes | None = None) -> Batch | PlacedBatch:

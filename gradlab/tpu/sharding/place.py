@@ -10,8 +10,8 @@ import numpy as np
 from jax.sharding import Mesh
 
 from ..._base.arrays import Array
+from ..._base.indices import roomy
 from ..._steps.jax import jax
-from ..lookups import roomy
 from ..placement import ONE_DEVICE, OnMesh, Strategy
 from ..plan import Plan, Table
 from ..state import State

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..._base.arrays import Array
+from ..._base.indices import ranks
 from ..._steps.jax import jax, jnp
-from ..lookups import OUTSIDE, ranks
+from ..lookups import OUTSIDE
 from ..placement import OnMesh, Placement, Shards
 from ..update import RowSums
 

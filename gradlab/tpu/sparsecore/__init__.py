@@ -11,10 +11,10 @@ from .stacking import Layout as Layout
 from .stacking import Place as Place
 from .stacking import Stack as Stack
 from .stacking import Unplaced as Unplaced
+from .stacking import from_stacks as from_stacks
 from .stacking import stack as stack
 from .stacking import stacked as stacked
+from .stacking import to_stacks as to_stacks
 from .statistics import PartitionStatistics as PartitionStatistics
-from .tables import from_stacks as from_stacks
-from .tables import to_stacks as to_stacks
 from .v2 import as_v2 as as_v2
 from .v2 import unread_by_v2 as unread_by_v2

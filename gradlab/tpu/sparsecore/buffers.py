@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..lookups import OUTSIDE, ranks
+from ..._base.indices import ranks
+from ..lookups import OUTSIDE
 from .partitions import Grouped, Limits
 from .stacking import Layout, padded
 

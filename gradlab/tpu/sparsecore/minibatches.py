@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..lookups import distinct
+from ..._base.indices import distinct
 from .partitions import BUCKETS, Limits
 
 _KEY = (0x4451E30F87DB9609, 0xCA7358A1FD2737F8, 0x4B2C991FCEE4FDEA, 0x0B2658E18326F6BA)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._base.errors import InvalidArgumentError
-from ..lookups import changes, sorting
+from ..._base.indices import changes, sorting
 from .entries import Entries
 from .stacking import Stack
 

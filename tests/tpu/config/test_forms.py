@@ -7,7 +7,7 @@ import pytest
 
 import gradlab as gl
 from gradlab.tpu import OptimizationParameters
-from gradlab.tpu.config.forms import BY_MESSAGE, FORMS, Either
+from gradlab.tpu.config.optimizer_messages import BY_MESSAGE, FORMS, Either
 
 WRITTEN = [f for f in FORMS if f.rule is not gl.rules.UserDefined]
 

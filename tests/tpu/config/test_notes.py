@@ -7,7 +7,7 @@ from google.protobuf import text_format
 from hypothesis import given
 
 from gradlab.tpu import TPUEmbeddingConfiguration, plan_of
-from gradlab.tpu.config.notes import notes
+from gradlab.tpu.config.describe import notes
 from tests.tpu.config.messages import arguments, configurations
 
 QUIET = """mode: TRAINING batch_size_per_tensor_core: 3 num_hosts: 1 num_tensor_cores: 1

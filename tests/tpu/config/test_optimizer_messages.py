@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import gradlab as gl
 from gradlab.tpu import OptimizationParameters, parameters_of, rule_of
-from gradlab.tpu.config.forms import FORMS
+from gradlab.tpu.config.optimizer_messages import FORMS
 from gradlab.tpu.config.optimizer_messages import accumulates, slot_names
 from gradlab.tpu.proto import GradientAccumulationStatus
 

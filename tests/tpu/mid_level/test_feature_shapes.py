@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from gradlab.tpu import FeatureConfig, TableConfig
-from gradlab.tpu.mid_level.feature_shapes import checked, fits, merged, output_shape, shapes_of_batch, shapes_of_inputs
+from gradlab.tpu.mid_level.host_inputs import checked, fits, merged, output_shape, shapes_of_batch, shapes_of_inputs
 
 PLAIN, SEQUENCE = FeatureConfig(TableConfig(8, 1)), FeatureConfig(TableConfig(8, 1), max_sequence_length=3)
 

@@ -6,7 +6,7 @@ import pytest
 
 from gradlab.errors import InvalidArgumentError
 from gradlab.tpu import Feature, Ids, Plan, SparseCoreEmbeddingConfig, Table
-from gradlab.tpu.mid_level.sparse_core_host import SparseCoreHost
+from gradlab.tpu.mid_level.embedding_v2 import SparseCoreHost
 
 PLAN = Plan((Table("t", 8, 1), Table("u", 8, 1)), (Feature("f", 0, (4,)), Feature("g", 1, (4,))))
 IDS = {"f": Ids([0, 0, 0], [0, 4, 1])}  # rows 0 and 4 are on one of four SparseCores

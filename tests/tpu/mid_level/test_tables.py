@@ -16,7 +16,7 @@ from gradlab.tpu import (
     TableConfig,
     TPUEmbeddingForServing,
 )
-from gradlab.tpu.mid_level.tables import adopt_tables, initial_arrays
+from gradlab.tpu.mid_level.table_set import adopt_tables, initial_arrays
 
 
 def adopted(*tables: Any, optimizer: Any = None, **more: Any) -> list[TableConfig]:

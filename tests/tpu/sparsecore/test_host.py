@@ -4,7 +4,7 @@ import pytest
 
 from gradlab.tpu import Ids
 from gradlab.tpu.sparsecore import Limits, Unplaced, preprocess, stacked, static_size
-from gradlab.tpu.sparsecore.host import by_stack
+from gradlab.tpu.sparsecore.preprocess import by_stack
 from tests.tpu.sparsecore import cases
 
 LAYOUT = stacked([Unplaced("a", 8, 8), Unplaced("b", 8, 16)], 1, 2)

@@ -5,7 +5,7 @@ import pytest
 
 from gradlab.tpu import Lookups, make_batch
 from gradlab.tpu.sparsecore import preprocess
-from gradlab.tpu.sparsecore.reading import batch_of
+from gradlab.tpu.sparsecore.preprocess import batch_of
 from tests.tpu.sparsecore import cases
 
 
