@@ -159,7 +159,7 @@ def test_a_newcomer_can_hold_the_house_in_mind() -> None:
 
 TANGLED = {
     "gradlab._asynchrony.accumulators", "gradlab._asynchrony.sync_replicas", "gradlab.keras", "gradlab.labs",
-    "gradlab.live", "gradlab.record", "gradlab.tpu", "gradlab.tpu.mid_level", "gradlab.workers",
+    "gradlab.live", "gradlab.record", "gradlab.workers",
 }  # fmt: skip
 
 

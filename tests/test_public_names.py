@@ -69,9 +69,6 @@ TESTED_ELSEWHERE = {
     "_asynchrony/sync_replicas/rounds": "the same",
     "_asynchrony/sync_replicas/why": "_asynchrony/sync_replicas/test_chief.py: what those who wait are told",
     "_variables/slots": "train/test_slots.py: what the optimizers keep, by name; _variables/test_optimizer.py",
-    "tpu/explanations/batch_traps": "tpu/explanations/test_explain_missing.py: every trap, found and not found",
-    "tpu/explanations/rule_traps": "the same",
-    "tpu/explanations/traps": "the same",
     "_variables/tape": "_variables/test_autodiff.py: the tape is its inner half",
     "torch/parameters": "torch/test_recording.py: what is refused, and two optimizers of one model",
     "torch/rows": "torch/test_recording.py: every way in which a row comes about",
@@ -86,11 +83,7 @@ TESTED_ELSEWHERE = {
     "raw_ops/tpu_enqueue_dynamic": "raw_ops/test_tpu_enqueue.py: every way to enqueue",
     "raw_ops/tpu_shapes": "conformance/: golden files, and TensorFlow's shape functions beside it",
     "raw_ops/tpu_versions": "raw_ops/test_tpu_op.py: their examples, and what holds for every operation",
-    "tpu/config/example": "raw_ops/test_tpu_op.py: every example starts with it",
     "tpu/system/exchange": "tpu/system/test_system.py and raw_ops/test_tpu_step.py: what is refused",
-    "tpu/system/kept_tables": "tpu/system/test_system.py: all that a step changes",
-    "tpu/system/replicas": "tpu/system/test_turns.py and tpu/system/test_current.py",
-    "tpu/system/steps": "tpu/system/test_system.py: every other order",
 }
 # Names whose home is Python or gradlab alone, so that no original can be named.
 OWN = "Not in TensorFlow"

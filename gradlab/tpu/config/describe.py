@@ -16,6 +16,8 @@ from .shapes import core_shapes, shard_rows
 from .table_messages import table_of
 from .wire import is_repeated
 
+Config = TPUEmbeddingConfiguration
+
 
 @dataclass(frozen=True)
 class Section:
