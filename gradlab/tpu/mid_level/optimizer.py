@@ -6,7 +6,7 @@ import dataclasses
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from ...rules import Rule
 from ..config.optimizer_messages import BY_RULE, parameters_of
@@ -21,6 +21,7 @@ from .initializers import Constant, Initializer
 
 Rate = float | Callable[[], float]
 Tags = Mapping[Callable[[], float], int]
+Check = Callable[[str, float], None]
 SlotMaker = Callable[[Any, list[str], list[Any]], dict[str, Any]]
 
 _STATUS = GradientAccumulationStatus
@@ -64,6 +65,9 @@ class Optimizer:
     clipvalue: tuple[float | None, float | None] | float | None = None
     low_dimensional_packing_status: bool = False
 
+    _made_rule: ClassVar[Callable[[Any], Rule] | None] = None  # these two are what `updated_by` says
+    _checks: ClassVar[Sequence[tuple[Check, str]]] = ()
+
     def __post_init__(self) -> None:
         made = self.slot_variable_creation_fn
         if made is not None and not callable(made):
@@ -74,11 +78,15 @@ class Optimizer:
                 f"of {self.clipvalue!r}"
             )
         _limits(self.clipvalue)
+        for check, name in self._checks:
+            check(name, getattr(self, name))
 
     @property
     def rule(self) -> Rule:
         """The update of one row."""
-        raise NotImplementedError(f"{type(self).__name__} must say its rule")
+        if self._made_rule is None:
+            raise NotImplementedError(f"{type(self).__name__} must say its rule")
+        return self._made_rule()
 
     @property
     def slot_names(self) -> tuple[str, ...]:
@@ -183,15 +191,61 @@ def _signature(fields: Sequence[dataclasses.Field[Any]]) -> inspect.Signature:
     )
 
 
-def check_betas(optimizer: Any, *names: str) -> None:
+# What TensorFlow calls an argument, and the rule its field, where they differ.
+_FIELDS = {
+    "beta_1": "beta1",
+    "beta_2": "beta2",
+    "l1_regularization_strength": "l1",
+    "l2_regularization_strength": "l2",
+    "lazy_adam": "lazy",
+    "lazy_lion": "lazy",
+    "learning_rate_power": "lr_power",
+    "multiply_linear_by_learning_rate": "multiply_linear_by_lr",
+}
+
+
+def updated_by(
+    rule: type[Rule],
+    *,
+    last: Sequence[str] = (),
+    without: Sequence[str] = (),
+    betas: str = "",
+    positive: str = "",
+    not_negative: str = "",
+    **fixed: Any,
+) -> Callable[[Class], Class]:
+    """A class decorator that says what updates a row: a rule whose fields are the class's own, and `fixed` others.
+
+    Args:
+        last, without: as for `positional`, which this includes.
+        betas, positive, not_negative: own fields, apart by spaces, that must be in [0, 1), above 0, or not below it.
+    """
+    fields = {f.name for f in dataclasses.fields(rule)}
+
+    def decorate(cls: Class) -> Class:
+        own = {f.name: f.name if f.name in fields else _FIELDS.get(f.name) for f in dataclasses.fields(cls)}
+        passed = {name: field for name, field in own.items() if field in fields - fixed.keys()}
+        checks = ((check_beta, betas), (check_positive, positive), (check_not_negative, not_negative))
+        cls._made_rule = lambda self: rule(**fixed, **{field: getattr(self, name) for name, field in passed.items()})
+        cls._checks = [(check, name) for check, names in checks for name in names.split()]
+        return positional(*last, without=without)(cls)
+
+    return decorate
+
+
+def check_beta(name: str, value: float) -> None:
     """Refuse the share of an old mean that is outside [0, 1)."""
-    for name in names:
-        if getattr(optimizer, name) < 0.0 or getattr(optimizer, name) >= 1.0:
-            raise ValueError(f"{name} must be at least 0 and less than 1, got {getattr(optimizer, name)}")
+    if value < 0.0 or value >= 1.0:
+        raise ValueError(f"{name} must be at least 0 and less than 1, got {value}")
 
 
-def check_positive(optimizer: Any, *names: str) -> None:
+def check_positive(name: str, value: float) -> None:
     """Refuse a number that must be above 0."""
-    for name in names:
-        if getattr(optimizer, name) <= 0:
-            raise ValueError(f"{name} must be positive, got {getattr(optimizer, name)}")
+    if value <= 0:
+        raise ValueError(f"{name} must be positive, got {value}")
+
+
+def check_not_negative(name: str, value: float) -> None:
+    """Refuse shrinkage that would make weights grow."""
+    if value < 0:
+        raise ValueError(f"{name} must be at least 0, got {value}")
