@@ -11,6 +11,12 @@ They are for concrete arrays: `rows` and `each` are two programs on purpose, one
 writes it. In one `jit` XLA may copy the table to keep the two apart; inside your own `jit` use `gradlab.apply`.
 """
 
-from ._steps.in_place.ways import dense, each, rows
+from typing import TYPE_CHECKING
+
+from ._base.suggest import only_public as _only_public
+from ._steps.in_place import dense, each, rows
 
 __all__ = ["dense", "each", "rows"]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = _only_public(__name__)

@@ -158,8 +158,7 @@ def test_a_newcomer_can_hold_the_house_in_mind() -> None:
 
 
 TANGLED = {
-    "gradlab._asynchrony.accumulators", "gradlab._asynchrony.sync_replicas", "gradlab.keras", "gradlab.labs",
-    "gradlab.live", "gradlab.record", "gradlab.workers",
+    "gradlab.keras", "gradlab.labs", "gradlab.live", "gradlab.record", "gradlab.workers",
 }  # fmt: skip
 
 

@@ -14,9 +14,6 @@ PACKAGE = TESTS.parent / "gradlab"
 
 # Modules without a test file of their own, and what tests them instead. An __init__ holds names only.
 TESTED_ELSEWHERE = {
-    "_asynchrony/accumulators/base": "_asynchrony/accumulators/: what dense and sparse accumulators share",
-    "_asynchrony/accumulators/taker": "_asynchrony/accumulators/test_kernel.py: all the ways in which it ends",
-    "_asynchrony/accumulators/conditional": "_asynchrony/accumulators/test_dense.py and everything else there",
     "_app/connection": "browser/: every page there is served through it",
     "_steps/jax": "_base/test_extras.py: what is said where JAX is missing",
     "_app/jupyter": "_app/commands/test_lab.py and browser/test_command.py: what the command does",
@@ -28,7 +25,7 @@ TESTED_ELSEWHERE = {
     "_base/types": "the type checkers",
     "errors": "_base/errors: the same under its public name",
     "apply": "_steps/test_apply.py: the same under its public name",
-    "in_place": "_steps/in_place/: the same under its public name",
+    "in_place": "_steps/test_in_place.py: the same under its public name",
     "char_rnn": "models/test_char_rnn.py",
     "datasets": "models/test_datasets.py",
     "reader_run": "models/test_reader_run.py",
@@ -60,18 +57,11 @@ TESTED_ELSEWHERE = {
     "record/spectrum": "record/test_summary.py: shares of steps, and record/test_file.py",
     "record/words": "record/test_summary.py: many tensors in few words",
     "rules/rule": "rules/test_every_rule.py",
-    "_asynchrony/sync_replicas/checks": "_asynchrony/sync_replicas/test_optimizer.py: what is refused",
-    "_asynchrony/sync_replicas/crew": "_asynchrony/sync_replicas/test_chief.py: workers that come and go",
-    "_asynchrony/sync_replicas/exchange": "_asynchrony/sync_replicas/test_optimizer.py and test_chief.py",
+    "_asynchrony/sync_replicas/exchange": "_asynchrony/sync_replicas/test_chief.py: waits, and why they last",
     "_asynchrony/sync_replicas/rounds": "the same",
-    "_asynchrony/sync_replicas/why": "_asynchrony/sync_replicas/test_chief.py: what those who wait are told",
     "_variables/slots": "train/test_slots.py: what the optimizers keep, by name; _variables/test_optimizer.py",
-    "_variables/tape": "_variables/test_autodiff.py: the tape is its inner half",
     "torch/parameters": "torch/test_recording.py: what is refused, and two optimizers of one model",
     "torch/rows": "torch/test_recording.py: every way in which a row comes about",
-    "train/adadelta": "train/test_tensorflow.py, test_signatures.py and test_slots.py there, like every optimizer",
-    "train/adagrad": "the same, and train/test_kernels.py",
-    "train/checks": "train/test_signatures.py: what constructors refuse",
     "train/proximal": "train/test_tensorflow.py, test_signatures.py and test_slots.py there, like every optimizer",
     "train/rms_prop": "the same, and train/test_kernels.py",
     "workers/ray_actors": "workers/test_on_ray.py: the processes whose runs it watches and ends",
@@ -111,10 +101,10 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 
 def test_every_rule_file_is_listed_and_tested() -> None:
     files = {p.stem for p in (PACKAGE / "rules").glob("[!_]*.py")} - {"rule"}  # which is what a rule is
-    listed = {rule.__module__.rpartition(".")[2]: name for name, rule in gl.rules.catalogue().items()}
-    assert set(listed) == files, "add the rule to _CATALOGUE in gradlab/rules/__init__.py"
+    listed = {rule.__module__.rpartition(".")[2]: name for name, rule in gl.rules.catalog().items()}
+    assert set(listed) == files, "add the rule to _CATALOG in gradlab/rules/__init__.py"
     for name in listed.values():
-        assert getattr(gl.rules, name) is gl.rules.catalogue()[name]
+        assert getattr(gl.rules, name) is gl.rules.catalog()[name]
 
 
 def test_every_module_has_its_test() -> None:

@@ -11,13 +11,13 @@ from .._base.arrays import Array, namespace, quiet
 from .._base.sums import decaying_mean
 
 
-def is_fresh(staleness: Any, limit: Any) -> Any:
+def is_accepted(staleness: Any, limit: Any) -> Any:
     """Whether a gradient of this age is used:  staleness <= limit.
 
     Integers or integer arrays, traced ones too; bool of the same kind out. A negative staleness, after the step was
-    moved back, is fresh for any limit from 0. Source: `DropStaleGradientOptimizer` of `tf.contrib.opt`, TensorFlow 1.
+    moved back, is accepted for any limit from 0. Source: `tf.contrib.opt.DropStaleGradientOptimizer`, TensorFlow 1.
 
-    >>> is_fresh(2, 2), is_fresh(3, 2), is_fresh(-1, 0)
+    >>> is_accepted(2, 2), is_accepted(3, 2), is_accepted(-1, 0)
     (True, False, True)
     """
     return staleness <= limit
@@ -51,7 +51,8 @@ def compensated(g: Array, w_now: Array, w_read: Array, strength: Any) -> Array:
     >>> compensated(np.float32([2.0]), np.float32([1.5]), np.float32([1.0]), 0.5).tolist()
     [3.0]
     """
-    return g + strength * g * g * (w_now - w_read)
+    estimate: Array = g + strength * g * g * (w_now - w_read)
+    return estimate
 
 
 @quiet

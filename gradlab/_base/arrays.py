@@ -10,13 +10,18 @@ import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .errors import InvalidArgumentError
 from .sums import eigen_sum
+from .types import A, Namespace, Number
 from .types import Array as Array
+
+if TYPE_CHECKING:
+    import jax
+    from typing_extensions import TypeIs
 
 # IEEE arithmetic is what the originals compute; their NaN and Inf are results here, not accidents to print about.
 quiet = np.errstate(all="ignore")
@@ -27,7 +32,7 @@ _CHUNK = 8192  # entries that BLAS sums without starting threads, and TensorFlow
 CACHED = 32768  # entries that stay in the second-level cache between two passes
 
 
-def is_jax(x: Any) -> bool:
+def is_jax(x: Any) -> TypeIs[jax.Array]:
     """True for JAX arrays and for the tracers inside `jit`, `grad` and `vmap`."""
     jax = sys.modules.get("jax")
     return jax is not None and isinstance(x, jax.Array)
@@ -39,9 +44,10 @@ def is_traced(x: Any) -> bool:
     return jax is not None and isinstance(x, jax.core.Tracer)
 
 
-def namespace(*arrays: Any) -> Any:
+def namespace(*arrays: Any) -> Namespace:
     """`jax.numpy` if any argument is a JAX array, else `numpy`."""
-    return sys.modules["jax"].numpy if any(is_jax(a) for a in arrays) else np
+    xp: Namespace = sys.modules["jax"].numpy if any(is_jax(a) for a in arrays) else np
+    return xp
 
 
 def precision(dtype: Any) -> AbstractContextManager[Any]:
@@ -57,7 +63,8 @@ def as_array(x: Any, name: str = "t") -> Array:
     if x is None:
         raise ValueError(f"{name} is None; give an array. Only lists may hold None, for variables without a gradient")
     if hasattr(x, "__jax_array__"):  # a Variable
-        return x.__jax_array__()
+        value: Array = x.__jax_array__()
+        return value
     if isinstance(x, str | bytes):
         raise TypeError(f"{name} must be numbers, got {x!r}")
     try:
@@ -76,7 +83,7 @@ def as_array(x: Any, name: str = "t") -> Array:
 
 def is_float(dtype: Any) -> bool:
     """True for float16, bfloat16, float32 and float64."""
-    return np.dtype(dtype).kind == "f" or np.dtype(dtype).name == "bfloat16"
+    return bool(np.dtype(dtype).kind == "f" or np.dtype(dtype).name == "bfloat16")
 
 
 def is_python_number(x: Any) -> bool:
@@ -102,20 +109,20 @@ def broadcasts_into(shape: Sequence[int], other: Sequence[int], what: str) -> No
         )
 
 
-def flush(x: Array) -> Array:
+def flush(x: A) -> A:
     """`x` with denormal entries set to 0 of their sign, as TensorFlow's CPU kernels do; XLA does so by itself.
 
     May write into x.
     """
     if is_jax(x) or (tiny := _TINY.get(x.dtype)) is None:
         return x
-    x = np.asarray(x)
-    whole = x.size <= CACHED or not x.flags.c_contiguous
+    y = np.asarray(x)
+    whole = y.size <= CACHED or not y.flags.c_contiguous
     with watching() as has_denormals:
-        found = any(has_denormals(piece) for piece in ([x] if whole else pieces(x.reshape(-1), CACHED)))
+        found = any(has_denormals(piece) for piece in ([y] if whole else pieces(y.reshape(-1), CACHED)))
     if found:
-        np.multiply(x, 0, out=x, where=np.abs(x) < tiny)
-    return x
+        np.multiply(y, 0, out=y, where=np.abs(y) < tiny)
+    return y  # type: ignore[return-value]  # x itself, or an array for a NumPy number
 
 
 @contextmanager
@@ -147,14 +154,15 @@ def sum_squares(x: Array, keep: int = 0) -> Array:
     """
     if is_jax(x) or x.dtype not in (np.float32, np.float64):
         return flush(namespace(x).sum(x * x, axis=tuple(range(keep, x.ndim))))
-    flat = np.reshape(x, (*x.shape[:keep], math.prod(x.shape[keep:])))
+    flat = np.asarray(x).reshape(*x.shape[:keep], math.prod(x.shape[keep:]))
     if keep or flat.size <= _CHUNK:
-        return flush(eigen_sum(flush(flat * flat)))
-    total = sum(float(np.dot(piece, piece)) for piece in pieces(flat, _CHUNK))
-    return flush(x.dtype.type(total))
+        total: Array = eigen_sum(flush(flat * flat))
+    else:
+        total = x.dtype.type(sum(float(np.dot(piece, piece)) for piece in pieces(flat, _CHUNK)))
+    return flush(total)
 
 
-def pieces(flat: Array, size: int) -> list[Array]:
+def pieces(flat: np.ndarray, size: int) -> list[np.ndarray]:
     """Consecutive views of a flat array, `size` entries each."""
     return [flat[i : i + size] for i in range(0, flat.size, size)]
 
@@ -171,7 +179,7 @@ def scaled(arrays: Sequence[Array], factor: Array) -> list[Array]:
         return [flush(namespace(a, factor).asarray(a * factor.astype(a.dtype))) for a in arrays]
     buffers = {d: np.empty(sum(a.size for a in arrays if a.dtype == d), d) for d in {a.dtype for a in arrays}}
     starts = dict.fromkeys(buffers, 0)
-    results = []
+    results: list[Array] = []
     for a in arrays:
         start, out = starts[a.dtype], buffers[a.dtype]
         starts[a.dtype] = start + a.size
@@ -179,17 +187,17 @@ def scaled(arrays: Sequence[Array], factor: Array) -> list[Array]:
     return results
 
 
-def _scaled_into(out: Array, a: Array, factor: Any) -> Array:
-    for source, target in zip(pieces(a.reshape(-1), CACHED), pieces(out, CACHED), strict=True):
+def _scaled_into(out: np.ndarray, a: Array, factor: Any) -> np.ndarray:
+    for source, target in zip(pieces(np.asarray(a).reshape(-1), CACHED), pieces(out, CACHED), strict=True):
         flush(np.multiply(source, factor, out=target))
     return out.reshape(a.shape)
 
 
-def power(x: Array, exponent: Array) -> Array:
+def power(x: Array, exponent: Number) -> Array:
     """x ** exponent, for NumPy's float32 rounded from float64: NumPy's own float32 power is a few units off."""
     if is_jax(x) or is_jax(exponent) or x.dtype != np.float32:
         return namespace(x, exponent).power(x, exponent)
-    return np.power(x.astype(np.float64), exponent.astype(np.float64)).astype(np.float32)
+    return np.power(x.astype(np.float64), np.float64(exponent)).astype(np.float32)
 
 
 def take_rows(x: Array, indices: Array) -> Array:
@@ -206,7 +214,7 @@ def set_rows(x: Array, indices: Array, rows: Array) -> Array:
     return x
 
 
-def add_rows(x: Array, indices: Array, rows: Array) -> Array:
+def add_rows(x: jax.Array, indices: Array, rows: Array) -> Array:
     """A copy of a JAX array with `rows` added at `indices`, those of one index one after another."""
     return x.at[indices].add(rows, mode="drop")
 
@@ -225,7 +233,8 @@ def sum_duplicates(indices: Array, rows: Array) -> tuple[Array, Array]:
         return unique, sums
     outside = indices.dtype.type(np.iinfo(indices.dtype).max)
     unique, inverse = xp.unique(indices, return_inverse=True, size=indices.shape[0], fill_value=outside)
-    return unique, xp.zeros_like(rows).at[inverse.reshape(-1)].add(rows)
+    zeros: Any = xp.zeros_like(rows)
+    return unique, zeros.at[inverse.reshape(-1)].add(rows)
 
 
 def occurrence(indices: Array) -> Array:
@@ -239,7 +248,7 @@ def occurrence(indices: Array) -> Array:
     return set_rows(rank, order, position - first)
 
 
-def repeat(times: Array, body: Callable[[Array, Any], Any], carry: Any) -> Any:
+def repeat(times: Array, body: Callable[[Any, Any], Any], carry: Any) -> Any:
     """`carry = body(k, carry)` for k = 0 .. times-1: a Python loop, or XLA's where `times` is traced."""
     if is_traced(times):
         return sys.modules["jax"].lax.fori_loop(0, times, body, carry)

@@ -129,7 +129,7 @@ class NotAVariableError(TypeError, NotImplementedError, AttributeError):
 
 
 class DeadlockError(RuntimeError):
-    """Nobody alive can bring about what is waited for; TensorFlow waits for ever."""
+    """Nobody alive can bring about what is waited for; TensorFlow waits forever."""
 
 
 class MissingStepError(RuntimeError, AttributeError):

@@ -23,4 +23,4 @@ def is_strict(strict: Any) -> bool:
     """Whether an argument `strict`, None or "tf", asks for TensorFlow's ways where they are traps (ValueError)."""
     if strict not in (None, "tf"):
         raise ValueError(f'strict must be None or "tf", got {strict!r}')
-    return strict == "tf"
+    return bool(strict == "tf")

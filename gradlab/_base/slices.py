@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -95,7 +95,7 @@ class IndexedSlices:
         dense = xp.zeros(self.dense_shape, self.dtype)
         if is_jax(dense):
             return dense.at[self.indices].add(self.values)
-        np.add.at(dense, self.indices, self.values)
+        np.add.at(dense, np.asarray(self.indices), np.asarray(self.values))
         return dense
 
 
@@ -116,7 +116,9 @@ def _rebuilt(dense_shape: tuple[int, ...] | None, leaves: Any) -> IndexedSlices:
     return slices
 
 
-Gradient = Any  # Array, IndexedSlices or None
+Gradient: TypeAlias = Array | IndexedSlices
+G = TypeVar("G", bound=Gradient)  # one kind of gradient in, the same kind out
+MaybeG = TypeVar("MaybeG", bound=Gradient | None)
 
 
 def check_shape(g: Gradient, shape: tuple[int, ...], name: str) -> None:

@@ -23,22 +23,31 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
     return f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}"
 
 
-def suggesting(module: str) -> Callable[[str], Any]:
-    """A `__getattr__` for a module, which says what its public names are.
+def only_public(module: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """A module's `__getattr__`, which says what is near an unknown name, and its `__dir__`, which lists `__all__`.
+
+    Submodules are there by chance, as they have been imported: they are found, but not shown. Type checkers find
+    unknown names themselves, so that a module has both under `if not TYPE_CHECKING`.
 
     >>> from gradlab import train
     >>> train.Adam
     Traceback (most recent call last):
     AttributeError: module 'gradlab.train' has no attribute 'Adam'; did you mean AdamOptimizer?
+    >>> dir(train)[:2]
+    ['AdadeltaOptimizer', 'AdagradDAOptimizer']
     """
 
     def __getattr__(name: str) -> Any:
-        public = sorted(n for n, x in vars(sys.modules[module]).items() if not n.startswith("_") and _is_own(x))
-        raise AttributeError(f"module {module!r} has no attribute {name!r}; {did_you_mean(name, public)}")
+        raise AttributeError(f"module {module!r} has no attribute {name!r}; {did_you_mean(name, __dir__())}")
 
-    return __getattr__
+    def __dir__() -> list[str]:
+        has = vars(sys.modules[module])
+        found = (n for n, x in has.items() if not n.startswith("_") and not isinstance(x, type(sys)))
+        return sorted(has.get("__all__", found))
+
+    return __getattr__, __dir__
 
 
-def _is_own(x: Any) -> bool:
-    """Submodules are there by chance, as they have been imported."""
-    return not isinstance(x, type(sys))
+def suggesting(module: str) -> Callable[[str], Any]:
+    """The first of `only_public`."""
+    return only_public(module)[0]

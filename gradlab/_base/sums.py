@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .types import Array
+from .types import Array, Number
 
 Order = Literal["dense", "sparse"]
 ORDERS = ("dense", "sparse")
@@ -47,10 +47,11 @@ def eigen_sum(x: np.ndarray) -> Any:
 
 def _folded(x: np.ndarray, width: int) -> np.ndarray:
     """Consecutive stretches of the last axis added one after another."""
-    return x.reshape(*x.shape[:-1], -1, width).sum(axis=-2)
+    added: np.ndarray = x.reshape(*x.shape[:-1], -1, width).sum(axis=-2)
+    return added
 
 
-def decaying_mean(mean: Array, new: Array, decay: Array, order: Order) -> Array:
+def decaying_mean(mean: Array, new: Array, decay: Number, order: Order) -> Array:
     """The mean with one value more; the orders differ in their last bits only.
 
         mean + (new - mean) * (1 - decay)       "dense", as for dense gradients
@@ -60,4 +61,5 @@ def decaying_mean(mean: Array, new: Array, decay: Array, order: Order) -> Array:
     2.5
     """
     weight = mean.dtype.type(1) - decay
-    return mean + (new - mean) * weight if order == "dense" else mean * decay + new * weight
+    result: Array = mean + (new - mean) * weight if order == "dense" else mean * decay + new * weight
+    return result

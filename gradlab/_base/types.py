@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+
+import numpy as np
 
 if TYPE_CHECKING:
     import jax
-    import numpy as np
 
     Array: TypeAlias = np.ndarray | jax.Array
 else:
-    Array = Any
+    Array = Any  # JAX need not be there
+
+Number: TypeAlias = float | np.number | Array  # a hyperparameter, say: a number, or an array of shape ()
+A = TypeVar("A", bound=Array)  # one kind of array in, the same kind out
+MaybeA = TypeVar("MaybeA", bound=Array | None)
+
+
+class Namespace(Protocol):
+    """`numpy` or `jax.numpy`, as far as both make arrays of arrays."""
+
+    def __getattr__(self, name: str) -> Callable[..., Array]: ...

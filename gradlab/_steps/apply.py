@@ -1,4 +1,13 @@
-"""The ways to use a rule on a variable: dense, rows (duplicates summed once), each occurrence in turn, every row."""
+"""The ways to use a rule on a variable: `dense` for an array, three for IndexedSlices.
+
+| way         | a row named twice       | rows not named          | used by                                           |
+|-------------|-------------------------|-------------------------|---------------------------------------------------|
+| `rows`      | moves once, by the sum  | keep weights and slots  | lazy rules: most of `gl.train`, `gl.tpu`          |
+| `each`      | moves twice, in order   | keep weights and slots  | gradient descent; TPU tables that sum no slices   |
+| `every_row` | moves once, by the sum  | move by a gradient of 0 | rules with `lazy=False`: `AdamOptimizer`          |
+
+`sparse` is `rows` for a lazy rule and `every_row` for one that is not.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +19,7 @@ import numpy as np
 from .._base.arrays import (
     Array,
     add_rows,
+    is_jax,
     is_traced,
     namespace,
     occurrence,
@@ -65,8 +75,9 @@ def each(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> tuple
     if g.indices.shape[0] == 0:
         return w, slots
     xp = namespace(w)
-    if rule.adds and xp is not np:  # turns would cost as often the slices as the most frequent row comes
-        return add_rows(w, g.indices, rule(xp.zeros(g.values.shape, w.dtype), (), g.values, lr)[0]), slots
+    if rule.adds and is_jax(w):  # turns would cost as often the slices as the most frequent row comes
+        zeros: Any = xp.zeros(g.values.shape, w.dtype)
+        return add_rows(w, g.indices, rule(zeros, (), g.values, lr)[0]), slots
     rank, outside = occurrence(g.indices), w.shape[0]
     if xp is np:
         turns = np.split(np.argsort(rank, kind="stable"), np.bincount(rank).cumsum()[:-1])
@@ -75,14 +86,15 @@ def each(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> tuple
     def turn(k: Any, state: tuple[Array, Slots]) -> tuple[Array, Slots]:
         return _update(rule, *state, g.indices, xp.where(rank == k, g.indices, outside), g.values, lr)
 
-    return repeat(rank.max() + 1, turn, (w, slots))
+    done: tuple[Array, Slots] = repeat(rank.max() + 1, turn, (w, slots))
+    return done
 
 
 def _in_turns(
     rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any, turns: Sequence[Array]
 ) -> tuple[Array, Slots]:
     """One update for each set of slices, none of which holds a row twice: what all of them cost is what slices cost."""
-    tables = [x.copy() for x in (w, *slots)]
+    tables = [np.array(x) for x in (w, *slots)]
     for now in turns:
         named = g.indices[now]
         new_w, new_slots = rule(tables[0][named], tuple(s[named] for s in tables[1:]), g.values[now], lr)

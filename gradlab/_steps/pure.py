@@ -61,7 +61,7 @@ def update(
     """
     tree, (weights, given) = _matched(state, values, grads)
     moving = [k for k, g in enumerate(given) if g is not None]
-    pairs = process([(given[k], weights[k]) for k in moving])
+    pairs = process([(g, w) for g, w in zip(given, weights, strict=True) if g is not None])
     now, new, slots = rule.at(state["shared"]), list(weights), list(state["slots"])
     rates = cache(rate) if callable(rate) else lambda _: rate
     for k, (g, _) in zip(moving, pairs, strict=True):
@@ -125,4 +125,4 @@ def _difference(values: Any, grads: Any) -> str:
 
 def stepped(rule: rules.Rule, w: Array, slots: Slots, g: Gradient, rate: Any, sparse: Sparse) -> tuple[Array, Slots]:
     """One variable's update, dense or sparse by the kind of its gradient."""
-    return (sparse if isinstance(g, IndexedSlices) else apply.dense)(rule, w, slots, g, rate)
+    return sparse(rule, w, slots, g, rate) if isinstance(g, IndexedSlices) else apply.dense(rule, w, slots, g, rate)

@@ -1,10 +1,10 @@
-"""Gradients of a loss callable with respect to variables, through JAX."""
+"""Gradients of a loss callable with respect to variables, through JAX, and the tape that notes which ones it reads."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -12,10 +12,64 @@ from .._base.arrays import Array, as_array, is_float, is_jax, is_traced, namespa
 from .._base.errors import DTypeError, InvalidArgumentError, NotAVariableError
 from .._base.options import is_strict
 from .._base.slices import Gradient, IndexedSlices
-from .tape import Tape
 from .variable import Variable, _tape, current_collection, register
 
-Loss = Callable[[], Any]
+Loss: TypeAlias = Callable[[], Any]
+GradsAndVars: TypeAlias = list[tuple[Gradient | None, Variable]]
+
+
+class Tape:
+    """Stands traced values in for variables while a loss runs, and notes which ones it read and how.
+
+    It lives in a context variable, so each thread differentiates by itself.
+    """
+
+    def __init__(self, variables: Sequence[Variable], values: Sequence[Array]) -> None:
+        self.values = {id(v): x for v, x in zip(variables, values, strict=True)}
+        self.read_whole: set[int] = set()
+        self.read_rows: set[int] = set()
+        self.sites = 0
+        self.dense_rows: set[int] = set()  # gathers whose derivative had to be dense
+        self.slices: dict[int, list[tuple[int, Array, Array]]] = {}
+
+    def __enter__(self) -> Tape:
+        self._token = _tape.set(self)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        _tape.reset(self._token)
+
+    def read(self, variable: Variable, value: Array) -> Array:
+        self.read_whole.add(id(variable))
+        return self.values.get(id(variable), value)
+
+    def gather(self, variable: Variable, indices: Array) -> Array:
+        """Rows of a variable whose derivative is kept as slices; inside `jit` or `scan` it becomes dense."""
+        self.read_rows.add(id(variable))
+        site, self.sites = self.sites, self.sites + 1
+        return _gather_site(self, id(variable), site)(self.values[id(variable)], indices)
+
+
+def _gather_site(tape: Tape, variable: int, site: int) -> Callable[[Array, Array], Array]:
+    from .._steps.jax import jax
+
+    @jax.custom_vjp
+    def rows(table: Array, indices: Array) -> Array:
+        return table[indices]
+
+    def forward(table: Array, indices: Array) -> tuple[Array, Any]:
+        return table[indices], (indices, table.shape)
+
+    def backward(saved: Any, g: Array) -> tuple[Array | None, None]:
+        indices, shape = saved
+        if is_traced(g) or is_traced(indices):
+            tape.dense_rows.add(variable)
+            return jax.numpy.zeros(shape, g.dtype).at[indices].add(g), None
+        tape.slices.setdefault(variable, []).append((site, indices.reshape(-1), g.reshape(-1, *shape[1:])))
+        return None, None
+
+    rows.defvjp(forward, backward)
+    return rows
 
 
 def gather(params: Any, indices: Any) -> Array:
@@ -43,7 +97,8 @@ def gather(params: Any, indices: Any) -> Array:
     IndexedSlices(np.empty((ids.size, 0)), ids.reshape(-1)).check_rows(shape[0], "gather")
     tape = _tape.get()
     if tape is not None and isinstance(params, Variable) and id(params) in tape.values:
-        return tape.gather(params, ids)
+        rows: Array = tape.gather(params, ids)
+        return rows
     table = as_array(params)
     return take_rows(table, namespace(table).asarray(ids))
 
@@ -60,7 +115,7 @@ def gradients(
     unconnected_gradients: str = "none",
     *,
     strict: Literal["tf"] | None = None,
-) -> list[Gradient]:
+) -> list[Gradient | None]:
     """Derivatives of the sum of ys with respect to each x.
 
         result_i = sum_k  grad_ys_k . d ys_k / d x_i
@@ -125,7 +180,7 @@ def check_variables(items: Sequence[Any], what: str) -> list[Variable]:
     return list(items)
 
 
-def touched_variables(loss: Loss, upstream: Any) -> list[tuple[Gradient, Variable]]:
+def touched_variables(loss: Loss, upstream: Any) -> GradsAndVars:
     """Gradients of a loss for the trainable variables of the current collection that it reads."""
     candidates = [v for v in current_collection() if v.trainable and is_float(v.dtype)]
     grads, read = differentiate([loss], candidates, [upstream])
@@ -137,7 +192,7 @@ def differentiate(
     variables: Sequence[Variable],
     upstream: Sequence[Any],
     at: dict[Variable, Array] | None = None,
-) -> tuple[list[Gradient], set[int]]:
+) -> tuple[list[Gradient | None], set[int]]:
     """Gradients for each variable and the ids of the variables read. `at` gives other values to compute with."""
     from .._steps.jax import jax
 
@@ -201,7 +256,7 @@ def _checked_upstream(u: Any, y: Array) -> Array:
     return jnp.asarray(array, y.dtype)
 
 
-def _gradient(tape: Tape, v: Variable, dense: Array, depends: Callable[[], bool]) -> Gradient:
+def _gradient(tape: Tape, v: Variable, dense: Array, depends: Callable[[], bool]) -> Gradient | None:
     """One variable's gradient in the form TensorFlow gives it: None, slices of its gathers, or dense."""
     slices = [s[1:] for s in sorted(tape.slices.get(id(v), []), key=lambda s: s[0])]
     whole = id(v) in tape.read_whole | tape.dense_rows or (id(v) in tape.read_rows and not slices)

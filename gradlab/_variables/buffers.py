@@ -21,7 +21,7 @@ class Fresh:
 
     def __init__(self, value: Array) -> None:
         self._value, self._lock = value, threading.RLock()
-        self._spare: Array | None = None
+        self._spare: np.ndarray | None = None
 
 
 Cell = Variable | Fresh
@@ -69,12 +69,14 @@ def spare(cell: Cell) -> np.ndarray:
 
     Pages fresh from the system cost more than a step does.
     """
-    value, kept = cell._value, [cell._spare]
+    value: Any = cell._value
+    kept: Taken = [cell._spare]
     cell._spare = None
     if kept[0] is None or not is_ours(kept) or _layout(kept[0]) != _layout(value):
         return np.empty_like(value)
     kept[0].flags.writeable = True
-    return kept[0]
+    buffer: np.ndarray = kept[0]
+    return buffer
 
 
 def _layout(x: np.ndarray) -> tuple[Any, ...]:
@@ -84,4 +86,5 @@ def _layout(x: np.ndarray) -> tuple[Any, ...]:
 def swap(cell: Cell, new: np.ndarray) -> None:
     """`new` becomes the value, the value the spare buffer."""
     new.flags.writeable = False
-    cell._value, cell._spare = new, cell._value
+    value: Any = cell._value
+    cell._value, cell._spare = new, value

@@ -12,9 +12,8 @@ import numpy as np
 from .._base.arrays import Array
 from .._base.errors import GateWarning, warn
 from ..rules import StochasticGradientDescent
-from .autodiff import Loss, check_variables, differentiate
+from .autodiff import Loss, Tape, check_variables, differentiate
 from .graph import Graph
-from .tape import Tape
 from .variable import Variable
 
 GATE_NONE, GATE_OP, GATE_GRAPH = 0, 1, 2

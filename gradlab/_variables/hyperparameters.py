@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from inspect import signature
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from .._base.arrays import as_array, is_python_number
 from .._base.errors import InvalidArgumentError
+from .._base.types import Number
+from .variable import Variable
+
+Rate: TypeAlias = Number | Variable | Callable[[], Number | Variable]  # what is asked at every step
 
 
 def is_plain(x: Any) -> bool:

@@ -15,15 +15,13 @@ from .._base.errors import DTypeError
 from .._base.slices import Gradient
 from .._steps import apply, pure
 from ..rules.rule import Shared
-from .autodiff import Loss, check_aggregation, check_variables, differentiate, listed, touched_variables
+from .autodiff import GradsAndVars, Loss, check_aggregation, check_variables, differentiate, listed, touched_variables
 from .gate import GATE_GRAPH, GATE_NONE, GATE_OP, check_gate
 from .gradient_checks import check_step, checked_pairs
-from .hyperparameters import check_functions, described, is_plain, scalar
+from .hyperparameters import Rate, check_functions, described, is_plain, scalar
 from .slots import SlotStore
 from .update import Job, commits
 from .variable import Variable, current_collection, trainable_variables
-
-Rate = Any  # number, array, variable, or a function without arguments that returns one
 
 
 class Optimizer:
@@ -80,7 +78,7 @@ class Optimizer:
         aggregation_method: int | None = None,
         colocate_gradients_with_ops: bool = False,
         grad_loss: Any = None,
-    ) -> list[tuple[Gradient, Variable]]:
+    ) -> GradsAndVars:
         """First step: (gradient or None, variable) for each variable, in order.
 
         Args:
@@ -155,7 +153,7 @@ class Optimizer:
         [0.5, -1.0]
         """
 
-        def pairs() -> list[tuple[Gradient, Variable]]:
+        def pairs() -> GradsAndVars:
             return self.compute_gradients(
                 loss, var_list, gate_gradients, aggregation_method, colocate_gradients_with_ops, grad_loss
             )
@@ -194,8 +192,8 @@ class Optimizer:
         rate = self._rate()
         return pure.update(self._rule_at(rate), rate, state, values, grads, type(self)._sparse)
 
-    def _rate(self) -> Array:
-        """The learning rate of one step; a function is called once for all variables."""
+    def _rate(self) -> Any:
+        """The learning rate of one step, a scalar array; a function is called once for all variables."""
         return _number(self._learning_rate, "learning_rate")
 
     def _rule_at(self, rate: Array) -> rules.Rule:

@@ -1,4 +1,8 @@
-"""The update of a variable in the shells of the optimizers: first all that may fail, then the new values."""
+"""The update of a variable in the shells of the optimizers: first all that may fail, then the new values.
+
+A `Job` is one gradient for one variable, with the rule and the way of slices. `commits` does the jobs and returns, for
+each variable, a `Commit`: a function that only stores and cannot fail. A `Look` may inspect new slots before that.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +10,20 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from .._base.arrays import CACHED, Array, is_jax, is_traced, precision
 from .._base.slices import Gradient, IndexedSlices
-from .._steps import apply, pure
-from .._steps.in_place import blocks, donated
+from .._steps import apply, blocks, donated, pure
 from ..rules import Rule
 from ..rules.rule import Slots
 from .buffers import Cell, Fresh, is_ours, spare, swap, taken
 from .variable import Variable
 
-Commit = Callable[[], Any]
-Look = Callable[[Slots, Any, Slots], None]  # the slots as they are, which of their rows change, what will stand there
+Commit: TypeAlias = Callable[[], Any]
+Look: TypeAlias = Callable[[Slots, Any, Slots], None]  # the slots as they are, which of their rows change, the new rows
 
 
 def unseen(slots: Slots, rows: Any, new: Slots) -> None:
@@ -86,7 +89,8 @@ def prepared(job: Job, slots: Sequence[Cell]) -> Commit | None:
     None are: a variable with a constraint, slots of another shape or dtype, ways of slices that `_way` does not know,
     values inside `jit` or on several devices, NumPy with JAX, and NumPy arrays so small that new memory costs nothing.
     """
-    v, g, lr = job.v, job.g, job.lr
+    v, lr = job.v, job.lr
+    g: Any = job.g
     parts = [g.values, g.indices, lr] if isinstance(g, IndexedSlices) else [g, lr]
     small = not is_jax(v._value) and v._value.size <= CACHED
     if v.constraint is not None or small or any(is_traced(x) for x in (v._value, *parts)):
@@ -138,7 +142,7 @@ def _with_numpy(rule: Rule, cells: Sequence[Cell], g: Any, lr: Any, way: Any, lo
     return commit
 
 
-def _write_rows(cells: Sequence[Cell], named: np.ndarray, new: Sequence[np.ndarray]) -> None:
+def _write_rows(cells: Sequence[Cell], named: np.ndarray, new: Slots) -> None:
     with taken(cells) as values:
         for cell, value in zip(cells, values, strict=True):
             cell._spare = None  # only dense steps need one

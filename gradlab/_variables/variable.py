@@ -55,7 +55,7 @@ class Variable(NDArrayOperatorsMixin):
         self.name, self.trainable, self.constraint = f"{base}:0", trainable, constraint
         self._lock = threading.RLock()
         self._value = _frozen(value if dtype is None else value.astype(dtype))
-        self._spare: Array | None = None  # a buffer for a next value
+        self._spare: np.ndarray | None = None  # a buffer for a next value
         collection.add(self)
         register()
 
@@ -149,6 +149,16 @@ class Variable(NDArrayOperatorsMixin):
 
     def __bool__(self) -> bool:
         return bool(self.value)
+
+    if TYPE_CHECKING:  # what the mixin does, which NumPy leaves untyped
+
+        def _unary(self) -> Array: ...
+        def _binary(self, other: Any) -> Array: ...
+
+        __neg__ = __pos__ = __abs__ = __invert__ = _unary
+        __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _binary
+        __matmul__ = __rmatmul__ = __pow__ = __rpow__ = __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = _binary
+        __lt__ = __le__ = __gt__ = __ge__ = __and__ = __or__ = __xor__ = __rand__ = __ror__ = __rxor__ = _binary
 
     # Variables are dict keys, so == is identity; compare values with `.value ==`.
     __eq__ = object.__eq__

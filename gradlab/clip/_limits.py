@@ -10,10 +10,10 @@ import numpy as np
 
 from .._base.arrays import Array, as_array, is_float, is_jax, is_python_number, is_weak, namespace
 from .._base.errors import ClipWarning, DTypeError, warn
-from .._base.slices import IndexedSlices
+from .._base.slices import Gradient, IndexedSlices
 
 
-def on_values(clip: Callable[[Array], Array], t: Any) -> Any:
+def on_values(clip: Callable[[Array], Array], t: Any) -> Gradient:
     """Clip an array, or the values of IndexedSlices."""
     if isinstance(t, IndexedSlices):
         return t.with_values(clip(t.values))

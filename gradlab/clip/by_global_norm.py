@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from .._base.arrays import Array, as_array, flush, namespace, quiet, scaled, sum_squares
 from .._base.errors import DTypeError, InvalidArgumentError, MissingDTypeError
 from .._base.options import Semantics, is_old
-from .._base.slices import IndexedSlices
+from .._base.slices import IndexedSlices, MaybeG
 from ._limits import check_limit, check_norm, need_float, operand
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 
 @quiet
@@ -49,7 +52,7 @@ def _values_of(t_list: Any) -> list[Array]:
 
 def _global_norm(arrays: list[Array]) -> Array:
     if not arrays:
-        return np.float32(0)
+        return namespace().float32(0)
     dtypes = {a.dtype for a in arrays}
     if len(dtypes) > 1:
         raise DTypeError(
@@ -61,10 +64,30 @@ def _global_norm(arrays: list[Array]) -> Array:
     return xp.sqrt(xp.sum(halves) * halves.dtype.type(2))
 
 
+@overload
+def clip_by_global_norm(
+    t_list: Sequence[MaybeG],
+    clip_norm: ArrayLike,
+    use_norm: Any = None,
+    name: str | None = None,
+    *,
+    semantics: Semantics = "tf2.21",
+) -> tuple[list[MaybeG], Array]: ...
+@overload
+def clip_by_global_norm(
+    t_list: Sequence[Any],
+    clip_norm: ArrayLike,
+    use_norm: Any = None,
+    name: str | None = None,
+    *,
+    semantics: Semantics = "tf2.21",
+) -> tuple[list[Any], Array]: ...
+
+
 @quiet
 def clip_by_global_norm(
     t_list: Sequence[Any],
-    clip_norm: Any,
+    clip_norm: ArrayLike,
     use_norm: Any = None,
     name: str | None = None,
     *,

@@ -3,21 +3,50 @@
 from __future__ import annotations
 
 import operator
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
 from .._base.arrays import Array, as_array, broadcasts_into, flush, namespace, quiet, sum_squares
 from .._base.errors import DTypeError, InvalidArgumentError
 from .._base.options import Semantics, is_old
-from .._base.slices import IndexedSlices
+from .._base.slices import G, Gradient, IndexedSlices
 from ._limits import check_limit, check_norm, need_float, on_values, operand
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
+@overload
+def clip_by_norm(
+    t: G,
+    clip_norm: ArrayLike,
+    axes: int | Sequence[int] | None = None,
+    name: str | None = None,
+    *,
+    semantics: Semantics = "tf2.21",
+) -> G: ...
+@overload
+def clip_by_norm(
+    t: Any,
+    clip_norm: ArrayLike,
+    axes: int | Sequence[int] | None = None,
+    name: str | None = None,
+    *,
+    semantics: Semantics = "tf2.21",
+) -> Array: ...
 
 
 @quiet
 def clip_by_norm(
-    t: Any, clip_norm: Any, axes: Any = None, name: str | None = None, *, semantics: Semantics = "tf2.21"
-) -> Any:
+    t: Any,
+    clip_norm: ArrayLike,
+    axes: int | Sequence[int] | None = None,
+    name: str | None = None,
+    *,
+    semantics: Semantics = "tf2.21",
+) -> Gradient:
     """Shrink t so that its Euclidean norm is at most clip_norm; the direction stays.
 
         n = sqrt(sum(t*t)),  result = (t * clip_norm) / max(n, clip_norm)

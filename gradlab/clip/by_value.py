@@ -2,20 +2,49 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from .._base.arrays import Array, broadcasts_into, flush, is_float, namespace, quiet
 from .._base.errors import DTypeError
 from .._base.options import Semantics, is_old
+from .._base.slices import G, Gradient
 from ._limits import check_bounds, on_values, operand
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
+@overload
+def clip_by_value(
+    t: G,
+    clip_value_min: ArrayLike,
+    clip_value_max: ArrayLike,
+    name: str | None = None,
+    *,
+    semantics: Semantics = "tf2.21",
+) -> G: ...
+@overload
+def clip_by_value(
+    t: Any,
+    clip_value_min: ArrayLike,
+    clip_value_max: ArrayLike,
+    name: str | None = None,
+    *,
+    semantics: Semantics = "tf2.21",
+) -> Array: ...
 
 
 @quiet
 def clip_by_value(
-    t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None, *, semantics: Semantics = "tf2.21"
-) -> Any:
+    t: Any,
+    clip_value_min: ArrayLike,
+    clip_value_max: ArrayLike,
+    name: str | None = None,
+    *,
+    semantics: Semantics = "tf2.21",
+) -> Gradient:
     """Every entry into [clip_value_min, clip_value_max].
 
         result = max(min(t, clip_value_max), clip_value_min)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -19,11 +20,11 @@ from .by_global_norm import clip_by_global_norm
 Tensors = list[np.ndarray]
 
 
-def _norm(tensors: Tensors) -> np.floating:
+def _norm(tensors: Tensors) -> Any:
     return np.sqrt(np.sum(np.stack([np.sum(t * t) for t in tensors])))
 
 
-def _norm_of_norms(tensors: Tensors) -> np.floating:
+def _norm_of_norms(tensors: Tensors) -> Any:
     norms = np.stack([np.sqrt(np.sum(t * t)) for t in tensors])
     return np.sqrt(np.sum(norms * norms))
 

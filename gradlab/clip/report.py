@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._base.arrays import quiet
-from .._base.numbers import percent
+from .._base.numbers import number, percent
 from .._base.tree import named_leaves
 
 
@@ -42,7 +42,7 @@ class ClipReport:
 
 def _line(name: str, r: ClipReport) -> str:
     return (
-        f"{name:<12} norm {r.norm_before:.4g} -> {r.norm_after:.4g}  factor {r.factor:.3g}  "
+        f"{name:<12} norm {number(r.norm_before, 4)} -> {number(r.norm_after, 4)}  factor {number(r.factor)}  "
         f"entries hit {percent(r.fraction_clipped)}  turned {r.angle:.1f} deg"
     )
 

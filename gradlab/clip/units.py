@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .._base.arrays import Array, namespace, quiet, sum_squares
+from .._base.types import MaybeA
 from ._limits import floats, positive
 
 
@@ -17,7 +18,9 @@ def _unit_axes(ndim: int) -> tuple[int, ...]:
 
 
 @quiet
-def adaptive_grad_clip(grads: Sequence[Any], params: Sequence[Any], clipping: float, eps: float = 1e-3) -> list[Any]:
+def adaptive_grad_clip(
+    grads: Sequence[MaybeA], params: Sequence[Any], clipping: float, eps: float = 1e-3
+) -> list[MaybeA]:
     """Limit each unit's gradient to a share of the unit's own weights (AGC).
 
         limit_u = clipping * max(|w_u|, eps),  result_u = g_u * limit_u / max(|g_u|, 1e-6)  where |g_u| >= limit_u
@@ -41,10 +44,12 @@ def adaptive_grad_clip(grads: Sequence[Any], params: Sequence[Any], clipping: fl
     positive(clipping, "clipping"), positive(eps, "eps")
     if len(grads) != len(params):
         raise ValueError(f"grads and params must be equally long, got {len(grads)} and {len(params)}")
-    return [None if g is None else _agc(g, p, clipping, eps) for g, p in zip(grads, params, strict=True)]
+    return [_agc(g, p, clipping, eps) for g, p in zip(grads, params, strict=True)]
 
 
-def _agc(grad: Any, param: Any, clipping: float, eps: float) -> Array:
+def _agc(grad: Any, param: Any, clipping: float, eps: float) -> Any:
+    if grad is None:
+        return None
     g, w = floats([grad, param], "grads and params")
     if g.shape != w.shape:
         raise ValueError(f"a gradient has shape {g.shape}, its parameter {w.shape}")
@@ -58,7 +63,7 @@ def _agc(grad: Any, param: Any, clipping: float, eps: float) -> Array:
 
 
 @quiet
-def clip_by_block_rms(t_list: Sequence[Any], threshold: float) -> list[Any]:
+def clip_by_block_rms(t_list: Sequence[MaybeA], threshold: float) -> list[MaybeA]:
     """Limit the root mean square of each tensor by itself.
 
         result_i = t_i / max(1, rms(t_i) / threshold),  rms(t) = sqrt(mean(t*t))
@@ -75,10 +80,12 @@ def clip_by_block_rms(t_list: Sequence[Any], threshold: float) -> list[Any]:
     """
     positive(threshold, "threshold")
 
-    def clip(t: Any) -> Array:
+    def clip(t: Any) -> Any:
+        if t is None:
+            return None
         (t,) = floats([t], "t_list")
         xp = namespace(t)
         rms = xp.sqrt(sum_squares(t) / t.dtype.type(max(t.size, 1)))
         return xp.asarray(t / xp.maximum(t.dtype.type(1), rms / t.dtype.type(threshold)))
 
-    return [None if t is None else clip(t) for t in t_list]
+    return [clip(t) for t in t_list]

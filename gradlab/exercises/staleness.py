@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._asynchrony.staleness import compensated, damping, is_fresh
+from .._asynchrony.staleness import compensated, damping, is_accepted
 from .choice import Choice
 from .coded import Coded
 from .pictures import arrows, cells
@@ -52,7 +52,7 @@ def _steps(now: int, noted: list[int], limit: int) -> dict[str, Any]:
 accept = Coded(
     question="Write which of many gradients are accepted, from the steps at which they were read and a limit.",
     cases=[_steps(8, [8, 7, 6, 5, 3, 11], 2), _steps(4, [4, 3, 9], 0)],
-    right=lambda now, noted, limit: is_fresh(now - noted, limit),
+    right=lambda now, noted, limit: is_accepted(now - noted, limit),
     mistakes=(
         (lambda now, noted, limit: noted == noted, "That accepts everything."),
         (lambda now, noted, limit: noted != noted, "That accepts nothing."),

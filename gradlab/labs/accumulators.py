@@ -149,10 +149,10 @@ def _story(needs: int, pause: int, second: int, notes: str, reduction: str) -> t
     began, rows, insides = [0] * WORKERS, [], [_inside(accumulator, takers, _NOTHING)]
     for worker, gradient in _gradients():
         receipt = accumulator.apply_grad(gradient, {"read": began[worker], "never": 0, "ahead": 1000}[notes])
-        full = _NOTHING + insides[-1].total * bool(insides[-1].count) + gradient * receipt.kept
+        full = _NOTHING + insides[-1].total * bool(insides[-1].count) + gradient * receipt.accepted
         who, value, asked = takers.served()
         began[worker] = accumulator.global_step
-        rows.append((worker, receipt.local_step, receipt.step, receipt.kept, receipt.count, who, asked, gradient))
+        rows.append((worker, receipt.local_step, receipt.step, receipt.accepted, receipt.count, who, asked, gradient))
         now = _inside(accumulator, takers, gradient)
         insides.append(now._replace(total=full, value=value, of=receipt.count) if who else now)
     return Arrivals(*map(list, zip(*rows, strict=True))), insides

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .._asynchrony.staleness import is_fresh
+from .._asynchrony.staleness import is_accepted
 from .._base.numbers import percent
 from ..figures.sequence import Range, Schedule, SequenceView
 from ..live import Description, Menu, Slider, Toggle
@@ -59,7 +59,7 @@ class Moment(NamedTuple):
         ledger = Simulation(self.play.trace).goto(self.done).ledger
         made = self.play.trace.moves[: self.done].tolist()
         passed = [k for k in range(WORKERS) if ledger.fresh[k] and made.count([CHECK, k]) > made.count([UPDATE, k])]
-        return sum(not is_fresh(ledger.step - ledger.read_at[k], ledger.staleness) for k in passed)
+        return sum(not is_accepted(ledger.step - ledger.read_at[k], ledger.staleness) for k in passed)
 
 
 def _over(trace: Moment) -> tuple[bool, str]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .._asynchrony.staleness import is_fresh
+from .._asynchrony.staleness import is_accepted
 from .._base.arrays import Array, as_array
 from .._base.errors import DTypeError, InvalidArgumentError
 from ._exact import Replacement
@@ -83,7 +83,7 @@ def drop_stale(inner: optax.GradientTransformation, staleness: Any) -> optax.Gra
 
         _check_integer(local_step, "local_step")
         step, counter, before = state
-        fresh = is_fresh(step - local_step, staleness)
+        fresh = is_accepted(step - local_step, staleness)
         updates, after = inner.update(grads, before, params, **extra)
         kept, dropped = StaleState(step + 1, counter, after), StaleState(step, counter + 1, before)
         state = jax.tree.map(lambda new, old: jnp.where(fresh, new, old), kept, dropped)

@@ -11,8 +11,7 @@ import numpy as np
 
 from .._asynchrony.accumulators import Receipt, SparseGradient
 from .._asynchrony.accumulators.arguments import read_any, read_step
-from .._asynchrony.accumulators.kernel import Kernel
-from .._asynchrony.accumulators.spec import DENSE, SPARSE, Spec, kernel_for
+from .._asynchrony.accumulators.kernel import DENSE, SPARSE, Kernel, Spec, kernel_for
 from .._base.arrays import Array, as_array
 from .._base.errors import InvalidArgumentError, NotFoundError
 
@@ -212,7 +211,7 @@ def AccumulatorApplyGradient(*, handle: Any, local_step: Any, gradient: Any, nam
     Source: `tf.raw_ops.AccumulatorApplyGradient`, TensorFlow 2.21 (2026).
 
     >>> handle = ConditionalAccumulator(dtype="float32", shape=[1])
-    >>> AccumulatorApplyGradient(handle=handle, local_step=5, gradient=[1.0]).kept
+    >>> AccumulatorApplyGradient(handle=handle, local_step=5, gradient=[1.0]).accepted
     True
     """
     return kernel_of(handle, REF, DENSE).apply(read_any(gradient, "gradient"), read_integer(local_step, "local_step"))

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from .._base.arrays import Array, is_jax, namespace
+from .._base.types import Number
 
 
-def soft_threshold(x: Array, limit: Array) -> Array:
-    """x moved towards 0 by `limit`, and no further than 0.
+def soft_threshold(x: Array, limit: Number) -> Array:
+    """x moved toward 0 by `limit`, and no further than 0.
 
     >>> import numpy as np
     >>> soft_threshold(np.array([3.0, -0.5]), 1.0).tolist()
     [2.0, -0.0]
     """
     xp = namespace(x, limit)
-    return xp.sign(x) * xp.maximum(abs(x) - limit, x.dtype.type(0))
+    return xp.sign(x) * xp.maximum(xp.abs(x) - limit, x.dtype.type(0))
 
 
-def shrink(x: Array, l1: Array, l2: Array, order: str = "dense") -> Array:
+def shrink(x: Array, l1: Number, l2: Number, order: str = "dense") -> Array:
     """The minimum over w of (w - x)² / 2 + l1 |w| + l2 w² / 2; with the order "scalar" the division is `wide`.
 
     >>> import numpy as np
@@ -31,7 +34,7 @@ def shrink(x: Array, l1: Array, l2: Array, order: str = "dense") -> Array:
     return namespace(x).asarray(numerator / divisor, x.dtype)
 
 
-def wide(like: Array, *xs: Array) -> tuple[Array, ...]:
+def wide(like: Array, *xs: Number) -> tuple[Any, ...]:
     """`xs` in double precision, in which TensorFlow computes slices of one element; under JAX as they are.
 
     >>> import numpy as np

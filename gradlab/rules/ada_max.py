@@ -45,6 +45,6 @@ class AdaMax(Rule):
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
         (m, v), xp, one = slots, namespace(w), w.dtype.type(1)
         m = decaying_mean(m, g, self.beta1, "dense")
-        decayed, size = self.beta2 * v, abs(g)
+        decayed, size = self.beta2 * v, xp.abs(g)
         v = xp.where(size > decayed, size, decayed)  # a gradient of NaN does not count, as in TensorFlow
         return w - lr / (one - self.beta1_power) * (m / (v + self.epsilon)), (m, v)

@@ -60,16 +60,20 @@ class Adagrad(Rule):
         if self.epsilon_place == "inside":
             return _sqrt(accumulator + self.epsilon)
         root = _sqrt(accumulator)
-        return root + self.epsilon if self.epsilon_place == "outside" else root
+        divisor: Array = root + self.epsilon if self.epsilon_place == "outside" else root
+        return divisor
 
     def scaled(self, g: Array, lr: Array, accumulator: Array) -> Array:
         """The step that a gradient makes with this accumulator."""
         root, one = self.root(accumulator), g.dtype.type(1)
+        step: Array
         if self.order == "divide":
-            return (g * lr) / root
-        if self.order == "reciprocal":
-            return (g * lr) * (one / root)
-        return (g * namespace(g).where(accumulator > 0, one / root, 0 * one)) * lr
+            step = (g * lr) / root
+        elif self.order == "reciprocal":
+            step = (g * lr) * (one / root)
+        else:
+            step = (g * namespace(g).where(accumulator > 0, one / root, 0 * one)) * lr
+        return step
 
 
 def _sqrt(x: Array) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from .._base.arrays import Array, namespace
 from .._base.options import check_choice
@@ -63,9 +63,10 @@ class AdagradDA(Rule):
         total, squared = slots[0] + g, self._squared(slots[1], g)
         root = namespace(w).sqrt(squared)
         steps, l1, l2 = self.global_step, self.l1_regularization_strength, self.l2_regularization_strength
+        x: Any
         if self.order == "dense":
             return -lr * soft_threshold(total, steps * l1) / (steps * lr * l2 + root), (total, squared)
-        terms = (total, root, steps, lr, l1, l2)
+        terms: tuple[Any, ...] = (total, root, steps, lr, l1, l2)
         x, root, steps, lr, l1, l2 = wide(w, *terms) if self.order == "scalar" else terms
         new_w = -soft_threshold(x / steps, l1) / (l2 + root / (steps * lr))
         return namespace(w).asarray(new_w, w.dtype), (total, squared)

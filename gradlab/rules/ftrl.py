@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 
 from .._base.arrays import Array, is_jax, namespace, power
 from .._base.options import check_choice
+from .._base.types import Number
 from .rule import Rule, Slots
 
 
@@ -57,22 +58,23 @@ class Ftrl(Rule):
 
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
         (accum, linear), two = slots, w.dtype.type(2)
+        l1: Number = self.l1
         new = accum + g * g
         shrunk = g + two * self.l2_shrinkage * w if _may_differ(self.l2_shrinkage, 0) else g
         root = self.root(new)  # named once, so that XLA simplifies it alike wherever the rule is compiled
         sigma = (self._root(new) if self.order == "scalar" else root) - self._root(accum)
         if self.multiply_linear_by_lr:
-            linear, l1 = self._add(linear, shrunk * lr, sigma * w), self.l1 * lr
+            linear, l1 = self._add(linear, shrunk * lr, sigma * w), l1 * lr
             quadratic = root + two * self.l2 * lr + self.beta
         else:
-            linear, l1 = self._add(linear, shrunk, sigma / lr * w), self.l1
+            linear = self._add(linear, shrunk, sigma / lr * w)
             quadratic = (root + self.beta) / lr + two * self.l2
         return self._solved(linear, l1, quadratic), (new, linear)
 
-    def _solved(self, linear: Array, l1: Array, quadratic: Array) -> Array:
+    def _solved(self, linear: Array, l1: Number, quadratic: Array) -> Array:
         xp = namespace(linear)
         if self.order == "dense":
-            return xp.where(abs(linear) > l1, (xp.sign(linear) * l1 - linear) / quadratic, xp.zeros_like(linear))
+            return xp.where(xp.abs(linear) > l1, (xp.sign(linear) * l1 - linear) / quadratic, xp.zeros_like(linear))
         return (xp.minimum(xp.maximum(linear, -l1), l1) - linear) / quadratic
 
     def root(self, accum: Array) -> Array:
@@ -88,6 +90,6 @@ class Ftrl(Rule):
         return linear + g - pull if self.order == "scalar" else linear + (g - pull)
 
 
-def _may_differ(field: Array, value: float) -> bool:
+def _may_differ(field: Number, value: float) -> bool:
     """Whether a field is not this value; one that JAX knows may be any."""
     return is_jax(field) or bool(field != value)

@@ -87,7 +87,8 @@ class MdlAdagradLight(Rule):
         """What this gradient says the weight u saved, compared with 0."""
         gain, one, limit = g * u, g.dtype.type(1), zero_is_no_limit(self.max_event_benefit)
         benefit = gain * gain / g.dtype.type(2) - gain if self.event_benefit == "quadratic" else -gain
-        return namespace(g).clip(benefit, -limit, limit) * (one - self.mdl_benefit_rampup_coeff)
+        counted: Array = namespace(g).clip(benefit, -limit, limit) * (one - self.mdl_benefit_rampup_coeff)
+        return counted
 
     def _given_up(self, u: Array, benefits: Array) -> tuple[Array, Array]:
         """Weights that cost more than the hard limit start again from 0."""
@@ -104,4 +105,4 @@ class MdlAdagradLight(Rule):
         margin, paid = self.mdl_mix_in_margin, benefits - self.min_servable_mdl_benefit
         divisor = xp.where(margin > zero, margin, one)
         share = xp.where(margin > zero, xp.clip(paid / divisor, zero, one), xp.where(paid >= zero, one, zero))
-        return xp.where(abs(u) >= self.mdl_min_weight, u * share, zero)
+        return xp.where(xp.abs(u) >= self.mdl_min_weight, u * share, zero)

@@ -13,7 +13,7 @@ from .rule import Rule, Slots
 
 @dataclass(frozen=True)
 class ProximalAdagrad(Rule):
-    """Step as Adagrad does, then shrink towards 0 as the penalties ask, at the rate of each weight.
+    """Step as Adagrad does, then shrink toward 0 as the penalties ask, at the rate of each weight.
 
         accumulator = accumulator + g * g
         e = lr * (1 / sqrt(accumulator))        order="dense"

@@ -13,7 +13,7 @@ from .rule import Rule, Slots
 
 @dataclass(frozen=True)
 class ProximalGradientDescent(Rule):
-    """Step against the gradient, then shrink towards 0 as the penalties ask.
+    """Step against the gradient, then shrink toward 0 as the penalties ask.
 
         p = w - g * lr
         w = sign(p) * max(|p| - lr * l1, 0) / (1 + lr * l2)

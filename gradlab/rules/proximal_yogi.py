@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from .._base.arrays import Array, namespace
 from .._base.sums import decaying_mean
+from .._base.types import Number
 from ._proximal import shrink
 from .rule import Rule, Slots
 
@@ -47,7 +48,7 @@ class ProximalYogi(Rule):
         return shrink(w - rate * m, rate * self.l1, rate * self.l2), (v, m)
 
 
-def yogi(v: Array, g: Array, beta2: Array) -> Array:
+def yogi(v: Array, g: Array, beta2: Number) -> Array:
     """Yogi's mean square: it comes nearer to the new square by a share of that square, not of the distance.
 
     >>> import numpy as np
@@ -55,4 +56,5 @@ def yogi(v: Array, g: Array, beta2: Array) -> Array:
     [8.0, 2.0]
     """
     square = g * g
-    return v + namespace(v).sign(square - v) * (v.dtype.type(1) - beta2) * square
+    new: Array = v + namespace(v).sign(square - v) * (v.dtype.type(1) - beta2) * square
+    return new

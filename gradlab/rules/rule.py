@@ -23,9 +23,10 @@ import numpy as np
 
 from .._base.arrays import Array, flush, is_jax, is_traced, namespace, quiet
 from .._base.errors import InvalidArgumentError
+from .._base.types import Namespace, Number
 
 Slots = tuple[Array, ...]
-Shared = dict[str, Array]  # float32 scalars by field name
+Shared = dict[str, Number]  # float32 scalars by field name
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,7 +65,7 @@ class Rule:
         """The same fields at the next step."""
         return shared
 
-    def at(self, shared: Mapping[str, Array]) -> Self:
+    def at(self, shared: Mapping[str, Number]) -> Self:
         """The rule with these fields in place."""
         return dataclasses.replace(self, **shared) if shared else self
 
@@ -98,7 +99,7 @@ class Rule:
         return dataclasses.replace(self, **{n: rounded(x, dtype) for n, x in fields.items() if _is_number(x)})
 
 
-def zero_is_no_limit(limit: Array) -> Array:
+def zero_is_no_limit(limit: Any) -> Array:
     """`limit` where it is above 0, infinity else: what TPU embeddings mean by a limit of 0."""
     return namespace(limit).where(limit > 0, limit, limit.dtype.type(np.inf))
 
@@ -124,5 +125,5 @@ def float32(x: Any) -> Any:
     return rounded(x, np.float32)
 
 
-def _settle(xp: Any, x: Array, dtype: Any) -> Array:
+def _settle(xp: Namespace, x: Array, dtype: Any) -> Array:
     return flush(xp.asarray(x, dtype))

@@ -3,12 +3,25 @@
 A schedule takes a number, a NumPy array or a JAX array, traced or not, of any shape, and is an optax schedule as it is.
 """
 
-from ._schedule import LearningRateSchedule as LearningRateSchedule
-from .cosine import CosineDecay as CosineDecay
-from .cosine import CosineDecayRestarts as CosineDecayRestarts
-from .decay import ExponentialDecay as ExponentialDecay
-from .decay import InverseTimeDecay as InverseTimeDecay
-from .decay import PiecewiseConstantDecay as PiecewiseConstantDecay
-from .decay import PolynomialDecay as PolynomialDecay
-from .serialization import deserialize as deserialize
-from .serialization import serialize as serialize
+from typing import TYPE_CHECKING
+
+from .._base.suggest import only_public as _only_public
+from ._schedule import LearningRateSchedule
+from .cosine import CosineDecay, CosineDecayRestarts
+from .decay import ExponentialDecay, InverseTimeDecay, PiecewiseConstantDecay, PolynomialDecay
+from .serialization import deserialize, serialize
+
+__all__ = [
+    "CosineDecay",
+    "CosineDecayRestarts",
+    "ExponentialDecay",
+    "InverseTimeDecay",
+    "LearningRateSchedule",
+    "PiecewiseConstantDecay",
+    "PolynomialDecay",
+    "deserialize",
+    "serialize",
+]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = _only_public(__name__)

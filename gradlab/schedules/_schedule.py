@@ -10,8 +10,7 @@ import numpy as np
 
 from .._base.arrays import Array, as_array, flush, is_float, namespace, quiet
 from .._base.errors import InvalidArgumentError
-
-Rate = Any  # number or scalar array
+from .._base.types import Namespace, Number
 
 
 class LearningRateSchedule:
@@ -56,7 +55,7 @@ class FieldSchedule(LearningRateSchedule):
 class Decay(FieldSchedule):
     """A schedule that starts at initial_learning_rate, in whose dtype all is computed; subclasses bring `formula`."""
 
-    initial_learning_rate: Rate
+    initial_learning_rate: Number
     _period: ClassVar[str] = "decay_steps"  # the field that steps are divided by
 
     def __post_init__(self) -> None:
@@ -65,14 +64,15 @@ class Decay(FieldSchedule):
 
     @quiet
     def __call__(self, step: Any) -> Array:
-        return flush(self.formula(*settled(self.initial_learning_rate, step)))[()]
+        rate: Array = flush(self.formula(*settled(self.initial_learning_rate, step)))[()]
+        return rate
 
-    def formula(self, xp: Any, rate: Array, step: Array, cast: Callable[[Any], Array]) -> Array:
+    def formula(self, xp: Namespace, rate: Array, step: Array, cast: Callable[[Any], Array]) -> Array:
         """The rate at a step, from what `settled` gives."""
         raise NotImplementedError(f"{type(self).__name__} must define formula(xp, rate, step, cast)")
 
 
-def settled(rate: Rate, step: Any) -> tuple[Any, Array, Array, Callable[[Any], Array]]:
+def settled(rate: Number, step: Any) -> tuple[Any, Array, Array, Callable[[Any], Array]]:
     """(namespace, rate, step, cast): both in the dtype of the rate, and what brings a hyperparameter into it.
 
     A Python float is rounded to float32 on the way, also to float64, as everywhere in TensorFlow.
@@ -82,17 +82,17 @@ def settled(rate: Rate, step: Any) -> tuple[Any, Array, Array, Callable[[Any], A
     return xp, rate, xp.asarray(as_array(step, "step")).astype(rate.dtype), lambda x: _cast(xp, x, rate.dtype)
 
 
-def _cast(xp: Any, x: Any, dtype: Any) -> Array:
-    return xp.asarray(as_array(x, "a hyperparameter")).astype(dtype)
+def _cast(xp: Namespace, x: Any, dtype: Any) -> Array:
+    return xp.asarray(as_array(x, "a hyperparameter"), dtype)
 
 
-def floating(rate: Rate) -> Array:
+def floating(rate: Number) -> Array:
     """The array behind a rate; integers become float32."""
     array = as_array(rate, "initial_learning_rate")
     return array if is_float(array.dtype) else array.astype(np.float32)
 
 
-def check_rate(rate: Rate) -> None:
+def check_rate(rate: Number) -> None:
     """Refuse what cannot be an initial learning rate: None, words, vectors."""
     shape = tuple(floating(rate).shape)
     if shape != ():

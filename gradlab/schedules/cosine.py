@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from .._base.arrays import Array
-from ._schedule import Decay, Rate, precise
+from .._base.types import Namespace, Number
+from ._schedule import Decay, precise
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,26 +36,28 @@ class CosineDecay(Decay):
     1.0 0.75 0.5 0.5
     """
 
-    initial_learning_rate: Rate
+    initial_learning_rate: Number
     decay_steps: Any
     alpha: Any = 0.0
     name: str | None = None
     warmup_target: Any = None
     warmup_steps: Any = 0
 
-    def formula(self, xp: Any, rate: Array, step: Array, cast: Callable[[Any], Array]) -> Array:
+    def formula(self, xp: Namespace, rate: Array, step: Array, cast: Callable[[Any], Array]) -> Array:
         steps = cast(self.decay_steps)
 
         def decayed(top: Array, step: Array) -> Array:
             cosine = cast(0.5) * (cast(1) + precise(xp.cos, xp.asarray(math.pi, rate.dtype) * (step / steps)))
             # In the dtype at once, unlike the other hyperparameters: TensorFlow never makes alpha a tensor.
-            return top * (xp.asarray(1 - self.alpha, rate.dtype) * cosine + xp.asarray(self.alpha, rate.dtype))
+            share: Array = xp.asarray(1 - self.alpha, rate.dtype) * cosine + xp.asarray(self.alpha, rate.dtype)
+            rate_now: Array = top * share
+            return rate_now
 
         if self.warmup_target is None:
             return decayed(rate, xp.minimum(step, steps))
         target, warmup = cast(self.warmup_target), cast(self.warmup_steps)
         step = xp.minimum(step, steps + warmup)
-        warming = (target - rate) * (step / warmup) + rate
+        warming: Array = (target - rate) * (step / warmup) + rate
         return xp.where(step < warmup, warming, decayed(target, step - warmup))
 
 
@@ -82,7 +85,7 @@ class CosineDecayRestarts(Decay):
     1.0 0.49999997 0.5 0.4267767 0.24999999 0.07322331
     """
 
-    initial_learning_rate: Rate
+    initial_learning_rate: Number
     first_decay_steps: Any
     t_mul: Any = 2.0
     m_mul: Any = 1.0
@@ -90,7 +93,7 @@ class CosineDecayRestarts(Decay):
     name: str | None = None
     _period: ClassVar[str] = "first_decay_steps"
 
-    def formula(self, xp: Any, rate: Array, step: Array, cast: Callable[[Any], Array]) -> Array:
+    def formula(self, xp: Namespace, rate: Array, step: Array, cast: Callable[[Any], Array]) -> Array:
         one, t_mul, m_mul, alpha = cast(1), cast(self.t_mul), cast(self.m_mul), cast(self.alpha)
         done = step / cast(self.first_decay_steps)
         longer = xp.floor(precise(xp.log, one - done * (one - t_mul)) / precise(xp.log, t_mul))

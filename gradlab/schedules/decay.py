@@ -10,20 +10,21 @@ from typing import Any
 import numpy as np
 
 from .._base.arrays import Array, as_array, namespace, quiet
-from ._schedule import Decay, FieldSchedule, Rate, precise
+from .._base.types import Namespace, Number
+from ._schedule import Decay, FieldSchedule, precise
 
 
 @dataclass(frozen=True, eq=False)
 class _Progress(Decay):
     """A rate that depends on the progress p = step / decay_steps, or its floor with staircase."""
 
-    initial_learning_rate: Rate
+    initial_learning_rate: Number
     decay_steps: Any
     decay_rate: Any
     staircase: bool = False
     name: str | None = None
 
-    def formula(self, xp: Any, rate: Array, step: Array, cast: Callable[[Any], Array]) -> Array:
+    def formula(self, xp: Namespace, rate: Array, step: Array, cast: Callable[[Any], Array]) -> Array:
         p = step / cast(self.decay_steps)
         return self._decayed(rate, xp.floor(p) if self.staircase else p, cast)
 
@@ -94,14 +95,14 @@ class PolynomialDecay(Decay):
     1.0 0.25 0.0 0.0
     """
 
-    initial_learning_rate: Rate
+    initial_learning_rate: Number
     decay_steps: Any
     end_learning_rate: Any = 0.0001
     power: Any = 1.0
     cycle: bool = False
     name: str | None = None
 
-    def formula(self, xp: Any, rate: Array, step: Array, cast: Callable[[Any], Array]) -> Array:
+    def formula(self, xp: Namespace, rate: Array, step: Array, cast: Callable[[Any], Array]) -> Array:
         end, steps, one = cast(self.end_learning_rate), cast(self.decay_steps), cast(1)
         if self.cycle:
             steps = steps * xp.where(step == 0, one, xp.ceil(step / steps))
@@ -158,6 +159,6 @@ class PiecewiseConstantDecay(FieldSchedule):
         return {"boundaries": list(self.boundaries), "values": list(self.values), "name": self.name}
 
 
-def _of_one_kind(values: Sequence[Any]) -> Sequence[Any]:
+def _of_one_kind(values: Sequence[Any]) -> Sequence[Any] | Array:
     """Python numbers as one array, so that 1 beside 0.5 is a float; arrays as they are."""
     return values if any(hasattr(v, "dtype") for v in values) else as_array(list(values), "values")

@@ -1,13 +1,19 @@
-"""Adagrad."""
+"""Adagrad, and Adagrad by dual averaging."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from .._variables.optimizer import Optimizer, Rate
+import numpy as np
+
+from .. import rules
+from .._variables.gradient_checks import check_step
+from .._variables.hyperparameters import Rate
+from .._variables.optimizer import Optimizer
+from .._variables.variable import Variable
 from ..rules.adagrad import LIBRARIES
-from .checks import check_above_zero
-from .kernels import rounded_as
+from ..rules.rule import Shared
+from .kernels import check_above_zero, rounded_as
 
 
 class AdagradOptimizer(Optimizer):
@@ -45,3 +51,63 @@ class AdagradOptimizer(Optimizer):
         check_above_zero("initial_accumulator_value", initial_accumulator_value)
         rule = replace(LIBRARIES["TensorFlow 1"], initial_accumulator_value=initial_accumulator_value)
         super().__init__(rule, learning_rate, use_locking, name)
+
+
+class AdagradDAOptimizer(Optimizer):
+    """Adagrad by dual averaging: weights from the sums of all gradients, with L1 that keeps them at 0.
+
+        gradient_accumulator = gradient_accumulator + g
+        gradient_squared_accumulator = gradient_squared_accumulator + g * g
+        w = -lr * soft(gradient_accumulator, T * l1) / (T * lr * l2 + sqrt(gradient_squared_accumulator))
+
+    with T = global_step + 1 and soft(x, limit) = sign(x) * max(|x| - limit, 0). The weights before the first step are
+    forgotten. IndexedSlices: slices of one row are summed first; rows not named keep w and both slots.
+
+    Args:
+        learning_rate: number, scalar array or variable, or function without arguments.
+        global_step: integer variable, or an integer for a step that stays. It is only read: give it to
+            `apply_gradients` or `minimize` too, else every step is the first one. Not an integer scalar: TypeError.
+        initial_gradient_squared_accumulator_value: above 0 (ValueError).
+        l1_regularization_strength, l2_regularization_strength: l1 and l2.
+        use_locking: no effect on values. name: not empty (ValueError).
+
+    The pure form counts its own steps. Source: `tf.compat.v1.train.AdagradDAOptimizer`, TensorFlow 2.21 (2026).
+
+    >>> import gradlab as gl
+    >>> v, step = gl.Variable([7.0]), gl.get_or_create_global_step().assign(0)
+    >>> opt = AdagradDAOptimizer(0.5, step, initial_gradient_squared_accumulator_value=12.0)
+    >>> opt.apply_gradients([([2.0], v)], global_step=step)
+    >>> v.numpy().tolist(), opt.get_slot(v, "gradient_squared_accumulator").numpy().tolist()
+    ([-0.25], [16.0])
+    """
+
+    _sparse = staticmethod(rounded_as("sparse", one_each="scalar"))
+
+    def __init__(
+        self,
+        learning_rate: Rate,
+        global_step: Variable | int,
+        initial_gradient_squared_accumulator_value: float = 0.1,
+        l1_regularization_strength: Rate = 0.0,
+        l2_regularization_strength: Rate = 0.0,
+        use_locking: bool = False,
+        name: str = "AdagradDA",
+    ) -> None:
+        check_above_zero("initial_gradient_squared_accumulator_value", initial_gradient_squared_accumulator_value)
+        if not isinstance(global_step, int | np.integer):
+            check_step(global_step)
+        super().__init__(
+            rules.AdagradDA(initial_gradient_squared_accumulator_value),
+            learning_rate,
+            use_locking,
+            name,
+            l1_regularization_strength=l1_regularization_strength,
+            l2_regularization_strength=l2_regularization_strength,
+        )
+        self._global_step = global_step
+
+    def _shared(self, rule: rules.Rule) -> Shared:
+        return {"global_step": np.int64(int(self._global_step) + 1)}
+
+    def _keep_shared(self, values: Shared) -> None:
+        """The step is the caller's."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from .. import rules
-from .._variables.optimizer import Optimizer, Rate
+from .._variables.hyperparameters import Rate
+from .._variables.optimizer import Optimizer
 from ..rules.rule import Shared
 from .kernels import rounded_as
 

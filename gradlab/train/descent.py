@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from .. import rules
 from .._steps import apply
-from .._variables.optimizer import Optimizer, Rate
+from .._variables.hyperparameters import Rate
+from .._variables.optimizer import Optimizer
 from .kernels import rounded_as
 
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from .. import rules
 from .._base.arrays import Array, namespace
-from .._variables.optimizer import Optimizer, Rate
-from .checks import check_not_below_zero
-from .kernels import rounded_as
+from .._variables.hyperparameters import Rate
+from .._variables.optimizer import Optimizer
+from .kernels import check_not_below_zero, rounded_as
 
 
 class FtrlOptimizer(Optimizer):

@@ -1,9 +1,11 @@
-"""How slices meet a rule: TensorFlow has kernels of their own for them, which round in another order."""
+"""How slices meet a rule, TensorFlow's kernels for which round in another order; and what the constructors refuse."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from .._base.arrays import Array
 from .._base.slices import IndexedSlices
@@ -29,3 +31,21 @@ class _RoundedAs:
         """The rule whose `apply.sparse` this is."""
         alone = self.one_each is not None and g.one_each
         return replace(rule, order=self.one_each if alone else self.order)
+
+
+def check_above_zero(name: str, x: Any) -> None:
+    """Refuse what is not a number above 0."""
+    if not _number(name, x) > 0:
+        raise ValueError(f"{name} must be above 0, got {x}; a value near 0, such as 1e-10, is allowed")
+
+
+def check_not_below_zero(name: str, x: Any) -> None:
+    """Refuse what is not a number of 0 or more."""
+    if not _number(name, x) >= 0:
+        raise ValueError(f"{name} must be 0 or more, got {x}")
+
+
+def _number(name: str, x: Any) -> Any:
+    if x is None or isinstance(x, str | bytes) or callable(x) or np.shape(x) != ():
+        raise TypeError(f"{name} must be a number, got {x!r}")
+    return x

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from .. import rules
-from .._variables.optimizer import Optimizer, Rate
-from .checks import check_above_zero
-from .kernels import rounded_as
+from .._variables.hyperparameters import Rate
+from .._variables.optimizer import Optimizer
+from .kernels import check_above_zero, rounded_as
 
 
 class ProximalGradientDescentOptimizer(Optimizer):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from .._asynchrony.staleness import is_fresh
+from .._asynchrony.staleness import is_accepted
 from .._base.errors import DeadlockError
 
 # What a worker asks of the server, in the order of a round.
@@ -92,7 +92,7 @@ class Ledger:
     def check(self, worker: int, time: int = 0) -> bool:
         """Whether the worker's gradient is accepted."""
         self.checked[worker], self.ended[worker] = self.step, time
-        fresh = not self._drops or bool(is_fresh(self.step - self.recorded[worker], self.staleness))
+        fresh = not self._drops or bool(is_accepted(self.step - self.recorded[worker], self.staleness))
         self.fresh[worker] = fresh
         return fresh
 

@@ -10,7 +10,7 @@ import heapq
 
 import numpy as np
 
-from .._asynchrony.staleness import is_fresh
+from .._asynchrony.staleness import is_accepted
 from .experiment import Experiment
 from .ledger import CHECK, READ, RECORD, UPDATE
 from .trace import Trace
@@ -49,7 +49,7 @@ def _as_they_come(e: Experiment) -> tuple[np.ndarray, np.ndarray]:
 def _freshness(e: Experiment, who: list[int]) -> np.ndarray:
     step, recorded, fresh = 0, [0] * e.workers, []
     for k in who:
-        fresh.append(kept := is_fresh(step - recorded[k], e.staleness))
+        fresh.append(kept := is_accepted(step - recorded[k], e.staleness))
         recorded[k] = step = step + kept
     return np.array(fresh, bool)
 
@@ -85,7 +85,7 @@ def _in_turns(e: Experiment) -> tuple[np.ndarray, np.ndarray]:
         reads[k] = True  # at the same time, so that its place in the heap is the same
         before = bar
         if backup:
-            fresh.append(kept := is_fresh(bar - mark[k], 0))
+            fresh.append(kept := is_accepted(bar - mark[k], 0))
             present += kept
             if present == e.aggregate:
                 present, bar = 0, bar + 1

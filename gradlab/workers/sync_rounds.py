@@ -99,7 +99,7 @@ class _Run:
 
     def _push(self, worker: int, time: int) -> str:
         turn = next(t for t in reversed(self._turns) if t.worker == worker)
-        turn.ended, turn.kept = time, self._opt.push(self._pairs(), worker).kept
+        turn.ended, turn.kept = time, self._opt.push(self._pairs(), worker).accepted
         self._takers[worker] = self._opt.request_token(worker)
         self._release(time)
         if not self._chief_due and self._count() >= self._aggregate:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradlab._asynchrony.staleness import compensated, compensated_adaptively, damping, is_fresh
+from gradlab._asynchrony.staleness import compensated, compensated_adaptively, damping, is_accepted
 from gradlab._base.arrays import is_traced
 from tests import ways
 
@@ -14,12 +14,12 @@ AGES = np.arange(ways.SHARDS) - 2
 
 
 @pytest.mark.parametrize("way", ways.ALL.values(), ids=ways.ALL)
-def test_equal_is_fresh(way: ways.Way) -> None:
-    assert way(is_fresh, AGES, np.int64(1)).tolist() == [True] * 4 + [False] * 4
+def test_equal_is_accepted(way: ways.Way) -> None:
+    assert way(is_accepted, AGES, np.int64(1)).tolist() == [True] * 4 + [False] * 4
 
 
 def test_a_negative_limit_asks_that_the_step_went_back() -> None:
-    assert [is_fresh(s, -2) for s in (-3, -2, -1, 0)] == [True, True, False, False]
+    assert [is_accepted(s, -2) for s in (-3, -2, -1, 0)] == [True, True, False, False]
 
 
 @pytest.mark.parametrize("way", ways.ALL.values(), ids=ways.ALL)
@@ -66,5 +66,15 @@ def test_the_age_may_be_traced() -> None:
     import jax
 
     seen = []
-    jax.jit(lambda s: seen.append((is_fresh(s, 1), damping(s))) or s)(3)
+    jax.jit(lambda s: seen.append((is_accepted(s, 1), damping(s))) or s)(3)
     assert all(is_traced(x) for x in seen[0])
+
+
+def test_what_was_kept_is_accepted() -> None:
+    """The former name of the verdict, in what programs of before read."""
+    from gradlab._asynchrony.accumulators import Receipt
+    from gradlab._asynchrony.drop_stale import Verdict
+    from gradlab._asynchrony.sync_replicas import Push
+
+    given: list[Receipt | Verdict | Push] = [Receipt(True, 0, 0, 1), Verdict(True, 0, 0, 0), Push("w", 0, True, {})]
+    assert all(x.kept is x.accepted is True for x in given)

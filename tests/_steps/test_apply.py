@@ -14,7 +14,7 @@ import gradlab as gl
 from gradlab import apply
 from tests import ways
 
-RULES = gl.rules.catalogue()
+RULES = gl.rules.catalog()
 SGD, MOMENTUM = gl.rules.StochasticGradientDescent(), gl.rules.Momentum(0.5)
 W = np.random.default_rng(3).normal(size=(6, 2)).astype(np.float32)
 LR = np.float32(0.1)

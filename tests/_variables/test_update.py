@@ -11,7 +11,7 @@ import pytest
 import gradlab as gl
 from gradlab import apply
 from gradlab._steps import pure
-from gradlab._steps.in_place.blocks import BLOCK
+from gradlab._steps.blocks import BLOCK
 from gradlab._variables import update
 
 RNG = np.random.default_rng(5)

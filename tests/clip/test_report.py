@@ -78,5 +78,5 @@ def test_nothing_before_is_factor_one_and_no_angle() -> None:
 
 def test_it_reads_well() -> None:
     text = str(gl.clip_report({"w": np.array([3.0, 4.0])}, {"w": np.array([0.6, 0.8])}))
-    line = "norm 5 -> 1  factor 0.2  entries hit 100 %  turned 0.0 deg"
+    line = "norm 5 -> 1  factor 0.2  entries hit 100%  turned 0.0 deg"
     assert text.splitlines() == [f"all          {line}", f"w            {line}"]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import gradlab as gl
 from gradlab._variables.variable import current_collection
-from tests._asynchrony.drop_stale.models import Event, schedules
+from tests._asynchrony.stale_models import Event, schedules
 from tests.conformance.compare import bitwise
 from tests.golden.tensorflow_values import tensorflow
 

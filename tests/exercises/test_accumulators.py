@@ -66,10 +66,10 @@ def test_five_are_there_and_two_are_asked_for() -> None:
 
 def test_whoever_forgets_the_step_is_dropped_after_the_first_take() -> None:
     accumulator = gl.ConditionalAccumulator(np.float32, [])
-    assert accumulator.apply_grad(np.float32(1)).kept
+    assert accumulator.apply_grad(np.float32(1)).accepted
     accumulator.take_grad(1)
     receipt = accumulator.apply_grad(np.float32(1))
-    assert (receipt.kept, receipt.comparison) == (False, "0 < 1")
+    assert (receipt.accepted, receipt.comparison) == (False, "0 < 1")
     assert accumulator.try_take(1) is None
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab._steps.in_place.blocks import BLOCK
+from gradlab._steps.blocks import BLOCK
 from gradlab._variables import update
 from gradlab.errors import InvalidArgumentError, KerasWarning
 from gradlab.keras import SGD, Adagrad

@@ -17,7 +17,7 @@ def test_what_is_inside_is_what_an_accumulator_holds_that_is_given_the_same() ->
     own, past = gl.ConditionalAccumulator(np.float32, [4]), trace.so_far
     for k in range(ARRIVALS):
         receipt = own.apply_grad(past.gradient[k], past.local_step[k])
-        assert (receipt.kept, receipt.step) == (past.kept[k], past.step[k])
+        assert (receipt.accepted, receipt.step) == (past.kept[k], past.step[k])
         if past.served[k]:
             now = shown(needs=4, second=2, pause=3, event=k + 1).inside
             assert now.of == own.num_accumulated() >= past.needs[k]

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import gradlab as gl
 from gradlab import rules
 from gradlab.optax import StaleState, drop_stale, from_rule
-from tests._asynchrony.drop_stale.models import START, Event, Run, model, schedules
+from tests._asynchrony.stale_models import START, Event, Run, model, schedules
 from tests.optax.trees import TREES, gradients
 
 OPTIMIZERS = {

@@ -78,15 +78,15 @@ def test_a_round_by_resource_and_by_ref_handle() -> None:
         handle = make()
         assert (handle.dtype, repr(handle)[-len(handle_type) - 1 : -1]) == (handle_type, handle_type)
         run = {n: getattr(ops, f"{prefix}Accumulator{n}") for n in ("ApplyGradient", "TakeGradient", "NumAccumulated")}
-        assert run["ApplyGradient"](handle=handle, local_step=0, gradient=[3.0]).kept
+        assert run["ApplyGradient"](handle=handle, local_step=0, gradient=[3.0]).accepted
         assert run["ApplyGradient"](handle=handle, local_step=np.int32(0), gradient=np.float32([5.0])).count == 2
         count = run["NumAccumulated"](handle=handle)
         assert (int(count), count.dtype) == (2, np.int32)
         taken = run["TakeGradient"](handle=handle, num_required=2, dtype="float32")
         assert (taken.tolist(), taken.dtype) == ([4.0], np.float32)
-        assert not run["ApplyGradient"](handle=handle, local_step=0, gradient=[1.0]).kept
+        assert not run["ApplyGradient"](handle=handle, local_step=0, gradient=[1.0]).accepted
         getattr(ops, f"{prefix}AccumulatorSetGlobalStep")(handle=handle, new_global_step=0)
-        assert run["ApplyGradient"](handle=handle, local_step=0, gradient=[1.0]).kept
+        assert run["ApplyGradient"](handle=handle, local_step=0, gradient=[1.0]).accepted
 
 
 def test_a_round_of_rows() -> None:
@@ -95,7 +95,7 @@ def test_a_round_of_rows() -> None:
     apply_rows(handle, gradient_shape=[9, 9, 9], has_known_shape=False)
     assert int(ops.AccumulatorNumAccumulated(handle=handle)) == 2
     ops.AccumulatorSetGlobalStep(handle=handle, new_global_step=5)
-    assert apply_rows(handle, local_step=4).kept is False
+    assert apply_rows(handle, local_step=4).accepted is False
     taken = ops.SparseAccumulatorTakeGradient(handle=handle, num_required=2, dtype=F32)
     assert [x.tolist() for x in taken] == [[1], [[2.0]], [4, 1]] and taken._fields == ("indices", "values", "shape")
     assert state(handle) == (6, 0)
@@ -103,9 +103,9 @@ def test_a_round_of_rows() -> None:
 
 def test_the_accumulators_of_objects_are_handles_too() -> None:
     acc = gl.ConditionalAccumulator(F32, [1])
-    assert apply(acc.accumulator_ref).kept and acc.num_accumulated() == 1
+    assert apply(acc.accumulator_ref).accepted and acc.num_accumulated() == 1
     rows = gl.SparseConditionalAccumulator(F32)
-    assert apply_rows(rows.accumulator_ref).kept and rows.num_accumulated() == 1
+    assert apply_rows(rows.accumulator_ref).accepted and rows.num_accumulated() == 1
 
 
 def test_jax_stays_jax() -> None:
@@ -117,7 +117,7 @@ def test_jax_stays_jax() -> None:
 def test_shapes_are_looked_at_only_where_a_gradient_is_fresh() -> None:
     handle = dense()
     ops.ResourceAccumulatorSetGlobalStep(handle=handle, new_global_step=1)
-    assert apply(handle, [1.0, 2.0], local_step=0).kept is False
+    assert apply(handle, [1.0, 2.0], local_step=0).accepted is False
     with pytest.raises(gl.errors.InvalidArgumentError):
         apply(handle, [1.0, 2.0], local_step=1)
     assert state(handle) == (1, 0)
@@ -132,7 +132,7 @@ def test_a_shared_name_is_one_accumulator_in_one_container() -> None:
 
 @pytest.mark.parametrize("size", [[-1], [None], 1, (1,), None])
 def test_sizes_may_be_unknown(size: Any) -> None:
-    assert apply(dense(shape=size)).kept
+    assert apply(dense(shape=size)).accepted
 
 
 class TestRefused:

@@ -1,4 +1,4 @@
-"""Every rule of the catalogue with inputs that mean something to it, and every choice its fields offer."""
+"""Every rule of the catalog with inputs that mean something to it, and every choice its fields offer."""
 
 from __future__ import annotations
 
@@ -91,9 +91,9 @@ def _case(rule: Rule) -> Case:
     return Case(rule, **inputs)
 
 
-DEFAULTS = {name: _case(rule()) for name, rule in gl.rules.catalogue().items()}
+DEFAULTS = {name: _case(rule()) for name, rule in gl.rules.catalog().items()}
 VARIANTS = {
     _named(rule): _case(rule)
-    for rule in [*NUMBERS, *(choice for rule in gl.rules.catalogue().values() for choice in _choices(rule))]
+    for rule in [*NUMBERS, *(choice for rule in gl.rules.catalog().values() for choice in _choices(rule))]
 }
 ALL = DEFAULTS | VARIANTS

@@ -1,4 +1,4 @@
-"""What the contract of `step` promises, for every rule of the catalogue and every choice of its fields."""
+"""What the contract of `step` promises, for every rule of the catalog and every choice of its fields."""
 
 import dataclasses
 import functools

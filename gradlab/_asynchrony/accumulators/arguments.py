@@ -24,13 +24,13 @@ def read_dtype(dtype: Any, strict: bool) -> np.dtype[Any]:
         import ml_dtypes  # NumPy knows the name only once somebody has imported this
 
         dtype = ml_dtypes.bfloat16
-    try:
-        read = None if dtype is None else np.dtype(getattr(dtype, "as_numpy_dtype", dtype))
-    except TypeError:
-        read = None
     allowed = _STRICT if strict else _FLOATS
-    if read is None:
-        raise TypeError(f"dtype must be one of {', '.join(allowed)}, got {dtype!r}")
+    try:
+        read: np.dtype[Any] = np.dtype(
+            getattr(dtype, "as_numpy_dtype", "" if dtype is None else dtype)
+        )  # None is float64
+    except TypeError:
+        raise TypeError(f"dtype must be one of {', '.join(allowed)}, got {dtype!r}") from None
     if read.name not in allowed:
         raise UnsupportedDTypeError(f"an accumulator has no kernel for {read}: use one of {', '.join(allowed)}")
     return read

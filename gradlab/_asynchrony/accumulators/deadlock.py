@@ -54,7 +54,7 @@ class Wait:
         return 0.1 if self._looks else self.PAUSE
 
     def is_hopeless(self) -> bool:
-        """True once every other thread was seen waiting for ever, several times in a row; when in doubt, False."""
+        """True once every other thread was seen waiting forever, several times in a row; when in doubt, False."""
         self._looks = self._looks + 1 if not self.is_over() and nobody_can_act() else 0
         return self._looks >= self.LOOKS
 

@@ -1,19 +1,69 @@
-"""The accumulator behind its lock: what TensorFlow's kernels check, and the waiting."""
+"""The accumulator behind its lock: what it is made of, what TensorFlow's kernels check, and the waiting."""
 
 from __future__ import annotations
 
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+import weakref
+from collections.abc import Hashable, MutableMapping
+from contextlib import suppress
+from dataclasses import dataclass
+from queue import Empty, SimpleQueue
+from typing import Any, TypeAlias
+
+import numpy as np
 
 from ..._base.errors import CancelledError, DeadlineExceededError, DeadlockError, InvalidArgumentError, NotFoundError
-from .arguments import check_timeout, read_count, read_dtype, read_step
+from ..._base.options import is_strict
+from ..._variables.variable import Collection, current_collection
+from .arguments import Shape, check_timeout, read_count, read_dtype, read_reduction, read_shape, read_step, shown
 from .deadlock import Producer, Wait
-from .machine import Machine, Peek, Receipt, Waiter, Waiting
-from .taker import Taker
+from .machine import Machine, Peek, Receipt, Sum, Waiter, Waiting
+from .sums import DenseSum, SparseSum
 
-if TYPE_CHECKING:
-    from .spec import Spec
+
+class Taker(Waiter):
+    """A place in the queue of an accumulator. `done` once it has a value or an error; both stay."""
+
+    def __init__(self, kernel: Kernel, needs: int) -> None:
+        super().__init__(needs)
+        # No condition variable: it lets go of its lock while it waits, and a thread that Ctrl-C or another thread stops
+        # in the wrong moment would then release the lock of somebody else.
+        self._kernel, self._bell = kernel, SimpleQueue[None]()
+
+    def settle(self, value: Any = None, error: Exception | None = None) -> None:
+        super().settle(value, error)
+        self.ring()
+
+    def ring(self) -> None:
+        """Wake up one who waits for it."""
+        self._bell.put(None)
+
+    def listen(self, seconds: float) -> None:
+        """Wait for the bell at most so long. Who hears that it is done passes it on."""
+        with suppress(Empty):
+            self._bell.get(timeout=seconds)
+        if self.done:
+            self.ring()
+
+    @property
+    def position(self) -> int | None:
+        """1 for the next to be served; None when done."""
+        return self._kernel._position(self)
+
+    def result(self, timeout: float | None = None) -> Any:
+        """The value, waiting for it at most `timeout` seconds.
+
+        Raises: DeadlineExceededError (it stays in the queue), CancelledError, DeadlockError (as `take_grad`).
+        """
+        return self._kernel._result(self, timeout)
+
+    def cancel(self) -> bool:
+        """Leave the queue and consume nothing; False if it was done already."""
+        return self._kernel.cancel(self)
+
+    def __repr__(self) -> str:
+        return f"<gradlab Taker needs={self.needs} done={self.done}>"
 
 
 class Kernel:
@@ -86,7 +136,7 @@ class Kernel:
     def cancel(self, taker: Waiter) -> bool:
         """False if it was done already."""
         with self._lock:
-            return self._machine.cancel(taker, CancelledError(f"a take from {self.name} was cancelled"))
+            return self._machine.cancel(taker, CancelledError(f"a take from {self.name} was canceled"))
 
     def num_accumulated(self) -> int:
         """How many gradients are counted."""
@@ -217,3 +267,82 @@ def _outcome(taker: Waiter) -> Any:
     if taker.error is not None:
         raise type(taker.error)(*taker.error.args)
     return taker.value
+
+
+DENSE, SPARSE = "conditional_accumulator", "sparse_conditional_accumulator"
+
+
+@dataclass(frozen=True)
+class Spec:
+    """All that is fixed: `Spec.read` checks it."""
+
+    kind: str  # DENSE or SPARSE
+    dtype: np.dtype[Any]
+    shape: Shape
+    reduction_type: str
+    strict: bool
+    sum_dtype: np.dtype[Any]
+    mean: str
+
+    @classmethod
+    def read(
+        cls,
+        kind: str,
+        dtype: Any,
+        shape: Any,
+        reduction_type: Any,
+        strict: Any,
+        sum_dtype: Any = None,
+        mean: Any = "row",
+    ) -> Spec:
+        """What the constructors are given. Errors as said there."""
+        is_tf = is_strict(strict)
+        if mean not in ("row", "gradient"):
+            raise ValueError(f'mean must be "row" or "gradient", got {mean!r}')
+        own = read_dtype(dtype, is_tf)
+        wide = own if sum_dtype is None else read_dtype(sum_dtype, is_tf)
+        return cls(kind, own, read_shape(shape), read_reduction(reduction_type), is_tf, wide, mean)
+
+    def new_sum(self) -> Sum:
+        """An empty sum of this kind."""
+        is_mean = self.reduction_type == "MEAN"
+        if self.kind == DENSE:
+            return DenseSum(self.dtype, self.shape, is_mean, self.sum_dtype, self.strict)
+        by_row = self.mean == "row"
+        return SparseSum(self.dtype, self.shape, is_mean, self.sum_dtype, by_row, self.strict)
+
+    def __str__(self) -> str:
+        more = f", mean by {self.mean}" if self.kind == SPARSE else ""
+        more += f", sum_dtype {self.sum_dtype}" if self.sum_dtype != self.dtype else ""
+        return f"{self.reduction_type} of {self.dtype}, shape {shown(self.shape)}{more}"
+
+
+_Kernels: TypeAlias = MutableMapping[Hashable, Kernel]
+_lock = threading.Lock()
+_kernels: weakref.WeakKeyDictionary[Collection, tuple[_Kernels, _Kernels]] = weakref.WeakKeyDictionary()
+
+
+def kernel_for(spec: Spec, shared_name: str, name: str) -> Kernel:
+    """A new kernel, or one that is there: one shared_name is one kernel in a collection.
+
+    As in TensorFlow, strict specs without a graph need no shared_name to be one, nobody compares strict specs of one
+    shared_name, and such kernels stay when nobody refers to them. Others must be equal (InvalidArgumentError).
+    """
+    collection = current_collection()
+    alike = spec if spec.strict and not collection.graph else None
+    key = (spec.kind, shared_name) if shared_name else alike
+    with _lock:
+        kernels = _of(collection, spec.strict)
+        kernel = None if key is None else kernels.get(key)
+        if kernel is None:
+            kernel = Kernel(shared_name or name or spec.kind, spec)
+            if key is not None:
+                kernels[key] = kernel
+    if kernel.spec != spec and not spec.strict:
+        raise InvalidArgumentError(f"shared_name {shared_name!r} belongs to a {kernel.spec}, this is a {spec}")
+    return kernel
+
+
+def _of(collection: Collection, keep: bool) -> _Kernels:
+    kept, alive = _kernels.setdefault(collection, ({}, weakref.WeakValueDictionary()))
+    return kept if keep else alive

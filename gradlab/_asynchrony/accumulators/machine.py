@@ -9,28 +9,33 @@ from ..._base.errors import CancelledError, InvalidArgumentError
 
 
 class Receipt(NamedTuple):
-    """What became of a gradient. True if it was kept.
+    """What became of a gradient. True if it was accepted.
 
     `count` is the number of gradients with this one; `served` is the taker who got their mean because of it, or None.
     """
 
-    kept: bool
+    accepted: bool
     local_step: int
     step: int
     count: int  # type: ignore[assignment]  # not tuple.count
     served: Waiter | None = None
 
     @property
+    def kept(self) -> bool:
+        """The former name of `accepted`."""
+        return self.accepted
+
+    @property
     def comparison(self) -> str:
         """Why: the gradient's step beside the accumulator's, "2 < 3"."""
-        return f"{self.local_step} {'>=' if self.kept else '<'} {self.step}"
+        return f"{self.local_step} {'>=' if self.accepted else '<'} {self.step}"
 
     def __bool__(self) -> bool:
-        return self.kept
+        return self.accepted
 
     def __repr__(self) -> str:
         served = f", served={self.served}" if self.served else ""
-        return f"Receipt(kept={self.kept}, comparison={self.comparison!r}, count={self.count}{served})"
+        return f"Receipt(accepted={self.accepted}, comparison={self.comparison!r}, count={self.count}{served})"
 
 
 class Peek(NamedTuple):
@@ -103,7 +108,7 @@ class Machine:
         return self._sum.count
 
     def apply(self, gradient: Any, local_step: int) -> Receipt:
-        """Keep the gradient iff `local_step >= step`; one that is dropped is not looked at."""
+        """Accept the gradient iff `local_step >= step`; one that is dropped is not looked at."""
         step = self.step
         if local_step < step:
             for taker in self.takers:
@@ -134,7 +139,7 @@ class Machine:
         if taker not in self.takers:
             raise ValueError("this taker waits for another accumulator")
         self.takers.remove(taker)
-        taker.settle(error=error or CancelledError("the take was cancelled"))
+        taker.settle(error=error or CancelledError("the take was canceled"))
         self._serve()
         return True
 

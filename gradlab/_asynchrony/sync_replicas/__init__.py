@@ -23,7 +23,7 @@ Three workers in threads of their own; each update is the mean of the first two 
 (True, True, True)
 """
 
+from .exchange import Waiting as Waiting
 from .optimizer import SyncReplicasOptimizer as SyncReplicasOptimizer
 from .rounds import Push as Push
 from .rounds import Update as Update
-from .why import Waiting as Waiting

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..._base.errors import CancelledError
-
-if TYPE_CHECKING:
-    from .optimizer import SyncReplicasOptimizer
-    from .tokens import Worker
+from .exchange import Exchange
+from .tokens import Worker
 
 
 class Chief:
@@ -20,13 +19,13 @@ class Chief:
     What went wrong in the thread ends all waits, and is raised at the end of the block.
     """
 
-    def __init__(self, optimizer: SyncReplicasOptimizer, tokens: int | None, timeout: float | None) -> None:
-        self._optimizer, self._tokens, self._timeout = optimizer, tokens, timeout
+    def __init__(self, exchange: Exchange, name: str, tokens: int | None, timeout: float | None) -> None:
+        self._exchange, self._name, self._tokens, self._timeout = exchange, f"{name} chief", tokens, timeout
         self._threads: list[threading.Thread] = []
         self.error: BaseException | None = None
 
     def __enter__(self) -> Chief:
-        x = self._optimizer
+        x = self._exchange
         with x._changed:
             if x._closed is not None:  # begin anew
                 x._begin(x._rounds.sparse)
@@ -42,7 +41,7 @@ class Chief:
         self, sess: Any = None, coord: Any = None, daemon: bool = True, start: bool = False
     ) -> list[threading.Thread]:
         """The thread, in a list; `sess` and `coord` have no meaning here."""
-        thread = threading.Thread(target=self._run, name=f"{self._optimizer.get_name()} chief", daemon=daemon)
+        thread = threading.Thread(target=self._run, name=self._name, daemon=daemon)
         self._threads.append(thread)
         if start:
             thread.start()
@@ -50,7 +49,7 @@ class Chief:
 
     def stop(self) -> None:
         """End all waits with CancelledError and the thread with them."""
-        self._optimizer.close(f"the chief has stopped at step {self._optimizer._step()}: training is over")
+        self._exchange.close(f"the chief has stopped at step {self._exchange._step()}: training is over")
         for thread in self._threads:
             if thread.ident is not None:
                 thread.join()
@@ -60,24 +59,24 @@ class Chief:
             self._wait_for_first_push()
             self._begin()
             while True:
-                self._optimizer._sync(self._timeout, idle=True)
+                self._exchange._sync(self._timeout, idle=True)
         except CancelledError:  # by stop
             pass
         except BaseException as error:
             self.error = error
-            self._optimizer.close(f"the chief has failed with {type(error).__name__}: {error}")
+            self._exchange.close(f"the chief has failed with {type(error).__name__}: {error}")
         finally:
-            self._optimizer._chiefs.discard(self)
+            self._exchange._chiefs.discard(self)
 
     def _wait_for_first_push(self) -> None:
-        x = self._optimizer
+        x = self._exchange
         with x._changed:
             while not x._rounds.sparse:
                 x._refuse_if_closed()
                 x._changed.wait()
 
     def _begin(self) -> None:
-        x = self._optimizer
+        x = self._exchange
         with x._changed:
             if self._tokens is not None:
                 x._rounds.set_global_step(x._step())
@@ -91,8 +90,8 @@ class Hook:
     `with hook:` is `begin()`, `after_create_session()` and `end()`.
     """
 
-    def __init__(self, optimizer: SyncReplicasOptimizer, is_chief: bool, num_tokens: int, worker: Worker) -> None:
-        self._optimizer, self._is_chief, self._num_tokens, self._worker = optimizer, is_chief, num_tokens, worker
+    def __init__(self, exchange: Exchange, chief: Callable[[], Chief] | None, worker: Worker) -> None:
+        self._exchange, self._chief, self._worker = exchange, chief, worker
         self._open = ExitStack()
 
     def __enter__(self) -> Hook:
@@ -105,13 +104,13 @@ class Hook:
 
     def begin(self) -> None:
         """ValueError before `build` or the first `apply_gradients`."""
-        self._optimizer._require_build("the hook")
+        self._exchange._require_build("the hook")
 
     def after_create_session(self, session: Any = None, coord: Any = None) -> None:
         """Start; the arguments have no meaning here."""
-        if self._is_chief:
-            self._open.enter_context(self._optimizer.chief(self._num_tokens))
-        self._open.enter_context(self._optimizer.worker(self._worker))
+        if self._chief is not None:
+            self._open.enter_context(self._chief())
+        self._open.enter_context(self._exchange.worker(self._worker))
 
     def end(self, session: Any = None) -> None:
         """The worker is done; with the chief's all are."""

@@ -1,4 +1,4 @@
-"""Where workers and the chief meet: rounds and tokens behind one lock, and the waits for them."""
+"""Where workers and the chief meet: rounds and tokens behind one lock, the waits for them, and why they last."""
 
 from __future__ import annotations
 
@@ -7,18 +7,29 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from ..._base.errors import CancelledError, DeadlineExceededError, DeadlockError
 from ..._variables.variable import Variable
 from ..accumulators.arguments import check_timeout
 from ..accumulators.deadlock import Wait
-from . import why
-from .crew import Crew
 from .rounds import Accumulator, Pairs, Push, Rounds, Sync, Update
-from .tokens import TokenQueue, TokenTaker, Worker
+from .tokens import Crew, TokenQueue, TokenTaker, Worker
 
 REMEMBERED = 10_000  # updates; older ones are forgotten
+CHIEF = "chief"
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """Who waits, how many tokens or gradients it needs, how many are there, its place in the queue; all in words."""
+
+    who: Worker
+    needs: int
+    has: int
+    position: int
+    text: str
 
 
 class Exchange(ABC):
@@ -69,10 +80,10 @@ class Exchange(ABC):
         with self._changed:
             return tuple(self._updates)
 
-    def why_waiting(self) -> list[why.Waiting]:
+    def why_waiting(self) -> list[Waiting]:
         """Everybody who waits, and for what."""
         with self._changed:
-            return list(why.waiting(self))
+            return list(self._waiting())
 
     def local_step(self, worker: Worker = None) -> int:
         """The step that the worker's next gradients are marked with; at first the global step at which all began."""
@@ -219,7 +230,7 @@ class Exchange(ABC):
             check_timeout(timeout)
             if timeout is not None:
                 if not self._changed.wait_for(lambda: for_.is_over, timeout):
-                    raise DeadlineExceededError(f"{what}, for {timeout} s in vain: {why.state(self)}")
+                    raise DeadlineExceededError(f"{what}, for {timeout} s in vain: {self._state()}")
             else:
                 self._wait_endlessly(for_, what, idle)
             if for_.ended is not None:
@@ -231,9 +242,46 @@ class Exchange(ABC):
     def _wait_endlessly(self, for_: Sync | TokenTaker, what: str, idle: bool) -> None:
         with Wait(lambda: for_.is_over) as wait:
             while not for_.is_over:
-                if not idle and (reason := why.stuck(self, wait)):
+                if not idle and (reason := self._stuck(wait)):
                     raise DeadlockError(f"{what}, but {reason}")
                 self._changed.wait(wait.pause)
+
+    def _waiting(self) -> Iterator[Waiting]:
+        """Everybody who waits: chiefs for gradients, workers for tokens."""
+        has = len(self._rounds.contributors)
+        for k in range(1, len(self._rounds.waiting) + 1):
+            yield Waiting(CHIEF, self._needs, has, k, f"the chief waits for gradients: {self._gradients()}")
+        for k, taker in enumerate(self._tokens.takers, 1):
+            text = f"worker {taker.worker} waits for a token, number {k} in the queue: {self._state()}"
+            yield Waiting(taker.worker, 1, 0, k, text)
+
+    def _state(self) -> str:
+        """What the next tokens depend on."""
+        if self._chiefs or self._rounds.waiting or self._rounds.served:
+            return f"tokens come with the next update: {self._gradients()}"
+        return f"no chief is there, start one by `with opt.chief():`; {self._gradients()}"
+
+    def _gradients(self) -> str:
+        """What an update needs and what has come."""
+        rounds = self._rounds
+        text = f"an update needs {self._needs}, {len(rounds.contributors)} have come{_names(rounds.contributors)}"
+        if rounds.dropped:
+            text += f"; {len(rounds.dropped)} came too late and were dropped{_names(rounds.dropped)}"
+        silent = self._crew.present - {t.worker for t in self._tokens.takers}
+        return text + (f"; still to push: {_listed(silent)}" if silent else "")
+
+    def _stuck(self, wait: Wait) -> str | None:
+        """Why what is waited for can never come, or None where it may."""
+        if not self._may_push():
+            gone = _listed(self._crew.gone)
+            return f"no worker is left that could push: {self._state()}" + (f"; done for good: {gone}" if gone else "")
+        return f"every other thread waits, too: {self._state()}" if wait.is_hopeless() else None
+
+    def _may_push(self) -> bool:
+        """Whether tokens are there, or may arrive by a worker or by a thread that isn't one; when in doubt, True."""
+        waiting = [taker.worker for taker in self._tokens.takers if taker.is_patient]
+        served = self._rounds.served or len(self._rounds.contributors) >= self._needs
+        return bool(served or not self._chiefs or not self._crew.is_known_to_all_wait(waiting, self._local_steps))
 
     def _require_build(self, what: str) -> None:
         if not self._rounds.sparse:
@@ -247,3 +295,11 @@ class Exchange(ABC):
 def thread_key(worker: Worker) -> Worker:
     """What a worker is known by: the name of its thread, if nothing else was given."""
     return threading.current_thread().name if worker is None else worker
+
+
+def _names(workers: list[Worker]) -> str:
+    return f" (from {', '.join(map(str, workers))})" if workers else ""
+
+
+def _listed(workers: set[Worker]) -> str:
+    return ", ".join(sorted(map(str, workers)))

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from ..._base.slices import Gradient
-from ..._variables.autodiff import Loss
-from ..._variables.gradient_checks import check_step
+from ..._base.errors import NotAGradientError, NotAVariableError
+from ..._base.slices import IndexedSlices
+from ..._variables.autodiff import GradsAndVars, Loss
+from ..._variables.gradient_checks import check_step, checked_pairs
 from ..._variables.graph import AtOnce, Operation
 from ..._variables.variable import Variable, current_collection, entered
 from ..accumulators.arguments import check_timeout
-from ..drop_stale.wrapper import Wrapper, check_optimizer
-from .checks import check_averages, check_same, integer, kinds, read_pairs
+from ..wrapper import Wrapper, check_optimizer
 from .chief import Chief, Hook
 from .exchange import Exchange, thread_key
 from .rounds import Pairs, Push
@@ -45,9 +46,9 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
     dropped. max(0, k - n) is the fewest that work, and every round is synchronous.
 
     Differs from TensorFlow: one object serves all workers, which are told apart by `worker`, any key, by default the
-    name of the thread; waits can be limited, cancelled and asked about; a push says whether it was kept and an update
-    whose gradients it is made of; waiting for what can never come is a DeadlockError, and a failed update loses no
-    gradient.
+    name of the thread; waits can be limited, canceled and asked about; a push says whether it was accepted, and an
+    update whose gradients it is made of; waiting for what can never come is a DeadlockError, and a failed update loses
+    no gradient.
     Source: `tf.compat.v1.train.SyncReplicasOptimizer`, TensorFlow 2.21 (2026); Chen, Pan, Monga, Bengio & Jozefowicz,
     "Revisiting Distributed Synchronous SGD" (2016).
 
@@ -55,11 +56,11 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
     >>> v, step = gl.Variable([0.0], name="v"), gl.Variable(0, trainable=False)
     >>> opt = SyncReplicasOptimizer(gl.train.GradientDescentOptimizer(1.0), 2, 3)  # one backup worker
     >>> opt.build([([0.0], v)], step)
-    >>> [opt.push([([g], v)], worker).kept for worker, g in (("a", 1.0), ("b", 3.0))]
+    >>> [opt.push([([g], v)], worker).accepted for worker, g in (("a", 1.0), ("b", 3.0))]
     [True, True]
     >>> opt.try_sync()
     Update(step=1, contributors=('a', 'b'), dropped=())
-    >>> opt.push([([100.0], v)], "late").kept, opt.try_token("late"), v.numpy().tolist()
+    >>> opt.push([([100.0], v)], "late").accepted, opt.try_token("late"), v.numpy().tolist()
     (False, 1, [-2.0])
 
     With threads: `chief`, and with a backup worker `help("gradlab._asynchrony.sync_replicas")`.
@@ -93,12 +94,13 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._opt!r}, {self._needs}, {self._workers}, name={self._name!r})"
 
-    def compute_gradients(self, *args: Any, worker: Worker = None, **kwargs: Any) -> list[tuple[Gradient, Variable]]:
+    def compute_gradients(self, *args: Any, worker: Worker = None, **kwargs: Any) -> GradsAndVars:
         """The inner optimizer's; a worker that is new starts with the global step of now."""
         with self._changed:
             if self._global_step is not None:
                 self._local_steps.setdefault(thread_key(worker), self._step())
-        return self._opt.compute_gradients(*args, **kwargs)
+        pairs: GradsAndVars = self._opt.compute_gradients(*args, **kwargs)
+        return pairs
 
     def build(self, grads_and_vars: Any, global_step: Variable | None) -> None:
         """Make the accumulators, as the first `apply_gradients` does, but push nothing.
@@ -171,7 +173,7 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
     def get_chief_queue_runner(self) -> Chief:
         """The chief without start tokens; `create_threads(start=True)` starts it. After the first push or `build`."""
         self._require_build("get_chief_queue_runner")
-        return Chief(self, None, None)
+        return Chief(self, self._name, None, None)
 
     def get_init_tokens_op(self, num_tokens: int = -1) -> Operation:
         """An Operation that puts in the start tokens; -1 are `replicas_to_aggregate`. After the first push or `build`.
@@ -184,7 +186,7 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
 
     def make_session_run_hook(self, is_chief: bool, num_tokens: int = -1, *, worker: Worker = None) -> Hook:
         """What every worker needs once: `with opt.make_session_run_hook(is_chief):`."""
-        return Hook(self, bool(is_chief), num_tokens, worker)
+        return Hook(self, partial(self.chief, num_tokens) if is_chief else None, worker)
 
     def chief(self, num_tokens: int = -1, timeout: float | None = None) -> Chief:
         """`with opt.chief():` runs the chief in a thread of its own, and ends all waits when the block ends.
@@ -214,7 +216,7 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
         ([-6.0], [['a', 'b'], ['a', 'b'], ['a', 'b']])
         """
         check_timeout(timeout)
-        return Chief(self, self._start_tokens(num_tokens), timeout)
+        return Chief(self, self._name, self._start_tokens(num_tokens), timeout)
 
     def _start_tokens(self, number: int) -> int:
         needed = max(0, self._needs - self._workers)
@@ -246,3 +248,48 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
         pairs = read_pairs(grads_and_vars)
         check_same(kinds(pairs), self._rounds.sparse)
         return pairs
+
+
+def integer(name: str, x: Any, least: int = 1) -> int:
+    """An integer from `least`."""
+    if isinstance(x, bool) or not hasattr(x, "__index__"):
+        raise TypeError(f"{name} must be an integer, got {x!r}")
+    if x < least:
+        raise ValueError(f"{name} must be at least {least}, got {x}")
+    return int(x)
+
+
+def check_averages(variable_averages: Any) -> None:
+    """TypeError for what cannot apply averages."""
+    if variable_averages is not None and not callable(getattr(variable_averages, "apply", None)):
+        raise TypeError(f"variable_averages must have a method apply, got {variable_averages!r}")
+
+
+def read_pairs(grads_and_vars: Any) -> Pairs:
+    """The pairs with a gradient; NotAGradientError for what is no array and no IndexedSlices."""
+    try:
+        return checked_pairs(grads_and_vars)
+    except TypeError as error:
+        if isinstance(error, ValueError | NotAVariableError):
+            raise
+        raise NotAGradientError(f"{error}; a gradient is an array, IndexedSlices or None") from None
+
+
+def kinds(pairs: Pairs) -> dict[Variable, bool]:
+    """Variable -> whether its gradient is IndexedSlices."""
+    found = {v: isinstance(g, IndexedSlices) for g, v in pairs}
+    if len(found) < len(pairs):
+        raise ValueError(f"a variable comes twice in {[v.name for _, v in pairs]}; add its gradients")
+    return found
+
+
+def check_same(now: Mapping[Variable, bool], first: Mapping[Variable, bool]) -> None:
+    """ValueError for a push of other variables than the first: an update would wait for the missing ones."""
+    if now != first:
+        raise ValueError(
+            f"every push must bring gradients of the same variables: first of {_told(first)}, now of {_told(now)}"
+        )
+
+
+def _told(sparse: Mapping[Variable, bool]) -> str:
+    return ", ".join(f"{v.name}{' (IndexedSlices)' * is_sparse}" for v, is_sparse in sparse.items()) or "none"

@@ -23,15 +23,20 @@ Pairs = Sequence[tuple[Gradient, Variable]]
 class Push:
     """What became of a worker's gradients.
 
-    `kept`: whether they wait to be averaged, or came too late and were dropped; `receipts` says the same by variable.
+    `accepted`: whether they wait to be averaged, or came too late and were dropped; `receipts` has each variable's.
     `token`: the step the worker was given afterwards, if it waited for one.
     """
 
     worker: Worker
     local_step: int
-    kept: bool
+    accepted: bool
     receipts: Mapping[str, Receipt] = field(repr=False)
     token: int | None = None
+
+    @property
+    def kept(self) -> bool:
+        """The former name of `accepted`."""
+        return self.accepted
 
 
 @dataclass(frozen=True)
@@ -90,12 +95,12 @@ class Rounds:
             raise
         except BaseException as error:  # Ctrl-C: finish first, as the accumulators must agree
             receipts, interrupted = self._hand_in(pairs, local_step, before), error
-        kept = all(receipt.kept for receipt in receipts.values())
-        (self.contributors if kept else self.dropped).append(worker)
+        accepted = all(receipt.accepted for receipt in receipts.values())
+        (self.contributors if accepted else self.dropped).append(worker)
         self._settle()
         if interrupted is not None:
             raise interrupted
-        return Push(worker, local_step, kept, receipts)
+        return Push(worker, local_step, accepted, receipts)
 
     def _hand_in(self, pairs: Pairs, local_step: int, before: Mapping[Variable, Any]) -> dict[str, Receipt]:
         """To the accumulators that are as they were `before`; the others have theirs."""
@@ -139,6 +144,7 @@ def _accumulator(v: Variable, sparse: bool) -> Accumulator:
 
 def _apply(accumulator: Accumulator, g: Gradient, local_step: int) -> Receipt:
     if isinstance(accumulator, SparseConditionalAccumulator):
+        assert isinstance(g, IndexedSlices)
         return accumulator.apply_grad(g.indices, g.values, local_step=local_step)
     return accumulator.apply_grad(g, local_step)
 

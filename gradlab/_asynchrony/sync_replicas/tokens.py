@@ -1,11 +1,11 @@
-"""The token queue: steps that workers wait for. No lock, no clock: everything that decides who gets which is here."""
+"""Tokens, the steps that workers wait for, and which workers are present. No lock, no clock: it is all decided here."""
 
 from __future__ import annotations
 
 import operator
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 Worker = Any  # what a worker is known by: any hashable value, by default the thread it runs in
@@ -108,3 +108,33 @@ class TokenQueue:
             taker = self._takers.popleft()
             taker.token = self._tokens.popleft()
             self._served(taker.worker, taker.token)
+
+
+class Crew:
+    """The workers that declare when they begin and when they end; `size` is how many there will be.
+
+    >>> crew = Crew(2)
+    >>> crew.join("a"), crew.is_known_to_all_wait(["a"], ["a"])
+    (None, False)
+    >>> crew.join("b"), crew.leave("b"), crew.is_known_to_all_wait(["a"], ["a", "b"])
+    (None, None, True)
+    """
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.present: set[Worker] = set()
+        self.gone: set[Worker] = set()
+
+    def join(self, worker: Worker) -> None:
+        if worker in self.gone or len(self.present | self.gone) >= self.size:
+            self.gone.clear()  # a second crew: who is done may come back
+        self.present.add(worker)
+
+    def leave(self, worker: Worker) -> None:
+        self.present.discard(worker)
+        self.gone.add(worker)
+
+    def is_known_to_all_wait(self, waiting: Iterable[Worker], seen: Iterable[Worker]) -> bool:
+        """Whether nobody can push any more; False when in doubt, as long as not all that were `seen` have declared."""
+        known = self.present | self.gone
+        return len(known) >= self.size and known.issuperset(seen) and self.present.issubset(waiting)

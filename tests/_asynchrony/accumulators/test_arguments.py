@@ -254,7 +254,7 @@ def test_such_a_step_serves_a_taker_and_raises() -> None:
 @pytest.mark.parametrize("step", [1e30, -1e30, float("nan"), float("inf"), 2.0**63])
 def test_a_step_that_no_integer_is_near_is_refused_or_becomes_the_lowest_as_in_tensorflow(step: float) -> None:
     strict, own = gl.ConditionalAccumulator("float32", strict="tf"), gl.ConditionalAccumulator("float32")
-    assert not strict.apply_grad([1.0], local_step=step).kept
+    assert not strict.apply_grad([1.0], local_step=step).accepted
     strict.set_global_step(step)
     assert strict.global_step == -(2**63)
     with pytest.raises(InvalidArgumentError):

@@ -147,7 +147,7 @@ def test_a_dead_thread_produces_nothing() -> None:
 
 
 def frame_of(act: Callable[[], Any], stop: Callable[[], Any]) -> tuple[bool, bool]:
-    """Whether a thread in `act` counts as waiting for ever, and as a servant."""
+    """Whether a thread in `act` counts as waiting forever, and as a servant."""
     thread = threading.Thread(target=act, daemon=True)
     thread.start()
     seen: list[tuple[bool, bool]] = []

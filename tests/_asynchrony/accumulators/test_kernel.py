@@ -1,4 +1,6 @@
-"""Waiting: order, time limits, cancelling, closing, Ctrl-C, and threads that end in every way at every moment."""
+"""Waiting: order, time limits, cancelling, closing, Ctrl-C, threads that end in every way; which ones are one."""
+
+from __future__ import annotations
 
 import contextlib
 import ctypes
@@ -15,7 +17,7 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab.errors import StalenessWarning
+from gradlab.errors import InvalidArgumentError, NotFoundError, StalenessWarning
 
 PATIENCE = 30.0
 
@@ -92,7 +94,7 @@ def test_one_that_needs_less_waits_behind_one_that_needs_more_until_that_gives_u
     assert first.cancel()
     until(lambda: got)
     assert got == [5]
-    with pytest.raises(gl.errors.CancelledError, match="take from conditional_accumulator was cancelled"):
+    with pytest.raises(gl.errors.CancelledError, match="take from conditional_accumulator was canceled"):
         first.result()
     assert not first.cancel()
 
@@ -173,7 +175,7 @@ def test_a_step_that_goes_back_is_told() -> None:
     with pytest.warns(StalenessWarning, match="from 7 to 3: gradients of old steps pass again") as told:
         acc.set_global_step(3)
     assert (told[0].filename, acc.global_step) == (__file__, 3)
-    assert acc.apply_grad(1.0, 4).kept
+    assert acc.apply_grad(1.0, 4).accepted
     strict = gl.ConditionalAccumulator("float32", strict="tf")
     strict.set_global_step(7)
     strict.set_global_step(3)
@@ -194,7 +196,7 @@ def test_a_failing_gradient_leaves_the_taker_waiting() -> None:
 def test_ten_threads_lose_nothing() -> None:
     acc = scalar(reduction_type="SUM")
     with ThreadPoolExecutor(10) as pool:
-        kept = list(pool.map(lambda k: acc.apply_grad(float(k)).kept, range(2000)))
+        kept = list(pool.map(lambda k: acc.apply_grad(float(k)).accepted, range(2000)))
     assert all(kept)
     assert acc.take_grad(2000) == sum(range(2000))
 
@@ -252,25 +254,25 @@ class Round:
         self.acc = kind("float64", (1,), reduction_type="SUM")
         self.sparse = kind is gl.SparseConditionalAccumulator
         self.takers: dict[threading.Thread, Any] = {}  # all there were, also those that nobody waits for any more
-        self.kept = self.taken = 0
+        self.accepted = self.taken = 0
         self.lock, self.over = threading.Lock(), threading.Event()
 
     def produce(self, times: int) -> None:
         one = np.ones(1)
         for _ in range(times):
             try:
-                kept = self.acc.apply_grad(*([[0], one] if self.sparse else [one]), local_step=1 << 40).kept
+                kept = self.acc.apply_grad(*([[0], one] if self.sparse else [one]), local_step=1 << 40).accepted
             except RuntimeError:
                 return  # closed
             with self.lock:
-                self.kept += kept
+                self.accepted += kept
 
     def count(self, taken: Any) -> None:
         with self.lock:
             self.taken += int(taken.values[0] if self.sparse else taken[0])
 
     def hold(self, needs: int) -> None:
-        """Wait for ever, to be killed, cancelled, served, or ended by closing."""
+        """Wait forever, to be killed, canceled, served, or ended by closing."""
         with contextlib.suppress(RuntimeError, Killed):
             taker = self.takers[threading.current_thread()] = self.acc.request(needs)
             try:
@@ -321,7 +323,7 @@ def test_nothing_is_lost_and_nothing_double_however_takers_end(threads: Any) -> 
         for taker in round_.takers.values():
             if taker.value is not None:
                 round_.count(taker.value)
-        assert round_.taken + round_.acc.num_accumulated() == round_.kept, f"round {seed}"
+        assert round_.taken + round_.acc.num_accumulated() == round_.accepted, f"round {seed}"
         assert round_.acc.why_waiting() == []
 
 
@@ -360,3 +362,81 @@ def test_ctrl_c_ends_a_blocked_take() -> None:
         """
     )
     assert out == "interrupted [] 1\n"
+
+
+ACC = gl.ConditionalAccumulator
+
+
+def test_distinct_objects_are_distinct() -> None:
+    a, b = ACC("float32", [1]), ACC("float32", [1])
+    a.apply_grad([3.0])
+    assert (a.num_accumulated(), b.num_accumulated()) == (1, 0)
+
+
+@pytest.mark.parametrize("strict", [None, "tf"])
+def test_one_shared_name_is_one_accumulator_in_its_collection(strict: str | None) -> None:
+    a, b = ACC("float32", [1], "x", strict=strict), ACC("float32", [1], "x", strict=strict)
+    a.apply_grad([3.0])
+    assert b.take_grad(1).tolist() == [3]
+    assert a.global_step == 1
+    with gl.variable_collection():
+        assert ACC("float32", [1], "x", strict=strict).global_step == 0
+    with gl.Graph().as_default():
+        assert ACC("float32", [1], "x", strict=strict).global_step == 0
+
+
+@pytest.mark.parametrize(
+    "other", [{"shape": [2]}, {"dtype": "float64"}, {"reduction_type": "SUM"}, {"sum_dtype": "float64"}]
+)
+def test_the_same_name_for_something_else(other: dict) -> None:
+    a = ACC("float32", [1], "x")
+    with pytest.raises(
+        InvalidArgumentError, match=r"shared_name 'x' belongs to a MEAN of float32, shape .*, this is a"
+    ):
+        ACC(**{"dtype": "float32", "shape": [1], "shared_name": "x", **other})
+    del a
+    ACC(**{"dtype": "float32", "shape": [1], "shared_name": "x", **other})
+
+
+def test_strict_looks_at_nothing_and_the_first_decides() -> None:
+    with gl.Graph().as_default():
+        a, b = ACC("float32", [1], "x", strict="tf"), ACC("float32", [2], "x", None, "SUM", strict="tf")
+        a.apply_grad([2.0])
+        a.apply_grad([4.0])
+        assert b.take_grad(2).tolist() == [3]
+        with pytest.raises(InvalidArgumentError, match="has shape"):
+            b.apply_grad([1.0, 2.0], 9)
+        c = ACC("float64", [1], "x", strict="tf")
+        with pytest.raises(InvalidArgumentError, match="has dtype float32, got a gradient of dtype float64"):
+            c.apply_grad([1.0], 9)
+        assert a.num_accumulated() == 0
+
+
+def test_strict_without_a_graph_accumulators_without_a_name_are_one_and_die_with_the_first() -> None:
+    a, b = ACC("float32", [1], strict="tf"), ACC("float32", [1], name="other", strict="tf")
+    c, d = ACC("float32", [2], strict="tf"), ACC("float32", [1], reduction_type="SUM", strict="tf")
+    a.apply_grad([3.0])
+    assert [x.num_accumulated() for x in (a, b, c, d)] == [1, 1, 0, 0]
+    b.apply_grad([5.0])
+    assert a.take_grad(1).tolist() == [4]
+    assert (a.name, b.name) == ("", "")
+    del a
+    with pytest.raises(NotFoundError, match="was deleted"):
+        b.num_accumulated()
+    e = ACC("float32", [1], strict="tf")
+    for use in (e.num_accumulated, lambda: e.apply_grad([1.0], 9), lambda: e.take_grad(1), e.peek):
+        with pytest.raises(NotFoundError, match="give each a shared_name"):
+            use()
+    assert c.num_accumulated() == 0
+
+
+def test_in_a_graph_each_is_its_own_and_has_a_name_of_its_own() -> None:
+    with gl.Graph().as_default():
+        a, b = ACC("float32", [1], strict="tf"), ACC("float32", [1], strict="tf")
+        c = ACC("float32", name="scope/inner")
+    a.apply_grad(np.ones(1))
+    assert b.num_accumulated() == 0
+    assert [x.name for x in (a, b, c)] == ["conditional_accumulator", "conditional_accumulator_1", "inner"]
+    del a
+    assert b.apply_grad([1.0])
+    assert repr(b) == "<gradlab.ConditionalAccumulator 'conditional_accumulator_1' dtype=float32 shape=(1,)>"

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 import gradlab as gl
-from gradlab._asynchrony.accumulators.dense import DenseSum
 from gradlab._asynchrony.accumulators.machine import Machine, Waiter
+from gradlab._asynchrony.accumulators.sums import DenseSum
 from gradlab.errors import StalenessWarning
 
 
@@ -58,8 +58,8 @@ class AgainstTheModel(RuleBasedStateMachine):
         sparse = isinstance(self.acc, gl.SparseConditionalAccumulator)
         receipt = self.acc.apply_grad(*([[0], values] if sparse else [values]), local_step=step)
         before = self.model.step, len(self.model.grads)
-        assert receipt.kept == self.model.apply(grad, step)
-        assert receipt[1:4] == (step, before[0], before[1] + receipt.kept)
+        assert receipt.accepted == self.model.apply(grad, step)
+        assert receipt[1:4] == (step, before[0], before[1] + receipt.accepted)
         served = [k for k in waiting if k in self.model.got]
         assert receipt.served is (self.takers[served[0]] if served else None)
 
@@ -177,5 +177,7 @@ def test_a_receipt_reads_well() -> None:
     assert kept
     assert (kept.comparison, kept.step, kept.count, kept.served) == ("3 >= 3", 3, 1, taker)
     assert taker.position is None
-    assert repr(late) == "Receipt(kept=False, comparison='2 < 3', count=0)"
-    assert repr(kept) == "Receipt(kept=True, comparison='3 >= 3', count=1, served=<gradlab Taker needs=1 done=True>)"
+    assert repr(late) == "Receipt(accepted=False, comparison='2 < 3', count=0)"
+    assert (
+        repr(kept) == "Receipt(accepted=True, comparison='3 >= 3', count=1, served=<gradlab Taker needs=1 done=True>)"
+    )

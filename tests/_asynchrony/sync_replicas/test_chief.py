@@ -106,7 +106,7 @@ def test_every_round_is_synchronous_with_the_fewest_start_tokens(needs: int, wor
             crew.start(f"w{k}", t.worker, f"w{k}", 1_000_000)
         t.until(lambda: len(t.opt.updates) >= 300)
     assert crew.errors == {}
-    assert all(push.kept for push in t.pushed)
+    assert all(push.accepted for push in t.pushed)
     assert all(len(u.contributors) == needs and len(set(u.contributors)) == workers for u in t.opt.updates)
     assert t.v.numpy().item() == pytest.approx(t.replayed(), rel=1e-5)
 
@@ -120,7 +120,7 @@ def test_backup_workers_are_dropped_or_averaged_and_the_book_says_which() -> Non
     assert crew.errors == {}
     assert all(len(u.contributors) >= 2 for u in t.opt.updates)
     in_updates = Counter(name for u in t.opt.updates for name in u.contributors)
-    kept = Counter(push.worker for push in t.pushed if push.kept)
+    kept = Counter(push.worker for push in t.pushed if push.accepted)
     left = Counter(t.opt._rounds.contributors)
     for name in in_updates | kept:  # the last push of each may have been cut off behind it
         assert in_updates[name] + left[name] - kept[name] in (0, 1), name
@@ -149,14 +149,14 @@ def test_a_new_chief_begins_anew() -> None:
             for name in ("w0", "w1"):
                 crew.start(name, t.worker, name, 3)
         assert crew.errors == {}
-    assert int(t.step) == 6 and all(push.kept for push in t.pushed)
+    assert int(t.step) == 6 and all(push.accepted for push in t.pushed)
     with t.opt.chief(num_tokens=0), Crew() as crew:
         crew.start("w0", t.worker, "w0", 1)
         t.waits("w0")
         t.opt.close()
     with t.opt.chief(num_tokens=2):
         t.train("w0", 2)
-        assert len(t.opt.updates) in (6, 7) and all(push.kept for push in t.pushed)
+        assert len(t.opt.updates) in (6, 7) and all(push.accepted for push in t.pushed)
 
 
 def test_a_worker_whose_peers_are_gone_is_told_so() -> None:

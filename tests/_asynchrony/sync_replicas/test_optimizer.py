@@ -26,7 +26,7 @@ class Training:
         return [(np.float32([g, 2 * g]), self.v)]
 
     def push(self, worker: str, g: float = 1.0) -> bool:
-        return self.opt.push(self.pairs(g), worker).kept
+        return self.opt.push(self.pairs(g), worker).accepted
 
     @property
     def counted(self) -> int:
@@ -51,7 +51,7 @@ def test_a_backup_worker_that_comes_late_is_dropped_and_still_gets_a_token() -> 
     assert [t.push("w0", 1.0), t.push("w1", 3.0)] == [True, True]
     assert t.opt.try_sync() is not None
     push = t.opt.push(t.pairs(100.0), "late")
-    assert (push.kept, push.local_step, push.receipts["v:0"].comparison) == (False, 0, "0 < 1")
+    assert (push.accepted, push.local_step, push.receipts["v:0"].comparison) == (False, 0, "0 < 1")
     assert [t.opt.try_token(w) for w in ("w0", "w1", "late")] == [1, 1, 1]
     assert t.v.numpy().tolist() == [-2.0, -4.0] and t.opt.local_step("late") == 1
     assert [t.push("late"), t.push("w0")] == [True, True]
@@ -152,7 +152,7 @@ def test_a_variable_without_gradient_gets_no_accumulator_and_stays() -> None:
     pairs = [([1.0], v), (None, w)]
     opt.build(pairs, step)
     assert list(opt.accumulators) == [v]
-    assert opt.push(pairs, "w0").kept and opt.try_sync() is not None
+    assert opt.push(pairs, "w0").accepted and opt.try_sync() is not None
     assert (v.numpy().tolist(), w.numpy().tolist()) == ([-1.0], [5.0])
 
 
@@ -223,9 +223,9 @@ def test_training_that_goes_on_at_a_later_step_begins_there() -> None:
 def test_apply_gradients_and_minimize_push_and_take_a_token() -> None:
     t = Training(2, tokens=2)
     push = t.opt.apply_gradients(t.pairs(2.0), t.step, worker="w0")
-    assert (push.kept, push.token, t.opt.tokens) == (True, 0, (0,))
+    assert (push.accepted, push.token, t.opt.tokens) == (True, 0, (0,))
     push = t.opt.minimize(lambda: (t.v.value * jnp.float32([4.0, 8.0])).sum(), t.step, worker="w1")
-    assert (push.worker, push.kept, t.opt.tokens) == ("w1", True, ())
+    assert (push.worker, push.accepted, t.opt.tokens) == ("w1", True, ())
     assert t.opt.try_sync() is not None
     assert t.v.numpy().tolist() == [-3.0, -6.0]
 

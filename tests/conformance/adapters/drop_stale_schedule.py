@@ -138,14 +138,14 @@ def _passed_check(played: Played, event: Event) -> dict[str, Any]:
     worker = event["worker"]
     verdict = played.as_worker(worker, lambda key: played.opt.check(played.step, key))
     played.passed[worker] = verdict
-    return {"staleness": verdict.staleness, "accepted": verdict.kept}
+    return {"staleness": verdict.staleness, "accepted": verdict.accepted}
 
 
 def _apply(played: Played, event: Event) -> dict[str, Any]:
     worker = event["worker"]
     returned = played.as_worker(worker, lambda key: played.apply(worker, key))
     verdict = played.as_worker(worker, played.opt.verdict)
-    return {"staleness": verdict.staleness, "accepted": verdict.kept, "returned": returned}
+    return {"staleness": verdict.staleness, "accepted": verdict.accepted, "returned": returned}
 
 
 def _set_global_step(played: Played, event: Event) -> dict[str, Any]:

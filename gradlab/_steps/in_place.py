@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ..._base.arrays import Array, is_jax, is_traced
-from ..._base.slices import IndexedSlices, check_shape
-from ...rules import Rule
-from ...rules.rule import Slots
-from .. import apply
-from ..pure import Sparse
-from . import blocks, donated
+from .._base.arrays import Array, is_jax, is_traced
+from .._base.slices import IndexedSlices, check_shape
+from ..rules import Rule
+from ..rules.rule import Slots
+from . import apply, blocks, donated
+from .pure import Sparse
 
 
 def dense(rule: Rule, w: Array, slots: Slots, g: Array, lr: Any) -> tuple[Array, Slots]:
@@ -70,7 +69,7 @@ def _rows(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any, way: Sp
         return donated.scattered(donated.new_rows(rule, w, slots, g, lr, way), w, slots, donate=True)
     named, new = blocks.new_rows(rule, w, slots, g, lr, way)
     for table, x in zip((w, *slots), new, strict=True):
-        table[named] = x
+        np.asarray(table)[named] = x
     return w, slots
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from typing import Any
 
-from ..._variables.gate import GATE_GRAPH, GATE_NONE, GATE_OP
-from ..._variables.variable import Collection, Variable, current_collection, entered
+from .._variables.gate import GATE_GRAPH, GATE_NONE, GATE_OP
+from .._variables.variable import Collection, Variable, current_collection, entered
 
 
 class Wrapper:
@@ -29,15 +29,18 @@ class Wrapper:
 
     def get_slot(self, var: Variable, name: str) -> Variable | None:
         """The wrapped optimizer's slot."""
-        return self._opt.get_slot(var, name)
+        slot: Variable | None = self._opt.get_slot(var, name)
+        return slot
 
     def get_slot_names(self) -> list[str]:
         """The wrapped optimizer's."""
-        return self._opt.get_slot_names()
+        names: list[str] = self._opt.get_slot_names()
+        return names
 
     def variables(self) -> list[Variable]:
         """The wrapped optimizer's variables."""
-        return self._opt.variables()
+        variables: list[Variable] = self._opt.variables()
+        return variables
 
     def _entered(self) -> AbstractContextManager[Collection]:
         """Threads start without a collection; theirs is the one in which this optimizer was made."""

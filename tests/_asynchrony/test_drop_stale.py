@@ -1,9 +1,10 @@
-"""DropStaleGradientOptimizer: what is kept, what a drop leaves alone, the two races, and what is refused."""
+"""Stale gradients dropped: the check, workers, both races, wrappers in wrappers, a Graph; against a model of it."""
 
 from __future__ import annotations
 
 import inspect
 import threading
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -15,11 +16,67 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gradlab as gl
-from gradlab._asynchrony.drop_stale.workers import turn
+from gradlab._asynchrony.drop_stale import Verdict, Workers, turn
 from gradlab._variables.variable import current_collection
 from gradlab.errors import MissingStepError, StalenessWarning
 from gradlab.train import DropStaleGradientOptimizer
-from tests._asynchrony.drop_stale.models import START, Event, Run, model, schedules
+from tests._asynchrony.stale_models import START, Event, Run, model, schedules
+
+
+@pytest.mark.parametrize(
+    ("verdict", "staleness", "comparison"),
+    [
+        (Verdict(True, 2, 3, 1), 1, "1 <= 1"),
+        (Verdict(False, 0, 3, 1), 3, "3 > 1"),
+        (Verdict(True, 9, 3, -6), -6, "-6 <= -6"),
+    ],
+)
+def test_staleness_and_comparison(verdict: Verdict, staleness: int, comparison: str) -> None:
+    assert (verdict.staleness, verdict.comparison) == (staleness, comparison)
+
+
+class Thing:
+    pass
+
+
+def test_workers_are_told_apart_by_key_and_by_thread() -> None:
+    workers = Workers()
+    workers.keep("a", step=1)
+    workers.keep(None, step=2)
+    workers.keep("a", verdict=True)
+    seen = []
+    thread = threading.Thread(target=lambda: seen.append(dict(workers.of(None))))
+    thread.start()
+    thread.join(30)
+    assert (workers.of("a"), workers.of(None), workers.of("b"), seen) == (
+        {"step": 1, "verdict": True},
+        {"step": 2},
+        {},
+        [{}],
+    )
+
+
+def test_what_a_thread_knew_goes_with_it() -> None:
+    workers, known = Workers(), []
+
+    def work() -> None:
+        thing = Thing()
+        known.append(weakref.ref(thing))
+        workers.keep(None, thing=thing)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join(30)
+    assert known[0]() is None
+
+
+def test_one_turn_for_each_step() -> None:
+    one, other = (gl.Variable(np.int64(0), trainable=False) for _ in range(2))
+    assert turn(one) is turn(one)
+    assert turn(one) is not turn(other)
+    with turn(one), turn(one):  # a wrapper in a wrapper takes it twice
+        pass
+
 
 TIMEOUT = 30.0
 INNERS = {
@@ -66,14 +123,14 @@ def test_a_drop_changes_nothing_but_the_counter(inner: str) -> None:
 
 
 @pytest.mark.parametrize("inner", INNERS)
-def test_kept_gradients_alone_make_the_result(inner: str) -> None:
+def test_accepted_gradients_alone_make_the_result(inner: str) -> None:
     run, plain = Run(0, INNERS[inner]()), gl.Variable(START, name="plain")
     alone = INNERS[inner]()
     for worker in "ab":
         run.compute(worker)
     for worker in "abba":
         run.apply(worker)
-        if run.opt.verdict(worker).kept:
+        if run.opt.verdict(worker).accepted:
             alone.apply_gradients([(run.pairs[worker][0][0], plain)])
         run.compute(worker)
     assert run.w.numpy().tobytes() == plain.numpy().tobytes()
@@ -95,7 +152,7 @@ def test_the_verdict_tells_the_comparison() -> None:
     for worker in "abc":
         run.apply(worker)
     assert [run.opt.verdict(w).comparison for w in "abc"] == ["0 <= 1", "1 <= 1", "2 > 1"]
-    assert [run.opt.verdict(w).kept for w in "abc"] == [True, True, False]
+    assert [run.opt.verdict(w).accepted for w in "abc"] == [True, True, False]
 
 
 def test_all_variables_stand_or_fall_together() -> None:
@@ -244,7 +301,7 @@ def test_two_workers_pass_the_check_before_either_updates(atomic: bool, expected
     for worker in "ab":
         run.opt.update(passed[worker], run.pairs[worker], run.step, worker=worker)
     assert run.state()[1:] == expected
-    assert run.opt.verdict("b").kept is not atomic
+    assert run.opt.verdict("b").accepted is not atomic
 
 
 @pytest.mark.parametrize(("step_first", "seen", "counter"), [(False, 1, 0), (True, 0, 1)])
@@ -309,7 +366,7 @@ def test_threads_race_between_check_and_update_if_it_is_not_atomic() -> None:
 
 
 def test_atomic_updates_of_threads_are_counted_to_the_last() -> None:
-    """Every application is either an update or a drop, and every update was fresh."""
+    """Every application is either an update or a drop, and every update was accepted."""
     workers, rounds = 6, 20
     run = Run(2)
     start = threading.Barrier(workers)
@@ -320,7 +377,7 @@ def test_atomic_updates_of_threads_are_counted_to_the_last() -> None:
         for _ in range(rounds):
             pairs = run.opt.compute_gradients(run.loss, [run.w])
             run.opt.apply_gradients(pairs, run.step)
-            kept.append(run.opt.verdict().kept)
+            kept.append(run.opt.verdict().accepted)
             assert run.opt.verdict().staleness <= 2 or not kept[-1]
         return kept
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ..._base.arrays import Array, namespace, set_rows, take_rows
-from ..._base.indices import distinct, roomy
-from ..._base.slices import IndexedSlices
-from ...rules import Rule
-from ...rules.rule import Slots, is_moving
-from .. import apply
-from ..pure import Sparse
+from .._base.arrays import Array, is_jax, namespace, set_rows, take_rows
+from .._base.indices import distinct, roomy
+from .._base.slices import IndexedSlices
+from ..rules import Rule
+from ..rules.rule import Slots, is_moving
+from . import apply
+from .pure import Sparse
 
 Rows = tuple[np.ndarray, tuple[Array, ...]]  # where, and what stands there in w and every slot
 
@@ -23,7 +23,8 @@ Rows = tuple[np.ndarray, tuple[Array, ...]]  # where, and what stands there in w
 def dense(rule: Rule, w: Array, slots: Slots, g: Array, lr: Any, donate: bool) -> tuple[Array, Slots]:
     """`apply.dense` as one program; with `donate` it uses up w and slots."""
     p, (still, moving) = _programs(), _split(rule)
-    return (p.dense_donated if donate else p.dense)(still, moving, w, slots, g, lr)
+    new: tuple[Array, Slots] = (p.dense_donated if donate else p.dense)(still, moving, w, slots, g, lr)
+    return new
 
 
 def check_dense(rule: Rule, w: Array, slots: Slots, g: Array, lr: Any) -> None:
@@ -49,7 +50,8 @@ def scattered(rows: Rows, w: Array, slots: Slots, donate: bool) -> tuple[Array, 
 def scatter(table: Array, named: np.ndarray, new: Array, donate: bool) -> Array:
     """One table with these rows written."""
     p = _programs()
-    return (p.scatter_donated if donate else p.scatter)(table, named, new)
+    written: Array = (p.scatter_donated if donate else p.scatter)(table, named, new)
+    return written
 
 
 def is_usable(rule: Rule, *arrays: Array) -> bool:
@@ -58,12 +60,12 @@ def is_usable(rule: Rule, *arrays: Array) -> bool:
         hash(_split(rule)[0])
     except TypeError:
         return False
-    return all(len(x.sharding.device_set) == 1 for x in arrays)
+    return all(is_jax(x) and len(x.sharding.device_set) == 1 for x in arrays)
 
 
 @cache
 def _programs() -> SimpleNamespace:
-    from ..jax import jax
+    from .jax import jax
 
     return SimpleNamespace(
         dense=jax.jit(_dense, static_argnums=0),
@@ -101,8 +103,8 @@ def _new_rows(
     if way is not apply.rows:
         new, new_slots = way(rule, old, old_slots, IndexedSlices(values, place), lr)
     else:
-        sums = namespace(old).zeros(old.shape, values.dtype).at[place].add(values)
-        new, new_slots = rule(old, old_slots, sums, lr)
+        zeros: Any = namespace(old).zeros(old.shape, values.dtype)
+        new, new_slots = rule(old, old_slots, zeros.at[place].add(values), lr)
     return new, *new_slots
 
 

@@ -2,26 +2,151 @@
 
 from __future__ import annotations
 
+import threading
+import weakref
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
-from ..._base.options import is_strict
-from ..._base.slices import Gradient
-from ..._variables.autodiff import Loss
-from ..._variables.gate import GATE_OP
-from ..._variables.gradient_checks import checked_pairs
-from ..._variables.graph import AtOnce, Graph
-from ..._variables.hyperparameters import described
-from ..._variables.variable import Variable, entered
-from .verdict import Noted, Verdict, compared, limit_of, needed, no_step_noted, step_of
-from .workers import Workers, turn
+from .._base.arrays import as_array, is_jax
+from .._base.errors import DTypeError, InvalidArgumentError, MissingStepError, StalenessWarning, warn
+from .._base.options import is_strict
+from .._variables.autodiff import GradsAndVars, Loss
+from .._variables.gate import GATE_OP
+from .._variables.gradient_checks import check_step, checked_pairs
+from .._variables.graph import AtOnce, Graph
+from .._variables.hyperparameters import described
+from .._variables.variable import Collection, Variable, entered
+from .staleness import is_accepted
 from .wrapper import Wrapper, check_optimizer
 
-Pairs = list[tuple[Gradient, Variable]]
+Noted = tuple[int, Variable]  # a step and the variable it was read from
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the check found for one gradient: accepted or dropped, and the steps it compared. Not in TensorFlow.
+
+    >>> verdict = Verdict(accepted=False, local_step=3, step=5, limit=1)
+    >>> verdict.staleness, verdict.comparison
+    (2, '2 > 1')
+    """
+
+    accepted: bool
+    local_step: int
+    step: int
+    limit: int
+
+    @property
+    def kept(self) -> bool:
+        """The former name of `accepted`."""
+        return self.accepted
+
+    @property
+    def staleness(self) -> int:
+        return self.step - self.local_step
+
+    @property
+    def comparison(self) -> str:
+        """What decided, "0 <= 1" or "2 > 1"."""
+        return f"{self.staleness} {'<=' if self.accepted else '>'} {self.limit}"
+
+
+def compared(noted: Noted, global_step: Variable, staleness: Any) -> Verdict:
+    """The verdict on a gradient whose step was noted, at the value that `global_step` has now."""
+    (local_step, read), step = noted, int(global_step)
+    if read.dtype != global_step.dtype:
+        raise DTypeError(
+            f"the gradient's step, {read.name}, is {read.dtype}, but {global_step.name} is {global_step.dtype}"
+        )
+    if read is not global_step:
+        warn(
+            f"the gradient's step was read from {read.name}, the step now from {global_step.name}: their difference "
+            "is no staleness. Give apply_gradients the global step of the collection",
+            StalenessWarning,
+        )
+    limit = limit_of(staleness, global_step.dtype)
+    return Verdict(is_accepted(step - local_step, limit), local_step, step, limit)
+
+
+def limit_of(staleness: Any, dtype: Any = None) -> int:
+    """The largest staleness that is accepted. A JAX array or a Variable must be of `dtype`, where that is known.
+
+    >>> import numpy as np
+    >>> limit_of(True), limit_of(np.int32(-2), np.int64)
+    (1, -2)
+    """
+    if staleness is None:
+        raise ValueError("staleness is None; give an integer: with 0 a gradient that one update overtook is dropped")
+    if isinstance(staleness, int):
+        return int(staleness)
+    limit = as_array(staleness, "staleness")
+    converted = not is_jax(limit) and not isinstance(staleness, Variable)
+    if limit.dtype.kind not in "iub" or not (converted or dtype in (None, limit.dtype)):
+        raise DTypeError(f"staleness must be an integer, or {dtype or 'int64'} as the global step, got {limit.dtype}")
+    if limit.shape != ():
+        raise InvalidArgumentError(f"staleness must be a scalar, got shape {tuple(limit.shape)}")
+    return int(limit)
+
+
+def step_of(collection: Collection) -> Noted:
+    """The global step of a collection: its value now, and the variable."""
+    step = collection.global_step
+    if step is None:
+        raise MissingStepError("there is no global step to note: call gl.get_or_create_global_step() first")
+    return int(step), step
+
+
+def no_step_noted(worker: Any) -> MissingStepError:
+    who = "this thread" if worker is None else f"worker {worker!r}"
+    return MissingStepError(f"no step was noted for {who}: call compute_gradients with the same worker first")
+
+
+def needed(global_step: Variable | None) -> Variable:
+    """The variable that `apply_gradients` was given, checked; None is a ValueError."""
+    if global_step is None:
+        raise ValueError("global_step is needed: the staleness is its value now less its value when computing")
+    check_step(global_step)
+    return global_step
+
+
+class Workers:
+    """What is known of each worker: by its key, or for None of the calling thread, as long as that lives.
+
+    >>> workers = Workers()
+    >>> workers.keep("a", step=3)
+    >>> workers.of("a"), workers.of(None)
+    ({'step': 3}, {})
+    """
+
+    def __init__(self) -> None:
+        self._by_key: dict[Any, dict[str, Any]] = {}
+        self._by_thread = threading.local()
+
+    def of(self, worker: Any) -> dict[str, Any]:
+        return vars(self._by_thread) if worker is None else self._by_key.get(worker, {})
+
+    def keep(self, worker: Any, **known: Any) -> None:
+        (vars(self._by_thread) if worker is None else self._by_key.setdefault(worker, {})).update(known)
+
+
+_turns: weakref.WeakKeyDictionary[Variable, Any] = weakref.WeakKeyDictionary()
+_making = threading.Lock()
+
+
+def turn(global_step: Variable) -> Any:
+    """The lock of all atomic updates of one global step, which a thread may take again.
+
+    Not the variable's own lock: optimizers take that while they hold those of the weights.
+    """
+    with _making:
+        return _turns.setdefault(global_step, threading.RLock())
+
+
 SUMMARY_TAG = "Gradient_staleness_percentage"
 COUNT = "AssignAdd"  # the operation whose value a Graph hands out
 
@@ -39,8 +164,8 @@ class DropStaleGradientOptimizer(Wrapper):
 
     Args:
         opt: the optimizer that computes and updates; another wrapper works too, and both add to one counter.
-        staleness: the largest s that is kept: an integer or a bool; a JAX scalar or a Variable, which is read at each
-            update, must be of the dtype of the global step.
+        staleness: the largest s that is accepted: an integer or a bool; a JAX scalar or a Variable, which is read at
+            each update, must be of the dtype of the global step.
         use_locking: no effect. name: not empty; what `get_name` returns.
         atomic: check and update are one piece for all wrappers of one global step. If False, two workers may both
             pass the check before either updates, and `check` and `update` can be called apart to see it happen.
@@ -97,19 +222,19 @@ class DropStaleGradientOptimizer(Wrapper):
     def __repr__(self) -> str:
         return described(self, self._name, opt=self._opt, staleness=self._staleness)
 
-    def compute_gradients(self, loss: Loss, *args: Any, worker: Any = None, **kwargs: Any) -> Pairs:
+    def compute_gradients(self, loss: Loss, *args: Any, worker: Any = None, **kwargs: Any) -> GradsAndVars:
         """The wrapped optimizer's pairs; the global step is noted for this worker. Arguments are the wrapped one's."""
         pairs = self.forward(loss, *args, worker=worker, **kwargs)
         self.note_step(worker)
         return pairs
 
-    def forward(self, loss: Loss, *args: Any, worker: Any = None, **kwargs: Any) -> Pairs:
+    def forward(self, loss: Loss, *args: Any, worker: Any = None, **kwargs: Any) -> GradsAndVars:
         """The first half of `compute_gradients`: weights are read, gradients computed. Not in TensorFlow."""
         with self._entered() as collection:
             if self._strict and not isinstance(collection, Graph | AtOnce):
                 raise TypeError('a loss that is called is for use outside a Graph; strict="tf" works in a Graph only')
             noted = step_of(collection)
-            pairs = self._opt.compute_gradients(loss, *args, **kwargs, **self._handed_on(worker))
+            pairs: GradsAndVars = self._opt.compute_gradients(loss, *args, **kwargs, **self._handed_on(worker))
         self._workers.keep(worker, noted=noted if self.step_first else None)
         return pairs
 
@@ -204,7 +329,7 @@ class DropStaleGradientOptimizer(Wrapper):
         return {SUMMARY_TAG: np.float32(self.stale_counter) / np.float32(int(step) + 1)}
 
     def _noted(self, worker: Any) -> Noted:
-        noted = self._workers.of(worker).get("noted")
+        noted: Noted | None = self._workers.of(worker).get("noted")
         if noted is None:
             raise no_step_noted(worker)
         return noted
@@ -227,7 +352,7 @@ class DropStaleGradientOptimizer(Wrapper):
     def _decide(self, check: Callable[[], Verdict], update: Callable[[], Any], step: Variable, worker: Any) -> Any:
         with turn(step) if self.atomic else nullcontext():
             verdict = check()
-            if verdict.kept:
+            if verdict.accepted:
                 update()
             else:
                 self.stale_counter.assign_add(1)

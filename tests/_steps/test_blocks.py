@@ -7,8 +7,8 @@ import pytest
 
 import gradlab as gl
 from gradlab import apply
-from gradlab._steps.in_place import blocks
-from gradlab._steps.in_place.blocks import BLOCK
+from gradlab._steps import blocks
+from gradlab._steps.blocks import BLOCK
 
 RULE = gl.rules.StochasticGradientDescent()
 

@@ -3,7 +3,7 @@
 import threading
 
 import gradlab as gl
-from gradlab._asynchrony.drop_stale.wrapper import Wrapper
+from gradlab._asynchrony.wrapper import Wrapper
 from gradlab._variables.variable import current_collection
 
 

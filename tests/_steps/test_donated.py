@@ -10,7 +10,7 @@ import pytest
 
 import gradlab as gl
 from gradlab import apply
-from gradlab._steps.in_place import donated
+from gradlab._steps import donated
 
 ROWS, WIDTH = 4096, 8
 TABLE = f"f32[{ROWS},{WIDTH}]"

@@ -12,7 +12,7 @@ import gradlab as gl
 from gradlab import apply, in_place
 from tests import ways
 
-RULES = gl.rules.catalogue()
+RULES = gl.rules.catalog()
 RNG = np.random.default_rng(11)
 LR = np.float32(0.1)
 SHAPES = [(0,), (1,), (0, 3), (300_000,), (9000, 40), (290_000, 1), (2, 3, 4), (3, 150_000)]  # some are several blocks

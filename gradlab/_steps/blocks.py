@@ -9,20 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from ..._base.arrays import CACHED, flush, watching
-from ..._base.indices import distinct
-from ..._base.slices import IndexedSlices
-from ...rules import Rule
-from ...rules.rule import Slots
-from .. import apply
-from ..pure import Sparse
+from .._base.arrays import CACHED, Array, flush, watching
+from .._base.indices import distinct
+from .._base.slices import IndexedSlices
+from ..rules import Rule
+from ..rules.rule import Slots
+from . import apply
+from .pure import Sparse
 
-Tables = tuple[np.ndarray, Slots]  # weights and slots
 BLOCK = 4 * CACHED  # entries: larger than the second-level cache, as each operation costs a call too
 BLOCKS_PER_THREAD = 4  # fewer are done before a thread has started
 
 
-def step(rule: Rule, w: np.ndarray, slots: Slots, g: np.ndarray, lr: Any, out: Tables) -> None:
+def step(rule: Rule, w: Array, slots: Slots, g: Array, lr: Any, out: tuple[Array, Slots]) -> None:
     """The bits of `rule(w, slots, g, lr)`, written into `out`, which may be w and slots themselves.
 
     Large arrays are shared among the cores: NumPy lets other threads work while it computes.
@@ -52,7 +51,7 @@ def step(rule: Rule, w: np.ndarray, slots: Slots, g: np.ndarray, lr: Any, out: T
             done.result()
 
 
-def _flushed(x: np.ndarray, has_denormals: Callable[[np.ndarray], bool]) -> np.ndarray:
+def _flushed(x: np.ndarray, has_denormals: Callable[[Array], bool]) -> np.ndarray:
     return flush(x.copy()) if has_denormals(x) else x
 
 
@@ -60,17 +59,15 @@ def _write(new: Slots, old: Slots, targets: Slots, block: Any) -> None:
     """A rule may hand an input on as another output, which must not be written over before it is read."""
     safe = [x.copy() if any(np.may_share_memory(x, y) for y in old) else x for x in new]
     for target, x in zip(targets, safe, strict=True):
-        target[block] = x
+        np.asarray(target)[block] = x
 
 
-def _blocks(w: np.ndarray) -> list[slice]:
+def _blocks(w: Array) -> list[slice]:
     rows = max(1, BLOCK * w.shape[0] // max(1, w.size))
     return [slice(start, start + rows) for start in range(0, w.shape[0], rows)]
 
 
-def new_rows(
-    rule: Rule, w: np.ndarray, slots: Slots, g: IndexedSlices, lr: Any, way: Sparse
-) -> tuple[np.ndarray, Slots]:
+def new_rows(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any, way: Sparse) -> tuple[np.ndarray, Slots]:
     """The distinct rows named, and what stands in them after the step, in w and every slot. Nothing is written to."""
     named, place = distinct(np.asarray(g.indices), w.shape[0])
     old, values = tuple(x[named] for x in (w, *slots)), np.asarray(g.values)

@@ -1,15 +1,181 @@
-"""The sum of sparse gradients: rows, their indices, and how many gradients contained each."""
+"""What is added up, one gradient after another: dense arrays in one buffer, or rows, their indices and their counts."""
 
 from __future__ import annotations
 
+import contextvars
+from collections.abc import Callable
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..._base.arrays import Array, flush, is_jax, namespace, precision, quiet, sum_duplicates
 from ..._base.errors import InvalidArgumentError
+from ..._variables.buffers import is_ours
 from .arguments import Shape, is_compatible, shown
-from .merge import is_sorted, union, walk
+
+_LARGE = 1 << 20  # bytes from which getting a new buffer costs more than looking whether the old one is free
+
+
+class DenseSum:
+    """Added one by one in order of arrival, rounded after each; NumPy in place. The mean is one division.
+
+    `sum_dtype` is what it is added in. With `flushes` denormal numbers count as 0, as TensorFlow's kernels see them.
+    """
+
+    def __init__(
+        self, dtype: np.dtype[Any], shape: Shape, is_mean: bool, sum_dtype: np.dtype[Any], flushes: bool
+    ) -> None:
+        self._dtype, self._shape, self._is_mean = dtype, shape, is_mean
+        self._sum_dtype, self._flushes = sum_dtype, flushes
+        # Where NumPy is silent about overflow; entering it costs a tenth of what np.errstate costs.
+        quietly = contextvars.Context()
+        quietly.run(np.seterr, all="ignore")
+        add: Any = np.add  # its type has many overloads
+        self._add: Callable[..., Array] = partial(quietly.run, add)
+        self.count = 0
+        self._total: Any = None
+        self._spare: np.ndarray | None = None  # the buffer handed out last, of use once its taker has let go of it
+
+    def add(self, gradient: Array) -> None:
+        """The first of a round fixes the shape for the others."""
+        count, total = self.count + 1, self._total
+        if count == 1:
+            self._check_declared(gradient.shape)
+            total = self._copied(gradient)
+            self._total, self.count = total, count
+            return
+        if gradient.shape != total.shape:
+            self._check_declared(gradient.shape)
+            raise InvalidArgumentError(
+                f"the gradients counted so far have shape {total.shape}, got one of shape {gradient.shape}"
+            )
+        if self._flushes and not is_jax(gradient):
+            gradient = flush(gradient.copy())
+        if self._flushes:
+            flush(total)
+        if isinstance(total, np.ndarray) and isinstance(gradient, np.ndarray):
+            # Unpacking is no call: Ctrl-C, which strikes when one returns, cannot come between the addition and this.
+            (self._total,) = map(self._add, (total,), (gradient,), (total,))
+            self.count = count
+            if self._flushes:
+                flush(total)
+            return
+        with precision(self._sum_dtype):
+            total = total if is_jax(total) else namespace(gradient).array(total)
+            (self._total,) = map(_adding(), (total,), (gradient,))
+            self.count = count
+
+    def take(self) -> Array:
+        """The sum leaves with its buffer; the next round starts in another."""
+        total, count = self._total, self.count
+        self._total, self.count = None, 0  # before the division in place, which must not be done twice
+        try:
+            value = self._reduced(total, count)
+        except Exception:  # no memory
+            self._total, self.count = total, count
+            raise
+        self._spare = None if is_jax(total) or total.nbytes < _LARGE else total
+        return value
+
+    def peek(self) -> tuple[Array, Array]:
+        """Sum and mean so far."""
+        return self._total.copy(), self._reduced(self._total.copy(), self.count)
+
+    @quiet
+    def _reduced(self, total: Array, count: int) -> Array:
+        """The mean, or the sum as it is, in the accumulator's dtype; NumPy's is written over a sum of that dtype."""
+        with precision(self._sum_dtype), precision(self._dtype):
+            if self._is_mean:
+                total = self._flushed(self._divided(self._flushed(total), self._sum_dtype.type(count)))
+            return total if self._sum_dtype == self._dtype else total.astype(self._dtype)
+
+    def _divided(self, total: Array, divisor: Any) -> Array:
+        if isinstance(total, np.ndarray):
+            mean: Array = np.divide(total, divisor, out=total if self._sum_dtype == self._dtype else None)
+        else:
+            mean = total / namespace(total).asarray(divisor)
+        return mean
+
+    def _flushed(self, x: Array) -> Array:
+        return flush(x) if self._flushes else x
+
+    def _copied(self, gradient: Array) -> Array:
+        """The gradient's numbers in memory that nobody else has: its owner may write over it, or donate it."""
+        if is_jax(gradient):
+            with precision(self._sum_dtype):
+                return namespace(gradient).array(gradient, self._sum_dtype, copy=True)
+        kept: list[Any] = [self._spare]
+        self._spare = None
+        if kept[0] is None or kept[0].shape != gradient.shape or not is_ours(kept):
+            return np.array(gradient, self._sum_dtype, order="C")
+        kept[0].flags.writeable = True
+        np.copyto(kept[0], gradient)
+        buffer: Array = kept[0]
+        return buffer
+
+    def _check_declared(self, shape: tuple[int, ...]) -> None:
+        if not is_compatible(shape, self._shape):
+            raise InvalidArgumentError(
+                f"the accumulator has shape {shown(self._shape)}, got a gradient of shape {shape}"
+            )
+
+
+@cache
+def _adding() -> Callable[[Array, Array], Array]:
+    """The sum in the buffer it has: getting another from the system costs more than the addition."""
+    from ..._steps.jax import jax
+
+    return jax.jit(lambda total, gradient: total + gradient.astype(total.dtype), donate_argnums=0)
+
+
+Places = tuple[np.ndarray, np.ndarray, np.ndarray]  # the indices of the result, and where the rows of a and of b go
+
+
+def union(a: np.ndarray, b: np.ndarray) -> Places:
+    """For sorted indices without duplicates.
+
+    >>> [x.tolist() for x in union(np.array([1, 3]), np.array([2, 3]))]
+    [[1, 2, 3], [0, 2], [1, 2]]
+    """
+    place = np.searchsorted(a, b)
+    known = place < a.size
+    known[known] = a[place[known]] == b[known]
+    new = b[~known]
+    to_a = np.arange(a.size) + np.searchsorted(new, a)
+    return np.insert(a, place[~known], new), to_a, place + np.cumsum(~known) - ~known
+
+
+def walk(a: np.ndarray, b: np.ndarray) -> Places:
+    """TensorFlow's walk with two pointers: the same for such lists. It believes that they are, and makes of others
+
+    >>> [x.tolist() for x in walk(np.array([2, 0]), np.array([0, 2]))]
+    [[0, 2, 0], [1, 2], [0, 1]]
+    """
+    if is_sorted(a) and is_sorted(b):
+        return union(a, b)
+    left, right = a.tolist(), b.tolist()
+    indices: list[int] = []
+    to_a, to_b, i, j = [], [], 0, 0
+    while i < len(left) and j < len(right):
+        lower = min(left[i], right[j])
+        both = left[i] == right[j]
+        if both or left[i] == lower:
+            to_a.append(len(indices))
+            i += 1
+        if both or right[j] == lower:
+            to_b.append(len(indices))
+            j += 1
+        indices.append(lower)
+    rest = len(indices)
+    to_a += range(rest, rest + len(left) - i)
+    to_b += range(rest, rest + len(right) - j)  # of the two rests one is empty
+    return tuple(np.array(x, np.int64) for x in (indices + left[i:] + right[j:], to_a, to_b))  # type: ignore[return-value]
+
+
+def is_sorted(indices: np.ndarray) -> bool:
+    """Whether they grow from each to the next."""
+    return bool(np.all(indices[1:] > indices[:-1]))
 
 
 class SparseGradient(NamedTuple):
@@ -42,7 +208,7 @@ class SparseSum:
         self._dtype, self._shape = dtype, shape or None  # () means no constraint here
         self._is_mean, self._sum_dtype, self._by_row, self._strict = is_mean, sum_dtype, by_row, strict
         self._indices = self._counts = np.zeros(0, np.int64)
-        self._rows: Array = None
+        self._rows: Any = None
         self.count = 0
 
     def add(self, gradient: SparseGradient) -> None:
@@ -98,9 +264,11 @@ class SparseSum:
             if is_sorted(indices[order]):
                 return indices[order], rows[order]
             if is_jax(rows):
-                distinct, place = np.unique(indices, return_inverse=True)
-                return distinct, namespace(rows).zeros((distinct.size, *rows.shape[1:]), rows.dtype).at[place].add(rows)
-            return sum_duplicates(indices, rows)
+                named, place = np.unique(indices, return_inverse=True)
+                zeros: Any = namespace(rows).zeros((named.size, *rows.shape[1:]), rows.dtype)
+                return named, zeros.at[place].add(rows)
+            distinct, summed = sum_duplicates(indices, rows)
+            return np.asarray(distinct), summed
 
     def _merged(self, rows: Array, to_a: np.ndarray, to_b: np.ndarray) -> tuple[Array, np.ndarray, Array]:
         """Where rows that only one side has are copied, the places of those of both, and their sums.
