@@ -6,6 +6,7 @@ from functools import cache, lru_cache
 
 import numpy as np
 
+from .._base.types import Array
 from .datasets import breast_cancer
 from .surfaces import Surface
 
@@ -26,13 +27,15 @@ def logistic_regression(condition: float = 30.0) -> Surface:
     features, side = _standardised()
     signed = side[:, None] * features * unit
 
-    def gradient(w: np.ndarray) -> np.ndarray:
+    def gradient(w: Array) -> Array:
         wrong = 1 / (1 + np.exp(np.minimum(w @ signed.T, 700)))  # the probability of the other class
-        return (-wrong @ signed / len(signed)).astype(w.dtype)
+        mean: np.ndarray = -wrong @ signed / len(signed)
+        return mean.astype(w.dtype)
 
-    def loss(w: np.ndarray) -> np.ndarray:
+    def loss(w: Array) -> Array:
         margins = w @ signed.T
-        return (np.log1p(np.exp(-np.abs(margins))) - np.minimum(margins, 0)).mean(axis=-1).astype(w.dtype)
+        mean: np.ndarray = (np.log1p(np.exp(-np.abs(margins))) - np.minimum(margins, 0)).mean(axis=-1)
+        return mean.astype(w.dtype)
 
     best = _best() / unit
     first, second = best.tolist()

@@ -153,7 +153,8 @@ def ResourceAccumulatorTakeGradient(*, handle: Any, num_required: Any, dtype: An
     >>> float(ResourceAccumulatorTakeGradient(handle=handle, num_required=2, dtype="float32"))
     2.0
     """
-    return take(kernel_of(handle, RESOURCE, DENSE), num_required, dtype)
+    taken: Array = take(kernel_of(handle, RESOURCE, DENSE), num_required, dtype)
+    return taken
 
 
 @op
@@ -228,7 +229,8 @@ def AccumulatorTakeGradient(*, handle: Any, num_required: Any, dtype: Any, name:
     >>> AccumulatorTakeGradient(handle=handle, num_required=2, dtype="float32").tolist()
     [4.0]
     """
-    return take(kernel_of(handle, REF, DENSE), num_required, dtype)
+    taken: Array = take(kernel_of(handle, REF, DENSE), num_required, dtype)
+    return taken
 
 
 @op
@@ -325,4 +327,5 @@ def SparseAccumulatorTakeGradient(
     >>> taken.indices.tolist(), taken.values.tolist(), taken.shape.tolist()
     ([2], [[3.0]], [4, 1])
     """
-    return take(kernel_of(handle, REF, SPARSE), num_required, dtype)
+    taken: SparseGradient = take(kernel_of(handle, REF, SPARSE), num_required, dtype)
+    return taken

@@ -40,7 +40,8 @@ def SplitDedupData(
     """
     elements = input[0] if len(input) == 1 and isinstance(input[0], tuple | list) and _is_nested(input[0]) else input
     mask = part("dedup").parse_tuple_mask(tuple_mask)
-    return part("dedup").split_dedup(elements, mask, dtype_of(integer_type), dtype_of(float_type))
+    integers, floats = part("dedup").split_dedup(elements, mask, dtype_of(integer_type), dtype_of(float_type))
+    return integers, floats
 
 
 @op(fixed(SCALAR))
@@ -115,7 +116,8 @@ def ComputeDedupDataTupleMask(*, config: Config, name: str | None = None) -> np.
     [[0, 1], [0, 2], [0, 2], [1, 2]]
     >>> tpu.shutdown_system()
     """
-    return part("dedup").dedup_mask(system(config).deduplication_data()[0])
+    mask: np.ndarray = part("dedup").dedup_mask(system(config).deduplication_data()[0])
+    return mask
 
 
 def _is_nested(elements: Any) -> bool:

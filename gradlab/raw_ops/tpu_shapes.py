@@ -28,7 +28,7 @@ def activations(config: Any, num_outputs: int = 0, num_tables: int = 0, **_: Any
     """One for each feature, or for each table where the configuration has no features."""
     message, shapes = part("config.parse").parse(config), part("config.shapes")
     shapes.check_output_count(message, num_outputs or num_tables)
-    return shapes.activation_shapes(message)
+    return list(shapes.activation_shapes(message))
 
 
 def gradients(learning_rates: Sequence[Shape], inputs: Any = (), gradients: Any = (), **_: Any) -> list[Any]:
@@ -79,7 +79,7 @@ def retrieve_all(*, NumTables: int, config: Any, num_shards: int, shard_id: int)
     message = _internal(config)
     if NumTables != len(message.table_descriptor):
         raise InternalError(f"NumTables must be {len(message.table_descriptor)}, as in config; got {NumTables}")
-    return part("config.shapes").all_parameter_shapes(message, num_shards, shard_id)
+    return list(part("config.shapes").all_parameter_shapes(message, num_shards, shard_id))
 
 
 def partitioner(*, config: Any) -> list[Any]:

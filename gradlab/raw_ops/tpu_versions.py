@@ -81,4 +81,5 @@ def TPUEmbeddingActivations(
     >>> TPUEmbeddingActivations(embedding_variable=[0.0], sliced_activations=[1.0, 2.0], table_id=0, lookup_id=0)
     [1.0, 2.0]
     """
-    return sliced_activations
+    same: Array = sliced_activations
+    return same

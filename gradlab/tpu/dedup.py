@@ -184,4 +184,5 @@ def write_tuple_mask(mask: object) -> bytes:
     tensor = TensorProto(dtype=_INT32, int_val=rows.ravel().tolist())
     for n in rows.shape:
         tensor.tensor_shape.dim.add(size=n)
-    return tensor.SerializeToString()
+    written: bytes = tensor.SerializeToString()
+    return written

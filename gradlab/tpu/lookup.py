@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .._base.arrays import Array
+from .._base.arrays import Array, add_rows, take_rows
 from .._base.errors import InvalidArgumentError
 from .._steps.jax import jax, jnp
 from .batch import Batch
@@ -83,7 +83,7 @@ def activate(
 
         return each_core(from_table, lookups, cores)
     wanted = place.places(place.to_owners(lookups.unique, cores), table.rows)
-    rows = w.at[wanted].get(mode="clip")
+    rows = take_rows(w, wanted)
     if table.levels is not None:
         rows = quantize(rows, *table.levels)
 
@@ -97,9 +97,8 @@ def activate(
 def each_core(function: Any, tree: Any, cores: int) -> Array:
     """`function` of each core's share of the vectors in `tree`, stacked."""
     shares = jax.tree.map(lambda x: x.reshape(cores, len(x) // cores, *x.shape[1:]), tree)
-    if cores == 1:
-        return function(jax.tree.map(lambda x: x[0], shares))[None]
-    return jax.vmap(function)(shares)
+    stacked: Array = function(jax.tree.map(lambda x: x[0], shares))[None] if cores == 1 else jax.vmap(function)(shares)
+    return stacked
 
 
 def split_features(plan: Plan, outputs: list[Array]) -> tuple[Array, ...]:
@@ -147,14 +146,14 @@ def sum_rows(
     if take.shape[0] <= PART or take.shape[0] % PART:
         return add(zeros, lookups)
 
-    def in_parts(total: Array, lookups: Any) -> Array:
+    def in_parts(total: Any, lookups: Any) -> Any:
         parts = jax.tree.map(lambda x: x.reshape(-1, PART), lookups)
         return jax.lax.scan(lambda t, part: (add(t, part), None), total, parts)[0]
 
-    return jax.lax.platform_dependent(zeros, lookups, cpu=in_parts, default=add)
+    total: Array = jax.lax.platform_dependent(zeros, lookups, cpu=in_parts, default=add)
+    return total
 
 
-def _add(rows: Array, each: Callable[[Array], Array], total: Array, lookups: Any) -> Array:
+def _add(rows: Array, each: Callable[[Array], Array], total: Any, lookups: Any) -> Any:
     take, put, weights = lookups
-    terms = each(rows.at[take].get(mode="clip") * weights[:, None])
-    return total.at[put].add(terms, mode="drop")
+    return add_rows(total, put, each(take_rows(rows, take) * weights[:, None]))

@@ -82,7 +82,8 @@ def combiner_gains(sample_ids: Any, weights: Any, sample_count: int, combiner: C
     total = np.zeros(sample_count, np.float32)
     np.add.at(total, samples, w if combiner == "mean" else w * w)
     size = total if combiner == "mean" else np.sqrt(total)
-    return w * np.where(size == 0, np.float32(0), np.float32(1) / size)[samples]
+    gains: np.ndarray = w * np.where(size == 0, np.float32(0), np.float32(1) / size)[samples]
+    return gains
 
 
 def coo_rows(sample_ids: Any, values: Any, weights: Any, sample_count: int, combiner: Combiner = "mean") -> CooRows:

@@ -116,16 +116,16 @@ def unpack_rows(packed: Any, rows: int, width: int) -> Array:
     >>> unpack_rows(np.array([[0, 1, 2, 3], [4, 5, 0, 0]]), rows=3, width=2).tolist()
     [[0, 1], [2, 3], [4, 5]]
     """
-    packed = as_array(packed, "packed")
-    if packed.ndim != 2:
-        raise InvalidArgumentError(f"packed must be a matrix, got shape {tuple(packed.shape)}")
-    lanes = packed.shape[1]
+    held = as_array(packed, "packed")
+    if held.ndim != 2:
+        raise InvalidArgumentError(f"packed must be a matrix, got shape {tuple(held.shape)}")
+    lanes = held.shape[1]
     wanted = (-(-rows // _per_row(width, lanes)), lanes)
-    if tuple(packed.shape) != wanted:
+    if tuple(held.shape) != wanted:
         raise InvalidArgumentError(
-            f"{rows} rows of width {width} are packed to shape {wanted}, got {tuple(packed.shape)}"
+            f"{rows} rows of width {width} are packed to shape {wanted}, got {tuple(held.shape)}"
         )
-    return packed.reshape(-1, width)[:rows]
+    return held.reshape(-1, width)[:rows]
 
 
 def _per_row(width: int, lanes: int) -> int:

@@ -90,7 +90,10 @@ def flush_pending(state: State) -> State:
 def row_sums(plan: Plan, gradients: Sequence[Any], dedup: Dedup, place: Placement = ONE_DEVICE) -> tuple[RowSums, ...]:
     """For each table the rows that each core touched and their summed gradients."""
     floats = tuple(jnp.asarray(g, jnp.float32) for g in gradients)
-    return place.run(partial(_row_sums, plan, plan.cores // place.devices), floats, unpacked(plan, dedup))
+    found: tuple[RowSums, ...] = place.run(
+        partial(_row_sums, plan, plan.cores // place.devices), floats, unpacked(plan, dedup)
+    )
+    return found
 
 
 def _row_sums(plan: Plan, cores: int, gradients: Any, tables: Any) -> tuple[RowSums, ...]:

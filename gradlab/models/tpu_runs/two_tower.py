@@ -144,4 +144,5 @@ def _ranks(text: Documentation, state: State) -> np.ndarray:
     asked = {"line": _bags(text, lines), **_of_topics(text)}
     found = lookup(dataclasses.replace(state, plan=plan), make_batch(plan, asked))[0]
     scores = np.asarray(scores_of(found))
-    return (scores > np.take_along_axis(scores, text.topic[lines][:, None], axis=1)).sum(axis=1)
+    ranks: np.ndarray = (scores > np.take_along_axis(scores, text.topic[lines][:, None], axis=1)).sum(axis=1)
+    return ranks

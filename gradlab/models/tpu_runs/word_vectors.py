@@ -47,8 +47,9 @@ class WordVectors:
     @cached_property
     def unit(self) -> np.ndarray:
         """The vectors less their mean, each of length 1: products are cosines."""
-        centred = self.vectors - self.vectors.mean(axis=0)
-        return centred / np.linalg.norm(centred, axis=1, keepdims=True)
+        centered = self.vectors - self.vectors.mean(axis=0)
+        unit: np.ndarray = centered / np.linalg.norm(centered, axis=1, keepdims=True)
+        return unit
 
     def neighbours(self, word: str, k: int = 8, fewest: int = 10) -> list[tuple[str, float]]:
         """The k words of the nearest direction and their cosines, among those seen at least `fewest` times.

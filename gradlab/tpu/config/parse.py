@@ -262,4 +262,5 @@ def example_config(
     table = config.table_descriptor.add(name="t", vocabulary_size=rows, dimension=width, num_features=1)
     getattr(table.optimization_parameters, optimizer).SetInParent()
     table.optimization_parameters.learning_rate.constant = 0.5
-    return config.SerializeToString()
+    written: bytes = config.SerializeToString()
+    return written

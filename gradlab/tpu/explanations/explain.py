@@ -91,7 +91,8 @@ def recorded(step: Any) -> StepRecord:
     if isinstance(step, StepRecord):
         return step
     system = current_system() if step is None else getattr(step, "system", step)
-    if (last := getattr(system, "last_step", None)) is None:
+    last: StepRecord | None = getattr(system, "last_step", None)
+    if last is None:
         raise ValueError(
             "no step was kept; set keeps_steps = True on the system (that of a TPUEmbedding is its .system) before the "
             "step, or give a StepRecord"

@@ -286,7 +286,7 @@ def decay_of_touched_rows(e: Excerpt) -> Trap:
 def quantized_forward(e: Excerpt) -> Trap:
     """What is looked up is coarse, what is stored and updated is not."""
     levels = e.table.levels
-    seen = quantize(e.before[0], *levels) if levels else e.before[0]
+    seen = np.asarray(quantize(e.before[0], *levels)) if levels else e.before[0]
     at = farthest((e.before[0], ()), (seen, ()))
     return Trap(
         "Quantization is for lookups only",

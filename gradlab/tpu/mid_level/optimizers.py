@@ -143,7 +143,9 @@ class Adam(Optimizer):
 
     @property
     def rule(self) -> Rule:
-        return dataclasses.replace(super().rule, epsilon_place="inside" if self.sum_inside_sqrt else "outside")  # type: ignore[type-var]
+        made = super().rule
+        assert isinstance(made, rules.Adam)
+        return dataclasses.replace(made, epsilon_place="inside" if self.sum_inside_sqrt else "outside")
 
 
 @updated_by(

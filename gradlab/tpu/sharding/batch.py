@@ -104,7 +104,9 @@ def sizes_of(plan: Plan, placement: OnMesh, batch: Batch) -> list[tuple[int, int
             raise InvalidArgumentError(f"the batch must have the ids of {count} cores, those of this process")
         shards = placement.shards(table.rows)
         parts = np.asarray(t.unique).reshape(count, -1)
-        found.append((roomy(max(longest(ids, shards.owner(ids)) for ids in parts)), len(t.inverse) // count))
+        found.append(
+            (roomy(max(longest(ids, np.asarray(shards.owner(ids))) for ids in parts)), len(t.inverse) // count)
+        )
     return found
 
 
@@ -121,7 +123,7 @@ def _placed(placement: OnMesh, rows: int, t: Lookups, cores: int, samples: int, 
     shards, parts = placement.shards(rows), []
     for core in zip(*(np.asarray(x).reshape(cores, -1) for x in t), strict=True):
         one = Lookups(*core)
-        unique, went = arranged(one.unique, shards.owner(one.unique), shards.count, room)
+        unique, went = arranged(one.unique, np.asarray(shards.owner(one.unique)), shards.count, room)
         inverse = np.append(went, unique.size)[np.minimum(one.inverse, went.size)].astype(np.uint32)
         filling = ((inverse, unique.size), (one.samples, samples), (one.weights, 0))
         parts.append((unique, *(filled(x, most, value) for x, value in filling)))

@@ -72,7 +72,7 @@ class Host:
     def _size(self, s: Stack, g: Grouped, room: int | None, minibatches: int) -> int:
         limit, step = self.limits[s.name], ALIGNMENT * self.layout.per_core
         if room is not None:
-            size = padded(room, step)
+            size: int = padded(room, step)
             if limit is not None and size > (most := static_size(limit, self.layout, self.minibatching)):
                 raise ValueError(f"buffer_size of stack {s.name!r} can be at most {most}, got {room}")
             return size

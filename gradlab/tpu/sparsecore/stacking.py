@@ -58,7 +58,8 @@ class Place:
 
     def row_of(self, shards: int, shard: Any, position: Any) -> np.ndarray:
         """The inverse of `positions`."""
-        return (position - self.offset) * shards + (shard - self.rotation) % shards
+        row: np.ndarray = (position - self.offset) * shards + (shard - self.rotation) % shards
+        return row
 
 
 @dataclass(frozen=True)

@@ -87,4 +87,5 @@ def _row(stack: Stack, found: Entries) -> np.ndarray:
     offset = np.array([p.offset for p in stack.places], np.int64)[found.tables] * stack.shards
     rotation = np.array([p.rotation for p in stack.places], np.int64)[found.tables]
     own = found.columns - offset
-    return own - own % stack.shards + (own - rotation) % stack.shards
+    given: np.ndarray = own - own % stack.shards + (own - rotation) % stack.shards
+    return given

@@ -89,7 +89,7 @@ def _written(state: State, old: Array, held: Shards, rows: np.ndarray, new: np.n
     if held.count == 1 and not isinstance(state.placement, OnMesh):
         return jnp.array(new)
     if not isinstance(state.placement, OnMesh):
-        return old.at[rows].set(new)
+        return jnp.asarray(old).at[rows].set(new)
     place = np.full(held.rows, -1)
     place[rows] = np.arange(rows.size)
     before = reader(state.placement, held.rows, old)
@@ -148,7 +148,8 @@ class KeptTables:
         """Activations of all cores; `up_to_date` makes a pipelined update first that is still held back."""
         if up_to_date:
             self._catch_up()
-        return _lookup(self._state, batch)[0]
+        activations: tuple[Array, ...] = _lookup(self._state, batch)[0]
+        return activations
 
     def update(self, gradients: Sequence[Array], learning_rates: Sequence[Array], dedup: Dedup) -> None:
         """One step of all cores."""
@@ -187,7 +188,8 @@ class KeptTables:
 
     def copy(self) -> State:
         """The state as it is, in arrays of its own."""
-        return jax.tree.map(jnp.copy, self._state)
+        copied: State = jax.tree.map(jnp.copy, self._state)
+        return copied
 
     def _catch_up(self) -> None:
         if self._state.pending is not None:

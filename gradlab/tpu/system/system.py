@@ -127,7 +127,7 @@ class System:
             check_same(step.handed[r], dedup)
             if not step.activations:
                 step.activations = self._tables.lookup(step.batch, up_to_date=step.mode == INFERENCE)
-            mine = share(tuple(step.activations), r, self.replicas)
+            mine: tuple[Array, ...] = share(tuple(step.activations), r, self.replicas)
             self._turns.advance(r, Stage.DONE if step.mode == INFERENCE else Stage.ACTIVATED)
             return mine
 
@@ -242,4 +242,5 @@ class System:
             self._tables.update(gradients, rates, dedup)
 
     def _dedup(self, step: Step, replica: int) -> Dedup:
-        return share(dedup_of(step.batch), replica, self.replicas)
+        own: Dedup = share(dedup_of(step.batch), replica, self.replicas)
+        return own
