@@ -1,6 +1,6 @@
 """Losses of two weights to watch rules walk on, each with its gradient by formula, and the walk itself.
 
-Those of the catalogue live on the square from -2 to 2, so that one picture can show any of them; functions that are
+Those of the catalog live on the square from -2 to 2, so that one picture can show any of them; functions that are
 known on a larger square are given at a multiple of the weights.
 """
 
@@ -16,7 +16,7 @@ from .._base.arrays import Array, namespace
 from ..clip import clip_by_norm
 from ..rules import Rule
 
-REACH = 2.0  # the catalogue is made for -REACH ... REACH in both directions
+REACH = 2.0  # the catalog is made for -REACH ... REACH in both directions
 
 Point = tuple[float, float]
 

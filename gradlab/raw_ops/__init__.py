@@ -3,7 +3,7 @@
 Each is one call into the library. A handle is what a constructor here returns, or the `accumulator_ref` of an
 accumulator object. As in TensorFlow there are two types: `Resource...` ops take dense accumulators by "resource"
 handles, all others take "string_ref" handles, and one of the wrong type is a TypeError. The ops skip what TensorFlow's
-Python checks, so shapes are looked at only in gradients that are fresh. What kills TensorFlow's process raises and
+Python checks, so shapes are looked at only in gradients that are accepted. What kills TensorFlow's process raises and
 changes nothing: a `local_step` or `num_required` that is no scalar, a gradient or a take of another dtype, one
 shared_name with two dtypes.
 

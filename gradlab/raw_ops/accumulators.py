@@ -149,7 +149,7 @@ def ResourceAccumulatorTakeGradient(*, handle: Any, num_required: Any, dtype: An
     Source: `tf.raw_ops.ResourceAccumulatorTakeGradient`, TensorFlow 2.21 (2026).
 
     >>> handle = ResourceConditionalAccumulator(dtype="float32", shape=[])
-    >>> kept = [ResourceAccumulatorApplyGradient(handle=handle, local_step=0, gradient=g) for g in (1.0, 3.0)]
+    >>> receipts = [ResourceAccumulatorApplyGradient(handle=handle, local_step=0, gradient=g) for g in (1.0, 3.0)]
     >>> float(ResourceAccumulatorTakeGradient(handle=handle, num_required=2, dtype="float32"))
     2.0
     """
@@ -225,7 +225,7 @@ def AccumulatorTakeGradient(*, handle: Any, num_required: Any, dtype: Any, name:
     Source: `tf.raw_ops.AccumulatorTakeGradient`, TensorFlow 2.21 (2026).
 
     >>> handle = ConditionalAccumulator(dtype="float32", shape=[1], reduction_type="SUM")
-    >>> kept = [AccumulatorApplyGradient(handle=handle, local_step=0, gradient=[g]) for g in (1.0, 3.0)]
+    >>> receipts = [AccumulatorApplyGradient(handle=handle, local_step=0, gradient=[g]) for g in (1.0, 3.0)]
     >>> AccumulatorTakeGradient(handle=handle, num_required=2, dtype="float32").tolist()
     [4.0]
     """

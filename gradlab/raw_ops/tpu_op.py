@@ -80,7 +80,7 @@ def variant(
         return base(**{n: read[n](x) if n in read else x for n, x in known(given).items()})
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__, function.__module__ = doc, __package__
+    function.__doc__, function.__module__ = doc, "gradlab.raw_ops"
     function.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     return op(lambda **given: base.shapes(**known(given)))(function)  # type: ignore[attr-defined]
 

@@ -155,8 +155,8 @@ def normalized(feature: Feature, table: Table, given: Ids, policy: Policy) -> tu
         gains = combiner_gains(samples, weights, count, table.combiner)
         if policy.zero_normalizer == "raise" and table.combiner != "sum":
             _check_gains(feature, samples, gains, count)
-    found = samples.astype(np.uint32), rows.astype(np.uint32), gains
-    return found if keep.all() else tuple(x[keep] for x in found)
+    at, wanted = samples.astype(np.uint32), rows.astype(np.uint32)
+    return (at, wanted, gains) if keep.all() else (at[keep], wanted[keep], gains[keep])
 
 
 def _in_sequence(feature: Feature, samples: np.ndarray, places: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -143,14 +143,16 @@ def sum_rows(
     if not rows.shape[0]:
         return zeros
     add = partial(_add, rows, each)
-    if take.shape[0] <= PART or take.shape[0] % PART:
-        return add(zeros, lookups)
 
     def in_parts(total: Any, lookups: Any) -> Any:
         parts = jax.tree.map(lambda x: x.reshape(-1, PART), lookups)
         return jax.lax.scan(lambda t, part: (add(t, part), None), total, parts)[0]
 
-    total: Array = jax.lax.platform_dependent(zeros, lookups, cpu=in_parts, default=add)
+    total: Array
+    if take.shape[0] <= PART or take.shape[0] % PART:
+        total = add(zeros, lookups)
+    else:
+        total = jax.lax.platform_dependent(zeros, lookups, cpu=in_parts, default=add)
     return total
 
 

@@ -144,7 +144,7 @@ def _values(weights: Any) -> Array:
         return np.concatenate([np.zeros(0, np.float32), *(np.float32(row) for row in weights)])
     if isinstance(weights, tuple):
         return as_array(weights[1], "sp_weights")
-    return as_array(weights.values if hasattr(weights, "values") else weights, "sp_weights")
+    return as_array(getattr(weights, "values", weights), "sp_weights")
 
 
 def _whole(params: Any) -> Array:

@@ -87,9 +87,9 @@ def combiner_gains(sample_ids: Any, weights: Any, sample_count: int, combiner: C
 
 
 def coo_rows(sample_ids: Any, values: Any, weights: Any, sample_count: int, combiner: Combiner = "mean") -> CooRows:
-    """The lookups of a batch as coordinates, neighbours that name the same id in the same sample joined.
+    """The lookups of a batch as coordinates, neighbors that name the same id in the same sample joined.
 
-    Gains are computed first and then added, so joining changes no sum. Only neighbours are joined: an id that comes
+    Gains are computed first and then added, so joining changes no sum. Only neighbors are joined: an id that comes
     again after another one stays as it is.
 
     Args:

@@ -27,7 +27,7 @@ Strategy = Literal["div", "mod"]
 class Shards:
     """How the rows of a table are dealt out over `count` shards.
 
-        div: neighbours stay together;   mod: row r goes to shard r % count
+        div: neighbors stay together;   mod: row r goes to shard r % count
 
     Either way the first `rows % count` shards hold one row more than the others; each has room for `size` rows.
 

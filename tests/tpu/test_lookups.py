@@ -26,7 +26,7 @@ def test_gains_of_each_combiner() -> None:
         np.testing.assert_allclose(combiner_gains(SAMPLES, WEIGHTS, 4, combiner), expected, rtol=2e-7)
 
 
-def test_neighbours_are_joined_and_others_are_not() -> None:
+def test_neighbors_are_joined_and_others_are_not() -> None:
     rows = coo_rows(SAMPLES, IDS, WEIGHTS, 4, "sum")
     assert [x.tolist() for x in rows] == [[0, 0, 1, 3, 3, 3], [5, 7, 2, 4, 9, 4], [3.0, 1.0, 0.0, 0.5, 1.5, 2.0]]
     assert [x.dtype for x in rows] == [np.int32, np.int32, np.float32]

@@ -65,8 +65,7 @@ class Optimizer:
     clipvalue: tuple[float | None, float | None] | float | None = None
     low_dimensional_packing_status: bool = False
 
-    _made_rule: ClassVar[Callable[[Any], Rule] | None] = None  # these two are what `updated_by` says
-    _checks: ClassVar[Sequence[tuple[Check, str]]] = ()
+    _checks: ClassVar[Sequence[tuple[Check, str]]] = ()  # of own fields; `updated_by` says them
 
     def __post_init__(self) -> None:
         made = self.slot_variable_creation_fn
@@ -84,9 +83,10 @@ class Optimizer:
     @property
     def rule(self) -> Rule:
         """The update of one row."""
-        if self._made_rule is None:
-            raise NotImplementedError(f"{type(self).__name__} must say its rule")
         return self._made_rule()
+
+    def _made_rule(self) -> Rule:
+        raise NotImplementedError(f"{type(self).__name__} must say its rule")
 
     @property
     def slot_names(self) -> tuple[str, ...]:
@@ -171,7 +171,7 @@ def positional(*last: str, without: Sequence[str] = ()) -> Callable[[Class], Cla
         signature = _signature([fields[name] for name in (*own, *common, *last)])
         made = cls.__init__
 
-        def __init__(self: Optimizer, *args: Any, **kwargs: Any) -> None:
+        def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
             made(self, **signature.bind(*args, **kwargs).arguments)
 
         cls.__init__, cls.__signature__ = __init__, signature  # type: ignore[method-assign, attr-defined]
@@ -226,7 +226,7 @@ def updated_by(
         own = {f.name: f.name if f.name in fields else _FIELDS.get(f.name) for f in dataclasses.fields(cls)}
         passed = {name: field for name, field in own.items() if field in fields - fixed.keys()}
         checks = ((check_beta, betas), (check_positive, positive), (check_not_negative, not_negative))
-        cls._made_rule = lambda self: rule(**fixed, **{field: getattr(self, name) for name, field in passed.items()})
+        cls._made_rule = lambda self: rule(**fixed, **{f: getattr(self, name) for name, f in passed.items()})  # type: ignore[method-assign]
         cls._checks = [(check, name) for check, names in checks for name in names.split()]
         return positional(*last, without=without)(cls)
 

@@ -32,7 +32,7 @@ def place(state: State, mesh: Mesh, strategy: Strategy = "div") -> State:
     Args:
         state: on one device or on another mesh; a pipelined update that is pending is kept.
         mesh: any axes; all its devices share the rows, and as many cores of the plan each.
-        strategy: "div" keeps neighbours together, "mod" puts row r on device r modulo their number.
+        strategy: "div" keeps neighbors together, "mod" puts row r on device r modulo their number.
 
     Returns:
         A State whose arrays have a shard of equal size on each device, so a few rows at the end of shards stand empty.

@@ -167,10 +167,11 @@ def partition_statistics(plan: Plan, cores: Cores, **options: Any) -> dict[str, 
     >>> ids = {"f": Ids([0, 0, 0, 1], [7, 3, 5, 6])}
     >>> print(partition_statistics(plan, ids, per_core=2, limits=Limits(2, 2))["t"].describe())
     tables t: limits 2 and 2
-      partition 0: at most 1 ids, 1 different, of one SparseCore
+      partition 0: at most 1 id, 1 different, of one SparseCore
       partition 1: at most 3 ids, 3 different, of one SparseCore; 1 dropped
     """
-    return preprocess(plan, cores, **(options | {"allow_id_dropping": True})).statistics
+    told: Any = options | {"allow_id_dropping": True}
+    return preprocess(plan, cores, **told).statistics
 
 
 def make_batch(plan: Plan, cores: Cores, **options: Any) -> Batch:

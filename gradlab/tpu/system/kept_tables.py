@@ -132,7 +132,8 @@ class KeptTables:
     """
 
     def __init__(self, plan: Plan, mesh: Mesh | None, strategy: Strategy) -> None:
-        self.plan, self.strategy = plan, strategy
+        self.plan = plan
+        self.strategy: Strategy = strategy
         if mesh is None:
             self._state = create(plan, [jnp.zeros((t.rows, t.width), jnp.float32) for t in plan.tables])
         elif len(OnMesh(mesh, strategy).here) < mesh.size:
