@@ -15,7 +15,7 @@ once, and not inside `jax.jit`; `gl.raw_ops.<name>.shapes(...)` is TensorFlow's 
 `tf.raw_ops`, TensorFlow 2.21 (2026), run.
 """
 
-from .._base.suggest import suggesting as _suggesting
+from .._base.suggest import only_public as _only_public
 from . import accumulators, tpu_configure, tpu_dedup, tpu_enqueue, tpu_parameters, tpu_step, tpu_versions
 
 # Type checkers and editors read the same names, and the signatures of all of them, in `__init__.pyi`.
@@ -24,8 +24,4 @@ _OPS = {x.OP_NAME: x for family in _FAMILIES for x in vars(family).values() if h
 globals().update(_OPS)
 
 __all__ = sorted(_OPS)
-__getattr__ = _suggesting(__name__)
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__ = _only_public(__name__)
