@@ -13,3 +13,7 @@ from .models.char_rnn import (
 )
 
 __all__ = ["BATCH", "HIDDEN", "LIMITS", "UNROLLED", "Weights", "initial_weights", "loss", "record", "shipped"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -3,3 +3,7 @@
 from .models.datasets import breast_cancer, digits, python_docs
 
 __all__ = ["breast_cancer", "digits", "python_docs"]
+
+
+def __dir__() -> list[str]:
+    return __all__

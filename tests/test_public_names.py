@@ -31,9 +31,6 @@ TESTED_ELSEWHERE = {
     "live/display_list": "live/test_renderer.py and live/test_pixels.py: what is written is what gets painted",
     "live/state": "live/test_figure.py and live/test_inbox.py: who gets which message, and what is in it",
     "_variables/gradient_checks": "test_bad_input.py: apply_gradients with everything it refuses",
-    "raw_ops/handles": "raw_ops/test_accumulators.py: what ops refuse",
-    "raw_ops/resource_accumulators": "raw_ops/test_accumulators.py: all ops of the family",
-    "raw_ops/sparse_accumulators": "the same",
     "report/_html": "report/test_report.py and report/test_report_in_browser.py: the page, what is in it, what moves",
     "report/_run": "the same",
     "report/sampled": "the same, and labs/test_run_adagrad.py: the figure in it",
@@ -44,22 +41,14 @@ TESTED_ELSEWHERE = {
     "_asynchrony/sync_replicas/exchange": "_asynchrony/sync_replicas/test_chief.py: waits, and why they last",
     "_asynchrony/sync_replicas/rounds": "the same",
     "_variables/slots": "train/test_slots.py: what the optimizers keep, by name; _variables/test_optimizer.py",
-    "tpu/explanations/batch_traps": "tpu/explanations/test_explain_missing.py: every trap, found and not found",
-    "tpu/explanations/rule_traps": "the same",
-    "tpu/explanations/traps": "the same",
     "torch/waiting": "torch/test_recording.py: every way in which a step comes about",
     "train/proximal": "train/test_tensorflow.py, test_signatures.py and test_slots.py there, like every optimizer",
     "train/rms_prop": "the same, and train/test_kernels.py",
-    "raw_ops/tpu_all_parameters": "raw_ops/test_tpu_parameters.py: all tables at once",
-    "raw_ops/tpu_enqueue_dynamic": "raw_ops/test_tpu_enqueue.py: every way to enqueue",
     "raw_ops/tpu_shapes": "conformance/: golden files, and TensorFlow's shape functions beside it",
     "raw_ops/tpu_versions": "raw_ops/test_tpu_op.py: their examples, and what holds for every operation",
-    "tpu/config/example": "raw_ops/test_tpu_op.py: every example starts with it",
     "tpu/system/exchange": "tpu/system/test_system.py and raw_ops/test_tpu_step.py: what is refused",
-    "tpu/system/kept_tables": "tpu/system/test_system.py: all that a step changes",
-    "tpu/system/replicas": "tpu/system/test_turns.py and tpu/system/test_current.py",
-    "tpu/system/steps": "tpu/system/test_system.py: every other order",
 }
+
 
 # Names whose home is Python or gradlab alone, so that no original can be named.
 OWN = "Not in TensorFlow"

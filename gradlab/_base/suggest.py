@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -46,6 +47,21 @@ def only_public(module: str) -> tuple[Callable[[str], Any], Callable[[], list[st
         return sorted(has.get("__all__", found))
 
     return __getattr__, __dir__
+
+
+def only_modules(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """The same for a package whose `__all__` lists modules, each of which is loaded when it is first asked for.
+
+    >>> from gradlab import models
+    >>> dir(models)[:2], models.datasets.__name__
+    (['char_rnn', 'datasets'], 'gradlab.models.datasets')
+    """
+    unknown, listed = only_public(package)
+
+    def __getattr__(name: str) -> Any:
+        return importlib.import_module(f"{package}.{name}") if name in listed() else unknown(name)
+
+    return __getattr__, listed
 
 
 def suggesting(module: str) -> Callable[[str], Any]:

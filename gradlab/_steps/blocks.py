@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._base.arrays import CACHED, Array, flush, watching
+from .._base.indices import distinct
 from .._base.slices import IndexedSlices
 from ..rules import Rule
 from ..rules.rule import Slots
@@ -77,16 +78,3 @@ def new_rows(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any, way:
     np.add.at(sums, place, values)
     step(rule, old[0], old[1:], sums, lr, (old[0], old[1:]))
     return named, old
-
-
-def distinct(indices: np.ndarray, rows: int) -> tuple[np.ndarray, np.ndarray]:
-    """Distinct indices of a table of `rows` rows, in no order, and for each entry the place of its index among them."""
-    if rows > 64 * indices.size:  # a scratch table would cost more than sorting
-        unique, inverse = np.unique(indices, return_inverse=True)
-        return unique, inverse.reshape(-1)
-    position = np.arange(indices.size, dtype=np.int32)
-    scratch = np.empty(rows, np.int32)
-    scratch[indices] = position  # of equal indices one wins, no matter which
-    winner = scratch[indices]
-    wins = winner == position
-    return indices[wins], (np.cumsum(wins, dtype=np.int32) - 1)[winner]

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from .._base.arrays import Array, is_jax, namespace, set_rows, take_rows
+from .._base.indices import distinct, roomy
 from .._base.slices import IndexedSlices
 from ..rules import Rule
 from ..rules.rule import Slots, is_moving
 from . import apply
-from .blocks import distinct
 from .pure import Sparse
 
 Rows = tuple[np.ndarray, tuple[Array, ...]]  # where, and what stands there in w and every slot
@@ -109,9 +109,8 @@ def _new_rows(
 
 
 def _padded(named: np.ndarray, rows: int) -> np.ndarray:
-    """Filled up with rows outside the table to one of 8 lengths per power of two, so that there are few programs."""
+    """Filled up with rows outside the table to one of few lengths, so that there are few programs."""
     size = named.size
-    unit = max(8, 1 << max(0, (size - 1).bit_length() - 4))
-    padded = np.arange(rows, rows - (-size // unit) * unit, dtype=np.int64 if rows > 2**30 else np.int32)
+    padded = np.arange(rows, rows + roomy(size, fine=32), dtype=np.int64 if rows > 2**30 else np.int32)
     padded[:size] = named
     return padded

@@ -39,7 +39,7 @@ def python_docs() -> tuple[np.ndarray, tuple[str, ...]]:
 
 @cache
 def breast_cancer() -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
-    """Shapes of cell nuclei in 569 breast tumours, and whether the tumour is malignant.
+    """Shapes of cell nuclei in 569 breast tumors, and whether the tumor is malignant.
 
     Returns: (features, malignant, names): float32 (569, 10), the mean of each feature over the nuclei of an image, on
     scales from 0.05 to 1000; bool (569,); the names of the features. The arrays are read-only.

@@ -1,6 +1,6 @@
 """Losses of two weights to watch rules walk on, each with its gradient by formula, and the walk itself.
 
-Those of the catalogue live on the square from -2 to 2, so that one picture can show any of them; functions that are
+Those of the catalog live on the square from -2 to 2, so that one picture can show any of them; functions that are
 known on a larger square are given at a multiple of the weights.
 """
 
@@ -16,7 +16,7 @@ from .._base.arrays import Array, namespace
 from ..clip import clip_by_norm
 from ..rules import Rule
 
-REACH = 2.0  # the catalogue is made for -REACH ... REACH in both directions
+REACH = 2.0  # the catalog is made for -REACH ... REACH in both directions
 
 Point = tuple[float, float]
 
@@ -45,12 +45,13 @@ class Surface:
 
     def distance(self, w: Array) -> Array:
         """How far weights (..., 2) are from the nearest minimum, shape (...)."""
-        return np.hypot(*(w[..., None, :] - np.asarray(self.minima, w.dtype)).T).T.min(axis=-1)
+        nearest: np.ndarray = np.hypot(*(w[..., None, :] - np.asarray(self.minima, w.dtype)).T).T.min(axis=-1)
+        return nearest
 
 
 def walk(
     surface: Surface, rule: Rule, start: Sequence[float], rates: Array, clip: float | None = None, noise: float = 0.0
-) -> tuple[Array, list[Array]]:
+) -> tuple[np.ndarray, list[np.ndarray]]:
     """Follow a rule down a surface in float32, one step for each learning rate.
 
         g = gradient(w) + noise * |gradient(start)| * normal, then clipped to norm `clip` if one is given
@@ -68,7 +69,7 @@ def walk(
     [[4.0, 1.0], [2.0, 0.0], [1.0, 0.0]]
     """
     rates, first = np.asarray(rates, np.float32), np.asarray(start, np.float32)
-    w = np.tile(first, (*rates.shape[1:], 1))
+    w: Array = np.tile(first, (*rates.shape[1:], 1))
     slots, shared = rule.init(w), rule.start()
     path = [(w, *slots)]
     with np.errstate(all="ignore"):
@@ -148,13 +149,15 @@ _BEALE = (1.5, 2.25, 2.625)
 
 def _beale(x: Array, y: Array) -> Array:
     x, y = 2 * x, 2 * y
-    return sum((c - x + x * y**k) ** 2 for k, c in enumerate(_BEALE, 1))
+    a, b, c = ((c - x + x * y**k) ** 2 for k, c in enumerate(_BEALE, 1))
+    return a + b + c
 
 
 def _beale_slopes(x: Array, y: Array) -> tuple[Array, Array]:
     x, y = 2 * x, 2 * y
     terms = [(c - x + x * y**k, y**k - 1, k * x * y ** (k - 1)) for k, c in enumerate(_BEALE, 1)]
-    return sum(4 * t * dx for t, dx, _ in terms), sum(4 * t * dy for t, _, dy in terms)
+    (a, b, c), (d, e, f) = [4 * t * dx for t, dx, _ in terms], [4 * t * dy for t, _, dy in terms]
+    return a + b + c, d + e + f
 
 
 def _himmelblau(x: Array, y: Array) -> Array:

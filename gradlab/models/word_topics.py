@@ -102,17 +102,18 @@ def train(rule: Rule, learning_rate: float, text: Text | None = None) -> Trainin
     True
     """
     text = shipped() if text is None else text
-    weights = np.zeros((len(text.words), len(TOPICS)), np.float32)
+    weights: np.ndarray = np.zeros((len(text.words), len(TOPICS)), np.float32)
     slots, seen, right = rule.init(weights), [], []
     for step in range(text.steps + 1):
         if step:
             now = chosen(text.train, np.arange(BATCH) + (step - 1) * BATCH)
-            weights, slots = apply.rows(rule, weights, slots, gradient(weights, now), learning_rate)
+            moved, slots = apply.rows(rule, weights, slots, gradient(weights, now), learning_rate)
+            weights = np.asarray(moved)
         seen.append(slots[0].mean(axis=1) if isinstance(rule, Adagrad) else np.full(len(weights), np.nan, np.float32))
         right.append(np.mean(scores(weights, text.held_out).argmax(axis=1) == text.held_out.topics))
     accumulator, rate = np.array(seen), np.float32(learning_rate)
     rates = rate / rule.root(accumulator) if isinstance(rule, Adagrad) else np.full_like(accumulator, rate)
-    return Training(accumulator, rates, np.array(right), weights)
+    return Training(accumulator, np.asarray(rates), np.array(right), weights)
 
 
 def chosen(lines: Lines, which: np.ndarray) -> Lines:
@@ -141,8 +142,9 @@ def scores(weights: np.ndarray, lines: Lines) -> np.ndarray:
 
 def softmax(found: np.ndarray) -> np.ndarray:
     """Scores as chances: each row sums to 1."""
-    p = np.exp(found - found.max(axis=1, keepdims=True))
-    return p / p.sum(axis=1, keepdims=True)
+    p: np.ndarray = np.exp(found - found.max(axis=1, keepdims=True))
+    p /= p.sum(axis=1, keepdims=True)
+    return p
 
 
 def read() -> Text:

@@ -63,7 +63,7 @@ def ExecuteTPUEmbeddingPartitioner(*, config: Config, name: str | None = None) -
     True
     """
     part("config.parse").plan_of(config)
-    return part("config.parse").parse(config).SerializeToString()
+    return _bytes(part("config.parse").parse(config))
 
 
 @op(strings(SCALAR))
@@ -173,5 +173,5 @@ def _check_equal(*parts: Any) -> None:
 
 def _bytes(x: Any) -> bytes:
     if hasattr(x, "SerializeToString"):
-        return x.SerializeToString()
+        x = x.SerializeToString()
     return x.encode() if isinstance(x, str) else bytes(np.asarray(x, object).item())

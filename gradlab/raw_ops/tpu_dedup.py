@@ -39,8 +39,9 @@ def SplitDedupData(
     [[1, 2, 3], [0.5]]
     """
     elements = input[0] if len(input) == 1 and isinstance(input[0], tuple | list) and _is_nested(input[0]) else input
-    mask = part("config.mask_bytes").parse_tuple_mask(tuple_mask)
-    return part("dedup").split_dedup(elements, mask, dtype_of(integer_type), dtype_of(float_type))
+    mask = part("dedup").parse_tuple_mask(tuple_mask)
+    integers, floats = part("dedup").split_dedup(elements, mask, dtype_of(integer_type), dtype_of(float_type))
+    return integers, floats
 
 
 @op(fixed(SCALAR))
@@ -71,7 +72,7 @@ def MergeDedupData(
     >>> [x.tolist() for x in data[0]]
     [[1, 2], [0.5], [3]]
     """
-    mask = part("config.mask_bytes").parse_tuple_mask(tuple_mask)
+    mask = part("dedup").parse_tuple_mask(tuple_mask)
     cores = part("config.shapes").cores_per_output(part("config.parse").parse(config))
     vectors = [_typed(integer_tensor, integer_type), _typed(float_tensor, float_type)]
     return (tuple(part("dedup").merge_dedup(*vectors, mask, cores)),)
@@ -115,7 +116,8 @@ def ComputeDedupDataTupleMask(*, config: Config, name: str | None = None) -> np.
     [[0, 1], [0, 2], [0, 2], [1, 2]]
     >>> tpu.shutdown_system()
     """
-    return part("dedup").dedup_mask(system(config).deduplication_data()[0])
+    mask: np.ndarray = part("dedup").dedup_mask(system(config).deduplication_data()[0])
+    return mask
 
 
 def _is_nested(elements: Any) -> bool:

@@ -1,12 +1,16 @@
-"""Operations that put the ids of a batch in the queue of a core, one for each way to write ids."""
+"""Operations that put the ids of a batch in the queue of a core, one for each way to write ids.
+
+Two of them exist once more with the core as an input, known only when they run.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import inspect
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .._base.errors import InvalidArgumentError
-from .tpu_op import Tensors, op, part, system
+from .tpu_op import Tensors, op, part, system, variant
 from .tpu_shapes import enqueue, enqueue_by_table, integers
 
 
@@ -188,6 +192,45 @@ def EnqueueTPUEmbeddingArbitraryTensorBatch(
         raise InvalidArgumentError("this operation needs feature descriptors, and the configuration has none")
     inputs = list(zip(sample_indices_or_row_splits, embedding_indices, aggregation_weights, strict=True))
     _enqueue(inputs, mode_override, device_ordinal, combiners)
+
+
+_DYNAMIC = """`{name}` whose device_ordinal is an input.
+
+Source: `tf.raw_ops.Dynamic{name}`, TensorFlow 2.21 (2026).
+
+>>> from gradlab import tpu
+{example}
+... )
+>>> tpu.shutdown_system()
+"""
+
+
+def _dynamic(base: Callable[..., Any], example: str) -> Callable[..., Any]:
+    """The operation with its core after `mode_override`, as an array that is known only when it runs."""
+    own = dict(inspect.signature(base).parameters)
+    own["device_ordinal"] = own["device_ordinal"].replace(annotation="Tensor", default=inspect.Parameter.empty)
+    names = [n for n in own if n != "device_ordinal"]
+    names.insert(names.index("mode_override") + 1, "device_ordinal")
+    doc = _DYNAMIC.format(name=base.__name__, example=example)
+    return variant(base, f"Dynamic{base.__name__}", doc, [own[n] for n in names], device_ordinal=int)
+
+
+DynamicEnqueueTPUEmbeddingArbitraryTensorBatch = _dynamic(
+    EnqueueTPUEmbeddingArbitraryTensorBatch,
+    """>>> config = tpu.parse(tpu.example_config())
+>>> feature = config.feature_descriptor.add(name="f", table_id=0, input_shape=[2])
+>>> system = tpu.initialize_system(config)
+>>> DynamicEnqueueTPUEmbeddingArbitraryTensorBatch(
+...     sample_indices_or_row_splits=[[]], embedding_indices=[[3, 1]], aggregation_weights=[[]], mode_override="",
+...     device_ordinal=0""",
+)
+DynamicEnqueueTPUEmbeddingRaggedTensorBatch = _dynamic(
+    EnqueueTPUEmbeddingRaggedTensorBatch,
+    """>>> system = tpu.initialize_system(tpu.example_config())
+>>> DynamicEnqueueTPUEmbeddingRaggedTensorBatch(
+...     sample_splits=[[0, 2, 3]], embedding_indices=[[3, 1, 3]], aggregation_weights=[[]], mode_override="",
+...     device_ordinal=0, table_ids=[0]""",
+)
 
 
 def _with_lengths(inputs: list[Any], sequences: Sequence[int], features: Sequence[int]) -> list[Any]:

@@ -63,6 +63,28 @@ def op(shapes: Callable[..., Any]) -> Callable[[_Op], _Op]:
     return decorate
 
 
+def variant(
+    base: Callable[..., Any], name: str, doc: str, parameters: Sequence[inspect.Parameter], **read: Callable[[Any], Any]
+) -> Callable[..., Any]:
+    """Another form of an operation, of other parameters: those that `base` knows are passed on, the others left out.
+
+    Args:
+        read: what becomes of an argument before it is passed on, by its name.
+    """
+    signature = inspect.signature(base)
+
+    def known(given: dict[str, Any]) -> dict[str, Any]:
+        return {n: x for n, x in given.items() if n in signature.parameters}
+
+    def function(**given: Any) -> Any:
+        return base(**{n: read[n](x) if n in read else x for n, x in known(given).items()})
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__, function.__module__ = doc, "gradlab.raw_ops"
+    function.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    return op(lambda **given: base.shapes(**known(given)))(function)  # type: ignore[attr-defined]
+
+
 def part(name: str) -> Any:
     """A module of `gradlab.tpu`, loaded when it is first asked for."""
     return importlib.import_module(f"..tpu.{name}", __package__)

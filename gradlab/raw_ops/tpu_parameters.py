@@ -1,18 +1,20 @@
-"""Operations that load and retrieve a table and its slots: a pair for each of 13 optimizers.
+"""Operations that load and retrieve a table and its slots: a pair for each of 13 optimizers, and one for all tables.
 
-Each is made from one line: the optimizer's name, its message, and its slots in order.
+Each of the 13 pairs is made from one line: the optimizer's name, its message, and its slots in order.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections import namedtuple
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from .._base.errors import InvalidArgumentError
-from .tpu_op import Config, op, part, system
-from .tpu_shapes import load, retrieve, text
+from .tpu_op import Config, Tensors, op, part, system
+from .tpu_shapes import load, load_all, retrieve, retrieve_all, text
 
 _LOAD = """Load rows of a table trained by {message}, and their slots: {arrays}.
 
@@ -67,7 +69,7 @@ def _signature(inputs: Sequence[str], returns: Any) -> inspect.Signature:
     return inspect.Signature([*tensors, *rest], return_annotation=returns)
 
 
-def _loading(optimizer: str, message: str, slots: str = "") -> Callable[..., None]:
+def _loading(optimizer: str, message: str, slots: str) -> Any:
     fields = ("parameters", *slots.split())
 
     def function(*, num_shards: int, shard_id: int, **given: Any) -> None:
@@ -77,7 +79,7 @@ def _loading(optimizer: str, message: str, slots: str = "") -> Callable[..., Non
     return _named(function, f"LoadTPUEmbedding{optimizer}Parameters", message, fields, _LOAD, fields, load)
 
 
-def _retrieving(optimizer: str, message: str, slots: str = "") -> Callable[..., Any]:
+def _retrieving(optimizer: str, message: str, slots: str) -> Any:
     fields = ("parameters", *slots.split())
     name = f"RetrieveTPUEmbedding{optimizer}Parameters"
     output: Any = namedtuple(name, fields)  # type: ignore[misc]
@@ -122,41 +124,112 @@ def _table(
     return running, table
 
 
-LoadTPUEmbeddingADAMParameters = _loading("ADAM", "adam", "momenta velocities")
-LoadTPUEmbeddingAdadeltaParameters = _loading("Adadelta", "adadelta", "accumulators updates")
-LoadTPUEmbeddingAdagradParameters = _loading("Adagrad", "adagrad", "accumulators")
-LoadTPUEmbeddingAdagradMomentumParameters = _loading("AdagradMomentum", "adagrad_momentum", "accumulators momenta")
-LoadTPUEmbeddingCenteredRMSPropParameters = _loading("CenteredRMSProp", "centered_rms_prop", "ms mom mg")
-LoadTPUEmbeddingFTRLParameters = _loading("FTRL", "ftrl", "accumulators linears")
-LoadTPUEmbeddingFrequencyEstimatorParameters = _loading("FrequencyEstimator", "frequency_estimator", "last_hit_step")
-LoadTPUEmbeddingMDLAdagradLightParameters = _loading(
-    "MDLAdagradLight", "mdl_adagrad_light", "accumulators weights benefits"
-)
-LoadTPUEmbeddingMomentumParameters = _loading("Momentum", "momentum", "momenta")
-LoadTPUEmbeddingProximalAdagradParameters = _loading("ProximalAdagrad", "proximal_adagrad", "accumulators")
-LoadTPUEmbeddingProximalYogiParameters = _loading("ProximalYogi", "proximal_yogi", "v m")
-LoadTPUEmbeddingRMSPropParameters = _loading("RMSProp", "rms_prop", "ms mom")
-LoadTPUEmbeddingStochasticGradientDescentParameters = _loading(
-    "StochasticGradientDescent", "stochastic_gradient_descent"
-)
-RetrieveTPUEmbeddingADAMParameters = _retrieving("ADAM", "adam", "momenta velocities")
-RetrieveTPUEmbeddingAdadeltaParameters = _retrieving("Adadelta", "adadelta", "accumulators updates")
-RetrieveTPUEmbeddingAdagradParameters = _retrieving("Adagrad", "adagrad", "accumulators")
-RetrieveTPUEmbeddingAdagradMomentumParameters = _retrieving(
-    "AdagradMomentum", "adagrad_momentum", "accumulators momenta"
-)
-RetrieveTPUEmbeddingCenteredRMSPropParameters = _retrieving("CenteredRMSProp", "centered_rms_prop", "ms mom mg")
-RetrieveTPUEmbeddingFTRLParameters = _retrieving("FTRL", "ftrl", "accumulators linears")
-RetrieveTPUEmbeddingFrequencyEstimatorParameters = _retrieving(
-    "FrequencyEstimator", "frequency_estimator", "last_hit_step"
-)
-RetrieveTPUEmbeddingMDLAdagradLightParameters = _retrieving(
-    "MDLAdagradLight", "mdl_adagrad_light", "accumulators weights benefits"
-)
-RetrieveTPUEmbeddingMomentumParameters = _retrieving("Momentum", "momentum", "momenta")
-RetrieveTPUEmbeddingProximalAdagradParameters = _retrieving("ProximalAdagrad", "proximal_adagrad", "accumulators")
-RetrieveTPUEmbeddingProximalYogiParameters = _retrieving("ProximalYogi", "proximal_yogi", "v m")
-RetrieveTPUEmbeddingRMSPropParameters = _retrieving("RMSProp", "rms_prop", "ms mom")
-RetrieveTPUEmbeddingStochasticGradientDescentParameters = _retrieving(
-    "StochasticGradientDescent", "stochastic_gradient_descent"
-)
+_OPTIMIZERS = {  # by its name in those of the operations: its message, and its slots in order
+    "ADAM": ("adam", "momenta velocities"),
+    "Adadelta": ("adadelta", "accumulators updates"),
+    "Adagrad": ("adagrad", "accumulators"),
+    "AdagradMomentum": ("adagrad_momentum", "accumulators momenta"),
+    "CenteredRMSProp": ("centered_rms_prop", "ms mom mg"),
+    "FTRL": ("ftrl", "accumulators linears"),
+    "FrequencyEstimator": ("frequency_estimator", "last_hit_step"),
+    "MDLAdagradLight": ("mdl_adagrad_light", "accumulators weights benefits"),
+    "Momentum": ("momentum", "momenta"),
+    "ProximalAdagrad": ("proximal_adagrad", "accumulators"),
+    "ProximalYogi": ("proximal_yogi", "v m"),
+    "RMSProp": ("rms_prop", "ms mom"),
+    "StochasticGradientDescent": ("stochastic_gradient_descent", ""),
+}
+OUTPUTS: dict[str, tuple[str, ...]] = {}  # the arrays that an operation gives, by its name
+for _name, (_message, _slots) in _OPTIMIZERS.items():
+    for _made in (_loading(_name, _message, _slots), _retrieving(_name, _message, _slots)):
+        globals()[_made.OP_NAME] = _made
+    OUTPUTS[_made.OP_NAME] = ("parameters", *_slots.split())
+
+
+@op(load_all)
+def LoadAllTPUEmbeddingParameters(
+    *,
+    parameters: Tensors,
+    auxiliary1: Tensors,
+    auxiliary2: Tensors,
+    auxiliary3: Tensors,
+    auxiliary4: Tensors,
+    auxiliary5: Tensors,
+    auxiliary6: Tensors,
+    auxiliary7: Tensors,
+    config: Config,
+    num_shards: int,
+    shard_id: int,
+    name: str | None = None,
+) -> None:
+    """Load rows of all tables and their slots: each list has an array for each table.
+
+    Args:
+        auxiliary1 to auxiliary7: slots in order, then the hidden sum of gradients where gradients are accumulated;
+            arrays without entries stand for what a table lacks.
+        num_shards, shard_id: rows are shared by so many hosts, and this one's are loaded.
+
+    Raises:
+        InvalidArgumentError: a shape that is not the configuration's, a shard that is not there, a hidden sum that is
+            not empty. InternalError: another number of tables. Nothing changes then.
+
+    Source: op `LoadAllTPUEmbeddingParameters`, TensorFlow 2.21 (2026).
+
+    >>> from gradlab import tpu
+    >>> system = tpu.initialize_system(tpu.example_config())
+    >>> all_of_them = RetrieveAllTPUEmbeddingParameters(
+    ...     NumTables=1, config=tpu.example_config(), num_shards=1, shard_id=0
+    ... )
+    >>> LoadAllTPUEmbeddingParameters(**all_of_them._asdict(), config=tpu.example_config(), num_shards=1, shard_id=0)
+    >>> tpu.shutdown_system()
+    """
+    running = system(config)
+    lists = (auxiliary1, auxiliary2, auxiliary3, auxiliary4, auxiliary5, auxiliary6, auxiliary7)
+    held = zip(parameters, *lists, strict=True)
+    arrays = {k: [w, *(a for a in slots if np.size(a))] for k, (w, *slots) in enumerate(held)}
+    running.load_all(arrays, num_shards, shard_id)
+
+
+class AllParameters(NamedTuple):
+    """What `RetrieveAllTPUEmbeddingParameters` gives: each list has an array for each table. Source: that op.
+
+    >>> AllParameters._fields[:2]
+    ('parameters', 'auxiliary1')
+    """
+
+    parameters: list[np.ndarray]
+    auxiliary1: list[np.ndarray]
+    auxiliary2: list[np.ndarray]
+    auxiliary3: list[np.ndarray]
+    auxiliary4: list[np.ndarray]
+    auxiliary5: list[np.ndarray]
+    auxiliary6: list[np.ndarray]
+    auxiliary7: list[np.ndarray]
+
+
+@op(retrieve_all)
+def RetrieveAllTPUEmbeddingParameters(
+    *, NumTables: int, config: Config, num_shards: int, shard_id: int, name: str | None = None
+) -> AllParameters:
+    """Copies of the rows of all tables and their slots; arrays of shape (0, 0) stand for what a table lacks.
+
+    The last slot is the hidden sum of gradients where they are accumulated; between steps it is the float32 whose bits
+    are 1, which adds nothing and is not 0.
+
+    Raises:
+        InvalidArgumentError: a shard that is not there or would be empty. InternalError: another number of tables.
+
+    Source: op `RetrieveAllTPUEmbeddingParameters`, TensorFlow 2.21 (2026).
+
+    >>> from gradlab import tpu
+    >>> system = tpu.initialize_system(tpu.example_config("adagrad"))
+    >>> found = RetrieveAllTPUEmbeddingParameters(
+    ...     NumTables=1, config=tpu.example_config("adagrad"), num_shards=1, shard_id=0
+    ... )
+    >>> [x[0].shape for x in found[:4]], found.auxiliary2[0].view(np.uint32).ravel().tolist()
+    ([(4, 1), (4, 1), (4, 1), (0, 0)], [1, 1, 1, 1])
+    >>> tpu.shutdown_system()
+    """
+    tables = system(config).retrieve_all(num_shards, shard_id)
+    none = np.zeros((0, 0), np.float32)
+    return AllParameters(*([t[k] if k < len(t) else none for t in tables] for k in range(8)))

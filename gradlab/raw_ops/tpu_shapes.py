@@ -28,7 +28,7 @@ def activations(config: Any, num_outputs: int = 0, num_tables: int = 0, **_: Any
     """One for each feature, or for each table where the configuration has no features."""
     message, shapes = part("config.parse").parse(config), part("config.shapes")
     shapes.check_output_count(message, num_outputs or num_tables)
-    return shapes.activation_shapes(message)
+    return list(shapes.activation_shapes(message))
 
 
 def gradients(learning_rates: Sequence[Shape], inputs: Any = (), gradients: Any = (), **_: Any) -> list[Any]:
@@ -45,7 +45,7 @@ def split(tuple_mask: bytes, integer_type: Any, float_type: Any, config: Any, **
         if dtype_of(given).name not in allowed:
             raise TypeError(f"{what} must be one of {', '.join(allowed)}; got {given}")
     part("config.parse").parse(config)
-    mask = part("config.mask_bytes").parse_tuple_mask(tuple_mask)
+    mask = part("dedup").parse_tuple_mask(tuple_mask)
     return [(int(mask[mask[:, 0] == kind, 1].sum()),) for kind in (0, 1)]
 
 
@@ -79,7 +79,7 @@ def retrieve_all(*, NumTables: int, config: Any, num_shards: int, shard_id: int)
     message = _internal(config)
     if NumTables != len(message.table_descriptor):
         raise InternalError(f"NumTables must be {len(message.table_descriptor)}, as in config; got {NumTables}")
-    return part("config.shapes").all_parameter_shapes(message, num_shards, shard_id)
+    return list(part("config.shapes").all_parameter_shapes(message, num_shards, shard_id))
 
 
 def partitioner(*, config: Any) -> list[Any]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from .._base.html import html_table
 from ..figures import DARK
 from ..live.page import parts
 from ..live.svg import inline_svg
@@ -88,15 +89,4 @@ def _details(summary: str, body: str) -> str:
 
 
 def _table(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    top = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
-    lines = "".join(f"<tr>{_row(row)}</tr>\n" for row in rows)
-    # What is wider than the page is scrolled, by the keyboard too.
-    return (
-        f'<div class="table" tabindex="0" role="region" aria-label="{escape(caption)}">'
-        f"<table>\n<thead><tr>{top}</tr></thead>\n<tbody>\n{lines}</tbody></table></div>\n"
-    )
-
-
-def _row(cells: Sequence[str]) -> str:
-    name, *values = map(escape, cells)
-    return f'<th scope="row">{name}</th>' + "".join(f"<td>{value}</td>" for value in values)
+    return f'<div class="table">{html_table(caption, head, rows, shows_caption=False)}</div>\n'

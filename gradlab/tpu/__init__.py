@@ -1,111 +1,96 @@
 """TPU embedding tables: what happens to ids, rows and gradients, without a TPU."""
 
+from typing import TYPE_CHECKING
+
+from .._base.suggest import only_public as _only_public
 from .._steps import jax as _jax  # noqa: F401 - first: where JAX is missing, it says so
-from . import proto as proto
-from .batch import Batch as Batch
-from .batch import Ids as Ids
-from .config.describe import describe as describe
-from .config.example import example_config as example_config
-from .config.mask_bytes import parse_tuple_mask as parse_tuple_mask
-from .config.mask_bytes import write_tuple_mask as write_tuple_mask
-from .config.optimizer_messages import parameters_of as parameters_of
-from .config.optimizer_messages import rule_of as rule_of
-from .config.parse import config_of as config_of
-from .config.parse import parse as parse
-from .config.parse import plan_of as plan_of
-from .config.shapes import activation_shapes as activation_shapes
-from .config.shapes import all_parameter_shapes as all_parameter_shapes
-from .config.shapes import shard_rows as shard_rows
-from .config.table_messages import descriptor_of as descriptor_of
-from .config.table_messages import table_of as table_of
-from .coo import CooRows as CooRows
-from .coo import combiner_gains as combiner_gains
-from .coo import coo_rows as coo_rows
-from .dedup import dedup_mask as dedup_mask
-from .dedup import dedup_size as dedup_size
-from .dedup import merge_dedup as merge_dedup
-from .dedup import split_dedup as split_dedup
-from .engines import make_batch as make_batch
-from .explanations.contributions import Contribution as Contribution
-from .explanations.explain import explain as explain
-from .explanations.explain_missing import explain_missing as explain_missing
-from .explanations.explanation import Explanation as Explanation
-from .explanations.step_record import Sent as Sent
-from .explanations.step_record import StepRecord as StepRecord
-from .explanations.traps import Trap as Trap
-from .explanations.traps import Traps as Traps
-from .inputs import ids_of as ids_of
-from .lookup import lookup as lookup
-from .lookup_sparse import embedding_lookup_sparse as embedding_lookup_sparse
-from .lookup_sparse import safe_embedding_lookup_sparse as safe_embedding_lookup_sparse
-from .lookups import Lookups as Lookups
-from .mid_level import FTRL as FTRL
-from .mid_level import SGD as SGD
-from .mid_level import Adadelta as Adadelta
-from .mid_level import Adagrad as Adagrad
-from .mid_level import AdagradMomentum as AdagradMomentum
-from .mid_level import Adam as Adam
-from .mid_level import Assign as Assign
-from .mid_level import BoundedAdagrad as BoundedAdagrad
-from .mid_level import CenteredRMSProp as CenteredRMSProp
-from .mid_level import Constant as Constant
-from .mid_level import CustomCombiner as CustomCombiner
-from .mid_level import CustomOptimizer as CustomOptimizer
-from .mid_level import FeatureConfig as FeatureConfig
-from .mid_level import FrequencyAwareAdagrad as FrequencyAwareAdagrad
-from .mid_level import FrequencyEstimator as FrequencyEstimator
-from .mid_level import Lion as Lion
-from .mid_level import MDLAdagradLight as MDLAdagradLight
-from .mid_level import Momentum as Momentum
-from .mid_level import OnlineYogi as OnlineYogi
-from .mid_level import Optimizer as Optimizer
-from .mid_level import ProximalAdagrad as ProximalAdagrad
-from .mid_level import ProximalYogi as ProximalYogi
-from .mid_level import QuantizationConfig as QuantizationConfig
-from .mid_level import RMSProp as RMSProp
-from .mid_level import RowIdInitializer as RowIdInitializer
-from .mid_level import SparseCoreEmbeddingConfig as SparseCoreEmbeddingConfig
-from .mid_level import TableConfig as TableConfig
-from .mid_level import TPUEmbedding as TPUEmbedding
-from .mid_level import TPUEmbeddingForServing as TPUEmbeddingForServing
-from .mid_level import TPUEmbeddingV2 as TPUEmbeddingV2
-from .mid_level import TruncatedNormal as TruncatedNormal
-from .mid_level import UserDefinedProgram as UserDefinedProgram
-from .mid_level import configuration as configuration
-from .mid_level import serving_embedding_lookup as serving_embedding_lookup
-from .packing import pack_rows as pack_rows
-from .packing import unpack_rows as unpack_rows
-from .placement import OneDevice as OneDevice
-from .placement import OnMesh as OnMesh
-from .placement import Shards as Shards
-from .plan import Feature as Feature
-from .plan import Levels as Levels
-from .plan import Plan as Plan
-from .plan import Table as Table
-from .plan import Tag as Tag
-from .policy import Policy as Policy
-from .proto import OptimizationParameters as OptimizationParameters
-from .proto import TPUEmbeddingConfiguration as TPUEmbeddingConfiguration
-from .quantize import quantize as quantize
-from .row_update import update_table as update_table
-from .sharding import PlacedBatch as PlacedBatch
-from .sharding import cores_here as cores_here
-from .sharding import create_placed as create_placed
-from .sharding import gather as gather
-from .sharding import place as place
-from .sharding import place_batch as place_batch
-from .sharding import restore as restore
-from .sharding import save as save
-from .sharding import sizes_of as sizes_of
-from .sharding import traffic as traffic
-from .sparsecore import partition_statistics as partition_statistics
-from .state import State as State
-from .state import create as create
-from .system.current import current_system as current_system
-from .system.current import initialize_system as initialize_system
-from .system.current import shutdown_system as shutdown_system
-from .system.replicas import replica as replica
-from .system.system import System as System
-from .training import train_step as train_step
-from .update import flush_pending as flush_pending
-from .update import update as update
+from . import proto, sparsecore
+from .batch import Batch, Ids, PlacedBatch
+from .config.describe import describe
+from .config.optimizer_messages import parameters_of, rule_of
+from .config.parse import config_of, example_config, parse, plan_of
+from .config.shapes import activation_shapes, all_parameter_shapes, shard_rows
+from .config.table_messages import descriptor_of, table_of
+from .dedup import dedup_mask, dedup_size, merge_dedup, parse_tuple_mask, split_dedup, write_tuple_mask
+from .engines import make_batch
+from .explanations.contributions import Contribution
+from .explanations.explain import explain
+from .explanations.explain_missing import explain_missing
+from .explanations.explanation import Explanation
+from .explanations.traps import Trap, Traps
+from .inputs import ids_of
+from .lookup import lookup
+from .lookup_sparse import embedding_lookup_sparse, safe_embedding_lookup_sparse
+from .lookups import CooRows, Lookups, combiner_gains, coo_rows
+from .mid_level import (
+    FTRL,
+    SGD,
+    Adadelta,
+    Adagrad,
+    AdagradMomentum,
+    Adam,
+    Assign,
+    BoundedAdagrad,
+    CenteredRMSProp,
+    Constant,
+    CustomCombiner,
+    CustomOptimizer,
+    FeatureConfig,
+    FrequencyAwareAdagrad,
+    FrequencyEstimator,
+    Lion,
+    MDLAdagradLight,
+    Momentum,
+    OnlineYogi,
+    Optimizer,
+    ProximalAdagrad,
+    ProximalYogi,
+    QuantizationConfig,
+    RMSProp,
+    RowIdInitializer,
+    SparseCoreEmbeddingConfig,
+    TableConfig,
+    TPUEmbedding,
+    TPUEmbeddingForServing,
+    TPUEmbeddingV2,
+    TruncatedNormal,
+    UserDefinedProgram,
+    configuration,
+    serving_embedding_lookup,
+)
+from .placement import OneDevice, OnMesh, Shards
+from .plan import Feature, Levels, Plan, Table, Tag
+from .policy import Policy
+from .proto import OptimizationParameters, TPUEmbeddingConfiguration
+from .row_update import update_table
+from .sharding import cores_here, create_placed, gather, place, place_batch, restore, save, sizes_of, traffic
+from .sparsecore import partition_statistics
+from .state import State, create
+from .step_record import Sent, StepRecord
+from .storage import pack_rows, quantize, unpack_rows
+from .system.current import current_system, initialize_system, shutdown_system
+from .system.system import System
+from .system.turns import replica
+from .update import flush_pending, train_step, update
+
+__all__ = [
+    "FTRL", "SGD", "Adadelta", "Adagrad", "AdagradMomentum", "Adam", "Assign", "Batch", "BoundedAdagrad",
+    "CenteredRMSProp", "Constant", "Contribution", "CooRows", "CustomCombiner", "CustomOptimizer", "Explanation",
+    "Feature", "FeatureConfig", "FrequencyAwareAdagrad", "FrequencyEstimator", "Ids", "Levels", "Lion", "Lookups",
+    "MDLAdagradLight", "Momentum", "OnMesh", "OneDevice", "OnlineYogi", "OptimizationParameters", "Optimizer",
+    "PlacedBatch", "Plan", "Policy", "ProximalAdagrad", "ProximalYogi", "QuantizationConfig", "RMSProp",
+    "RowIdInitializer", "Sent", "Shards", "SparseCoreEmbeddingConfig", "State", "StepRecord", "System",
+    "TPUEmbedding", "TPUEmbeddingConfiguration", "TPUEmbeddingForServing", "TPUEmbeddingV2", "Table", "TableConfig",
+    "Tag", "Trap", "Traps", "TruncatedNormal", "UserDefinedProgram", "activation_shapes", "all_parameter_shapes",
+    "combiner_gains", "config_of", "configuration", "coo_rows", "cores_here", "create", "create_placed",
+    "current_system", "dedup_mask", "dedup_size", "describe", "descriptor_of", "embedding_lookup_sparse",
+    "example_config", "explain", "explain_missing", "flush_pending", "gather", "ids_of", "initialize_system",
+    "lookup", "make_batch", "merge_dedup", "pack_rows", "parameters_of", "parse", "parse_tuple_mask",
+    "partition_statistics", "place", "place_batch", "plan_of", "proto", "quantize", "replica", "restore", "rule_of",
+    "safe_embedding_lookup_sparse", "save", "serving_embedding_lookup", "shard_rows", "shutdown_system", "sizes_of",
+    "sparsecore", "split_dedup", "table_of", "traffic", "train_step", "unpack_rows", "update", "update_table",
+    "write_tuple_mask",
+]  # fmt: skip
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = _only_public(__name__)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._base.errors import InvalidArgumentError
-from .coo import combiner_gains
-from .lookups import OUTSIDE, Lookups, distinct, filled, ranks, roomy
+from .._base.indices import distinct, filled, ranks, roomy
+from .._steps.jax import jax
+from .lookups import OUTSIDE, Lookups, combiner_gains
+from .placement import Placement
 from .plan import Feature, Plan, Table
 from .policy import Policy
 
@@ -43,6 +46,26 @@ class Batch(NamedTuple):
     """
 
     tables: tuple[Lookups, ...]
+
+
+@dataclass(frozen=True)
+class PlacedBatch:
+    """A batch whose distinct rows stand in one part of equal length for each device, in the order of devices.
+
+    Its tables are `Lookups` like any other's, so that one device can use them, too; `place_batch` makes it.
+
+    Not in TensorFlow.
+
+    >>> from gradlab.tpu import OneDevice, PlacedBatch
+    >>> PlacedBatch((), OneDevice()).tables
+    ()
+    """
+
+    tables: tuple[Lookups, ...]
+    placement: Placement
+
+
+jax.tree_util.register_dataclass(PlacedBatch, data_fields=["tables"], meta_fields=["placement"])
 
 
 def make_batch(plan: Plan, cores: Cores) -> Batch:
@@ -132,8 +155,8 @@ def normalized(feature: Feature, table: Table, given: Ids, policy: Policy) -> tu
         gains = combiner_gains(samples, weights, count, table.combiner)
         if policy.zero_normalizer == "raise" and table.combiner != "sum":
             _check_gains(feature, samples, gains, count)
-    found = samples.astype(np.uint32), rows.astype(np.uint32), gains
-    return found if keep.all() else tuple(x[keep] for x in found)
+    at, wanted = samples.astype(np.uint32), rows.astype(np.uint32)
+    return (at, wanted, gains) if keep.all() else (at[keep], wanted[keep], gains[keep])
 
 
 def _in_sequence(feature: Feature, samples: np.ndarray, places: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -122,7 +122,7 @@ class Reader:
             raise InvalidArgumentError(
                 f"{self.name} has samples of shape {self.shape}; row {at} of its indices is {indices[at].tolist()}"
             )
-        return Entries(np.ravel_multi_index(tuple(indices.T[:-1]), self.shape), values, indices[:, -1])
+        return Entries(np.asarray(np.ravel_multi_index(tuple(indices.T[:-1]), self.shape)), values, indices[:, -1])
 
     def ragged(self, splits: np.ndarray, values: np.ndarray) -> Entries:
         count, lengths = math.prod(self.shape), np.diff(splits)

@@ -1,23 +1,25 @@
-"""The forward half of a step: rows are fetched once each, scaled, and summed into samples."""
+"""The forward half of a step: rows are fetched once each, scaled, and summed into samples.
+
+The sums of scaled rows are the work of both halves: here rows into samples, in `update` gradients of samples into rows.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from .._base.arrays import Array
+from .._base.arrays import Array, add_rows, take_rows
 from .._base.errors import InvalidArgumentError
 from .._steps.jax import jax, jnp
 from .batch import Batch
 from .lookups import Lookups
 from .placement import ONE_DEVICE, Placement
 from .plan import Plan, Table
-from .quantize import quantize
-from .row_sums import sum_rows
 from .state import State
+from .storage import quantize
 
 Dedup = tuple[tuple[Array, ...], ...]
 
@@ -81,7 +83,7 @@ def activate(
 
         return each_core(from_table, lookups, cores)
     wanted = place.places(place.to_owners(lookups.unique, cores), table.rows)
-    rows = w.at[wanted].get(mode="clip")
+    rows = take_rows(w, wanted)
     if table.levels is not None:
         rows = quantize(rows, *table.levels)
 
@@ -95,9 +97,8 @@ def activate(
 def each_core(function: Any, tree: Any, cores: int) -> Array:
     """`function` of each core's share of the vectors in `tree`, stacked."""
     shares = jax.tree.map(lambda x: x.reshape(cores, len(x) // cores, *x.shape[1:]), tree)
-    if cores == 1:
-        return function(jax.tree.map(lambda x: x[0], shares))[None]
-    return jax.vmap(function)(shares)
+    stacked: Array = function(jax.tree.map(lambda x: x[0], shares))[None] if cores == 1 else jax.vmap(function)(shares)
+    return stacked
 
 
 def split_features(plan: Plan, outputs: list[Array]) -> tuple[Array, ...]:
@@ -118,3 +119,43 @@ def join_features(plan: Plan, gradients: Any, cores: int) -> list[Array]:
         joined[f.table].append(g.reshape(cores, f.samples, plan.tables[f.table].width))
     empty = [np.zeros((cores, 0, t.width), np.float32) for t in plan.tables]
     return [jnp.concatenate(parts or [e], axis=1) for parts, e in zip(joined, empty, strict=True)]
+
+
+PART = 1024  # lookups whose scaled rows stay in a processor's cache between being made and being added
+
+
+def same(terms: Array) -> Array:
+    """The terms as they are."""
+    return terms
+
+
+def sum_rows(
+    count: int, rows: Array, take: Array, put: Array, weights: Array, each: Callable[[Array], Array] = same
+) -> Array:
+    """(count, width): rows `take` times their weights, added one after another at `put`; past the end they are dropped.
+
+        result[put[n]] += each(rows[take[n]] * weights[n])
+
+    On a processor part by part, which changes no sum: all scaled rows at once would be as many bytes again as a batch
+    of activations with every lookup a sample, fresh from the system at every step.
+    """
+    lookups, zeros = (take, put, weights), jnp.zeros((count, rows.shape[-1]), rows.dtype)
+    if not rows.shape[0]:
+        return zeros
+    add = partial(_add, rows, each)
+
+    def in_parts(total: Any, lookups: Any) -> Any:
+        parts = jax.tree.map(lambda x: x.reshape(-1, PART), lookups)
+        return jax.lax.scan(lambda t, part: (add(t, part), None), total, parts)[0]
+
+    total: Array
+    if take.shape[0] <= PART or take.shape[0] % PART:
+        total = add(zeros, lookups)
+    else:
+        total = jax.lax.platform_dependent(zeros, lookups, cpu=in_parts, default=add)
+    return total
+
+
+def _add(rows: Array, each: Callable[[Array], Array], total: Any, lookups: Any) -> Any:
+    take, put, weights = lookups
+    return add_rows(total, put, each(take_rows(rows, take) * weights[:, None]))

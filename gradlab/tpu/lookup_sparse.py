@@ -11,7 +11,7 @@ from .._base.arrays import Array, add_rows, as_array, is_jax, namespace, quiet
 from .._base.errors import DTypeError, InvalidArgumentError
 from .._base.options import check_choice
 from .._base.slices import IndexedSlices
-from .._steps.jax import jax
+from .._steps.jax import jax, jnp
 from ..clip import clip_by_norm
 from .inputs import Reader, is_nested
 from .plan import Feature
@@ -88,7 +88,8 @@ def safe_embedding_lookup_sparse(
     [1.0, 0.0, 55.0]
     """
     found = _read(sparse_ids, sparse_weights)
-    keep, count = found.ids >= 0, math.prod(found.shape)
+    count = math.prod(found.shape)
+    keep: Array = found.ids >= 0
     if combiner != "sum" and found.weights is not None:
         keep = namespace(found.weights).logical_and(keep, found.weights > 0)
     table, safe = _whole(embedding_weights), found._replace(ids=np.maximum(found.ids, 0), keep=keep)
@@ -143,7 +144,7 @@ def _values(weights: Any) -> Array:
         return np.concatenate([np.zeros(0, np.float32), *(np.float32(row) for row in weights)])
     if isinstance(weights, tuple):
         return as_array(weights[1], "sp_weights")
-    return as_array(weights.values if hasattr(weights, "values") else weights, "sp_weights")
+    return as_array(getattr(weights, "values", weights), "sp_weights")
 
 
 def _whole(params: Any) -> Array:
@@ -210,8 +211,8 @@ def _columns(x: Array, rank: int) -> Array:
 
 
 def _segment_sum(x: Array, samples: np.ndarray, count: int) -> Array:
-    zeros = namespace(x).zeros((count, *x.shape[1:]), x.dtype)
     if is_jax(x):
-        return add_rows(zeros, samples, x)
-    np.add.at(zeros, samples, x)
-    return zeros
+        return add_rows(jnp.zeros((count, *x.shape[1:]), x.dtype), samples, x)
+    sums = np.zeros((count, *x.shape[1:]), x.dtype)
+    np.add.at(sums, samples, x)
+    return sums

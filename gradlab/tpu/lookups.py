@@ -1,10 +1,13 @@
-"""Which rows a batch wants, each once: what the host works out before the tables are touched."""
+"""Lookups as the host works them out: as coordinates (sample, id, gain), and each row wanted once."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+
+from .._base.arrays import quiet
+from .._base.errors import InvalidArgumentError
 
 OUTSIDE = 2**31 - 1  # the id of a place that holds none, past the end of every table
 
@@ -28,71 +31,91 @@ class Lookups(NamedTuple):
     weights: Any
 
 
-def distinct(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct ids in order, and for each entry which of them it is; faster than `np.unique`.
+Combiner = Literal["sum", "mean", "sqrtn"]
 
-    >>> [x.tolist() for x in distinct(np.array([7, 3, 7]))]
-    [[3, 7], [1, 0, 1]]
+
+class CooRows(NamedTuple):
+    """Sample, id and gain of each lookup, three vectors of one length (int32, int32, float32).
+
+    Source: the SparseCore preprocessing kernel `ConvertToCooTensor`, TensorFlow 2.21 (2026).
+
+    >>> CooRows(np.int32([0]), np.int32([7]), np.float32([1.0])).col_ids.tolist()
+    [7]
     """
-    order = sorting(ids)
-    ordered = ids[order].astype(np.uint32, copy=False)
-    first = changes(ordered)
-    inverse = np.empty(ids.size, np.uint32)
-    inverse[order] = np.cumsum(first, dtype=np.uint32) - np.uint32(1)
-    return ordered[first], inverse
+
+    row_ids: np.ndarray
+    col_ids: np.ndarray
+    gains: np.ndarray
 
 
-def sorting(ids: np.ndarray) -> np.ndarray:
-    """The order that sorts ids from 0 to 2**32 - 1, equal ones as they come.
+@quiet
+def combiner_gains(sample_ids: Any, weights: Any, sample_count: int, combiner: Combiner = "mean") -> np.ndarray:
+    """What each looked-up row is multiplied by before the rows of its sample are summed.
 
-    NumPy sorts 16 bits by counting, in time that is linear: the lower half first, then the upper.
+        sum: w,   mean: w / sum(w),   sqrtn: w / sqrt(sum(w * w)),   sums over the lookups of the sample
 
-    >>> sorting(np.array([7, 3, 70000, 3])).tolist()
-    [1, 3, 0, 2]
+    An id that a sample names twice counts twice. Where the sum is 0, so is the gain: there is no division by zero.
+
+    Args:
+        sample_ids: (n,) integers in [0, sample_count).
+        weights: (n,) floats, or None for ones.
+        sample_count: number of samples, those without ids included.
+
+    Raises:
+        ValueError: an unknown combiner. InvalidArgumentError: lengths differ, or a sample id is out of range.
+
+    Source: the SparseCore preprocessing kernel `ConvertToCooTensor`, TensorFlow 2.21 (2026).
+
+    >>> combiner_gains([0, 0, 2], [1.0, 3.0, 5.0], 3, "mean").tolist()
+    [0.25, 0.75, 1.0]
     """
-    order = np.argsort(ids.astype(np.uint16), kind="stable")
-    if ids.size and ids.max() > np.iinfo(np.uint16).max:
-        order = order[np.argsort((ids >> 16).astype(np.uint16)[order], kind="stable")]
-    return order
+    samples = _vector("sample_ids", sample_ids, np.int32)
+    w = np.ones(samples.size, np.float32) if weights is None else _vector("weights", weights, np.float32)
+    if w.shape != samples.shape:
+        raise InvalidArgumentError(f"each lookup needs one weight: {samples.size} sample_ids, {w.size} weights")
+    if samples.size and not 0 <= samples.min() <= samples.max() < sample_count:
+        raise InvalidArgumentError(f"sample_ids must be in [0, {sample_count}), got {samples.min()} to {samples.max()}")
+    if combiner == "sum":
+        return w
+    if combiner not in ("mean", "sqrtn"):
+        raise ValueError(f"combiner must be 'sum', 'mean' or 'sqrtn', got {combiner!r}")
+    total = np.zeros(sample_count, np.float32)
+    np.add.at(total, samples, w if combiner == "mean" else w * w)
+    size = total if combiner == "mean" else np.sqrt(total)
+    gains: np.ndarray = w * np.where(size == 0, np.float32(0), np.float32(1) / size)[samples]
+    return gains
 
 
-def changes(x: np.ndarray) -> np.ndarray:
-    """Whether each entry differs from the one before it; the first does.
+def coo_rows(sample_ids: Any, values: Any, weights: Any, sample_count: int, combiner: Combiner = "mean") -> CooRows:
+    """The lookups of a batch as coordinates, neighbors that name the same id in the same sample joined.
 
-    >>> changes(np.array([3, 3, 5])).tolist()
-    [True, False, True]
+    Gains are computed first and then added, so joining changes no sum. Only neighbors are joined: an id that comes
+    again after another one stays as it is.
+
+    Args:
+        sample_ids, values: (n,) integers, the sample and the id of each lookup, ordered by sample.
+        weights: (n,) floats, or None for ones.
+        sample_count, combiner: as for `combiner_gains`, which raises what this raises.
+
+    Source: the SparseCore preprocessing kernel `ConvertToCooTensor`, TensorFlow 2.21 (2026).
+
+    >>> rows = coo_rows([0, 0, 1], [5, 5, 5], [1.0, 2.0, 4.0], 2, "sum")
+    >>> rows.row_ids.tolist(), rows.col_ids.tolist(), rows.gains.tolist()
+    ([0, 1], [5, 5], [3.0, 4.0])
     """
-    first = np.ones(x.size, bool)
-    np.not_equal(x[1:], x[:-1], out=first[1:])
-    return first
+    gains = combiner_gains(sample_ids, weights, sample_count, combiner)
+    samples, ids = _vector("sample_ids", sample_ids, np.int32), _vector("values", values, np.int32)
+    if ids.shape != samples.shape:
+        raise InvalidArgumentError(f"each lookup needs one id: {samples.size} sample_ids, {ids.size} values")
+    first = np.ones(samples.size, bool)
+    first[1:] = (samples[1:] != samples[:-1]) | (ids[1:] != ids[:-1])
+    joined = np.zeros(int(first.sum()), np.float32)
+    np.add.at(joined, np.cumsum(first) - 1, gains)
+    return CooRows(samples[first], ids[first], joined)
 
 
-def ranks(groups: np.ndarray) -> np.ndarray:
-    """How many entries of its group stand before each; groups do not decrease.
-
-    >>> ranks(np.array([3, 3, 5])).tolist()
-    [0, 1, 0]
-    """
-    return np.arange(groups.size) - np.searchsorted(groups, groups)
-
-
-def roomy(size: int) -> int:
-    """The next 2**k or 3 * 2**k, above 8192 the next eighth of a power of two.
-
-    Batches of about one size then share one compiled program, and large ones are not filled up by much.
-
-    >>> [roomy(n) for n in (0, 5, 8, 9, 65, 100, 20_000)]
-    [1, 6, 8, 12, 96, 128, 20480]
-    """
-    k = max(size - 1, 0).bit_length()
-    if size > 8192:
-        step = 1 << (k - 4)
-        return -(-size // step) * step
-    return 1 << k if k < 2 or size > 3 << (k - 2) else 3 << (k - 2)
-
-
-def filled(x: np.ndarray, size: int, value: Any) -> np.ndarray:
-    """x and then `value` until there are `size` entries."""
-    out = np.full(size, value, x.dtype)
-    out[: x.size] = x
-    return out
+def _vector(name: str, x: Any, dtype: Any) -> np.ndarray:
+    array = np.asarray(x)
+    if array.ndim != 1:
+        raise InvalidArgumentError(f"{name} must be a vector, got shape {array.shape}")
+    return array.astype(dtype)

@@ -18,6 +18,8 @@ from .._base.options import check_choice
 from .._steps.jax import jax
 from .lookups import OUTSIDE
 
+_spec: Any = PartitionSpec  # these two have no types
+_all_to_all: Any = jax.lax.all_to_all
 Strategy = Literal["div", "mod"]
 
 
@@ -25,7 +27,7 @@ Strategy = Literal["div", "mod"]
 class Shards:
     """How the rows of a table are dealt out over `count` shards.
 
-        div: neighbours stay together;   mod: row r goes to shard r % count
+        div: neighbors stay together;   mod: row r goes to shard r % count
 
     Either way the first `rows % count` shards hold one row more than the others; each has room for `size` rows.
 
@@ -171,7 +173,7 @@ class OnMesh:
 
     def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """`function` on every device with its share of each array; scalars are the same for all."""
-        specs = jax.tree.map(lambda x: self._split if np.ndim(x) else PartitionSpec(), arguments)
+        specs = jax.tree.map(lambda x: self._split if np.ndim(x) else _spec(), arguments)
         moved = jax.tree.map(lambda x, spec: jax.device_put(x, NamedSharding(self.mesh, spec)), arguments, specs)
         shared = jax.shard_map(function, mesh=self.mesh, in_specs=specs, out_specs=self._split, check_vma=False)
         return shared(*moved)
@@ -192,11 +194,13 @@ class OnMesh:
 
     @property
     def _split(self) -> PartitionSpec:
-        return PartitionSpec(self.mesh.axis_names)
+        split: PartitionSpec = _spec(self.mesh.axis_names)
+        return split
 
     def _exchange(self, x: Array) -> Array:
         """Part k of the first axis goes to device k."""
-        return jax.lax.all_to_all(x, self.mesh.axis_names, 0, 0)
+        got: Array = _all_to_all(x, self.mesh.axis_names, 0, 0)
+        return got
 
 
 Placement = OneDevice | OnMesh

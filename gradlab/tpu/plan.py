@@ -9,10 +9,10 @@ from typing import NamedTuple, get_args
 
 from .._base.options import check_choice
 from ..rules import Rule, StochasticGradientDescent
-from .coo import Combiner
+from .lookups import Combiner
 from .policy import Policy
-from .row_update import Limits, check_limits
 
+Limits = tuple[float | None, float | None]  # (lower, upper); None leaves that side open
 NO_LIMITS: Limits = (None, None)
 MOST_ROWS = 2**31 - 1  # the first number that is no row stands for none, see `Lookups`
 
@@ -162,3 +162,10 @@ class Plan:
         """Of a feature's activations and gradients, all cores one after another along the first axis."""
         f = self.features[feature]
         return (self.cores * f.shape[0], *f.shape[1:], self.tables[f.table].width)
+
+
+def check_limits(name: str, limits: Limits) -> None:
+    """Refuse limits that leave nothing between them."""
+    lower, upper = limits
+    if lower is not None and upper is not None and lower > upper:
+        raise ValueError(f"{name} must be (lower, upper), got {lower} above {upper}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from .._base.arrays import Array, is_jax, namespace, set_rows, sum_duplicates, take_rows
 from .._base.slices import Gradient, IndexedSlices, check_shape
@@ -13,12 +13,9 @@ from .._steps.jax import jax
 from ..clip import clip_by_value
 from ..rules import Rule
 from ..rules.rule import Slots
+from .plan import Limits, Table
 from .policy import Policy
 
-if TYPE_CHECKING:
-    from .plan import Table
-
-Limits = tuple[float | None, float | None]  # (lower, upper); None leaves that side open
 PART = 1024  # rows that stay in a processor's cache between being read and being written
 
 
@@ -151,13 +148,6 @@ class Stages(NamedTuple):
     free: Array
     weights: Array
     slots: Slots
-
-
-def check_limits(name: str, limits: Limits) -> None:
-    """Refuse limits that leave nothing between them."""
-    lower, upper = limits
-    if lower is not None and upper is not None and lower > upper:
-        raise ValueError(f"{name} must be (lower, upper), got {lower} above {upper}")
 
 
 def clipped(x: Array, limits: Limits) -> Array:

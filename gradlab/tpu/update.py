@@ -1,9 +1,9 @@
-"""The backward half of a step: gradients of activations become one sum for each row, and rows move."""
+"""The backward half of a step: gradients of activations become one sum for each row, and rows move; and whole steps."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -11,14 +11,14 @@ from .._base.arrays import Array, sum_duplicates
 from .._base.errors import InvalidArgumentError
 from .._base.slices import IndexedSlices
 from .._steps import apply
-from .._steps.jax import jnp
+from .._steps.jax import jax, jnp
 from ..rules import Rule
 from ..rules.rule import Shared, Slots
-from .lookup import Dedup, each_core, join_features
+from .batch import Batch
+from .lookup import Dedup, each_core, join_features, lookup, same, sum_rows
 from .lookups import Lookups
 from .placement import ONE_DEVICE, Placement
 from .plan import Plan, Table, Tag
-from .row_sums import same, sum_rows
 from .row_update import Around, clipped, move_rows, spread
 from .state import State
 
@@ -90,7 +90,10 @@ def flush_pending(state: State) -> State:
 def row_sums(plan: Plan, gradients: Sequence[Any], dedup: Dedup, place: Placement = ONE_DEVICE) -> tuple[RowSums, ...]:
     """For each table the rows that each core touched and their summed gradients."""
     floats = tuple(jnp.asarray(g, jnp.float32) for g in gradients)
-    return place.run(partial(_row_sums, plan, plan.cores // place.devices), floats, unpacked(plan, dedup))
+    found: tuple[RowSums, ...] = place.run(
+        partial(_row_sums, plan, plan.cores // place.devices), floats, unpacked(plan, dedup)
+    )
+    return found
 
 
 def _row_sums(plan: Plan, cores: int, gradients: Any, tables: Any) -> tuple[RowSums, ...]:
@@ -191,3 +194,36 @@ def check_gradients(plan: Plan, gradients: Sequence[Any]) -> None:
                 f"the gradient of feature {f.name!r} must have the shape of its activations, "
                 f"{plan.activation_shape(k)}; got {jnp.shape(g)}"
             )
+
+
+def train_step(
+    state: State, batch: Batch, learning_rates: Sequence[Any], loss: Callable[..., Any], *arguments: Any
+) -> tuple[Array, State]:
+    """Lookup, loss, gradients and update.
+
+        activations = lookup(state, batch);   state = update(state, d loss(activations, *arguments) / d activations)
+
+    Pure. As `jax.jit(train_step, static_argnames="loss", donate_argnums=0)` rows that are looked up are read once, and
+    tables are changed where they are: the memory of a step is that of tables, slots and batch. (Not so with a loss that
+    is linear in the activations: its gradients are there before the lookup, and XLA copies tables to be safe.)
+
+    Args:
+        batch: of `make_batch`.
+        learning_rates: a scalar for each tag.
+        loss: takes the activations, a tuple with an array for each feature, and the other arguments; gives a scalar.
+
+    Raises: what `update` raises.
+
+    Not in TensorFlow, where a step is ops between which gradients are tied to activations by name.
+
+    >>> import jax.numpy as jnp
+    >>> from gradlab.tpu import Feature, Ids, Plan, Table, create, make_batch
+    >>> plan = Plan((Table("t", 4, 1, combiner="sum", learning_rate=0.5),), (Feature("f", 0, (2,)),))
+    >>> batch, step = make_batch(plan, {"f": Ids([0, 0, 1], [3, 1, 3])}), jax.jit(train_step, static_argnames="loss")
+    >>> value, state = step(create(plan, [jnp.ones((4, 1))]), batch, [], lambda activations: activations[0].sum())
+    >>> float(value), state.tables[0].ravel().tolist()
+    (3.0, [1.0, 0.5, 1.0, 0.0])
+    """
+    activations, dedup = lookup(state, batch)
+    value, gradients = jax.value_and_grad(loss)(activations, *arguments)
+    return value, update(state, gradients, learning_rates, dedup)

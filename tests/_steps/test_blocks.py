@@ -1,11 +1,9 @@
-"""NumPy in blocks of the cache, and distinct indices without sorting."""
+"""NumPy in blocks of the cache."""
 
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import gradlab as gl
 from gradlab import apply
@@ -46,14 +44,6 @@ def test_the_rule_gets_its_numbers_in_the_dtype_of_w_and_no_denormals() -> None:
     blocks.step(RULE, w, (), g, np.float64(0.5), (out, ()))
     assert out.dtype == np.float32
     assert (out.tolist(), g[0] > 0) == ([1, 0.5, 0], True)
-
-
-@given(st.lists(st.integers(0, 9), max_size=20), st.sampled_from([10, 5000]))
-def test_distinct_is_unique_in_another_order(ids: list[int], rows: int) -> None:
-    indices = np.array(ids, np.int32)
-    named, place = blocks.distinct(indices, rows)
-    assert sorted(named.tolist()) == sorted(set(ids))
-    np.testing.assert_array_equal(named[place], indices)
 
 
 @pytest.mark.parametrize("way", [apply.rows, apply.each])

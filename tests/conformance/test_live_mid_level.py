@@ -13,7 +13,7 @@ import pytest
 
 from gradlab import tpu
 from gradlab.tpu.mid_level.config_writer import named, write_table
-from gradlab.tpu.mid_level.feature_shapes import checked, merged, shapes_of_batch, shapes_of_inputs
+from gradlab.tpu.mid_level.host_inputs import checked, merged, shapes_of_batch, shapes_of_inputs
 from gradlab.tpu.mid_level.structure import leaves, leaves_like
 from tests.conformance.compare import Raised
 from tests.conformance.runner import attempt

@@ -16,7 +16,7 @@ def test_the_text_of_pythons_documentation_comes_back() -> None:
     assert codes.min() == 0 and codes.max() == len(alphabet) - 1 and len(set(alphabet)) == len(alphabet)
 
 
-def test_the_tumours_are_those_that_scikit_learn_ships() -> None:
+def test_the_tumors_are_those_that_scikit_learn_ships() -> None:
     features, malignant, names = breast_cancer()
     assert features.shape == (569, 10) and features.dtype == np.float32 and np.isfinite(features).all()
     assert (malignant.sum(), (~malignant).sum()) == (212, 357)
@@ -35,7 +35,7 @@ def test_the_tumours_are_those_that_scikit_learn_ships() -> None:
 def test_the_digits_are_those_that_scikit_learn_ships() -> None:
     images, labels = digits()
     assert images.shape == (1797, 64) and images.dtype == np.float32 and labels.dtype == np.int64
-    # Images per class, as in scikit-learn's tests; the first row of its .csv; 17 shades of grey.
+    # Images per class, as in scikit-learn's tests; the first row of its .csv; 17 shades of gray.
     assert np.bincount(labels).tolist() == [178, 182, 177, 183, 181, 182, 181, 179, 174, 180]
     assert (images[0, :16] * 16).tolist() == [0, 0, 5, 13, 9, 1, 0, 0, 0, 0, 13, 15, 10, 15, 5, 0]
     assert set(np.unique(images * 16)) == set(range(17))

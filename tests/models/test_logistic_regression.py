@@ -44,7 +44,7 @@ def test_a_unit_changes_the_steepness_along_one_weight_and_nothing_else() -> Non
     np.testing.assert_allclose(curvature(finer, w / [1, 5]), curvature(plain, w) * [[1, 5], [5, 25]], rtol=1e-5)
 
 
-def test_the_regression_tells_most_tumours_apart_and_survives_far_off_weights() -> None:
+def test_the_regression_tells_most_tumors_apart_and_survives_far_off_weights() -> None:
     surface = logistic_regression(1.0)
     assert surface.loss(np.array(surface.minima[0])) == pytest.approx(0.2757571, abs=1e-6)
     far = np.array([-1e4, 1e4])

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab.raw_ops.handles import Handle
+from gradlab.raw_ops.accumulators import Handle
 from tests.golden.tensorflow_values import tensorflow
 
 ops: Any = gl.raw_ops

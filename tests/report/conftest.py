@@ -46,6 +46,7 @@ class Page(HTMLParser):
         self.tables: dict[str, list[list[str]]] = {}
         self._rows: list[list[str]] | None = None
         self._cell = False
+        self._label = ""
         self.feed(html)
 
     def handle_starttag(self, tag: str, attrs: Any) -> None:
@@ -54,8 +55,9 @@ class Page(HTMLParser):
         self.addresses += [attributes[name] for name in ("src", "href", "xlink:href") if name in attributes]
         if attributes.get("role") == "img" or tag == "img":
             self.pictures.append(attributes.get("aria-label") or attributes["alt"])
-        if attributes.get("class") == "table":
-            self._rows = self.tables[attributes["aria-label"]] = []
+        self._label = attributes.get("aria-label", self._label)
+        if tag == "table":
+            self._rows = self.tables[self._label] = []
         if tag == "tr" and self._rows is not None:
             self._rows.append([])
         if tag in ("td", "th") and self._rows is not None:

@@ -19,7 +19,7 @@ def test_every_row_has_one_place(rows: int, count: int, strategy: str) -> None:
         assert shards.place(ids.astype(np.uint32)).tolist() == list(range(len(ids)))
 
 
-def test_div_keeps_neighbours_together_and_mod_deals_them_out() -> None:
+def test_div_keeps_neighbors_together_and_mod_deals_them_out() -> None:
     assert [Shards(5, 2).held(k).tolist() for k in range(2)] == [[0, 1, 2], [3, 4]]
     assert [Shards(5, 2, "mod").held(k).tolist() for k in range(2)] == [[0, 2, 4], [1, 3]]
 

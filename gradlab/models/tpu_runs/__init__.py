@@ -1,1 +1,15 @@
 """Real runs: vectors of words, two towers; and small ones with everything inside kept, for pictures."""
+
+from typing import TYPE_CHECKING
+
+from ..._base.suggest import only_modules as _only_modules
+
+if TYPE_CHECKING:
+    from . import documentation as documentation
+    from . import traces as traces
+    from . import two_tower as two_tower
+    from . import word_vectors as word_vectors
+else:
+    __getattr__, __dir__ = _only_modules(__name__)
+
+__all__ = ["documentation", "traces", "two_tower", "word_vectors"]

@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..._base.indices import filled
 from ..._steps.jax import jax, jnp
 from ...tpu.batch import Batch
-from ...tpu.explanations.step_record import Sent, StepRecord
 from ...tpu.lookup import lookup
-from ...tpu.lookups import OUTSIDE, Lookups, filled
+from ...tpu.lookups import OUTSIDE, Lookups
 from ...tpu.state import State
+from ...tpu.step_record import Sent, StepRecord
 from ...tpu.update import update
 
 

@@ -20,7 +20,7 @@ from ...tpu.batch import Ids, make_batch
 from ...tpu.lookup import lookup
 from ...tpu.plan import Feature, Plan, Table, Tag
 from ...tpu.state import State, create
-from ...tpu.training import train_step
+from ...tpu.update import train_step
 from ..word_topics import words_of
 from .documentation import Documentation, documentation
 
@@ -144,4 +144,5 @@ def _ranks(text: Documentation, state: State) -> np.ndarray:
     asked = {"line": _bags(text, lines), **_of_topics(text)}
     found = lookup(dataclasses.replace(state, plan=plan), make_batch(plan, asked))[0]
     scores = np.asarray(scores_of(found))
-    return (scores > np.take_along_axis(scores, text.topic[lines][:, None], axis=1)).sum(axis=1)
+    ranks: np.ndarray = (scores > np.take_along_axis(scores, text.topic[lines][:, None], axis=1)).sum(axis=1)
+    return ranks

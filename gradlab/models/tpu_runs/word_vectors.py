@@ -1,7 +1,7 @@
 """A real run: vectors of the words of Python's documentation, learned from which words stand near each other.
 
-A word is guessed from the mean of its neighbours' vectors, against words drawn at random. Two tables: "words" gives the
-vectors of neighbours, "outputs" those of guesses. The frequent words are in every batch, most rows in hardly any: the
+A word is guessed from the mean of its neighbors' vectors, against words drawn at random. Two tables: "words" gives the
+vectors of neighbors, "outputs" those of guesses. The frequent words are in every batch, most rows in hardly any: the
 case for which tables are updated row by row.
 """
 
@@ -18,7 +18,7 @@ from ..._steps.jax import jax
 from ...tpu.mid_level import Adagrad, FeatureConfig, TableConfig, TPUEmbedding
 from .documentation import Documentation, documentation
 
-WINDOW = 5  # neighbours on either side
+WINDOW = 5  # neighbors on either side
 BATCH, NOISE, NOISE_WEIGHT = 2048, 512, 5.0  # words of a step; random words for all of them; what these weigh
 FREQUENT = 3e-3  # words with a larger share of the text are left out now and then
 WIDTH, RATE, PASSES, SHOTS = 32, 0.2, 12, 40
@@ -47,10 +47,11 @@ class WordVectors:
     @cached_property
     def unit(self) -> np.ndarray:
         """The vectors less their mean, each of length 1: products are cosines."""
-        centred = self.vectors - self.vectors.mean(axis=0)
-        return centred / np.linalg.norm(centred, axis=1, keepdims=True)
+        centered = self.vectors - self.vectors.mean(axis=0)
+        unit: np.ndarray = centered / np.linalg.norm(centered, axis=1, keepdims=True)
+        return unit
 
-    def neighbours(self, word: str, k: int = 8, fewest: int = 10) -> list[tuple[str, float]]:
+    def neighbors(self, word: str, k: int = 8, fewest: int = 10) -> list[tuple[str, float]]:
         """The k words of the nearest direction and their cosines, among those seen at least `fewest` times.
 
         Raises:
@@ -60,6 +61,8 @@ class WordVectors:
         cosines = np.where(self.counts >= fewest, unit @ unit[row], -np.inf)
         cosines[row] = -np.inf
         return [(self.words[i], float(cosines[i])) for i in np.argsort(-cosines)[:k]]
+
+    neighbours = neighbors  # the name of before
 
     def similarity(self, a: str, b: str) -> float:
         """The cosine of two words; ValueError if the text does not have one of them."""
@@ -72,7 +75,7 @@ class WordVectors:
 
 
 class Samples(NamedTuple):
-    """Words to guess and their neighbours: `near` (n, 2 * WINDOW) with -1 where there is none."""
+    """Words to guess and their neighbors: `near` (n, 2 * WINDOW) with -1 where there is none."""
 
     near: np.ndarray
     word: np.ndarray
@@ -94,10 +97,10 @@ def embedding_of(words: int, seed: int = 0) -> TPUEmbedding:
 def train(passes: int = PASSES, seed: int = 0, text: Documentation | None = None) -> WordVectors:
     """Some passes over the text; 12 take a few seconds, and the same seed gives the same vectors.
 
-        h = mean of the vectors of the neighbours;  loss = softplus(-h . u[word]) + weight * mean softplus(h . u[noise])
+        h = mean of the vectors of the neighbors;  loss = softplus(-h . u[word]) + weight * mean softplus(h . u[noise])
 
     Not in TensorFlow. Source: Mikolov et al., "Distributed Representations of Words and Phrases and their
-    Compositionality" (2013), with a bag of neighbours as in their "Efficient Estimation of Word Representations in
+    Compositionality" (2013), with a bag of neighbors as in their "Efficient Estimation of Word Representations in
     Vector Space" (2013) and noise words shared by a batch.
     """
     text = documentation() if text is None else text
@@ -161,6 +164,6 @@ def _samples(text: Documentation, rng: np.random.Generator) -> Samples:
 
 
 def _bags(near: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The neighbours that there are: row splits and ids."""
+    """The neighbors that there are: row splits and ids."""
     there = near >= 0
     return np.cumsum([0, *there.sum(axis=1)]), near[there]

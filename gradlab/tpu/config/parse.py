@@ -1,4 +1,4 @@
-"""From a configuration message to a plan."""
+"""From a configuration message to a plan, and the smallest configuration there is."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from google.protobuf.message import Message
 from ..._base.errors import InvalidArgumentError
 from ..._base.suggest import did_you_mean
 from ...rules import Rule
-from ..coo import Combiner
+from ..lookups import Combiner
 from ..plan import Feature, Plan
 from ..policy import Policy
 from ..proto import TPUEmbeddingConfiguration
@@ -244,3 +244,23 @@ def _combiners(names: list[str], given: Sequence[Combiner] | Mapping[str, Combin
     if len(given) != len(names):
         raise ValueError(f"combiners must be one for each of the {len(names)} tables, got {len(given)}")
     return list(given)
+
+
+def example_config(
+    optimizer: str = "stochastic_gradient_descent", rows: int = 4, width: int = 1, batch: int = 2
+) -> bytes:
+    """The bytes of a configuration with one table "t", one feature of it, and the learning rate 0.5. Not in TensorFlow.
+
+    Args:
+        optimizer: the name of its message in `OptimizationParameters`.
+
+    >>> from gradlab.tpu import plan_of
+    >>> plan_of(example_config()).tables[0].rows
+    4
+    """
+    config = TPUEmbeddingConfiguration(mode="TRAINING", batch_size_per_tensor_core=batch)
+    table = config.table_descriptor.add(name="t", vocabulary_size=rows, dimension=width, num_features=1)
+    getattr(table.optimization_parameters, optimizer).SetInParent()
+    table.optimization_parameters.learning_rate.constant = 0.5
+    written: bytes = config.SerializeToString()
+    return written

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from ...rules import FrequencyEstimator, Rule
-from ..coo import Combiner
-from ..plan import Levels, Table, Tag
+from ..lookups import Combiner
+from ..plan import Levels, Limits, Table, Tag
 from ..proto import (
     ClippingLimits,
     GradientAccumulationStatus,
@@ -14,7 +14,6 @@ from ..proto import (
     OptimizerDynamicInput,
     TPUEmbeddingConfiguration,
 )
-from ..row_update import Limits
 from .optimizer_messages import accumulates, parameters_of, rule_of, single
 
 
@@ -83,8 +82,8 @@ def descriptor_of(table: Table, num_features: int = 0) -> TPUEmbeddingConfigurat
     1
     """
     p = parameters_of(table.rule)
-    status = "ENABLED" if table.accumulate else "DISABLED"
-    p.gradient_accumulation_status = GradientAccumulationStatus.Status.Value(status)
+    status = GradientAccumulationStatus
+    p.gradient_accumulation_status = status.ENABLED if table.accumulate else status.DISABLED
     p.weight_decay_factor = single(table.weight_decay, f"weight_decay of table {table.name!r}")
     p.multiply_weight_decay_factor_by_learning_rate = table.weight_decay_times_rate
     if isinstance(table.learning_rate, Tag):

@@ -10,10 +10,10 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from ..._base.arrays import flush
+from ..._base.indices import ranks
 from ..batch import Ids, rows_of
-from ..lookups import ranks
 from ..plan import Feature, Plan
-from .step_record import Sent
+from ..step_record import Sent
 
 Fate = Literal["looked up", "truncated", "dropped"]
 

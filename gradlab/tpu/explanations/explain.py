@@ -11,12 +11,12 @@ import numpy as np
 from ..._base.errors import InvalidArgumentError
 from ..plan import Plan, Tag
 from ..row_update import Around
+from ..step_record import Sent, StepRecord
 from ..system.current import current_system
 from ..update import rate_of, rule_at
 from . import row_arithmetic as arithmetic
 from .contributions import Contribution, Given, contributions, given
 from .explanation import Cause, Explanation
-from .step_record import Sent, StepRecord
 
 
 def explain(step: Any = None, *, row: int, table: str | int = 0) -> Explanation:
@@ -91,7 +91,8 @@ def recorded(step: Any) -> StepRecord:
     if isinstance(step, StepRecord):
         return step
     system = current_system() if step is None else getattr(step, "system", step)
-    if (last := getattr(system, "last_step", None)) is None:
+    last: StepRecord | None = getattr(system, "last_step", None)
+    if last is None:
         raise ValueError(
             "no step was kept; set keeps_steps = True on the system (that of a TPUEmbedding is its .system) before the "
             "step, or give a StepRecord"

@@ -2,13 +2,310 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
-from .batch_traps import BATCH_TRAPS
-from .excerpt import excerpt
+import numpy as np
+
+from ..._steps.jax import jnp
+from ...rules import Adagrad, Adam, Ftrl
+from ..batch import rows_of, side_by_side
+from ..lookups import Lookups
+from ..policy import Policy
+from ..storage import quantize
+from .contributions import given
 from .explain import recorded, table_number
-from .rule_traps import RULE_TRAPS
-from .traps import Traps
+from .traps import Excerpt, Trap, Traps, differ, excerpt, farthest
+
+
+def mean_counts_duplicates(e: Excerpt) -> Trap:
+    """An id that a sample names twice counts twice, also in the number that a mean divides by."""
+    parts, combiner = e.shares(), e.table.combiner
+    once = [_once(p, combiner) for p in parts]
+    doubled = sum(p.unique.size - o.unique.size for p, o in zip(parts, once, strict=True))
+    applies = doubled > 0 and combiner != "sum"
+    merged = (
+        side_by_side([_distinct(p) for p in once], e.plan.samples_of(0)) if applies and e.table.accumulate else None
+    )
+    other = e.after(lookups=merged if applies else None)
+    at = farthest(e.after(), other)
+    return Trap(
+        "A mean counts duplicates",
+        applies,
+        f"lookups of a row that their sample named already: {doubled}; each counts in the {combiner}"
+        if applies
+        else f"no sample names a row twice, or the combiner is {combiner!r}",
+        "take duplicates out of the samples, or give weights",
+        {"row after": e.after()[0][at], "each counted once": other[0][at]},
+        "`embedding_lookup_sparse`, TensorFlow 2.21 (2026)",
+    )
+
+
+def accumulation(e: Excerpt) -> Trap:
+    """Gradients of a row are summed before the rule runs; without that it runs once for each."""
+    rows = np.concatenate([p.unique for p in e.shares()])
+    can = bool(e.table.rule.lazy)
+    applies = can and rows.size > np.unique(rows).size
+    other = e.after(accumulate=not e.table.accumulate) if applies else e.after()
+    at = farthest(e.after(), other)
+    return Trap(
+        "Gradients are summed first" if e.table.accumulate else "Gradients are not summed",
+        applies,
+        f"{rows.size} lookups are of {np.unique(rows).size} rows; a rule that is not linear makes something else of "
+        "their sum than of one after another"
+        if applies
+        else "no row is looked up twice, or the rule needs the sum",
+        f"set use_gradient_accumulation={not e.table.accumulate}",
+        {"row after": e.after()[0][at], "the other way": other[0][at]},
+        "gradient_accumulation_status, optimization_parameters.proto, TensorFlow 2.21 (2026); how it is grouped "
+        "without is not public",
+    )
+
+
+def replicas_are_summed(e: Excerpt) -> Trap:
+    """Gradients of all cores are added, never averaged."""
+    cores = e.plan.cores
+    mean = e.after([g / np.float32(cores) for g in e.gradients])
+    at = farthest(e.after(), mean)
+    return Trap(
+        "Replicas are summed",
+        cores > 1,
+        f"the tables add what {cores} cores send" if cores > 1 else "there is one core",
+        "divide the loss by the number of replicas",
+        {"row after": e.after()[0][at], "with the mean of the cores": mean[0][at]},
+        "tests of TensorFlow's TPU embedding, which divide their loss (2.21, 2026)",
+    )
+
+
+def hot_rows(e: Excerpt) -> Trap:
+    """A row in every sample gets the sum of all their gradients in one step."""
+    rows = np.concatenate([p.unique for p in e.shares()])
+    counts = np.bincount(rows, minlength=len(e.rows))
+    hottest, usual = int(np.argmax(counts)), float(np.median(counts[counts > 0])) if rows.size else 0.0
+    applies = counts[hottest] >= 4 * max(usual, 1)
+    moved = np.abs(e.after()[0] - e.before[0]).max(axis=1)
+    return Trap(
+        "A few rows get most gradients",
+        bool(applies),
+        f"row {e.rows[hottest]} is looked up {counts[hottest]} times, half of the others at most {usual:g} times"
+        if applies
+        else "no row is looked up much more often than others",
+        "limit gradients, take a rule that steps less far where more comes (Adagrad), or thin out frequent ids",
+        {
+            "lookups of it, and usually": np.array([counts[hottest], usual]),
+            "its largest step, and usually": np.array([moved[hottest], np.median(moved[counts > 0]) if usual else 0]),
+        },
+        "hot_id_replication_configuration is about where such rows are kept, not their numbers (TensorFlow, 2026)",
+    )
+
+
+def ids_outside(e: Excerpt) -> Trap:
+    """What becomes of an id that the table has no row for is not documented."""
+    plan, table = e.whole, e.whole.tables[e.number]
+    policy = (
+        plan.policy if plan.policy.out_of_range != "raise" else dataclasses.replace(plan.policy, out_of_range="drop")
+    )
+    every = given(dataclasses.replace(plan, policy=policy), e.number, None, e.sent)
+    outside = np.array(sorted({one.id for one in every if not 0 <= one.id < table.rows}), np.int64)
+    feature = plan.features[plan.features_of(e.number)[0]] if plan.features_of(e.number) else None
+    numbers: dict[str, Any] = {"ids": outside}
+    for choice in ("clamp", "wrap"):
+        if outside.size and feature is not None:
+            numbers[f"rows by {choice!r}"] = rows_of(feature, table, outside, outside, Policy(out_of_range=choice))[0]
+    return Trap(
+        "Ids outside the table",
+        bool(outside.size),
+        f"{outside.size} ids have no row in {table.name!r}; the policy is {plan.policy.out_of_range!r}"
+        if outside.size
+        else "every id has a row",
+        "Policy(out_of_range='raise', 'drop', 'clamp' or 'wrap')",
+        numbers if outside.size else {},
+        "no check is documented; SparseCore's preprocessing masks or passes them, TensorFlow's CPU ops raise (2026)",
+    )
+
+
+def updates_come_late(e: Excerpt) -> Trap:
+    """A pipelined engine looks up before it has updated."""
+    late = e.whole.pipelined
+    after = e.after()
+    at = farthest(after, e.before)
+    return Trap(
+        "Lookups run one update ahead",
+        late,
+        "what the model saw had not yet moved by the step before" if late else "the plan is not pipelined",
+        "set pipeline_execution_with_tensor_core=False",
+        {"row that the model sees": e.before[0][at], "the row when that update is made": after[0][at]} if late else {},
+        "pipeline_execution_with_tensor_core, tpu_embedding_configuration.proto, TensorFlow 2.21 (2026)",
+    )
+
+
+def _once(lookups: Lookups, combiner: str) -> Lookups:
+    """Each row once in a sample, with the gains that the combiner then has; weights of a sample stay as they are."""
+    keys = lookups.samples.astype(np.int64) << 32 | lookups.unique.astype(np.int64)
+    first = np.sort(np.unique(keys, return_index=True)[1])
+    kept = Lookups(*(x[first] for x in lookups))
+    if combiner == "sum" or not first.size:
+        return kept
+    power = 1 if combiner == "mean" else 2
+    sums = [np.bincount(x.samples, x.weights**power, minlength=int(lookups.samples.max()) + 1) for x in (kept, lookups)]
+    with np.errstate(all="ignore"):
+        ratio = (sums[1] / sums[0]) ** (1 / power)
+    gains = kept.weights * np.nan_to_num(ratio[kept.samples], nan=1)
+    return kept._replace(weights=gains.astype(np.float32), inverse=np.arange(first.size, dtype=np.uint32))
+
+
+def _distinct(lookups: Lookups) -> Lookups:
+    unique, inverse = np.unique(lookups.unique, return_inverse=True)
+    return lookups._replace(unique=unique.astype(np.uint32), inverse=inverse.reshape(-1).astype(np.uint32))
+
+
+BATCH_TRAPS = (
+    mean_counts_duplicates, accumulation, replicas_are_summed, hot_rows, ids_outside, updates_come_late,
+)  # fmt: skip
+
+
+_PROTO = "optimization_parameters.proto, TensorFlow 2.21 (2026)"
+
+
+def ftrl_forgets(e: Excerpt) -> Trap:
+    """FTRL's weights are a function of its slots, which know nothing of the first weights."""
+    rule, zero = e.table.rule, e.after([np.zeros_like(g) for g in e.gradients])
+    applies = isinstance(rule, Ftrl) and differ((zero[0], ()), (e.before[0], ()))
+    at = farthest((zero[0], ()), (e.before[0], ()))
+    return Trap(
+        "FTRL forgets the initial weight",
+        applies,
+        "weights are worked out from the slots alone, so a gradient of 0 moves them to what the slots say"
+        if applies
+        else "the rule is not FTRL, or its slots agree with the weights",
+        "start from weights of 0, or load slots that agree with the weights",
+        {"row before": e.before[0][at], "after a gradient of 0": zero[0][at], "after this step": e.after()[0][at]},
+        "tests of TensorFlow's TPU embedding, which leave such rows out (2.21, 2026)",
+    )
+
+
+def no_bias_correction(e: Excerpt) -> Trap:
+    """TPU Adam leaves out what makes its first steps as long as its later ones."""
+    rule, rate, steps = e.table.rule, float(e.table.learning_rate), np.arange(1, 5)  # type: ignore[arg-type]
+    applies = isinstance(rule, Adam) and not rule.bias_correction
+    beta1, beta2 = (rule.beta1, rule.beta2) if isinstance(rule, Adam) else (0.9, 0.999)
+    rates = rate * np.sqrt(1 - beta2**steps) / (1 - beta1**steps)
+    other = e.after(learning_rate=float(rates[0])) if applies else e.after()
+    at = farthest(e.after(), other)
+    return Trap(
+        "Adam does not correct its bias",
+        applies,
+        "its means start at 0 and nothing makes up for that" if applies else "the rule is not Adam without correction",
+        "give the table a learning-rate tag and send lr * sqrt(1 - beta2**t) / (1 - beta1**t) at step t = 1, 2, ...",
+        {"rates to send": rates, "row after": e.after()[0][at], "with the first of these rates": other[0][at]},
+        _PROTO,
+    )
+
+
+def no_epsilon(e: Excerpt) -> Trap:
+    """TPU Adagrad divides by the root of the accumulator, whatever it is."""
+    rule = e.table.rule
+    applies = isinstance(rule, Adagrad) and (rule.epsilon_place == "none" or rule.epsilon == 0)
+    other = e.after(rule=Adagrad(epsilon=1e-7)) if applies else e.after()
+    at, numbers = farthest(e.after(), other), {}
+    if applies:
+        empty = dataclasses.replace(e.state, slots=((jnp.zeros_like(e.state.tables[0]),),))
+        zero = dataclasses.replace(e, state=empty).after([np.zeros_like(g) for g in e.gradients])
+        numbers = {"a row whose accumulator is 0, after a gradient of 0": zero[0][0]}
+    return Trap(
+        "Adagrad has no epsilon",
+        applies,
+        "only the start of the accumulators keeps the first steps finite"
+        if applies
+        else "the rule is not that Adagrad",
+        "keep the accumulators above 0, from their start and in whatever is loaded",
+        {"row after": e.after()[0][at], "with Keras's epsilon": other[0][at], **numbers},
+        _PROTO,
+    )
+
+
+def zero_is_a_touch(e: Excerpt) -> Trap:
+    """A row that was looked up is updated, also by a gradient of 0."""
+    zero = e.after([np.zeros_like(g) for g in e.gradients])
+    touched = len(e.rows) - e.untouched
+    applies = touched > 0 and differ(tuple_of(zero, touched), tuple_of(e.before, touched))
+    at = farthest(tuple_of(zero, touched), tuple_of(e.before, touched)) if touched else 0
+    name = type(e.table.rule).__name__
+    return Trap(
+        "A sum of 0 is a touch",
+        applies,
+        f"{name} moves rows, or what it keeps for them, by a gradient of 0; not looking a row up is something else"
+        if applies
+        else f"{name} leaves rows as they are where the gradient is 0",
+        "do not look up what is not to move; zeros for gradients that are missing are no way to leave rows alone",
+        {"row before": e.before[0][at], "looked up, gradient 0": zero[0][at]}
+        | {f"slot {n} then": s[at] for n, s in zip(e.table.rule.slots, zero[1], strict=True)},
+        "the hidden slot gradient_accumulators starts at the least denormal, which is not 0 (TensorFlow, 2026)",
+    )
+
+
+def laziness(e: Excerpt) -> Trap:
+    """Lazy rules leave rows alone that nobody looks up; the papers' rules do not."""
+    rule = e.table.rule
+    can = "lazy" in {f.name for f in dataclasses.fields(rule)}
+    change: dict[str, Any] = {"lazy": not rule.lazy}
+    other = e.after(rule=dataclasses.replace(rule, **change), accumulate=True) if can else e.after()
+    applies = can and e.untouched
+    return Trap(
+        "Rows that nobody looks up",
+        applies,
+        f"this rule is {'lazy: they stand still' if rule.lazy else 'not lazy: they move by a gradient of 0'}"
+        if applies
+        else "the rule has no choice, or every row was looked up",
+        f"build the rule with lazy={not rule.lazy}",
+        {"such a row before": e.before[0][-1], "after": e.after()[0][-1], "the other way": other[0][-1]},
+        "AdamParameters.use_non_lazy_adam, LionParameters.use_non_lazy_lion, " + _PROTO,
+    )
+
+
+def decay_of_touched_rows(e: Excerpt) -> Trap:
+    """Weight decay reaches a row only when it is looked up."""
+    applies = bool(e.table.weight_decay) and e.untouched and bool(e.table.rule.lazy)
+    without = e.after(weight_decay=0.0)
+    at = farthest((e.after()[0], ()), (without[0], ()))
+    return Trap(
+        "Weights decay only where they are looked up",
+        applies,
+        "a rare row keeps its weights however long it is not seen" if applies else "there is no decay, or no such row",
+        "scale all tables now and then yourself, or let the loss pull on the rows",
+        {
+            "touched row after": e.after()[0][at],
+            "without decay": without[0][at],
+            "untouched row before": e.before[0][-1],
+            "after": e.after()[0][-1],
+        },
+        "weight_decay_factor, " + _PROTO,
+    )
+
+
+def quantized_forward(e: Excerpt) -> Trap:
+    """What is looked up is coarse, what is stored and updated is not."""
+    levels = e.table.levels
+    seen = np.asarray(quantize(e.before[0], *levels)) if levels else e.before[0]
+    at = farthest((e.before[0], ()), (seen, ()))
+    return Trap(
+        "Quantization is for lookups only",
+        levels is not None,
+        "the model sees rounded rows, gradients pass as if it did not" if levels else "the table is not quantized",
+        "round the rows yourself when you serve them",
+        {"row as it is stored": e.before[0][at], "as the model sees it": seen[at]},
+        "SimulatedQuantization, " + _PROTO,
+    )
+
+
+def tuple_of(row: tuple[np.ndarray, tuple[np.ndarray, ...]], n: int) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
+    """The first n rows of weights and slots."""
+    return row[0][:n], tuple(s[:n] for s in row[1])
+
+
+RULE_TRAPS = (
+    ftrl_forgets, no_bias_correction, no_epsilon, zero_is_a_touch, laziness, decay_of_touched_rows, quantized_forward,
+)  # fmt: skip
 
 
 def explain_missing(step: Any = None, *, table: str | int = 0) -> Traps:

@@ -9,8 +9,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ..._base import numbers
+from ..._base.html import html_table
 from ...rules import Rule
-from ..html_table import html_table
 from ..plan import Table
 from .contributions import Contribution, Given
 
@@ -99,11 +100,11 @@ class Explanation:
         row, name = f"row {self.row} of table {self.table.name!r}", type(self.rule).__name__
         lookups, cores = len(self.contributions), len(self.core_sums)
         if self.cause == "looked up":
-            times = _count(lookups, "lookup") if lookups else "lookups that were not kept"
+            times = numbers.counted(lookups, "lookup") if lookups else "lookups that were not kept"
             verb = "moved" if self.moved else "was touched, but did not move"
             nothing = all(not run.gradient.any() for run in self.runs)
             zero = "; its gradients sum to 0, and the rule runs all the same" if nothing else ""
-            return f"{row.capitalize()} {verb}: {times} on {_count(cores, 'core')}{zero}."
+            return f"{row.capitalize()} {verb}: {times} on {numbers.counted(cores, 'core')}{zero}."
         return {
             "not lazy": f"Nobody looked {row} up, but {name} is not lazy here: it runs on every row, on this one "
             f"with a gradient of 0, and the row {'moved' if self.moved else 'did not move'}.",
@@ -126,7 +127,7 @@ class Explanation:
         for out in self.left_out[:SHOWN]:
             yield f"{out.fate}: core {out.core}, feature {out.feature!r}, sample {out.sample}, id {out.id}"
         if self.padding and not self.contributions:
-            yield f"{_count(self.padding, 'sample')} without an id: padding gives 0 and touches no row."
+            yield f"{numbers.counted(self.padding, 'sample')} without an id: padding gives 0 and touches no row."
         yield from (f"{name}: {value}" for name, value in self.numbers())
         if self.ulps is not None:
             yield f"The table after the step says {'the same to the last bit' if not self.ulps else _off(self.ulps)}."
@@ -166,8 +167,8 @@ class Explanation:
 
 
 def number(x: Any) -> str:
-    """A number in a few digits."""
-    return f"{float(x):.6g}"
+    """A number in six digits."""
+    return numbers.number(float(x), 6)
 
 
 def vector(x: np.ndarray) -> str:
@@ -191,11 +192,7 @@ def _origin(one: Contribution, row: int) -> str:
 
 
 def _off(ulps: int) -> str:
-    return f"the same within {_count(ulps, 'unit')} in the last place"
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n} {noun}{'' if n == 1 else 's'}"
+    return f"the same within {numbers.counted(ulps, 'unit')} in the last place"
 
 
 def _limits(limits: tuple[float | None, float | None]) -> str:

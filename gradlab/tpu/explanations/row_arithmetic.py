@@ -87,7 +87,7 @@ def _distance(path: np.ndarray, y: np.ndarray) -> int:
 def _terms(around: Around, made: Sequence[Contribution]) -> list[tuple[int, np.ndarray]]:
     """The core and the term of each lookup; clipped where the policy clips terms and not sums."""
     limits = NO_LIMITS if around.clips_gradient else around.table.gradient_limits
-    return [(one.core, clipped(one.product, limits)) for one in made]
+    return [(one.core, np.asarray(clipped(one.product, limits))) for one in made]
 
 
 def _sum(terms: Sequence[np.ndarray]) -> np.ndarray:

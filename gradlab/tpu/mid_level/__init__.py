@@ -19,37 +19,46 @@ From lists of words to a loss that falls:
 True
 """
 
-from .config_writer import configuration as configuration
-from .custom import CustomCombiner as CustomCombiner
-from .custom import CustomOptimizer as CustomOptimizer
-from .custom import UserDefinedProgram as UserDefinedProgram
-from .embedding import TPUEmbedding as TPUEmbedding
-from .embedding_v2 import TPUEmbeddingV2 as TPUEmbeddingV2
-from .initializers import Constant as Constant
-from .initializers import RowIdInitializer as RowIdInitializer
-from .initializers import TruncatedNormal as TruncatedNormal
-from .optimizer import Optimizer as Optimizer
-from .optimizers import FTRL as FTRL
-from .optimizers import SGD as SGD
-from .optimizers import Adagrad as Adagrad
-from .optimizers import AdagradMomentum as AdagradMomentum
-from .optimizers import Adam as Adam
-from .optimizers_by_message import Adadelta as Adadelta
-from .optimizers_by_message import Assign as Assign
-from .optimizers_by_message import BoundedAdagrad as BoundedAdagrad
-from .optimizers_by_message import CenteredRMSProp as CenteredRMSProp
-from .optimizers_by_message import FrequencyAwareAdagrad as FrequencyAwareAdagrad
-from .optimizers_by_message import Lion as Lion
-from .optimizers_by_message import MDLAdagradLight as MDLAdagradLight
-from .optimizers_v1 import FrequencyEstimator as FrequencyEstimator
-from .optimizers_v1 import Momentum as Momentum
-from .optimizers_v1 import OnlineYogi as OnlineYogi
-from .optimizers_v1 import ProximalAdagrad as ProximalAdagrad
-from .optimizers_v1 import ProximalYogi as ProximalYogi
-from .optimizers_v1 import RMSProp as RMSProp
-from .serving import TPUEmbeddingForServing as TPUEmbeddingForServing
-from .serving import serving_embedding_lookup as serving_embedding_lookup
-from .sparse_core_host import SparseCoreEmbeddingConfig as SparseCoreEmbeddingConfig
-from .table_config import FeatureConfig as FeatureConfig
-from .table_config import QuantizationConfig as QuantizationConfig
-from .table_config import TableConfig as TableConfig
+from typing import TYPE_CHECKING
+
+from ..._base.suggest import only_public as _only_public
+from .config_writer import configuration
+from .custom import CustomCombiner, CustomOptimizer, UserDefinedProgram
+from .embedding import TPUEmbedding
+from .embedding_v2 import SparseCoreEmbeddingConfig, TPUEmbeddingV2
+from .initializers import Constant, RowIdInitializer, TruncatedNormal
+from .optimizer import Optimizer
+from .optimizers import (
+    FTRL,
+    SGD,
+    Adadelta,
+    Adagrad,
+    AdagradMomentum,
+    Adam,
+    Assign,
+    BoundedAdagrad,
+    CenteredRMSProp,
+    FrequencyAwareAdagrad,
+    FrequencyEstimator,
+    Lion,
+    MDLAdagradLight,
+    Momentum,
+    OnlineYogi,
+    ProximalAdagrad,
+    ProximalYogi,
+    RMSProp,
+)
+from .serving import TPUEmbeddingForServing, serving_embedding_lookup
+from .table_config import FeatureConfig, QuantizationConfig, TableConfig
+
+__all__ = [
+    "FTRL", "SGD", "Adadelta", "Adagrad", "AdagradMomentum", "Adam", "Assign", "BoundedAdagrad", "CenteredRMSProp",
+    "Constant", "CustomCombiner", "CustomOptimizer", "FeatureConfig", "FrequencyAwareAdagrad", "FrequencyEstimator",
+    "Lion", "MDLAdagradLight", "Momentum", "OnlineYogi", "Optimizer", "ProximalAdagrad", "ProximalYogi",
+    "QuantizationConfig", "RMSProp", "RowIdInitializer", "SparseCoreEmbeddingConfig", "TPUEmbedding",
+    "TPUEmbeddingForServing", "TPUEmbeddingV2", "TableConfig", "TruncatedNormal", "UserDefinedProgram",
+    "configuration", "serving_embedding_lookup",
+]  # fmt: skip
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = _only_public(__name__)

@@ -6,21 +6,22 @@ import dataclasses
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from ...rules import Rule
 from ..config.optimizer_messages import BY_RULE, parameters_of
+from ..plan import Limits
 from ..proto import (
     ClippingLimits,
     GradientAccumulationStatus,
     LowDimensionalPackingStatus,
     OptimizationParameters,
 )
-from ..row_update import Limits
 from .initializers import Constant, Initializer
 
 Rate = float | Callable[[], float]
 Tags = Mapping[Callable[[], float], int]
+Check = Callable[[str, float], None]
 SlotMaker = Callable[[Any, list[str], list[Any]], dict[str, Any]]
 
 _STATUS = GradientAccumulationStatus
@@ -64,6 +65,8 @@ class Optimizer:
     clipvalue: tuple[float | None, float | None] | float | None = None
     low_dimensional_packing_status: bool = False
 
+    _checks: ClassVar[Sequence[tuple[Check, str]]] = ()  # of own fields; `updated_by` says them
+
     def __post_init__(self) -> None:
         made = self.slot_variable_creation_fn
         if made is not None and not callable(made):
@@ -74,10 +77,15 @@ class Optimizer:
                 f"of {self.clipvalue!r}"
             )
         _limits(self.clipvalue)
+        for check, name in self._checks:
+            check(name, getattr(self, name))
 
     @property
     def rule(self) -> Rule:
         """The update of one row."""
+        return self._made_rule()
+
+    def _made_rule(self) -> Rule:
         raise NotImplementedError(f"{type(self).__name__} must say its rule")
 
     @property
@@ -163,7 +171,7 @@ def positional(*last: str, without: Sequence[str] = ()) -> Callable[[Class], Cla
         signature = _signature([fields[name] for name in (*own, *common, *last)])
         made = cls.__init__
 
-        def __init__(self: Optimizer, *args: Any, **kwargs: Any) -> None:
+        def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
             made(self, **signature.bind(*args, **kwargs).arguments)
 
         cls.__init__, cls.__signature__ = __init__, signature  # type: ignore[method-assign, attr-defined]
@@ -183,15 +191,61 @@ def _signature(fields: Sequence[dataclasses.Field[Any]]) -> inspect.Signature:
     )
 
 
-def check_betas(optimizer: Any, *names: str) -> None:
+# What TensorFlow calls an argument, and the rule its field, where they differ.
+_FIELDS = {
+    "beta_1": "beta1",
+    "beta_2": "beta2",
+    "l1_regularization_strength": "l1",
+    "l2_regularization_strength": "l2",
+    "lazy_adam": "lazy",
+    "lazy_lion": "lazy",
+    "learning_rate_power": "lr_power",
+    "multiply_linear_by_learning_rate": "multiply_linear_by_lr",
+}
+
+
+def updated_by(
+    rule: type[Rule],
+    *,
+    last: Sequence[str] = (),
+    without: Sequence[str] = (),
+    betas: str = "",
+    positive: str = "",
+    not_negative: str = "",
+    **fixed: Any,
+) -> Callable[[Class], Class]:
+    """A class decorator that says what updates a row: a rule whose fields are the class's own, and `fixed` others.
+
+    Args:
+        last, without: as for `positional`, which this includes.
+        betas, positive, not_negative: own fields, apart by spaces, that must be in [0, 1), above 0, or not below it.
+    """
+    fields = {f.name for f in dataclasses.fields(rule)}
+
+    def decorate(cls: Class) -> Class:
+        own = {f.name: f.name if f.name in fields else _FIELDS.get(f.name) for f in dataclasses.fields(cls)}
+        passed = {name: field for name, field in own.items() if field in fields - fixed.keys()}
+        checks = ((check_beta, betas), (check_positive, positive), (check_not_negative, not_negative))
+        cls._made_rule = lambda self: rule(**fixed, **{f: getattr(self, name) for name, f in passed.items()})  # type: ignore[method-assign]
+        cls._checks = [(check, name) for check, names in checks for name in names.split()]
+        return positional(*last, without=without)(cls)
+
+    return decorate
+
+
+def check_beta(name: str, value: float) -> None:
     """Refuse the share of an old mean that is outside [0, 1)."""
-    for name in names:
-        if getattr(optimizer, name) < 0.0 or getattr(optimizer, name) >= 1.0:
-            raise ValueError(f"{name} must be at least 0 and less than 1, got {getattr(optimizer, name)}")
+    if value < 0.0 or value >= 1.0:
+        raise ValueError(f"{name} must be at least 0 and less than 1, got {value}")
 
 
-def check_positive(optimizer: Any, *names: str) -> None:
+def check_positive(name: str, value: float) -> None:
     """Refuse a number that must be above 0."""
-    for name in names:
-        if getattr(optimizer, name) <= 0:
-            raise ValueError(f"{name} must be positive, got {getattr(optimizer, name)}")
+    if value <= 0:
+        raise ValueError(f"{name} must be positive, got {value}")
+
+
+def check_not_negative(name: str, value: float) -> None:
+    """Refuse shrinkage that would make weights grow."""
+    if value < 0:
+        raise ValueError(f"{name} must be at least 0, got {value}")

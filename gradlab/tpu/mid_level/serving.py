@@ -181,7 +181,7 @@ def _ragged(path: str, feature: FeatureConfig, table: Array, ids: Any, weights: 
     else:
         _rows(path, table, values)
         found = _reduced(table, (splits, values), weights, str(feature.table.combiner), count)
-    return found if shape is None else found.reshape(*shape, -1)
+    return found if shape is None else found.reshape(*(n or 0 for n in shape), -1)
 
 
 def _reduced(table: Array, ids: tuple[np.ndarray, np.ndarray], weights: Any, combiner: str, count: int) -> Array:

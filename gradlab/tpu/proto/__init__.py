@@ -5,39 +5,56 @@
     python -m grpc_tools.protoc -I. --python_out=. --pyi_out=. gradlab/tpu/proto/tpu_embedding.proto
 """
 
+from typing import TYPE_CHECKING
+
+from ..._base.suggest import only_public as _only_public
 from . import tpu_embedding_pb2
-from .tpu_embedding_pb2 import AdadeltaParameters as AdadeltaParameters
-from .tpu_embedding_pb2 import AdagradMomentumParameters as AdagradMomentumParameters
-from .tpu_embedding_pb2 import AdagradParameters as AdagradParameters
-from .tpu_embedding_pb2 import AdamParameters as AdamParameters
-from .tpu_embedding_pb2 import AssignParameters as AssignParameters
-from .tpu_embedding_pb2 import BoundedAdagradParameters as BoundedAdagradParameters
-from .tpu_embedding_pb2 import CenteredRmsPropParameters as CenteredRmsPropParameters
-from .tpu_embedding_pb2 import ClippingLimits as ClippingLimits
-from .tpu_embedding_pb2 import FrequencyAwareAdagradParameters as FrequencyAwareAdagradParameters
-from .tpu_embedding_pb2 import FrequencyEstimatorParameters as FrequencyEstimatorParameters
-from .tpu_embedding_pb2 import FtrlParameters as FtrlParameters
-from .tpu_embedding_pb2 import GradientAccumulationStatus as GradientAccumulationStatus
-from .tpu_embedding_pb2 import HloModuleProto as HloModuleProto
-from .tpu_embedding_pb2 import HotIdReplicationConfiguration as HotIdReplicationConfiguration
-from .tpu_embedding_pb2 import LearningRate as LearningRate
-from .tpu_embedding_pb2 import LionParameters as LionParameters
-from .tpu_embedding_pb2 import LowDimensionalPackingStatus as LowDimensionalPackingStatus
-from .tpu_embedding_pb2 import MdlAdagradLightParameters as MdlAdagradLightParameters
-from .tpu_embedding_pb2 import MomentumParameters as MomentumParameters
-from .tpu_embedding_pb2 import OnlineYogiParameters as OnlineYogiParameters
-from .tpu_embedding_pb2 import OptimizationParameters as OptimizationParameters
-from .tpu_embedding_pb2 import OptimizerDynamicInput as OptimizerDynamicInput
-from .tpu_embedding_pb2 import ProximalAdagradParameters as ProximalAdagradParameters
-from .tpu_embedding_pb2 import ProximalYogiParameters as ProximalYogiParameters
-from .tpu_embedding_pb2 import RmsPropParameters as RmsPropParameters
-from .tpu_embedding_pb2 import SimulatedQuantization as SimulatedQuantization
-from .tpu_embedding_pb2 import StateVariableSpecification as StateVariableSpecification
-from .tpu_embedding_pb2 import StochasticGradientDescentParameters as StochasticGradientDescentParameters
-from .tpu_embedding_pb2 import TensorProto as TensorProto
-from .tpu_embedding_pb2 import TPUEmbeddingConfiguration as TPUEmbeddingConfiguration
-from .tpu_embedding_pb2 import TPUEmbeddingError as TPUEmbeddingError
-from .tpu_embedding_pb2 import UserDefinedProgramParameters as UserDefinedProgramParameters
+from .tpu_embedding_pb2 import (
+    AdadeltaParameters,
+    AdagradMomentumParameters,
+    AdagradParameters,
+    AdamParameters,
+    AssignParameters,
+    BoundedAdagradParameters,
+    CenteredRmsPropParameters,
+    ClippingLimits,
+    FrequencyAwareAdagradParameters,
+    FrequencyEstimatorParameters,
+    FtrlParameters,
+    GradientAccumulationStatus,
+    HloModuleProto,
+    HotIdReplicationConfiguration,
+    LearningRate,
+    LionParameters,
+    LowDimensionalPackingStatus,
+    MdlAdagradLightParameters,
+    MomentumParameters,
+    OnlineYogiParameters,
+    OptimizationParameters,
+    OptimizerDynamicInput,
+    ProximalAdagradParameters,
+    ProximalYogiParameters,
+    RmsPropParameters,
+    SimulatedQuantization,
+    StateVariableSpecification,
+    StochasticGradientDescentParameters,
+    TensorProto,
+    TPUEmbeddingConfiguration,
+    TPUEmbeddingError,
+    UserDefinedProgramParameters,
+)
+
+__all__ = [
+    "AdadeltaParameters", "AdagradMomentumParameters", "AdagradParameters", "AdamParameters", "AssignParameters",
+    "BoundedAdagradParameters", "CenteredRmsPropParameters", "ClippingLimits", "FrequencyAwareAdagradParameters",
+    "FrequencyEstimatorParameters", "FtrlParameters", "GradientAccumulationStatus", "HloModuleProto",
+    "HotIdReplicationConfiguration", "LearningRate", "LionParameters", "LowDimensionalPackingStatus",
+    "MdlAdagradLightParameters", "MomentumParameters", "OnlineYogiParameters", "OptimizationParameters",
+    "OptimizerDynamicInput", "ProximalAdagradParameters", "ProximalYogiParameters", "RmsPropParameters",
+    "SimulatedQuantization", "StateVariableSpecification", "StochasticGradientDescentParameters",
+    "TPUEmbeddingConfiguration", "TPUEmbeddingError", "TensorProto", "UserDefinedProgramParameters",
+    "optimization_parameters_pb2", "tpu_embedding_configuration_pb2", "tpu_embedding_pb2",
+]  # fmt: skip
 
 # TensorFlow has two modules for them: `from gradlab.tpu.proto import optimization_parameters_pb2` reads as there.
 optimization_parameters_pb2 = tpu_embedding_configuration_pb2 = tpu_embedding_pb2
@@ -65,3 +82,6 @@ Source: `optimization_parameters.proto`, TensorFlow 2.21 (2026).
 >>> parameters.WhichOneof("parameters")
 'adagrad'
 """
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = _only_public(__name__)

@@ -19,13 +19,26 @@ Where processes start by hand, `initialize` takes the address of the first of th
 one. Processes on CPUs exchange through gloo: `jax.config.update("jax_cpu_collectives_implementation", "gloo")`.
 """
 
-from .batch import PlacedBatch as PlacedBatch
-from .batch import cores_here as cores_here
-from .batch import place_batch as place_batch
-from .batch import sizes_of as sizes_of
-from .batch import traffic as traffic
-from .checkpoint import restore as restore
-from .checkpoint import save as save
-from .place import create_placed as create_placed
-from .place import gather as gather
-from .place import place as place
+from typing import TYPE_CHECKING
+
+from ..._base.suggest import only_public as _only_public
+from ..batch import PlacedBatch
+from .batch import cores_here, place_batch, sizes_of, traffic
+from .checkpoint import restore, save
+from .place import create_placed, gather, place
+
+__all__ = [
+    "PlacedBatch",
+    "cores_here",
+    "create_placed",
+    "gather",
+    "place",
+    "place_batch",
+    "restore",
+    "save",
+    "sizes_of",
+    "traffic",
+]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = _only_public(__name__)

@@ -3,39 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from ..._base.errors import InvalidArgumentError
-from ..._steps.jax import jax
-from ..batch import Batch
-from ..lookups import OUTSIDE, Lookups, filled, roomy
+from ..._base.indices import filled, roomy
+from ..batch import Batch, PlacedBatch
+from ..lookups import OUTSIDE, Lookups
 from ..placement import OnMesh, Placement, Shards, Strategy
 from ..plan import Plan
 from .rows import arranged, longest, put
 
 Sizes = Sequence[tuple[int, int]]  # for each table: ids that a core may ask of one owner, lookups of a core
-
-
-@dataclass(frozen=True)
-class PlacedBatch:
-    """A batch whose distinct rows stand in one part of equal length for each device, in the order of devices.
-
-    Its tables are `Lookups` like any other's, so that one device can use them, too; `place_batch` makes it.
-
-    Not in TensorFlow.
-
-    >>> from gradlab.tpu import OneDevice, PlacedBatch
-    >>> PlacedBatch((), OneDevice()).tables
-    ()
-    """
-
-    tables: tuple[Lookups, ...]
-    placement: Placement
-
-
-jax.tree_util.register_dataclass(PlacedBatch, data_fields=["tables"], meta_fields=["placement"])
 
 
 def place_batch(plan: Plan, placement: Placement, batch: Batch, sizes: Sizes | None = None) -> Batch | PlacedBatch:
@@ -125,7 +104,9 @@ def sizes_of(plan: Plan, placement: OnMesh, batch: Batch) -> list[tuple[int, int
             raise InvalidArgumentError(f"the batch must have the ids of {count} cores, those of this process")
         shards = placement.shards(table.rows)
         parts = np.asarray(t.unique).reshape(count, -1)
-        found.append((roomy(max(longest(ids, shards.owner(ids)) for ids in parts)), len(t.inverse) // count))
+        found.append(
+            (roomy(max(longest(ids, np.asarray(shards.owner(ids))) for ids in parts)), len(t.inverse) // count)
+        )
     return found
 
 
@@ -142,7 +123,7 @@ def _placed(placement: OnMesh, rows: int, t: Lookups, cores: int, samples: int, 
     shards, parts = placement.shards(rows), []
     for core in zip(*(np.asarray(x).reshape(cores, -1) for x in t), strict=True):
         one = Lookups(*core)
-        unique, went = arranged(one.unique, shards.owner(one.unique), shards.count, room)
+        unique, went = arranged(one.unique, np.asarray(shards.owner(one.unique)), shards.count, room)
         inverse = np.append(went, unique.size)[np.minimum(one.inverse, went.size)].astype(np.uint32)
         filling = ((inverse, unique.size), (one.samples, samples), (one.weights, 0))
         parts.append((unique, *(filled(x, most, value) for x, value in filling)))

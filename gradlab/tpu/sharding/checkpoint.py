@@ -10,6 +10,7 @@ from jax.sharding import Mesh
 
 from ..._base.arrays import Array
 from ..._steps.jax import jax, jnp
+from ...rules.rule import Shared
 from ..placement import ONE_DEVICE, OnMesh, Placement, Shards, Strategy
 from ..plan import Plan, Table
 from ..state import State
@@ -90,7 +91,7 @@ def restore(plan: Plan, folder: str | Path, mesh: Mesh | None = None, strategy: 
 
     tables = tuple(array(k, t, "parameters") for k, t in enumerate(plan.tables))
     slots = tuple(tuple(array(k, t, name) for name in t.rule.slots) for k, t in enumerate(plan.tables))
-    shared = tuple({name: np.float32(x) for name, x in own.items()} for own in content["shared"])
+    shared: tuple[Shared, ...] = tuple({name: np.float32(x) for name, x in own.items()} for own in content["shared"])
     pending = _pending(plan, content, shards)
     pending = (
         pending_on(placement, plan, pending) if isinstance(placement, OnMesh) else jax.tree.map(jnp.asarray, pending)
@@ -168,7 +169,7 @@ def _pending(plan: Plan, content: dict[str, Any], shards: list[ShardReader]) -> 
         return np.concatenate([s.array(name) for s in shards])
 
     rows = (RowSums(joined(f"{k}/pending/ids"), joined(f"{k}/pending/sums")) for k in range(len(plan.tables)))
-    return Step(tuple(rows), tuple(np.float32(x) for x in content["pending"]))
+    return Step(tuple(rows), tuple(np.asarray(x, np.float32) for x in content["pending"]))
 
 
 def _wait_for_all(placement: Placement, name: str) -> None:

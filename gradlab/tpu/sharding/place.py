@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from jax.sharding import Mesh
 
 from ..._base.arrays import Array
+from ..._base.indices import roomy
 from ..._steps.jax import jax
-from ..lookups import roomy
 from ..placement import ONE_DEVICE, OnMesh, Strategy
 from ..plan import Plan, Table
 from ..state import State
@@ -32,7 +32,7 @@ def place(state: State, mesh: Mesh, strategy: Strategy = "div") -> State:
     Args:
         state: on one device or on another mesh; a pipelined update that is pending is kept.
         mesh: any axes; all its devices share the rows, and as many cores of the plan each.
-        strategy: "div" keeps neighbours together, "mod" puts row r on device r modulo their number.
+        strategy: "div" keeps neighbors together, "mod" puts row r on device r modulo their number.
 
     Returns:
         A State whose arrays have a shard of equal size on each device, so a few rows at the end of shards stand empty.
@@ -130,7 +130,7 @@ def checked(table: Table, read: Initializer) -> Initializer:
 def _slots(placement: OnMesh, table: Table, w: Array) -> tuple[Array, ...]:
     """What the rule starts with, made on the device of each shard of w."""
     made = []
-    for shard in w.addressable_shards:
+    for shard in cast(jax.Array, w).addressable_shards:
         with jax.default_device(shard.device):
             made.append(table.rule.init(shard.data))
     return tuple(
@@ -147,8 +147,9 @@ def pending_on(placement: OnMesh, plan: Plan, pending: Step | None) -> Step | No
     each = len(own) // len(placement.here)
     for table, sums in zip(plan.tables, pending.rows, strict=True):
         shards, cores = placement.shards(table.rows), of_each_core(sums, plan.cores)
-        room = roomy(max(longest(ids, shards.owner(ids)) for ids, _ in cores))
-        parts = [_arranged_sums(*cores[k], shards.owner(cores[k][0]), shards.count, room) for k in own]
+        owners = [np.asarray(shards.owner(ids)) for ids, _ in cores]
+        room = roomy(max(longest(ids, to) for (ids, _), to in zip(cores, owners, strict=True)))
+        parts = [_arranged_sums(*cores[k], owners[k], shards.count, room) for k in own]
         joined = [[np.concatenate(x[k : k + each]) for k in range(0, len(own), each)] for x in zip(*parts, strict=True)]
         rows.append(RowSums(*(put(placement, x) for x in joined)))
     return Step(tuple(rows), pending.learning_rates)
@@ -168,4 +169,5 @@ def _each_array(state: State, function: Callable[[Table, Array], Any], **changes
 
 
 def _host(pending: Step | None) -> Step | None:
-    return jax.tree.map(np.asarray, pending)
+    held: Step | None = jax.tree.map(np.asarray, pending)
+    return held

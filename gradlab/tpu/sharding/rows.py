@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from ..._base.arrays import Array
+from ..._base.indices import ranks
 from ..._steps.jax import jax, jnp
-from ..lookups import OUTSIDE, ranks
+from ..lookups import OUTSIDE
 from ..placement import OnMesh, Placement, Shards
 from ..update import RowSums
 
-Reader = Callable[[np.ndarray], Array]  # the rows with these ids, in their order
+Reader = Callable[[np.ndarray], np.ndarray]  # the rows with these ids, in their order
 
 
 def made_of(placement: OnMesh, rows: int, read: Reader) -> Array:
@@ -42,12 +43,13 @@ def reader(placement: Placement, rows: int, x: Array) -> Reader:
         whole = np.asarray(x)
         return lambda ids: whole[ids]
     shards = placement.shards(rows)
-    held = {(s.index[0].start or 0) // shards.size: s.data for s in x.addressable_shards}
+    held = {(s.index[0].start or 0) // shards.size: s.data for s in cast(jax.Array, x).addressable_shards}
 
     def of_shard(k: int, places: np.ndarray) -> np.ndarray:
         if k not in held:
             raise ValueError(f"shard {k} is on a device of another process; `save` and `restore` bring it here")
-        return np.asarray(held[k])[places]
+        rows: np.ndarray = np.asarray(held[k])[places]
+        return rows
 
     return by_owner(shards, x.shape[1], of_shard)
 
@@ -56,7 +58,7 @@ def by_owner(shards: Shards, width: int, of_shard: Callable[[int, np.ndarray], n
     """Reads rows by what gives those of one shard at some places."""
 
     def read(ids: np.ndarray) -> np.ndarray:
-        owners, places = shards.owner(ids), shards.place(ids)
+        owners, places = np.asarray(shards.owner(ids)), np.asarray(shards.place(ids))
         out = np.empty((ids.size, width), np.float32)
         for k in np.unique(owners).tolist():
             out[owners == k] = of_shard(k, places[owners == k])

@@ -1,20 +1,20 @@
 """The SparseCore engine of TPU v5p and later: stacked tables, partitions with limits, buffers, minibatches."""
 
-from .buffers import Buffers as Buffers
-from .buffers import static_size as static_size
-from .partitions import Limits as Limits
-from .preprocess import Preprocessed as Preprocessed
-from .preprocess import make_batch as make_batch
-from .preprocess import partition_statistics as partition_statistics
-from .preprocess import preprocess as preprocess
-from .stacking import Layout as Layout
-from .stacking import Place as Place
-from .stacking import Stack as Stack
-from .stacking import Unplaced as Unplaced
-from .stacking import stack as stack
-from .stacking import stacked as stacked
-from .statistics import PartitionStatistics as PartitionStatistics
-from .tables import from_stacks as from_stacks
-from .tables import to_stacks as to_stacks
-from .v2 import as_v2 as as_v2
-from .v2 import unread_by_v2 as unread_by_v2
+from typing import TYPE_CHECKING
+
+from ..._base.suggest import only_public as _only_public
+from .buffers import Buffers, static_size
+from .partitions import Limits
+from .preprocess import Preprocessed, make_batch, partition_statistics, preprocess
+from .stacking import Layout, Place, Stack, Unplaced, from_stacks, stack, stacked, to_stacks
+from .statistics import PartitionStatistics
+from .v2 import as_v2, unread_by_v2
+
+__all__ = [
+    "Buffers", "Layout", "Limits", "PartitionStatistics", "Place", "Preprocessed", "Stack", "Unplaced", "as_v2",
+    "from_stacks", "make_batch", "partition_statistics", "preprocess", "stack", "stacked", "static_size",
+    "to_stacks", "unread_by_v2",
+]  # fmt: skip
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = _only_public(__name__)

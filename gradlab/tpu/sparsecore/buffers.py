@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..lookups import OUTSIDE, ranks
+from ..._base.indices import ranks
+from ..lookups import OUTSIDE
 from .partitions import Grouped, Limits
 from .stacking import Layout, padded
 
@@ -62,7 +63,7 @@ def static_size(limits: Limits, layout: Layout, minibatching: bool = False) -> i
     >>> static_size(Limits(20, 20), Layout(2, 4, ()))
     768
     """
-    most = padded(limits.max_ids, ALIGNMENT) * layout.shards * layout.per_core
+    most: int = padded(limits.max_ids, ALIGNMENT) * layout.shards * layout.per_core
     return most * 64 if minibatching else most
 
 

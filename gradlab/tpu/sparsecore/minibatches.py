@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..lookups import distinct
+from ..._base.indices import distinct
 from .partitions import BUCKETS, Limits
 
 _KEY = (0x4451E30F87DB9609, 0xCA7358A1FD2737F8, 0x4B2C991FCEE4FDEA, 0x0B2658E18326F6BA)
@@ -26,7 +26,8 @@ def buckets_of(columns: np.ndarray) -> np.ndarray:
     """
     different, which = distinct(columns.astype(np.uint32))
     with np.errstate(over="ignore"):
-        return (highway_hash(different) % np.uint64(BUCKETS)).astype(np.int64)[which]
+        buckets: np.ndarray = (highway_hash(different) % np.uint64(BUCKETS)).astype(np.int64)[which]
+    return buckets
 
 
 def highway_hash(words: np.ndarray) -> np.ndarray:
@@ -42,7 +43,8 @@ def highway_hash(words: np.ndarray) -> np.ndarray:
     _update(state, packet)
     for _ in range(4):
         _update(state, _turned(state[0][[2, 3, 0, 1]]))
-    return state[0][0] + state[1][0] + state[2][0] + state[3][0]
+    total: np.ndarray = state[0][0] + state[1][0] + state[2][0] + state[3][0]
+    return total
 
 
 def _update(state: list[np.ndarray], packet: np.ndarray) -> None:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._base.errors import InvalidArgumentError
-from ..lookups import changes, sorting
+from ..._base.indices import changes, sorting
 from .entries import Entries
 from .stacking import Stack
 
@@ -95,7 +95,8 @@ def _order(group: np.ndarray, local: np.ndarray) -> np.ndarray:
     if group.max(initial=0) >> np.uint64(32):  # more than 1024 SparseCores
         return np.lexsort((local, group))
     order = sorting(local)
-    return order[sorting(group[order])]
+    both: np.ndarray = order[sorting(group[order])]
+    return both
 
 
 def _since(count: np.ndarray, starts: np.ndarray) -> np.ndarray:

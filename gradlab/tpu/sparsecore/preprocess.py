@@ -4,17 +4,128 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
-from ..batch import Batch, Cores, ids_of_cores
+import numpy as np
+
+from ..._base.errors import InvalidArgumentError
+from ..._base.indices import distinct
+from ..batch import Batch, Cores, ids_of_cores, side_by_side
+from ..lookups import Lookups
 from ..plan import Plan
-from .buffers import Buffers, Read, read
-from .entries import entries
-from .host import Host, by_stack
-from .partitions import Limits
-from .reading import batch_of
-from .stacking import Layout, check_shards, stack
+from .buffers import ALIGNMENT, Buffers, Read, fill, read, sizes, static_size
+from .entries import Entries, Span, entries, spans
+from .minibatches import buckets_of, minibatch_of
+from .partitions import Grouped, Limits, check_limits, counts, grouped, within
+from .stacking import Layout, Stack, check_shards, padded, stack
 from .statistics import PartitionStatistics, statistics
+
+T = TypeVar("T")
+Kept = tuple[np.ndarray, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Host:
+    """How batches are split and what happens beyond the limits."""
+
+    layout: Layout
+    limits: Mapping[str, Limits | None]
+    dropping: bool
+    minibatching: bool
+
+    def split(self, found: Mapping[str, Entries]) -> tuple[dict[str, Grouped], int]:
+        """The lookups of each stack, and the number of minibatches."""
+        n = self.layout.shards
+        groups = {name: grouped(e, n) for name, e in found.items()}
+        if not self.minibatching or all(self._fits(name, g) for name, g in groups.items()):
+            return groups, 1
+        buckets = {name: buckets_of(e.columns) for name, e in found.items()}
+        apart = {name: grouped(e, n, buckets[name]) for name, e in found.items()}
+        limited = ((g, self.limits[name]) for name, g in apart.items())
+        minibatch = minibatch_of([(*counts(g, n), limit) for g, limit in limited if limit is not None])
+        split = {name: grouped(e, n, buckets[name], minibatch) for name, e in found.items()}
+        return split, int(minibatch[-1]) + 1
+
+    def _fits(self, name: str, g: Grouped) -> bool:
+        limit = self.limits[name]
+        return limit is None or bool(within(g, limit).all())
+
+    def fill(self, s: Stack, g: Grouped, room: int | None, minibatches: int) -> tuple[Buffers, Kept]:
+        """The buffers of a stack, and which of its lookups are within the limits, and then within the buffers."""
+        limit = self.limits[s.name]
+        inside = np.ones(g.columns.size, bool)
+        if limit is not None:
+            if not self.dropping:
+                ids, rows = counts(g, self.layout.shards)
+                check_limits(s, ids.max(-1), rows.max(-1), limit, self.layout.per_core)
+            inside = within(g, limit)
+        made = Grouped(*(x[inside] for x in g))
+        size = self._size(s, made, room, minibatches)
+        buffers, kept = fill(made, self.layout, size, minibatches, shared=self.minibatching)
+        if not (self.dropping or kept.all()):
+            raise InvalidArgumentError(
+                f"the buffers of stack {s.name!r} hold {size} entries for a core, {kept.size - int(kept.sum())} of "
+                f"{kept.size} ids find no room; raise buffer_size, or let ids go with allow_id_dropping=True"
+            )
+        return buffers, (inside, kept)
+
+    def _size(self, s: Stack, g: Grouped, room: int | None, minibatches: int) -> int:
+        limit, step = self.limits[s.name], ALIGNMENT * self.layout.per_core
+        if room is not None:
+            size: int = padded(room, step)
+            if limit is not None and size > (most := static_size(limit, self.layout, self.minibatching)):
+                raise ValueError(f"buffer_size of stack {s.name!r} can be at most {most}, got {room}")
+            return size
+        if limit is not None and not self.minibatching:
+            return static_size(limit, self.layout)
+        need = sizes(g, self.layout, minibatches).totals
+        most = need.reshape(self.layout.cores, -1).sum(1).max() if self.minibatching else need.max() * step // ALIGNMENT
+        return int(padded(max(most, step), step))
+
+
+def by_stack(layout: Layout, given: Mapping[str, T] | T | None) -> dict[str, T | None]:
+    """What was given for every stack, or by name, by name."""
+    names = [s.name for s in layout.stacks]
+    if not isinstance(given, Mapping):
+        return dict.fromkeys(names, given)
+    if unknown := sorted(given.keys() - set(names)):
+        raise ValueError(f"there is no stack {unknown[0]!r}; the layout has {', '.join(names)}")
+    return {name: given.get(name) for name in names}
+
+
+def batch_of(plan: Plan, layout: Layout, reads: Mapping[str, Read]) -> Batch:
+    """Lookups by table: ids of the stack become rows again, samples of SparseCores those of cores."""
+    parts: dict[int, list[tuple[np.ndarray, ...]]] = {}
+    for s in layout.stacks:
+        found, where = reads[s.name], spans(plan, layout, s)
+        which = np.searchsorted([x.start for x in where], found.samples, "right") - 1
+        for k, span in enumerate(where):
+            one = Read(*(x[which == k] for x in found))
+            place = s.places[span.place]
+            rows = place.row_of(s.shards, one.partitions, one.positions)
+            inside = (rows >= 0) & (rows < place.rows)
+            core, local = np.divmod(one.sparse_cores, layout.per_core)
+            samples = _start(plan, span) + local * span.size + one.samples - span.start
+            part = (core[inside], rows[inside].astype(np.uint32), samples[inside].astype(np.uint32), one.gains[inside])
+            parts.setdefault(plan.features[span.feature].table, []).append(part)
+    return Batch(tuple(_table(plan, k, parts.get(k, [])) for k in range(len(plan.tables))))
+
+
+def _start(plan: Plan, span: Span) -> int:
+    """Where the feature's samples begin among those of its table."""
+    table = plan.features[span.feature].table
+    return sum(plan.features[k].samples for k in plan.features_of(table) if k < span.feature)
+
+
+def _table(plan: Plan, k: int, parts: list[tuple[np.ndarray, ...]]) -> Lookups:
+    empty = (np.zeros(0, np.int64), np.zeros(0, np.uint32), np.zeros(0, np.uint32), np.zeros(0, np.float32))
+    core, rows, samples, gains = (np.concatenate(x) for x in zip(empty, *parts, strict=True))
+    each = []
+    for c in range(plan.cores):
+        own = core == c
+        each.append(Lookups(*distinct(rows[own]), samples[own], gains[own]))
+    return side_by_side(each, plan.samples_of(k))
+
 
 ByStack = Mapping[str, Limits] | Limits | None
 
@@ -56,10 +167,11 @@ def partition_statistics(plan: Plan, cores: Cores, **options: Any) -> dict[str, 
     >>> ids = {"f": Ids([0, 0, 0, 1], [7, 3, 5, 6])}
     >>> print(partition_statistics(plan, ids, per_core=2, limits=Limits(2, 2))["t"].describe())
     tables t: limits 2 and 2
-      partition 0: at most 1 ids, 1 different, of one SparseCore
+      partition 0: at most 1 id, 1 different, of one SparseCore
       partition 1: at most 3 ids, 3 different, of one SparseCore; 1 dropped
     """
-    return preprocess(plan, cores, **(options | {"allow_id_dropping": True})).statistics
+    told: Any = options | {"allow_id_dropping": True}
+    return preprocess(plan, cores, **told).statistics
 
 
 def make_batch(plan: Plan, cores: Cores, **options: Any) -> Batch:

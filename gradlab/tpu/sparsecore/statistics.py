@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..._base.numbers import counted
 from .buffers import ALIGNMENT
 from .entries import Entries
 from .partitions import Grouped, Limits, counts
@@ -47,9 +48,10 @@ class PartitionStatistics(NamedTuple):
         lines = [f"tables {', '.join(self.tables)}: {limits}"]
         for p in range(self.ids.shape[1]):
             ids, unique = self.ids[:, p], self.unique_ids[:, p]
-            line = f"  partition {p}: at most {ids.max()} ids, {unique.max()} different, of one SparseCore"
+            most = f"{counted(int(ids.max()), 'id')}, {unique.max():,} different"
+            line = f"  partition {p}: at most {most}, of one SparseCore"
             lost = int(self.dropped[:, p].sum() + self.cut[:, p].sum())
-            lines.append(f"{line}; {lost} dropped" if lost else line)
+            lines.append(f"{line}; {lost:,} dropped" if lost else line)
         if self.outside.any():
             told = zip(self.tables, self.outside.tolist(), strict=True)
             lines.append("  outside their table: " + ", ".join(f"{n} of {t}" for t, n in told if n))
@@ -87,4 +89,5 @@ def _row(stack: Stack, found: Entries) -> np.ndarray:
     offset = np.array([p.offset for p in stack.places], np.int64)[found.tables] * stack.shards
     rotation = np.array([p.rotation for p in stack.places], np.int64)[found.tables]
     own = found.columns - offset
-    return own - own % stack.shards + (own - rotation) % stack.shards
+    given: np.ndarray = own - own % stack.shards + (own - rotation) % stack.shards
+    return given

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._base.errors import InvalidArgumentError
+from ..._base.indices import ranks
 from ..batch import Ids
 from ..inputs import ids_of
-from ..lookups import ranks
 from ..plan import Feature, Plan
 
 

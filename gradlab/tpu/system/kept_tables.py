@@ -1,4 +1,4 @@
-"""Tables that are kept from step to step: looked up and updated by compiled functions, the latter in place."""
+"""Tables that are kept from step to step: loaded and read, looked up, and updated in place by compiled functions."""
 
 from __future__ import annotations
 
@@ -15,14 +15,96 @@ from ..._base.errors import InvalidArgumentError
 from ..._steps.jax import jax, jnp
 from ..batch import Batch
 from ..config.shapes import shard_rows
-from ..explanations.step_record import Sent, StepRecord
 from ..lookup import Dedup, lookup
 from ..placement import OnMesh, Shards, Strategy
 from ..plan import Plan
 from ..sharding import create_placed, place_batch
+from ..sharding.rows import made_of, reader
 from ..state import State, create
+from ..step_record import Sent, StepRecord
 from ..update import flush_pending, update
-from .parameters import check_untouched, read_rows, write_rows
+
+UNTOUCHED = np.uint32(1).view(np.float32)  # what the hidden sum of gradients holds between steps
+
+
+def read_rows(state: State, table: int, held: Shards, shard: int) -> list[np.ndarray]:
+    """Copies of the rows of a shard: parameters, then slots."""
+    rows = held.held(shard)
+    return [reader(state.placement, held.rows, x)(rows) for x in _arrays(state, table)]
+
+
+def write_rows(state: State, table: int, held: Shards, shard: int, arrays: Sequence[Any]) -> State:
+    """The state with the rows of a shard in place: parameters, then slots, each (rows of the shard, width).
+
+    Raises:
+        InvalidArgumentError: another shape, or something that is not numbers; it names the table.
+    """
+    t, rows = state.plan.tables[table], held.held(shard)
+    values = [_checked(t.name, name, x, (rows.size, t.width)) for name, x in zip(_names(t.rule), arrays, strict=True)]
+    w, *slots = (_written(state, old, held, rows, new) for old, new in zip(_arrays(state, table), values, strict=True))
+    return dataclasses.replace(
+        state,
+        tables=_with(state.tables, table, w),
+        slots=_with(state.slots, table, tuple(slots)),
+    )
+
+
+def untouched(shape: tuple[int, ...]) -> np.ndarray:
+    """The hidden sum of gradients between steps: the float32 whose bits are 1, which adds nothing but is not 0.
+
+    >>> untouched((1, 1)).view(np.uint32).tolist()
+    [[1]]
+    """
+    return np.full(shape, UNTOUCHED, np.float32)
+
+
+def check_untouched(table: str, x: Any) -> None:
+    """Refuse a hidden sum of gradients that is not empty: a step that is half done cannot be loaded.
+
+    Raises:
+        InvalidArgumentError: entries that would count in the next step; it names the table.
+    """
+    if (np.abs(np.asarray(x)) >= np.finfo(np.float32).tiny).any():
+        raise InvalidArgumentError(f"the hidden accumulator of table {table!r} holds gradients; give it zeros")
+
+
+def _arrays(state: State, table: int) -> list[Array]:
+    return [state.tables[table], *state.slots[table]]
+
+
+def _names(rule: Any) -> tuple[str, ...]:
+    return ("parameters", *rule.slots)
+
+
+def _checked(table: str, name: str, x: Any, shape: tuple[int, ...]) -> np.ndarray:
+    array = np.asarray(x)
+    if array.dtype.kind not in "fiub" and array.dtype.name != "bfloat16":
+        raise InvalidArgumentError(f"{name} of table {table!r} must be numbers, got {array.dtype}")
+    if array.shape != shape:
+        raise InvalidArgumentError(f"{name} of table {table!r} must have shape {shape} here, got {array.shape}")
+    return array.astype(np.float32)
+
+
+def _written(state: State, old: Array, held: Shards, rows: np.ndarray, new: np.ndarray) -> Array:
+    if held.count == 1 and not isinstance(state.placement, OnMesh):
+        return jnp.array(new)
+    if not isinstance(state.placement, OnMesh):
+        return jnp.asarray(old).at[rows].set(new)
+    place = np.full(held.rows, -1)
+    place[rows] = np.arange(rows.size)
+    before = reader(state.placement, held.rows, old)
+
+    def after(ids: np.ndarray) -> np.ndarray:
+        out = np.array(before(ids))
+        out[place[ids] >= 0] = new[place[ids[place[ids] >= 0]]]
+        return out
+
+    return made_of(state.placement, held.rows, after)
+
+
+def _with(items: tuple[Any, ...], k: int, new: Any) -> tuple[Any, ...]:
+    return (*items[:k], new, *items[k + 1 :])
+
 
 _lookup = jax.jit(lookup)
 
@@ -50,7 +132,8 @@ class KeptTables:
     """
 
     def __init__(self, plan: Plan, mesh: Mesh | None, strategy: Strategy) -> None:
-        self.plan, self.strategy = plan, strategy
+        self.plan = plan
+        self.strategy: Strategy = strategy
         if mesh is None:
             self._state = create(plan, [jnp.zeros((t.rows, t.width), jnp.float32) for t in plan.tables])
         elif len(OnMesh(mesh, strategy).here) < mesh.size:
@@ -66,7 +149,8 @@ class KeptTables:
         """Activations of all cores; `up_to_date` makes a pipelined update first that is still held back."""
         if up_to_date:
             self._catch_up()
-        return _lookup(self._state, batch)[0]
+        activations: tuple[Array, ...] = _lookup(self._state, batch)[0]
+        return activations
 
     def update(self, gradients: Sequence[Array], learning_rates: Sequence[Array], dedup: Dedup) -> None:
         """One step of all cores."""
@@ -105,7 +189,8 @@ class KeptTables:
 
     def copy(self) -> State:
         """The state as it is, in arrays of its own."""
-        return jax.tree.map(jnp.copy, self._state)
+        copied: State = jax.tree.map(jnp.copy, self._state)
+        return copied
 
     def _catch_up(self) -> None:
         if self._state.pending is not None:

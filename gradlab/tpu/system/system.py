@@ -16,18 +16,16 @@ from ..batch import make_batch
 from ..config.parse import parse, plan_of
 from ..config.shapes import cores_per_output
 from ..engines import Engine, engine_of
-from ..explanations.step_record import Sent, StepRecord
 from ..lookup import Dedup
 from ..plan import Plan
 from ..policy import Policy
 from ..state import State
+from ..step_record import Sent, StepRecord
 from ..update import check_rates
 from .enqueued import combined
 from .exchange import check_one_rate, check_same, copied, dedup_of, joined, received_gradients, share
-from .kept_tables import KeptTables
-from .parameters import untouched
-from .steps import INFERENCE, Given, Stage, Step, configured_mode, mode_of
-from .turns import Turns
+from .kept_tables import KeptTables, untouched
+from .turns import INFERENCE, Given, Stage, Step, Turns, configured_mode, mode_of
 
 
 class System:
@@ -129,7 +127,7 @@ class System:
             check_same(step.handed[r], dedup)
             if not step.activations:
                 step.activations = self._tables.lookup(step.batch, up_to_date=step.mode == INFERENCE)
-            mine = share(tuple(step.activations), r, self.replicas)
+            mine: tuple[Array, ...] = share(tuple(step.activations), r, self.replicas)
             self._turns.advance(r, Stage.DONE if step.mode == INFERENCE else Stage.ACTIVATED)
             return mine
 
@@ -244,4 +242,5 @@ class System:
             self._tables.update(gradients, rates, dedup)
 
     def _dedup(self, step: Step, replica: int) -> Dedup:
-        return share(dedup_of(step.batch), replica, self.replicas)
+        own: Dedup = share(dedup_of(step.batch), replica, self.replicas)
+        return own

@@ -39,8 +39,8 @@ def test_words_that_belong_together_are_near(run: WordVectors) -> None:
         ("import", {"imported", "module", "from", "importing"}),
     ],
 )
-def test_neighbours_make_sense(run: WordVectors, word: str, expected: set[str]) -> None:
-    found = run.neighbours(word, 8)
+def test_neighbors_make_sense(run: WordVectors, word: str, expected: set[str]) -> None:
+    found = run.neighbors(word, 8)
     assert len({w for w, _ in found} & expected) >= 2, found
     assert word not in dict(found)
     assert sorted((c for _, c in found), reverse=True) == [c for _, c in found]
@@ -66,7 +66,7 @@ def test_the_same_seed_gives_the_same_vectors() -> None:
 
 def test_a_word_that_the_text_does_not_have(run: WordVectors) -> None:
     with pytest.raises(ValueError, match="no word 'List'"):
-        run.neighbours("List")
+        run.neighbors("List")
 
 
 def test_the_first_loss_is_that_of_knowing_nothing(run: WordVectors) -> None:

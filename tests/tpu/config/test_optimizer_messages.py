@@ -1,5 +1,8 @@
 """Each of the 19 optimizers from its message to its rule and back, field by field."""
 
+from __future__ import annotations
+
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -9,11 +12,30 @@ from hypothesis import strategies as st
 
 import gradlab as gl
 from gradlab.tpu import OptimizationParameters, parameters_of, rule_of
-from gradlab.tpu.config.forms import FORMS
-from gradlab.tpu.config.optimizer_messages import accumulates, slot_names
+from gradlab.tpu.config.optimizer_messages import BY_MESSAGE, FORMS, Either, accumulates, slot_names
 from gradlab.tpu.proto import GradientAccumulationStatus
 
 WRITTEN = [f for f in FORMS if f.rule is not gl.rules.UserDefined]
+
+
+def test_there_are_nineteen_and_every_field_has_a_place() -> None:
+    (oneof,) = [o for o in OptimizationParameters.DESCRIPTOR.oneofs if o.name == "parameters"]
+    assert {f.name for f in oneof.fields} == BY_MESSAGE.keys() and len(FORMS) == 19
+    without = {"ftrl": {"allow_zero_accumulator"}, "frequency_aware_adagrad": {"step_counter"}}
+    for field in oneof.fields:
+        if field.name != "user_defined_program":
+            numbers = {f.name for f in field.message_type.fields}
+            assert numbers - without.get(field.name, set()) == set(BY_MESSAGE[field.name].fields)
+
+
+@pytest.mark.parametrize("form", WRITTEN, ids=lambda f: f.message)
+def test_every_field_of_a_rule_is_written_or_implied_or_free(form: Any) -> None:
+    written = {f.field if isinstance(f, Either) else f for f in form.fields.values()}
+    fields = {f.name for f in dataclasses.fields(form.rule)}
+    assert fields == written | (set(form.implied) & fields) | (set(form.free) & fields)
+    assert len(form.slots) == len(form.rule().slots)
+
+
 SINGLES = st.floats(-1e6, 1e6, width=32)
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from gradlab.errors import InternalError, InvalidArgumentError
 from gradlab.tpu import TPUEmbeddingConfiguration, activation_shapes, all_parameter_shapes, shard_rows
 from gradlab.tpu.config import shapes as of
-from gradlab.tpu.config.forms import FORMS, Form
+from gradlab.tpu.config.optimizer_messages import FORMS, Form
 
 TABLE = """table_descriptor { name: "a" vocabulary_size: 8 dimension: 4 num_features: 2
   optimization_parameters { adagrad {} } } """

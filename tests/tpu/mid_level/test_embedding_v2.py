@@ -1,5 +1,7 @@
 """The interface for SparseCores: lookups, what it never reads, and what it refuses."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import jax
@@ -12,14 +14,42 @@ from gradlab.tpu import (
     SGD,
     Adagrad,
     Adam,
+    Feature,
     FeatureConfig,
+    Ids,
     Lion,
+    Plan,
     RowIdInitializer,
     SparseCoreEmbeddingConfig,
+    Table,
     TableConfig,
     TPUEmbedding,
     TPUEmbeddingV2,
 )
+from gradlab.tpu.mid_level.embedding_v2 import SparseCoreHost
+
+PLAN = Plan((Table("t", 8, 1), Table("u", 8, 1)), (Feature("f", 0, (4,)), Feature("g", 1, (4,))))
+IDS = {"f": Ids([0, 0, 0], [0, 4, 1])}  # rows 0 and 4 are on one of four SparseCores
+
+
+def host(**config: Any) -> SparseCoreHost:
+    return SparseCoreHost(SparseCoreEmbeddingConfig(disable_table_stacking=True, **config), 4)
+
+
+def test_tables_are_stacked_unless_that_is_disabled() -> None:
+    for it, stacks in ((SparseCoreHost(None, 4), {"t_u"}), (host(), {"t", "u"})):
+        it(PLAN, IDS)
+        assert it.made is not None and it.made.buffers.keys() == stacks
+
+
+@pytest.mark.parametrize("limit", ["max_ids_per_table", "max_unique_ids_per_table"])
+def test_limits_refuse_ids_or_drop_them(limit: str) -> None:
+    tight = {limit: {"t": 1}}
+    with pytest.raises(InvalidArgumentError, match=r"'t' .*the limit is 1"):
+        host(**tight)(PLAN, IDS)
+    kept = host(**tight, allow_id_dropping=True)(PLAN, IDS).tables[0]
+    assert sorted(kept.unique[kept.unique < 8].tolist()) == [0, 1]
+
 
 BATCH = [[7, 3, 7], [7], [], [0]]
 GRADIENT = np.ones((4, 2), np.float32)

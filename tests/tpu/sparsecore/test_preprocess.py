@@ -1,5 +1,7 @@
 """Both engines give the same numbers; what does not fit is refused, dropped and counted, or split."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np
@@ -9,9 +11,10 @@ from hypothesis import strategies as st
 
 from gradlab import rules
 from gradlab.errors import InvalidArgumentError
-from gradlab.tpu import Feature, Ids, Plan, Table, make_batch
+from gradlab.tpu import Feature, Ids, Lookups, Plan, Table, make_batch
 from gradlab.tpu.lookups import OUTSIDE
-from gradlab.tpu.sparsecore import Limits, preprocess, stack
+from gradlab.tpu.sparsecore import Limits, Unplaced, preprocess, stack, stacked, static_size
+from gradlab.tpu.sparsecore.preprocess import batch_of, by_stack
 from tests.tpu.sparsecore import cases
 
 ONE = Plan((Table("t", 16, 1, combiner="sum"),), (Feature("f", 0, (2,)),))
@@ -141,3 +144,59 @@ def test_an_empty_batch_is_a_batch() -> None:
     found = preprocess(ONE, {}, per_core=2)
     assert (found.buffers["t"].kinds() == "unwritten").all()
     assert not found.batch.tables[0].weights.any()
+
+
+LAYOUT = stacked([Unplaced("a", 8, 8), Unplaced("b", 8, 16)], 1, 2)
+
+
+def test_values_are_for_all_stacks_or_by_name() -> None:
+    assert by_stack(LAYOUT, 7) == {"a": 7, "b": 7}
+    assert by_stack(LAYOUT, {"b": 7}) == {"a": None, "b": 7}
+    with pytest.raises(ValueError, match="no stack 'c'; the layout has a, b"):
+        by_stack(LAYOUT, {"c": 7})
+
+
+def test_buffers_are_as_large_as_the_limits_ask_or_as_they_need_to_be() -> None:
+    plan, given_ids = cases.plan(), cases.ids(3)
+    limited = preprocess(plan, given_ids, per_core=2, limits=Limits(20, 20))
+    assert {b.gains.shape[1] for b in limited.buffers.values()} == {static_size(Limits(20), limited.layout)}
+    for name, b in preprocess(plan, given_ids, per_core=2).buffers.items():
+        assert b.gains.shape[1] == 2 * limited.statistics[name].required.max()
+    for name, b in preprocess(plan, given_ids, per_core=2, minibatching=True).buffers.items():
+        need = limited.statistics[name].required.reshape(2, 2).sum(1).max()
+        assert b.gains.shape[1] == -(-need // 16) * 16
+
+
+def test_one_stack_beyond_its_limits_splits_all() -> None:
+    plan = cases.plan()
+    given_ids = [{"f": Ids([0] * 40, range(40)), "h": Ids([0] * 9, range(9))}, {}]
+    found = preprocess(plan, given_ids, per_core=2, limits={"a_c": Limits(6, 6)}, minibatching=True)
+    assert found.minibatches > 1
+    assert all(b.row_pointers.shape == (2, 2 * 8 * found.minibatches) for b in found.buffers.values())
+    assert len(set(found.reads["b"].minibatches)) > 1
+
+
+def triples(t: Lookups, core: int) -> list[tuple[int, int]]:
+    """(sample, row) of each lookup of a core."""
+    rows, each = t.unique.size // cases.CORES, t.inverse.size // cases.CORES
+    unique, own = t.unique[core * rows :][:rows], slice(core * each, (core + 1) * each)
+    made = t.inverse[own] < rows
+    return sorted(zip(t.samples[own][made].tolist(), unique[t.inverse[own][made]].tolist(), strict=True))
+
+
+@pytest.mark.parametrize("per_core", [1, 4])
+def test_buffers_hold_the_classic_lookups_merged(per_core: int) -> None:
+    plan, given_ids = cases.plan(), cases.ids(5)
+    found = make_batch(plan, given_ids, "sparsecore", per_core=per_core)
+    for k, classic in enumerate(make_batch(plan, given_ids).tables):
+        for core in range(cases.CORES):
+            assert triples(found.tables[k], core) == sorted(set(triples(classic, core)))
+
+
+def test_what_the_buffers_say_is_what_is_looked_up() -> None:
+    found = preprocess(cases.plan(), cases.ids(5), per_core=2)
+    reads = {name: r._replace(gains=r.gains * 2) for name, r in found.reads.items()}
+    doubled = batch_of(found.plan, found.layout, reads)
+    for a, b in zip(found.batch.tables, doubled.tables, strict=True):
+        assert np.array_equal(b.weights, 2 * a.weights)
+        assert np.array_equal(b.unique, a.unique)

@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..batch import Batch, Cores, Ids, make_batch
-from ..plan import Plan
-from ..sharding import PlacedBatch
-from ..state import State
+from .batch import Batch, Cores, Ids, PlacedBatch, make_batch
+from .plan import Plan
+from .state import State
 
 
 @dataclass(frozen=True, eq=False)

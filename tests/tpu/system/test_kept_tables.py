@@ -9,7 +9,7 @@ import pytest
 
 from gradlab import rules
 from gradlab.tpu import Feature, Plan, Shards, State, Table, create, place
-from gradlab.tpu.system.parameters import read_rows, untouched, write_rows
+from gradlab.tpu.system.kept_tables import read_rows, untouched, write_rows
 
 TABLES = (Table("t", 13, 2, rules.Adagrad()), Table("u", 5, 1))
 

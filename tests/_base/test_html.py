@@ -2,7 +2,7 @@
 
 from html.parser import HTMLParser
 
-from gradlab.tpu.html_table import html_table
+from gradlab._base.html import html_table
 
 
 class Seen(HTMLParser):
@@ -36,3 +36,8 @@ def test_keys_can_scroll_what_is_too_wide() -> None:
     tag, looks = Seen(html_table('"c"', ["x"], [])).tags[0]
     assert tag == "div" and looks["tabindex"] == "0" and looks["aria-label"] == '"c"'
     assert looks["style"] == "overflow-x: auto"
+
+
+def test_a_caption_may_be_said_and_not_shown() -> None:
+    seen = Seen(html_table("c", ["x"], [(1,)], shows_caption=False))
+    assert "caption" not in [tag for tag, _ in seen.tags] and seen.tags[0][1]["aria-label"] == "c"

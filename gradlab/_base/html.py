@@ -1,4 +1,4 @@
-"""Tables of words for a notebook."""
+"""Tables of words for notebooks and pages."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 
-def html_table(caption: str, head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+def html_table(caption: str, head: Sequence[str], rows: Iterable[Sequence[Any]], shows_caption: bool = True) -> str:
     """A table whose headers say which row or column they head; where it is too wide, the keys scroll it.
+
+    Where a heading shows what the caption says, the caption is for screen readers only.
 
     >>> html_table("Limits", ["what", "number"], [("lowest", 0)]).count("<th")
     4
@@ -21,5 +23,6 @@ def html_table(caption: str, head: Sequence[str], rows: Iterable[Sequence[Any]])
     top = "".join(cell(x, 'th scope="col"') for x in head)
     lines = ["".join([cell(first, 'th scope="row"'), *(cell(x, "td") for x in rest)]) for first, *rest in rows]
     body = "".join(f"<tr>{line}</tr>" for line in lines)
-    table = f"<table><caption>{name}</caption><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
+    title = f"<caption>{name}</caption>" if shows_caption else ""
+    table = f"<table>{title}<thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
     return f'<div role="group" aria-label="{name}" tabindex="0" style="overflow-x: auto">{table}</div>'
