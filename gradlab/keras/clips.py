@@ -105,4 +105,4 @@ def has_duplicates(g: Gradient) -> bool:
     """Whether a row is named twice, as far as one may look: JAX's indices are left alone."""
     if not isinstance(g, IndexedSlices) or is_jax(g.indices):
         return False
-    return len(np.unique(g.indices)) < g.indices.shape[0]
+    return bool(len(np.unique(g.indices)) < g.indices.shape[0])

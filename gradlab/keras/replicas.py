@@ -225,7 +225,7 @@ def summed(lists: Sequence[Pairs]) -> Pairs:
     return [(_sum([pairs[k][0] for pairs in lists], v), v) for k, (_, v) in enumerate(lists[0])]
 
 
-def _sum(grads: Sequence[Gradient], v: Variable) -> Gradient:
+def _sum(grads: Sequence[Gradient | None], v: Variable) -> Gradient | None:
     missing = [g is None for g in grads]
     sparse = [isinstance(g, IndexedSlices) for g in grads]
     if all(missing):
@@ -235,11 +235,11 @@ def _sum(grads: Sequence[Gradient], v: Variable) -> Gradient:
     if sparse[0]:
         values, indices = ([getattr(g, name) for g in grads] for name in ("values", "indices"))
         xp = namespace(*values)
-        return IndexedSlices(xp.concatenate(values), xp.concatenate(indices), grads[0].dense_shape)
+        return IndexedSlices(xp.concatenate(values), xp.concatenate(indices), getattr(grads[0], "dense_shape", None))
     return functools.reduce(operator.add, (checked_gradient(g, v, is_trainable) for g in grads))
 
 
-def divided(g: Gradient, n: int) -> Gradient:
+def divided(g: Gradient | None, n: int) -> Gradient | None:
     """A sum over n replicas as their mean.
 
     >>> import numpy as np
@@ -247,5 +247,10 @@ def divided(g: Gradient, n: int) -> Gradient:
     [2.0]
     """
     if isinstance(g, IndexedSlices):
-        return g.with_values(divided(g.values, n))
-    return None if g is None else g / g.dtype.type(n)
+        return g.with_values(_over(g.values, n))
+    return None if g is None else _over(g, n)
+
+
+def _over(x: Array, n: int) -> Array:
+    quotient: Array = x / x.dtype.type(n)
+    return quotient

@@ -26,7 +26,7 @@ from .semantics import Name
 from .settings import Settings, Strict
 from .weights import Weights, is_trainable
 
-Pairs = Sequence[tuple[Gradient, Variable]]
+Pairs = Sequence[tuple[Any, Variable]]
 _log = logging.getLogger("gradlab")
 
 

@@ -53,7 +53,7 @@ def measure(g: np.ndarray) -> tuple[float, float, int]:
 @quiet
 def careful(g: A) -> tuple[A, A, A]:
     """The same of any tensor, for whatever it holds: the norm is taken relative to the largest entry."""
-    xp = namespace(g)
+    xp: Any = namespace(g)
     size = xp.abs(flat(g))
     finite = xp.isfinite(size)
     largest = xp.max(xp.where(finite, size, 0), initial=0)
@@ -64,7 +64,7 @@ def careful(g: A) -> tuple[A, A, A]:
 @quiet
 def together(norms: A) -> A:
     """Norm over all tensors from (..., tensors) norms of each."""
-    xp = namespace(norms)
+    xp: Any = namespace(norms)
     largest = xp.max(norms, axis=-1, initial=0)
     unit = xp.where((largest > 0) & xp.isfinite(largest), largest, 1)
     norm: A = unit * xp.sqrt(xp.sum((norms / unit[..., None]) ** 2, axis=-1))
@@ -88,7 +88,8 @@ def well_inside(square: Any) -> Any:
 
 def histogram(g: A) -> A:
     """(64,) int32: how many finite entries have floor(log2|g|) = bin - 32; those beyond are in the bins at the ends."""
-    xp, g = namespace(g), flat(g)
+    xp: Any = namespace(g)
+    g = flat(g)
     if xp is np:
         # In pieces, because fresh memory for all exponents costs more than counting them.
         counts = np.zeros(_EXPONENTS, np.int64)

@@ -30,7 +30,7 @@ def from_steps(step: A, norm: A, largest: A, nonfinite: A, entry: A, scalars: A)
         step: (n,) their numbers. norm, largest, nonfinite: (n, tensors).
         entry: (n, entries). scalars: (n, 1 + scalars), seconds first, NaN where there is none.
     """
-    xp = namespace(norm, entry)
+    xp: Any = namespace(norm, entry)
     norm = xp.concatenate([norm, together(norm)[:, None], xp.max(norm, axis=1, keepdims=True)], axis=1)
     return {
         "norm": norm,
@@ -48,7 +48,7 @@ def from_steps(step: A, norm: A, largest: A, nonfinite: A, entry: A, scalars: A)
 @quiet
 def join(a: Mapping[str, A], b: Mapping[str, A]) -> dict[str, A]:
     """For each bucket of `a` and the one of `b` that follows it, one for both. NaN is the largest of all norms."""
-    xp = namespace(a["norm"], b["norm"])
+    xp: Any = namespace(a["norm"], b["norm"])
     first, second = a["norm"][:, -2], b["norm"][:, -2]
     higher = ~(second <= first) & ~xp.isnan(first)
     return {
@@ -68,20 +68,21 @@ def halved(columns: Mapping[str, A]) -> dict[str, A]:
     """Every two neighboring buckets as one; of an odd number the last stays alone."""
     even = {name: x[: len(x) // 2 * 2] for name, x in columns.items()}
     joined = join({n: x[0::2] for n, x in even.items()}, {n: x[1::2] for n, x in even.items()})
-    xp = namespace(columns["norm"])
+    xp: Any = namespace(columns["norm"])
     return {name: xp.concatenate([joined[name], x[len(x) // 2 * 2 :]]) for name, x in columns.items()}
 
 
 def halved_counts(histogram: A) -> A:
     """The same for counts."""
-    xp, even = namespace(histogram), len(histogram) // 2 * 2
+    xp: Any = namespace(histogram)
+    even = len(histogram) // 2 * 2
     found: A = xp.concatenate([added(histogram[0:even:2], histogram[1:even:2]), histogram[even:]])
     return found
 
 
 def bins(steps: Mapping[str, A]) -> A:
     """(n, 2 tensors + 3) bins of the norms, and of the largest entries with Inf where an entry is not finite."""
-    xp = namespace(steps["norm"])
+    xp: Any = namespace(steps["norm"])
     largest = xp.where(steps["nonfinite"] > 0, np.float32(np.inf), steps["largest"])
     sizes: A = xp.concatenate([steps["norm"], largest, xp.max(largest, axis=1, keepdims=True)], axis=1)
     return norm_bin(sizes)
@@ -89,12 +90,14 @@ def bins(steps: Mapping[str, A]) -> A:
 
 def added(a: A, b: A) -> A:
     """Sum of counts that stops at the largest int32."""
-    found: A = namespace(a, b).where(a > _MOST - b, _MOST, a + b)
+    xp: Any = namespace(a, b)
+    found: A = xp.where(a > _MOST - b, _MOST, a + b)
     return found
 
 
 def _mean(a: Mapping[str, A], b: Mapping[str, A]) -> A:
-    xp, n, m = namespace(a["mean"], b["mean"]), a["count"], b["count"]
+    xp: Any = namespace(a["mean"], b["mean"])
+    n, m = a["count"], b["count"]
     share = (m / xp.maximum(n + m, 1)).astype(np.float32)
     both = a["mean"] * (1 - share) + b["mean"] * share
     found: A = xp.where(m == 0, a["mean"], xp.where(n == 0, b["mean"], both))

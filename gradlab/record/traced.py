@@ -155,7 +155,7 @@ def _entries(layout: Layout, tensors: Sequence[Array]) -> Array:
 
 def _packed(columns: Mapping[str, A]) -> dict[str, A]:
     """All columns of float32 side by side, and all of int32."""
-    xp = namespace(columns["norm"])
+    xp: Any = namespace(columns["norm"])
     both = {**columns, "peak": columns["peak"][:, None]}
     return {pack: xp.concatenate([both[name] for name in names], axis=1) for pack, names in _PACKS.items()}
 
