@@ -31,9 +31,9 @@ def only_public(module: str) -> tuple[Callable[[str], Any], Callable[[], list[st
     unknown names themselves, so that a module has both under `if not TYPE_CHECKING`.
 
     >>> from gradlab import train
-    >>> train.Adam
+    >>> train.Adam  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    AttributeError: module 'gradlab.train' has no attribute 'Adam'; did you mean AdamOptimizer?
+    AttributeError: module 'gradlab.train' has no attribute 'Adam'; did you mean AdamOptimizer?...
     >>> dir(train)[:2]
     ['AdadeltaOptimizer', 'AdagradDAOptimizer']
     """

@@ -72,7 +72,7 @@ class Adagrad(Rule):
         elif self.order == "reciprocal":
             step = (g * lr) * (one / root)
         else:
-            step = (g * namespace(g).where(accumulator > 0, one / root, 0 * one)) * lr
+            step = (g * namespace(g).where(accumulator > 0, one / root, one - one)) * lr
         return step
 
 

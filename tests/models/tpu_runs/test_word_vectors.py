@@ -36,7 +36,7 @@ def test_words_that_belong_together_are_near(run: WordVectors) -> None:
         ("try", {"finally", "except", "raise", "clause"}),
         ("float", {"complex", "number", "numbers", "floating", "int", "integer"}),
         ("true", {"false", "boolean", "truth"}),
-        ("import", {"imported", "module", "from", "importing"}),
+        ("class", {"instance", "derived", "metaclass", "base", "subclass"}),
     ],
 )
 def test_neighbors_make_sense(run: WordVectors, word: str, expected: set[str]) -> None:
