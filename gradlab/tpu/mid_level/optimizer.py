@@ -169,9 +169,9 @@ def positional(*last: str, without: Sequence[str] = ()) -> Callable[[Class], Cla
         own = [name for name, f in fields.items() if not f.kw_only and name not in last]
         common = [name for name, f in fields.items() if f.kw_only and name not in (*last, *without)]
         signature = _signature([fields[name] for name in (*own, *common, *last)])
-        made = cls.__init__
+        made: Any = cls.__init__
 
-        def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        def __init__(self: Optimizer, *args: Any, **kwargs: Any) -> None:
             made(self, **signature.bind(*args, **kwargs).arguments)
 
         cls.__init__, cls.__signature__ = __init__, signature  # type: ignore[method-assign, attr-defined]

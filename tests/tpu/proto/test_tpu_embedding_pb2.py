@@ -172,7 +172,7 @@ def test_the_types_for_checkers_are_of_the_same_fields() -> None:
 
 
 def test_every_message_is_exported() -> None:
-    assert set(generated.DESCRIPTOR.message_types_by_name) == {n for n in vars(proto) if n[0].isupper()}
+    assert set(generated.DESCRIPTOR.message_types_by_name) == {n for n in proto.__all__ if n[0].isupper()}
 
 
 def test_the_modules_of_tensorflow_have_namesakes() -> None:
