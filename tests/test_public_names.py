@@ -74,6 +74,18 @@ def test_every_name_resolves(name: str) -> None:
     assert name in dir(gl)
 
 
+def test_what_has_no_underscore_is_public() -> None:
+    rooms = {p.stem for p in PACKAGE.iterdir() if p.suffix == ".py" or (p / "__init__.py").is_file()}
+    assert {room for room in rooms if not room.startswith("_")} == set(gl._MODULES)
+
+
+@pytest.mark.parametrize("name", gl._MODULES)
+def test_a_module_shows_its_api_only(name: str) -> None:
+    module = getattr(gl, name)
+    assert dir(module) == sorted(module.__all__)
+    assert [one for one in module.__all__ if not hasattr(module, one)] == []
+
+
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match=r"module 'gradlab' has no attribute 'clip_by_nrom'"):
         gl.clip_by_nrom  # noqa: B018

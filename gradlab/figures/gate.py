@@ -22,7 +22,7 @@ _BOX, _GATE, _END = 80, 188, 362
 _LANES = {"a": 92, "b": 160}  # where the value of each variable runs along
 _LANE, _TALL = 30, 19  # half the height of a lane, of a box
 _ROWS = {"a": 252, "b": 310}  # the upper row of each matrix
-_COLUMNS = ((30, 54), (110, 170), (254, 314))  # centres of the two columns of each matrix: before, gradient, after
+_COLUMNS = ((30, 54), (110, 170), (254, 314))  # centers of the two columns of each matrix: before, gradient, after
 _ENTRY, _LINE = (57, 23), 23  # what is filled behind an entry; the distance of two rows
 
 

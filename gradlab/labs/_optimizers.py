@@ -11,7 +11,7 @@ from .._base.numbers import counted, number, percent
 from ..figures.race import Racer, RaceView
 from ..live import Description, Drag, Menu, Slider
 from ..models.surfaces import REACH, SURFACES, walk
-from ..rules import catalogue
+from ..rules import catalog
 from ._lab import Control, Lab, Target
 
 STEPS, _PER_DECADE = 160, 6
@@ -99,7 +99,7 @@ class optimizers(Lab):
 
     def make_controls(self) -> list[Control]:
         surfaces = [(name, surface.title) for name, surface in SURFACES.items()]
-        rules = [(name, _title(name)) for name in catalogue() if name not in _NO_DESCENT]
+        rules = [(name, _title(name)) for name in catalog() if name not in _NO_DESCENT]
         nobody = [(NOBODY, "nobody")]
         x, y = SURFACES["ravine"].start
         return [
@@ -191,7 +191,7 @@ def _racer(surface: str, name: str, start: tuple[float, float], noise: float, fa
 def _raced(surface: str, name: str, start: tuple[float, float], noise: float) -> tuple[np.ndarray, np.ndarray, int]:
     """Paths (steps + 1, rates, 2), losses (steps + 1, rates) as shares of the first, and which rate is the best."""
     ground, rates = SURFACES[surface], np.tile(RATES, (STEPS, 1))
-    paths = np.asarray(walk(ground, catalogue()[name](), start, rates, noise=noise)[0])
+    paths = np.asarray(walk(ground, catalog()[name](), start, rates, noise=noise)[0])
     with np.errstate(all="ignore"):
         above = np.asarray(ground.above(paths))
         losses = above / max(float(above[0, 0]), _FLOOR)

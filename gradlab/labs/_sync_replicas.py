@@ -134,19 +134,18 @@ def _run(workers: int, aggregate: int, start_tokens: int, straggler: float, chie
 def _rounds(moment: Moment, workers: int, aggregate: int) -> Rounds:
     """A moment as the picture wants it."""
     turns, now = moment.turns, moment.time
-    worker, began, ended, local_step, kept = (
-        np.array([getattr(turn, name) for turn in turns]) for name in ("worker", "began", "ended", "local_step", "kept")
-    )
-    pushed, kept = ended >= 0, kept.astype(bool)  # None while it is computed
+    names = ("worker", "began", "ended", "local_step", "accepted")
+    worker, began, ended, local_step, accepted = (np.array([getattr(turn, name) for turn in turns]) for name in names)
+    pushed, accepted = ended >= 0, accepted.astype(bool)  # None while it is computed
     waits = [(t.worker, t.ended, t.released if t.released >= 0 else now) for t in turns if t.ended >= 0]
 
     def count(some: np.ndarray) -> np.ndarray:
         return np.bincount(worker[some], minlength=workers)
 
     return Rounds(
-        workers, now, worker, began, np.where(pushed, ended, now), local_step, pushed, kept,
+        workers, now, worker, began, np.where(pushed, ended, now), local_step, pushed, accepted,
         np.array(waits, int).reshape(-1, 3), np.array(moment.updates, int).reshape(-1, 2), moment.count, aggregate,
-        moment.tokens, count(pushed), count(pushed & kept),
+        moment.tokens, count(pushed), count(pushed & accepted),
     )  # fmt: skip
 
 

@@ -1,26 +1,12 @@
 """The names of a lab's controls are known to type checkers, to `inspect`, and so to completion."""
 
 import inspect
-import os
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import gradlab as gl
 from tests.labs.signatures import STUB, stub
-
-ROOT = Path(__file__).parents[2]
-WRONG = """\
-import gradlab as gl
-
-gl.labs.clipping(limt=1)
-gl.labs.clipping(method="nrm")
-gl.labs.clipping().set(limt=1)
-gl.labs.adagrad(target="top")
-"""
 
 
 def test_what_type_checkers_read_is_what_the_labs_are() -> None:
@@ -54,24 +40,3 @@ def test_a_notebook_completes_the_names() -> None:
     complete, text = completer.IPCompleter(namespace={"gl": gl}), "gl.labs.clip_arrows(lim"
     with completer.provisionalcompleter():
         assert "limit=" in {found.text for found in complete.completions(text, len(text))}
-
-
-def mypy(program: Path, folder: Path) -> tuple[int, str]:
-    """What mypy says of a file, and of nothing that it imports."""
-    silent = ("--config-file=", "--follow-imports=silent", "--ignore-missing-imports")
-    done = subprocess.run(
-        [sys.executable, "-m", "mypy", *silent, str(program)], cwd=folder, env={**os.environ, "MYPYPATH": str(ROOT)},
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    return done.returncode, done.stdout + done.stderr
-
-
-@pytest.mark.packaging
-def test_mypy_finds_a_name_that_no_control_has(tmp_path: Path) -> None:
-    (program := tmp_path / "mine.py").write_text(WRONG)
-    rc, said = mypy(program, tmp_path)
-    assert rc == 1
-    assert 'mine.py:3: error: Unexpected keyword argument "limt" for "clipping"; did you mean "limit"?' in said
-    assert [f"mine.py:{line}: error" in said for line in (4, 5, 6)] == [True] * 3
-    rc, said = mypy(ROOT / "tests" / "typing" / "assert_types_labs.py", tmp_path)
-    assert rc == 0, said

@@ -1,4 +1,4 @@
-"""What type checkers know of the labs, as `assert_type` lines: checked by tests/labs/test_signatures.py."""
+"""What type checkers know of the labs, as `assert_type` lines: and mistakes they find."""
 
 from __future__ import annotations
 
@@ -24,3 +24,11 @@ def calls(rec: gl.Recorder) -> None:
     assert_type(gl.labs.catalog(), dict[str, type[gl.labs.Lab]])
     lab.set(limit=1.0, method="global")
     lab.save("x.png", theme="dark", limit=3.0)
+
+
+def mistakes() -> None:
+    """mypy is strict: an ignore of an error that is not there is an error too."""
+    gl.labs.clipping(limt=1)  # type: ignore[call-arg]
+    gl.labs.clipping(method="nrm")  # type: ignore[arg-type]
+    gl.labs.clipping().set(limt=1)  # type: ignore[call-arg]
+    gl.labs.adagrad(target="top")  # type: ignore[arg-type]
