@@ -19,7 +19,7 @@ def eigen_sum(x: np.ndarray) -> Any:
     Eigen adds in packets of 32 bytes: four packets at a time where there are many, then the packets left over, then
     the entries of the last packet pairwise; entries that fill no packet go by themselves. Long arrays are halved first.
 
-    Source: found by running TensorFlow 2.21 on an AVX processor (2026), 1 to 300 000 entries.
+    Source: found by running TensorFlow 2.21 on an AVX processor (2026), 1 to 300,000 entries.
 
     >>> float(eigen_sum(np.arange(10, dtype=np.float32)))
     45.0

@@ -148,7 +148,7 @@ class staleness_races(Lab):
             f", the oldest {wrong} over the threshold" if wrong else ", none over the threshold"
         )
         share, few = found.too_stale / found.interleavings, min(found.accepted)
-        orders = f"Too old a gradient is accepted in {percent(share)} of {found.interleavings} orders"
+        orders = f"Too old a gradient is accepted in {percent(share)} of {found.interleavings:,} orders"
         return Description(
             alt=_ascii(f"Three workers, threshold {e.staleness}. {said}. {verdict}. {orders}."),
             summary=f"{said}. {verdict}. {orders}.",
@@ -165,10 +165,10 @@ class staleness_races(Lab):
                     ),
                 ),
                 *((f"worker {k + 1}", words) for k, words in enumerate(_workers(trace))),
-                ("all orders", f"{found.interleavings}, {len(found)} different weights"),
+                ("all orders", f"{found.interleavings:,}, {len(found):,} different weights"),
                 ("accepted over all orders", f"{few} to {max(found.accepted)} of {WORKERS}"),
-                ("too old a gradient accepted", f"in {found.too_stale} orders"),
-                ("staler than its check saw", f"in {found.understated} orders"),
+                ("too old a gradient accepted", f"in {found.too_stale:,} orders"),
+                ("staler than its check saw", f"in {found.understated:,} orders"),
             ),
         )
 

@@ -19,7 +19,7 @@ _CANCER_FEATURES = (
 def python_docs() -> tuple[np.ndarray, tuple[str, ...]]:
     """Python's own documentation topics as one long text, one integer per character.
 
-    Returns: (codes, alphabet): int32 codes of shape (n,), n about 465 000, and the character each code stands for.
+    Returns: (codes, alphabet): int32 codes of shape (n,), n about 465,000, and the character each code stands for.
 
     The text is that of the running Python, so its length differs a little from version to version. Not in TensorFlow.
     Source: `pydoc_data.topics` of the standard library.

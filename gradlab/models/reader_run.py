@@ -69,7 +69,7 @@ def record(steps: int = STEPS) -> Recorder:
     Not in TensorFlow.
 
     >>> record(steps=2)
-    <gradlab.Recorder: 2 steps of embed, hidden1/b, hidden1/w, hidden2/b, hidden2/w, readout/b, readout/w, loss>
+    <gradlab.Recorder: 2 steps of embed, hidden1/b, hidden1/w, hidden2/b, hidden2/w, readout/b, readout/w and loss>
     """
     text, weights, rec = lines(), initial_weights(), Recorder(steps, entries=ENTRIES)
     slots: dict[str, Any] = {name: RULE.init(w) for name, w in named_leaves(weights)}

@@ -30,7 +30,7 @@ STRAGGLERS = (1.0, 2.0, 3.0, 4.0, 5.0)
 LEARNING_RATES = tuple(float(f"{0.03 * 100 ** (k / 16):.3g}") for k in range(17))
 MOMENTA = (0.0, 0.3, 0.6, 0.9)
 _TIME = 100  # ticks that a gradient takes
-_NAME, _BITS = "policies", 14  # of each recorded loss: a rounding below 1 in 30 000
+_NAME, _BITS = "policies", 14  # of each recorded loss: a rounding below 1 in 30,000
 
 Setting = tuple[str, int, float, float, float]
 

@@ -112,7 +112,7 @@ def test_it_prints_the_key_sentences_and_writes_the_page_beside_the_run(
     monkeypatch.setattr("webbrowser.open", shown.append)
     assert command.main(["report", "run.npz", "--limit", "20", "--still", "--open"]) == 0
     printed = capsys.readouterr().out.splitlines()
-    assert printed[0] == "3 steps of 1 tensor with 2 entries; every step has a row of its own."
+    assert printed[0] == "3 steps of 1 tensor with 2 entries; every step has a bucket of its own."
     assert "Your limit 20 on the global norm fires on 33.3% of 3 steps." in printed
     assert printed[-1] == "wrote run.html"
     assert Path("run.html").read_text("utf-8") == "<!doctype html>run"

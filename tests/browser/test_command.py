@@ -9,7 +9,8 @@ from urllib.parse import quote
 import pytest
 
 import gradlab as gl
-from gradlab._base import binder, notebooks
+from gradlab._base import notebooks
+from gradlab._base.addresses import at_launch
 from tests.browser import server
 from tests.browser.conftest import NOTEBOOKS
 from tests.browser.lab import until
@@ -47,7 +48,7 @@ def test_on_binder_a_lab_opens_where_it_was_copied(chromium: Any, tmp_path: Path
     monkeypatch.setenv("BINDER_LAUNCH_HOST", "https://mybinder.org/")
     monkeypatch.setenv("BINDER_PERSISTENT_REQUEST", LAUNCH.partition("org/")[2])
     own = written(tmp_path / "my lab.ipynb", "import gradlab as gl", "gl.labs.clip_arrows()")
-    launch = binder.at(LAUNCH, f"lab/tree/{quote(own.name)}{STATE}")
+    launch = at_launch(LAUNCH, f"lab/tree/{quote(own.name)}{STATE}")
     scratch = tmp_path / "jupyter"
     with server.jupyterlab(tmp_path, scratch, base="/user/me-gradlab-7/", token=TOKEN) as address:
         notebook = Linked(chromium.new_page(), address)

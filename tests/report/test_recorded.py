@@ -45,7 +45,11 @@ def test_of_merged_rows_the_steps_of_the_row_are_named(recorded: Recorded) -> No
     assert rows[1:] == [["4 to 7", "layer0/bias", "4"], ["16 to 19", "layer0/bias", "2"]]
 
 
-MERGED, SAMPLED, NONE = "each row stands for 2 steps", "computed on 5 entries of 44 entries", "holds no single entries"
+MERGED, SAMPLED, NONE = (
+    "each bucket stands for 2 steps",
+    "computed on 5 entries of 44 entries",
+    "holds no single entries",
+)
 
 
 @pytest.mark.parametrize(
