@@ -52,7 +52,7 @@ def test_all_orders_are_those_of_explore() -> None:
     here = trace.outcomes[True, False]
     assert (here.interleavings, here.too_stale) == (found.interleavings, found.too_stale)
     words = gl.labs.staleness_races(threshold=1, atomic=True).description
-    assert f"in {percent(found.too_stale / found.interleavings)} of {found.interleavings} orders" in words.summary
+    assert f"in {percent(found.too_stale / found.interleavings)} of {found.interleavings:,} orders" in words.summary
     assert trace.outcomes[True, True].too_stale == 0
 
 
