@@ -51,9 +51,15 @@ MOST_ROOMS, MOST_FLOORS, MOST_FLOORS_INSIDE = 30, 12, 8
 Graph = dict[str, set[str]]
 
 
-def imports(source: str, package: tuple[str, ...]) -> Iterator[str]:
-    """Absolute dotted names of everything a file in `package` imports, inside functions and for types too."""
-    for node in ast.walk(ast.parse(source)):
+def imports(tree: ast.AST, package: tuple[str, ...], for_types: bool = True) -> Iterator[str]:
+    """Absolute dotted names of everything a file in `package` imports, inside functions too.
+
+    Libraries that only type checkers read of need not be installed: `for_types` says whether they count.
+    """
+    skipped = set() if for_types else {id(n) for t in ast.walk(tree) if _is_for_types(t) for n in ast.walk(t)}
+    for node in ast.walk(tree):
+        if id(node) in skipped:
+            continue
         if isinstance(node, ast.Import):
             yield from (a.name for a in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -61,21 +67,16 @@ def imports(source: str, package: tuple[str, ...]) -> Iterator[str]:
             yield from (".".join([*base, *filter(None, [node.module]), a.name]) for a in node.names)
 
 
-def _at_run_time(source: str) -> str:
-    """The source without what only type checkers read: libraries named there need not be installed."""
-    tree = ast.parse(source)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
-            node.body = [ast.Pass()]
-    return ast.unparse(tree)
+def _is_for_types(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
 
 
-def violations(folder: str, source: str, package: tuple[str, ...]) -> list[str]:
+def violations(folder: str, tree: ast.AST, package: tuple[str, ...]) -> list[str]:
     """What is wrong with the imports of a file, named by its file or folder on the first level."""
     if folder not in LAYERS:
         return [f"{folder} has no place in the table of this test"]
     found = []
-    for name in imports(source, package):
+    for name in imports(tree, package):
         first, *rest = name.split(".")
         if first != "gradlab" or rest == ["__version__"]:
             continue
@@ -85,7 +86,7 @@ def violations(folder: str, source: str, package: tuple[str, ...]) -> list[str]:
             found.append(f"{folder} must not import {name}")
         elif other != folder and any(part.startswith("_") and part != "__all__" for part in inner):
             found.append(f"{folder} must not import {name}, which is private there")
-    for name in imports(_at_run_time(source), package):
+    for name in imports(tree, package, for_types=False):
         first = name.partition(".")[0]
         if first not in sys.stdlib_module_names | {"gradlab"} | set(LAYERS[folder].split()):
             found.append(f"{folder} must not use {first}")
@@ -101,6 +102,11 @@ def _files() -> dict[str, Path]:
     return {".".join(p.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__"): p for p in paths}
 
 
+@functools.cache
+def _tree(path: Path) -> ast.AST:
+    return ast.parse(path.read_text("utf-8"))
+
+
 def _package(path: Path) -> tuple[str, ...]:
     return path.relative_to(PACKAGE.parent).parent.parts
 
@@ -110,7 +116,7 @@ def _graph() -> Graph:
     """Which module imports which, for types too."""
     graph: Graph = {}
     for module, path in _files().items():
-        names = imports(path.read_text("utf-8"), _package(path))
+        names = imports(_tree(path), _package(path))
         graph[module] = {_module_of(name) for name in names if name.startswith("gradlab.")} - {module, "gradlab"}
     return graph
 
@@ -143,7 +149,7 @@ def floors(graph: Graph) -> int:
 @pytest.mark.parametrize("module", _files())
 def test_imports_follow_the_table(module: str) -> None:
     path = _files()[module]
-    assert violations(module.split(".")[1], path.read_text("utf-8"), _package(path)) == []
+    assert violations(module.split(".")[1], _tree(path), _package(path)) == []
 
 
 def test_the_table_lists_what_there_is() -> None:
@@ -185,7 +191,7 @@ def test_no_file_imports_itself_through_others() -> None:
     ],
 )
 def test_this_test_can_fail(folder: str, source: str, complaint: str | None) -> None:
-    found = violations(folder, source, ("gradlab", folder))
+    found = violations(folder, ast.parse(source), ("gradlab", folder))
     assert [complaint in f for f in found] == [True] if complaint else found == []
 
 

@@ -60,6 +60,7 @@ def test_each_is_a_loop_over_the_slices(name: str, g: gl.IndexedSlices) -> None:
     assert ways.ulps(apply.each(rule, W, rule.init(W), g, LR), expected) == 0
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", RULES)
 @given(slices())
 def test_rows_is_one_step_with_the_sum(name: str, g: gl.IndexedSlices) -> None:
@@ -87,7 +88,7 @@ def _steps(way: Any, how: str) -> dict[str, Any]:
     return ways.together(ways.ALL[how], functions, {name: (w, rule.init(w), g) for name, rule in rules.items()})
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("how", ["eager", "jit", "sharded"])
 @pytest.mark.parametrize("way", [apply.rows, apply.each], ids=["rows", "each"])
 @pytest.mark.parametrize("name", RULES)

@@ -27,7 +27,7 @@ def clipped(way: str) -> dict[str, Any]:
     )
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("way", [w for w in ways.ALL if w != "numpy"])
 @pytest.mark.parametrize(("name", "dtype"), BY_DTYPE)
 def test_all_ways_agree(name: str, dtype: Any, way: str) -> None:
@@ -35,6 +35,7 @@ def test_all_ways_agree(name: str, dtype: Any, way: str) -> None:
     assert ways.ulps(ways.numpy(CLIPS[name], T.astype(dtype)), clipped(way)[key]) <= 4
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("way", ["eager", "jit"])
 @pytest.mark.parametrize("name", CLIPS)
 @settings(max_examples=20)

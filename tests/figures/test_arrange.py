@@ -75,7 +75,7 @@ def pages(request: pytest.FixtureRequest) -> dict[bool, Page]:
 either = pytest.mark.parametrize("narrow", [False, True], ids=["wide", "narrow"])
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @either
 def test_texts_are_on_the_page_and_apart(pages: dict[bool, Page], narrow: bool) -> None:
     width, height = pages[narrow].size
@@ -101,6 +101,7 @@ def test_panels_are_on_the_page_apart_and_large_enough(pages: dict[bool, Page], 
         assert len({round(box.x0) for box in boxes}) <= 1  # one column
 
 
+@pytest.mark.sampled(4)
 def test_texts_are_as_large_on_a_narrow_page(pages: dict[bool, Page], request: pytest.FixtureRequest) -> None:
     wide, narrow = pages[False].texts.sizes, pages[True].texts.sizes
     shared = set(wide) & set(narrow)
@@ -126,6 +127,7 @@ def test_there_and_back_gives_the_same_pixels(state: str) -> None:
     assert pictures[0] != pictures[1]
 
 
+@pytest.mark.exhaustive
 def test_nothing_is_painted_beyond_the_edge() -> None:
     for state in ("clipping", "arrows"):
         shown = Shown(state)

@@ -21,14 +21,8 @@ def without_pictures(text: str) -> str:
     return re.sub(r"data:image/png;base64,[A-Za-z0-9+/=]+", "PNG", text)
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        pytest.param(path, marks=pytest.mark.long if path.stem == REPEATED else pytest.mark.exhaustive)
-        for path in NOTEBOOKS
-    ],
-    ids=lambda path: path.stem,
-)
+@pytest.mark.exhaustive
+@every_notebook
 def test_executing_and_saving_again_changes_no_byte(path: Path) -> None:
     """The default run executes every notebook once, in nbval; only here it is also written."""
     first, saved = save.executed(path), path.read_text("utf-8")

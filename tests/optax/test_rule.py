@@ -23,7 +23,7 @@ PLAINLY = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_pass
 DTYPES = ["float16", "bfloat16", "float32", "float64"]
 
 
-@pytest.mark.sampled(9)
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", sorted(RULES.keys() - SETTERS))
 def test_a_rule_that_moves_weights_is_reached_bit_for_bit(name: str, dtype: str) -> None:
@@ -53,7 +53,7 @@ def compiled(dtype: str) -> tuple[dict[str, Any], dict[str, Any]]:
     return tuple({name: new for name, (new, _) in found.items()} for found in (got, want))
 
 
-@pytest.mark.sampled(9)
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("dtype", ["bfloat16", "float32"])
 @pytest.mark.parametrize("jit", [False, True], ids=["eager", "jit"])
 @pytest.mark.parametrize("name", RULES)

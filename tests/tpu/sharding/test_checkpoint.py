@@ -34,6 +34,7 @@ def test_any_mesh_reads_it_and_goes_on(trained: Any, tmp_path: Path, shape: Any,
     assert bits(restore(state.plan, again)) == bits(trained)
 
 
+@pytest.mark.exhaustive
 def test_a_plan_that_is_not_pipelined_makes_the_pending_update(trained: Any, tmp_path: Path) -> None:
     save(trained, tmp_path)
     state = restore(two_tables(4), tmp_path)

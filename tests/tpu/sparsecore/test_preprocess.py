@@ -32,6 +32,7 @@ def test_engines_look_up_and_sum_the_same(seed: int, per_core: int, stacking: bo
             np.testing.assert_allclose(b, a, rtol=1e-6)
 
 
+@pytest.mark.exhaustive
 def test_engines_step_alike() -> None:
     plan, given_ids = cases.plan(), cases.ids(0)
     state = cases.start(plan)

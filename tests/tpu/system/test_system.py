@@ -227,7 +227,7 @@ def test_a_step_can_be_abandoned() -> None:
     assert rows(s) == [0, -1, 0, 0]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("strategy", [0, 1])
 def test_on_a_mesh_the_numbers_are_those_of_one_device(strategy: int) -> None:
     found = []
