@@ -267,3 +267,8 @@ def test_where_there_is_no_page_a_link_says_so() -> None:
         mine().link("binder")
     with pytest.raises(ValueError, match="to must be 'binder' or left out, got 'colab'"):
         gl.labs.clipping().link("colab")
+
+
+@pytest.mark.parametrize("link", Path(__file__).with_name("saved_links.txt").read_text("utf-8").split())
+def test_a_link_made_by_an_earlier_version_opens(link: str) -> None:
+    assert from_link(link).link() == link

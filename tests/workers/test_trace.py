@@ -161,3 +161,10 @@ def test_a_trace_is_equal_to_itself_and_can_be_a_key() -> None:
     trace, other = (run(Experiment(Bowl(), gradients=3)) for _ in range(2))
     assert trace == trace != other
     assert {trace: "this one"}[trace] == "this one"
+
+
+def test_a_trace_saved_by_an_earlier_version_replays_bit_for_bit() -> None:
+    trace = Trace.load(Path(__file__).with_name("saved_trace.npz"))
+    again = replay(trace.experiment, trace)
+    assert len(trace) == 12
+    assert {k: np.array_equal(w, again[k]) for k, w in trace.weights.items()} == dict.fromkeys(trace.weights, True)

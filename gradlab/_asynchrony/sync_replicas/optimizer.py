@@ -63,7 +63,7 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
     >>> opt.push([([100.0], v)], "late").accepted, opt.try_token("late"), v.numpy().tolist()
     (False, 1, [-2.0])
 
-    With threads: `chief`, and with a backup worker `help("gradlab._asynchrony.sync_replicas")`.
+    With threads: `chief`; with a backup worker `help(gl.train)`.
     """
 
     def __init__(
