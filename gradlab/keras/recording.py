@@ -46,7 +46,7 @@ def record(recorder: Recorder, *, every: int = 64) -> Any:
     >>> rec = Recorder()
     >>> _ = model.fit(np.ones((8, 2)), np.full(8, 9.0), 4, verbose=0, callbacks=[record(rec)])
     >>> rec
-    <gradlab.Recorder: 2 steps of sequential/out/kernel, loss>
+    <gradlab.Recorder: 2 steps of sequential/out/kernel and loss>
     """
     if every < 1:
         raise InvalidArgumentError(f"every must be >= 1, got {every}")

@@ -48,18 +48,18 @@ def public_names() -> dict[str, Any]:
 
 
 def contents(module: ModuleType) -> Iterator[tuple[str, Any]]:
-    """The public functions, classes and constants of a module, each under its public name."""
-    names = gl._NAMES if module is gl else vars(module)
+    """The public functions, classes and constants of a module, each under its public name and once."""
+    names = gl._NAMES if module is gl else set(module.__all__) - gl._NAMES.keys()
     for name in sorted(names, key=str.lower):
         thing = getattr(module, name)
-        if not name.startswith("_") and (_offers(module, thing) or name.isupper()):
+        is_alias = getattr(thing, "__name__", name) != name and thing.__name__ in names
+        if (_is_documented(thing) or name.isupper()) and not is_alias:
             yield name, thing
 
 
-def _offers(module: ModuleType, thing: Any) -> bool:
-    """A package offers what it imports from its files, and a file what it defines."""
+def _is_documented(thing: Any) -> bool:
     home = str(getattr(thing, "__module__", ""))
-    return callable(thing) and (home.startswith("gradlab") if hasattr(module, "__path__") else home == module.__name__)
+    return (inspect.isclass(thing) or inspect.isroutine(thing)) and home.startswith("gradlab")
 
 
 def _said(thing: Any) -> bool:
@@ -78,7 +78,7 @@ def pages() -> Iterator[tuple[str, str]]:
 
 def _entries(place: str, module: ModuleType) -> Iterator[str]:
     for name, thing in contents(module):
-        if name.isupper() and not _offers(module, thing):
+        if name.isupper() and not _is_documented(thing):
             yield _constant(place, name, repr(thing))
         elif inspect.isclass(thing):
             yield f".. autoclass:: {name}\n   :members:\n\n"

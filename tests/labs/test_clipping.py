@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab import Recorder, char_rnn
+from gradlab import Recorder
+from gradlab.models import char_rnn
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ def test_the_wheel_holds_the_notebooks_and_nothing_else_beside_the_package(built
 
 
 def test_the_wheel_copies_its_notebooks(built: Built, tmp_path: Path) -> None:
-    program = "import sys; from gradlab import _jupyter; print(_jupyter.folder_to_open(None)[0])"
+    program = "import sys; from gradlab._app import jupyter; print(jupyter.folder_to_open(None)[0])"
     environment = os.environ | {"PYTHONPATH": str(built.installed)}
     done = subprocess.run(
         [sys.executable, "-P", "-c", program], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
