@@ -97,6 +97,7 @@ def _compiled() -> dict[str, tuple[Any, list[Any]]]:
     return {name: (values, jax.tree.leaves(state["slots"])) for name, (values, state) in now.items()}
 
 
+@pytest.mark.sampled(4)
 @every_optimizer
 def test_under_jit_it_differs_by_rounding_only(name: str) -> None:
     values, slots = _stateful(OPTIMIZERS[name]())
@@ -105,6 +106,7 @@ def test_under_jit_it_differs_by_rounding_only(name: str) -> None:
         np.testing.assert_allclose(a, b, rtol=2e-7, atol=2e-7)
 
 
+@pytest.mark.sampled(4)
 @every_optimizer
 def test_update_keeps_the_type_of_the_state_and_compiles_once(name: str) -> None:
     opt, traced = OPTIMIZERS[name](), []
@@ -145,6 +147,7 @@ def test_hyperparameters_that_change_need_no_new_program(make: Any, monkeypatch:
     assert 0 < counts[1] == counts[3]
 
 
+@pytest.mark.sampled(4)
 @every_optimizer
 def test_it_runs_in_scan_and_vmap(name: str) -> None:
     opt, w = OPTIMIZERS[name](), jnp.asarray(W["b"])

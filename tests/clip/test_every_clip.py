@@ -44,6 +44,7 @@ def test_numpy_and_jax_agree_on_any_array(name: str, way: str, t: np.ndarray) ->
     assert ways.ulps(ways.numpy(CLIPS[name], t), ways.ALL[way](CLIPS[name], t)) <= 4
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", CLIPS)
 def test_vmap_clips_each_row_by_itself(name: str) -> None:
     rows = [ways.numpy(CLIPS[name], row) for row in T]

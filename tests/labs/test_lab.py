@@ -111,6 +111,7 @@ def test_the_same_state_saves_the_same_bytes(name: str, tmp_path: Path) -> None:
         assert one.stat().st_size > 100
 
 
+@pytest.mark.sampled(4)
 @every_lab
 def test_the_csv_holds_the_trace(make: Any, tmp_path: Path) -> None:
     lab = make()

@@ -85,6 +85,7 @@ def first_steps() -> tuple[dict[str, Any], dict[str, Any]]:
     return through_optax(w, gradients(w)), by_the_pure_form(w, gradients(w))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", RULES)
 def test_under_jit_an_array_is_off_by_no_more_than_epsilon(name: str) -> None:
     w = weights("float32")

@@ -108,6 +108,7 @@ def test_an_unknown_name_in_a_config_is_refused(schedule: Any) -> None:
         type(schedule).from_config({**schedule.get_config(), "half_life": 3})
 
 
+@pytest.mark.sampled(4)
 def test_it_is_an_optax_schedule(schedule: Any) -> None:
     w, g = jnp.float32([1.0]), jnp.float32([1.0])
     scale, adagrad = optax.scale_by_schedule(schedule), optax.adagrad(learning_rate=schedule)

@@ -42,6 +42,7 @@ def test_engines_step_alike() -> None:
         np.testing.assert_allclose(b, a, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("rule", [rules.LaProp(), rules.FrequencyAwareAdagrad()])
 def test_engines_give_the_same_bits_where_nothing_is_summed(rule: rules.Rule) -> None:
     plan = cases.plan(rule)
