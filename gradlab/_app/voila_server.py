@@ -35,7 +35,7 @@ def _showing(page: str) -> type[Any]:
     """Voila with this page where it has a list of files, whose pages can end their kernels."""
 
     class Dashboard(Voila):  # type: ignore[misc, unused-ignore]
-        def init_handlers(self) -> list[Any]:
+        def init_handlers(self) -> list[Any]:  # pyright: ignore[reportIncompatibleMethodOverride]
             address = url_path_join(self.base_url, "voila/render", page)
             first = (self.server_url, RedirectHandler, {"url": address, "permanent": False})
             others: Any = super().init_handlers()
@@ -50,7 +50,7 @@ def _greeting(kind: type[Any]) -> type[Any]:
         return kind
 
     class Greeting(kind):  # type: ignore[misc, unused-ignore]
-        async def prepare(self) -> None:
+        async def prepare(self) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
             await super().prepare()
             if not self._finished:
                 _ = self.xsrf_token  # reading it sets it

@@ -236,7 +236,9 @@ def _sum(grads: Sequence[Gradient | None], v: Variable) -> Gradient | None:
         values, indices = ([getattr(g, name) for g in grads] for name in ("values", "indices"))
         xp = namespace(*values)
         return IndexedSlices(xp.concatenate(values), xp.concatenate(indices), getattr(grads[0], "dense_shape", None))
-    return functools.reduce(operator.add, (checked_gradient(g, v, is_trainable) for g in grads))
+    dense: list[Any] = [checked_gradient(g, v, is_trainable) for g in grads]
+    total: Array = functools.reduce(operator.add, dense)
+    return total
 
 
 def divided(g: Gradient | None, n: int) -> Gradient | None:

@@ -53,13 +53,13 @@ class gate_race(Lab):
 
     label = "The gate race"
     axis = "step"
-    presets: ClassVar[dict[str, dict[str, Any]]] = {
+    presets: ClassVar = {
         "TensorFlow race": {"first": "none_b", "second": "op_b", "step": 0},
         "The other race": {"first": "none_a", "second": "op_a", "step": 0},
         "Luck": {"first": "none_b", "second": "none_lucky", "step": 0},
         "Two gates": {"first": "op_b", "second": "graph_b", "step": 0},
     }
-    targets: ClassVar[dict[str, Target]] = {
+    targets: ClassVar = {
         "b_wrong": Target("make b come out wrong in the first schedule", _b_is_wrong)
     }
 

@@ -100,14 +100,14 @@ class run_staleness(RunLab):
 
     label = "Staleness at the speed of a recorded run"
     axis = "limit"
-    presets: ClassVar[dict[str, dict[str, Any]]] = {
+    presets: ClassVar = {
         "Two workers": {"workers": 2, "limit": 1, "straggler": 1.0},
         "Eight workers": {"workers": 8, "limit": 7, "straggler": 1.0},
         "One of them slow": {"workers": 8, "limit": 7, "straggler": 3.0},
         "A strict limit": {"workers": 8, "limit": 2, "straggler": 1.0},
         "All in step": {"workers": 8, "limit": 7, "straggler": 1.0, "speeds": "equal"},
     }
-    targets: ClassVar[dict[str, Target]] = {
+    targets: ClassVar = {
         "kept_fresh": Target(
             "with four workers or more, the last at least 3 times slower, accept 85% of the gradients and none of "
             "them more than 5 updates old",

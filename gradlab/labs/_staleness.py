@@ -113,7 +113,7 @@ class staleness(Lab):
 
     label = "Stale gradients"
     axis = "now"
-    presets: ClassVar[dict[str, dict[str, Any]]] = {
+    presets: ClassVar = {
         "Everybody at one speed": _SOUND | {"policy": "drop", "threshold": 3, "straggler": 1.0, "spread": 0.0},
         "A straggler starves": _SOUND | {"policy": "drop", "threshold": 3, "straggler": 3.0, "spread": 0.2},
         "All wait for it": _SOUND | {"policy": "wait", "threshold": 1, "straggler": 3.0, "spread": 0.2},
@@ -122,7 +122,7 @@ class staleness(Lab):
             "policy": "drop", "threshold": 3, "workers": 8, "straggler": 1.0, "step_first": False, "atomic": False,
         },
     }  # fmt: skip
-    targets: ClassVar[dict[str, Target]] = {
+    targets: ClassVar = {
         "all_fed": Target(
             "with six workers or more and the last one at least 3 times slower, have half of the gradients of every "
             "worker accepted, and none of them older than 8 updates",

@@ -67,13 +67,13 @@ class staleness_policies(Lab):
 
     label = "Six policies for stale gradients"
     axis = "staleness"
-    presets: ClassVar[dict[str, dict[str, Any]]] = {
+    presets: ClassVar = {
         "Small steps": {"staleness": 4, "straggler": 3.0, "learning_rate": 0.0949, "momentum": 0.0},
         "Steps that suit": {"staleness": 4, "straggler": 3.0, "learning_rate": 0.3, "momentum": 0.0},
         "Large steps": {"staleness": 4, "straggler": 3.0, "learning_rate": 3.0, "momentum": 0.0},
         "Heavy momentum": {"staleness": 4, "straggler": 3.0, "learning_rate": 0.0949, "momentum": 0.9},
     }
-    targets: ClassVar[dict[str, Target]] = {
+    targets: ClassVar = {
         "drop_wins": Target("let “drop” end 5% lower than all others", _drop_wins),
         "only_backup": Target(
             "let “backup” be the only one that ends below the loss at the start", _only_the_mean_holds

@@ -92,13 +92,13 @@ class staleness_phases(Lab):
 
     label = "Phases of staleness"
     axis = "straggler"
-    presets: ClassVar[dict[str, dict[str, Any]]] = {
+    presets: ClassVar = {
         "What is dropped": {"measure": "acceptance", "policy": "drop", "straggler": 1.0, "spread": 0.2},
         "Where the slow one starves": {"measure": "slow", "policy": "drop", "straggler": 3.0, "spread": 0.2},
         "How old gradients are": {"measure": "staleness", "policy": "drop", "straggler": 1.0, "spread": 0.2},
         "What waiting costs": {"measure": "throughput", "policy": "wait", "straggler": 3.0, "spread": 0.2},
     }
-    targets: ClassVar[dict[str, Target]] = {
+    targets: ClassVar = {
         "nine_of_ten": Target(
             "under “drop”, with 12 workers or more, one of them 3 times slower at least, find the lowest limit at "
             "which 90% of the gradients are accepted",

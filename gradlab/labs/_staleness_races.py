@@ -90,14 +90,14 @@ class staleness_races(Lab):
 
     label = "Races of stale gradients"
     axis = "event"
-    presets: ClassVar[dict[str, dict[str, Any]]] = {
+    presets: ClassVar = {
         "Check, check, update": {"schedule": "checks", "threshold": 0, "atomic": False, "step_first": True},
         "A step noted late": {"schedule": "notes", "threshold": 0, "atomic": True, "step_first": False},
         "Both races": {"schedule": "both", "threshold": 0, "atomic": False, "step_first": False},
         "Repaired": {"schedule": "both", "threshold": 0, "atomic": True, "step_first": True},
         "Luck": {"schedule": "turns", "threshold": 0, "atomic": False, "step_first": False},
     }
-    targets: ClassVar[dict[str, Target]] = {
+    targets: ClassVar = {
         "over": Target("at threshold 1, let a gradient be accepted that is older", _over),
         "caught": Target(
             "stop at a move at which a gradient has passed its check, is not applied yet, and is too old by now",

@@ -75,14 +75,14 @@ class tpu_embedding(Lab):
 
     label = "One step of an embedding table"
     axis = "step"
-    presets: ClassVar[dict[str, dict[str, Any]]] = {
+    presets: ClassVar = {
         "A popular id": {**_PLAIN, "zipf": 1.5, "row": 0},
         "Mean counts duplicates": {**_PLAIN, "zipf": 0.5, "duplicates": 0.7, "row": 14},
         "A padding sample": {**_PLAIN, "last": "empty", "row": 8},
         "An id out of range": {**_PLAIN, "last": "clamp", "row": ROWS - 1},
         "FTRL forgets": {**_PLAIN, "zipf": 0.5, "last": "zero", "rule": "ftrl", "row": 22},
     }
-    targets: ClassVar[dict[str, Target]] = {
+    targets: ClassVar = {
         "moved_by_nothing": Target(
             "with Adam as tables have it, and without decay, let a row move in a step in which its gradients sum to 0",
             _moved_by_nothing,

@@ -79,14 +79,14 @@ class tpu_embedding_run(Lab):
 
     label = "Two embedding tables on eight devices"
     axis = "step"
-    presets: ClassVar[dict[str, dict[str, Any]]] = {
+    presets: ClassVar = {
         "Two rates": _PLAIN,
         "One update late": {**_PLAIN, "pipelined": True},
         "Adam without correction": {**_PLAIN, "rule": "adam", "rate_words": 0.1, "rate_users": 0.1, "step": 2},
         "Popular rows on one device": _POPULAR,
         "Rows dealt out in turn": {**_POPULAR, "strategy": "mod"},
     }
-    targets: ClassVar[dict[str, Target]] = {
+    targets: ClassVar = {
         "late_but_low": Target(
             "with SGD and updates one step late, bring the mean loss of the last five steps to 0.3 for both tables",
             _late_but_low,

@@ -66,14 +66,14 @@ class tpu_engines(Lab):
 
     label = "Two engines for one batch"
     axis = "limit"
-    presets: ClassVar[dict[str, dict[str, Any]]] = {
+    presets: ClassVar = {
         "Two ways, one answer": _PLAIN,
         "Accumulation off": {**_PLAIN, "zipf": 1.5},
         "Ids are dropped": {**_PLAIN, "limit": 2},
         "Split, and exact": {**_PLAIN, "limit": 2, "beyond": "split"},
         "Refused": {**_PLAIN, "limit": 2, "beyond": "refuse"},
     }
-    targets: ClassVar[dict[str, Target]] = {
+    targets: ClassVar = {
         "dropped": Target("lose two lookups or more at a limit of 5 or more", _dropped_late),
         "four": Target("without repeated ids, split the batch into 4 minibatches or more", _split_in_four),
     }
