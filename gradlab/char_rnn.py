@@ -1,5 +1,8 @@
 """A plain recurrent network whose gradients explode now and then, and its recording: `gradlab.models.char_rnn`."""
 
+from typing import TYPE_CHECKING
+
+from ._base.suggest import only_public as _only_public
 from .models.char_rnn import (
     BATCH,
     HIDDEN,
@@ -14,6 +17,5 @@ from .models.char_rnn import (
 
 __all__ = ["BATCH", "HIDDEN", "LIMITS", "UNROLLED", "Weights", "initial_weights", "loss", "record", "shipped"]
 
-
-def __dir__() -> list[str]:
-    return __all__
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = _only_public(__name__)

@@ -1,5 +1,8 @@
 """A reader of Python's documentation with two hidden layers, and its recording: `gradlab.models.reader_run`."""
 
+from typing import TYPE_CHECKING
+
+from ._base.suggest import only_public as _only_public
 from .models.reader_run import (
     BATCH,
     ENTRIES,
@@ -34,6 +37,5 @@ __all__ = [
     "shipped",
 ]
 
-
-def __dir__() -> list[str]:
-    return __all__
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = _only_public(__name__)

@@ -17,6 +17,7 @@ TESTED_ELSEWHERE = {
     "_app/voila_server": "browser/test_dashboard.py: every page",
     "_steps/jax": "_base/test_extras.py: what is said where JAX is missing",
     "clip/_limits": "clip/test_warnings.py: its warnings and refusals, through the clips that give them",
+    "_base/gradients": "test_bad_input.py: gradients of another shape",
     "_base/options": "the tests of all who take them",
     "_base/types": "the type checkers",
     "errors": "_base/errors: the same under its public name",

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import sys
 from dataclasses import dataclass
-from typing import Any, TypeAlias, TypeVar
+from typing import Any
 
 import numpy as np
 
 from .arrays import Array, as_array, is_jax, is_traced, namespace
-from .errors import DTypeError, InvalidArgumentError, SlicesWarning, warn
+from .errors import DTypeError, InvalidArgumentError
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,27 +114,3 @@ def _rebuilt(dense_shape: tuple[int, ...] | None, leaves: Any) -> IndexedSlices:
     for name, x in zip(("values", "indices", "dense_shape"), (*leaves, dense_shape), strict=True):
         object.__setattr__(slices, name, x)
     return slices
-
-
-Gradient: TypeAlias = Array | IndexedSlices
-MaybeG = TypeVar("MaybeG", bound=Gradient | None)  # one kind of gradient in, the same kind out
-
-
-def check_shape(g: Gradient, shape: tuple[int, ...], name: str) -> None:
-    """Refuse a gradient that does not fit weights of this shape; nothing is broadcast.
-
-    Warns of a `dense_shape` that is another one, which TensorFlow does not look at.
-    """
-    if not isinstance(g, IndexedSlices):
-        if tuple(g.shape) != shape:
-            raise InvalidArgumentError(f"{name} has shape {shape} but its gradient has shape {tuple(g.shape)}")
-        return
-    if tuple(g.values.shape[1:]) != shape[1:] or not shape:
-        raise InvalidArgumentError(f"{name} has shape {shape} but its slices have rows of shape {g.values.shape[1:]}")
-    g.check_rows(shape[0], name)
-    if g.dense_shape not in (None, shape):
-        warn(
-            f"{name} has shape {shape} but its slices say dense_shape {g.dense_shape}, which is not looked at; are "
-            "they meant for another weight?",
-            SlicesWarning,
-        )

@@ -62,8 +62,3 @@ def only_modules(package: str) -> tuple[Callable[[str], Any], Callable[[], list[
         return importlib.import_module(f"{package}.{name}") if name in listed() else unknown(name)
 
     return __getattr__, listed
-
-
-def suggesting(module: str) -> Callable[[str], Any]:
-    """The first of `only_public`."""
-    return only_public(module)[0]

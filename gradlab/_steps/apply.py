@@ -1,13 +1,4 @@
-"""The ways to use a rule on a variable: `dense` for an array, three for IndexedSlices.
-
-| way         | a row named twice       | rows not named          | used by                                           |
-|-------------|-------------------------|-------------------------|---------------------------------------------------|
-| `rows`      | moves once, by the sum  | keep weights and slots  | lazy rules: most of `gl.train`, `gl.tpu`          |
-| `each`      | moves twice, in order   | keep weights and slots  | gradient descent; TPU tables that sum no slices   |
-| `every_row` | moves once, by the sum  | move by a gradient of 0 | rules with `lazy=False`: `AdamOptimizer`          |
-
-`sparse` is `rows` for a lazy rule and `every_row` for one that is not.
-"""
+"""The ways to use a rule on a variable; `gradlab.apply`, under which users find them, has a table of them."""
 
 from __future__ import annotations
 

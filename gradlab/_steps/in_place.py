@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from .._base.arrays import Array, is_jax, is_traced
-from .._base.slices import IndexedSlices, check_shape
+from .._base.gradients import check_shape
+from .._base.slices import IndexedSlices
 from ..rules import Rule
 from ..rules.rule import Slots
 from . import apply, blocks, donated

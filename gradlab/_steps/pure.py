@@ -10,7 +10,8 @@ import numpy as np
 
 from .. import rules
 from .._base.arrays import Array, as_array, namespace, precision
-from .._base.slices import Gradient, IndexedSlices, check_shape
+from .._base.gradients import Gradient, check_shape
+from .._base.slices import IndexedSlices
 from ..rules.rule import Slots
 from . import apply
 

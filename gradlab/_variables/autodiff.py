@@ -10,8 +10,9 @@ import numpy as np
 
 from .._base.arrays import Array, as_array, is_float, is_jax, is_traced, namespace, precision, take_rows
 from .._base.errors import DTypeError, InvalidArgumentError, NotAVariableError
+from .._base.gradients import Gradient
 from .._base.options import is_strict
-from .._base.slices import Gradient, IndexedSlices
+from .._base.slices import IndexedSlices
 from .variable import Variable, _tape, current_collection, register
 
 Loss: TypeAlias = Callable[[], Any]

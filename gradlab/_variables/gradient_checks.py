@@ -9,7 +9,8 @@ import numpy as np
 
 from .._base.arrays import as_array, is_float
 from .._base.errors import DTypeError, NotAVariableError, NotPairsError
-from .._base.slices import Gradient, IndexedSlices, check_shape
+from .._base.gradients import Gradient, check_shape
+from .._base.slices import IndexedSlices
 from .autodiff import check_variables
 from .variable import Variable
 

@@ -12,7 +12,7 @@ import numpy as np
 from .. import rules
 from .._base.arrays import Array, is_float
 from .._base.errors import DTypeError
-from .._base.slices import Gradient
+from .._base.gradients import Gradient
 from .._steps import apply, pure
 from ..rules.rule import Shared
 from .autodiff import GradsAndVars, Loss, check_aggregation, check_variables, differentiate, listed, touched_variables

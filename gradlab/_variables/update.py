@@ -15,7 +15,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from .._base.arrays import CACHED, Array, is_jax, is_traced, precision
-from .._base.slices import Gradient, IndexedSlices
+from .._base.gradients import Gradient
+from .._base.slices import IndexedSlices
 from .._steps import apply, blocks, donated, pure
 from ..rules import Rule
 from ..rules.rule import Slots

@@ -9,8 +9,9 @@ import numpy as np
 
 from .._base.arrays import Array, as_array, flush, namespace, quiet, scaled, sum_squares
 from .._base.errors import DTypeError, InvalidArgumentError, MissingDTypeError
+from .._base.gradients import MaybeG
 from .._base.options import Semantics, is_old
-from .._base.slices import IndexedSlices, MaybeG
+from .._base.slices import IndexedSlices
 from ._limits import check_limit, check_norm, need_float, operand
 
 if TYPE_CHECKING:

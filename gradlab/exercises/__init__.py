@@ -3,8 +3,9 @@
 A question is an entry of `catalog.EXERCISES`, a guess to draw before one looks is one of `catalog.PREDICTIONS`.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from .._base.suggest import only_public as _only_public
 from ._progress import Progress, noted, progress
 from .catalog import EXERCISES, PREDICTIONS
 from .prediction import Prediction
@@ -12,9 +13,8 @@ from .questions import Feedback
 
 __all__ = ["Feedback", "Prediction", "Progress", "check", "names", "predict", "predictions", "progress"]
 
-
-def __dir__() -> list[str]:
-    return __all__
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = _only_public(__name__)
 
 
 def names() -> list[str]:

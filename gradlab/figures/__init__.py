@@ -6,10 +6,12 @@ each of its Axes, make moving lines by `moving_line`, and take its colors from `
 `OTHER`, which every reader tells apart; `DARK` says what they become on a dark page. `gradlab.labs.Lab` shows the view.
 """
 
+from typing import TYPE_CHECKING
+
+from .._base.suggest import only_public as _only_public
 from ._style import BLACK, BLUE, DARK, GREEN, ORANGE, OTHER, moving_line, new_figure, tidy
 
 __all__ = ["BLACK", "BLUE", "DARK", "GREEN", "ORANGE", "OTHER", "moving_line", "new_figure", "tidy"]
 
-
-def __dir__() -> list[str]:
-    return __all__
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = _only_public(__name__)

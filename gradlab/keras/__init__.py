@@ -1,8 +1,8 @@
 """Keras's optimizers, with the Keras that is meant named: TensorFlow 2.3's, legacy, the rewrite of 2.11, or Keras 3."""
 
-import typing
+from typing import TYPE_CHECKING
 
-from .._base.suggest import suggesting as _suggesting
+from .._base.suggest import only_public as _only_public
 from .adagrad import Adagrad as Adagrad
 from .backend import epsilon as epsilon
 from .backend import set_epsilon as set_epsilon
@@ -29,10 +29,5 @@ __all__ = [
     "set_epsilon",
 ]
 
-
-def __dir__() -> list[str]:
-    return __all__
-
-
-if not typing.TYPE_CHECKING:  # type checkers find unknown names themselves
-    __getattr__ = _suggesting(__name__)
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = _only_public(__name__)

@@ -11,7 +11,8 @@ import numpy as np
 from .. import rules
 from .._base.arrays import Array, namespace, take_rows
 from .._base.errors import KerasWarning, warn
-from .._base.slices import Gradient, IndexedSlices
+from .._base.gradients import Gradient
+from .._base.slices import IndexedSlices
 from .._steps import apply, pure
 from .._variables.update import Look
 from .._variables.variable import Variable

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from .._base.slices import Gradient, IndexedSlices
+from .._base.gradients import Gradient
+from .._base.slices import IndexedSlices
 from .._steps import pure
 from .._variables.autodiff import Loss, check_variables, differentiate
 from .._variables.gradient_checks import read_pairs

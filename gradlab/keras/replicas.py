@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from typing import Any, Literal
 
 from .._base.arrays import Array, namespace
-from .._base.slices import Gradient, IndexedSlices
+from .._base.gradients import Gradient
+from .._base.slices import IndexedSlices
 from .._variables.autodiff import Loss, check_variables, differentiate, listed
 from .._variables.gradient_checks import checked_gradient, read_pairs
 from .._variables.variable import Variable

@@ -14,7 +14,7 @@ import numpy as np
 from .. import rules
 from .._base.arrays import as_array, precision
 from .._base.errors import DTypeError, KerasWarning, warn
-from .._base.slices import Gradient
+from .._base.gradients import Gradient
 from .._steps import apply, pure
 from .._variables.buffers import Cell, Fresh
 from .._variables.gradient_checks import checked_gradient, read_pairs

@@ -1,8 +1,8 @@
 """The labs: each shows itself in a notebook, and draws, saves and describes itself without one."""
 
-import typing
+from typing import TYPE_CHECKING
 
-from .._base.suggest import suggesting as _suggesting
+from .._base.suggest import only_public as _only_public
 from ._accumulators import accumulators, sparse_accumulators
 from ._adagrad import adagrad
 from ._adagrad_libraries import adagrad_libraries
@@ -41,12 +41,8 @@ __all__ = [
     "staleness_races", "sync_replicas", "tpu_embedding", "tpu_embedding_run", "tpu_engines", "word_rates",
 ]  # fmt: skip
 
-if not typing.TYPE_CHECKING:  # type checkers find unknown names themselves
-    __getattr__ = _suggesting(__name__)
-
-
-def __dir__() -> list[str]:
-    return __all__
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = _only_public(__name__)
 
 
 def catalog() -> dict[str, type[Lab]]:

@@ -6,6 +6,9 @@ function that takes their values, sets data on the moving artists and returns a 
 named setting. In a notebook the figure shows itself; `gradlab.labs.Lab` is one with a model behind it, made from these.
 """
 
+from typing import TYPE_CHECKING
+
+from .._base.suggest import only_public as _only_public
 from .controls import Button, Drag, Menu, Preset, Toggle
 from .description import Description, Items
 from .figure import LiveFigure
@@ -13,6 +16,5 @@ from .sliders import Range, Slider
 
 __all__ = ["Button", "Description", "Drag", "Items", "LiveFigure", "Menu", "Preset", "Range", "Slider", "Toggle"]
 
-
-def __dir__() -> list[str]:
-    return __all__
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = _only_public(__name__)

@@ -3,9 +3,9 @@
 Needs optax (extra `optax`). It is imported when one of these functions is called, not before.
 """
 
-import typing
+from typing import TYPE_CHECKING
 
-from .._base.suggest import suggesting as _suggesting
+from .._base.suggest import only_public as _only_public
 from .clips import adaptive_grad_clip as adaptive_grad_clip
 from .clips import clip_by_average_norm as clip_by_average_norm
 from .clips import clip_by_global_norm as clip_by_global_norm
@@ -36,10 +36,5 @@ __all__ = [
     "record",
 ]
 
-
-def __dir__() -> list[str]:
-    return __all__
-
-
-if not typing.TYPE_CHECKING:  # type checkers find unknown names themselves
-    __getattr__ = _suggesting(__name__)
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = _only_public(__name__)

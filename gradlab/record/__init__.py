@@ -1,8 +1,8 @@
 """Record what the gradients of a training run looked like, and ask what a clip would have done to them."""
 
-import typing
+from typing import TYPE_CHECKING
 
-from .._base.suggest import suggesting as _suggesting
+from .._base.suggest import only_public as _only_public
 from .coherence import Coherence as Coherence
 from .frozen import Frozen as Frozen
 from .recorder import Recorder as Recorder
@@ -11,10 +11,5 @@ from .what_if import WhatIf as WhatIf
 
 __all__ = ["Coherence", "Frozen", "Recorder", "Summary", "WhatIf"]
 
-
-def __dir__() -> list[str]:
-    return __all__
-
-
-if not typing.TYPE_CHECKING:  # type checkers find unknown names themselves
-    __getattr__ = _suggesting(__name__)
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = _only_public(__name__)

@@ -3,18 +3,13 @@
 Needs PyTorch (extra `torch`). It is imported when one of these functions is called, not before.
 """
 
-import typing
+from typing import TYPE_CHECKING
 
-from .._base.suggest import suggesting as _suggesting
+from .._base.suggest import only_public as _only_public
 from .recording import Recording as Recording
 from .recording import record as record
 
 __all__ = ["Recording", "record"]
 
-
-def __dir__() -> list[str]:
-    return __all__
-
-
-if not typing.TYPE_CHECKING:  # type checkers find unknown names themselves
-    __getattr__ = _suggesting(__name__)
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = _only_public(__name__)

@@ -7,7 +7,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from .._base.arrays import Array, is_jax, namespace, set_rows, sum_duplicates, take_rows
-from .._base.slices import Gradient, IndexedSlices, check_shape
+from .._base.gradients import Gradient, check_shape
+from .._base.slices import IndexedSlices
 from .._steps import apply
 from .._steps.jax import jax
 from ..clip import clip_by_value

@@ -13,8 +13,9 @@ import importlib as _importlib
 import inspect as _inspect
 import typing as _typing
 from collections.abc import Callable as _Callable
+from typing import TYPE_CHECKING
 
-from .._base.suggest import suggesting as _suggesting
+from .._base.suggest import only_public as _only_public
 from .diagram import Diagram as Diagram
 from .diagram import sweep as sweep
 from .experiment import Experiment as Experiment
@@ -84,13 +85,8 @@ Engine = _Callable[..., Trace]
 # Each is a module with a function `run(experiment, **options) -> Trace`, loaded late, for some bring libraries.
 ENGINES = {"simulated": "simulated", "threads": "threads", "ray": "on_ray"}
 
-
-def __dir__() -> list[str]:
-    return __all__
-
-
-if not _typing.TYPE_CHECKING:  # type checkers find unknown names themselves
-    __getattr__ = _suggesting(__name__)
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = _only_public(__name__)
 
 
 def run(experiment: Experiment, engine: str | Engine = "simulated", **options: _typing.Any) -> Trace:

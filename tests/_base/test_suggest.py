@@ -32,7 +32,7 @@ def test_what_is_listed_is_public_and_no_file() -> None:
     listed = str(caught.value).partition("there are ")[2].split(", ")
     assert {"Adagrad", "SGD", "SEMANTICS", "replicas"} <= set(listed)
     assert all(getattr(gl.keras, name) is not None for name in listed)
-    assert not {"adagrad", "settings", "_suggesting"} & set(listed)
+    assert not {"adagrad", "settings", "_only_public"} & set(listed)
 
 
 def test_a_file_of_a_package_is_still_imported_from_it() -> None:

@@ -4,6 +4,7 @@ import inspect
 from typing import Any
 
 import pytest
+from IPython.core import completer
 
 import gradlab as gl
 from tests.labs.signatures import STUB, stub
@@ -36,7 +37,6 @@ def test_a_lab_of_ones_own_has_a_signature_and_a_frame_has_its_own() -> None:
 
 
 def test_a_notebook_completes_the_names() -> None:
-    completer = pytest.importorskip("IPython.core.completer")
     complete, text = completer.IPCompleter(namespace={"gl": gl}), "gl.labs.clip_arrows(lim"
     with completer.provisionalcompleter():
         assert "limit=" in {found.text for found in complete.completions(text, len(text))}

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..._base.arrays import Array
-from ..._base.slices import Gradient, IndexedSlices
+from ..._base.gradients import Gradient
+from ..._base.slices import IndexedSlices
 from ..._variables.variable import Variable
 from ..accumulators import ConditionalAccumulator, Receipt, SparseConditionalAccumulator, SparseGradient
 from .tokens import Queued, Worker

@@ -1,7 +1,10 @@
 """Configurations: messages to plans, rules and shapes, and back; what a configuration says, in words."""
 
+from typing import TYPE_CHECKING
+
+from ..._base.suggest import only_public as _only_public
+
 __all__: list[str] = []  # what users need of it is in `gl.tpu`
 
-
-def __dir__() -> list[str]:
-    return __all__
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = _only_public(__name__)

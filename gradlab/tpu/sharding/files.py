@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import zipfile
 import zlib
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -29,18 +29,17 @@ class ShardWriter:
     """An .npz that appears under its name when it is complete. Arrays come block by block."""
 
     def __init__(self, path: Path) -> None:
-        self._path, self._part = path, path.with_name(path.name + ".part")
-        self._zip = zipfile.ZipFile(self._part, "w", zipfile.ZIP_STORED)
+        self._path = path
 
     def __enter__(self) -> ShardWriter:
+        with ExitStack() as stack:
+            part = stack.enter_context(replaced(self._path))
+            self._zip = stack.enter_context(zipfile.ZipFile(part, "w", zipfile.ZIP_STORED))
+            self._open = stack.pop_all()
         return self
 
-    def __exit__(self, kind: Any, *_: Any) -> None:
-        self._zip.close()
-        if kind is None:
-            os.replace(self._part, self._path)
-        else:
-            self._part.unlink()
+    def __exit__(self, *error: Any) -> None:
+        self._open.__exit__(*error)
 
     def rows(self, name: str, x: Any, count: int) -> None:
         """The first `count` rows of x, which may be on a device."""

@@ -1,7 +1,10 @@
 """The engine behind the operations: state, the order of a step, replicas, and what is loaded and retrieved."""
 
+from typing import TYPE_CHECKING
+
+from ..._base.suggest import only_public as _only_public
+
 __all__: list[str] = []  # what users need of it is in `gl.tpu`
 
-
-def __dir__() -> list[str]:
-    return __all__
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = _only_public(__name__)

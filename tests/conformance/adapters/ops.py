@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradlab import IndexedSlices, apply, tpu
-from gradlab._base.slices import check_shape
+from gradlab._base.gradients import check_shape
 from tests.conformance import compare, decode
 from tests.conformance.ops import SPARSECORE, STATIC, TPU_OPTIMIZERS, Op, known, training_op
 from tests.conformance.runner import attempt, replay
