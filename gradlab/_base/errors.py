@@ -7,6 +7,7 @@ __all__ = [
     "CancelledError",
     "ClipWarning",
     "DTypeError",
+    "DataLossError",
     "DeadlineExceededError",
     "DeadlockError",
     "EmbeddingWarning",
@@ -38,6 +39,10 @@ class DTypeError(InvalidArgumentError, TypeError):
 
     TensorFlow raises InvalidArgumentError for it when eager and TypeError while it builds a graph; this is both.
     """
+
+
+class DataLossError(InvalidArgumentError):
+    """A file that is damaged, or another one than was asked for (TensorFlow's class of the same name)."""
 
 
 class NotFoundError(LookupError):

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import errno
+import glob
 import os
-import threading
+import secrets
+import shutil
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+_FORGOTTEN = 24 * 3600  # seconds without a write, after which a part file belongs to nobody
 
 
 @contextmanager
@@ -14,7 +20,9 @@ def replaced(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Give a new, empty file beside `path` to write; when the block ends well it takes the place of `path`.
 
     Until then, and if the block raises or the process dies, `path` is what it was. What is written is on the disk
-    before it takes the place. Each process and thread writes a file of its own: of two writers the later one wins.
+    before it takes the place, and so is the place when the block has ended. Each writer has a file of its own: of two
+    the later one wins. A link stays a link, and who may read the old file may read the new one. What a killed process
+    left goes at the first save a day later.
 
     Raises:
         OSError: the folder cannot be written to, or the disk is full; said before the work where that shows at once.
@@ -27,13 +35,38 @@ def replaced(path: str | os.PathLike[str]) -> Iterator[Path]:
     ...     path.read_text(), [p.name for p in Path(folder).iterdir()]
     ('1 2 3', ['numbers.txt'])
     """
-    path = Path(path)
-    part = path.with_name(f"{path.name}.{os.getpid()}-{threading.get_ident()}.part")
+    path = Path(os.path.realpath(path))
+    part = path.with_name(f"{path.name}.{secrets.token_hex(8)}.part")
     try:
         part.touch()
         yield part
+        if path.exists():
+            shutil.copymode(path, part)
         with part.open("rb+") as file:
             os.fsync(file.fileno())
         part.replace(path)
+        sync_folder(path.parent)
     finally:
         part.unlink(missing_ok=True)
+        _forget_parts_of(path)
+
+
+def sync_folder(folder: Path) -> None:
+    """Wait until the names in a folder are on the disk, where the system can do that."""
+    if os.name == "nt":  # opens no folder, and writes names through
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # what some network disks say to a folder
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def _forget_parts_of(path: Path) -> None:
+    with suppress(OSError):
+        for old in path.parent.glob(f"{glob.escape(path.name)}.*.part"):
+            if time.time() - old.stat().st_mtime > _FORGOTTEN:
+                old.unlink(missing_ok=True)

@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from .._base.arrays import Array, as_array, is_jax, precision
+from .._files.replace import sync_folder
 
 if TYPE_CHECKING:
     from filelock import FileLock
@@ -57,7 +58,7 @@ class Log:
             if self._end == 0:
                 self._write(MAGIC)
                 if sync:
-                    _sync_folder(self.path.parent)
+                    sync_folder(self.path.parent)
         except BaseException:
             self.close()
             raise
@@ -159,17 +160,6 @@ def _to_jax(x: np.ndarray) -> Array:
 
     with precision(x.dtype):
         return jnp.asarray(x)
-
-
-def _sync_folder(folder: Path) -> None:
-    """A new file is only as lasting as its name."""
-    if os.name == "nt":  # Windows opens no folder, and writes names through
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _lock_of(path: Path) -> FileLock:

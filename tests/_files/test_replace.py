@@ -62,3 +62,24 @@ def test_of_two_threads_the_later_one_wins_whole(tmp_path: Path) -> None:
 def test_a_folder_that_is_not_there_is_said_before_the_work(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError), replaced(tmp_path / "missing" / "a.txt"):
         pytest.fail("the work was begun")
+
+
+def test_a_link_stays_a_link_and_rights_stay(tmp_path: Path) -> None:
+    path, link = tmp_path / "a.txt", tmp_path / "link.txt"
+    path.write_text("old")
+    path.chmod(0o640)
+    link.symlink_to(path)
+    with replaced(link) as part:
+        part.write_text("new")
+    assert link.is_symlink() and path.read_text() == "new"
+    assert path.stat().st_mode & 0o777 == 0o640
+
+
+def test_what_a_killed_process_left_goes_a_day_later(tmp_path: Path) -> None:
+    path, left, fresh = tmp_path / "a[1].txt", tmp_path / "a[1].txt.0123.part", tmp_path / "a[1].txt.4567.part"
+    for part in (left, fresh):
+        part.write_text("half")
+    os.utime(left, (0, 0))
+    with replaced(path) as part:
+        part.write_text("new")
+    assert sorted(tmp_path.iterdir()) == [path, fresh]

@@ -1,0 +1,97 @@
+"""Plain values as JSON that carries its own checksum, and the one error for files that cannot be believed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from .._base.errors import DataLossError
+from .replace import replaced
+
+MAX_TEXT = 1 << 26  # bytes of JSON that a file may hold
+_SUM = "sha256"
+
+
+def write_json(path: str | os.PathLike[str], kind: str, version: int, content: Mapping[str, Any]) -> None:
+    """Replace a file by a kind, a version, plain values and their checksum.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    text = sealed({"kind": kind, "version": version, **content})
+    with replaced(path) as part:
+        part.write_text(text, "utf-8")
+
+
+def read_json(path: str | os.PathLike[str], kind: str, versions: Collection[int]) -> dict[str, Any]:
+    """What `write_json` wrote. Files of before have no checksum: version 0, if the caller reads it.
+
+    Raises:
+        OSError: it cannot be opened. DataLossError: it is something else, damaged, too large, or newer than this.
+    """
+    with open(path, "rb") as file, checked(path, kind):
+        text = file.read(MAX_TEXT + 1)
+        if len(text) > MAX_TEXT:
+            raise ValueError(f"it is larger than {MAX_TEXT:,} bytes")
+        content = unsealed(text.decode("utf-8"))
+        check_kind(content, kind, versions)
+        return content
+
+
+def check_kind(content: Mapping[str, Any], kind: str, versions: Collection[int]) -> None:
+    """ValueError unless it is of this kind, in a version that is read."""
+    if content.get("kind", kind) != kind:
+        raise ValueError(f"it holds a {content['kind']}")
+    if (version := content.get("version", 0)) not in versions:
+        raise ValueError(f"it has version {version}, this gradlab reads {', '.join(map(str, sorted(versions)))}")
+
+
+def sealed(content: Mapping[str, Any]) -> str:
+    """JSON of plain values and their checksum.
+
+    >>> unsealed(sealed({"step": 3, "rate": 0.1}))
+    {'rate': 0.1, 'step': 3}
+    """
+    return json.dumps({**content, _SUM: _checksum(content)}, indent=1, sort_keys=True)
+
+
+def unsealed(text: str) -> dict[str, Any]:
+    """The values of such a text; ValueError if they are not those that were written.
+
+    A text that has no checksum and no version, as files of before, is taken as it is.
+    """
+    content = json.loads(text)
+    if not isinstance(content, dict):
+        raise ValueError(f"it holds a {type(content).__name__}")
+    told = content.pop(_SUM, None)
+    if told != _checksum(content) and not (told is None and "version" not in content):
+        raise ValueError("its checksum is wrong")
+    return content
+
+
+def _checksum(content: Mapping[str, Any]) -> str:
+    """Of the values, however they are spaced."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+@contextmanager
+def checked(path: str | os.PathLike[str], kind: str) -> Iterator[None]:
+    """While the content of a file is read: whatever goes wrong is said as one error that names the file.
+
+    Raises:
+        DataLossError: something did, but for a lack of memory.
+    """
+    try:
+        yield
+    except (DataLossError, MemoryError):
+        raise
+    except Exception as error:  # a file that was cut off or changed fails in many ways
+        why = str(error) or type(error).__name__
+        raise DataLossError(
+            f"{os.fspath(path)} is no {kind} of gradlab's, or it is damaged: {why}. Nothing of it was taken; "
+            "load another copy"
+        ) from error
