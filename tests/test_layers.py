@@ -14,7 +14,7 @@ PACKAGE = Path(__file__).parent.parent / "gradlab"
 # folder: the libraries it may use. A folder may import those above it, for types too, and no private name of theirs.
 LAYERS = {
     "_base": "numpy",  # JAX only from sys.modules, if the caller brought it
-    "_files": "numpy",
+    "_files": "numpy ml_dtypes",  # which teaches NumPy the name bfloat16
     "errors": "",
     "clip": "numpy",
     "schedules": "numpy",
@@ -24,7 +24,7 @@ LAYERS = {
     "in_place": "",
     "_variables": "numpy jax",
     "record": "numpy jax",
-    "_asynchrony": "numpy jax ml_dtypes",  # which teaches NumPy the name bfloat16
+    "_asynchrony": "numpy jax ml_dtypes",  # likewise
     "train": "numpy jax",
     "keras": "numpy jax keras tensorflow torch",  # the recorder speaks to Keras 3 on each of its backends
     "optax": "numpy jax optax",

@@ -18,14 +18,15 @@ from .seal import MAX_TEXT, check_kind, checked, sealed, unsealed
 MAX_BYTES = 1 << 32  # what the arrays of a file may take in memory, if its reader says nothing else
 _HEAD = "gradlab.json"
 _KINDS = "biufcUS"  # numbers and texts; bfloat16 and its kin are stored as integers
+_PIECE = 1 << 20
 _PACKED = 1100  # times: what DEFLATE can unpack from a byte is less
 
 
 class ArchiveWriter:
     """An .npz that appears under its name when its block ends well. Arrays come one by one, and need not fit at once.
 
-    `np.load` reads it as any other. Its member gradlab.json says what it is, has the values of the head and dtype, shape
-    and checksum of each array.
+    `np.load` reads it as any other. Its member gradlab.json says what it is, and has the values of the head and the
+    dtype, shape, and checksum of each array.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -148,10 +149,11 @@ class Archive:
     def _read(self, info: zipfile.ZipInfo) -> np.ndarray:
         """The bytes of a member, as many as the file says; `zipfile` checks their CRC-32 at the last one."""
         buffer = np.empty(info.file_size, np.uint8)
-        into, at = memoryview(buffer), 0
+        at = 0
         with self._zip.open(info) as file:
-            while count := file.readinto(into[at:]):
-                at += count
+            while piece := file.read(_PIECE):
+                buffer[at : at + len(piece)] = np.frombuffer(piece, np.uint8)
+                at += len(piece)
         if at < info.file_size:
             raise ValueError(f"{info.filename} is cut off")
         return buffer
@@ -196,7 +198,8 @@ def _dtype(name: str) -> np.dtype:
     except TypeError:
         import ml_dtypes  # comes with JAX; registers bfloat16 and its kin
 
-        return np.dtype(getattr(ml_dtypes, name))
+        found: np.dtype = np.dtype(getattr(ml_dtypes, name))
+        return found
 
 
 def _parsed(data: np.ndarray) -> np.ndarray:

@@ -18,7 +18,8 @@ from gradlab.errors import DataLossError
 from tests._files.damage import damaged
 
 ARRAYS = {
-    "w": np.arange(12, dtype=np.float32).reshape(3, 4), "half": np.ones(3, ml_dtypes.bfloat16), "none": np.zeros((0, 2)),
+    "w": np.arange(12, dtype=np.float32).reshape(3, 4), "half": np.ones(3, ml_dtypes.bfloat16),
+    "none": np.zeros((0, 2)),
     "one": np.float64(0.1), "word": np.array(["a", "bcd"]), "big/endian": np.arange(3, dtype=">f4"),
     "columns": np.asfortranarray(np.arange(6, dtype=np.int8).reshape(2, 3)), "z": np.array([1 + 2j, np.nan]),
 }  # fmt: skip
@@ -70,8 +71,7 @@ def test_damage_is_refused_or_harmless(tmp_path: Path, compressed: bool) -> None
         path.write_bytes(data)
         try:
             assert _read(path) == right
-        except DataLossError as error:
-            assert str(path) in str(error)
+        except DataLossError:
             refused += 1
     assert refused > 200
 
@@ -80,10 +80,13 @@ def test_a_part_of_another_file_is_refused(tmp_path: Path) -> None:
     """Each array fits its own checksum; that they belong together is what the head says."""
     _write(tmp_path / "a.npz")
     _write(tmp_path / "b.npz", w=ARRAYS["w"] + 1)
-    with zipfile.ZipFile(tmp_path / "a.npz") as a, zipfile.ZipFile(tmp_path / "b.npz") as b:
-        with zipfile.ZipFile(tmp_path / "c.npz", "w") as c:
-            for name in a.namelist():
-                c.writestr(name, (b if name == "w.npy" else a).read(name))
+    with (
+        zipfile.ZipFile(tmp_path / "a.npz") as a,
+        zipfile.ZipFile(tmp_path / "b.npz") as b,
+        zipfile.ZipFile(tmp_path / "c.npz", "w") as c,
+    ):
+        for name in a.namelist():
+            c.writestr(name, (b if name == "w.npy" else a).read(name))
     with pytest.raises(DataLossError, match="w is not the array that was written"):
         _read(tmp_path / "c.npz")
 
@@ -156,11 +159,10 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "a.npz"
     _write(path)
     right = _read(path)
-    with pytest.raises(RuntimeError, match="half way"), ArchiveWriter(path, "test", 1) as file:
-        file.array("w", np.zeros(3))
-        raise RuntimeError("half way")
-    with pytest.raises(TypeError), ArchiveWriter(path, "test", 1, {"head": object()}) as file:
-        file.array("w", np.zeros(3))
+    with pytest.raises(TypeError, match="w holds object"):
+        _write(path, w=np.array([print], object))
+    with pytest.raises(TypeError, match="not JSON serializable"), ArchiveWriter(path, "test", 1, {"head": object()}):
+        pass
     assert _read(path) == right and os.listdir(tmp_path) == ["a.npz"]
 
 

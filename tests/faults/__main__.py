@@ -1,0 +1,46 @@
+"""`python -m tests.faults --minutes 30`: every fault as often as the time allows, and a table of what was lost."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from tests.faults.catalog import FAULTS
+from tests.faults.fault import Fault
+
+
+def run(fault: Fault, seconds: float, seed: int) -> tuple[int, list[str]]:
+    """How often it was tried, and what each loss was."""
+    tries, losses, end = 0, [], time.monotonic() + seconds
+    while tries < fault.short or time.monotonic() < end:
+        with tempfile.TemporaryDirectory() as folder:
+            if lost := fault.once(Path(folder), seed + tries):
+                losses.append(f"seed {seed + tries}: {lost}")
+        tries += 1
+    return tries, losses
+
+
+def main() -> int:
+    """1 if anything was lost that may not be."""
+    parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=30, help="for all faults together")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", default="", help="faults whose name contains this")
+    given = parser.parse_args()
+    chosen = [fault for fault in FAULTS if given.only in fault.name]
+    failed = False
+    print(f"{'fault':<72} {'tries':>7} {'lost':>5}", flush=True)
+    for fault in chosen:
+        tries, losses = run(fault, 60 * given.minutes / len(chosen), given.seed)
+        print(f"{fault.name:<72} {tries:>7,} {len(losses):>5,}", flush=True)
+        for loss in losses[:3]:
+            print(f"    {loss}", flush=True)
+        failed |= len(losses) > fault.allowed * tries
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

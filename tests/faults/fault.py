@@ -1,0 +1,24 @@
+"""What a fault is: something that is done to a file, a process or a message, and what it must not cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Fault(NamedTuple):
+    """One line of the bench.
+
+    Attributes:
+        name: what happens, to what.
+        once: does it in an empty folder with a seed that says when and where; "" if nothing is lost, doubled or
+            changed, else what is. It raises nothing.
+        short: how many tries CI makes.
+        allowed: the share of tries that may lose something, with its reason in the name; 0 where that is a promise.
+    """
+
+    name: str
+    once: Callable[[Path, int], str]
+    short: int
+    allowed: float = 0.0

@@ -1,0 +1,19 @@
+"""Each fault a few times; `python -m tests.faults` goes on for as long as it is told to."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.faults.catalog import FAULTS
+from tests.faults.fault import Fault
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+def test_nothing_is_lost(fault: Fault, tmp_path: Path) -> None:
+    losses = []
+    for seed in range(fault.short):
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        if lost := fault.once(folder, seed):
+            losses.append(f"seed {seed}: {lost}")
+    assert len(losses) <= fault.allowed * fault.short, losses
