@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .errors import InvalidArgumentError
+from .errors import DTypeError, InvalidArgumentError
 from .sums import eigen_sum
 from .types import A, Namespace, Number
 from .types import Array as Array
@@ -85,6 +85,17 @@ def as_array(x: Any, name: str = "t") -> Array:
 def is_float(dtype: Any) -> bool:
     """True for float16, bfloat16, float32 and float64."""
     return bool(np.dtype(dtype).kind == "f" or np.dtype(dtype).name == "bfloat16")
+
+
+def reals(x: Any, name: str) -> Array:
+    """The array behind `x` if its entries are real numbers, for float32 to be made of it; DTypeError otherwise."""
+    if x is None:
+        raise InvalidArgumentError(f"{name} must be real numbers, got None")
+    with np.errstate(over="ignore"):  # a number too large for float32; who takes it may say more
+        array = as_array(x, name)
+    if np.dtype(array.dtype).kind not in "biuf" and not is_float(array.dtype):
+        raise DTypeError(f"{name} must be real numbers, got {array.dtype}")
+    return array
 
 
 def is_python_number(x: Any) -> bool:

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from .errors import InvalidArgumentError
+
 
 def distinct(ids: np.ndarray, rows: int | None = None) -> tuple[np.ndarray, np.ndarray]:
     """The distinct ids, and for each entry which of them it is: in order, faster than `np.unique`.
@@ -30,6 +32,21 @@ def distinct(ids: np.ndarray, rows: int | None = None) -> tuple[np.ndarray, np.n
     inverse = np.empty(ids.size, np.uint32)
     inverse[order] = np.cumsum(first, dtype=np.uint32) - np.uint32(1)
     return ordered[first], inverse
+
+
+def integers(x: Any, name: str) -> np.ndarray:
+    """The array behind `x` if its entries are integers, whichever; an empty one may be of any dtype.
+
+    Raises:
+        InvalidArgumentError: they are something else.
+
+    >>> integers([1, 2], "the ids").tolist(), integers([], "the ids").dtype
+    ([1, 2], dtype('int64'))
+    """
+    array = np.asarray(x)
+    if array.size and array.dtype.kind not in "iu":
+        raise InvalidArgumentError(f"{name} must be integers, got {array.dtype}")
+    return array if array.size else array.astype(np.int64)
 
 
 def sorting(ids: np.ndarray) -> np.ndarray:

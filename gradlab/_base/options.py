@@ -1,8 +1,12 @@
-"""Arguments that choose one of a few words."""
+"""Arguments that choose one of a few words, and numbers that count."""
 
 from __future__ import annotations
 
 from typing import Any, Literal
+
+import numpy as np
+
+from .errors import InvalidArgumentError
 
 Semantics = Literal["tf2.21", "tf2.3"]
 
@@ -17,6 +21,12 @@ def check_choice(name: str, given: Any, allowed: tuple[str, ...]) -> None:
     """Refuse a field that is none of its allowed words."""
     if given not in allowed:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {given!r}")
+
+
+def check_count(name: str, given: Any, least: int = 1) -> None:
+    """Refuse what is no integer, or one below the least."""
+    if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < least:
+        raise InvalidArgumentError(f"{name} must be an integer of at least {least}, got {given!r}")
 
 
 def is_strict(strict: Any) -> bool:

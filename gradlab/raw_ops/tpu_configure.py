@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._base.errors import FailedPreconditionError, InvalidArgumentError
+from .._base.errors import DTypeError, FailedPreconditionError, InvalidArgumentError
 from .tpu_op import Config, Tensor, Tensors, op, part, system
 from .tpu_shapes import SCALAR, fixed, partitioner, strings
 
@@ -174,4 +174,7 @@ def _check_equal(*parts: Any) -> None:
 def _bytes(x: Any) -> bytes:
     if hasattr(x, "SerializeToString"):
         x = x.SerializeToString()
-    return x.encode() if isinstance(x, str) else bytes(np.asarray(x, object).item())
+    found = x.encode() if isinstance(x, str) else np.asarray(x, object).item()
+    if not isinstance(found, bytes):  # bytes(5) would be five zeros
+        raise DTypeError(f"a part of a configuration must be bytes, got {found!r}")
+    return found

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._base.arrays import reals
 from .._base.errors import InvalidArgumentError
-from .._base.indices import distinct, filled, ranks, roomy
+from .._base.indices import distinct, filled, integers, ranks, roomy
 from .._steps.jax import jax
 from .lookups import OUTSIDE, Lookups, combiner_gains
 from .placement import Placement
@@ -144,8 +145,10 @@ def normalized(feature: Feature, table: Table, given: Ids, policy: Policy) -> tu
     """Output row, table row and gain of each lookup that is made (uint32, uint32, float32)."""
     length = feature.sequence_length
     count = feature.samples // length if length else feature.samples
-    samples, ids = np.asarray(given.samples, np.int64), np.asarray(given.ids)
-    weights = None if given.weights is None else np.asarray(given.weights, np.float32)
+    name = f"feature {feature.name!r}"
+    samples = integers(given.samples, f"the samples of {name}").astype(np.int64)
+    ids = integers(given.ids, f"the ids of {name}")
+    weights = None if given.weights is None else np.asarray(reals(given.weights, f"the weights of {name}"), np.float32)
     _check(feature, samples, ids, weights, count)
     rows, keep = rows_of(feature, table, samples, ids, policy)
     if length:
@@ -163,7 +166,11 @@ def _in_sequence(feature: Feature, samples: np.ndarray, places: Any) -> tuple[np
     """Where in its output each id of a sequence goes, and whether that is inside."""
     if (samples[1:] < samples[:-1]).any():
         raise InvalidArgumentError(f"the samples of feature {feature.name!r}, a sequence, must not decrease")
-    place = ranks(samples) if places is None else np.asarray(places, np.int64)
+    place = (
+        ranks(samples)
+        if places is None
+        else integers(places, f"the places of feature {feature.name!r}").astype(np.int64)
+    )
     return samples * feature.sequence_length + place, (place >= 0) & (place < feature.sequence_length)
 
 
@@ -181,8 +188,6 @@ def _check(feature: Feature, samples: np.ndarray, ids: np.ndarray, weights: np.n
     sizes = {"samples": samples.shape, "ids": ids.shape} | ({} if weights is None else {"weights": weights.shape})
     if len(set(sizes.values())) > 1 or samples.ndim != 1:
         raise InvalidArgumentError(f"feature {feature.name!r} needs vectors of one length, got {sizes}")
-    if ids.size and ids.dtype.kind not in "iu":
-        raise InvalidArgumentError(f"the ids of feature {feature.name!r} must be integers, got {ids.dtype}")
     if samples.size and not 0 <= samples.min() <= samples.max() < count:
         raise InvalidArgumentError(
             f"feature {feature.name!r} has samples 0 to {count - 1}, got {samples.min()} to {samples.max()}"

@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._base.arrays import reals
 from .._base.errors import InvalidArgumentError
+from .._base.indices import integers
 from .batch import Ids
 from .plan import Feature
 
@@ -76,7 +78,7 @@ class Reader:
         elif hasattr(values, "indices") and hasattr(values, "values"):
             values = (values.indices, values.values)
         if isinstance(values, tuple):
-            return self.structured(*(np.asarray(x) for x in values[:2]))
+            return self.structured(integers(values[0], f"where the values of {self.name} are"), np.asarray(values[1]))
         if isinstance(values, list) and is_nested(values, len(self.shape)):
             return self.lists(values)
         return self.dense(np.asarray(values))
@@ -160,7 +162,7 @@ def _weights(feature: Feature, ids: Entries, weights: Any) -> np.ndarray | None:
             f"{name} needs a weight for each id, written in the same places; got {ids.values.size} ids and "
             f"{given.values.size} weights"
         )
-    return given.values.astype(np.float32)
+    return np.asarray(reals(given.values, f"the weights of {name}"), np.float32)
 
 
 def _is_vector(x: Any) -> bool:

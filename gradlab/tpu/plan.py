@@ -7,7 +7,8 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple, get_args
 
-from .._base.options import check_choice
+from .._base.arrays import reals
+from .._base.options import check_choice, check_count
 from ..rules import Rule, StochasticGradientDescent
 from .lookups import Combiner
 from .policy import Policy
@@ -51,8 +52,8 @@ class Table:
     `step_counter` feeds the rule's field of that name. The rule is lazy unless it says otherwise.
 
     Raises:
-        ValueError: no rows or no width, an unknown combiner, limits that cross, or a rule that moves every row without
-            `accumulate`.
+        ValueError: rows or a width that are no integers of at least 1, a rate that is no number, an unknown combiner,
+            limits that cross, or a rule that moves every row without `accumulate`.
 
     Source: `TableDescriptor` and `OptimizationParameters`, TensorFlow 2.21 (2026).
 
@@ -75,13 +76,15 @@ class Table:
     step_counter: Tag | None = None
 
     def __post_init__(self) -> None:
-        if self.rows < 1 or self.width < 1:
-            raise ValueError(f"table {self.name!r} must have rows and width, got {self.rows} x {self.width}")
+        check_count(f"the rows of table {self.name!r}", self.rows)
+        check_count(f"the width of table {self.name!r}", self.width)
         if self.rows > MOST_ROWS:
             raise ValueError(f"table {self.name!r} can have at most {MOST_ROWS} rows, got {self.rows}")
         check_choice(f"the combiner of table {self.name!r}", self.combiner, get_args(Combiner))
         check_limits(f"gradient_limits of table {self.name!r}", self.gradient_limits)
         check_limits(f"weight_limits of table {self.name!r}", self.weight_limits)
+        if not isinstance(self.learning_rate, Tag):
+            reals(self.learning_rate, f"the learning rate of table {self.name!r}")
         if not self.rule.lazy and not self.accumulate:
             raise ValueError(f"table {self.name!r}: a rule that moves every row needs accumulate=True")
 
@@ -96,6 +99,9 @@ class Feature:
     """One column of ids: which table it reads, and the shape of what one core looks up, without the reduced axis.
 
     With a `sequence_length` the last entry of the shape is that length: ids are not combined but stand in a row.
+    Raises:
+        ValueError: sizes that are no integers.
+
     Source: `FeatureDescriptor`, TensorFlow 2.21 (2026).
 
     >>> Feature("history", 0, (32, 5), sequence_length=5).samples
@@ -106,6 +112,10 @@ class Feature:
     table: int
     shape: tuple[int, ...]
     sequence_length: int = 0
+
+    def __post_init__(self) -> None:
+        for n in (*self.shape, self.sequence_length):
+            check_count(f"each size of feature {self.name!r}", n, 0)
 
     @property
     def samples(self) -> int:
@@ -135,10 +145,10 @@ class Plan:
 
     def __post_init__(self) -> None:
         for f in self.features:
+            check_count(f"the table of feature {f.name!r}", f.table, 0)
             if not 0 <= f.table < len(self.tables):
                 raise ValueError(f"feature {f.name!r} reads table {f.table}, but there are {len(self.tables)}")
-        if self.cores < 1:
-            raise ValueError(f"cores must be at least 1, got {self.cores}")
+        check_count("cores", self.cores)
         if not isinstance(self.policy, Policy):
             raise TypeError(f"policy must be a gl.tpu.Policy, got {type(self.policy).__name__}")
         used = sorted({n for t in self.tables for n in t.tags})

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .._base.arrays import Array
+from .._base.arrays import Array, reals
 from .._steps.jax import jax, jnp
 from ..rules.rule import Shared, Slots
 from .placement import ONE_DEVICE, Placement
@@ -47,7 +47,8 @@ def create(plan: Plan, tables: Sequence[Any], slots: Sequence[Sequence[Any] | No
         slots: the same for their slots, None where the rule shall make them.
 
     Raises:
-        ValueError: another number of tables or slots than the plan has, or another shape; names the table.
+        ValueError: another number of tables or slots than the plan has, another shape, or no real numbers; names the
+            table.
 
     Source: op `LoadAllTPUEmbeddingParameters`, TensorFlow 2.21 (2026).
 
@@ -57,13 +58,13 @@ def create(plan: Plan, tables: Sequence[Any], slots: Sequence[Sequence[Any] | No
     """
     if len(tables) != len(plan.tables):
         raise ValueError(f"the plan has {len(plan.tables)} tables, got {len(tables)}")
-    arrays = tuple(jnp.asarray(x, jnp.float32) for x in tables)
+    arrays = tuple(_float32(x, f"table {t.name!r}") for t, x in zip(plan.tables, tables, strict=True))
     given = [None] * len(arrays) if slots is None else list(slots)
     if len(given) != len(arrays):
         raise ValueError(f"the plan has {len(arrays)} tables, got slots of {len(given)}")
     made = []
     for t, w, own in zip(plan.tables, arrays, given, strict=True):
-        full = t.rule.init(w) if own is None else tuple(jnp.asarray(s, jnp.float32) for s in own)
+        full = t.rule.init(w) if own is None else tuple(_float32(s, f"a slot of table {t.name!r}") for s in own)
         if len(full) != len(t.rule.slots):
             raise ValueError(f"table {t.name!r} has the slots {', '.join(t.rule.slots) or 'none'}; got {len(full)}")
         for name, x in (("parameters", w), *zip(t.rule.slots, full, strict=True)):
@@ -71,3 +72,8 @@ def create(plan: Plan, tables: Sequence[Any], slots: Sequence[Sequence[Any] | No
                 raise ValueError(f"{name} of table {t.name!r} must have shape {(t.rows, t.width)}, got {x.shape}")
         made.append(full)
     return State(plan, arrays, tuple(made), tuple(t.rule.start() for t in plan.tables))
+
+
+def _float32(x: Any, name: str) -> Array:
+    made: Array = jnp.asarray(reals(x, name), jnp.float32)
+    return made

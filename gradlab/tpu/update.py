@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from .._base.arrays import Array, sum_duplicates
+from .._base.arrays import Array, reals, sum_duplicates
 from .._base.errors import InvalidArgumentError
 from .._base.slices import IndexedSlices
 from .._steps import apply
@@ -175,7 +175,7 @@ def rule_at(table: Table, common: Shared, learning_rates: Sequence[Any]) -> Rule
 
 def check_rates(plan: Plan, learning_rates: Sequence[Any]) -> tuple[Array, ...]:
     """The learning rates as float32 scalars, one for each tag."""
-    rates = tuple(jnp.asarray(r, jnp.float32) for r in learning_rates)
+    rates = tuple(jnp.asarray(reals(r, f"learning rate {k}"), jnp.float32) for k, r in enumerate(learning_rates))
     if len(rates) != plan.tag_count:
         raise InvalidArgumentError(f"the plan has {plan.tag_count} learning-rate tags, got {len(rates)} rates")
     for k, r in enumerate(rates):
@@ -189,6 +189,7 @@ def check_gradients(plan: Plan, gradients: Sequence[Any]) -> None:
     if len(gradients) != len(plan.features):
         raise InvalidArgumentError(f"the plan has {len(plan.features)} features, got {len(gradients)} gradients")
     for k, (f, g) in enumerate(zip(plan.features, gradients, strict=True)):
+        reals(g, f"the gradient of feature {f.name!r}")
         if jnp.shape(g) != plan.activation_shape(k):
             raise InvalidArgumentError(
                 f"the gradient of feature {f.name!r} must have the shape of its activations, "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gradlab import raw_ops, tpu
-from gradlab.errors import FailedPreconditionError, InvalidArgumentError
+from gradlab.errors import DTypeError, FailedPreconditionError, InvalidArgumentError
 
 
 def test_configured_once() -> None:
@@ -43,3 +43,10 @@ def test_parts_of_two_configurations_are_refused() -> None:
         raw_ops.ConnectTPUEmbeddingHosts(network_configs=[[one, one]])
     with pytest.raises(InvalidArgumentError, match="got UNSPECIFIED"):
         raw_ops.ExecuteTPUEmbeddingPartitioner(config=b"")
+
+
+@pytest.mark.parametrize("part", [2**31, 1.5, None, True])
+def test_a_part_that_is_no_bytes_is_refused_at_once(part: object) -> None:
+    """`bytes(2**31)` would be two gigabytes of zeros."""
+    with pytest.raises(DTypeError, match="must be bytes, got"):
+        raw_ops.FinalizeTPUEmbeddingV2(common_config=b"", memory_config=part)

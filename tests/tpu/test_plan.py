@@ -31,15 +31,15 @@ def test_plans_are_values() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Table("t", 0, 4), "table 't' must have rows and width, got 0 x 4"),
-        (lambda: Table("t", 4, 0), "table 't' must have rows and width, got 4 x 0"),
+        (lambda: Table("t", 0, 4), "the rows of table 't' must be an integer of at least 1, got 0"),
+        (lambda: Table("t", 4, 0), "the width of table 't' must be an integer of at least 1, got 0"),
         (lambda: Table("t", 2**31, 1), "table 't' can have at most 2147483647 rows, got 2147483648"),
         (lambda: Table("t", 4, 1, combiner=cast(Any, "avg")), "combiner of table 't' must be .* 'sqrtn'; got 'avg'"),
         (lambda: Table("t", 4, 1, Adam(lazy=False), accumulate=False), "table 't': a rule that moves every row"),
         (lambda: Table("t", 4, 1, Lion(lazy=False), accumulate=False), "needs accumulate=True"),
         (lambda: Plan(TABLES, (Feature("x", 2, (3,)),)), "feature 'x' reads table 2, but there are 2"),
-        (lambda: Plan(TABLES, (Feature("x", -1, (3,)),)), "feature 'x' reads table -1, but there are 2"),
-        (lambda: Plan(TABLES, (), cores=0), "cores must be at least 1, got 0"),
+        (lambda: Plan(TABLES, (Feature("x", -1, (3,)),)), "the table of feature 'x' must be an integer of at least 0"),
+        (lambda: Plan(TABLES, (), cores=0), "cores must be an integer of at least 1, got 0"),
         (lambda: Plan((Table("t", 1, 1, learning_rate=Tag(1)),), ()), r"without gaps; the tables use \[1\]"),
     ],
 )

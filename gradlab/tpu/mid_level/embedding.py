@@ -12,6 +12,7 @@ from jax.sharding import Mesh
 
 from ..._base.arrays import Array, is_jax
 from ..._base.errors import EmbeddingWarning, warn
+from ..._base.options import check_count
 from ..._steps.jax import jnp
 from ...rules import Rule
 from ..batch import Ids, normalized
@@ -160,8 +161,7 @@ def _check_custom(tables: Sequence[TableConfig], engine: str | Engine | None) ->
 
 def _cores(given: int | None, mesh: Mesh | None) -> int:
     cores = (1 if mesh is None else mesh.size) if given is None else given
-    if not isinstance(cores, int) or cores < 1:
-        raise ValueError(f"num_cores must be an integer of at least 1, got {given!r}")
+    check_count("num_cores", cores)
     if mesh is not None and cores % mesh.size:
         raise ValueError(f"num_cores must be a multiple of the {mesh.size} devices of the mesh, got {cores}")
     return cores

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._base.arrays import Array
+from ..._base.arrays import Array, reals
 from ..._base.errors import EmbeddingWarning, InvalidArgumentError, warn
 from ..._steps.jax import jnp
 from ..lookup_sparse import embedding_lookup_sparse, safe_embedding_lookup_sparse
@@ -114,7 +114,7 @@ def _lookup(path: str, feature: FeatureConfig, table: Any, ids: Any, weights: An
     kind = _kind(ids)
     if weights is not None:
         _check_weights(path, feature, kind, weights)
-    table = jnp.asarray(table, jnp.float32)
+    table = jnp.asarray(reals(table, f"the table of feature {path!r}"), jnp.float32)
     if kind == "dense":
         if feature.max_sequence_length:
             raise ValueError(f"feature {path!r} is a sequence, which dense ids cannot be")

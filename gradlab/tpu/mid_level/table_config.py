@@ -179,6 +179,7 @@ def shape_of(given: Any) -> Shape:
 
 
 def _check_count(name: str, given: Any, least: int) -> None:
+    """As TensorFlow, which takes no integers of NumPy here."""
     if not isinstance(given, int) or given < least:
         raise ValueError(f"{name} must be an integer of at least {least}, got {given!r}")
 

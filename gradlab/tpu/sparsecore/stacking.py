@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..._base.arrays import reals
 from ..plan import Plan
 
 WIDTH_MULTIPLE = ROWS_MULTIPLE = 8  # widths, and the rows of a table on one SparseCore, are multiples of these
@@ -239,7 +240,7 @@ def _filled(stack: Stack, tables: Mapping[str, Any], padding: float) -> np.ndarr
     for p in stack.places:
         if p.table not in tables:
             raise ValueError(f"stack {stack.name!r} needs table {p.table!r}, got {', '.join(tables) or 'none'}")
-        table = np.asarray(tables[p.table], np.float32)
+        table = np.asarray(reals(tables[p.table], f"table {p.table!r}"), np.float32)
         if table.shape != (p.rows, p.width):
             raise ValueError(f"table {p.table!r} must have shape {(p.rows, p.width)}, got {table.shape}")
         out[(*p.positions(stack.shards, np.arange(p.rows)), slice(p.width))] = table

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from jax.sharding import Mesh
 
-from ..._base.arrays import Array
+from ..._base.arrays import Array, reals
 from ..._base.errors import InvalidArgumentError
 from ..._steps.jax import jax, jnp
 from ..batch import Batch
@@ -77,9 +77,7 @@ def _names(rule: Any) -> tuple[str, ...]:
 
 
 def _checked(table: str, name: str, x: Any, shape: tuple[int, ...]) -> np.ndarray:
-    array = np.asarray(x)
-    if array.dtype.kind not in "fiub" and array.dtype.name != "bfloat16":
-        raise InvalidArgumentError(f"{name} of table {table!r} must be numbers, got {array.dtype}")
+    array = np.asarray(reals(x, f"{name} of table {table!r}"))
     if array.shape != shape:
         raise InvalidArgumentError(f"{name} of table {table!r} must have shape {shape} here, got {array.shape}")
     return array.astype(np.float32)

@@ -140,8 +140,8 @@ def test_cores_of_replicas() -> None:
     [
         ("mode: TRAINING", "", "mode must be TRAINING, INFERENCE or BACKWARD_PASS_ONLY, got UNSPECIFIED"),
         ("vocabulary_size: 8", "", r"table 'a' has 0 rows for 1 host, .*set vocabulary_size to 1"),
-        ("dimension: 4", "", "table 'a' must have rows and width, got 8 x 0"),
-        ("dimension: 4", "dimension: -4", "table 'a' must have rows and width, got 8 x -4"),
+        ("dimension: 4", "", "the width of table 'a' must be an integer of at least 1, got 0"),
+        ("dimension: 4", "dimension: -4", "the width of table 'a' must be an integer of at least 1, got -4"),
         ("mode:", "num_hosts: 9 mode:", r"table 'a' has 8 rows for 9 hosts, and none may be empty; set .* to 9"),
         ("adagrad {}", "", r"table 'a': the parameters name no optimizer; set one of"),
         ("constant: 0.5", "", r"table 'a': no learning rate is set; set learning_rate.constant"),

@@ -1,5 +1,7 @@
 """The message that tables and features amount to. Bytes are compared with TensorFlow's in conformance/."""
 
+from typing import Any
+
 import pytest
 
 from gradlab.tpu import SGD, Adagrad, FeatureConfig, QuantizationConfig, TableConfig, configuration
@@ -40,7 +42,15 @@ def test_what_is_around_the_tables() -> None:
     assert quantization.clipping_limits.HasField("upper") and quantization.clipping_limits.upper.value == 0.0
 
 
-def test_a_rate_that_is_no_number_is_refused() -> None:
-    table = TableConfig(3, 4, optimizer=SGD("fast"), name="t")  # type: ignore[arg-type]
-    with pytest.raises(TypeError):
+@pytest.mark.parametrize(
+    ("rate", "error", "said"),
+    [
+        ("fast", TypeError, "be numbers, got 'fast'"),
+        (None, ValueError, "real numbers, got None"),
+        (1j, TypeError, "got c"),
+    ],
+)
+def test_a_rate_that_is_no_number_is_refused(rate: Any, error: type[Exception], said: str) -> None:
+    table = TableConfig(3, 4, optimizer=SGD(rate), name="t")
+    with pytest.raises(error, match=f"learning_rate of SGD must.*{said}"):
         configuration([FeatureConfig(table)], [(2,)])

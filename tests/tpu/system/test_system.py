@@ -187,7 +187,7 @@ def test_loading_is_all_or_nothing() -> None:
         s.load(0, [np.ones((4, 1))] * 3)
     with pytest.raises(InvalidArgumentError, match="the hidden accumulator of table 't' holds gradients"):
         s.load(0, [np.ones((4, 1))] * 2)
-    with pytest.raises(InvalidArgumentError, match="must be numbers"):
+    with pytest.raises(InvalidArgumentError, match="must be real numbers"):
         s.load(0, [np.full((4, 1), "a")])
     assert rows(s) == [0, 0, 0, 0]
 
