@@ -27,10 +27,6 @@ _BAD: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: Table("t", 10, True), InvalidArgumentError, "the width of table 't' must be an integer .* got True"),
     (lambda: Table("t", 10, 4, learning_rate=None), InvalidArgumentError, "rate of table 't' .* got None"),
     (lambda: Table("t", 10, 4, learning_rate="0.1"), TypeError, "rate of table 't' must be numbers, got '0.1'"),
-    (
-        DTypeError,
-        "learning_rate of Adagrad must be real numbers, got complex64",
-    ),
     (lambda: Feature("f", 0, (2.5,)), InvalidArgumentError, "size of feature 'f' must be an integer .* got 2.5"),
     (
         lambda: Plan(PLAN.tables, (Feature("f", 0.0, (2,)),)),
