@@ -6,6 +6,7 @@ A part is a marker. The default run leaves all of them out, says so at once, and
 from __future__ import annotations
 
 import importlib.util
+import re
 import shutil
 from functools import cache
 from pathlib import Path
@@ -68,13 +69,25 @@ def of_file(path: Path) -> list[str]:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """A smoke test reads its own files only; what needs a tool that is not here is not read."""
+    """What holds no test that is asked for, or needs a tool that is not here, is not read: each worker reads it all."""
     if collection_path.is_dir():
         return None
     markers = of_file(collection_path)
     if config.option.markexpr == "smoke" and "smoke" not in markers:
         return True
+    if not selected(config.option.markexpr, "") and not _asked_for(collection_path, markers, config.option.markexpr):
+        return True
     return any(lacking(PARTS[marker]) for marker in markers if marker in PARTS) or None
+
+
+def _asked_for(path: Path, markers: list[str], expression: str) -> bool:
+    """Whether a file may hold tests with a marker that `-m expression` takes: it has one, or writes one."""
+    words = {"exhaustive": "exhaustive|sampled"}  # of a sampled test the cases that are left out are exhaustive
+    asked = [marker for marker in (*PARTS, "smoke", "long") if selected(expression, marker)]
+    if not asked or set(asked) & set(markers):  # no part at all: a marker that is not of this list
+        return True
+    written = "|".join(words.get(marker, marker) for marker in asked)
+    return re.search(rf"mark\.({written})\b", path.read_text("utf-8", errors="replace")) is not None
 
 
 def selected(expression: str, marker: str) -> bool:
