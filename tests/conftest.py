@@ -26,6 +26,7 @@ os.environ["JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES"] = "-1"
 import hypothesis
 import ipywidgets
 import pytest
+from xdist.scheduler import LoadFileScheduling
 
 import gradlab as gl
 from tests import parts
@@ -76,6 +77,18 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """Processes for `-n auto`: none for a few files, whose tests begin sooner without."""
     return 0 if config.option.file_or_dir else min(os.cpu_count() or 1, MOST_WORKERS)
+
+
+class ByFile(LoadFileScheduling):
+    """Files go to workers whole, those that run TensorFlow beside gradlab all to one: to import it takes ten seconds."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file: str = super()._split_scope(nodeid)
+        return "tensorflow" if file.startswith("tests/conformance/test_live_") else file
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile | None:
+    return ByFile(config, log) if config.option.dist == "loadfile" else None
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
