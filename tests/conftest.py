@@ -80,7 +80,7 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 
 class ByFile(LoadFileScheduling):
-    """Files go to workers whole, those that run TensorFlow beside gradlab all to one: to import it takes ten seconds."""
+    """Files go to workers whole; those that run TensorFlow go to one, for it takes ten seconds to import."""
 
     def _split_scope(self, nodeid: str) -> str:
         file: str = super()._split_scope(nodeid)
