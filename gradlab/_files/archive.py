@@ -139,7 +139,7 @@ class Archive:
             x = _parsed(self._read(info))
             if self._entries is not None:
                 entry = self._entries[name]
-                x = x.view(_dtype(entry["dtype"]))
+                x = x.view(dtype_named(entry["dtype"]))
                 if [list(x.shape), info.CRC] != [entry["shape"], entry["crc32"]]:
                     raise ValueError(f"{name} is not the array that was written")
             if shape is not None and x.shape != shape:
@@ -192,7 +192,8 @@ def _plain(name: str, x: np.ndarray) -> tuple[str, np.ndarray]:
     raise TypeError(f"a file holds arrays of numbers; {name} holds {x.dtype}")
 
 
-def _dtype(name: str) -> np.dtype:
+def dtype_named(name: str) -> np.dtype:
+    """Of a dtype's `str` or, for bfloat16 and its kin, its name."""
     try:
         return np.dtype(name)
     except TypeError:
