@@ -126,8 +126,8 @@ class Archive:
         """All of them."""
         return {name: self.array(name) for name in self.names()}
 
-    def array(self, name: str, shape: tuple[int, ...] | None = None) -> np.ndarray:
-        """The array of a name, which nobody else holds; of this shape if one is given.
+    def array(self, name: str, shape: tuple[int, ...] | None = None, *, max_bytes: int | None = None) -> np.ndarray:
+        """The array of a name, which nobody else holds; of this shape if one is given, no larger than `max_bytes`.
 
         Raises:
             DataLossError: it is missing, damaged, or another one than the file says.
@@ -136,6 +136,8 @@ class Archive:
             info = self._members.get(f"{name}.npy")
             if info is None:
                 raise ValueError(f"it has no array {name!r}")
+            if max_bytes is not None and info.file_size > max_bytes:
+                raise ValueError(f"{name} takes {info.file_size:,} bytes, {max_bytes:,} are allowed")
             x = _parsed(self._read(info))
             if self._entries is not None:
                 entry = self._entries[name]
