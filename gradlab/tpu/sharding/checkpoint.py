@@ -29,8 +29,8 @@ def save(state: State, folder: str | Path) -> None:
     writes the shards of its own devices.
 
     Raises:
-        DataLossError: the folder holds a damaged manifest, or another save removed the shards of this one; also a
-            ValueError. OSError: it cannot be written; the older state stays.
+        DataLossError: the folder holds a damaged manifest; also a ValueError. OSError: it cannot be written; the older
+            state stays.
 
     Source: `RetrieveAllTPUEmbeddingParameters`, TensorFlow 2.21 (2026), and the checkpoint that follows it.
 

@@ -7,8 +7,9 @@ two saves into one folder at the same time, one is there whole.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+import time
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import numpy as np
 
 from ..._base.errors import DataLossError
 from ..._files.archive import MAX_BYTES, Archive, ArchiveWriter
+from ..._files.replace import FORGOTTEN
 from ..._files.seal import checked, field, read_json, whole, write_json
 
 BLOCK = 1 << 22  # bytes of a block, or one row
@@ -115,16 +117,12 @@ class ShardReader:
 
 
 def write_manifest(folder: Path, content: Mapping[str, Any]) -> None:
-    """Replace the manifest in one step; files of earlier saves are removed.
-
-    Raises:
-        DataLossError: a file of this save is gone, for a later save was faster.
-    """
-    for name in content["files"]:
-        if not (folder / name).exists():
-            raise DataLossError(f"{folder / name} is gone, somebody else saved into this folder; save once more")
+    """Replace the manifest in one step; the files that the older one named are removed, and forgotten ones."""
+    earlier: list[str] = []
+    with suppress(FileNotFoundError, DataLossError):
+        earlier = read_manifest(folder)["files"]
     write_json(folder / MANIFEST, _KIND, VERSION, content)
-    for old in _earlier(folder, content["number"]):
+    for old in _left(folder, earlier, content["files"]):
         old.unlink(missing_ok=True)
 
 
@@ -168,9 +166,10 @@ def _check_fields(content: Mapping[str, Any]) -> None:
         raise ValueError("its shared values and rates are not all numbers")
 
 
-def _earlier(folder: Path, number: int) -> Iterator[Path]:
-    """Files of saves before this one; those of one that goes on at the same time stay."""
+def _left(folder: Path, earlier: Collection[str], own: Collection[str]) -> Iterator[Path]:
+    """What no manifest will name again: a save that goes on at the same time keeps its shards."""
     for path in folder.glob("shard-*.npz*"):
-        found = re.match(r"shard-(\d+)-", path.name)
-        if found and int(found[1]) < number:
-            yield path
+        with suppress(FileNotFoundError):
+            forgotten = time.time() - path.stat().st_mtime > FORGOTTEN
+            if path.name not in own and (path.name in earlier or forgotten):
+                yield path

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -65,7 +66,8 @@ def test_shards_of_several_blocks_are_put_together(tmp_path: Path, monkeypatch: 
 def test_an_older_state_is_replaced_and_cleared_away(tmp_path: Path) -> None:
     plan = small()
     save(place(whole(plan), mesh(4)), tmp_path)
-    (tmp_path / "shard-1-0.npz.part").write_bytes(b"left by a crash")
+    (tmp_path / "shard-2-0.npz.part").write_bytes(b"left by a crash")
+    os.utime(tmp_path / "shard-2-0.npz.part", (0, 0))
     later = stepped_once(place(whole(plan), mesh(2)))
     save(later, tmp_path)
     names = sorted(p.name for p in tmp_path.iterdir())
