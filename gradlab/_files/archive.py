@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import math
 import os
+import struct
 import zipfile
 from collections.abc import Collection
 from contextlib import ExitStack
@@ -19,6 +20,8 @@ MAX_BYTES = 1 << 32  # what the arrays of a file may take in memory, if its read
 _HEAD = "gradlab.json"
 _KINDS = "biufcUS"  # numbers and texts; bfloat16 and its kin are stored as integers
 _PIECE = 1 << 20
+_END = struct.Struct("<4s4H2LH")  # of a ZIP file without a comment
+_MANY = 0xFFFF  # members, or more
 _PACKED = 1100  # times: what DEFLATE can unpack from a byte is less
 
 
@@ -174,6 +177,8 @@ def _members(file: zipfile.ZipFile, max_bytes: int | None) -> dict[str, zipfile.
     found = {info.filename: info for info in infos}
     if len(found) != len(infos):
         raise ValueError("two of its members have one name")
+    if len(infos) != (told := _told(file)) and told != _MANY:
+        raise ValueError(f"its directory has {len(infos)} of {told} members")
     for info in infos:
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) or info.flag_bits & 1:
             raise ValueError(f"{info.filename} is packed in another way than gradlab's")
@@ -183,6 +188,17 @@ def _members(file: zipfile.ZipFile, max_bytes: int | None) -> dict[str, zipfile.
     if max_bytes is not None and total > max_bytes:
         raise ValueError(f"its arrays take {total:,} bytes, max_bytes allows {max_bytes:,}")
     return found
+
+
+def _told(file: zipfile.ZipFile) -> int:
+    """How many members the end of the file tells of: one with a damaged length swallows those after it, unnoticed."""
+    assert file.fp is not None
+    file.fp.seek(-_END.size, os.SEEK_END)
+    mark, *numbers = _END.unpack(file.fp.read(_END.size))
+    if mark != b"PK\5\6":
+        raise ValueError("something follows its directory")
+    count: int = numbers[3]
+    return count
 
 
 def _plain(name: str, x: np.ndarray) -> tuple[str, np.ndarray]:
