@@ -12,6 +12,7 @@ from typing import Any
 from .._base import notebooks
 from .._base.extras import missing
 from .._base.notebooks import START, UsageError
+from .._files.replace import replaced
 from .commands import follow, is_link
 
 DEFAULT_FOLDER = Path("gradlab-notebooks")
@@ -24,18 +25,19 @@ def copy(source: Path, target: Path) -> Iterator[str]:
     Raises:
         UsageError: `target` cannot be a folder.
     """
+    added, kept = 0, []
     try:
         target.mkdir(parents=True, exist_ok=True)
+        for notebook in sorted(source.glob("*.ipynb")):
+            content, place = notebook.read_bytes(), target / notebook.name
+            if not place.exists():
+                with replaced(place) as part:
+                    part.write_bytes(content)
+                added += 1
+            elif place.read_bytes() != content:
+                kept.append(notebook.name)
     except OSError as error:
-        raise UsageError(f"cannot put notebooks into {target}: {error.strerror}") from error
-    added, kept = 0, []
-    for notebook in sorted(source.glob("*.ipynb")):
-        content, place = notebook.read_bytes(), target / notebook.name
-        if not place.exists():
-            place.write_bytes(content)
-            added += 1
-        elif place.read_bytes() != content:
-            kept.append(notebook.name)
+        raise UsageError(f"cannot put notebooks into {target}: {error.strerror or error}") from error
     if added:
         yield f"copied {added} notebook{'s' * (added > 1)} to {target}"
     if kept:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._base import notebooks
 from .._base.notebooks import UsageError
+from .._files.replace import replaced
 
 if TYPE_CHECKING:
     from ..exercises.key import Key
@@ -107,7 +108,8 @@ def _write_solved(folder: Path) -> Iterator[Path]:
         for path in sources:
             notebook = json.loads(path.read_text("utf-8"))
             notebook["cells"] = [new for cell in notebook["cells"] for new in _solved(cell)]
-            (folder / path.name).write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", "utf-8")
+            with replaced(folder / path.name) as part:
+                part.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", "utf-8")
             yield folder / path.name
     except OSError as error:
         raise UsageError(f"cannot write to {folder}: {error.strerror}") from error

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import math
 import os
+import struct
 import zipfile
 from collections.abc import Collection
 from contextlib import ExitStack
@@ -19,6 +20,8 @@ MAX_BYTES = 1 << 32  # what the arrays of a file may take in memory, if its read
 _HEAD = "gradlab.json"
 _KINDS = "biufcUS"  # numbers and texts; bfloat16 and its kin are stored as integers
 _PIECE = 1 << 20
+_END = struct.Struct("<4s4H2LH")  # of a ZIP file without a comment
+_MANY = 0xFFFF  # members, or more
 _PACKED = 1100  # times: what DEFLATE can unpack from a byte is less
 
 
@@ -57,7 +60,7 @@ class ArchiveWriter:
             self._open.__exit__(kind, *error)
             return
         with self._open:
-            self._zip.writestr(_HEAD, sealed(self._content))
+            self._zip.writestr(zipfile.ZipInfo(_HEAD), sealed(self._content), self._method)  # without the time
 
     def array(self, name: str, x: np.ndarray) -> None:
         """One array under a name.
@@ -126,8 +129,8 @@ class Archive:
         """All of them."""
         return {name: self.array(name) for name in self.names()}
 
-    def array(self, name: str, shape: tuple[int, ...] | None = None) -> np.ndarray:
-        """The array of a name, which nobody else holds; of this shape if one is given.
+    def array(self, name: str, shape: tuple[int, ...] | None = None, *, max_bytes: int | None = None) -> np.ndarray:
+        """The array of a name, which nobody else holds; of this shape if one is given, no larger than `max_bytes`.
 
         Raises:
             DataLossError: it is missing, damaged, or another one than the file says.
@@ -136,10 +139,12 @@ class Archive:
             info = self._members.get(f"{name}.npy")
             if info is None:
                 raise ValueError(f"it has no array {name!r}")
+            if max_bytes is not None and info.file_size > max_bytes:
+                raise ValueError(f"{name} takes {info.file_size:,} bytes, {max_bytes:,} are allowed")
             x = _parsed(self._read(info))
             if self._entries is not None:
                 entry = self._entries[name]
-                x = x.view(_dtype(entry["dtype"]))
+                x = x.view(dtype_named(entry["dtype"]))
                 if [list(x.shape), info.CRC] != [entry["shape"], entry["crc32"]]:
                     raise ValueError(f"{name} is not the array that was written")
             if shape is not None and x.shape != shape:
@@ -172,6 +177,8 @@ def _members(file: zipfile.ZipFile, max_bytes: int | None) -> dict[str, zipfile.
     found = {info.filename: info for info in infos}
     if len(found) != len(infos):
         raise ValueError("two of its members have one name")
+    if len(infos) != (told := _told(file)) and told != _MANY:
+        raise ValueError(f"its directory has {len(infos)} of {told} members")
     for info in infos:
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) or info.flag_bits & 1:
             raise ValueError(f"{info.filename} is packed in another way than gradlab's")
@@ -183,6 +190,17 @@ def _members(file: zipfile.ZipFile, max_bytes: int | None) -> dict[str, zipfile.
     return found
 
 
+def _told(file: zipfile.ZipFile) -> int:
+    """How many members the end of the file tells of: one with a damaged length swallows those after it, unnoticed."""
+    assert file.fp is not None
+    file.fp.seek(-_END.size, os.SEEK_END)
+    mark, *numbers = _END.unpack(file.fp.read(_END.size))
+    if mark != b"PK\5\6":
+        raise ValueError("something follows its directory")
+    count: int = numbers[3]
+    return count
+
+
 def _plain(name: str, x: np.ndarray) -> tuple[str, np.ndarray]:
     """The name of its dtype, and an array that the .npy format knows."""
     if x.dtype.kind in _KINDS:
@@ -192,7 +210,8 @@ def _plain(name: str, x: np.ndarray) -> tuple[str, np.ndarray]:
     raise TypeError(f"a file holds arrays of numbers; {name} holds {x.dtype}")
 
 
-def _dtype(name: str) -> np.dtype:
+def dtype_named(name: str) -> np.dtype:
+    """Of a dtype's `str` or, for bfloat16 and its kin, its name."""
     try:
         return np.dtype(name)
     except TypeError:

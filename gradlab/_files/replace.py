@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-_FORGOTTEN = 24 * 3600  # seconds without a write, after which a part file belongs to nobody
+FORGOTTEN = 24 * 3600  # seconds without a write, after which a part file belongs to nobody
 
 
 @contextmanager
@@ -68,5 +68,5 @@ def sync_folder(folder: Path) -> None:
 def _forget_parts_of(path: Path) -> None:
     with suppress(OSError):
         for old in path.parent.glob(f"{glob.escape(path.name)}.*.part"):
-            if time.time() - old.stat().st_mtime > _FORGOTTEN:
+            if time.time() - old.stat().st_mtime > FORGOTTEN:
                 old.unlink(missing_ok=True)

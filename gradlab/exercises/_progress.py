@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,12 +11,15 @@ from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .._files.replace import replaced
+from .._files.seal import checked, field, read_json, whole, write_json
 from ..live.scheduling import shell
 from .catalog import EXERCISES, NOTEBOOKS, notebook
 from .questions import Feedback
 
 FILE = "gradlab_progress.json"
+_KIND = "list of solved exercises"
+_VERSION = 1
+_OLD = 0  # entries alone, without a checksum
 _PATIENCE, _STALE = 0.5, 5.0  # seconds: to wait for another notebook's lock; after which a lock has been forgotten
 
 
@@ -37,16 +39,16 @@ class Entry(NamedTuple):
 def read(folder: Path) -> dict[str, Entry]:
     """The entries of the file in a folder, none if there is no file.
 
-    Raises: OSError: it cannot be read. ValueError: it holds something else.
+    Raises: OSError: it cannot be read. DataLossError: it holds something else, or it is damaged.
     """
+    path = folder / FILE
     try:
-        text = (folder / FILE).read_text("utf-8")
+        content = read_json(path, _KIND, (_OLD, _VERSION))
     except FileNotFoundError:
         return {}
-    found = json.loads(text)
-    if not isinstance(found, dict):
-        raise ValueError(f"{FILE} must hold an object, got {type(found).__name__}")
-    return {name: _entry(name, value) for name, value in found.items()}
+    with checked(path, _KIND):
+        entries = field(content, "entries", dict) if "version" in content else content
+        return {name: _entry(name, value) for name, value in entries.items()}
 
 
 def write(folder: Path, entries: Mapping[str, Entry]) -> None:
@@ -54,9 +56,7 @@ def write(folder: Path, entries: Mapping[str, Entry]) -> None:
 
     Raises: OSError: it cannot be written.
     """
-    lines = [f"  {json.dumps(name)}: {json.dumps(entry._asdict())}" for name, entry in sorted(entries.items())]
-    with replaced(folder / FILE) as part:
-        part.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
+    write_json(folder / FILE, _KIND, _VERSION, {"entries": {name: e._asdict() for name, e in entries.items()}})
 
 
 @contextmanager
@@ -94,11 +94,9 @@ def merged(one: Mapping[str, Entry], other: Mapping[str, Entry]) -> dict[str, En
 
 
 def _entry(name: str, value: object) -> Entry:
-    if isinstance(value, dict):
-        solved, tries = value.get("solved"), value.get("tries")
-        if isinstance(tries, int) and (solved is None or isinstance(solved, str)):
-            return Entry(solved, tries)
-    raise ValueError(f"{FILE} must say solved and tries of {name}, got {value!r}")
+    if not isinstance(value, dict) or value.keys() != {"solved", "tries"}:
+        raise ValueError(f"{FILE} must say solved and tries of {name}, got {value!r}")
+    return Entry(field(value, "solved", str, type(None)), whole(value, "tries"))
 
 
 _session: dict[str, Entry] = {}  # what this kernel knows; all there is if the file cannot be used

@@ -38,7 +38,8 @@ def opened(recording: Any) -> Recorder:
     """The recording itself or the one in a file, which is not empty.
 
     Raises:
-        ValueError: the file is no recording, or nothing is recorded yet. OSError: there is no such file.
+        ValueError: nothing is recorded yet. OSError: there is no such file. DataLossError: it is damaged, or something
+            else.
         TypeError: neither a recording nor a path.
     """
     if isinstance(recording, str | PathLike):

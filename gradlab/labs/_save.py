@@ -43,14 +43,17 @@ class Saved(Protocol):
 def save(lab: Saved, path: Path, theme: str = "light") -> None:
     """Write the lab to `path`, by its ending; until all is written the file that was there stays."""
     ending = path.suffix.lower()
-    if ending not in _WRITERS:
-        raise ValueError(f"cannot save {path.name!r}: allowed are {_listed(_WRITERS)}")
+    if ending not in _ALL:
+        raise ValueError(f"cannot save {path.name!r}: allowed are {_listed(_ALL)}")
     if theme not in THEMES:
         raise ValueError(f"theme must be one of {', '.join(THEMES)}, got {theme!r}")
     if theme == "dark" and ending not in _PAINTED:
         raise ValueError(f"the dark theme is for {_listed(_PAINTED)}, not for {ending}")
     if ending in _FILMS and lab.axis is None:
-        raise ValueError(f"{lab.label} has no axis to film along: allowed are {_listed(_WRITERS.keys() - _FILMS)}")
+        raise ValueError(f"{lab.label} has no axis to film along: allowed are {_listed(_WRITERS)}")
+    if ending in _FILMS:
+        _film(lab, path, theme == "dark")
+        return
     with replaced(path) as part:
         _WRITERS[ending](lab, part, ending, theme == "dark")
 
@@ -87,25 +90,19 @@ def _page(lab: Saved, path: Path, _ending: str, _dark: bool) -> None:
     path.write_text(page_html(lab.live, f"import gradlab as gl; {code}" if code.startswith("gl.") else code), "utf-8")
 
 
-def _film(lab: Saved, path: Path, ending: str, dark: bool) -> None:
+def _film(lab: Saved, path: Path, dark: bool) -> None:
+    """It replaces the file by itself: what kind it is to be, an encoder reads off the ending."""
     from ..live.film import save_film
 
-    film = path.with_suffix(ending)  # which says what kind of film it is to be
-    try:
-        save_film(lab.live, film, dark)
-        film.replace(path)
-    finally:
-        film.unlink(missing_ok=True)
+    save_film(lab.live, path, dark)
 
 
 def _listed(endings: Any) -> str:
-    *others, last = (ending for ending in _WRITERS if ending in endings)
+    *others, last = (ending for ending in _ALL if ending in endings)
     return f"{', '.join(others)} and {last}"
 
 
-_WRITERS = {
-    ".png": _picture, ".svg": _svg, ".pdf": _vectors, ".csv": _numbers,
-    ".html": _page, ".gif": _film, ".mp4": _film,
-}  # fmt: skip
-_FILMS = {".gif", ".mp4"}
-_PAINTED = {".png", *_FILMS}
+_WRITERS = {".png": _picture, ".svg": _svg, ".pdf": _vectors, ".csv": _numbers, ".html": _page}
+_FILMS = (".gif", ".mp4")
+_ALL = (*_WRITERS, *_FILMS)
+_PAINTED = (".png", *_FILMS)

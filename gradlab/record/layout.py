@@ -82,15 +82,22 @@ class Layout:
 
     def empty(self) -> dict[str, np.ndarray]:
         """Room for all buckets."""
-        return {name: np.zeros(shape, dtype) for name, shape, dtype in self._columns()}
+        return {name: np.zeros(shape, dtype) for name, shape, dtype in self.columns()}
+
+    @cached_property
+    def nbytes(self) -> int:
+        """Memory that `empty` and `sampled` take; worked out without taking any."""
+        indices = 2 * np.dtype(np.int64).itemsize * sum(self._shares())
+        return indices + sum(math.prod(shape) * np.dtype(dtype).itemsize for _, shape, dtype in self.columns())
 
     @cached_property
     def widths(self) -> dict[str, int]:
         """How many numbers a bucket of each column has."""
-        return {name: math.prod(shape[1:]) for name, shape, _ in self._columns()}
+        return {name: math.prod(shape[1:]) for name, shape, _ in self.columns()}
 
-    def _columns(self) -> Iterator[tuple[str, tuple[int, ...], type]]:
-        buckets, tensors, entries, scalars = self.capacity, len(self.names), len(self.sampled[0]), 1 + len(self.scalars)
+    def columns(self) -> Iterator[tuple[str, tuple[int, ...], type]]:
+        """Name, shape and dtype of each column, with room for all buckets."""
+        buckets, tensors, entries, scalars = self.capacity, len(self.names), sum(self._shares()), 1 + len(self.scalars)
         yield (
             "norm",
             (buckets, tensors + 2),

@@ -13,6 +13,7 @@ import numpy as np
 from .._base.arrays import Array, as_array
 from .._base.errors import InvalidArgumentError
 from .._base.tree import named_leaves
+from .._files.archive import MAX_BYTES
 from . import file, merge, traced
 from .buckets import COLUMNS
 from .eager import Part, Waiting
@@ -209,8 +210,15 @@ class Recorder(Recording):
         return own
 
     @classmethod
-    def load(cls, path: str | PathLike[str]) -> Recorder:
-        """Read what `save` wrote; ValueError if it is something else.
+    def load(cls, path: str | PathLike[str], *, max_bytes: int = MAX_BYTES) -> Recorder:
+        """Read what `save` wrote, under the name that `save` was given.
+
+        Args:
+            max_bytes: memory that it may take, 4 GiB if you say nothing; more is refused before it is taken.
+
+        Raises:
+            OSError: it cannot be opened.
+            DataLossError: it is damaged, too large, or something else; also a ValueError. Nothing of it is believed.
 
         >>> import tempfile, os
         >>> rec = Recorder(3); rec.record([np.ones(4)])
@@ -219,7 +227,7 @@ class Recorder(Recording):
         ...     Recorder.load(os.path.join(d, "run.npz")).global_norm.tolist()
         [2.0]
         """
-        layout, data, seen, stride = file.load(path)
+        layout, data, seen, stride = file.load(path, max_bytes)
         rec = cls(layout.capacity, entries=layout.entries, histogram_every=layout.histogram_every)
         rec._layout, rec._data, rec.seen, rec.stride = layout, data, seen, stride
         return rec

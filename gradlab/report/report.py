@@ -34,8 +34,8 @@ class Report:
         labs: False leaves pictures where figures would move: a small file, made at once.
 
     Raises:
-        ValueError: nothing is recorded, a file that is no recording, or a limit that is not positive and finite.
-        OSError: a file that cannot be read.
+        ValueError: nothing is recorded, or a limit that is not positive and finite. OSError: a file that cannot be
+            opened. DataLossError: one that is damaged or no recording; also a ValueError.
 
     Not in TensorFlow.
 

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from .._base.arrays import Array, is_jax, precision
 from .._base.errors import InvalidArgumentError
 from .._base.numbers import counted
-from .._files.replace import replaced
+from .._files.archive import MAX_BYTES, Archive, ArchiveWriter, dtype_named
+from .._files.seal import checked
+from .._files.seal import field as entry
 from .experiment import Experiment
 from .ledger import MOVES, Round
 from .problems import Problem
+
+_KIND = "trace"
+_VERSION = 1
+_NO_HEAD = 0  # what gradlab wrote before has a member "head"
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +109,11 @@ class Trace:
     def save(self, path: str | Path) -> None:
         """Write an .npz without pickle; a problem of your own is not written and has to be given to `load`.
 
-        Raises: ValueError: the path does not end in .npz. TypeError: weights that are no numbers.
+        An older file of this name stays what it is until all of the new one is on the disk.
+
+        Raises:
+            ValueError: the path does not end in .npz. TypeError: weights that are no numbers. OSError: it cannot be
+                written; no part of it is left behind.
         """
         if not str(path).endswith(".npz"):
             raise InvalidArgumentError(f"a trace is saved as an .npz: end the path in .npz, got {str(path)!r}")
@@ -110,45 +122,44 @@ class Trace:
         arrays = {name: np.asarray(x) for name, x in named.items()}
         if objects := sorted(name for name, x in arrays.items() if x.dtype.hasobject):
             raise TypeError(f"a trace holds arrays of numbers; these hold Python objects: {', '.join(objects)}")
-        kinds = {name: (_kind(x.dtype), is_jax(named[name])) for name, x in arrays.items()}
-        plain = {k: x.view(f"u{x.itemsize}") if x.dtype.kind == "V" else x for k, x in arrays.items()}
-        head = {"experiment": self.experiment.to_json(), "engine": self.engine, "unit": self.unit, "kinds": kinds}
+        jax = [name for name, x in named.items() if is_jax(x)]
+        head = {"experiment": self.experiment.to_json(), "engine": self.engine, "unit": self.unit, "jax": jax}
         rounds = {f"round.{k}": x for k, x in self.rounds.items()}
-        with replaced(path) as part, part.open("wb") as file:
-            np.savez_compressed(
-                file, allow_pickle=False, head=np.array(json.dumps(head)), moves=self.moves, times=self.times,
-                **rounds, **plain,
-            )  # fmt: skip
+        with ArchiveWriter(path, _KIND, _VERSION, head, compressed=True) as file:
+            for name, x in {"moves": self.moves, "times": self.times, **rounds, **arrays}.items():
+                file.array(name, x)
 
     @classmethod
-    def load(cls, path: str | Path, problem: Problem | None = None) -> Trace:
-        """Read what `save` wrote.
+    def load(cls, path: str | Path, problem: Problem | None = None, *, max_bytes: int = MAX_BYTES) -> Trace:
+        """Read what `save` wrote. Nothing is imported for it: a rule's own function has to be there already.
 
-        Raises: ValueError: not such a file, or the problem is not one that ships and was not given.
+        Args:
+            problem: of your own, which the file does not hold.
+            max_bytes: memory that the arrays may take, 4 GiB if you say nothing; more is refused before it is taken.
+
+        Raises:
+            OSError: it cannot be opened.
+            DataLossError: it is damaged, too large, or something else; also a ValueError. Nothing of it is believed.
+            ValueError: the problem is not one that ships and was not given; a function that was not imported.
         """
-        try:
-            with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
-                stored = {name: file[name] for name in file.files}
-            if "head" not in stored:
-                raise ValueError(f"it holds {', '.join(stored) or 'nothing'}")
-            head = json.loads(str(stored.pop("head")))
-            needed = {"moves", "times", *(f"round.{k}" for k in Round._fields), *head["kinds"]}
-            if stored.keys() != needed:
-                raise ValueError(f"it lacks or has too much: {', '.join(sorted(stored.keys() ^ needed))}")
-            arrays = {k: _as_kind(x, *head["kinds"].get(k, (x.dtype.str, False))) for k, x in stored.items()}
-        except OSError:
-            raise
-        except Exception as error:  # a file that was cut off or changed fails in many ways
-            raise InvalidArgumentError(f"{path} is no saved trace, or it is damaged: {error}") from error
+        with Archive(path, _KIND, (_NO_HEAD, _VERSION), max_bytes=max_bytes) as file, checked(path, _KIND):
+            stored = file.arrays()
+            head = file.head if file.version else json.loads(str(stored.pop("head")))
+            arrays = _as_saved(stored, head) if file.version else _as_kinds(stored, head)
+            engine, unit = entry(head, "engine", str), entry(head, "unit", str)
 
-        def part(kind: str) -> dict[str, Array]:
-            return {k.removeprefix(kind): x for k, x in arrays.items() if k.startswith(kind)}
+            def part(kind: str) -> dict[str, Array]:
+                return {k.removeprefix(kind): x for k, x in arrays.items() if k.startswith(kind)}
 
-        experiment = Experiment.from_json(head["experiment"], problem).with_(weights=part("start.") or None)
-        return cls(
-            experiment, head["engine"], head["unit"], np.asarray(arrays["moves"]), np.asarray(arrays["times"]),
-            {name: np.asarray(x) for name, x in part("round.").items()}, part("weight."),
-        )  # fmt: skip
+            text = entry(head, "experiment", str)
+            if refused := _why_not(path, json.loads(text), problem):
+                experiment = None
+            else:
+                experiment = Experiment.from_json(text, problem).with_(weights=part("start.") or None)
+                moves, times, rounds = _columns(experiment.workers, arrays, part("round."))
+        if experiment is None:
+            raise InvalidArgumentError(refused)
+        return cls(experiment, engine, unit, moves, times, rounds, part("weight."))
 
     def __repr__(self) -> str:
         last = f", last move {MOVES[self.moves[-1, 0]]!r}" if len(self.moves) else ""
@@ -158,16 +169,71 @@ class Trace:
         )
 
 
-def _kind(dtype: np.dtype) -> str:
-    """With its byte order; bfloat16 and its kin have only their names."""
-    return dtype.name if dtype.kind == "V" else dtype.str
+def _as_saved(stored: Mapping[str, np.ndarray], head: Mapping[str, Any]) -> dict[str, Array]:
+    """The arrays with those of JAX where they were."""
+    jax = entry(head, "jax", list)
+    if unknown := [name for name in jax if name not in stored]:
+        raise ValueError(f"it has no {unknown[0]}")
+    return {name: _as_kind(x, x.dtype, name in jax) for name, x in stored.items()}
 
 
-def _as_kind(x: np.ndarray, dtype: str, jax: bool) -> Array:
+def _as_kinds(stored: Mapping[str, np.ndarray], head: Mapping[str, Any]) -> dict[str, Array]:
+    """Files without a sealed head name the weights, with dtype and library, in one of their own."""
+    kinds = entry(head, "kinds", dict)
+    needed = {"moves", "times", *(f"round.{k}" for k in Round._fields), *kinds}
+    if stored.keys() != needed:
+        raise ValueError(f"it lacks or has too much: {', '.join(sorted(stored.keys() ^ needed))}")
+    return {k: _as_kind(x, *_kind_in(k, x, kinds)) for k, x in stored.items()}
+
+
+def _kind_in(name: str, x: np.ndarray, kinds: Mapping[str, Any]) -> tuple[np.dtype, bool]:
+    written, jax = kinds.get(name, (x.dtype.str, False))
+    dtype = dtype_named(written)
+    if type(jax) is not bool or dtype.itemsize != x.itemsize or not (dtype == x.dtype or dtype.kind == "V"):
+        raise ValueError(f"{name} is {x.dtype}, not {written}")
+    return dtype, jax
+
+
+def _as_kind(x: np.ndarray, dtype: np.dtype, jax: bool) -> Array:
     """An array as it was before it was stored."""
     if not jax:
         return x.view(dtype)
     from .._steps.jax import jnp
 
-    with precision(x.dtype):
+    with precision(dtype):
         return jnp.asarray(x.view(dtype))
+
+
+def _why_not(path: str | Path, config: Mapping[str, Any], problem: Problem | None) -> str:
+    """What keeps a file that is whole from being loaded; empty if nothing does. A file does not choose imports."""
+    if config["problem"] is None and problem is None:
+        return f"the problem of {path} is not one that ships: give it as problem="
+    address = config["optimizer"].get("function")
+    if address is None or (module := address.partition(":")[0]) in sys.modules:
+        return ""
+    return f"the optimizer of {path} calls {address!r}, and loading imports nothing: if you trust it, import {module}"
+
+
+def _columns(
+    workers: int, arrays: Mapping[str, Array], rounds: Mapping[str, Array]
+) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
+    """Moves, times and rounds; ValueError unless they are the columns of one run of these workers."""
+    if set(rounds) != set(Round._fields):
+        raise ValueError(f"its rounds have {', '.join(rounds)}, not {', '.join(Round._fields)}")
+    moves, times = _column(arrays, "moves", np.int32, (len(arrays["times"]), 2)), _column(arrays, "times")
+    found = {name: _column(rounds, name, shape=(len(rounds["worker"]),)) for name in rounds}
+    for name, x, count in (("move", moves[:, 0], len(MOVES)), ("worker", moves[:, 1], workers)):
+        if len(x) and not 0 <= x.min() <= x.max() < count:
+            raise ValueError(f"it names a {name} outside 0 to {count - 1}")
+    if len(found["worker"]) and not 0 <= found["worker"].min() <= found["worker"].max() < workers:
+        raise ValueError(f"its rounds name a worker outside 0 to {workers - 1}")
+    return moves, times, found
+
+
+def _column(
+    arrays: Mapping[str, Array], name: str, dtype: type = np.int64, shape: tuple[int, ...] | None = None
+) -> np.ndarray:
+    x = np.asarray(arrays[name])
+    if x.dtype != dtype or x.shape != ((len(x),) if shape is None else shape):
+        raise ValueError(f"{name} is {x.dtype} of shape {x.shape}, and does not fit the others")
+    return x

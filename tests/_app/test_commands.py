@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +94,9 @@ def test_run_brings_neither_jax_nor_pyplot() -> None:
     assert not loaded & {"jax", "matplotlib.pyplot"}
 
 
+DAMAGED = "is no recording of gradlab's, or it is damaged"
+
+
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A small recording in the current folder."""
@@ -123,7 +127,9 @@ def test_it_prints_the_key_sentences_and_writes_the_page_beside_the_run(
     ("arguments", "message"),
     [
         (["missing.npz"], "cannot read missing.npz: No such file or directory"),
-        (["text.npz"], "text.npz is not a recording; write one with Recorder.save"),
+        (["text.npz"], f"text.npz {DAMAGED}: File is not a zip file. Nothing of it was taken; load another copy"),
+        (["cut.npz"], f"cut.npz {DAMAGED}: File is not a zip file. Nothing of it was taken; load another copy"),
+        (["flipped.npz"], f"flipped.npz {DAMAGED}: its checksum is wrong. Nothing of it was taken; load another copy"),
         (["."], "cannot read .: Is a directory"),
         (["run.npz", "--limit", "0"], "limit must be positive and finite, got 0.0"),
         (["run.npz", "-o", "no/such/run.html"], "cannot write no/such/run.html: No such file or directory"),
@@ -132,6 +138,11 @@ def test_it_prints_the_key_sentences_and_writes_the_page_beside_the_run(
 )
 def test_what_cannot_be_done_is_said_in_one_line(run: Path, arguments: list[str], message: str, capsys: Any) -> None:
     Path("text.npz").write_text("words")
+    whole = run.read_bytes()
+    Path("cut.npz").write_bytes(whole[: len(whole) // 2])
+    with zipfile.ZipFile(run) as old, zipfile.ZipFile("flipped.npz", "w") as new:
+        for name in old.namelist():
+            new.writestr(name, old.read(name).replace(b'"seen": 3', b'"seen": 2'))
     before = sorted(Path().iterdir())
     assert command.main(["report", *arguments]) == 2
     said = capsys.readouterr()

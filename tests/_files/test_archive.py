@@ -182,3 +182,17 @@ def test_the_head_is_json(tmp_path: Path) -> None:
         content = json.loads(file.read("gradlab.json"))
     assert {"kind", "version", "head", "arrays", "sha256"} == content.keys()
     assert content["arrays"]["half"]["dtype"] == "bfloat16"
+
+
+def test_a_member_that_swallows_those_after_it_is_noticed(tmp_path: Path) -> None:
+    """The length of its comment is not covered by any checksum of ZIP's; files of before have no other."""
+    np.savez(tmp_path / "a.npz", a=np.arange(3), b=np.arange(4), c=np.arange(5))
+    data = bytearray((tmp_path / "a.npz").read_bytes())
+    at = data.index(b"PK\1\2") + 32
+    rest = data.index(b"PK\5\6") - data.index(b"PK\1\2") - 46 - len("a.npy")
+    data[at : at + 2] = rest.to_bytes(2, "little")
+    (tmp_path / "a.npz").write_bytes(data)
+    with np.load(tmp_path / "a.npz") as file:
+        assert file.files == ["a"]
+    with pytest.raises(DataLossError, match="its directory has 1 of 3 members"):
+        Archive(tmp_path / "a.npz", "example", (0,))

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from gradlab.errors import DataLossError
 from gradlab.exercises import _progress, check, progress
 from gradlab.exercises._progress import FILE, Entry, Progress
 
@@ -55,7 +56,7 @@ def test_a_notebook_that_is_only_run_leaves_no_file_behind(kernel: Path) -> None
     check("start.sign", "b")
     assert progress().entries["start.sign"].tries == 3
     check("start.units", "a")
-    assert '"start.units": {"solved": null, "tries": 1}' in (kernel / FILE).read_text()
+    assert json.loads((kernel / FILE).read_text())["entries"]["start.units"] == {"solved": None, "tries": 1}
 
 
 @pytest.mark.parametrize("text", ["{", "[1]"])
@@ -102,8 +103,8 @@ def test_what_is_written_is_read_again_and_people_can_read_it(tmp_path: Path) ->
     assert _progress.read(tmp_path) == {}
     _progress.write(tmp_path, entries)
     assert _progress.read(tmp_path) == entries
-    text = (tmp_path / FILE).read_text("utf-8")
-    assert text.splitlines()[1] == '  "a.y": {"solved": null, "tries": 1},'
+    lines = (tmp_path / FILE).read_text("utf-8").splitlines()
+    assert [line.strip() for line in lines[1:4]] == ['"entries": {', '"a.y": {', '"solved": null,']
     assert [p.name for p in tmp_path.iterdir()] == [FILE]
 
 
@@ -115,11 +116,35 @@ def test_an_answer_counts_until_one_is_right() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", "{", '{"a": 1}', '{"a": {"tries": "x"}}', '{"a": {"tries": 1, "solved": 2}}']
+    "text",
+    [
+        "",
+        "[]",
+        "{",
+        "[" * 100_000,
+        '{"a": 1}',
+        '{"a": {"tries": true, "solved": null}}',
+        '{"a": {"tries": -1, "solved": null}}',
+        '{"a": {"tries": "x"}}',
+        '{"a": {"tries": 1, "solved": 2}}',
+    ],
 )
 def test_a_file_that_holds_something_else_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / FILE).write_text(text)
-    with pytest.raises(ValueError):  # noqa: PT011  # JSON's own, or ours
+    with pytest.raises(DataLossError, match=FILE):
+        _progress.read(tmp_path)
+
+
+def test_a_file_of_before_is_read_and_becomes_one_of_today(tmp_path: Path) -> None:
+    old = '{\n  "a.y": {"solved": null, "tries": 1},\n  "b.x": {"solved": "2026-11-22 14:05", "tries": 3}\n}\n'
+    (tmp_path / FILE).write_text(old)
+    entries = {"a.y": Entry(None, 1), "b.x": Entry("2026-11-22 14:05", 3)}
+    assert _progress.read(tmp_path) == entries
+    _progress.write(tmp_path, entries)
+    assert _progress.read(tmp_path) == entries
+    text = (tmp_path / FILE).read_text()
+    (tmp_path / FILE).write_text(text.replace('"tries": 3', '"tries": 4'))
+    with pytest.raises(DataLossError, match="its checksum is wrong"):
         _progress.read(tmp_path)
 
 
@@ -140,7 +165,7 @@ def test_two_notebooks_at_once_lose_nothing(tmp_path: Path) -> None:
         one.start()
     for one in both:
         one.join()
-    assert len(json.loads((tmp_path / FILE).read_text())) == 20
+    assert len(json.loads((tmp_path / FILE).read_text())["entries"]) == 20
 
 
 def test_a_forgotten_lock_is_taken_away_and_a_held_one_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,6 @@
 """All faults, in the order of the table."""
 
-from tests.faults import files
+from tests.faults import damaged_files, files, saves
 from tests.faults.fault import Fault
 
-FAULTS: list[Fault] = [*files.FAULTS]
+FAULTS: list[Fault] = [*files.FAULTS, *saves.FAULTS, *damaged_files.FAULTS]

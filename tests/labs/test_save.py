@@ -77,18 +77,21 @@ def test_other_params_are_saved_and_the_lab_stays(ending: str, tmp_path: Path) -
         lab.save(tmp_path / f"c{ending}", speed=1)
 
 
-@pytest.mark.parametrize("ending", [".csv", ".svg", ".html", ".gif"])
-def test_a_save_that_fails_leaves_the_file_as_it_was(ending: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("there", ["the last good one", None])
+@pytest.mark.parametrize("ending", [".png", ".csv", ".svg", ".pdf", ".html", ".gif"])
+def test_a_save_that_fails_leaves_what_was_there(ending: str, there: str | None, tmp_path: Path) -> None:
     class torn(plain):
         axis = "end"
 
         def compute(self, values: dict[str, Any]) -> dict[str, Any]:
             raise MemoryError
 
-    (path := tmp_path / f"x{ending}").write_text("the last good one")
+    path = tmp_path / f"x{ending}"
+    if there is not None:
+        path.write_text(there)
     with pytest.raises(MemoryError):
         torn().save(path)
-    assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [(path.name, "the last good one")]
+    assert {file.name: file.read_text() for file in tmp_path.iterdir()} == ({path.name: there} if there else {})
 
 
 def test_a_lab_that_is_shown_can_be_saved_and_stays_where_it_is(tmp_path: Path) -> None:

@@ -11,14 +11,18 @@ import numpy as np
 
 from ..._base.arrays import reals
 from ..._base.errors import InvalidArgumentError, NotFoundError
-from ..._files.replace import replaced
+from ..._files.archive import MAX_BYTES, Archive, ArchiveWriter
+from ..._files.seal import checked
 from ...rules import Rule
-from ..sharding.files import BROKEN
 from .config_writer import tables_of
 from .initializers import TruncatedNormal, initial_values
 from .optimizer import Optimizer
 from .structure import leaves
 from .table_config import FeatureConfig, TableConfig
+
+_KIND = "file of embedding tables"
+_VERSION = 1
+_NO_HEAD = 0
 
 
 def adopt_tables(
@@ -167,27 +171,43 @@ class TableSet:
         """Write all tables and slots into one `.npz` file, by "table/slot".
 
         It is made on the host. `gl.tpu.save` writes a state shard by shard, for tables that are too large for that.
+        An older file of this name stays what it is until all of the new one is on the disk.
+
+        Raises:
+            OSError: it cannot be written; no part of it is left behind.
+
         Not in TensorFlow, where `tf.train.Checkpoint` does it.
         """
-        flat = {f"{table}/{name}": x for table, arrays in self.retrieve().items() for name, x in arrays.items()}
-        with replaced(path) as part, part.open("wb") as file:
-            np.savez(file, **flat)  # type: ignore[arg-type]
+        with ArchiveWriter(path, _KIND, _VERSION) as file:
+            for table, arrays in self.retrieve().items():
+                for name, x in arrays.items():
+                    file.array(f"{table}/{name}", x)
 
-    def restore(self, path: str | Path) -> None:
+    def restore(self, path: str | Path, *, max_bytes: int | None = None) -> None:
         """`load` what `save` wrote, on any number of cores or devices.
 
         Where an optimizer has no `step_counter`, the steps that are counted for it go on from those made here.
 
+        Args:
+            max_bytes: memory that the file may take; if you say nothing, 4 GiB and what the tables here take. More is
+                refused before it is taken.
+
         Raises:
-            FileNotFoundError: there is none. ValueError: it is no such file, or broken; and what `load` raises.
+            OSError: it cannot be opened. DataLossError: it is damaged, too large, or something else; also a
+                ValueError. And what `load` raises. Nothing of the file is taken then.
 
         Not in TensorFlow, where `tf.train.Checkpoint` does it.
         """
         variables: dict[str, dict[str, np.ndarray]] = {}
-        for key, x in _arrays_in(Path(path)).items():
+        allowed = MAX_BYTES + self._nbytes() if max_bytes is None else max_bytes
+        for key, x in _arrays_in(path, allowed).items():
             table, _, name = key.rpartition("/")
             variables.setdefault(table, {})[name] = x
         self.load(variables)
+
+    def _nbytes(self) -> int:
+        """What the tables and their slots take as float32."""
+        return sum(4 * t.vocabulary_size * t.dim * len(names_of(t)) for t in self._tables)
 
     def _sizes(self) -> list[int]:
         return [t.vocabulary_size for t in self._tables]
@@ -203,12 +223,11 @@ class TableSet:
             found[k] = new
 
 
-def _arrays_in(path: Path) -> dict[str, np.ndarray]:
-    """All arrays of an `.npz` file."""
-    try:
-        with path.open("rb") as stream, np.lib.npyio.NpzFile(stream, allow_pickle=False) as file:
-            return dict(file)
-    except FileNotFoundError:
-        raise
-    except BROKEN as error:
-        raise ValueError(f"cannot read {path}: {error or type(error).__name__}") from error
+def _arrays_in(path: str | Path, max_bytes: int) -> dict[str, np.ndarray]:
+    """All arrays of a file that `save` wrote; those that gradlab wrote before have no head."""
+    with Archive(path, _KIND, (_NO_HEAD, _VERSION), max_bytes=max_bytes) as file, checked(path, _KIND):
+        found = file.arrays()
+        for name, x in found.items():
+            if x.dtype != np.float32:
+                raise ValueError(f"{name} must be float32, it is {x.dtype}")
+        return found

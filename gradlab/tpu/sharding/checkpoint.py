@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from ..placement import ONE_DEVICE, OnMesh, Placement, Shards, Strategy
 from ..plan import Plan, Table
 from ..state import State
 from ..update import RowSums, Step, flush_pending
-from .files import MANIFEST, ShardReader, ShardWriter, read_manifest, write_manifest
+from .files import MANIFEST, ShardReader, ShardWriter, read_manifest, shard_names, write_manifest
 from .place import pending_on
 from .rows import Reader, by_owner, made_of
 
@@ -28,7 +29,8 @@ def save(state: State, folder: str | Path) -> None:
     writes the shards of its own devices.
 
     Raises:
-        ValueError: the folder holds a broken manifest.
+        DataLossError: the folder holds a damaged manifest; also a ValueError. OSError: it cannot be written; the older
+            state stays.
 
     Source: `RetrieveAllTPUEmbeddingParameters`, TensorFlow 2.21 (2026), and the checkpoint that follows it.
 
@@ -43,13 +45,14 @@ def save(state: State, folder: str | Path) -> None:
     path = Path(folder)
     path.mkdir(parents=True, exist_ok=True)
     number = read_manifest(path)["number"] + 1 if (path / MANIFEST).exists() else 1
-    files = [f"shard-{number}-{k}.npz" for k in range(state.placement.devices)]
+    mark = _mark(state.placement)
+    files = shard_names(number, mark, state.placement.devices)
     for k, arrays in _shards(state).items():
-        with ShardWriter(path / files[k]) as file:
+        with ShardWriter(path / files[k], number, mark, k) as file:
             _write(file, state.plan, k, arrays, state.placement)
     _wait_for_all(state.placement, f"shards of {number}")
     if jax.process_index() == 0:
-        write_manifest(path, {"number": number, "files": files} | _content(state))
+        write_manifest(path, {"number": number, "mark": mark, "files": files} | _content(state))
     _wait_for_all(state.placement, f"manifest of {number}")
 
 
@@ -63,9 +66,9 @@ def restore(plan: Plan, folder: str | Path, mesh: Mesh | None = None, strategy: 
         plan: its tables must have the names, sizes and slots of those saved; rates, limits and features may differ.
 
     Raises:
-        FileNotFoundError: no state is saved there. ValueError: a file is missing or broken (it names the file), or the
-            tables of the plan are others; cores that the devices cannot share, or another number of cores while an
-            update is pending.
+        FileNotFoundError: no state is saved there. DataLossError: a file is missing, damaged, or of another save (it
+            names the file); also a ValueError. ValueError: the tables of the plan are others; cores that the devices
+            cannot share, or another number of cores while an update is pending.
 
     Source: `LoadAllTPUEmbeddingParameters`, TensorFlow 2.21 (2026).
 
@@ -82,7 +85,8 @@ def restore(plan: Plan, folder: str | Path, mesh: Mesh | None = None, strategy: 
     content = read_manifest(path)
     _check_tables(plan, content, path)
     placement = ONE_DEVICE if mesh is None else OnMesh(mesh, strategy)
-    shards = [ShardReader(path / name) for name in content["files"]]
+    version, number, mark = content["version"], content["number"], content.get("mark", "")
+    shards = [ShardReader(path / name, version, number, mark, k) for k, name in enumerate(content["files"])]
 
     def array(k: int, table: Table, name: str) -> Array:
         old = Shards(table.rows, len(shards), content["strategy"])
@@ -134,7 +138,6 @@ def _content(state: State) -> dict[str, Any]:
     """The manifest of a state, but for its files."""
     mesh = state.placement.mesh.shape if isinstance(state.placement, OnMesh) else {}
     return {
-        "format": 1,
         "strategy": state.placement.strategy,
         "mesh": dict(mesh),
         "cores": state.plan.cores,
@@ -165,11 +168,25 @@ def _pending(plan: Plan, content: dict[str, Any], shards: list[ShardReader]) -> 
     if content["pending"] is None:
         return None
 
-    def joined(name: str) -> np.ndarray:
-        return np.concatenate([s.array(name) for s in shards])
+    def joined(name: str, kind: str, shape: tuple[int, ...]) -> np.ndarray:
+        return np.concatenate([s.whole(name, kind, shape) for s in shards])
 
-    rows = (RowSums(joined(f"{k}/pending/ids"), joined(f"{k}/pending/sums")) for k in range(len(plan.tables)))
+    rows = []
+    for k, table in enumerate(plan.tables):
+        ids = joined(f"{k}/pending/ids", "u4", ())
+        sums = joined(f"{k}/pending/sums", "f4", (table.width,))
+        rows.append(RowSums(ids, sums))
     return Step(tuple(rows), tuple(np.asarray(x, np.float32) for x in content["pending"]))
+
+
+def _mark(placement: Placement) -> str:
+    """What tells this save from another of its number; the same in all processes."""
+    drawn: Any = np.uint32(secrets.randbits(32))
+    if isinstance(placement, OnMesh) and placement.mesh.is_multi_process:
+        from jax.experimental.multihost_utils import broadcast_one_to_all
+
+        drawn = broadcast_one_to_all(drawn)
+    return f"{int(drawn):08x}"
 
 
 def _wait_for_all(placement: Placement, name: str) -> None:

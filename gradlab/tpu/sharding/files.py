@@ -1,23 +1,36 @@
-"""Shards on disk: .npz files cut into blocks of rows, so that a reader takes the blocks it needs and no more."""
+"""Shards on disk: .npz files cut into blocks of rows, so that a reader takes the blocks it needs and no more.
+
+Each save has a number and a mark of its own, which its manifest, the heads of its shards and their names repeat: of
+two saves into one folder at the same time, one is there whole.
+"""
 
 from __future__ import annotations
 
-import io
-import json
-import zipfile
-import zlib
-from collections.abc import Iterator
-from contextlib import ExitStack
+import re
+import time
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..._files.replace import replaced
+from ..._base.errors import DataLossError
+from ..._files.archive import MAX_BYTES, Archive, ArchiveWriter
+from ..._files.replace import FORGOTTEN
+from ..._files.seal import checked, field, read_json, whole, write_json
 
 BLOCK = 1 << 22  # bytes of a block, or one row
 MANIFEST = "manifest.json"
-BROKEN = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error)  # what reading an .npz may raise
+VERSION = 2  # of manifests and shards; format 1 had neither checksums nor heads
+_OLD = 0  # what has no version
+_KIND, _SHARD = "manifest of tables", "shard of tables"
+_NPY = 1024  # bytes, at the most, of a .npy beside its numbers
+
+
+def shard_names(number: int, mark: str, count: int) -> list[str]:
+    """Files of a save; those of format 1 had no mark."""
+    return [f"shard-{number}-{k}{'-' * bool(mark)}{mark}.npz" for k in range(count)]
 
 
 def block_rows(width: int) -> int:
@@ -28,18 +41,15 @@ def block_rows(width: int) -> int:
 class ShardWriter:
     """An .npz that appears under its name when it is complete. Arrays come block by block."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path, number: int = 0, mark: str = "", shard: int = 0) -> None:
+        self._file = ArchiveWriter(path, _SHARD, VERSION, {"number": number, "mark": mark, "shard": shard})
 
     def __enter__(self) -> ShardWriter:
-        with ExitStack() as stack:
-            part = stack.enter_context(replaced(self._path))
-            self._zip = stack.enter_context(zipfile.ZipFile(part, "w", zipfile.ZIP_STORED))
-            self._open = stack.pop_all()
+        self._file.__enter__()
         return self
 
     def __exit__(self, *error: Any) -> None:
-        self._open.__exit__(*error)
+        self._file.__exit__(*error)
 
     def rows(self, name: str, x: Any, count: int) -> None:
         """The first `count` rows of x, which may be on a device."""
@@ -49,68 +59,117 @@ class ShardWriter:
 
     def array(self, name: str, x: np.ndarray) -> None:
         """One array under a name."""
-        with self._zip.open(f"{name}.npy", "w", force_zip64=True) as file:
-            np.lib.format.write_array(file, np.ascontiguousarray(x), allow_pickle=False)
+        self._file.array(name, x)
 
 
 class ShardReader:
     """Arrays of one shard by name, read when they are asked for; what was read last is kept.
 
-    Raises ValueError for a file that is missing or broken; it names the file.
+    Args:
+        version, number, mark, shard: of the save, as its manifest says.
+
+    Raises:
+        DataLossError: the file is missing, damaged, or of another save; it is named. OSError: it cannot be opened.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path, version: int = VERSION, number: int = 0, mark: str = "", shard: int = 0) -> None:
+        self._path, self._version = path, version
+        self._head = {"number": number, "mark": mark, "shard": shard} if version else {}
         self._kept: tuple[str, np.ndarray] | None = None
 
-    def array(self, name: str) -> np.ndarray:
-        """The array of a name."""
-        if self._kept is None or self._kept[0] != name:
-            try:
-                with zipfile.ZipFile(self._path) as file:
-                    self._kept = name, np.load(io.BytesIO(file.read(f"{name}.npy")), allow_pickle=False)
-            except BROKEN as error:
-                raise ValueError(f"cannot read {name!r} of {self._path}: {error or type(error).__name__}") from error
-        return self._kept[1]
+    def whole(self, name: str, dtype: str, shape: tuple[int, ...]) -> np.ndarray:
+        """An array that is one piece, of this dtype, and of this shape but for its length."""
+        with self._opened() as file:
+            x = file.array(name, max_bytes=MAX_BYTES)
+            if x.dtype != dtype or x.shape[:1] + shape != x.shape:
+                raise ValueError(f"{name} is {x.dtype} of shape {x.shape}, not as it was saved")
+            return x
 
     def rows(self, name: str, places: np.ndarray, width: int) -> np.ndarray:
         """The rows at these places."""
         step, out = block_rows(width), np.empty((places.size, width), np.float32)
-        for k in np.unique(places // step).tolist():
-            asked = places // step == k
-            block = self.array(f"{name}/{k}")
-            here = places[asked] - k * step
-            if block.dtype != np.float32 or block.shape[1:] != (width,) or here.max() >= len(block):
-                raise ValueError(f"{name!r} of {self._path} is {block.dtype} of shape {block.shape}, not as saved")
-            out[asked] = block[here]
+        with self._opened() as file:
+            for k in np.unique(places // step).tolist():
+                asked = places // step == k
+                block = self._block(file, f"{name}/{k}", _NPY + 4 * step * width)
+                here = places[asked] - k * step
+                if block.dtype != np.float32 or block.shape[1:] != (width,) or here.max() >= len(block):
+                    raise ValueError(f"{name} is {block.dtype} of shape {block.shape}, not as it was saved")
+                out[asked] = block[here]
         return out
 
+    def _block(self, file: Archive, name: str, max_bytes: int) -> np.ndarray:
+        if self._kept is None or self._kept[0] != name:
+            self._kept = name, file.array(name, max_bytes=max_bytes)
+        return self._kept[1]
 
-def write_manifest(folder: Path, content: dict[str, Any]) -> None:
-    """Replace the manifest in one step; files that it does not name are removed."""
-    with replaced(folder / MANIFEST) as part:
-        part.write_text(json.dumps(content, indent=1), "utf-8")
-    for old in _strangers(folder, content["files"]):
-        old.unlink()
+    @contextmanager
+    def _opened(self) -> Iterator[Archive]:
+        with ExitStack() as stack:
+            try:
+                file = stack.enter_context(Archive(self._path, _SHARD, (self._version,), max_bytes=None))
+            except FileNotFoundError as error:
+                raise DataLossError(f"{self._path} is missing: its manifest names it; load another copy") from error
+            stack.enter_context(checked(self._path, _SHARD))
+            if file.head != self._head:
+                raise ValueError(f"it is of the save {file.head}, the manifest is of {self._head}")
+            yield file
+
+
+def write_manifest(folder: Path, content: Mapping[str, Any]) -> None:
+    """Replace the manifest in one step; the files that the older one named are removed, and forgotten ones."""
+    earlier: list[str] = []
+    with suppress(FileNotFoundError, DataLossError):
+        earlier = read_manifest(folder)["files"]
+    write_json(folder / MANIFEST, _KIND, VERSION, content)
+    for old in _left(folder, earlier, content["files"]):
+        old.unlink(missing_ok=True)
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """What is saved in a folder.
+    """What is saved in a folder: the fields that `checkpoint` writes, and its "version".
 
     Raises:
-        FileNotFoundError: nothing is. ValueError: the manifest is broken.
+        FileNotFoundError: nothing is. DataLossError: the manifest is damaged, or names other files than its own.
     """
     path = folder / MANIFEST
     try:
-        content = json.loads(path.read_text("utf-8"))
+        content = read_json(path, _KIND, (_OLD, VERSION))
     except FileNotFoundError:
         raise FileNotFoundError(f"no state is saved in {folder}: it has no {MANIFEST}") from None
-    except ValueError as error:
-        raise ValueError(f"cannot read {path}: {error}") from error
-    if not isinstance(content, dict) or content.get("format") != 1:
-        raise ValueError(f"{path} is no manifest of format 1")
+    with checked(path, _KIND):
+        content.setdefault("version", _OLD)
+        _check_fields(content)
     return content
 
 
-def _strangers(folder: Path, files: list[str]) -> Iterator[Path]:
-    return (p for p in folder.glob("shard-*.npz*") if p.name not in files)
+def _check_fields(content: Mapping[str, Any]) -> None:
+    """ValueError unless each is there and of its type."""
+    if content["version"] == _OLD and field(content, "format", int) != 1:
+        raise ValueError(f"it has format {content['format']}, this gradlab reads 1")
+    mark = "" if content["version"] == _OLD else field(content, "mark", str)
+    files = field(content, "files", list)
+    if content["version"] != _OLD and not re.fullmatch("[0-9a-f]{8}", mark):
+        raise ValueError(f"its mark is {mark!r}")
+    if not files or files != shard_names(whole(content, "number", 1), mark, len(files)):
+        raise ValueError(f"its files are {files!r}, not those of a save")
+    if field(content, "strategy", str) not in ("div", "mod"):
+        raise ValueError(f"its strategy is {content['strategy']!r}")
+    whole(content, "cores", 1)
+    for table in field(content, "tables", list):
+        field(table, "name", str), whole(table, "rows", 1), whole(table, "width", 1), field(table, "slots", list)
+    rates = field(content, "pending", list, type(None)) or []
+    shared = field(content, "shared", list)
+    if len(shared) != len(content["tables"]):
+        raise ValueError(f"it has {len(shared)} shared values for {len(content['tables'])} tables")
+    if not all(type(x) is float for own in (*shared, dict(enumerate(rates))) for x in own.values()):
+        raise ValueError("its shared values and rates are not all numbers")
+
+
+def _left(folder: Path, earlier: Collection[str], own: Collection[str]) -> Iterator[Path]:
+    """What no manifest will name again: a save that goes on at the same time keeps its shards."""
+    for path in folder.glob("shard-*.npz*"):
+        with suppress(FileNotFoundError):
+            forgotten = time.time() - path.stat().st_mtime > FORGOTTEN
+            if path.name not in own and (path.name in earlier or forgotten):
+                yield path

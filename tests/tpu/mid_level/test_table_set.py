@@ -129,11 +129,33 @@ def test_a_broken_file_is_named_and_nothing_changes(tmp_path: Path) -> None:
     whole = path.read_bytes()
     for rest in (b"", b"no archive", whole[: len(whole) // 2], whole.replace(b"NUMPY", b"NUMPI")):
         path.write_bytes(rest)
-        with pytest.raises(ValueError, match=r"cannot read .*tables\.npz: "):
+        with pytest.raises(gl.errors.DataLossError, match=r"tables\.npz is no file of embedding tables"):
             embedding.restore(path)
     with pytest.raises(FileNotFoundError):
         embedding.restore(tmp_path / "none.npz")
     assert (embedding.retrieve()["a/video"]["parameters"][3] == 3).all()
+
+
+def test_a_file_of_before_is_restored() -> None:
+    embedding, path = make(seed=3), Path(__file__).with_name("saved_tables.npz")
+    embedding.restore(path)
+    with np.load(path) as file:
+        there = dict(file)
+    for table, arrays in embedding.retrieve().items():
+        for name, x in arrays.items():
+            assert np.asarray(x).tobytes() == there[f"{table}/{name}"].tobytes()
+
+
+@pytest.mark.parametrize("change", [lambda x: x + 1j, lambda x: x.astype(np.float64), lambda x: x.astype(str)])
+def test_a_file_with_other_numbers_is_refused(change: Any, tmp_path: Path) -> None:
+    embedding = make()
+    found = {f"{t}/{name}": x for t, arrays in embedding.retrieve().items() for name, x in arrays.items()}
+    np.savez(tmp_path / "bad.npz", **found | {"user/parameters": change(found["user/parameters"])})  # type: ignore[arg-type]
+    with pytest.raises(gl.errors.DataLossError, match="user/parameters must be float32"):
+        embedding.restore(tmp_path / "bad.npz")
+    embedding.save(tmp_path / "good.npz")
+    with pytest.raises(gl.errors.DataLossError, match="max_bytes allows 100"):
+        embedding.restore(tmp_path / "good.npz", max_bytes=100)
 
 
 def test_tables_are_served_from_the_same_file(tmp_path: Path) -> None:
