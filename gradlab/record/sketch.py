@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from .._base.arrays import is_jax, namespace, quiet
-from .measure import A
+from .._base.types import EachA as A
 
 PARTS = 560  # bins to each power of two: a number is known to 0.06 %
 OLD_PARTS = 8  # of recordings of version 2, evenly spaced: known to 6 %
