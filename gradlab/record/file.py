@@ -13,17 +13,20 @@ import numpy as np
 
 from .._files.archive import MAX_BYTES, Archive, ArchiveWriter
 from .._files.seal import MAX_TEXT, checked, field, whole
+from . import each, sketch
 from .buckets import COLUMNS
 from .layout import Layout
 from .measure import BINS
-from .merge import BY_BUCKET, Columns, from_steps, put
+from .merge import BY_BUCKET, Columns, from_steps, put, sizes
 
 _KIND = "recording"
 _VERSION = 3
 _OLD = (1, 2)  # have a member "header" in place of a sealed head
 _NO_HEAD = 0
-_COUNTS = ("histogram", "spectrum")  # in the smallest unsigned integers that hold them
+_COUNTS = ("histogram", "spectrum", "sketch")  # in the smallest unsigned integers that hold them
 _MOST = np.iinfo(np.int32).max
+_SPECTRUM = 2048  # bins of version 2
+_NEW_NAMES = {*each.NAMES, "taken", "sketch", "each"} - {"global_norm", "largest"}  # of columns, since version 2
 _LARGEST = 1 << 48  # entries of a tensor: indices of samples are computed in int64
 
 
@@ -32,7 +35,7 @@ def save(path: str | PathLike[str], layout: Layout, data: Mapping[str, np.ndarra
     filled = -(-seen // stride)
     columns = {name: data[name][:filled] for name in BY_BUCKET}
     columns["histogram"] = data["histogram"][: -(-filled // layout.histogram_every)]
-    columns["spectrum"] = data["spectrum"]
+    columns |= {"sketch": data["sketch"], "each": data["each"][:, :seen]}
     head = {"seen": seen, "stride": stride, **vars_of(layout)}
     with ArchiveWriter(_named(path), _KIND, _VERSION, head, compressed=True) as file:
         for name, x in columns.items():
@@ -50,8 +53,8 @@ def load(path: str | PathLike[str], max_bytes: int = MAX_BYTES) -> tuple[Layout,
     with Archive(path, _KIND, (_NO_HEAD, _VERSION), max_bytes=max_bytes) as file, checked(path, _KIND):
         header = file.head if file.version else _old_header(file)
         saved = {name: file.array(name) for name in file.names() if file.version or name != "header"}
-        first = not file.version and header["version"] == 1
-        return (_first_version if first else _later_version)(header, saved, max_bytes)
+        version = file.version or header["version"]
+        return {1: _first_version, 2: _second_version}.get(version, _later_version)(header, saved, max_bytes)
 
 
 def _named(path: str | PathLike[str]) -> str:
@@ -79,6 +82,42 @@ def _old_header(file: Archive) -> dict[str, Any]:
 def _later_version(
     header: Mapping[str, Any], saved: Mapping[str, np.ndarray], max_bytes: int
 ) -> tuple[Layout, Columns, int, int]:
+    layout, seen, stride = _layout(header, whole(header, "parts", 1), max_bytes)
+    _check_columns(layout, saved, seen, stride)
+    return layout, _filled(layout, saved), seen, stride
+
+
+def _second_version(
+    header: Mapping[str, Any], saved: dict[str, np.ndarray], max_bytes: int
+) -> tuple[Layout, Columns, int, int]:
+    """Files of version 2 count norms in wider bins, and know single steps only where no two share a bucket."""
+    parts = sketch.PARTS if header.get("stride") == 1 else sketch.OLD_PARTS
+    layout, seen, stride = _layout(_renamed(header), parts, max_bytes)
+    shapes, dtypes = _expected(layout, -(-seen // stride))
+    new = ("taken", "sketch", "each")
+    shapes = {name: shape for name, shape in shapes.items() if name not in new}
+    _check_shapes(saved, {**shapes, "spectrum": (2 * len(layout.names) + 3, _SPECTRUM)}, dtypes)
+    saved["taken"] = np.minimum(seen - np.arange(-(-seen // stride)) * stride, stride).astype(np.int32)
+    if stride == 1:
+        steps = {**saved, "scale": np.full(seen, np.nan, np.float32)}
+        counts = sketch.empty(2 * len(layout.names) + 3)
+        saved["sketch"] = sketch.add(counts, sizes(steps), saved["taken"] == 0, parts)
+        saved["each"] = each.of_steps(steps)
+    else:
+        saved["sketch"] = sketch.from_spectrum(saved["spectrum"])
+        saved["each"] = each.unknown(len(each.names(layout.scalars)), seen)
+    del saved["spectrum"]
+    return layout, _filled(layout, saved), seen, stride
+
+
+def _renamed(header: Mapping[str, Any]) -> dict[str, Any]:
+    """Scalars of version 2 whose names have another meaning since get an underscore."""
+    scalars = field(header, "scalars", list)
+    return {**header, "scalars": [f"{name}_" if name in _NEW_NAMES else name for name in scalars]}
+
+
+def _layout(header: Mapping[str, Any], parts: int, max_bytes: int) -> tuple[Layout, int, int]:
+    """Layout, steps and stride, before room is made for them."""
     seen, stride = whole(header, "seen", 1), whole(header, "stride", 1)
     layout = Layout(
         _names(header, "names"),
@@ -87,15 +126,27 @@ def _later_version(
         whole(header, "capacity", 1),
         whole(header, "entries", 0),
         whole(header, "histogram_every", 1),
+        parts,
     )
-    _check_layout(layout, max_bytes)
+    if parts not in (sketch.PARTS, sketch.OLD_PARTS):
+        raise ValueError(f"no gradlab counts norms in {parts} bins to a power of two")
+    _check_layout(layout, max_bytes, seen)
     if seen > layout.capacity * stride or stride & (stride - 1):
         raise ValueError(f"{seen} steps, {stride} a bucket, do not fill {layout.capacity} buckets")
-    _check_columns(layout, saved, -(-seen // stride))
+    return layout, seen, stride
+
+
+def _filled(layout: Layout, saved: Mapping[str, np.ndarray]) -> Columns:
+    """Room for all buckets, with those that there are."""
     data = layout.empty()
     for name, x in saved.items():
-        data[name][: len(x)] = x
-    return layout, data, seen, stride
+        if name == "sketch":
+            data[name] = x.astype(np.int32)
+        elif name == "each":
+            data[name] = x
+        else:
+            data[name][: len(x)] = x
+    return data
 
 
 def _first_version(
@@ -103,19 +154,20 @@ def _first_version(
 ) -> tuple[Layout, Columns, int, int]:
     """Files of version 1 have a bucket for each step, sizes for shapes, and neither single entries nor seconds."""
     own = ("norm", "largest", "nonfinite", "histogram")
-    scalars = tuple(name for name in saved if name not in own)
+    scalars = tuple(name for name in saved if name not in own)  # loss, of all that were written
     n = whole(header, "seen", 1)
     shapes = tuple(_shape([size]) for size in field(header, "sizes", list))
     layout = Layout(_names(header, "names"), shapes, scalars, n, entries=0, histogram_every=1)
     tensors = len(layout.names)
     shape = {"norm": (n, tensors), "largest": (n, tensors), "nonfinite": (n, tensors), "histogram": (n, tensors, BINS)}
     _check_shapes(saved, shape | dict.fromkeys(scalars, (n,)), {"nonfinite": np.int32})
-    _check_layout(layout, max_bytes)
+    _check_layout(layout, max_bytes, n)
     data, seconds = layout.empty(), np.full(n, np.nan, np.float32)
     numbers = np.stack([seconds, *(saved[name] for name in scalars)], axis=1)
     norm, largest, nonfinite = (saved[name] for name in ("norm", "largest", "nonfinite"))
     none = np.zeros((n, 0), np.float32)
-    put(data, from_steps(np.arange(n, dtype=np.int32), norm, largest, nonfinite, none, numbers), 0, 1)
+    marks = np.full(n, np.nan, np.float32), np.zeros(n, bool)
+    put(data, from_steps(np.arange(n, dtype=np.int32), norm, largest, nonfinite, none, numbers, *marks), 0, 1)
     data["histogram"][:n] = saved["histogram"]
     return layout, data, n, 1
 
@@ -135,23 +187,39 @@ def _shape(found: Any) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _check_layout(layout: Layout, max_bytes: int) -> None:
-    """Before room is made for it."""
+def _check_layout(layout: Layout, max_bytes: int, seen: int) -> None:
+    """Before room is made for it, and for so many steps."""
     if not layout.names or len(layout.names) != len(layout.shapes) or COLUMNS & set(layout.scalars):
         raise ValueError(f"{len(layout.shapes)} shapes and the scalars {layout.scalars} fit no {layout.names}")
-    if layout.nbytes > max_bytes:
+    needed = layout.nbytes + 4 * seen * len(each.names(layout.scalars))
+    if needed > max_bytes:
         raise ValueError(
-            f"its {layout.capacity:,} buckets take {layout.nbytes:,} bytes, max_bytes allows {max_bytes:,}"
+            f"its {layout.capacity:,} buckets and {seen:,} steps take {needed:,} bytes, max_bytes allows {max_bytes:,}"
         )
 
 
-def _check_columns(layout: Layout, saved: Mapping[str, np.ndarray], filled: int) -> None:
-    """Each as long as the filled buckets, and exactly those that there are."""
+def _expected(layout: Layout, filled: int) -> tuple[dict[str, tuple[int, ...]], dict[str, type]]:
+    """Shape and dtype of each column, as long as the filled buckets."""
     rows = dict.fromkeys(BY_BUCKET, filled) | {"histogram": -(-filled // layout.histogram_every)}
     shapes, dtypes = {}, {}
     for name, shape, dtype in layout.columns():
         shapes[name], dtypes[name] = (rows.get(name, shape[0]), *shape[1:]), dtype
+    return shapes, dtypes
+
+
+def _check_columns(layout: Layout, saved: Mapping[str, np.ndarray], seen: int, stride: int) -> None:
+    """Exactly those that there are, and all of them about the same steps."""
+    filled = -(-seen // stride)
+    shapes, dtypes = _expected(layout, filled)
+    if (x := saved.get("sketch")) is not None and x.ndim == 2 and sketch.is_width(x.shape[1]):
+        shapes["sketch"] = (shapes["sketch"][0], x.shape[1])
+    shapes["each"] = (shapes["each"][0], seen)
     _check_shapes(saved, shapes, dtypes)
+    taken = saved["taken"]
+    steps = np.minimum(seen - np.arange(filled) * stride, stride)
+    if (taken < 0).any() or (taken > steps).any():
+        raise ValueError("it has buckets with more steps taken than there were")
+    sketch.check(saved["sketch"], int(taken.sum()), len(layout.names) + 2)
 
 
 def _check_shapes(
@@ -164,7 +232,8 @@ def _check_shapes(
         if x.shape != shapes[name]:
             raise ValueError(f"{name} must have shape {shapes[name]}, it has {x.shape}")
         if name in _COUNTS:
-            if x.dtype.kind not in "ui" or not 0 <= x.min(initial=0) <= x.max(initial=0) <= _MOST:
+            counts = x[:, sketch.SHIFT :] if name == "sketch" else x
+            if x.dtype.kind not in "ui" or not 0 <= counts.min(initial=0) <= counts.max(initial=0) <= _MOST:
                 raise ValueError(f"{name} must hold counts, it holds {x.dtype}")
         elif x.dtype != dtypes.get(name, np.float32):
             raise ValueError(f"{name} must be {np.dtype(dtypes.get(name, np.float32))}, it is {x.dtype}")
@@ -172,4 +241,4 @@ def _check_shapes(
 
 def _small(x: np.ndarray) -> np.ndarray:
     """Files stay small."""
-    return x.astype(np.min_scalar_type(x.max(initial=0)))
+    return x.astype(np.result_type(*(np.min_scalar_type(end) for end in (x.min(initial=0), x.max(initial=0)))))

@@ -1,5 +1,6 @@
 """Recordings on disk: all of it comes back, older files load, and foreign ones are refused."""
 
+import dataclasses
 import json
 import tracemalloc
 from collections.abc import Callable
@@ -15,7 +16,7 @@ from gradlab._files.archive import ArchiveWriter
 from gradlab.models.char_rnn import _file
 from gradlab.record.file import vars_of
 from gradlab.record.layout import Layout
-from gradlab.record.measure import norm_edges
+from gradlab.record.sketch import OLD_PARTS
 from tests._files.damage import damaged
 
 SMALL = {"entries": 5, "histogram_every": 2}
@@ -26,6 +27,13 @@ def recorded(steps: int, **options: Any) -> gl.Recorder:
     for k in range(steps):
         rec.record({"b": rng.normal(size=(3, 2)), "a": rng.normal(size=4)}, loss=k)
     return rec
+
+
+def check_same_steps(back: gl.Recorder, rec: gl.Recorder) -> None:
+    np.testing.assert_array_equal(back._data["sketch"], rec._data["sketch"])
+    for column in ("global_norm", "leading_norm", "largest", "skipped", "scale", "loss"):
+        np.testing.assert_array_equal(back.every_step(column), rec.every_step(column))
+    assert back.known.all()
 
 
 @pytest.mark.parametrize("steps", [4, 21])
@@ -45,9 +53,11 @@ def test_everything_comes_back_without_pickle(tmp_path: Path, steps: int) -> Non
         "seconds",
         "loss",
         "peak",
+        "taken",
+        "scale",
     ):
         np.testing.assert_array_equal(back[column], rec[column])
-    np.testing.assert_array_equal(back.norm_counts, rec.norm_counts)
+    check_same_steps(back, rec)
     rec.save(tmp_path / "again.npz")
     assert (tmp_path / "run.npz").read_bytes() == (tmp_path / "again.npz").read_bytes()
     for recorder in (rec, back):
@@ -60,7 +70,8 @@ def test_a_file_of_the_first_version_has_norms_and_says_what_it_has_not() -> Non
     assert (rec.shapes[1], rec.stride, rec.seen, len(rec)) == ((rec.sizes[1],), 1, 300, 300)
     assert rec.global_norm == pytest.approx(np.sqrt((rec["norm"].astype(np.float64) ** 2).sum(axis=1)), rel=1e-6)
     np.testing.assert_array_equal(rec["norm_low"], rec["norm"])
-    assert np.isnan(rec["seconds"]).all() and rec.norm_counts.sum() == 300 * 7
+    assert np.isnan(rec["seconds"]).all() and rec.known.all()
+    np.testing.assert_array_equal(rec.every_step("global_norm"), rec.global_norm)
     for column in ("entry", "square"):
         with pytest.raises(ValueError, match="holds no single entries: it was made with entries=0, or by an earlier"):
             rec[column]
@@ -82,10 +93,12 @@ def test_a_file_of_the_first_version_has_to_fit_its_header(tmp_path: Path, lie: 
 
 def test_a_file_of_the_second_version_is_what_was_recorded() -> None:
     back, rec = gl.Recorder.load(Path(__file__).with_name("saved_version_2.npz")), recorded(21, **SMALL)
-    assert back.layout == rec.layout and (back.seen, back.stride) == (rec.seen, rec.stride) == (21, 4)
-    for column in ("norm", "norm_low", "largest", "nonfinite", "histogram", "square", "entry", "loss", "peak"):
+    assert back.layout == dataclasses.replace(rec.layout, parts=OLD_PARTS) and (back.seen, back.stride) == (
+        rec.seen,
+        rec.stride,
+    ) == (21, 4)
+    for column in ("norm", "norm_low", "largest", "nonfinite", "histogram", "square", "entry", "loss", "peak", "taken"):
         np.testing.assert_array_equal(back[column], rec[column])
-    np.testing.assert_array_equal(back.norm_counts, rec.norm_counts)
 
 
 def test_a_foreign_file_is_refused(tmp_path: Path) -> None:
@@ -112,6 +125,9 @@ def test_a_name_without_an_ending_is_found_again(tmp_path: Path) -> None:
 
 
 def in_version_2(path: Path, header: dict[str, Any], columns: dict[str, np.ndarray]) -> None:
+    if "sketch" in columns:
+        columns = {name: x for name, x in columns.items() if name not in ("taken", "sketch", "each")}
+        columns |= {"spectrum": np.zeros((7, 2048), np.uint8)}
     np.savez_compressed(path, header=np.array(json.dumps(header)), **columns)  # type: ignore[arg-type]
 
 
@@ -129,7 +145,7 @@ def parts(rec: gl.Recorder) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     filled = len(rec)
     columns = {name: x[:filled] for name, x in rec._data.items()}
     columns["histogram"] = rec._data["histogram"][: -(-filled // rec.histogram_every)]
-    columns["spectrum"] = rec._data["spectrum"]
+    columns |= {"sketch": rec._data["sketch"], "each": rec._data["each"][:, : rec.seen]}
     return {"version": 2, "seen": rec.seen, "stride": rec.stride, **vars_of(rec.layout)}, columns
 
 
@@ -142,7 +158,6 @@ def parts(rec: gl.Recorder) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         ("norm", lambda x: x.astype(np.complex64) + 1j, "norm must be float32, it is complex64"),
         ("square", lambda x: x.astype(np.float64), "square must be float32"),
         ("peak", lambda x: x.astype(np.float32), "peak must be int32"),
-        ("spectrum", lambda x: x.astype(np.float32), "spectrum must hold counts"),
         ("histogram", lambda x: np.full_like(x, -1), "histogram must hold counts"),
         ("mean", lambda x: x[:-1], r"mean must have shape \(6, 2\)"),
     ],
@@ -201,7 +216,9 @@ def test_room_for_more_than_is_allowed_is_refused_and_given_when_allowed(tmp_pat
     rec = gl.Recorder(20_000, entries=20)
     rec.record({"w": np.ones(30)})
     rec.save(tmp_path / "run.npz")
-    with pytest.raises(gl.errors.DataLossError, match=r"20,000 buckets take [\d,]+ bytes, max_bytes allows 1,000,000"):
+    with pytest.raises(
+        gl.errors.DataLossError, match=r"20,000 buckets and 1 steps take [\d,]+ bytes, max_bytes allows 1,000,000"
+    ):
         gl.Recorder.load(tmp_path / "run.npz", max_bytes=10**6)
     assert gl.Recorder.load(tmp_path / "run.npz", max_bytes=10**7).capacity == 20_000
 
@@ -224,11 +241,33 @@ def test_of_damaged_copies_none_is_another_recording(tmp_path: Path) -> None:
             back = gl.Recorder.load(path)
         except gl.errors.DataLossError:
             continue
-        assert back.layout == rec.layout and all(
-            (x == back._data[k]).all() for k, x in rec._data.items() if k != "mean"
-        )
+        others = {k: x for k, x in rec._data.items() if k not in ("mean", "each")}
+        assert back.layout == rec.layout and all((x == back._data[k]).all() for k, x in others.items())
+        check_same_steps(back, rec)
 
 
-def test_the_bins_of_norms_are_eighths_of_an_octave() -> None:
-    at = norm_edges()
-    assert at.shape == (2041,) and (np.diff(at) > 0).all() and 1.0 in at and 1.125 in at
+@pytest.mark.parametrize(
+    ("column", "change", "why"),
+    [
+        ("sketch", lambda x: x.astype(np.float32), "sketch must hold counts"),
+        ("sketch", lambda x: x[:, :-1], "sketch must have shape"),
+        ("sketch", lambda x: -x, "sketch must hold counts"),
+        ("sketch", lambda x: x + np.eye(*x.shape, 1, dtype=x.dtype) * 99, "bins that are not there"),
+        ("sketch", lambda x: x + np.eye(*x.shape, 100, dtype=x.dtype), "does not count the norms of 21 steps"),
+        ("taken", lambda x: x + 1, "more steps taken than there were"),
+        ("each", lambda x: x[:, 1:], r"each must have shape \(6, 21\)"),
+    ],
+)
+def test_numbers_of_single_steps_have_to_fit(
+    tmp_path: Path, column: str, change: Callable[[Any], Any], why: str
+) -> None:
+    header, columns = parts(recorded(21, **SMALL))
+    in_version_3(tmp_path / "bad.npz", header, columns | {column: change(columns[column])})
+    with pytest.raises(gl.errors.DataLossError, match=why):
+        gl.Recorder.load(tmp_path / "bad.npz")
+
+
+def test_a_scalar_of_version_2_that_was_called_as_a_column_is_now_gets_an_underscore(tmp_path: Path) -> None:
+    header, columns = parts(recorded(5, **SMALL))
+    in_version_2(tmp_path / "old.npz", header | {"scalars": ["scale"]}, columns)
+    assert gl.Recorder.load(tmp_path / "old.npz")["scale_"].tolist() == [0, 1, 2, 3, 4]
