@@ -20,6 +20,7 @@ from .._variables.gate import GATE_OP
 from .._variables.gradient_checks import check_step, checked_pairs
 from .._variables.graph import AtOnce, Graph
 from .._variables.hyperparameters import described
+from .._variables.states import Commit, Named, array_of, part, plain_numbers, setting, together, warn_of_changes
 from .._variables.variable import Collection, Variable, entered
 from .staleness import is_accepted
 from .wrapper import Wrapper, check_optimizer
@@ -327,6 +328,29 @@ class DropStaleGradientOptimizer(Wrapper):
         with self._entered() as collection:
             step = step_of(collection)[1] if self._applied_to is None else self._applied_to
         return {SUMMARY_TAG: np.float32(self.stale_counter) / np.float32(int(step) + 1)}
+
+    def _to_save(self, names: Named) -> dict[str, Any]:
+        """The wrapped optimizer's, and the counter. Gradients on their way are no part of it, nor are their steps."""
+        given = {"staleness": array_of(self._staleness)} if isinstance(self._staleness, Variable) else {}
+        values = {"stale_counter": array_of(self.stale_counter), **given}
+        return {**super()._to_save(names), "variables": values, "settings": self._settings()}
+
+    def _loading(self, state: Any, names: Named) -> Commit:
+        inner, values = super()._loading(state, names), part(state, "variables")
+        own = {"stale_counter": self.stale_counter, "staleness": self._staleness}
+        missing = {"stale_counter"} - set(values)
+        if missing or (isinstance(self._staleness, Variable) and "staleness" not in values):
+            raise InvalidArgumentError("the state has no stale_counter, or no staleness that is a Variable")
+        commits = [setting(own[k], x, k) for k, x in values.items() if isinstance(own.get(k), Variable)]
+        warn_of_changes(part(state, "settings"), self._settings(), self._name)
+        return together([inner, *commits, self._forget_workers])
+
+    def _settings(self) -> dict[str, Any]:
+        return plain_numbers({"staleness": None if isinstance(self._staleness, Variable) else self._staleness})
+
+    def _forget_workers(self) -> None:
+        """Their gradients are of other weights now, so that no step of theirs may be compared."""
+        self._workers, self._applied_to = Workers(), None
 
     def _noted(self, worker: Any) -> Noted:
         noted: Noted | None = self._workers.of(worker).get("noted")

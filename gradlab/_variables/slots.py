@@ -5,11 +5,16 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Mapping
+from typing import Any
 
-from .._base.arrays import precision
+import numpy as np
+
+from .._base.arrays import Array, precision
+from .._base.errors import InvalidArgumentError
 from ..rules import Rule
 from ..rules.rule import Shared, Slots
 from .buffers import Cell, Fresh
+from .states import Commit, Named, array_of, fitting
 from .variable import Variable, current_collection
 
 
@@ -69,6 +74,77 @@ class SlotStore:
             if name not in self._shared:
                 self._shared[name] = Variable(value, trainable=False, name=f"{scope}{name}")
             self._shared[name].assign(value)
+
+    def stepped(self) -> list[Variable]:
+        """The variables that have slots."""
+        with self.lock:
+            return list(self._slots)
+
+    def state(self, names: Named) -> dict[str, Any]:
+        """Slots by the names of their variables, and what all share."""
+        with self.lock:
+            keys = keys_of(names, self._slots)
+            slots = {keys[v]: {name: array_of(s) for name, s in slots.items()} for v, slots in self._slots.items()}
+            return {"slots": slots, "shared": {name: array_of(v) for name, v in self._shared.items()}}
+
+    def loading(
+        self, slots: Mapping[str, Any], shared: Mapping[str, Any], names: Named, rule: Rule, labels: Mapping[str, str]
+    ) -> Commit:
+        """Check the slots and the shared scalars of a state; what is returned takes them over, and leaves no others."""
+        new = {variable_of(key, names): checked_slots(key, values, names, rule) for key, values in slots.items()}
+        scalars = _checked_shared(shared, rule)
+
+        def commit() -> None:
+            with self.lock:
+                for v in [v for v in self._slots if v not in new]:
+                    del self._slots[v]
+                for v, values in new.items():
+                    self.store(v, rule, values, labels)
+                self._shared = {name: v for name, v in self._shared.items() if name in scalars}
+
+        return commit
+
+
+def keys_of(names: Named, slots: Mapping[Variable, Any]) -> dict[Variable, str]:
+    """Name by variable, the first where it has several; ValueError where one with slots has none."""
+    keys = {v: name for name, v in reversed(list(names.items()))}
+    if missing := [v.name for v in slots if v not in keys]:
+        raise InvalidArgumentError(
+            f"there are slots of {', '.join(missing)}, which is not among the variables given: a state would lose them"
+        )
+    return keys
+
+
+def variable_of(key: str, names: Named) -> Variable:
+    """The variable that a state knows by this name."""
+    if key not in names:
+        raise InvalidArgumentError(
+            f"the state has slots of {key!r}; the variables given are {', '.join(names) or 'none'}. Give them all, by "
+            "the names they were saved with; nothing was loaded"
+        )
+    return names[key]
+
+
+def checked_slots(key: str, values: Any, names: Named, rule: Rule) -> Slots:
+    """The slots of one variable in the order of the rule, of its shape and dtype."""
+    v = names[key]
+    if not isinstance(values, Mapping) or set(values) != set(rule.slots):
+        found = ", ".join(values) if isinstance(values, Mapping) else type(values).__name__
+        raise InvalidArgumentError(
+            f"the state has for {key} the slots {found or 'none'}, {type(rule).__name__} has "
+            f"{', '.join(rule.slots) or 'none'}; nothing was loaded"
+        )
+    return tuple(fitting(values[name], v._value, f"slot {name} of {key}", v.name) for name in rule.slots)
+
+
+def _checked_shared(shared: Mapping[str, Any], rule: Rule) -> Mapping[str, Array]:
+    start = rule.start()
+    if shared and set(shared) != set(start):
+        raise InvalidArgumentError(
+            f"the state shares {', '.join(shared)} among all variables, {type(rule).__name__} "
+            f"{', '.join(start) or 'nothing'}; nothing was loaded"
+        )
+    return {name: fitting(x, np.asarray(start[name]), name, name) for name, x in shared.items()}
 
 
 def _made(v: Variable, values: Mapping[str, object], labels: Mapping[str, str]) -> dict[str, Variable]:

@@ -37,6 +37,17 @@ def vars_of(layout: Layout) -> dict[str, Any]:
     return {name: getattr(layout, name) for name in Layout.__dataclass_fields__}
 
 
+def layout_of(fields: Mapping[str, Any] | None) -> Layout | None:
+    """The layout of these fields, as JSON has them; ValueError if it is none."""
+    if fields is None:
+        return None
+    if set(fields) != set(Layout.__dataclass_fields__):
+        raise ValueError(f"a layout has the fields {', '.join(Layout.__dataclass_fields__)}, got {', '.join(fields)}")
+    words = {name: tuple(map(str, fields[name])) for name in ("names", "scalars")}
+    shapes = tuple(tuple(int(n) for n in shape) for shape in fields["shapes"])
+    return Layout(**{**fields, **words, "shapes": shapes})
+
+
 def load(path: str | PathLike[str]) -> tuple[Layout, Columns, int, int]:
     """Layout, columns, steps and stride; ValueError if it is no recording."""
     try:
