@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -16,6 +17,7 @@ from .._base.gradients import Gradient
 from .._steps import apply, pure
 from ..rules.rule import Shared
 from .autodiff import GradsAndVars, Loss, check_aggregation, check_variables, differentiate, listed, touched_variables
+from .copies import follow, in_copy
 from .gate import GATE_GRAPH, GATE_NONE, GATE_OP, check_gate
 from .gradient_checks import check_step, checked_pairs
 from .hyperparameters import Rate, check_functions, described, is_plain, scalar
@@ -204,6 +206,19 @@ class Optimizer(Stateful):
         rate = self._rate()
         return pure.update(self._rule_at(rate), rate, state, values, grads, type(self)._sparse)
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        """Slots of its own, of the variables copied with it, else of the same; variables it reads likewise."""
+        new = memo[id(self)] = object.__new__(type(self))
+        for name, x in vars(self).items():
+            vars(new)[name] = _copied(x, memo)
+        follow(new, memo)
+        return new
+
+    def _follow(self, old: Variable, new: Variable) -> None:
+        self._store.follow(old, new)
+        for kept in (vars(self), self._fields):
+            kept.update({name: new for name, x in kept.items() if x is old})
+
     def _stepped(self) -> list[Variable]:
         return self._store.stepped()
 
@@ -285,6 +300,14 @@ class Optimizer(Stateful):
             self._keep_shared(rule.advance(shared))
             if global_step is not None:
                 global_step.assign_add(1)
+
+
+def _copied(x: Any, memo: dict[int, Any]) -> Any:
+    if isinstance(x, Variable):
+        return in_copy(x, memo)
+    if isinstance(x, dict):
+        return {name: _copied(value, memo) for name, value in x.items()}
+    return copy.deepcopy(x, memo)
 
 
 def _number(x: Rate, name: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 import weakref
 from collections.abc import Mapping
@@ -14,6 +15,7 @@ from .._base.errors import InvalidArgumentError
 from ..rules import Rule
 from ..rules.rule import Shared, Slots
 from .buffers import Cell, Fresh
+from .copies import Carried, carried, check_carried, in_copy
 from .states import Commit, Named, array_of, fitting
 from .variable import Variable, current_collection
 
@@ -27,7 +29,26 @@ class SlotStore:
     def __init__(self) -> None:
         self._slots: weakref.WeakKeyDictionary[Variable, dict[str, Variable]] = weakref.WeakKeyDictionary()
         self._shared: dict[str, Variable] = {}
+        self._carried: Carried = []  # by a pickle, and not looked for yet
         self.lock = threading.RLock()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> SlotStore:
+        """Slots of its own, of the variables that `copies.in_copy` says."""
+        new = memo[id(self)] = SlotStore()
+        with self.lock:
+            for v, slots in list(self._slots.items()):
+                new._slots[in_copy(v, memo)] = copy.deepcopy(slots, memo)
+            new._shared = copy.deepcopy(self._shared, memo)
+        return new
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        with self.lock:
+            return _unpickled, (list(self._slots.items()), dict(self._shared))
+
+    def follow(self, old: Variable, new: Variable) -> None:
+        """The slots of one variable are those of another now."""
+        if old in self._slots:
+            self._slots[new] = self._slots.pop(old)
 
     def __contains__(self, v: Variable) -> bool:
         return v in self._slots
@@ -53,6 +74,8 @@ class SlotStore:
     def cells(self, v: Variable, rule: Rule) -> tuple[Cell, ...]:
         """The slot variables of v in the order of the rule, or what stands in for them until the first step worked."""
         with self.lock, precision(v.dtype):
+            check_carried(self._carried)
+            self._carried = []
             slots = self._slots.get(v)
             return tuple(map(Fresh, rule.init(v._value)) if slots is None else (slots[name] for name in rule.slots))
 
@@ -145,6 +168,13 @@ def _checked_shared(shared: Mapping[str, Any], rule: Rule) -> Mapping[str, Array
             f"{', '.join(start) or 'nothing'}; nothing was loaded"
         )
     return {name: fitting(x, np.asarray(start[name]), name, name) for name, x in shared.items()}
+
+
+def _unpickled(slots: list[tuple[Variable, dict[str, Variable]]], shared: dict[str, Variable]) -> SlotStore:
+    store = SlotStore()
+    store._slots.update(slots)
+    store._shared, store._carried = shared, carried(store._slots)
+    return store
 
 
 def _made(v: Variable, values: Mapping[str, object], labels: Mapping[str, str]) -> dict[str, Variable]:

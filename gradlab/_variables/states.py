@@ -101,11 +101,29 @@ def named(variables: Variables | Iterable[Variable]) -> dict[str, Variable]:
 
 @contextmanager
 def held(variables: Iterable[Variable]) -> Iterator[None]:
-    """While no other thread steps them; in the order in which optimizers take their locks."""
-    with ExitStack() as stack:
-        for v in sorted(set(variables), key=id):
-            stack.enter_context(v._lock)
-        yield
+    """While no other thread steps them, or counts a step.
+
+    Optimizers take the lock of the global step while they hold those of the weights, so there is no one order for all
+    of them: whoever finds one taken lets go of the others, waits for that one, and tries again.
+    """
+    locks = {id(v): v._lock for v in variables}
+    waited = next(iter(locks), None)
+    while waited is not None:
+        with ExitStack() as stack:
+            stack.enter_context(locks[waited])
+            busy = next((key for key, lock in locks.items() if key != waited and not _taken(lock, stack)), None)
+            if busy is None:
+                yield
+                return
+        waited = busy
+    yield
+
+
+def _taken(lock: Any, stack: ExitStack) -> bool:
+    taken: bool = lock.acquire(blocking=False)
+    if taken:
+        stack.callback(lock.release)
+    return taken
 
 
 def array_of(v: Variable) -> np.ndarray:

@@ -18,6 +18,7 @@ from .._base.arrays import Array, as_array, is_jax, is_traced, namespace, precis
 from .._base.errors import InvalidArgumentError
 
 _tape: ContextVar[Any] = ContextVar("gradlab_tape", default=None)
+FOLLOWERS = object()  # whose id is the place in a memo of copy.deepcopy where `copies.follow` keeps a list
 
 
 if TYPE_CHECKING:
@@ -129,6 +130,33 @@ class Variable(_Operators):
                     if name in self.__dict__:
                         return self.__dict__[name]
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but what belongs to this process: the lock, and the buffer for a next value."""
+        value = self._value
+        return {"_value": value, "name": self.name, "trainable": self.trainable, "constraint": self.constraint}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Into the current collection, under the same name; in a Graph, where names are unique, under one like it."""
+        collection = current_collection()
+        vars(self).update(state, _lock=threading.RLock(), _spare=None, _value=_frozen(state["_value"]))
+        name = self.name.removesuffix(":0")
+        if collection.graph:
+            self.name = f"{collection.unique_name(name)}:0"
+        collection.add(self)
+        register()
+
+    def __copy__(self) -> Variable:
+        """A Variable of its own: two that share a value would not be two."""
+        return self.__deepcopy__({})
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Variable:
+        """A Variable of the same name and value, in the current collection; the constraint is shared."""
+        new = memo[id(self)] = object.__new__(type(self))
+        new.__setstate__(self.__getstate__())
+        for follower in memo.get(id(FOLLOWERS), []):
+            follower._follow(self, new)
+        return new
 
     def __repr__(self) -> str:
         return f"<gradlab.Variable {self.name!r} shape={self.shape} dtype={self.dtype}>"

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import copy
+import threading
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from .. import rules
 from .._base.arrays import Array
 from .._base.errors import InvalidArgumentError
+from .._variables.buffers import Cell
+from .._variables.copies import Carried, carried, check_carried, follow, in_copy
 from .._variables.slots import keys_of, variable_of
 from .._variables.states import (
     Commit,
@@ -35,6 +40,42 @@ class Saved(Steps, Stateful):
     `set_weights` needs an optimizer that has made a step, and knows weights by their order only; a learning rate that
     was assigned is not among them, but in "keras3".
     """
+
+    def __copy__(self) -> Any:
+        """The same optimizer under another name: what `Replicas` looks at one through."""
+        new = object.__new__(type(self))
+        vars(new).update(vars(self))
+        return new
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        """Weights and hyperparameters of its own; slots are of the variables copied with it, else of the same."""
+        new = memo[id(self)] = object.__new__(type(self))
+        vars(new).update(_lock=threading.RLock(), _replicas=self._replicas)
+        for name in ("_asked", "_known"):
+            vars(new)[name] = frozenset(in_copy(v, memo) for v in vars(self)[name])
+        for name, x in vars(self).items():
+            if name not in vars(new):
+                vars(new)[name] = copy.deepcopy(x, memo)
+        follow(new, memo)
+        return new
+
+    def __getstate__(self) -> dict[str, Any]:
+        self._refuse_replicas()
+        return {name: x for name, x in vars(self).items() if name not in ("_lock", "_carried")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _lock=threading.RLock())
+        vars(self)["_carried"] = carried(self._kept.slots)
+
+    def _cells(self, v: Variable, rule: rules.Rule) -> tuple[Cell, ...]:
+        check_carried(vars(self).get("_carried", []))
+        self._carried: Carried = []
+        return super()._cells(v, rule)
+
+    def _follow(self, old: Variable, new: Variable) -> None:
+        if old in self._kept.slots:
+            self._kept.slots[new] = self._kept.slots.pop(old)
+        self._asked, self._known = (frozenset(new if v is old else v for v in s) for s in (self._asked, self._known))
 
     def _stepped(self) -> list[Variable]:
         return list(self._kept.slots) or list(self._known)

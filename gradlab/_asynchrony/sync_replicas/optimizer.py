@@ -10,6 +10,7 @@ from typing import Any
 from ..._base.errors import FailedPreconditionError, NotAGradientError, NotAVariableError
 from ..._base.slices import IndexedSlices
 from ..._variables.autodiff import GradsAndVars, Loss
+from ..._variables.copies import refuse
 from ..._variables.gradient_checks import check_step, checked_pairs
 from ..._variables.graph import AtOnce, Operation
 from ..._variables.states import Commit, Named, together
@@ -89,6 +90,11 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
         Exchange.__init__(self, needs, workers)
         self._averages, self._averaged = variable_averages, variables_to_average
         self._global_step: Variable | None = None
+
+    __reduce_ex__ = refuse(
+        "a SyncReplicasOptimizer, in which workers wait,",
+        "make a new one around a copy of the inner optimizer, or use state_dict, load_state_dict and gl.save",
+    )
 
     @property
     def waits(self) -> bool:
