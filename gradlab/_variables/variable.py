@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from .._base.arrays import Array, as_array, is_jax, is_traced, namespace, precision
+from .._base.arrays import Array, as_array, is_jax, is_traced, namespace, native, precision
 from .._base.errors import InvalidArgumentError
 
 _tape: ContextVar[Any] = ContextVar("gradlab_tape", default=None)
@@ -51,7 +51,9 @@ class Variable(_Operators):
     Raises: ValueError or TypeError as for arrays: None, ragged lists, strings.
 
     Usable in NumPy and jax.numpy expressions. Values are read-only: they change by assignment only, which is what lets
-    several threads read and differentiate one variable. Source: `tf.Variable`, TensorFlow 2.21 (2026).
+    several threads read and differentiate one variable. Optimizers step large values in their own buffers where nobody
+    holds them; `gl.in_place` says which aliases of a JAX value that uses up. Arrays of the other byte order become this
+    machine's. Source: `tf.Variable`, TensorFlow 2.21 (2026).
 
     >>> v = Variable([1.0, 2.0], name="v")
     >>> (v * 2 + np.ones(2, np.float32)).tolist(), v.name
@@ -72,7 +74,7 @@ class Variable(_Operators):
         base = collection.unique_name(name or "Variable") if unique else name
         self.name, self.trainable, self.constraint = f"{base}:0", trainable, constraint
         self._lock = threading.RLock()
-        self._value = _frozen(value if dtype is None else value.astype(dtype))
+        self._value = _frozen(value if dtype is None else value.astype(native(dtype)))
         self._spare: np.ndarray | None = None  # a buffer for a next value
         collection.add(self)
         register()
