@@ -87,6 +87,7 @@ def load(path: str | os.PathLike[str], /, *, max_bytes: int | None = MAX_BYTES, 
     Nothing changes unless everything fits. Raises DataLossError: the file is damaged, or another one. ValueError:
     something saved is missing here or the reverse, or differs in structure, shape or dtype. TypeError: nothing can be
     restored into it. Numbers given to a constructor may differ: that is a `gl.errors.StateWarning`, and the new count.
+    Not in TensorFlow, whose `tf.train.Checkpoint.restore` also takes a part, or waits for variables to come.
 
     >>> import gradlab as gl, os, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -12,8 +12,7 @@ import numpy as np
 from .. import rules
 from .._base.arrays import Array
 from .._base.errors import InvalidArgumentError
-from .._variables.buffers import Cell
-from .._variables.copies import Carried, carried, check_carried, follow, in_copy
+from .._variables.copies import follow, in_copy
 from .._variables.slots import keys_of, variable_of
 from .._variables.states import (
     Commit,
@@ -29,17 +28,37 @@ from .._variables.states import (
 from .._variables.variable import Variable
 from ..schedules import LearningRateSchedule
 from .hyperparameters import Hyperparameter
-from .steps import Steps
+from .weights import Weights
 
 Slots = Mapping[str, Array]
 
 
-class Saved(Steps, Stateful):
+class Saved(Weights, Stateful):
     """`state_dict` and `load_state_dict`: iterations, slots, and the hyperparameters that are variables.
 
     `set_weights` needs an optimizer that has made a step, and knows weights by their order only; a learning rate that
     was assigned is not among them, but in "keras3".
     """
+
+    _hyper: dict[str, Hyperparameter]
+    _limits: dict[str, Any]
+    _initial_decay: Any
+    _replicas: object | None
+    _lock: Any
+    _asked: frozenset[Variable]
+    _known: frozenset[Variable]
+
+    def _blank(self) -> rules.Rule:
+        """Of `Steps`."""
+        raise NotImplementedError
+
+    def _own_config(self) -> dict[str, Any]:
+        """Of `Settings`."""
+        raise NotImplementedError
+
+    def _create_hyperparameters(self, prefix: str) -> None:
+        """Of `Settings`."""
+        raise NotImplementedError
 
     def __copy__(self) -> Any:
         """The same optimizer under another name: what `Replicas` looks at one through."""
@@ -61,16 +80,10 @@ class Saved(Steps, Stateful):
 
     def __getstate__(self) -> dict[str, Any]:
         self._refuse_replicas()
-        return {name: x for name, x in vars(self).items() if name not in ("_lock", "_carried")}
+        return {name: x for name, x in vars(self).items() if name != "_lock"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state, _lock=threading.RLock())
-        vars(self)["_carried"] = carried(self._kept.slots)
-
-    def _cells(self, v: Variable, rule: rules.Rule) -> tuple[Cell, ...]:
-        check_carried(vars(self).get("_carried", []))
-        self._carried: Carried = []
-        return super()._cells(v, rule)
 
     def _follow(self, old: Variable, new: Variable) -> None:
         if old in self._kept.slots:
