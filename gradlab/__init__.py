@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from ._variables.autodiff import gradients as gradients
     from ._variables.graph import Graph as Graph
     from ._variables.graph import Operation as Operation
+    from ._variables.training_state import load as load
+    from ._variables.training_state import save as save
     from ._variables.variable import Variable as Variable
     from ._variables.variable import get_global_step as get_global_step
     from ._variables.variable import get_or_create_global_step as get_or_create_global_step
@@ -63,6 +65,7 @@ _HOMES = {
     "_base.slices": "IndexedSlices",
     "_variables.autodiff": "gather gradients",
     "_variables.graph": "Graph Operation",
+    "_variables.training_state": "load save",
     "_variables.variable": "Variable get_global_step get_or_create_global_step trainable_variables variable_collection",
     "clip": "ClipReport adaptive_grad_clip clip_by_average_norm clip_by_block_rms clip_by_global_norm clip_by_norm "
     "clip_by_value clip_report global_norm per_example_clip",

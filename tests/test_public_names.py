@@ -28,6 +28,8 @@ TESTED_ELSEWHERE = {
     "reader_run": "models/test_reader_run.py",
     "_base/errors": "the tests of whoever raises them; the line a warning points at is in clip/test_warnings.py",
     "keras/tap": "keras/test_recording.py: what is recorded and left behind; record/test_hosts.py: every backend",
+    "keras/saved": "_variables/test_training_state.py and test_copies.py there: every version, and what is refused",
+    "_variables/states": "the same",
     "keras/semantics": "keras/: a table of what is tested there, version by version",
     "live/display_list": "live/test_renderer.py and live/test_pixels.py: what is written is what gets painted",
     "live/state": "live/test_figure.py and live/test_inbox.py: who gets which message, and what is in it",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 import weakref
 from collections.abc import Callable, Sequence
@@ -16,11 +17,13 @@ from .._base.arrays import as_array, is_jax
 from .._base.errors import DTypeError, InvalidArgumentError, MissingStepError, StalenessWarning, warn
 from .._base.options import is_strict
 from .._variables.autodiff import GradsAndVars, Loss
+from .._variables.copies import follow, in_copy
 from .._variables.gate import GATE_OP
 from .._variables.gradient_checks import check_step, checked_pairs
 from .._variables.graph import AtOnce, Graph
 from .._variables.hyperparameters import described
-from .._variables.variable import Collection, Variable, entered
+from .._variables.states import Commit, Named, array_of, part, plain_numbers, setting, together, warn_of_changes
+from .._variables.variable import Collection, Variable, current_collection, entered
 from .staleness import is_accepted
 from .wrapper import Wrapper, check_optimizer
 
@@ -132,6 +135,19 @@ class Workers:
 
     def keep(self, worker: Any, **known: Any) -> None:
         (vars(self._by_thread) if worker is None else self._by_key.setdefault(worker, {})).update(known)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Workers:
+        """What is known by key; threads keep what is theirs."""
+        new = Workers()
+        for worker, known in self._by_key.items():
+            noted = {"noted": (known["noted"][0], in_copy(known["noted"][1], memo))} if known.get("noted") else {}
+            new.keep(worker, **{**known, **noted})
+        return new
+
+    def _follow(self, old: Variable, new: Variable) -> None:
+        for known in self._by_key.values():
+            if known.get("noted") and known["noted"][1] is old:
+                known["noted"] = (known["noted"][0], new)
 
 
 _turns: weakref.WeakKeyDictionary[Variable, Any] = weakref.WeakKeyDictionary()
@@ -327,6 +343,52 @@ class DropStaleGradientOptimizer(Wrapper):
         with self._entered() as collection:
             step = step_of(collection)[1] if self._applied_to is None else self._applied_to
         return {SUMMARY_TAG: np.float32(self.stale_counter) / np.float32(int(step) + 1)}
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        """A copy of the wrapped optimizer, a counter of its own, and the steps noted for workers with a key."""
+        new = memo[id(self)] = object.__new__(type(self))
+        vars(new).update(vars(self))
+        for name in ("_opt", "stale_counter", "_workers"):
+            vars(new)[name] = copy.deepcopy(vars(self)[name], memo)
+        for name in ("_staleness", "_applied_to"):
+            if isinstance(x := vars(self)[name], Variable):
+                vars(new)[name] = in_copy(x, memo)
+        follow(new, memo)
+        return new
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what belongs to this process: its collection, and what its workers were about to do."""
+        return {name: x for name, x in vars(self).items() if name not in ("_collection", "_workers", "_applied_to")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _collection=current_collection(), _workers=Workers(), _applied_to=None)
+
+    def _follow(self, old: Variable, new: Variable) -> None:
+        self._workers._follow(old, new)
+        vars(self).update({name: new for name, x in vars(self).items() if x is old})
+
+    def _to_save(self, names: Named) -> dict[str, Any]:
+        """The wrapped optimizer's, and the counter. Gradients on their way are no part of it, nor are their steps."""
+        given = {"staleness": array_of(self._staleness)} if isinstance(self._staleness, Variable) else {}
+        values = {"stale_counter": array_of(self.stale_counter), **given}
+        return {**super()._to_save(names), "variables": values, "settings": self._settings()}
+
+    def _loading(self, state: Any, names: Named) -> Commit:
+        inner, values = super()._loading(state, names), part(state, "variables")
+        own = {"stale_counter": self.stale_counter, "staleness": self._staleness}
+        missing = {"stale_counter"} - set(values)
+        if missing or (isinstance(self._staleness, Variable) and "staleness" not in values):
+            raise InvalidArgumentError("the state has no stale_counter, or no staleness that is a Variable")
+        commits = [setting(own[k], x, k) for k, x in values.items() if isinstance(own.get(k), Variable)]
+        warn_of_changes(part(state, "settings"), self._settings(), self._name)
+        return together([inner, *commits, self._forget_workers])
+
+    def _settings(self) -> dict[str, Any]:
+        return plain_numbers({"staleness": None if isinstance(self._staleness, Variable) else self._staleness})
+
+    def _forget_workers(self) -> None:
+        """Their gradients are of other weights now, so that no step of theirs may be compared."""
+        self._workers, self._applied_to = Workers(), None
 
     def _noted(self, worker: Any) -> Noted:
         noted: Noted | None = self._workers.of(worker).get("noted")

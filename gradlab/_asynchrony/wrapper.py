@@ -6,10 +6,11 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from .._variables.gate import GATE_GRAPH, GATE_NONE, GATE_OP
+from .._variables.states import Commit, Named, Stateful, check_class, part
 from .._variables.variable import Collection, Variable, current_collection, entered
 
 
-class Wrapper:
+class Wrapper(Stateful):
     """Name, slots and variables of a wrapped optimizer, and the collection that worker threads work in."""
 
     GATE_NONE, GATE_OP, GATE_GRAPH = GATE_NONE, GATE_OP, GATE_GRAPH
@@ -41,6 +42,22 @@ class Wrapper:
         """The wrapped optimizer's variables."""
         variables: list[Variable] = self._opt.variables()
         return variables
+
+    def _stepped(self) -> list[Variable]:
+        return self._saved_opt()._stepped()
+
+    def _to_save(self, names: Named) -> dict[str, Any]:
+        return {"optimizer": type(self).__name__, "opt": self._saved_opt()._to_save(names)}
+
+    def _loading(self, state: Any, names: Named) -> Commit:
+        check_class(state, self)
+        return self._saved_opt()._loading(part(state, "opt"), names)
+
+    def _saved_opt(self) -> Stateful:
+        """The wrapped optimizer; TypeError for one of your own whose state nobody knows."""
+        if not isinstance(self._opt, Stateful):
+            raise TypeError(f"{self._opt!r} is wrapped, and is no gl.train.Optimizer: its state cannot be saved")
+        return self._opt
 
     def _entered(self) -> AbstractContextManager[Collection]:
         """Threads start without a collection; theirs is the one in which this optimizer was made."""

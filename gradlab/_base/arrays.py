@@ -58,9 +58,14 @@ def precision(dtype: Any) -> AbstractContextManager[Any]:
 
 
 def as_array(x: Any, name: str = "t") -> Array:
-    """The array behind `x`; Python numbers become float32, int32 (int64 if too large) or bool, as in TensorFlow."""
-    if is_jax(x) or isinstance(x, np.ndarray):
+    """The array behind `x`; Python numbers become float32, int32 (int64 if too large) or bool, as in TensorFlow.
+
+    Arrays of the other byte order become this machine's, as in TensorFlow, too.
+    """
+    if is_jax(x):
         return x
+    if isinstance(x, np.ndarray):
+        return x if x.dtype.isnative else x.astype(native(x.dtype))
     if x is None:
         raise ValueError(f"{name} is None; give an array. Only lists may hold None, for variables without a gradient")
     if hasattr(x, "__jax_array__"):  # a Variable
@@ -75,11 +80,21 @@ def as_array(x: Any, name: str = "t") -> Array:
     if array.dtype == object:
         raise TypeError(f"{name} must be numbers, got {type(x).__name__}")
     if isinstance(x, np.generic) or hasattr(x, "dtype"):
-        return array
+        return array if array.dtype.isnative else array.astype(native(array.dtype))
     narrow = {"f": np.float32, "i": np.int32, "c": np.complex64}.get(array.dtype.kind)
     if narrow is np.int32 and array.size and not _INT32.min <= array.min() <= array.max() <= _INT32.max:
         return array
     return array.astype(narrow) if narrow else array
+
+
+def native(dtype: Any) -> np.dtype[Any]:
+    """The dtype in this machine's byte order, which is the only one that the originals and JAX have.
+
+    >>> native(">f4"), native("<f4")
+    (dtype('float32'), dtype('float32'))
+    """
+    found: np.dtype[Any] = np.dtype(dtype)
+    return found if found.isnative else found.newbyteorder("=")
 
 
 def is_float(dtype: Any) -> bool:

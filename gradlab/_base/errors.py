@@ -26,6 +26,7 @@ __all__ = [
     "NotPairsError",
     "SlicesWarning",
     "StalenessWarning",
+    "StateWarning",
     "UnsupportedDTypeError",
 ]
 
@@ -110,6 +111,10 @@ class SlicesWarning(GradlabWarning):
 
 class StalenessWarning(GradlabWarning):
     """The staleness of a gradient is not what it seems: its steps were read from two variables, or moved backwards."""
+
+
+class StateWarning(GradlabWarning):
+    """A run goes on from a saved state with other settings than it was saved with."""
 
 
 class NotPairsError(TypeError, ValueError):

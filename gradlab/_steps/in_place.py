@@ -14,6 +14,29 @@ from ..rules.rule import Slots
 from . import apply, blocks, donated
 from .pure import Sparse
 
+_allowed = True
+
+
+def allow(for_variables: bool) -> bool:
+    """Say whether optimizers may use up the buffers of large Variables and slots; return what was said before.
+
+    For the whole process, and True at first. False costs a copy of each table at every step, and keeps every alias of a
+    value alive. Not in TensorFlow.
+
+    >>> allow(False), allow(True)
+    (True, False)
+    """
+    global _allowed
+    if not isinstance(for_variables, bool):
+        raise TypeError(f"for_variables must be True or False, got {for_variables!r}")
+    before, _allowed = _allowed, for_variables
+    return before
+
+
+def is_allowed() -> bool:
+    """What `allow` was told."""
+    return _allowed
+
 
 def dense(rule: Rule, w: Array, slots: Slots, g: Array, lr: Any) -> tuple[Array, Slots]:
     """Every weight moves: `apply.dense` that uses up `w` and `slots`. NumPy arrays are stepped in blocks of the cache.

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .._base.arrays import Array, is_jax
+from .._base.arrays import CACHED, Array, is_jax
+from .._steps.in_place import is_allowed
 from .variable import Variable
 
 Taken = list[Any]  # holds one value, so that nothing else needs to
@@ -44,12 +45,20 @@ def taken(cells: Sequence[Cell]) -> Iterator[list[Taken]]:
                 cell._value = value[0]
 
 
+def is_small(value: Array) -> bool:
+    """Whether a new buffer for such a value costs nothing, so that it is never written over."""
+    return bool(value.size <= CACHED)
+
+
 def is_ours(taken: Taken) -> bool:
-    """True if nobody holds the value, a view of it, or the memory under it."""
+    """True if nobody holds the value, a view of it, or the memory under it.
+
+    A JAX array may have aliases that do not hold it: see `gradlab.in_place`. A small one is therefore never ours.
+    """
     value = taken[0]
-    ours = is_jax(value) or (value.base is None and value.flags.owndata)
+    ours = not is_small(value) if is_jax(value) else value.base is None and value.flags.owndata
     del value
-    return ours and _references(taken) <= _ALONE
+    return ours and is_allowed() and _references(taken) <= _ALONE
 
 
 def _references(taken: Taken) -> int:

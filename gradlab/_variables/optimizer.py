@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -16,15 +17,28 @@ from .._base.gradients import Gradient
 from .._steps import apply, pure
 from ..rules.rule import Shared
 from .autodiff import GradsAndVars, Loss, check_aggregation, check_variables, differentiate, listed, touched_variables
+from .copies import follow, in_copy
 from .gate import GATE_GRAPH, GATE_NONE, GATE_OP, check_gate
 from .gradient_checks import check_step, checked_pairs
 from .hyperparameters import Rate, check_functions, described, is_plain, scalar
 from .slots import SlotStore
+from .states import (
+    Commit,
+    Named,
+    Stateful,
+    array_of,
+    check_class,
+    part,
+    plain_numbers,
+    setting,
+    together,
+    warn_of_changes,
+)
 from .update import Job, commits
 from .variable import Variable, current_collection, trainable_variables
 
 
-class Optimizer:
+class Optimizer(Stateful):
     """The three steps of `tf.compat.v1.train.Optimizer`; subclasses bring a rule and its hyperparameters by field.
 
     Outside a `gl.Graph` updates happen at once and return None, as in TensorFlow's eager mode. Numbers given as
@@ -192,6 +206,52 @@ class Optimizer:
         rate = self._rate()
         return pure.update(self._rule_at(rate), rate, state, values, grads, type(self)._sparse)
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        """Slots of its own, of the variables copied with it, else of the same; variables it reads likewise."""
+        new = memo[id(self)] = object.__new__(type(self))
+        for name, x in vars(self).items():
+            vars(new)[name] = _copied(x, memo)
+        follow(new, memo)
+        return new
+
+    def _follow(self, old: Variable, new: Variable) -> None:
+        self._store.follow(old, new)
+        for kept in (vars(self), self._fields):
+            kept.update({name: new for name, x in kept.items() if x is old})
+
+    def _stepped(self) -> list[Variable]:
+        return self._store.stepped()
+
+    def _to_save(self, names: Named) -> dict[str, Any]:
+        read = {name: array_of(x) for name, x in self._reads().items() if isinstance(x, Variable)}
+        return {
+            "optimizer": type(self).__name__,
+            "settings": self._settings(),
+            "variables": read,
+            **self._store.state(names),
+        }
+
+    def _loading(self, state: Any, names: Named) -> Commit:
+        check_class(state, self)
+        settings, read, shared = part(state, "settings"), part(state, "variables"), part(state, "shared")
+        if settings.get("rule") != type(self._fixed).__name__:
+            raise ValueError(f"the state is of the rule {settings.get('rule')}, it does not fit {self!r}")
+        store = self._store.loading(part(state, "slots"), shared, names, self._fixed, self._labels())
+        own = {name: x for name, x in self._reads().items() if isinstance(x, Variable)}
+        values = [setting(own[name], x, f"{name} of {self._name}") for name, x in read.items() if name in own]
+        was, now = settings | dict.fromkeys(read, "a Variable"), self._settings() | dict.fromkeys(own, "a Variable")
+        warn_of_changes(was, now, self._name)
+        return together([store, lambda: self._keep_shared(shared), *values])
+
+    def _reads(self) -> dict[str, Any]:
+        """What is asked anew at every step, and may be a Variable."""
+        return {"learning_rate": self._learning_rate, **self._fields}
+
+    def _settings(self) -> dict[str, Any]:
+        """What the constructor was given, as far as it is numbers."""
+        fixed = {k: x for k, x in self._fixed.get_config().items() if k not in (*self._fixed.start(), *self._fields)}
+        return plain_numbers({**fixed, **self._reads()})
+
     def _rate(self) -> Any:
         """The learning rate of one step, a scalar array; a function is called once for all variables."""
         return _number(self._learning_rate, "learning_rate")
@@ -240,6 +300,14 @@ class Optimizer:
             self._keep_shared(rule.advance(shared))
             if global_step is not None:
                 global_step.assign_add(1)
+
+
+def _copied(x: Any, memo: dict[int, Any]) -> Any:
+    if isinstance(x, Variable):
+        return in_copy(x, memo)
+    if isinstance(x, dict):
+        return {name: _copied(value, memo) for name, value in x.items()}
+    return copy.deepcopy(x, memo)
 
 
 def _number(x: Rate, name: str) -> Any:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 import weakref
 from collections.abc import Mapping
+from typing import Any
 
-from .._base.arrays import precision
+import numpy as np
+
+from .._base.arrays import Array, precision
+from .._base.errors import InvalidArgumentError
 from ..rules import Rule
 from ..rules.rule import Shared, Slots
 from .buffers import Cell, Fresh
+from .copies import Carried, carried, check_carried, in_copy
+from .states import Commit, Named, array_of, fitting
 from .variable import Variable, current_collection
 
 
@@ -22,7 +29,26 @@ class SlotStore:
     def __init__(self) -> None:
         self._slots: weakref.WeakKeyDictionary[Variable, dict[str, Variable]] = weakref.WeakKeyDictionary()
         self._shared: dict[str, Variable] = {}
+        self._carried: Carried = []  # by a pickle, and not looked for yet
         self.lock = threading.RLock()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> SlotStore:
+        """Slots of its own, of the variables that `copies.in_copy` says."""
+        new = memo[id(self)] = SlotStore()
+        with self.lock:
+            for v, slots in list(self._slots.items()):
+                new._slots[in_copy(v, memo)] = copy.deepcopy(slots, memo)
+            new._shared = copy.deepcopy(self._shared, memo)
+        return new
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        with self.lock:
+            return _unpickled, (list(self._slots.items()), dict(self._shared))
+
+    def follow(self, old: Variable, new: Variable) -> None:
+        """The slots of one variable are those of another now."""
+        if old in self._slots:
+            self._slots[new] = self._slots.pop(old)
 
     def __contains__(self, v: Variable) -> bool:
         return v in self._slots
@@ -48,6 +74,8 @@ class SlotStore:
     def cells(self, v: Variable, rule: Rule) -> tuple[Cell, ...]:
         """The slot variables of v in the order of the rule, or what stands in for them until the first step worked."""
         with self.lock, precision(v.dtype):
+            check_carried(self._carried)
+            self._carried = []
             slots = self._slots.get(v)
             return tuple(map(Fresh, rule.init(v._value)) if slots is None else (slots[name] for name in rule.slots))
 
@@ -69,6 +97,84 @@ class SlotStore:
             if name not in self._shared:
                 self._shared[name] = Variable(value, trainable=False, name=f"{scope}{name}")
             self._shared[name].assign(value)
+
+    def stepped(self) -> list[Variable]:
+        """The variables that have slots."""
+        with self.lock:
+            return list(self._slots)
+
+    def state(self, names: Named) -> dict[str, Any]:
+        """Slots by the names of their variables, and what all share."""
+        with self.lock:
+            keys = keys_of(names, self._slots)
+            slots = {keys[v]: {name: array_of(s) for name, s in slots.items()} for v, slots in self._slots.items()}
+            return {"slots": slots, "shared": {name: array_of(v) for name, v in self._shared.items()}}
+
+    def loading(
+        self, slots: Mapping[str, Any], shared: Mapping[str, Any], names: Named, rule: Rule, labels: Mapping[str, str]
+    ) -> Commit:
+        """Check the slots and the shared scalars of a state; what is returned takes them over, and leaves no others."""
+        new = {variable_of(key, names): checked_slots(key, values, names, rule) for key, values in slots.items()}
+        scalars = _checked_shared(shared, rule)
+
+        def commit() -> None:
+            with self.lock:
+                for v in [v for v in self._slots if v not in new]:
+                    del self._slots[v]
+                for v, values in new.items():
+                    self.store(v, rule, values, labels)
+                self._shared = {name: v for name, v in self._shared.items() if name in scalars}
+
+        return commit
+
+
+def keys_of(names: Named, slots: Mapping[Variable, Any]) -> dict[Variable, str]:
+    """Name by variable, the first where it has several; ValueError where one with slots has none."""
+    keys = {v: name for name, v in reversed(list(names.items()))}
+    if missing := [v.name for v in slots if v not in keys]:
+        raise InvalidArgumentError(
+            f"there are slots of {', '.join(missing)}, which is not among the variables given: a state would lose them"
+        )
+    return keys
+
+
+def variable_of(key: str, names: Named) -> Variable:
+    """The variable that a state knows by this name."""
+    if key not in names:
+        raise InvalidArgumentError(
+            f"the state has slots of {key!r}; the variables given are {', '.join(names) or 'none'}. Give them all, by "
+            "the names they were saved with; nothing was loaded"
+        )
+    return names[key]
+
+
+def checked_slots(key: str, values: Any, names: Named, rule: Rule) -> Slots:
+    """The slots of one variable in the order of the rule, of its shape and dtype."""
+    v = names[key]
+    if not isinstance(values, Mapping) or set(values) != set(rule.slots):
+        found = ", ".join(values) if isinstance(values, Mapping) else type(values).__name__
+        raise InvalidArgumentError(
+            f"the state has for {key} the slots {found or 'none'}, {type(rule).__name__} has "
+            f"{', '.join(rule.slots) or 'none'}; nothing was loaded"
+        )
+    return tuple(fitting(values[name], v._value, f"slot {name} of {key}", v.name) for name in rule.slots)
+
+
+def _checked_shared(shared: Mapping[str, Any], rule: Rule) -> Mapping[str, Array]:
+    start = rule.start()
+    if shared and set(shared) != set(start):
+        raise InvalidArgumentError(
+            f"the state shares {', '.join(shared)} among all variables, {type(rule).__name__} "
+            f"{', '.join(start) or 'nothing'}; nothing was loaded"
+        )
+    return {name: fitting(x, np.asarray(start[name]), name, name) for name, x in shared.items()}
+
+
+def _unpickled(slots: list[tuple[Variable, dict[str, Variable]]], shared: dict[str, Variable]) -> SlotStore:
+    store = SlotStore()
+    store._slots.update(slots)
+    store._shared, store._carried = shared, carried(store._slots)
+    return store
 
 
 def _made(v: Variable, values: Mapping[str, object], labels: Mapping[str, str]) -> dict[str, Variable]:

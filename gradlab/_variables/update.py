@@ -14,13 +14,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from .._base.arrays import CACHED, Array, is_jax, is_traced, precision
+from .._base.arrays import Array, is_jax, is_traced, precision
 from .._base.gradients import Gradient
 from .._base.slices import IndexedSlices
 from .._steps import apply, blocks, donated, pure
 from ..rules import Rule
 from ..rules.rule import Slots
-from .buffers import Cell, Fresh, is_ours, spare, swap, taken
+from .buffers import Cell, Fresh, is_ours, is_small, spare, swap, taken
 from .variable import Variable
 
 Commit: TypeAlias = Callable[[], Any]
@@ -93,7 +93,7 @@ def prepared(job: Job, slots: Sequence[Cell]) -> Commit | None:
     v, lr = job.v, job.lr
     g: Any = job.g
     parts = [g.values, g.indices, lr] if isinstance(g, IndexedSlices) else [g, lr]
-    small = not is_jax(v._value) and v._value.size <= CACHED
+    small = not is_jax(v._value) and is_small(v._value)
     if v.constraint is not None or small or any(is_traced(x) for x in (v._value, *parts)):
         return None
     if any((tuple(c._value.shape), c._value.dtype) != (v.shape, v.dtype) for c in slots):

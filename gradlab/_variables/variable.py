@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from .._base.arrays import Array, as_array, is_jax, is_traced, namespace, precision
+from .._base.arrays import Array, as_array, is_jax, is_traced, namespace, native, precision
 from .._base.errors import InvalidArgumentError
 
 _tape: ContextVar[Any] = ContextVar("gradlab_tape", default=None)
+FOLLOWERS = object()  # whose id is the place in a memo of copy.deepcopy where `copies.follow` keeps a list
 
 
 if TYPE_CHECKING:
@@ -50,7 +51,9 @@ class Variable(_Operators):
     Raises: ValueError or TypeError as for arrays: None, ragged lists, strings.
 
     Usable in NumPy and jax.numpy expressions. Values are read-only: they change by assignment only, which is what lets
-    several threads read and differentiate one variable. Source: `tf.Variable`, TensorFlow 2.21 (2026).
+    several threads read and differentiate one variable. Optimizers step large values in their own buffers where nobody
+    holds them; `gl.in_place` says which aliases of a JAX value that uses up. Arrays of the other byte order become this
+    machine's. Source: `tf.Variable`, TensorFlow 2.21 (2026).
 
     >>> v = Variable([1.0, 2.0], name="v")
     >>> (v * 2 + np.ones(2, np.float32)).tolist(), v.name
@@ -71,7 +74,7 @@ class Variable(_Operators):
         base = collection.unique_name(name or "Variable") if unique else name
         self.name, self.trainable, self.constraint = f"{base}:0", trainable, constraint
         self._lock = threading.RLock()
-        self._value = _frozen(value if dtype is None else value.astype(dtype))
+        self._value = _frozen(value if dtype is None else value.astype(native(dtype)))
         self._spare: np.ndarray | None = None  # a buffer for a next value
         collection.add(self)
         register()
@@ -129,6 +132,33 @@ class Variable(_Operators):
                     if name in self.__dict__:
                         return self.__dict__[name]
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but what belongs to this process: the lock, and the buffer for a next value."""
+        value = self._value
+        return {"_value": value, "name": self.name, "trainable": self.trainable, "constraint": self.constraint}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Into the current collection, under the same name; in a Graph, where names are unique, under one like it."""
+        collection = current_collection()
+        vars(self).update(state, _lock=threading.RLock(), _spare=None, _value=_frozen(state["_value"]))
+        name = self.name.removesuffix(":0")
+        if collection.graph:
+            self.name = f"{collection.unique_name(name)}:0"
+        collection.add(self)
+        register()
+
+    def __copy__(self) -> Variable:
+        """A Variable of its own: two that share a value would not be two."""
+        return self.__deepcopy__({})
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Variable:
+        """A Variable of the same name and value, in the current collection; the constraint is shared."""
+        new = memo[id(self)] = object.__new__(type(self))
+        new.__setstate__(self.__getstate__())
+        for follower in memo.get(id(FOLLOWERS), []):
+            follower._follow(self, new)
+        return new
 
     def __repr__(self) -> str:
         return f"<gradlab.Variable {self.name!r} shape={self.shape} dtype={self.dtype}>"

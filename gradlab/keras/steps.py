@@ -154,7 +154,7 @@ class Steps(Settings, Weights):
 
     def _cells(self, v: Variable, rule: rules.Rule) -> tuple[Cell, ...]:
         """The slot variables of v in the order of the rule, and what stands in for those that do not exist yet."""
-        kept = self._kept.slots.get(v, {})
+        kept = self._kept.of(v)
         if rule.slots.keys() <= kept.keys():
             return tuple(kept[name] for name in rule.slots)
         with precision(v.dtype):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._base.arrays import Array, as_array, is_float, namespace
+from .._variables.copies import Carried, carried, check_carried, in_copy
 from .._variables.variable import Variable
 from .semantics import Semantics
 
@@ -24,6 +26,30 @@ class Kept:
     slots: weakref.WeakKeyDictionary[Variable, dict[str, Variable]] = field(default_factory=weakref.WeakKeyDictionary)
     slot_names: list[str] = field(default_factory=list)
     weights: list[Variable] = field(default_factory=list)
+    carried: Carried = field(default_factory=list)  # by a pickle, and not looked for yet
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Kept:
+        """Weights of its own, of the variables that `copies.in_copy` says."""
+        new = memo[id(self)] = Kept(copy.deepcopy(self.iterations, memo))
+        for v, slots in list(self.slots.items()):
+            new.slots[in_copy(v, memo)] = copy.deepcopy(slots, memo)
+        new.slot_names, new.weights = list(self.slot_names), copy.deepcopy(self.weights, memo)
+        return new
+
+    def of(self, v: Variable) -> dict[str, Variable]:
+        """The slots of a variable, to be stepped now."""
+        check_carried(self.carried)
+        self.carried = []
+        return self.slots.get(v, {})
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpickled, (self.iterations, list(self.slots.items()), self.slot_names, self.weights)
+
+
+def _unpickled(iterations: Variable | None, slots: list[Any], slot_names: list[str], weights: list[Variable]) -> Kept:
+    kept = Kept(iterations, weakref.WeakKeyDictionary(dict(slots)), slot_names, weights)
+    kept.carried = carried(kept.slots)
+    return kept
 
 
 class Weights:

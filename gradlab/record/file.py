@@ -32,19 +32,22 @@ _LARGEST = 1 << 48  # entries of a tensor: indices of samples are computed in in
 
 def save(path: str | PathLike[str], layout: Layout, data: Mapping[str, np.ndarray], seen: int, stride: int) -> None:
     """Write the buckets that are filled."""
+    head, columns = parts(layout, data, seen, stride)
+    with ArchiveWriter(_named(path), _KIND, _VERSION, head, compressed=True) as file:
+        for name, x in columns.items():
+            file.array(name, x)
+
+
+def parts(layout: Layout, data: Mapping[str, np.ndarray], seen: int, stride: int) -> tuple[dict[str, Any], Columns]:
+    """What says all of a recording: plain values, and copies of the buckets that are filled."""
     filled = -(-seen // stride)
     columns = {name: data[name][:filled] for name in BY_BUCKET}
     columns["histogram"] = data["histogram"][: -(-filled // layout.histogram_every)]
     columns |= {"sketch": data["sketch"], "each": data["each"][:, :seen]}
-    head = {"seen": seen, "stride": stride, **vars_of(layout)}
-    with ArchiveWriter(_named(path), _KIND, _VERSION, head, compressed=True) as file:
-        for name, x in columns.items():
-            file.array(name, _small(x) if name in _COUNTS else x)
-
-
-def vars_of(layout: Layout) -> dict[str, Any]:
-    """The fields of a layout, without what was worked out from them."""
-    return {name: getattr(layout, name) for name in Layout.__dataclass_fields__}
+    fields = {name: getattr(layout, name) for name in Layout.__dataclass_fields__}
+    fields |= {"names": [*layout.names], "shapes": [[*s] for s in layout.shapes], "scalars": [*layout.scalars]}
+    small = {name: _small(x) if name in _COUNTS else x.copy() for name, x in columns.items()}
+    return {"seen": seen, "stride": stride, **fields}, small
 
 
 def load(path: str | PathLike[str], max_bytes: int = MAX_BYTES) -> tuple[Layout, Columns, int, int]:
@@ -54,7 +57,7 @@ def load(path: str | PathLike[str], max_bytes: int = MAX_BYTES) -> tuple[Layout,
         header = file.head if file.version else _old_header(file)
         saved = {name: file.array(name) for name in file.names() if file.version or name != "header"}
         version = file.version or header["version"]
-        return {1: _first_version, 2: _second_version}.get(version, _later_version)(header, saved, max_bytes)
+        return {1: _first_version, 2: _second_version}.get(version, whole_of)(header, saved, max_bytes)
 
 
 def _named(path: str | PathLike[str]) -> str:
@@ -79,9 +82,10 @@ def _old_header(file: Archive) -> dict[str, Any]:
     return header
 
 
-def _later_version(
-    header: Mapping[str, Any], saved: Mapping[str, np.ndarray], max_bytes: int
+def whole_of(
+    header: Mapping[str, Any], saved: Mapping[str, np.ndarray], max_bytes: int = MAX_BYTES
 ) -> tuple[Layout, Columns, int, int]:
+    """Layout, columns, steps and stride of what `parts` gave; ValueError unless all of it is of one recording."""
     layout, seen, stride = _layout(header, whole(header, "parts", 1), max_bytes)
     _check_columns(layout, saved, seen, stride)
     return layout, _filled(layout, saved), seen, stride

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -105,6 +106,9 @@ class AdagradDAOptimizer(Optimizer):
             l2_regularization_strength=l2_regularization_strength,
         )
         self._global_step = global_step
+
+    def _reads(self) -> dict[str, Any]:
+        return {**super()._reads(), "global_step": self._global_step}
 
     def _shared(self, rule: rules.Rule) -> Shared:
         return {"global_step": np.int64(int(self._global_step) + 1)}

@@ -1,5 +1,7 @@
 """Whose buffers they are."""
 
+import subprocess
+import sys
 import threading
 from typing import Any
 
@@ -11,6 +13,7 @@ import pytest
 import gradlab as gl
 from gradlab._variables import buffers as cells
 
+LARGE = 40_000  # entries; JAX values of fewer are never ours
 HOLDERS: dict[str, Any] = {
     "the value": lambda x: x,
     "a view": lambda x: x[1:],
@@ -35,7 +38,7 @@ def _is_ours(v: gl.Variable) -> bool:
 
 @pytest.mark.parametrize("module", [np, jnp])
 def test_a_value_that_nobody_holds_is_ours(module: Any) -> None:
-    v = gl.Variable(module.ones(1000))
+    v = gl.Variable(module.ones(LARGE))
     assert _is_ours(v)
     v.numpy()
     assert module is jnp or _is_ours(v)  # JAX remembers that it showed its memory
@@ -54,10 +57,82 @@ def test_a_value_that_somebody_can_see_is_not_ours(holder: str) -> None:
 
 @pytest.mark.parametrize("holder", JAX_HOLDERS)
 def test_a_jax_value_that_somebody_can_see_is_not_ours(holder: str) -> None:
-    v = gl.Variable(jnp.ones(1000))
+    v = gl.Variable(jnp.ones(LARGE))
     held = JAX_HOLDERS[holder](v.value)
     assert not _is_ours(v)
     assert held is not None
+
+
+# Aliases that do not hold the value they are of: what gl.in_place names.
+ALIASES: dict[str, Any] = {
+    "put on its own device": lambda x: jax.device_put(x, jax.devices()[0]),
+    "put on its own sharding": lambda x: jax.device_put(x, jax.sharding.SingleDeviceSharding(jax.devices()[0])),
+    "made of single-device arrays": lambda x: jax.make_array_from_single_device_arrays(x.shape, x.sharding, [x]),
+    "its data": lambda x: x.addressable_data(0),
+}
+
+
+def _step(v: gl.Variable, sparse: bool) -> None:
+    g = jnp.ones(v.shape)
+    g = gl.IndexedSlices(g[:5], np.arange(5), v.shape) if sparse else g
+    gl.train.MomentumOptimizer(0.5, 0.9).apply_gradients([(g, v)])
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("alias", ALIASES)
+def test_no_alias_of_a_small_jax_value_dies(alias: str, sparse: bool) -> None:
+    v = gl.Variable(jnp.ones((10, 3)))
+    seen = ALIASES[alias](v.value)
+    for _ in range(2):
+        _step(v, sparse)
+    assert seen.tolist() == [[1.0] * 3] * 10
+    assert v.numpy()[0, 0] != 1
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("alias", ALIASES)
+def test_an_alias_of_a_large_jax_value_dies_as_is_said_and_can_be_kept(alias: str, sparse: bool) -> None:
+    def seen_after_a_step(hold: bool) -> float:
+        v = gl.Variable(jnp.ones((LARGE, 1)))
+        held = v.value if hold else None
+        seen = ALIASES[alias](v.value)
+        _step(v, sparse)
+        assert (held is not None) == hold
+        return float(np.asarray(seen)[0, 0])
+
+    with pytest.raises(RuntimeError, match="deleted"):
+        seen_after_a_step(hold=False)
+    assert seen_after_a_step(hold=True) == 1
+    before = gl.in_place.allow(False)
+    try:
+        assert seen_after_a_step(hold=False) == 1
+    finally:
+        gl.in_place.allow(before)
+
+
+def test_the_switch_takes_true_or_false() -> None:
+    with pytest.raises(TypeError, match="for_variables must be True or False, got None"):
+        gl.in_place.allow(None)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("module", ["np", "jnp"])
+def test_without_a_global_lock_nothing_is_ours(module: str) -> None:
+    code = f"""
+import sys
+sys._is_gil_enabled = lambda: False
+import jax.numpy as jnp, numpy as np
+import gradlab as gl
+from gradlab._variables import buffers
+v = gl.Variable({module}.ones(({LARGE}, 2), np.float32))
+opt = gl.train.MomentumOptimizer(0.5, 0.5)
+for k in range(4):
+    with buffers.taken([v]) as values:
+        assert not buffers.is_ours(values[0])
+    g = {module}.ones(v.shape, np.float32)
+    opt.apply_gradients([(gl.IndexedSlices(g[:3], np.arange(3), v.shape) if k % 2 else g, v)])
+assert v.numpy()[[0, -1], 0].tolist() == [1 - 0.5 * (1 + 1.5 + 1.75 + 1.875), 1 - 0.5 * (1 + 1.5)], v.numpy()
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_memory_of_somebody_else_is_not_ours() -> None:

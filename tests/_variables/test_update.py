@@ -216,11 +216,3 @@ def test_a_dense_step_keeps_a_buffer_and_a_step_by_rows_lets_go_of_it(name: str)
     assert v._spare is not None and v._spare.shape == SHAPE
     opt.apply_gradients([(_slices(), v)])
     assert (v._spare is None) == (name != "adam")  # whose every row moves
-
-
-def test_a_shard_is_not_seen_as_held() -> None:
-    v = gl.Variable(jnp.ones(3), name="v")
-    shard = v.value.addressable_data(0)
-    gl.train.GradientDescentOptimizer(0.1).apply_gradients([(jnp.ones(3), v)])
-    with pytest.raises(RuntimeError, match="deleted"):
-        shard.tolist()

@@ -14,7 +14,7 @@ import gradlab as gl
 from gradlab import char_rnn
 from gradlab._files.archive import ArchiveWriter
 from gradlab.models.char_rnn import _file
-from gradlab.record.file import vars_of
+from gradlab.record.file import parts as saved_parts
 from gradlab.record.layout import Layout
 from gradlab.record.sketch import OLD_PARTS
 from tests._files.damage import damaged
@@ -146,7 +146,7 @@ def parts(rec: gl.Recorder) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     columns = {name: x[:filled] for name, x in rec._data.items()}
     columns["histogram"] = rec._data["histogram"][: -(-filled // rec.histogram_every)]
     columns |= {"sketch": rec._data["sketch"], "each": rec._data["each"][:, : rec.seen]}
-    return {"version": 2, "seen": rec.seen, "stride": rec.stride, **vars_of(rec.layout)}, columns
+    return {"version": 2, **saved_parts(rec.layout, rec._data, rec.seen, rec.stride)[0]}, columns
 
 
 @pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS)

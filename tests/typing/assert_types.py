@@ -26,6 +26,9 @@ def variables(v: gl.Variable, x: Floats) -> None:
     assert_type(v.shape, tuple[int, ...])
     assert_type(gl.get_global_step(), gl.Variable | None)
     assert_type(gl.trainable_variables(), list[gl.Variable])
+    assert_type(gl.load("run.npz", v=v, max_bytes=None), dict[str, Any])
+    assert_type(gl.train.AdamOptimizer().state_dict([v]), dict[str, Any])
+    assert_type(gl.in_place.allow(False), bool)
 
 
 def clips(x: Floats, y: jax.Array, s: gl.IndexedSlices, v: gl.Variable, either: Gradient) -> None:

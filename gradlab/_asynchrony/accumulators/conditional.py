@@ -10,6 +10,7 @@ import numpy as np
 from ..._base.arrays import Array, is_jax
 from ..._base.errors import DTypeError, InvalidArgumentError, StalenessWarning, warn
 from ..._base.slices import IndexedSlices
+from ..._variables.copies import refuse
 from ..._variables.variable import current_collection
 from .arguments import check_whole, is_compatible, read_any, read_array, read_count, read_name, read_step, shown
 from .deadlock import Producer
@@ -55,6 +56,11 @@ class ConditionalAccumulatorBase:
         elif self._strict:
             return ""
         return name.rpartition("/")[2]
+
+    __reduce_ex__ = refuse(
+        "an accumulator, at which other threads may wait,",
+        "make a new one, and tell it the step by set_global_step; peek() shows what is in this one",
+    )
 
     @property
     def accumulator_ref(self) -> Kernel:

@@ -7,11 +7,13 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from ..._base.errors import NotAGradientError, NotAVariableError
+from ..._base.errors import FailedPreconditionError, NotAGradientError, NotAVariableError
 from ..._base.slices import IndexedSlices
 from ..._variables.autodiff import GradsAndVars, Loss
+from ..._variables.copies import refuse
 from ..._variables.gradient_checks import check_step, checked_pairs
 from ..._variables.graph import AtOnce, Operation
+from ..._variables.states import Commit, Named, together
 from ..._variables.variable import Variable, current_collection, entered
 from ..accumulators.arguments import check_timeout
 from ..wrapper import Wrapper, check_optimizer
@@ -88,6 +90,11 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
         Exchange.__init__(self, needs, workers)
         self._averages, self._averaged = variable_averages, variables_to_average
         self._global_step: Variable | None = None
+
+    __reduce_ex__ = refuse(
+        "a SyncReplicasOptimizer, in which workers wait,",
+        "make a new one around a copy of the inner optimizer, or use state_dict, load_state_dict and gl.save",
+    )
 
     @property
     def waits(self) -> bool:
@@ -233,6 +240,12 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
         with self._changed:  # in one piece: a faster worker might take the token that this push brings, and push twice
             push = self.push(pairs, worker)
             return replace(push, token=self.take_token(worker, timeout))
+
+    def _loading(self, state: Any, names: Named) -> Commit:
+        """The inner optimizer's. Gradients and tokens on their way are no part of a state: a new round begins."""
+        if self._chiefs:
+            raise FailedPreconditionError("the chief is running: load a state before or after its block")
+        return together([super()._loading(state, names), lambda: self._begin(self._rounds.sparse)])
 
     def _step(self) -> int:
         return int(self._global_step) if self._global_step is not None else 0

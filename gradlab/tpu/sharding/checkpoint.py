@@ -26,7 +26,7 @@ def save(state: State, folder: str | Path) -> None:
 
     What a pipelined plan still holds back is saved as it is. An older state in the folder is replaced, and stays until
     the new one is complete. Where several processes run, all of them call this with a folder that all can see; each
-    writes the shards of its own devices.
+    writes the shards of its own devices. For weights and optimizers of a whole run there is `gl.save`.
 
     Raises:
         DataLossError: the folder holds a damaged manifest; also a ValueError. OSError: it cannot be written; the older
