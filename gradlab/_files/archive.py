@@ -21,7 +21,7 @@ _HEAD = "gradlab.json"
 _KINDS = "biufcUS"  # numbers and texts; bfloat16 and its kin are stored as integers
 _PIECE = 1 << 20
 _END = struct.Struct("<4s4H2LH")  # of a ZIP file without a comment
-_MANY = 0xFFFF  # members, or more
+_MANY, _FAR = 0xFFFF, 0xFFFFFFFF  # members and bytes, or more
 _PACKED = 1100  # times: what DEFLATE can unpack from a byte is less
 
 
@@ -177,8 +177,7 @@ def _members(file: zipfile.ZipFile, max_bytes: int | None) -> dict[str, zipfile.
     found = {info.filename: info for info in infos}
     if len(found) != len(infos):
         raise ValueError("two of its members have one name")
-    if len(infos) != (told := _told(file)) and told != _MANY:
-        raise ValueError(f"its directory has {len(infos)} of {told} members")
+    _check_end(file, len(infos))
     for info in infos:
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) or info.flag_bits & 1:
             raise ValueError(f"{info.filename} is packed in another way than gradlab's")
@@ -190,15 +189,21 @@ def _members(file: zipfile.ZipFile, max_bytes: int | None) -> dict[str, zipfile.
     return found
 
 
-def _told(file: zipfile.ZipFile) -> int:
-    """How many members the end of the file tells of: one with a damaged length swallows those after it, unnoticed."""
+def _check_end(file: zipfile.ZipFile, found: int) -> None:
+    """ValueError unless the directory is where the end of the file tells, with as many members.
+
+    One with a damaged length swallows those after it, and an end of zeros is that of an empty file: `zipfile` believes
+    both.
+    """
     assert file.fp is not None
-    file.fp.seek(-_END.size, os.SEEK_END)
-    mark, *numbers = _END.unpack(file.fp.read(_END.size))
+    place = file.fp.seek(-_END.size, os.SEEK_END)
+    mark, _, _, _, told, size, start, _ = _END.unpack(file.fp.read(_END.size))
     if mark != b"PK\5\6":
         raise ValueError("something follows its directory")
-    count: int = numbers[3]
-    return count
+    if told == _MANY or start == _FAR:  # the numbers are in a record of ZIP64's, which `zipfile` checks
+        return
+    if (told, start + size) != (found, place):
+        raise ValueError(f"its directory has {found} of {told} members, or is not where it was written")
 
 
 def _plain(name: str, x: np.ndarray) -> tuple[str, np.ndarray]:

@@ -196,3 +196,13 @@ def test_a_member_that_swallows_those_after_it_is_noticed(tmp_path: Path) -> Non
         assert file.files == ["a"]
     with pytest.raises(DataLossError, match="its directory has 1 of 3 members"):
         Archive(tmp_path / "a.npz", "example", (0,))
+
+
+def test_an_end_of_zeros_is_not_that_of_an_empty_file(tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", a=np.arange(3))
+    data = (tmp_path / "a.npz").read_bytes()
+    (tmp_path / "a.npz").write_bytes(data[:-18] + bytes(18))
+    with np.load(tmp_path / "a.npz") as file:
+        assert file.files == []
+    with pytest.raises(DataLossError, match="or is not where it was written"):
+        Archive(tmp_path / "a.npz", "example", (0,))

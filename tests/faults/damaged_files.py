@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 import gradlab as gl
-from gradlab.errors import DataLossError, InvalidArgumentError
+from gradlab.errors import DataLossError
 from gradlab.models import recordings
 from tests._files.damage import damaged
 from tests.faults.fault import Fault
@@ -48,7 +48,7 @@ def _damaged(files: Files, good: Content, read: Callable[[], Content], folder: P
         found = read()
     except DataLossError:
         return ""
-    except InvalidArgumentError as error:
+    except ValueError as error:
         return "" if "holds other tables than" in str(error) else f"{type(error).__name__}: {error}"
     except Exception as error:
         return f"{type(error).__name__}: {error}"
