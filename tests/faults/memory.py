@@ -44,7 +44,7 @@ def labs_shown_again(times: int, folder: Path, seed: int) -> str:
             it = notebook.run("0", "other", rss="rss()", widgets="len(widget._instances)")
             return it["rss"], it["widgets"]
 
-        before, _ = run(10)
+        before, _ = run(6)
         after, widgets = run(times)
     if widgets != 2:  # the figure and its layout
         return f"{widgets} widgets are open for one lab that is shown"
@@ -93,7 +93,7 @@ def _line(name: str, once: Callable[[int, Path, int], str], short: int, long: in
 
 
 FAULTS = [
-    _line("200 labs (in CI 30) that one cell shows", labs_shown_again, 30, 200),
+    _line("200 labs (in CI 15) that one cell shows", labs_shown_again, 15, 200),
     _line("10^5 steps (in CI 2 x 10^4) recorded", steps_recorded, 20_000, 100_000),
     _line("10^4 (in CI 100) times `set` on a lab", controls_moved, 100, 10_000),
 ]

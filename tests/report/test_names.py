@@ -1,4 +1,4 @@
-"""Recordings whose tensors have names that would be formulas, HTML or commands: all is saved, and a name stays a name."""
+"""Tensors and files with names that would be formulas, HTML or commands: all is saved, and a name stays a name."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from tests.hostile import NAMES
 
 
 def recorded(*names: str) -> gl.Recorder:
-    """A short run of tensors with these names, the first of which overflows once."""
+    """A short run of tensors, and scalars, with these names; the first tensor overflows once."""
     rng, rec = np.random.default_rng(0), gl.Recorder()
     for k in range(12):
         gradients = {name: rng.normal(size=3) for name in names}
         if k == 5:
             gradients[names[0]] = np.array([np.inf, 0.0, 1.0])
-        rec.record(gradients, loss=1.0 / (k + 1))
+        rec.record(gradients, loss=1.0 / (k + 1), **{f"{name}!": float(k) for name in names})
     return rec
 
 
