@@ -11,5 +11,5 @@ def test_a_name_is_one_line_that_can_be_written_anywhere(name: str) -> None:
     shown = printable(name)
     assert shown.isprintable()
     assert len(shown) == len(name)
-    assert shown.encode()
+    assert shown.encode().decode() == shown
     assert printable(shown) == shown
