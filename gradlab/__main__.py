@@ -29,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options.act(options)
         sys.stdout.flush()
     except UsageError as error:
-        print(f"gradlab: {error}", file=sys.stderr)
+        commands.say(f"gradlab: {error}", sys.stderr)
         return 2
     except BrokenPipeError:  # the reader, `head` for one, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

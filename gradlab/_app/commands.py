@@ -7,10 +7,11 @@ import webbrowser
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 from urllib.parse import unquote, urlsplit
 
 from .._base import notebooks
+from .._base.names import printable
 from .._base.notebooks import UsageError
 
 if TYPE_CHECKING:
@@ -43,9 +44,10 @@ def follow(link: str) -> Followed:
     address, _, state = (unquote(link.partition("?urlpath=")[2]) or link).rpartition("#")
     try:
         lab = from_link(f"#{state}")
+        path = urlsplit(address).path
     except ValueError as error:
         raise UsageError(f"cannot open the link: {error}") from error
-    return Followed(type(lab).__name__, f"#{state}", PurePosixPath(unquote(urlsplit(address).path)).name)
+    return Followed(type(lab).__name__, f"#{state}", PurePosixPath(unquote(path)).name)
 
 
 def catalog() -> dict[str, type[Lab]]:
@@ -153,7 +155,7 @@ def _run(options: argparse.Namespace) -> None:
             raise UsageError(f"cannot write {options.save}: {error}") from error
     _print(lab.description)
     if options.save:
-        print(f"wrote {options.save}")
+        say(f"wrote {options.save}")
 
 
 def _opened(name: str, link: str | None) -> Lab:
@@ -174,9 +176,15 @@ def _opened(name: str, link: str | None) -> Lab:
     return lab
 
 
+def say(text: str, file: TextIO | None = None) -> None:
+    """Print lines; what names in them would have the terminal do is not done."""
+    for line in text.split("\n"):
+        print(printable(line), file=file)
+
+
 def _print(description: Any) -> None:
-    print(description.alt)
-    print(description.summary)
+    say(description.alt)
+    say(description.summary)
     _print_table(description.table)
 
 
@@ -184,7 +192,7 @@ def _print_table(rows: Iterable[tuple[str, str]]) -> None:
     rows = list(rows)
     width = max((len(name) for name, _ in rows), default=0)
     for name, value in rows:
-        print(f"  {name:{width}}  {value}")
+        say(f"  {name:{width}}  {value}")
 
 
 def add_report(commands: Any) -> None:
@@ -212,7 +220,7 @@ def _report(options: argparse.Namespace) -> None:
         report.save(page)
     except (OSError, ValueError) as error:
         raise UsageError(f"cannot write {page}: {getattr(error, 'strerror', None) or error}") from error
-    print("\n".join(report.sentences))
-    print(f"wrote {page}")
+    say("\n".join(report.sentences))
+    say(f"wrote {page}")
     if options.open:
         webbrowser.open(page.resolve().as_uri())

@@ -64,7 +64,7 @@ def _notebook(name: str, cells: Iterable[dict[str, Any]]) -> str:
 
 def add(commands: Any) -> None:
     """Add the command to the parser's `commands`."""
-    serve = "serve every lab as a page of its own, by Voila"
+    serve = "serve every lab as a page of its own, by Voila, to those who have the token it prints"
     dashboard = commands.add_parser("dashboard", help=serve, epilog="What follows -- goes to Voila.")
     dashboard.add_argument("name", nargs="?", metavar="NAME", help="the lab to show first, or a copied link")
     write = "only write the pages there, for a JupyterLab that has Voila, one folder above and beside notebooks/"

@@ -118,6 +118,8 @@ def _told_apart(folder: str | None, link: str | None) -> tuple[Path | None, str 
     """The folder and the link, where either may be left out."""
     if folder and link is None and is_link(folder):
         return None, folder
+    if folder and "://" in folder:
+        raise UsageError(f"{folder!r} is neither a folder nor a link to a lab, which ends in #gl=1&lab=NAME&...")
     return Path(folder) if folder else None, link
 
 

@@ -61,6 +61,15 @@ def log_ticks(axis: Any, lowest: float = 0.0, highest: float = math.inf) -> None
     axis.set_major_formatter(words)
 
 
+def plain(words: str) -> str:
+    """Words that matplotlib is not to take for a formula, as it takes all between two dollar signs.
+
+    >>> plain("a$x$")
+    'a\\\\$x\\\\$'
+    """
+    return words.replace("$", r"\$")
+
+
 def percent_ticks(axis: Any, digits: int = 0) -> None:
     """Label an axis of shares, 0 to 1, in percent."""
     axis.set_major_formatter(lambda share, _: percent(share, digits))

@@ -11,7 +11,7 @@ from matplotlib.ticker import MaxNLocator
 
 from .._base.numbers import number, percent
 from ._style import BLACK, BLUE, GREEN, NARROW, ORANGE, WIDE, log_ticks, new_figure, percent_ticks, tidy
-from .run_rows import MOST_ROWS, short
+from .run_rows import MOST_ROWS, name_rows
 
 MOST_PLACES = 600  # along a line: more than a page has room for
 MAP_LINES, MAP_COLUMNS = 160, 300
@@ -96,7 +96,7 @@ def map_figure(norm: np.ndarray, step: np.ndarray, until: int, names: Sequence[s
     ends = (step[0] if step.size else 0, max(until, 1), lines - 0.5, -0.5)
     picture = axes.imshow(shown, norm=_scale(shown), cmap=_colors(), aspect="auto", interpolation="none", extent=ends)
     if lines == len(names) and lines <= NAMED:
-        axes.set_yticks(range(lines), [short(name) for name in names])
+        name_rows(axes, range(lines), names)
     else:
         axes.set_yticks([])
         axes.set_ylabel(f"{len(names)} tensors, first to last", fontsize=9)
@@ -184,7 +184,7 @@ def _bars(axes: Any, names: Sequence[str], share: np.ndarray) -> None:
         axes.annotate(percent(value, 1), (value, at), (4, 0), textcoords="offset points", va="center", fontsize=8.5)
     longest = float(share.max(initial=0))
     axes.set(ylim=(max(len(names), 4) - 0.4, -0.6), xlim=(0, max(1.3 * longest, 0.01)))
-    axes.set_yticks(place, [short(name) for name in names])
+    name_rows(axes, place, names)
     percent_ticks(axes.xaxis, 0 if longest > 0.05 else 1)
     axes.xaxis.set_major_locator(MaxNLocator(3))
     axes.grid(False, axis="y")
@@ -201,6 +201,6 @@ def nonfinite_figure(
         when = step[count[:, tensor] > 0]
         axes.plot(when, np.full(len(when), line), "x", ms=6, mew=1.6, color=ORANGE)
     axes.set(xlim=(-0.01 * until - 0.5, 1.01 * until + 0.5), ylim=(max(len(hit), 2) - 0.4, -0.6))
-    axes.set_yticks(range(len(hit)), [short(names[k]) for k in map(int, hit)])
+    name_rows(axes, range(len(hit)), [names[k] for k in map(int, hit)])
     axes.xaxis.set_major_locator(MaxNLocator(4 if narrow else 8, integer=True))
     return figure

@@ -10,9 +10,24 @@ from matplotlib.gridspec import GridSpec
 from matplotlib.ticker import MaxNLocator
 
 from ._lanes import text
-from ._style import BLACK, BLUE, FAINT, GREEN, NARROW, ORANGE, OTHER, WIDE, log_ticks, moving_line, new_figure, tidy
-from .run_rows import Rows, Shares
+from ._style import (
+    BLACK,
+    BLUE,
+    FAINT,
+    GREEN,
+    NARROW,
+    ORANGE,
+    OTHER,
+    WIDE,
+    log_ticks,
+    moving_line,
+    new_figure,
+    plain,
+    tidy,
+)
+from .run_rows import Rows, Shares, short
 
+_STORY = 40  # letters of the name of the tensor whose story is told
 _LIMIT: dict[str, Any] = {"color": GREEN, "ls": "--", "lw": 1.6}
 _MARKS: tuple[
     tuple[str, dict[str, Any]], ...
@@ -124,7 +139,7 @@ class LayersView:
             line.set_data(np.where(norms > 0, norms, nowhere), row)
         self._across.set_data([shown.limit] * 2, [0, 1])
         self._level.set_data([0, 1], [shown.limit] * 2)
-        self._name.set_text(shown.story)
+        self._name.set_text(plain(short(shown.story, _STORY)))
         merged = shown.low < shown.high
         step = self._steps
         self._range.set_data(*_joined(shown.low[merged], shown.high[merged], step[merged])[::-1])

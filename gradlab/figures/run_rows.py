@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from .._base.names import printable
 from ._lanes import patch
 from ._numbers import label
 from ._shapes import bars
-from ._style import BLACK, percent_ticks
+from ._style import BLACK, percent_ticks, plain
 
 MOST_ROWS = 12
 _LETTERS = 13  # of a name; the end of it says more than the start
@@ -19,16 +20,22 @@ _ROOM = 66.0  # points beside a panel
 
 
 def short(name: str, most: int = _LETTERS) -> str:
-    """The end of a name that is too long, after its number if that would be lost.
+    """A name on one line; of one that is too long the end, after its number if that would be lost.
 
     >>> short("encoder/attention/kernel"), short("transformer.h.11.attn.c_attn.weight"), short("w1")
     ('…ntion/kernel', '11…ttn.weight', 'w1')
     """
+    name = printable(name)
     if len(name) <= most:
         return name
     numbers = [part for part in re.split("[./]", name) if any(c.isdigit() for c in part) and len(part) < most // 2]
     number = numbers[-1] if numbers and numbers[-1] not in name[-most + 1 :] else ""
     return f"{number}…{name[len(number) - most + 1 :]}"
+
+
+def name_rows(axes: Any, places: Sequence[float] | np.ndarray, names: Sequence[str]) -> None:
+    """Name rows that stand still, on their axis."""
+    axes.set_yticks(places, [plain(short(name)) for name in names])
 
 
 class Rows:

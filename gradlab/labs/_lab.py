@@ -165,7 +165,18 @@ class Lab:
         if self._live is None:
             self._view = self.make_view()
             self._live = self.make_live(self._view)
+            self._live.observe(self._closed, "comm")
         return self._live
+
+    def close(self) -> None:
+        """Take the lab out of every page and free its picture; shown again, it goes on from the same values."""
+        if self._live is not None:
+            self._live.close()
+
+    def _closed(self, change: Any) -> None:
+        """The widget is closed: the values stay, its figure goes."""
+        if self._live is not None and change.new is None:
+            self._initial, self._live, self._view = self._live.values, None, None
 
     def make_live(self, view: Any, **params: Any) -> LiveFigure:
         """A widget of its own on a view, at the current state or at other params."""
@@ -258,7 +269,10 @@ class Lab:
         """
         other = copy.copy(self)  # at the other params and without a widget; this one stays where it is
         other._initial, other._live = {**self.params, **self._checked(params)}, None
-        _save.save(other, Path(path), theme)
+        try:
+            _save.save(other, Path(path), theme)
+        finally:
+            other.close()
 
     def _at(self, values: Mapping[str, Any]) -> tuple[Control, ...]:
         controls = self._controls.values()

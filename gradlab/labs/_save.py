@@ -77,7 +77,7 @@ def _svg(lab: Saved, path: Path, ending: str, dark: bool) -> None:
 
 def _numbers(lab: Saved, path: Path, _ending: str, _dark: bool) -> None:
     columns = lab.columns(lab.compute(lab.params))
-    with path.open("w", newline="", encoding="utf-8") as file:
+    with path.open("w", newline="", encoding="utf-8", errors="replace") as file:
         writer = csv.writer(file)
         writer.writerow(columns)
         writer.writerows(zip(*(np.asarray(c).tolist() for c in columns.values()), strict=True))
@@ -87,7 +87,8 @@ def _page(lab: Saved, path: Path, _ending: str, _dark: bool) -> None:
     from ..live.page import page_html
 
     code = lab.code()
-    path.write_text(page_html(lab.live, f"import gradlab as gl; {code}" if code.startswith("gl.") else code), "utf-8")
+    page = page_html(lab.live, f"import gradlab as gl; {code}" if code.startswith("gl.") else code)
+    path.write_text(page, "utf-8", "replace")  # names may hold halves of characters
 
 
 def _film(lab: Saved, path: Path, dark: bool) -> None:

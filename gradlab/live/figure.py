@@ -10,6 +10,7 @@ import anywidget
 import traitlets
 
 from ._bundle import widget_source
+from .cells import cells, layout_is_shared
 from .controls import Button, Control, Drag, Preset, checked
 from .description import Description, figure_html
 from .inbox import Inbox, Stage
@@ -152,10 +153,28 @@ class LiveFigure(anywidget.AnyWidget):
         """Give the picture, its description and its values as HTML that needs neither kernel nor network."""
         return figure_html(self.png(), self.description, self._state.label)
 
+    def open(self) -> None:
+        """Let pages show it; a figure that is made is open, and one that is shown again opens by itself."""
+        self.layout.open()
+        super().open()
+
+    def close(self) -> None:
+        """Take it out of every page and out of ipywidgets' list of all widgets, so that it can be freed."""
+        if self.comm is None:
+            return
+        super().close()
+        # ipywidgets leaves an attribute that shows what is closed as plain text for ever.
+        self.__dict__.pop("_repr_mimebundle_", None)
+        self._state.views.clear()  # so that nothing is made ahead
+        if not layout_is_shared(self):
+            self.layout.close()
+
     def __repr__(self) -> str:
         return f"{self._state.label}: {self.description.summary}"
 
     def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        self.open()
+        cells.note(self)
         view = {"version_major": 2, "version_minor": 0, "model_id": self.model_id}
         return {"text/plain": repr(self), "text/html": self.fallback_html(), VIEW: view}, {}
 

@@ -60,9 +60,12 @@ def moving(lab: Any, states: int, within: dict[str, tuple[float, float]] | None 
     if not states:
         return _still(lab)
     part = ""
-    for part in parts(lab.live, states, within):
-        if len(part.encode()) <= MOST_BYTES:
-            break
+    try:
+        for part in parts(lab.live, states, within):
+            if len(part.encode()) <= MOST_BYTES:
+                break
+    finally:
+        lab.close()
     return part
 
 

@@ -100,7 +100,7 @@ class Report:
         if path.suffix.lower() not in (".html", ".htm"):
             raise ValueError(f"a report is an .html file, got {path.name!r}")
         with replaced(path) as part:
-            part.write_text(self.html(), "utf-8")
+            part.write_text(self.html(), "utf-8", "replace")  # names of files may hold halves of characters
 
     def __repr__(self) -> str:
         return "\n".join([self.title, *self.sentences])

@@ -97,7 +97,7 @@ def test_a_recorder_goes_on(tmp_path: Path) -> None:
     recorded(later, range(13, 30))
     for column in ("norm", "norm_low", "largest", "entry", "square", "histogram", "loss"):
         np.testing.assert_array_equal(whole[column], later[column])
-    np.testing.assert_array_equal(whole.norm_counts, later.norm_counts)
+    np.testing.assert_array_equal(whole.global_norm, later.global_norm)
     with pytest.raises(ValueError, match=r"'steps': 8.*'steps': 9"):
         gl.load(tmp_path / "run", recorder=gl.Recorder(9))
 

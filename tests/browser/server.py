@@ -21,6 +21,7 @@ from gradlab._app.jupyter import SEND_AT_ONCE
 CHECKOUT = Path(__file__).parents[2]
 FLAGS = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
 START_SECONDS = 60
+TOKEN = "s3cret"  # of servers that ask for one
 
 FOLDERS = {
     "JUPYTER_CONFIG_DIR": "config",
@@ -77,10 +78,10 @@ def jupyterlab(
 
 @contextmanager
 def dashboard(root: Path, scratch: Path, *arguments: str) -> Iterator[str]:
-    """Start `gradlab dashboard` with these arguments; yield the address."""
+    """Start `gradlab dashboard` with these arguments; yield the address, which asks for `TOKEN`."""
     port = _free_port()
     address = f"http://127.0.0.1:{port}"
-    options = ["--", "--no-browser", f"--port={port}", "--Voila.ip=127.0.0.1", "--port_retries=0"]
+    options = ["--", "--no-browser", f"--port={port}", "--Voila.ip=127.0.0.1", "--port_retries=0", f"--token={TOKEN}"]
     with _running(["gradlab", "dashboard", *arguments, *options], root, scratch, f"{address}/voila/tree"):
         yield address
 

@@ -52,9 +52,10 @@ def notebooks(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def reader(chromium: Any) -> Iterator[Any]:
-    """One reader for all pages, whose browser keeps what they have in common."""
+def reader(chromium: Any, address: str) -> Iterator[Any]:
+    """One reader for all pages, whose browser keeps what they have in common: the cookie of the token, for one."""
     context = chromium.new_context(viewport=WIDE)
+    assert context.request.get(f"{address}/voila/tree?token={server.TOKEN}").ok
     yield context
     context.close()
 
@@ -130,7 +131,7 @@ def test_a_page_holds_its_lab_and_answers_a_key_until_it_is_left(
 
 
 def test_the_page_of_a_link_comes_first_and_at_its_state(page: Page, address: str) -> None:
-    page.page.goto(address, wait_until="domcontentloaded")
+    page.page.goto(f"{address}/?token={server.TOKEN}", wait_until="domcontentloaded")
     lab = page.lab(LINKED.label)
     until(lambda: lab.readout() == LINKED.description.summary, saying="the lab is where the link was copied")
     assert page.copied_link() == f"{address}/voila/render/clip_arrows.ipynb{LINKED.link()}"

@@ -15,9 +15,10 @@ from tests.faults.fault import Fault
 def run(fault: Fault, seconds: float, seed: int) -> tuple[int, list[str]]:
     """How often it was tried, and what each loss was."""
     tries, losses, end = 0, [], time.monotonic() + seconds
+    once = fault.long or fault.once
     while tries < fault.short or time.monotonic() < end:
         with tempfile.TemporaryDirectory() as folder:
-            if lost := fault.once(Path(folder), seed + tries):
+            if lost := once(Path(folder), seed + tries):
                 losses.append(f"seed {seed + tries}: {lost}")
         tries += 1
     return tries, losses

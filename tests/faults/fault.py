@@ -16,9 +16,11 @@ class Fault(NamedTuple):
             changed, else what is. It raises nothing.
         short: how many tries CI makes.
         allowed: the share of tries that may lose something, with its reason in the name; 0 where that is a promise.
+        long: what `python -m tests.faults` does in place of `once`, where what the name says takes too long for CI.
     """
 
     name: str
     once: Callable[[Path, int], str]
     short: int
     allowed: float = 0.0
+    long: Callable[[Path, int], str] | None = None

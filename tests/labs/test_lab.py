@@ -273,3 +273,16 @@ def test_where_there_is_no_page_a_link_says_so() -> None:
 @pytest.mark.parametrize("link", Path(__file__).with_name("saved_links.txt").read_text("utf-8").split())
 def test_a_link_made_by_an_earlier_version_opens(link: str) -> None:
     assert from_link(link).link() == link
+
+
+def test_a_closed_lab_goes_on_from_its_values() -> None:
+    lab = gl.labs.clip_arrows(limit=2.0)
+    live = lab.live
+    lab.set(limit=3.0)
+    lab.close()
+    lab.close()
+    assert live.comm is None
+    assert lab.params["limit"] == 3.0
+    lab.set(limit=4.0)
+    assert lab.live is not live
+    assert lab.live.values["limit"] == 4.0

@@ -255,3 +255,17 @@ def test_every_kind_of_value_is_mirrored() -> None:
 def test_a_control_cannot_take_the_name_of_something_else(name: str) -> None:
     with pytest.raises(ValueError, match=f"a control cannot be called '{name}'"):
         picture(Slider(name, "A", 0.0, 1.0, 0.5))
+
+
+def test_a_closed_figure_keeps_its_state_opens_when_shown_and_leaves_a_shared_layout_alone() -> None:
+    live, other = clipped(), clipped()
+    live.layout = other.layout
+    live.set(limit=2.0)
+    live.close()
+    live.close()
+    assert live.comm is None
+    assert other.layout.comm is not None
+    assert live.values["limit"] == 2.0
+    data, _ = live._repr_mimebundle_()
+    assert live.comm is not None
+    assert data["application/vnd.jupyter.widget-view+json"]["model_id"] == live.model_id
