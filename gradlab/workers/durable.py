@@ -39,7 +39,8 @@ class Durable:
             bit. None: no log.
         sync: see `Log`.
 
-    Raises: ValueError: the log is of another experiment, or a request has the wrong number. DataLossError: it is damaged.
+    Raises: ValueError: the log is of another experiment, or a request has the wrong number. DataLossError: the log is
+    damaged.
 
     Source: Ongaro & Ousterhout, "In Search of an Understandable Consensus Algorithm" (2014), section 8, on requests
     that are numbered; Mohan et al., "ARIES" (1992), on logs. Not in TensorFlow, whose parameter servers begin anew from
