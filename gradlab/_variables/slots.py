@@ -7,6 +7,7 @@ import weakref
 from collections.abc import Mapping
 
 from .._base.arrays import precision
+from .._base.forks import guard
 from ..rules import Rule
 from ..rules.rule import Shared, Slots
 from .buffers import Cell, Fresh
@@ -23,6 +24,7 @@ class SlotStore:
         self._slots: weakref.WeakKeyDictionary[Variable, dict[str, Variable]] = weakref.WeakKeyDictionary()
         self._shared: dict[str, Variable] = {}
         self.lock = threading.RLock()
+        guard(self, "lock", "this optimizer")
 
     def __contains__(self, v: Variable) -> bool:
         return v in self._slots

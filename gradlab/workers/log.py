@@ -198,6 +198,9 @@ def _frame(file: IO[bytes], size: int, mark: _Mark, path: Path) -> tuple[bytes, 
         return None
     end = mark.end + _HEAD.size + length + len(_END)
     if end > size:
+        file.seek(max(mark.end + _HEAD.size, size - len(_END)))
+        if file.read(len(_END)) == _END:  # the end is there, and what is missing is in the middle
+            raise _damage(path, mark.end, size, "a record is shorter than it was")
         return None
     payload = file.read(length)
     if zlib.crc32(payload) != checksum or file.read(len(_END)) != _END:

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..._base.errors import CancelledError, DeadlineExceededError, DeadlockError, InvalidArgumentError, NotFoundError
+from ..._base.forks import guard, in_child
 from ..._base.options import is_strict
 from ..._variables.variable import Collection, current_collection
 from .arguments import Shape, check_timeout, read_count, read_dtype, read_reduction, read_shape, read_step, shown
@@ -74,6 +75,7 @@ class Kernel:
         self.name, self.spec = name, spec
         self.dtype, self._strict = spec.dtype, spec.strict
         self._lock = threading.Lock()
+        guard(self, "_lock", f"the accumulator {name}")
         self._machine = Machine(spec.new_sum())
         self._producers: set[Producer] = set()
         self._ended = self._had_producers = False
@@ -354,6 +356,14 @@ class Spec:
 _Kernels: TypeAlias = MutableMapping[Hashable, Kernel]
 _lock = threading.Lock()
 _kernels: weakref.WeakKeyDictionary[Collection, tuple[_Kernels, _Kernels]] = weakref.WeakKeyDictionary()
+
+
+def _after_fork() -> None:
+    global _lock
+    _lock = threading.Lock()  # the tables are whole at every instant
+
+
+in_child(_after_fork)
 
 
 def kernel_for(spec: Spec, shared_name: str, name: str) -> Kernel:
