@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import logging
 import os
 import shutil
@@ -28,8 +29,10 @@ _abandoned: list[_Held] = []  # those that may still be starting
 def connected(address: str | None = None, timeout: float | None = None) -> Iterator[ModuleType]:
     """Ray as it is if it is initialized; otherwise that at an address, or a quiet one of our own, until the end.
 
-    Nothing in Ray bounds its start, so it starts in a thread. One that is not up in time is left behind with its
-    thread, which shuts it down should it come up after all; until then Ray cannot be started again in this process.
+    Nothing in Ray bounds its start. One that starts here is interrupted as Ctrl-C would, every second from `timeout`
+    on, until it ends; what it has started so far may live on as long as this process. The wait for an address, which
+    nothing interrupts, is another thread's: it is left behind, and ends what it waited for should it come up after all;
+    until then Ray cannot be started again in this process.
 
     Raises: ImportError: Ray is not installed. ValueError: an address, but Ray is connected already. TimeoutError: it
     was not up after `timeout` seconds. ConnectionError: nobody answers at the address. RuntimeError: it cannot be
@@ -48,6 +51,10 @@ def connected(address: str | None = None, timeout: float | None = None) -> Itera
     address = address or os.environ.get("RAY_ADDRESS") or "local"
     if ":" in address:
         _knock(ray, address, _KNOCK if timeout is None else min(timeout, _KNOCK))
+    if address == "local":
+        with _local(ray, until, timeout):
+            yield ray
+        return
     held = _Held(ray, address)
     held.start()
     try:
@@ -58,7 +65,7 @@ def connected(address: str | None = None, timeout: float | None = None) -> Itera
 
 
 class _Held(threading.Thread):
-    """Starts Ray, keeps it up, and ends it: the processes of a Ray of our own die with the thread that started them."""
+    """Connects to a Ray, holds it, and lets it go."""
 
     def __init__(self, ray: ModuleType, address: str) -> None:
         super().__init__(name="gradlab keeps Ray", daemon=True)
@@ -68,13 +75,12 @@ class _Held(threading.Thread):
 
     def run(self) -> None:
         try:
-            with _local(self.ray) if self.address == "local" else contextlib.nullcontext(self._init) as init:
-                try:
-                    init()
-                    self.ready.set()
-                    self.over.wait()
-                finally:
-                    self.ray.shutdown()
+            try:
+                self.ray.init(address=self.address)
+                self.ready.set()
+                self.over.wait()
+            finally:
+                self.ray.shutdown()
         except Exception as error:  # it is raised where somebody waits
             self.error = error
         finally:
@@ -84,18 +90,9 @@ class _Held(threading.Thread):
         """Until Ray is up. Raises: as `connected`."""
         while not self.ready.wait(_LISTEN):
             if until is not None and time.monotonic() >= until:
-                raise TimeoutError(
-                    f"the run was not over in time: Ray was not up, at address={self.address!r}, timeout={timeout}: "
-                    "give more time, or see what holds it up in /tmp/ray or by `ray start --head`"
-                )
-        if self.error is None:
-            return
-        if self.address == "local":
-            raise RuntimeError(
-                f"Ray cannot be started on this machine ({_brief(self.error)}): see whether `ray start --head` works, "
-                'give the address= of a cluster, or take the engine "threads"'
-            ) from self.error
-        raise _no_ray(self.address, _brief(self.error)) from self.error
+                raise _late(self.address, timeout)
+        if self.error is not None:
+            raise _no_ray(self.address, _brief(self.error)) from self.error
 
     def let_go(self) -> None:
         """End Ray, or leave it behind if it is not up."""
@@ -105,13 +102,10 @@ class _Held(threading.Thread):
         if self.is_alive():
             _abandoned.append(self)
 
-    def _init(self) -> None:
-        self.ray.init(address=self.address)
-
 
 @contextlib.contextmanager
-def _local(ray: ModuleType) -> Iterator[Callable[[], object]]:
-    """What starts Ray on this machine; it leaves nothing behind."""
+def _local(ray: ModuleType, until: float | None, timeout: float | None) -> Iterator[None]:
+    """Ray on this machine, which leaves nothing behind."""
     # Ray's sockets lie in its folder, and their paths may have 107 bytes.
     folder = tempfile.mkdtemp(prefix="gradlab-", dir="/tmp" if os.access("/tmp", os.W_OK) else None)
     logger = logging.getLogger("ray")
@@ -128,10 +122,47 @@ def _local(ray: ModuleType) -> Iterator[Callable[[], object]]:
             )  # fmt: skip
 
     try:
-        yield init
+        try:
+            _until(until, init)
+        except _TimeIsUp:
+            raise _late("local", timeout) from None
+        except Exception as error:
+            raise RuntimeError(
+                f"Ray cannot be started on this machine ({_brief(error)}): see whether `ray start --head` works, give "
+                'the address= of a cluster, or take the engine "threads"'
+            ) from error
+        yield
     finally:
+        ray.shutdown()
         logger.setLevel(level)
         shutil.rmtree(folder, ignore_errors=True)
+
+
+class _TimeIsUp(BaseException):
+    """Thrown into a thread that waits for Ray; no `except Exception` of Ray's may keep it."""
+
+
+def _until(end: float | None, act: Callable[[], object]) -> None:
+    """Call it here; from `end` on it is interrupted once a second by _TimeIsUp."""
+    if end is None:
+        act()
+        return
+    thread, over, turn = ctypes.c_ulong(threading.get_ident()), threading.Event(), threading.Lock()
+
+    def interrupt() -> None:
+        pause = max(0.0, end - time.monotonic())
+        while not over.wait(pause):
+            with turn:
+                if not over.is_set():
+                    ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(_TimeIsUp))
+            pause = 1.0
+
+    threading.Thread(target=interrupt, name="gradlab waits for Ray", daemon=True).start()
+    try:
+        act()
+    finally:
+        with turn:
+            over.set()
 
 
 def _knock(ray: ModuleType, address: str, patience: float) -> None:
@@ -153,6 +184,13 @@ def _knock(ray: ModuleType, address: str, patience: float) -> None:
         if time.monotonic() + _LISTEN >= until:
             raise _no_ray(address, why)
         time.sleep(_LISTEN)
+
+
+def _late(address: str, timeout: float | None) -> TimeoutError:
+    return TimeoutError(
+        f"the run was not over in time: Ray was not up, at address={address!r}, timeout={timeout}: give more time, or "
+        "see what holds it up in /tmp/ray or by `ray start --head`"
+    )
 
 
 def _no_ray(address: str, why: str) -> ConnectionError:

@@ -72,8 +72,9 @@ def _mutated(
 ) -> str:
     """What a damaged copy may cost: all is there, or it is refused and left as it is, or what was dropped was torn.
 
-    Torn: the copy is the log up to the end of some record and a part of the next one, or zeros. That is what a crash
-    leaves, and nobody was told of what is missing; damage that looks the same to the byte cannot be told from it.
+    Torn: the copy is whole up to the end of some record, and then it is cut off, or zeros, or it is shorter than the
+    last record needs. That is what a crash leaves, and nobody was told of what is missing then; damage that does the
+    same cannot be told from it.
     """
     for k, copy in enumerate(damaged(data, tries, seed)):
         path.write_bytes(copy)
@@ -85,9 +86,9 @@ def _mutated(
                 return f"copy {k} was refused, and changed"
             continue
         end = ends[min(len(found), len(ends) - 1)]
-        torn = copy[:end] == data[:end] and (
-            data.startswith(copy) or not copy[end:].strip(b"\0") or _zero_tail(copy, end)
-        )
+        torn = data.startswith(copy) or not copy[end:].strip(b"\0") or _zero_tail(copy, end)
+        torn |= len(found) == len(whole) - 1 and len(copy) < len(data)  # the file ends within its last frame
+        torn &= copy[:end] == data[:end]
         if found != whole[: len(found)] or (len(found) < len(whole) and not torn):
             return f"copy {k} of seed {seed} holds {len(found)} records of {len(whole)}"
     return ""
