@@ -31,7 +31,7 @@ PARTS = {
     "exhaustive": Part("all cases, where the default run tries some", "test", (), (), 950, 4),
     "tensorflow": Part("TensorFlow", "oracle", ("tensorflow", "tf_keras"), (), 810, 4),
     "torch": Part("PyTorch", "torch", ("torch",), (), 50, 0.5),
-    "ray": Part("Ray", "ray", ("ray",), (), 18, 1),
+    "ray": Part("Ray", "ray", ("ray",), (), 20, 1),
     "browser": Part(
         "Chromium", "browser,site", ("playwright", "axe_playwright_python", "notebook", "voila"), CHROMIUM, 450, 7
     ),

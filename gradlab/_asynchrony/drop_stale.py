@@ -15,6 +15,7 @@ import numpy as np
 
 from .._base.arrays import as_array, is_jax
 from .._base.errors import DTypeError, InvalidArgumentError, MissingStepError, StalenessWarning, warn
+from .._base.forks import Torn, in_child, is_held
 from .._base.options import is_strict
 from .._variables.autodiff import GradsAndVars, Loss
 from .._variables.copies import follow, in_copy
@@ -162,6 +163,16 @@ def turn(global_step: Variable) -> Any:
     with _making:
         return _turns.setdefault(global_step, threading.RLock())
 
+
+def _after_fork() -> None:
+    global _making
+    _making = threading.Lock()  # the table is whole at every instant
+    for step, lock in tuple(_turns.items()):
+        if is_held(lock):
+            _turns[step] = Torn(f"what updates {step.name}")
+
+
+in_child(_after_fork)
 
 SUMMARY_TAG = "Gradient_staleness_percentage"
 COUNT = "AssignAdd"  # the operation whose value a Graph hands out

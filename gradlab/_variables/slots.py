@@ -12,6 +12,7 @@ import numpy as np
 
 from .._base.arrays import Array, precision
 from .._base.errors import InvalidArgumentError
+from .._base.forks import guard
 from ..rules import Rule
 from ..rules.rule import Shared, Slots
 from .buffers import Cell, Fresh
@@ -31,6 +32,7 @@ class SlotStore:
         self._shared: dict[str, Variable] = {}
         self._carried: Carried = []  # by a pickle, and not looked for yet
         self.lock = threading.RLock()
+        guard(self, "lock", "this optimizer")
 
     def __deepcopy__(self, memo: dict[int, Any]) -> SlotStore:
         """Slots of its own, of the variables that `copies.in_copy` says."""

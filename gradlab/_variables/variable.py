@@ -16,6 +16,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from .._base.arrays import Array, as_array, is_jax, is_traced, namespace, native, precision
 from .._base.errors import InvalidArgumentError
+from .._base.forks import guard, renew
 
 _tape: ContextVar[Any] = ContextVar("gradlab_tape", default=None)
 FOLLOWERS = object()  # whose id is the place in a memo of copy.deepcopy where `copies.follow` keeps a list
@@ -74,6 +75,7 @@ class Variable(_Operators):
         base = collection.unique_name(name or "Variable") if unique else name
         self.name, self.trainable, self.constraint = f"{base}:0", trainable, constraint
         self._lock = threading.RLock()
+        guard(self, "_lock", f"the variable {self.name}")
         self._value = _frozen(value if dtype is None else value.astype(native(dtype)))
         self._spare: np.ndarray | None = None  # a buffer for a next value
         collection.add(self)
@@ -145,6 +147,7 @@ class Variable(_Operators):
         name = self.name.removesuffix(":0")
         if collection.graph:
             self.name = f"{collection.unique_name(name)}:0"
+        guard(self, "_lock", f"the variable {self.name}")
         collection.add(self)
         register()
 
@@ -232,6 +235,7 @@ class Collection:
         self._variables: list[weakref.ref[Variable]] = []
         self._names: set[str] = set()
         self._lock = threading.RLock()
+        renew(self, "_lock")
         self.global_step: Variable | None = None
 
     def unique_name(self, name: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import threading
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 from .. import rules
 from .._base.arrays import Array
 from .._base.errors import InvalidArgumentError
+from .._base.forks import lock
 from .._variables.copies import follow, in_copy
 from .._variables.slots import keys_of, variable_of
 from .._variables.states import (
@@ -45,6 +45,7 @@ class Saved(Weights, Stateful):
     _initial_decay: Any
     _replicas: object | None
     _lock: Any
+    _name: str
     _asked: frozenset[Variable]
     _known: frozenset[Variable]
 
@@ -69,7 +70,8 @@ class Saved(Weights, Stateful):
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         """Weights and hyperparameters of its own; slots are of the variables copied with it, else of the same."""
         new = memo[id(self)] = object.__new__(type(self))
-        vars(new).update(_lock=threading.RLock(), _replicas=self._replicas)
+        vars(new).update(_replicas=self._replicas)
+        lock(new, "_lock", f"the optimizer {self._name}")
         for name in ("_asked", "_known"):
             vars(new)[name] = frozenset(in_copy(v, memo) for v in vars(self)[name])
         for name, x in vars(self).items():
@@ -83,7 +85,8 @@ class Saved(Weights, Stateful):
         return {name: x for name, x in vars(self).items() if name != "_lock"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, _lock=threading.RLock())
+        vars(self).update(state)
+        lock(self, "_lock", f"the optimizer {self._name}")
 
     def _follow(self, old: Variable, new: Variable) -> None:
         if old in self._kept.slots:

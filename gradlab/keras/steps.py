@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import chain
@@ -14,6 +13,7 @@ import numpy as np
 from .. import rules
 from .._base.arrays import as_array, precision
 from .._base.errors import DTypeError, KerasWarning, warn
+from .._base.forks import lock
 from .._base.gradients import Gradient
 from .._steps import apply, pure
 from .._variables.buffers import Cell, Fresh
@@ -38,7 +38,7 @@ class Steps(Settings, Weights):
     ) -> None:
         Weights.__init__(self)
         Settings.__init__(self, name, semantics, strict, hyperparameters, kwargs)
-        self._lock = threading.RLock()
+        lock(self, "_lock", f"the optimizer {self._name}")
         self._asked = self._known = frozenset[Variable]()  # the variables of this step, and those of the first
         if not self._version.lazy:
             self._iterations(f"{self._name}/")

@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from .._base.forks import renew
 from .controls import key_of
 from .description import Description
 from .scheduling import IDLE_SECONDS, attention, drawing
@@ -83,6 +84,8 @@ class Preloader:
         self._state = state
         self._thread: threading.Thread | None = None
         self._guard = threading.Lock()
+        renew(self, "_guard")
+        renew(Preloader, "_turn")
         self._woken_again = False
         self._situation: Any = None
         self._sent: set[tuple[float, str]] = set()

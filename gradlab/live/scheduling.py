@@ -12,9 +12,13 @@ import threading
 import time
 from typing import Any
 
+from .._base.forks import in_child, renew
+
 IDLE_SECONDS = 0.4  # longer than between two steps of a reader who looks at each
 
 drawing = threading.RLock()  # of every figure here
+if hasattr(drawing, "_at_fork_reinit"):  # as Python's own locks: a forked child may draw figures of its own
+    in_child(drawing._at_fork_reinit)
 
 
 class Attention:
@@ -23,6 +27,7 @@ class Attention:
     def __init__(self) -> None:
         self._asked, self._running, self._shell = -IDLE_SECONDS, 0, None
         self._guard = threading.Lock()
+        renew(self, "_guard")
 
     @property
     def busy(self) -> bool:

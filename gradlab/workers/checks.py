@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import reprlib
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from .._base.arrays import Array
 from .._base.errors import InvalidArgumentError
 
 
@@ -30,6 +32,36 @@ def flag(name: str, x: Any) -> None:
     """Refuse all but True and False."""
     if not isinstance(x, bool | np.bool_):
         raise TypeError(f"{name} must be True or False, got {x!r}")
+
+
+def read_only(weights: Mapping[str, Array]) -> dict[str, Array]:
+    """The same weights in a dictionary of its own, for someone who may look and not write. JAX's are so anyway."""
+    return {
+        name: _read_only(w) if isinstance(w, np.ndarray) and w.flags.writeable else w for name, w in weights.items()
+    }
+
+
+def lent(weights: Mapping[str, Array]) -> dict[str, Array]:
+    """`read_only` for code that is not ours; vectors are copies, as `np.add.at` writes to them even so."""
+    return read_only(
+        {name: w.copy() if isinstance(w, np.ndarray) and w.ndim == 1 else w for name, w in weights.items()}
+    )
+
+
+def _read_only(w: np.ndarray) -> np.ndarray:
+    view = w.view()
+    view.flags.writeable = False
+    return view
+
+
+def written_to(who: str, error: ValueError) -> ValueError:
+    """The error to raise where NumPy refused to write to what `read_only` gave; any other as it is."""
+    if not any(word in str(error) for word in ("read-only", "writable")):
+        return error
+    return InvalidArgumentError(
+        f"the {who} writes to the weights it was given, which are the server's and may only be read ({error}): write "
+        "to a copy, as w = weights['w'].copy()"
+    )
 
 
 class _Brief(reprlib.Repr):

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._base.arrays import Array
+from .._files.seal import checked
 from .experiment import Experiment
 from .ledger import CHECK, READ
 from .log import Log
@@ -38,7 +39,8 @@ class Durable:
             bit. None: no log.
         sync: see `Log`.
 
-    Raises: ValueError: the log is of another experiment, or a request has the wrong number.
+    Raises: ValueError: the log is of another experiment, or a request has the wrong number. DataLossError: the log is
+    damaged.
 
     Source: Ongaro & Ousterhout, "In Search of an Understandable Consensus Algorithm" (2014), section 8, on requests
     that are numbered; Mohan et al., "ARIES" (1992), on logs. Not in TensorFlow, whose parameter servers begin anew from
@@ -124,7 +126,8 @@ class Durable:
             raise ValueError(f"{log.path} is the log of another experiment: {head['experiment']}; give another path")
         self._began = head["began"]
         for fields, gradient in records:
-            self._make(fields["worker"], fields["serial"], tuple(fields["moves"]), fields["time"], gradient)
+            with checked(log.path, "log of this experiment"):
+                self._make(fields["worker"], fields["serial"], tuple(fields["moves"]), fields["time"], gradient)
         return None
 
 

@@ -16,7 +16,7 @@ from .. import rules
 from .._base.arrays import Array, as_array, quiet
 from .._base.errors import InvalidArgumentError
 from . import problems
-from .checks import brief, finite, flag, whole
+from .checks import brief, finite, flag, lent, whole, written_to
 from .ledger import CHECK, JOIN, LEAVE, POLICIES, READ, RECORD, UPDATE
 from .problems import Problem
 from .speeds import Crash, Speeds
@@ -122,8 +122,17 @@ class Experiment:
 
     @quiet
     def gradient(self, weights: Mapping[str, Array], worker: int, number: int) -> dict[str, Array]:
-        """Gradient `number` of a worker at these weights: the same bits on whatever engine."""
-        return self.problem.gradient(weights, np.random.default_rng([self.seed, worker, number + 1]))
+        """Gradient `number` of a worker at these weights: the same bits on whatever engine.
+
+        The problem may read the weights and not write to them (InvalidArgumentError): others hold the same arrays.
+        """
+        rng = np.random.default_rng([self.seed, worker, number + 1])
+        try:
+            return self.problem.gradient(lent(weights), rng)
+        except ValueError as error:
+            if (told := written_to(f"gradient of {brief(self.problem)}", error)) is error:
+                raise
+            raise told from error
 
     def ticks(self, count: int | None = None) -> np.ndarray:
         """int64 (workers, count): how long each gradient takes; by default as many as one worker can need."""

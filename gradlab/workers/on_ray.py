@@ -6,31 +6,23 @@ Arrays go from actor to actor by reference and not through the driver.
 
 from __future__ import annotations
 
-import contextlib
-import logging
-import os
-import shutil
-import tempfile
 import time
-import warnings
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Mapping
 from pathlib import Path
-from types import ModuleType
 from typing import Any, cast
 
 from .._base.arrays import Array
-from .._base.extras import need
 from ..errors import DeadlockError  # its public home has to be there where one is unpickled
 from .checks import finite
 from .durable import Answer, Durable
 from .experiment import Experiment, Piece, worker
 from .ledger import CHECK, JOIN, LEAVE, READ
+from .ray_start import connected
 from .trace import Trace
 
 Ref = Any  # ray.ObjectRef
 Life = Generator[Ref | None, Any, Any]  # what it waits for; None: for the others' moves
 PATIENCE = 5  # deaths in a row without anything done in between
-_STORE = 200 * 2**20  # bytes of shared memory of a Ray of our own; what does not fit goes to disk
 
 
 def run(
@@ -42,66 +34,24 @@ def run(
     Args:
         address: of a Ray cluster, by default $RAY_ADDRESS, else Ray is started on this machine for the time of the run.
             A Ray that is initialized already is used and left as it is.
-        timeout: seconds from the call on; what Ray itself takes to start counts, but is not cut short.
+        timeout: seconds from the call on, Ray's own start among them; None: as long as it takes, but an address at
+            which nobody answers is given up after 10 seconds. A Ray that was started for the run is given up to 30
+            seconds more to end.
         log, sync, tick, worker_options: see `Driver`.
 
     Not in TensorFlow, whose parameter servers are processes as well, but leave no trace to repeat a run by.
 
-    Raises: ImportError: Ray is not installed. DeadlockError: nobody alive can go on. TimeoutError: after `timeout`.
-    RuntimeError: the server died and there is no log, or somebody dies again and again. What a problem raises.
+    Raises: ImportError: Ray is not installed. ConnectionError: no Ray is at the address. DeadlockError: nobody alive
+    can go on. TimeoutError: after `timeout`. RuntimeError: Ray cannot be started here, the server died and there is no
+    log, or somebody dies again and again. What a problem raises.
     """
     began = time.monotonic()
-    with connected(address) as ray:
+    with connected(address, timeout) as ray:
         spent = time.monotonic() - began
         left = None if timeout is None else timeout - spent
         if left is not None and left <= 0:
             raise TimeoutError(f"the run was not over in time: Ray alone was up after {spent:.1f} s, timeout={timeout}")
         return Driver(ray, experiment, log=log, sync=sync, tick=tick, timeout=left, worker_options=worker_options).run()
-
-
-@contextlib.contextmanager
-def connected(address: str | None = None) -> Iterator[ModuleType]:
-    """Ray as it is if it is initialized; otherwise that at an address, or a quiet one of our own, until the end.
-
-    Raises: ImportError: Ray is not installed. ValueError: an address, but Ray is connected already.
-    """
-    ray = need("ray", 'the engine "ray"', "ray")
-    if ray.is_initialized():
-        if address is not None:
-            raise ValueError(f"Ray is connected already, so address={address!r} cannot be had: ray.shutdown() first")
-        yield ray
-        return
-    address = address or os.environ.get("RAY_ADDRESS") or "local"
-    with _local(ray) if address == "local" else contextlib.nullcontext():
-        if address != "local":
-            ray.init(address=address)
-        try:
-            yield ray
-        finally:
-            ray.shutdown()
-
-
-@contextlib.contextmanager
-def _local(ray: ModuleType) -> Iterator[None]:
-    """Ray on this machine, which leaves nothing behind."""
-    # Ray's sockets lie in its folder, and their paths may have 107 bytes.
-    folder = tempfile.mkdtemp(prefix="gradlab-", dir="/tmp" if os.access("/tmp", os.W_OK) else None)
-    logger = logging.getLogger("ray")
-    level = logger.level
-    logger.setLevel(logging.ERROR)
-    try:
-        with warnings.catch_warnings():
-            # JAX's warning of forks, where one starts another program at once.
-            warnings.filterwarnings("ignore", r"os\.fork\(\) was called", RuntimeWarning)
-            ray.init(
-                address="local", num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR,
-                object_store_memory=_STORE, _temp_dir=folder,
-            )  # fmt: skip
-        yield
-    finally:
-        ray.shutdown()
-        logger.setLevel(level)
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 class WorkerActor:

@@ -42,7 +42,10 @@ class Problem(Protocol):
         ...
 
     def gradient(self, weights: Weights, rng: np.random.Generator) -> dict[str, Array]:
-        """The gradient of the batch that this generator draws; the same generator state gives the same bits."""
+        """The gradient of the batch that this generator draws; the same generator state gives the same bits.
+
+        The weights are the server's and read-only: write to a copy.
+        """
         ...
 
     def loss(self, weights: Weights) -> float:

@@ -11,6 +11,7 @@ from .._asynchrony.staleness import compensated, compensated_adaptively, damping
 from .._base.arrays import Array, as_array, namespace, precision, quiet
 from .._base.errors import InvalidArgumentError
 from .._steps import apply
+from .checks import read_only
 from .experiment import Experiment
 from .ledger import CHECK, JOIN, LEAVE, MOVES, READ, RECORD, UPDATE, Ledger
 from .problems import widest
@@ -22,8 +23,8 @@ Gradient = Mapping[str, Array]
 class Server:
     """Weights, slots and the ledger; what workers ask of it, in one order, decides everything.
 
-    Arrays are replaced, never written to: what a worker has read stays as it was. A call that raises leaves all as it
-    was. Not in TensorFlow.
+    Arrays are replaced, never written to, and read-only: what a worker has read stays as it was. Gradients that wait
+    are copies. A call that raises leaves all as it was. Not in TensorFlow.
 
     Raises: ValueError: a gradient that does not fit the weights, a worker that is not there, a check before the first
     read, an update before its check.
@@ -38,8 +39,9 @@ class Server:
     def __init__(self, experiment: Experiment) -> None:
         e = self.experiment = experiment
         self._adapts = e.policy == "compensate" and e.mean_square_decay is not None
+        self._waits = not e.atomic or e.aggregate > 1  # gradients do, while their problem may write over its arrays
         self.ledger = Ledger(e.workers, e.policy, e.staleness, e.aggregate)
-        self.weights: Weights = e.start()
+        self.weights: Weights = read_only(e.start())
         self._rate = np.float32(e.learning_rate)
         with precision(widest(self.weights)):
             self._slots = {name: e.optimizer.init(w) for name, w in self.weights.items()}
@@ -150,7 +152,7 @@ class Server:
         for name, g in found.items():
             if g.shape != (shape := self.weights[name].shape):
                 raise InvalidArgumentError(f"the gradient of {name} has shape {g.shape}, the weight has {shape}")
-        return found
+        return {name: g.copy() for name, g in found.items()} if self._waits else found
 
     @quiet
     def _take(self, worker: int, given: Gradient) -> None:
@@ -185,7 +187,7 @@ class Server:
         for name, w in self.weights.items():
             new[name], slots[name] = apply.dense(now, w, self._slots[name], gradient[name], self._rate)
         shared = now.advance(self._shared)
-        self.weights, self._slots, self._shared = new, slots, shared
+        self.weights, self._slots, self._shared = read_only(new), slots, shared
 
 
 def _mean(gradients: tuple[Gradient, ...]) -> Gradient:

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 
+from .._base.forks import guard
 from .checks import finite
 from .experiment import Experiment, Piece, worker
 from .ledger import CHECK, LEAVE, READ
@@ -44,6 +45,7 @@ class _Run:
         self.experiment, self.tick = experiment, tick
         self.server, self.log = Server(experiment), list[tuple[int, int, int]]()
         self.turn = threading.Condition()
+        guard(self, "turn", "this run", always=True)  # in a child its other threads are gone
         self.living, self.waiting = set(range(experiment.workers)), set[int]()
         self.failure: BaseException | None = None
         self.over = threading.Event()

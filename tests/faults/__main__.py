@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import sys
 import tempfile
 import time
 from pathlib import Path
 
-from tests.faults.catalog import FAULTS
+from tests.faults.catalog import FAULTS, ON_RAY
 from tests.faults.fault import Fault
 
 
@@ -31,7 +32,8 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="faults whose name contains this")
     given = parser.parse_args()
-    chosen = [fault for fault in FAULTS if given.only in fault.name]
+    there = [*FAULTS, *(ON_RAY if importlib.util.find_spec("ray") else [])]
+    chosen = [fault for fault in there if given.only in fault.name]
     failed = False
     print(f"{'fault':<72} {'tries':>7} {'lost':>5}", flush=True)
     for fault in chosen:

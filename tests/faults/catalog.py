@@ -1,6 +1,6 @@
 """All faults, in the order of the table."""
 
-from tests.faults import damaged_files, files, memory, saves, training_states
+from tests.faults import accumulators, damaged_files, files, memory, on_ray, saves, training_states, workers
 from tests.faults.fault import Fault
 
 FAULTS: list[Fault] = [
@@ -8,5 +8,8 @@ FAULTS: list[Fault] = [
     *saves.FAULTS,
     *training_states.FAULTS,
     *damaged_files.FAULTS,
+    *workers.FAULTS,
+    *accumulators.FAULTS,
     *memory.FAULTS,
 ]
+ON_RAY: list[Fault] = on_ray.FAULTS  # for those who have it

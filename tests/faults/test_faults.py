@@ -4,11 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.catalog import FAULTS
+from tests.faults.catalog import FAULTS, ON_RAY
 from tests.faults.fault import Fault
 
+RAY = [pytest.param(fault, marks=pytest.mark.ray, id=fault.name) for fault in ON_RAY]
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+
+@pytest.mark.parametrize("fault", [*FAULTS, *RAY], ids=lambda fault: fault.name)
 def test_nothing_is_lost(fault: Fault, tmp_path: Path) -> None:
     losses = []
     for seed in range(fault.short):

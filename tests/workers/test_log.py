@@ -1,6 +1,7 @@
 """The log: what was appended is read again, what is torn at its end is dropped, what is damaged is not believed."""
 
 import os
+import shutil
 import threading
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 from gradlab._base.arrays import is_jax, precision
+from gradlab.errors import DataLossError
 from gradlab.workers import log as module
 from gradlab.workers.log import MAGIC, Log, pack, unpack
 
@@ -98,21 +100,105 @@ def test_truncated_at_every_byte_a_log_holds_a_prefix_and_goes_on(tmp_path: Path
             assert bits(log) == bits([*RECORDS[:whole], RECORDS[-1]])
 
 
-def test_with_any_byte_changed_a_log_holds_a_prefix_or_is_refused(tmp_path: Path) -> None:
-    sizes = written(tmp_path / "whole")
-    data = (tmp_path / "whole").read_bytes()
-    prefixes = [bits(RECORDS[:k]) for k in range(len(RECORDS))]
-    refused = 0
-    for at in range(len(data)):
+def of_format_1(path: Path) -> Path:
+    """RECORDS as the first version of logs wrote them."""
+    shutil.copy(Path(__file__).with_name("log_1.log"), path)
+    return path
+
+
+def refused(path: Path, data: bytes) -> None:
+    """These bytes are no log, and they stay as they are."""
+    path.write_bytes(data)
+    with pytest.raises(DataLossError, match="left as it was"):
+        Log(path, sync=False)
+    assert path.read_bytes() == data
+    assert not list(path.parent.glob(f"{path.name}.torn-*"))
+
+
+def held(path: Path, data: bytes) -> list[Any]:
+    """What a log of these bytes holds."""
+    path.write_bytes(data)
+    with Log(path, sync=False) as log:
+        return bits(log)
+
+
+@pytest.mark.parametrize("old", [False, True], ids=["2", "1"])
+def test_with_any_bit_changed_a_log_is_refused_and_stays_as_it_is(tmp_path: Path, old: bool) -> None:
+    written(tmp_path / "whole")
+    data = (of_format_1(tmp_path / "old") if old else tmp_path / "whole").read_bytes()
+    for at in range(8 * len(data)):
         changed = bytearray(data)
-        changed[at] ^= 0x10
-        (tmp_path / "changed").write_bytes(changed)
-        try:
-            with Log(tmp_path / "changed", sync=False) as log:
-                assert bits(log) in prefixes
-        except ValueError:
-            refused += 1
-    assert refused > sizes[-2] // 2
+        changed[at // 8] ^= 1 << at % 8
+        refused(tmp_path / "changed", changed)
+
+
+@pytest.mark.parametrize("bit", [0, 7, 12, 40])
+def test_a_flipped_bit_in_a_length_costs_no_record(tmp_path: Path, bit: int) -> None:
+    sizes = written(tmp_path / "log", [({"number": k}, {}) for k in range(100)])
+    data = bytearray((tmp_path / "log").read_bytes())
+    data[sizes[1] + bit // 8] ^= 1 << bit % 8
+    refused(tmp_path / "log", data)
+
+
+def test_what_is_torn_is_kept_beside_the_log(tmp_path: Path) -> None:
+    sizes = written(tmp_path / "log")
+    data = (tmp_path / "log").read_bytes()
+    assert held(tmp_path / "log", data[:-5]) == bits(RECORDS[:-1])
+    assert (tmp_path / "log").read_bytes() == data[: sizes[-2]]
+    assert (tmp_path / f"log.torn-{sizes[-2]}").read_bytes() == data[sizes[-2] : -5]
+
+
+def test_sectors_that_were_not_written_before_the_power_went_are_torn_others_are_damaged(tmp_path: Path) -> None:
+    records = [*RECORDS, ({"long": True}, {"zeros": np.zeros(100), "w": np.full(500, 1 / 3)})]
+    *_, start, size = written(tmp_path / "log", records)
+    data = (tmp_path / "log").read_bytes()
+    before, whole = bits(RECORDS), bits(records)
+    assert held(tmp_path / "x", data) == whole
+    for more in (0, 1, 5000):  # the disk may have given the file more room than it needed
+        zeros = bytes(more)
+        for at in (start, *range(-(-start // 512) * 512, size, 512)):
+            assert held(tmp_path / "x", data[:at] + bytes(size - at) + zeros) == before, at
+    assert held(tmp_path / "x", data + bytes(5000)) == whole
+    for path in tmp_path.glob("x.torn-*"):
+        path.unlink()
+    for at in (start + 1, 512 * (size // 512) + 1, size - 1):
+        refused(tmp_path / "x", data[:at] + bytes(size - at))
+    refused(tmp_path / "x", data[:start] + bytes(16) + data[start + 16 :])
+    refused(tmp_path / "x", data[:1024] + bytes(512) + data[1536:])  # a sector in the middle
+
+
+@pytest.mark.parametrize("change", ["lost", "doubled", "swapped"])
+def test_frames_that_are_whole_but_not_where_they_were_are_refused(tmp_path: Path, change: str) -> None:
+    sizes = written(tmp_path / "log", [({"number": k}, {}) for k in range(5)])
+    data = (tmp_path / "log").read_bytes()
+    first, *frames = (data[a:b] for a, b in zip([0, *sizes], sizes, strict=False))
+    a, b, *others = frames
+    kept = {"lost": [a, *others], "doubled": [a, a, b, *others], "swapped": [b, a, *others]}[change]
+    refused(tmp_path / "log", b"".join([first, *kept]))
+
+
+def test_a_log_of_format_1_is_read_and_goes_on_as_it_is(tmp_path: Path) -> None:
+    path = of_format_1(tmp_path / "log")
+    data = path.read_bytes()
+    for _ in range(2):
+        with Log(path, sync=False) as log:
+            log.append(*RECORDS[0])
+    with Log(path) as log:
+        assert bits(log) == bits([*RECORDS, RECORDS[0], RECORDS[0]])
+    assert path.read_bytes().startswith(data)
+    for cut in range(len(data) + 1):
+        assert held(path, data[:cut]) in [bits(RECORDS[:k]) for k in range(len(RECORDS) + 1)]
+
+
+def test_what_changes_under_an_open_log_is_noticed(tmp_path: Path) -> None:
+    with Log(tmp_path / "log", sync=False) as log:
+        for record in RECORDS:
+            log.append(*record)
+        data = (tmp_path / "log").read_bytes()
+        for changed in (data[:-1], data[:-9], data[:40] + b"?" + data[41:]):
+            (tmp_path / "log").write_bytes(changed)
+            with pytest.raises(DataLossError):
+                list(log)
 
 
 def test_other_files_are_left_alone(tmp_path: Path) -> None:

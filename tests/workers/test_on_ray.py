@@ -20,7 +20,8 @@ from gradlab._base.arrays import Array
 from gradlab.workers import JOIN, LEAVE, UPDATE, Bowl, Crash, Digits, Experiment, Speeds, Trace, on_ray, replay, run
 from gradlab.workers.durable import Durable
 from gradlab.workers.log import Log
-from gradlab.workers.on_ray import ServerActor, WorkerActor, connected
+from gradlab.workers.on_ray import ServerActor, WorkerActor
+from gradlab.workers.ray_start import connected
 from tests.test_readme import CLUSTER
 
 pytestmark = pytest.mark.ray
@@ -242,6 +243,19 @@ def test_what_a_problem_raises_is_raised(ray: Any) -> None:
     problem = gl.workers.FromLoss(uphill, {"a": np.float32(1)}, np.random.Generator.random, 1.0)
     with pytest.raises(ArithmeticError, match="uphill"):
         run(Experiment(problem, workers=1), "ray", timeout=300)
+
+
+class Careless(Bowl):
+    """Changes the weights it was given."""
+
+    def gradient(self, weights: Mapping[str, Array], rng: np.random.Generator) -> dict[str, Array]:
+        weights["w"][0] = 0
+        return super().gradient(weights, rng)
+
+
+def test_a_gradient_that_writes_to_the_weights_is_told_to_copy_them(ray: Any) -> None:
+    with pytest.raises(gl.errors.InvalidArgumentError, match="write to a copy"):
+        run(Experiment(Careless(), workers=1), "ray", timeout=300)
 
 
 class Late(on_ray.Driver):

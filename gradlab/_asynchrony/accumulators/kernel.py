@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..._base.errors import CancelledError, DeadlineExceededError, DeadlockError, InvalidArgumentError, NotFoundError
+from ..._base.forks import guard, in_child
 from ..._base.options import is_strict
 from ..._variables.variable import Collection, current_collection
 from .arguments import Shape, check_timeout, read_count, read_dtype, read_reduction, read_shape, read_step, shown
@@ -30,10 +31,6 @@ class Taker(Waiter):
         # No condition variable: it lets go of its lock while it waits, and a thread that Ctrl-C or another thread stops
         # in the wrong moment would then release the lock of somebody else.
         self._kernel, self._bell = kernel, SimpleQueue[None]()
-
-    def settle(self, value: Any = None, error: Exception | None = None) -> None:
-        super().settle(value, error)
-        self.ring()
 
     def ring(self) -> None:
         """Wake up one who waits for it."""
@@ -78,6 +75,7 @@ class Kernel:
         self.name, self.spec = name, spec
         self.dtype, self._strict = spec.dtype, spec.strict
         self._lock = threading.Lock()
+        guard(self, "_lock", f"the accumulator {name}")
         self._machine = Machine(spec.new_sum())
         self._producers: set[Producer] = set()
         self._ended = self._had_producers = False
@@ -104,34 +102,59 @@ class Kernel:
         if flaw:
             raise flaw
 
+    # What is taken belongs to the caller once it was handed on, which is an assignment followed by a return: between
+    # them nothing is called, so that Ctrl-C, which strikes when something is, comes before both or after both.
     def take(self, num_required: Any, dtype: Any = None, timeout: float | None = None) -> Any:
-        """Wait for `num_required` gradients. Who leaves for another reason consumes nothing."""
+        """Wait for `num_required` gradients. Who leaves for another reason, Ctrl-C too, consumes nothing."""
         check_timeout(timeout)
         taker = self._taker(num_required, dtype)
+        taker.claimed = False
         try:
-            with self._lock:
-                self._usable().request(taker)
-            self._wait(taker, timeout)
-        except (DeadlineExceededError, DeadlockError):
-            if self._leave(taker):
-                raise  # else it was served at the last moment
+            try:
+                with self._lock:
+                    self._usable().request(taker)
+                self._wait(taker, timeout)
+            except (DeadlineExceededError, DeadlockError):
+                if self._leave(taker):
+                    raise  # else it was served at the last moment
+            if taker.error is not None:
+                raise type(taker.error)(*taker.error.args)
+            taker.claimed = True
+            return taker.value
         except BaseException:
-            self._leave(taker)
+            taker.left = True  # at first: another Ctrl-C may strike in what follows, and in that case others do it
+            self._tidy()
             raise
-        return _outcome(taker)
 
     def try_take(self, num_required: Any) -> Any:
         """The value, or None."""
-        count = _count(num_required)
-        with self._lock:
-            return self._usable().try_take(count)
+        taker = self._taker(num_required)
+        taker.claimed = False
+        try:
+            with self._lock:
+                machine = self._usable()
+                machine.request(taker)
+                machine.cancel(taker)
+            taker.claimed = True
+            return taker.value
+        except BaseException:
+            taker.left = True
+            self._tidy()
+            raise
 
     def request(self, num_required: Any) -> Taker:
         """Queue up without waiting."""
         taker = self._taker(num_required)
-        with self._lock:
-            self._usable().request(taker)
-        return taker
+        taker.claimed = False
+        try:
+            with self._lock:
+                self._usable().request(taker)
+            taker.claimed = True
+            return taker
+        except BaseException:
+            taker.left = True
+            self._tidy()
+            raise
 
     def cancel(self, taker: Waiter) -> bool:
         """False if it was done already."""
@@ -195,15 +218,24 @@ class Kernel:
             return int(step.reshape(())), flaw
         raise flaw
 
+    def _tidy(self) -> None:
+        with self._lock:
+            self._machine.tidy()
+
     # Under the lock. No context manager made of a generator: one that is stopped in the wrong moment keeps the lock.
     def _usable(self) -> Machine:
         if self._ended or self.destroyed:
             raise self._unusable()
-        return self._machine
+        return self._tidied()
 
     def _readable(self) -> Machine:
         if self.destroyed:
             raise self._unusable()
+        return self._tidied()
+
+    def _tidied(self) -> Machine:
+        if self._machine.loose or self._machine.takers:
+            self._machine.tidy()
         return self._machine
 
     def _unusable(self) -> Exception:
@@ -229,6 +261,8 @@ class Kernel:
 
     def _wait(self, taker: Taker, timeout: float | None) -> None:
         """Until it is done; in slices, to look around and to be interrupted."""
+        if not taker.done:
+            self._tidy()
         if timeout is not None:
             self._wait_until(time.monotonic() + timeout, taker, timeout)
             return
@@ -239,6 +273,7 @@ class Kernel:
                 if self._is_abandoned():
                     raise DeadlockError(f"all producers of {self.name} are gone: {self._reason(taker)}")
                 taker.listen(wait.pause)
+                self._tidy()  # who was to serve it may have been stopped by Ctrl-C before
 
     def _wait_until(self, end: float, taker: Taker, timeout: float) -> None:
         while not taker.done:
@@ -246,6 +281,7 @@ class Kernel:
             if left <= 0:
                 raise DeadlineExceededError(f"take from {self.name} after {timeout} s: {self._reason(taker)}")
             taker.listen(min(left, Wait.PAUSE))
+            self._tidy()
 
     def _is_abandoned(self) -> bool:
         with self._lock:
@@ -320,6 +356,14 @@ class Spec:
 _Kernels: TypeAlias = MutableMapping[Hashable, Kernel]
 _lock = threading.Lock()
 _kernels: weakref.WeakKeyDictionary[Collection, tuple[_Kernels, _Kernels]] = weakref.WeakKeyDictionary()
+
+
+def _after_fork() -> None:
+    global _lock
+    _lock = threading.Lock()  # the tables are whole at every instant
+
+
+in_child(_after_fork)
 
 
 def kernel_for(spec: Spec, shared_name: str, name: str) -> Kernel:

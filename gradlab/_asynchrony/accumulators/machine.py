@@ -72,11 +72,19 @@ class Sum(Protocol):
 
     count: int
 
+    @property
+    def round(self) -> Any:
+        """What is added up now, as `restore` takes it: nothing writes to it after a `take` while somebody holds it."""
+
     def add(self, gradient: Any) -> None:
         """Add a gradient, or begin with it; what does not fit raises and changes nothing."""
 
     def take(self) -> Any:
         """The mean or sum, which nobody else will change; then there is none."""
+
+    def restore(self, taker: Waiter) -> bool:
+        """Put `taker.round` back, before what has come since, and make it None; False if the two do not fit."""
+        ...
 
     def peek(self) -> tuple[Any, ...]:
         """Copies of the sum and of what `take` would return; of the rows' counts if there are any."""
@@ -84,17 +92,30 @@ class Sum(Protocol):
 
 
 class Waiter:
-    """Somebody who wants the mean of at least `needs` gradients."""
+    """Somebody who wants the mean of at least `needs` gradients.
+
+    A value is safe with the waiter while somebody holds that. Where nobody does before the value is handed on,
+    `claimed` is False until it was, and `left` becomes True if it never will be: then its gradients go back. Both are
+    plain attributes, for whoever is stopped by Ctrl-C may be stopped again by the next one.
+    """
+
+    claimed, left = True, False
 
     def __init__(self, needs: int) -> None:
         self.needs, self.done = needs, False
         self.value: Any = None
         self.error: Exception | None = None
+        self.round: Any = None  # the gradients of the value, and the step they were taken at
+        self.step = 0
         self.dropped: Counter[int] = Counter()
 
     def settle(self, value: Any = None, error: Exception | None = None) -> None:
         """Give it what it waits for, or the error that ends the wait."""
         self.value, self.error, self.done = value, error, True
+        self.ring()
+
+    def ring(self) -> None:
+        """Tell it that it may be done."""
 
 
 class Machine:
@@ -103,6 +124,7 @@ class Machine:
     def __init__(self, total: Sum) -> None:
         self._sum, self.step = total, 0
         self.takers: deque[Waiter] = deque()
+        self.loose: list[Waiter] = []  # takers that had not claimed their value when they were last looked at
 
     @property
     def count(self) -> int:
@@ -111,6 +133,8 @@ class Machine:
 
     def apply(self, gradient: Any, local_step: int) -> Receipt:
         """Accept the gradient iff `local_step >= step`; one that is dropped is not looked at."""
+        if self.loose:
+            self.tidy()
         step = self.step
         if local_step < step:
             for taker in self.takers:
@@ -124,6 +148,8 @@ class Machine:
         """Queue up; who is next and finds enough gradients is served at once."""
         if taker.needs < 1:
             raise InvalidArgumentError(f"num_required must be at least 1, got {taker.needs}")
+        if not taker.claimed:
+            self.loose.append(taker)
         self.takers.append(taker)
         self._serve()
 
@@ -140,15 +166,28 @@ class Machine:
             return False
         if taker not in self.takers:
             raise ValueError("this taker waits for another accumulator")
-        self.takers.remove(taker)
         taker.settle(error=error or CancelledError("the take was canceled"))
         self._serve()
         return True
 
+    def tidy(self) -> None:
+        """Put back what was taken for those who left without it, and serve whom Ctrl-C kept from being served."""
+        for taker in tuple(self.loose):
+            if taker.left and taker.round is not None:
+                if self.step == taker.step + 1:
+                    self.step = taker.step
+                if not self._sum.restore(taker):
+                    continue  # after the next take
+            if taker.left or taker.claimed:
+                self.loose.remove(taker)
+        self._serve()
+
     def close(self, error: Exception) -> None:
         """End all waits with this error."""
-        while self.takers:
-            self.takers.popleft().settle(error=error)
+        for taker in tuple(self.takers):
+            if not taker.done:
+                taker.settle(error=error)
+        self.takers.clear()
 
     def peek(self) -> Peek:
         """What is inside, unchanged."""
@@ -163,13 +202,21 @@ class Machine:
 
     def _serve(self) -> Waiter | None:
         """Only the head is considered, and a take empties the count: there is at most one to serve."""
+        self._dismiss()
         if not self.takers or self.count < self.takers[0].needs:
             return None
-        value = self._sum.take()
-        self.step += 1
-        taker = self.takers.popleft()
-        taker.settle(value)
+        taker, step, round_ = self.takers[0], self.step, self._sum.round
+        value = self._sum.take()  # and no call before the taker has it: see `Sum`
+        taker.value, taker.round, taker.step, taker.done = value, None if taker.claimed else round_, step, True
+        self.step = step + 1
+        self.takers.popleft()
+        taker.ring()
         return taker
+
+    def _dismiss(self) -> None:
+        """Let those out of the queue who need not wait there."""
+        if any(taker.done or taker.left for taker in self.takers):
+            self.takers = deque(taker for taker in self.takers if not (taker.done or taker.left))
 
     def _text(self, taker: Waiter, ahead: int) -> str:
         text = f"needs {taker.needs}, has {self.count}, position {ahead + 1}"

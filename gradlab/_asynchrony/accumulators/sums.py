@@ -13,6 +13,7 @@ from ..._base.arrays import Array, flush, is_jax, namespace, precision, quiet, s
 from ..._base.errors import InvalidArgumentError
 from ..._variables.buffers import is_ours
 from .arguments import Shape, is_compatible, shown
+from .machine import Waiter
 
 _LARGE = 1 << 20  # bytes from which getting a new buffer costs more than looking whether the old one is free
 
@@ -42,8 +43,9 @@ class DenseSum:
         count, total = self.count + 1, self._total
         if count == 1:
             self._check_declared(gradient.shape)
-            total = self._copied(gradient)
-            self._total, self.count = total, count
+            del total  # its buffer may be of use
+            first = self._copied(gradient)
+            self._total, self.count = first, count
             return
         if gradient.shape != total.shape:
             self._check_declared(gradient.shape)
@@ -66,33 +68,46 @@ class DenseSum:
             (self._total,) = map(_adding(), (total,), (gradient,))
             self.count = count
 
+    @property
+    def round(self) -> tuple[Array, int]:
+        return self._total, self.count
+
     def take(self) -> Array:
-        """The sum leaves with its buffer; the next round starts in another."""
-        total, count = self._total, self.count
-        self._total, self.count = None, 0  # before the division in place, which must not be done twice
-        try:
-            value = self._reduced(total, count)
-        except Exception:  # no memory
-            self._total, self.count = total, count
-            raise
-        self._spare = None if is_jax(total) or total.nbytes < _LARGE else total
+        """The sum stays in its buffer, for the next round if nobody holds it; the value has another."""
+        spare = [self._spare]
+        self._spare = None
+        value = self._reduced(self._total, self.count, _let_go(spare, self._total.shape))
+        self._spare = value if isinstance(value, np.ndarray) and value.nbytes >= _LARGE else None
+        self.count = 0
         return value
+
+    def restore(self, taker: Waiter) -> bool:
+        total, count = taker.round
+        if self.count and self._total.shape != total.shape:
+            return False
+        if self.count:
+            with precision(self._sum_dtype), np.errstate(all="ignore"):
+                total = self._flushed(total + self._total)
+        self._total, self.count, taker.round = total, count + self.count, None
+        return True
 
     def peek(self) -> tuple[Array, Array]:
         """Sum and mean so far."""
         return self._total.copy(), self._reduced(self._total.copy(), self.count)
 
     @quiet
-    def _reduced(self, total: Array, count: int) -> Array:
-        """The mean, or the sum as it is, in the accumulator's dtype; NumPy's is written over a sum of that dtype."""
+    def _reduced(self, total: Array, count: int, buffer: np.ndarray | None = None) -> Array:
+        """The mean, or a copy of the sum, in the accumulator's dtype; NumPy's is written to the buffer, if it fits."""
         with precision(self._sum_dtype), precision(self._dtype):
             if self._is_mean:
-                total = self._flushed(self._divided(self._flushed(total), self._sum_dtype.type(count)))
-            return total if self._sum_dtype == self._dtype else total.astype(self._dtype)
+                total = self._flushed(self._divided(self._flushed(total), self._sum_dtype.type(count), buffer))
+            elif isinstance(total, np.ndarray):
+                total = _copied_to(buffer, total, self._dtype)
+            return total if total.dtype == self._dtype else total.astype(self._dtype)
 
-    def _divided(self, total: Array, divisor: Any) -> Array:
+    def _divided(self, total: Array, divisor: Any, buffer: np.ndarray | None) -> Array:
         if isinstance(total, np.ndarray):
-            mean: Array = np.divide(total, divisor, out=total if self._sum_dtype == self._dtype else None)
+            mean: Array = np.divide(total, divisor, out=buffer if self._sum_dtype == self._dtype else None)
         else:
             mean = total / namespace(total).asarray(divisor)
         return mean
@@ -105,20 +120,35 @@ class DenseSum:
         if is_jax(gradient):
             with precision(self._sum_dtype):
                 return namespace(gradient).array(gradient, self._sum_dtype, copy=True)
-        kept: list[Any] = [self._spare]
-        self._spare = None
-        if kept[0] is None or kept[0].shape != gradient.shape or not is_ours(kept):
-            return np.array(gradient, self._sum_dtype, order="C")
-        kept[0].flags.writeable = True
-        np.copyto(kept[0], gradient)
-        buffer: Array = kept[0]
-        return buffer
+        last, self._total = [self._total], None
+        buffer = _let_go(last, gradient.shape)
+        return _copied_to(buffer, gradient, self._sum_dtype)
 
     def _check_declared(self, shape: tuple[int, ...]) -> None:
         if not is_compatible(shape, self._shape):
             raise InvalidArgumentError(
                 f"the accumulator has shape {shown(self._shape)}, got a gradient of shape {shape}"
             )
+
+
+def _let_go(kept: list[Any], shape: tuple[int, ...]) -> np.ndarray | None:
+    """The one array in a list if nobody else holds it, and it is large and of this shape."""
+    x = kept[0]
+    fits = isinstance(x, np.ndarray) and x.nbytes >= _LARGE and x.shape == shape
+    del x
+    if not fits or not is_ours(kept):
+        return None
+    kept[0].flags.writeable = True
+    found: np.ndarray = kept[0]
+    return found
+
+
+def _copied_to(buffer: np.ndarray | None, x: Array, dtype: np.dtype[Any]) -> np.ndarray:
+    """A copy of this dtype, in the buffer if one is given."""
+    if buffer is None or buffer.dtype != dtype:
+        return np.array(x, dtype, order="C")
+    np.copyto(buffer, x, casting="unsafe")
+    return buffer
 
 
 @cache
@@ -222,12 +252,32 @@ class SparseSum:
         merged, to_a, to_b = (walk if self._strict else union)(self._indices, indices)
         counts = np.bincount(to_a, self._counts, merged.size).astype(np.int64)
         counts[to_b] += 1
-        total, places, sums = self._merged(rows, to_a, to_b)
+        total, places, sums = self._merged(self._rows, rows, to_a, to_b)
         if is_jax(total):
             total = _written(total, places, sums)
         else:
             total[places] = sums  # in place, and no call from here on
         self._indices, self._rows, self._counts, self.count = merged, total, counts, self.count + 1
+
+    @property
+    def round(self) -> tuple[np.ndarray, Array, np.ndarray, int]:
+        return self._indices, self._rows, self._counts, self.count
+
+    def restore(self, taker: Waiter) -> bool:
+        indices, rows, counts, count = taker.round
+        if not self.count:
+            self._indices, self._rows, self._counts, self.count, taker.round = indices, rows, counts, count, None
+            return True
+        if rows.shape[1:] != self._rows.shape[1:]:
+            return False
+        merged, to_a, to_b = (walk if self._strict else union)(indices, self._indices)
+        total_counts = np.bincount(to_a, counts, merged.size) + np.bincount(to_b, self._counts, merged.size)
+        total, places, sums = self._merged(rows, self._rows, to_a, to_b)
+        total = _written(total if is_jax(total) else total.copy(), places, sums)
+        total_counts = total_counts.astype(np.int64)
+        self._indices, self._rows, self._counts = merged, total, total_counts
+        self.count, taker.round = self.count + count, None
+        return True
 
     def take(self) -> SparseGradient:
         """The next round starts with new arrays."""
@@ -270,20 +320,20 @@ class SparseSum:
             distinct, summed = sum_duplicates(indices, rows)
             return np.asarray(distinct), summed
 
-    def _merged(self, rows: Array, to_a: np.ndarray, to_b: np.ndarray) -> tuple[Array, np.ndarray, Array]:
+    def _merged(self, known: Array, rows: Array, to_a: np.ndarray, to_b: np.ndarray) -> tuple[Array, np.ndarray, Array]:
         """Where rows that only one side has are copied, the places of those of both, and their sums.
 
-        The first is the buffer of now if there is no new index.
+        The first is the buffer of the known rows if there is no new index.
         """
         size = max(to_a.max(initial=-1), to_b.max(initial=-1)) + 1
-        xp, known = namespace(self._rows, rows), np.zeros(size, bool)
-        known[to_a] = True
-        both = np.flatnonzero(known[to_b])
+        xp, is_known = namespace(known, rows), np.zeros(size, bool)
+        is_known[to_a] = True
+        both = np.flatnonzero(is_known[to_b])
         with precision(self._sum_dtype), np.errstate(all="ignore"):
-            merged = xp.asarray(self._rows)
-            if size > self._indices.size:
+            merged = xp.asarray(known)
+            if size > known.shape[0]:
                 merged = xp.empty((size, *rows.shape[1:]), self._sum_dtype)
-                merged = _written(_written(merged, to_b, rows), to_a, self._rows)
+                merged = _written(_written(merged, to_b, rows), to_a, known)
             places = to_b[both]
             return merged, places, self._flushed(self._flushed(merged[places]) + self._flushed(rows[both]))
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..._base.errors import CancelledError, DeadlineExceededError, DeadlockError
+from ..._base.forks import guard
 from ..._base.numbers import counted
 from ..._variables.variable import Variable
 from ..accumulators.arguments import check_timeout
@@ -39,6 +40,7 @@ class Exchange(ABC):
     def __init__(self, needs: int, workers: int) -> None:
         self._needs, self._workers = needs, workers
         self._changed = threading.Condition(threading.RLock())
+        guard(self, "_changed", "this SyncReplicasOptimizer")
         self._rounds, self._start = Rounds({}, needs, 0), 0
         self._local_steps: dict[Worker, int] = {}
         self._tokens = TokenQueue(self._local_steps.__setitem__)

@@ -55,7 +55,7 @@ class Update:
 class Sync(Queued):
     """One take of all accumulators; `done` once `replicas_to_aggregate` gradients have come."""
 
-    def __init__(self, takers: Mapping[Variable, Any]) -> None:
+    def __init__(self, takers: dict[Variable, Any]) -> None:
         super().__init__()
         self.takers = takers
         self.contributors: tuple[Worker, ...] = ()
@@ -115,8 +115,15 @@ class Rounds:
         """Join the queue of syncs; done at once if enough gradients are there, or if they were left behind."""
         if self.abandoned:
             return self.abandoned.pop(0)
-        sync = Sync({v: accumulator.request(self.needs) for v, accumulator in self.accumulators.items()})
-        self.waiting.append(sync)
+        sync = Sync({})
+        try:
+            for v, accumulator in self.accumulators.items():
+                sync.takers[v] = accumulator.request(self.needs)
+            self.waiting.append(sync)
+        except BaseException:  # Ctrl-C: nobody stays in a queue alone
+            for taker in sync.takers.values():
+                taker.cancel()
+            raise
         self._settle()
         return sync
 

@@ -9,6 +9,7 @@ from typing import Any
 from jax.sharding import Mesh
 
 from ..._base.errors import NoSystemError
+from ..._base.forks import in_child
 from ...rules import Rule
 from ..engines import Engine
 from ..policy import Policy
@@ -16,6 +17,14 @@ from .system import System
 
 _guard = threading.Lock()
 _current: list[System] = []
+
+
+def _after_fork() -> None:
+    global _guard
+    _guard = threading.Lock()  # the list is whole at every instant
+
+
+in_child(_after_fork)
 
 
 def initialize_system(

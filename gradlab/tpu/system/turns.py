@@ -12,6 +12,7 @@ from typing import Any
 
 from ..._base.arrays import is_traced
 from ..._base.errors import CancelledError, DeadlineExceededError, FailedPreconditionError, InvalidArgumentError
+from ..._base.forks import guard
 from ..._steps.jax import jnp
 from ..batch import Ids
 from ..lookup import Dedup
@@ -156,6 +157,7 @@ class Turns:
         self.cores, self.cores_per_replica = cores, cores_per_replica
         self.replicas = cores // cores_per_replica
         self.changed = threading.Condition(threading.RLock())
+        guard(self, "changed", "this TPU system")
         self.now, self.ahead = Step(self.replicas), Step(self.replicas)
         self._is_closed = False
         self._last_mode = ""
