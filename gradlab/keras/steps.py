@@ -33,6 +33,8 @@ _log = logging.getLogger("gradlab")
 class Steps(Settings, Weights):
     """What happens to pairs of gradient and variable on the way to new values."""
 
+    _lock: Any  # of `forks.lock`
+
     def __init__(
         self, name: str | None, semantics: Name, strict: Strict, hyperparameters: dict[str, Any], kwargs: dict[str, Any]
     ) -> None:
