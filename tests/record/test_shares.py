@@ -94,3 +94,13 @@ def test_skipped_steps_are_no_steps_that_a_limit_fires_on(buckets: int, kind: st
     assert rec.what_if(**{kind: 1e9}).fraction_fired == 0  # type: ignore[arg-type]
     assert rec.seen == 100 and rec.skipped_steps == 4 and rec.nonfinite_steps == 0
     assert "4 steps more skipped" in str(answer)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_norm_of_a_merged_bucket_is_that_of_its_largest_step(kind: str) -> None:
+    """Not one made of the largest norms of its tensors, which may be of different steps."""
+    x = np.exp(np.random.default_rng(0).normal(size=(64, 5))).astype(np.float32)
+    merged = recorded(x, 8)
+    answer = merged.what_if(**{kind: 1.0})  # type: ignore[arg-type]
+    np.testing.assert_allclose(answer.norm_before, merged.global_norm)
+    assert (answer.norm_after <= answer.norm_before * 1.000001).all()

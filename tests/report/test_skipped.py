@@ -105,6 +105,7 @@ def test_skipped_steps_are_saved(tmp_path: Any) -> None:
     rec.save(tmp_path / "run.npz")
     back = gl.Recorder.load(tmp_path / "run.npz")
     assert said(back) == said(rec) and back.skipped_steps == 2
+    assert "first in step 3:" in said(rec)["skipped"], "though its bucket has 8 steps"
 
 
 def test_a_run_of_skipped_steps_alone_has_a_report() -> None:
