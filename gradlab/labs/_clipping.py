@@ -181,7 +181,8 @@ class clipping(Lab):
         return Description(
             alt=f"Clipping by {method} at {number(answer.limit)} fires on {fired} of {steps} of the {run}; the "
             f"largest norm, {number(answer.norm_before[peak])}, becomes {number(answer.norm_after[peak])}.",
-            summary=f"Limit {number(answer.limit)} on the {method} fires on {fired} of {steps}; median turn {turn}{of}.",
+            summary=f"Limit {number(answer.limit)} on the {method} fires on {fired} of {steps}; "
+            f"median turn {turn}{of}.",
             table=(
                 ("clip by", method),
                 ("limit", number(answer.limit)),
