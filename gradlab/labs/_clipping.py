@@ -173,13 +173,16 @@ class clipping(Lab):
         answer, method = trace.what_if, dict(METHODS)[next(m for m, k in _KINDS.items() if k == trace.what_if.kind)]
         fired, steps = answer.percent(), counted(answer.steps, "step")
         turn, peak = f"{_median_turn(answer):.1f} degrees", np.argmax(np.nan_to_num(answer.norm_before))
+        every_ = answer.stride == 1 or answer.kind == _KINDS["global"]
+        of = "" if every_ else f" of the largest of every {answer.stride} steps"
         shares, more = answer.share_by_tensor, len(answer.names) - _NAMED
         most = np.argsort(-shares, kind="stable")[:_NAMED].tolist() if more > 0 else range(len(shares))
         run = f"run recorded with {_limited(trace.run)}" if self.trained else "recorded run"
         return Description(
             alt=f"Clipping by {method} at {number(answer.limit)} fires on {fired} of {steps} of the {run}; the "
             f"largest norm, {number(answer.norm_before[peak])}, becomes {number(answer.norm_after[peak])}.",
-            summary=f"Limit {number(answer.limit)} on the {method} fires on {fired} of {steps}; median turn {turn}.",
+            summary=f"Limit {number(answer.limit)} on the {method} fires on {fired} of {steps}; "
+            f"median turn {turn}{of}.",
             table=(
                 ("clip by", method),
                 ("limit", number(answer.limit)),

@@ -18,10 +18,7 @@ OVERFLOW = float(np.sqrt(np.finfo(np.float32).max))  # from here on the squares 
 
 _OTHERS = "of the recorded gradients: with another limit later ones would have differed"
 _EXACT = f"exact for float32 clips {_OTHERS}"
-_BY_SIZE = (
-    "which steps fire is exact; norm, angle and share of entries are estimated from histograms, and NaN for steps that "
-    "hold NaN or Inf"
-)
+_BY_SIZE = "norm, angle and share of entries are estimated from histograms, and NaN for steps that hold NaN or Inf"
 _MERGED = "a bucket stands for several steps and answers for the largest of them; shares are of all steps taken"
 _BOUNDED = "shares that are not known exactly are estimates, between the bounds that stand beside them"
 _SIZE = np.exp2(np.arange(BINS) + LOWEST) * np.sqrt(3 / (2 * np.log(2)))  # root mean square, evenly on a log scale
@@ -183,11 +180,21 @@ def _made(
     nothing = rec.taken == 0  # buckets whose steps were all skipped
     by_tensor = by_tensor & ~nothing[:, None]
     factor = np.where(nothing, np.nan, _quotient(after, before))
+    if (
+        rec.stride > 1
+    ):  # the largest norms of its tensors may be of different steps, so that together they are too large
+        before = rec.global_norm.astype(np.float64)
+        after = before * factor
     after, angle, hit = (np.where(nothing, x, y) for x, y in ((np.nan, after), (np.nan, angle), (0.0, hit)))
     share, by = shares
     known = bool((share.low == share.high).all() and (by.low == by.high).all())
     exact = known and not note and (rec.stride == 1 or middle is not None)
-    notes = [note or (_EXACT if exact else _OTHERS), _MERGED * (rec.stride > 1), _BOUNDED * (not known)]
+    notes = [
+        "which steps fire is exact" * (known and bool(note)),
+        note or (_EXACT if exact else _OTHERS),
+        _MERGED * (rec.stride > 1),
+        _BOUNDED * (not known),
+    ]
     factors, angles = middle or (_median(factor), _median(angle))
     return WhatIf(
         kind, limit, rec.seen - rec.skipped_steps, rec.skipped_steps, rec.stride, float(share.share),

@@ -27,7 +27,7 @@ def skipped(run: Run) -> Section | None:
     where = [f"{rec.names[k]} ({number(rec.overflows[k])})" for k in np.argsort(-rec.overflows) if rec.overflows[k]]
     why = f"gradients overflowed in {listed(where)}" if where else "no tensor that was recorded held NaN or Inf"
     verb = "was" if rec.skipped_steps == 1 else "were"
-    sentence = f"{of} {verb} skipped, first {when(run, int(_rows(run)[0]))}: {why}.{_scales(run)}"
+    sentence = f"{of} {verb} skipped, first {_first(run)}: {why}.{_scales(run)}"
     return Section("skipped", "Steps that were skipped", sentence, partial(_body, run))
 
 
@@ -36,13 +36,20 @@ def _rows(run: Run) -> np.ndarray:
     return np.flatnonzero(run.rec["skipped"])
 
 
+def _first(run: Run) -> str:
+    """When the first of them was, as exactly as that is known."""
+    found = np.flatnonzero(run.rec.every_step("skipped") == 1)
+    return f"in step {found[0]}" if len(found) == run.rec.skipped_steps else when(run, int(_rows(run)[0]))
+
+
 def _scales(run: Run) -> str:
     scale = run.rec.every_step("scale")
     scale = scale[np.isfinite(scale)]
     if not scale.size:
         return ""
-    ends = f"from {number(scale[0])} to {number(scale[-1])}" if scale[0] != scale[-1] else f"at {number(scale[0])}"
-    return f" The loss scale went {ends}, with {number(scale.min())} the least."
+    if (scale == scale[0]).all():
+        return f" The loss scale was {number(scale[0])} throughout."
+    return f" The loss scale went from {number(scale[0])} to {number(scale[-1])}, with {number(scale.min())} the least."
 
 
 def _body(run: Run) -> str:
