@@ -24,6 +24,7 @@ __all__ = [
     "NotAVariableError",
     "NotFoundError",
     "NotPairsError",
+    "RecordingWarning",
     "SlicesWarning",
     "StalenessWarning",
     "UnsupportedDTypeError",
@@ -110,6 +111,10 @@ class SlicesWarning(GradlabWarning):
 
 class StalenessWarning(GradlabWarning):
     """The staleness of a gradient is not what it seems: its steps were read from two variables, or moved backwards."""
+
+
+class RecordingWarning(GradlabWarning):
+    """A recording may hold other gradients than its user expects, or what recorded them was replaced."""
 
 
 class NotPairsError(TypeError, ValueError):

@@ -10,7 +10,7 @@ import numpy as np
 from ..record import Recorder
 from ..record.eager import Part
 from ..record.measure import BINS, careful, flat
-from .measure import Tensor, looked_up, measured
+from .measure import Tensor, counted, looked_up, measured
 
 if TYPE_CHECKING:
     import torch
@@ -41,6 +41,14 @@ class HostSteps:
             return (float(norm), float(largest), int(nonfinite)), entries
         array: np.ndarray = flat((g.to_dense() if g.is_sparse else g).float().numpy())
         return array.copy() if self._small[k] else self._part(k, array)
+
+    def counted(self, k: int, g: Tensor) -> Tensor:
+        """How many entries of a gradient have which size."""
+        return counted(g)
+
+    def norm(self, part: Part) -> float:
+        """The norm of a gradient that was measured."""
+        return float(careful(part)[0]) if isinstance(part, np.ndarray) else part[0][0]
 
     def append(self, found: Mapping[int, Part], counts: Mapping[int, Tensor], numbers: Numbers) -> None:
         """Add what was measured and counted of some tensors, by their number; of the others there was no gradient."""
@@ -78,6 +86,14 @@ class DeviceSteps:
     def measured(self, k: int, g: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """What the recorder needs of a gradient of tensor number k."""
         return measured(g, self._places[k])
+
+    def counted(self, k: int, g: Tensor) -> Tensor:
+        """How many entries of a gradient have which size."""
+        return counted(g)
+
+    def norm(self, part: tuple[Tensor, Tensor, Tensor, Tensor]) -> float:
+        """The norm of a gradient that was measured. It waits for the device."""
+        return float(part[0])
 
     def append(self, found: Mapping[int, Any], counts: Mapping[int, Tensor], numbers: Numbers) -> None:
         """Add what was measured and counted of some tensors, by their number; of the others there was no gradient."""
