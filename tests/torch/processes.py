@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,10 +21,12 @@ def run(function: Callable[..., Any], *args: Any, processes: int = 2) -> list[An
         context: Any = mp.start_processes(
             _of_rank, (processes, folder, function, args), nprocs=processes, join=False, start_method="spawn"
         )
-        if not context.join(timeout=MOST_SECONDS):
-            for process in context.processes:
-                process.kill()
-            raise TimeoutError(f"{processes} processes were not done within {MOST_SECONDS} seconds")
+        ends = time.monotonic() + MOST_SECONDS
+        while not context.join(timeout=1):  # until all are done, or one has raised
+            if time.monotonic() > ends:
+                for process in context.processes:
+                    process.kill()
+                raise TimeoutError(f"{processes} processes were not done within {MOST_SECONDS} seconds")
         return [torch.load(Path(folder, f"{rank}.pt"), weights_only=False) for rank in range(processes)]
 
 
