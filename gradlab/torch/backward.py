@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -17,19 +18,22 @@ class AfterBackward:
 
     A hook of a parameter runs before the all-reduce of DDP, and where parameters are sharded (FSDP2) it never runs.
     Hence hooks here only ask to be called when the backward they are in is over.
+
+    Attributes:
+        is_awaited: a backward has begun that did not call: it raised, or runs as a graph of compiled autograd, which
+            leaves out such calls.
     """
 
     def __init__(
         self, call: Callable[[], object], parameters: Iterable[torch.nn.Parameter], model: torch.nn.Module | None
     ) -> None:
-        import torch
 
-        self._call, self._backward = call, -1
-        heard = torch.compiler.disable(self._heard)
+        self._call, self._backward, self.is_awaited = call, -1, False
+        heard = outside_graphs(self._heard)
         self._hooks = [_on_gradient(p, heard) for p in parameters if p.is_leaf and p.is_floating_point()]
         for module in model.modules() if model is not None else ():
             if hasattr(module, "set_requires_gradient_sync"):  # a module of fully_shard
-                self._hooks.append(module.register_forward_hook(torch.compiler.disable(self._listen)))
+                self._hooks.append(module.register_forward_hook(outside_graphs(self._listen)))
 
     def remove(self) -> None:
         """Take all hooks off."""
@@ -44,14 +48,14 @@ class AfterBackward:
 
         for leaf in tree_leaves(output):
             if isinstance(leaf, torch.Tensor) and leaf.requires_grad:
-                leaf.register_hook(torch.compiler.disable(self._heard))
+                leaf.register_hook(outside_graphs(self._heard))
 
     def _heard(self, _: Any) -> None:
         """Ask to be called at the end of this backward, once; one that raised never came to its end."""
         import torch
 
         if self._hooks and self._backward != (this := torch._C._current_graph_task_id()):
-            self._backward = this
+            self._backward, self.is_awaited = this, True
             self._defer(_DEFERRALS)
 
     def _defer(self, times: int) -> None:
@@ -61,7 +65,17 @@ class AfterBackward:
             later: Any = torch.autograd.Variable._execution_engine
             later.queue_callback(lambda: self._defer(times - 1))
         elif self._hooks:
+            self.is_awaited = False
             self._call()
+
+
+def outside_graphs(function: Callable[..., Any]) -> Any:
+    """The function where torch.compile calls it, and does not take it for a part of its graph."""
+    import torch
+
+    if "reason" not in inspect.signature(torch.compiler.disable).parameters:  # until torch 2.7
+        return torch.compiler.disable(function)
+    return torch.compiler.disable(function, reason="gradlab records here, which fullgraph=True leaves no place for")
 
 
 def _on_gradient(p: torch.nn.Parameter, heard: Callable[[Any], None]) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 from .._base.errors import InvalidArgumentError, RecordingWarning, warn
 from .._base.extras import need
 from ..record import Recorder
-from .backward import AfterBackward
+from .backward import AfterBackward, outside_graphs
 from .doubts import doubt, is_looked_at
 from .parameters import device_of, moved_by, require_room, to_record
 from .scaling import innermost, listen, scale_of, stop_listening
@@ -129,8 +129,6 @@ class Recording:
         every: int,
         scaler: Any,
     ) -> None:
-        import torch
-
         recorder.prepare({name: p.shape for name, p in parameters.items()}, scalars)
         _detach(recorder)
         self.recorder = recorder
@@ -142,13 +140,13 @@ class Recording:
         self._doubted = False
         self._settle()
         recorder._elsewhere = self.flush
-        outside = torch.compiler.disable  # where a step is compiled these are not, nor are they part of its graph
         self._hooks: list[Any] = [
-            optimizer.register_step_pre_hook(outside(self._before_step)),
-            optimizer.register_step_post_hook(outside(self._after_step)),
+            optimizer.register_step_pre_hook(outside_graphs(self._before_step)),
+            optimizer.register_step_post_hook(outside_graphs(self._after_step)),
         ]
-        if before_clip:
-            self._hooks.append(AfterBackward(self._after_backward, self._parameters, model))
+        self._backward = AfterBackward(self._after_backward, self._parameters, model) if before_clip else None
+        if self._backward:
+            self._hooks.append(self._backward)
         listen(optimizer, self, scaler)
 
     def measure(self) -> None:
@@ -262,6 +260,7 @@ class Recording:
         self._moved = require_room(optimizer, self._known)
         if not _has_closure(args, kwargs):
             scale = getattr(optimizer, "grad_scale", None)  # that a GradScaler left to a fused optimizer
+            self._require_measured()
             self._complete(scale)
             self._look_twice(scale)
             self._commit(skipped=getattr(optimizer, "found_inf", None))
@@ -304,6 +303,16 @@ class Recording:
         self._begin()
         if len(self._steps) >= self._every:
             self.flush()
+
+    def _require_measured(self) -> None:
+        """Warn, once, if a backward was there whose end did not call."""
+        if self._backward and self._backward.is_awaited and not self._found and not self._doubted:
+            self._doubted = True
+            warn(
+                "a backward did not say when it was over, as those of compiled autograd: gradients are recorded as the "
+                "optimizer gets them, after a clip. Call measure() of the recording before the clip",
+                RecordingWarning,
+            )
 
     def _look_twice(self, scale: Any) -> None:
         """Warn, once, if gradients have changed since backward as no clip changes them."""

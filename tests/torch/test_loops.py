@@ -489,6 +489,39 @@ def test_a_compiled_training_step() -> None:
 
 
 @compiles
+@pytest.mark.parametrize("told", [True, False])
+def test_compiled_autograd_is_warned_of(told: bool) -> None:
+    torch._dynamo.reset()
+    net = model()
+    optimizer = torch.optim.SGD(net.parameters(), 0.1)
+    backward = torch.compile(lambda: loss_of(net, 0).backward(), backend="aot_eager")
+    with gl.torch.record(gl.Recorder(), net, optimizer) as recording:
+        with torch._dynamo.config.patch(compiled_autograd=True):
+            backward()
+        expected = [norms(gradients(net, 0))]
+        if told:
+            recording.measure()
+        clip(net)
+        message = "compiled autograd.* Call measure"
+        with _nothing() if told else pytest.warns(gl.errors.RecordingWarning, match=message):
+            optimizer.step()
+    if told:
+        assert_rows(recording.recorder, expected)
+
+
+@compiles
+def test_a_whole_graph_of_the_step_is_refused() -> None:
+    torch._dynamo.reset()
+    net = model()
+    optimizer = torch.optim.SGD(net.parameters(), 0.1)
+    with gl.torch.record(gl.Recorder(), net, optimizer) as recording:
+        loss_of(net, 0).backward()
+        with pytest.raises(torch._dynamo.exc.Unsupported, match="fullgraph=True leaves no place"):
+            torch.compile(optimizer.step, backend="aot_eager", fullgraph=True)()
+    assert recording.recorder.seen == 0
+
+
+@compiles
 def test_names_are_those_of_the_model_inside() -> None:
     net = torch.nn.ModuleDict({"module": model(), "other": torch.compile(torch.nn.Linear(2, 2))})
     optimizer = torch.optim.SGD(net.parameters(), 0.1)
