@@ -27,6 +27,19 @@ def number(x: float, digits: int = 3) -> str:
     return f"{rounded:.{digits}g}"
 
 
+MOST_DIGITS = 6  # of a number that is written out
+
+
+def in_full(x: float) -> str:
+    """A number that readers may type: with all its digits, up to six, where `number` would round it.
+
+    >>> in_full(25.3), in_full(1.026), in_full(98765.0), in_full(1 / 3)
+    ('25.3', '1.026', '98,765', '0.333333')
+    """
+    short = number(x)
+    return short if float(short.replace(",", "")) == x else f"{x:,.{MOST_DIGITS}g}"
+
+
 def percent(share: float, digits: int = 0) -> str:
     """A share in percent.
 
@@ -45,6 +58,16 @@ def percent_of_many(share: float) -> str:
     if share in (0.0, 1.0):
         return percent(share)
     return "under 0.1%" if share < 0.0005 else "over 99.9%" if share > 0.9995 else percent(share, 1)
+
+
+def percent_within(share: float, low: float, high: float, digits: int = 1) -> str:
+    """A share in percent, with its bounds where it is an estimate and they show.
+
+    >>> percent_within(0.035, 0.0341, 0.0359), percent_within(0.035, 0.035, 0.035), percent_within(0.5, 0.496, 0.503, 0)
+    ('3.5% (3.4% to 3.6%)', '3.5%', '50%')
+    """
+    said, least, most = (percent(x, digits) for x in (share, low, high))
+    return said if least == most else f"{said} ({least} to {most})"
 
 
 def counted(count: int, noun: str) -> str:

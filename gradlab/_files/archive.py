@@ -57,7 +57,7 @@ class ArchiveWriter:
             self._open.__exit__(kind, *error)
             return
         with self._open:
-            self._zip.writestr(_HEAD, sealed(self._content))
+            self._zip.writestr(zipfile.ZipInfo(_HEAD), sealed(self._content), self._method)  # without the time
 
     def array(self, name: str, x: np.ndarray) -> None:
         """One array under a name.

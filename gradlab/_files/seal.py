@@ -78,6 +78,23 @@ def _checksum(content: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
+def field(content: Mapping[str, Any], name: str, *types: type) -> Any:
+    """A value that must be there and of one of these types, exactly; ValueError otherwise."""
+    if name not in content:
+        raise ValueError(f"it has no {name}")
+    if type(content[name]) not in types:
+        raise ValueError(f"its {name} is {content[name]!r}, not {' or '.join(kind.__name__ for kind in types)}")
+    return content[name]
+
+
+def whole(content: Mapping[str, Any], name: str, least: int = 0) -> int:
+    """An integer of at least this; ValueError otherwise."""
+    found: int = field(content, name, int)
+    if found < least:
+        raise ValueError(f"its {name} is {found}, not {least} or more")
+    return found
+
+
 @contextmanager
 def checked(path: str | os.PathLike[str], kind: str) -> Iterator[None]:
     """While the content of a file is read: whatever goes wrong is said as one error that names the file.

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._base.numbers import counted, listed
+from . import each, sketch
 from .layout import Layout
-from .measure import infinite
 
 COLUMNS = {
     *("norm", "norm_low", "global_norm", "global_norm_low", "largest", "nonfinite", "histogram"),
-    *("square", "entry", "seconds", "peak", "step", "seen", "header"),
+    *("square", "entry", "seconds", "peak", "step", "seen", "header", "sketch", "each", "taken"),
+    *each.NAMES,
 }
 _BY_TENSOR = ("norm", "norm_low", "largest", "nonfinite")
+_OTHERS = ("peak", "taken", "skipped", "scale", "histogram", "square", "entry")
 _NO_ENTRIES = (
     "this recording holds no single entries: it was made with entries=0, or by an earlier gradlab. "
     "Its norms and limits can be asked for; for this record the run again"
@@ -125,30 +127,78 @@ class Buckets:
         """(buckets,) norm over all tensors; of several steps the largest."""
         return self["global_norm"]
 
-    @property
-    def norm_counts(self) -> np.ndarray:
-        """(tensors + 2, 2048) how many steps had a norm in each bin of `measure.norm_edges`: of each tensor, the global
-        norm, and the largest norm of any tensor. All steps are counted, however many share a bucket."""
-        return self._data["spectrum"][: len(self.names) + 2]
+    def every_step(self, column: str) -> np.ndarray:
+        """(seen,) one number of every step, float32, however many steps share a bucket.
 
-    def ranges(self, column: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """What a limit is held against, "norm" or "largest": least and most of each bucket, and counts over all steps.
+        Args:
+            column: "global_norm"; "leading_norm", the largest norm of any tensor; "largest", the largest |entry| of
+                any, Inf where one is not finite; "skipped", 0 or 1; "scale"; or a scalar.
 
-        Their columns are the tensors, then, of norms only, all of them together, and last the largest of any tensor.
-        An entry that is not finite is above every limit.
+        A number that is not known is NaN: see `known`.
+
+        >>> from gradlab import Recorder
+        >>> rec = Recorder(steps=1)
+        >>> for scale in (1.0, 2.0, 3.0):
+        ...     rec.record([scale * np.array([3.0, 4.0])])
+        >>> rec.global_norm.tolist(), rec.every_step("global_norm").tolist()
+        ([15.0], [5.0, 10.0, 15.0])
         """
-        buckets, tensors = len(self), len(self.names)
-        if column == "norm":
-            return self._data["norm_low"][:buckets], self._data["norm"][:buckets], self.norm_counts
-        high = np.where(self["nonfinite"] > 0, np.inf, self["largest"])
-        high = np.concatenate([high, high.max(axis=1, keepdims=True)], axis=1)
-        low = np.where(self.bucket_steps[:, None] == 1, high, 0)
-        return low, high, self._data["spectrum"][tensors + 2 :]
+        known = each.names(self.layout.scalars)
+        if column not in known:
+            raise KeyError(f"no column {column!r} of every step; there are {', '.join(known)}")
+        found = self._each[known.index(column)]
+        return found if self.known.all() else np.where(self.known, found, np.float32(np.nan)).astype(np.float32)
+
+    @property
+    def _each(self) -> np.ndarray:
+        seen = self.seen  # steps that wait are put in first
+        found: np.ndarray = self._data["each"][:, :seen]
+        return found
+
+    @property
+    def known(self) -> np.ndarray:
+        """(seen,) of which steps `every_step` has the numbers.
+
+        Of all, but for those that a traced state had no room for any more when `absorb` took it, and those of an
+        earlier gradlab's recordings that had been merged.
+        """
+        found: np.ndarray = ~each.lost(self._each)
+        return found
+
+    @property
+    def taken(self) -> np.ndarray:
+        """(buckets,) how many of its steps were not skipped."""
+        return self["taken"]
+
+    @property
+    def skipped_steps(self) -> int:
+        """How many steps were skipped: recorded, but no weight was changed."""
+        return self.seen - int(self.taken.sum())
+
+    @property
+    def quantile_error(self) -> np.ndarray:
+        """(tensors,) relative error, at most, of the quantiles of each tensor's norms once steps are merged.
+
+        0.06 to 1 %, the less the less they differ; 2, 4, ... % of a tensor whose norms span more than 17 decades, in a
+        traced run more than 4; 6 % or more in recordings that an earlier gradlab merged; 0 where each step has a
+        bucket.
+        """
+        tensors = len(self.names)
+        if self.stride == 1:
+            return np.zeros(tensors)
+        return sketch.error(self._data["sketch"][:tensors], self.layout.parts)
 
     @property
     def nonfinite_steps(self) -> int:
-        """How many steps held NaN or Inf."""
-        return infinite(self._data["spectrum"][-1])
+        """How many of the steps taken held NaN or Inf."""
+        return int(sketch.nonfinite(self._data["sketch"])[-1])
+
+    @property
+    def overflows(self) -> np.ndarray:
+        """(tensors,) on how many of the skipped steps each held NaN or Inf."""
+        tensors = len(self.names)
+        found: np.ndarray = self._data["sketch"][tensors + 2 : -1, sketch.SKIPPED]
+        return found
 
     def __len__(self) -> int:
         """Buckets."""
@@ -157,7 +207,8 @@ class Buckets:
     def __getitem__(self, column: str) -> np.ndarray:
         """A column, its first axis the bucket: "norm", "norm_low", "global_norm", "largest", "entry", "loss", ...
 
-        "histogram" has one entry there for every `histogram_every` buckets.
+        "histogram" has one entry there for every `histogram_every` buckets. "taken" and "skipped" say how many steps
+        were, "scale" is the smallest loss scale.
         """
         layout, tensors = self.layout, len(self.names)
         if column in ("square", "entry") and not len(self.sampled[0]):
@@ -170,12 +221,24 @@ class Buckets:
             found = self._data["mean"][:, ("seconds", *layout.scalars).index(column)]
         elif column == "histogram":
             return self._data[column][: -(-len(self) // self.histogram_every)]
-        elif column in ("square", "entry", "peak"):
+        elif column == "scale":
+            return self._scale()
+        elif column == "skipped":
+            skipped: np.ndarray = self.bucket_steps - self.taken
+            return skipped
+        elif column in ("square", "entry", "peak", "taken"):
             found = self._data[column]
         else:
-            known = ", ".join((*_BY_TENSOR, "global_norm", "global_norm_low", "peak", "histogram", "square", "entry"))
+            known = ", ".join((*_BY_TENSOR, "global_norm", "global_norm_low", *_OTHERS))
             raise KeyError(f"no column {column!r}; there are {known}, {', '.join(('seconds', *layout.scalars))}")
         return found[: len(self)]
+
+    def _scale(self) -> np.ndarray:
+        """(buckets,) smallest loss scale of the steps of each; NaN where none is known."""
+        found: np.ndarray = (
+            np.fmin.reduceat(self.every_step("scale"), self.step) if len(self) else np.zeros(0, np.float32)
+        )
+        return found
 
     def __repr__(self) -> str:
         merged = f" in {counted(len(self), 'bucket')}" if self.stride > 1 else ""

@@ -27,7 +27,7 @@ class Waiting:
         self._large = [k for k, size in enumerate(layout.sizes) if not layout.is_small(size)]
         self._ends = np.cumsum([layout.sizes[k] for k in self._small])
         self._most = min(_STEPS, max(1, _ENTRIES // max(1, sum(layout.sizes[k] for k in self._small))))
-        self._steps: list[tuple[list[Any], np.ndarray, Sequence[float]]] = []
+        self._steps: list[tuple[list[Any], np.ndarray, Sequence[float], tuple[float, bool]]] = []
 
     def __len__(self) -> int:
         return len(self._steps)
@@ -42,18 +42,18 @@ class Waiting:
         small, places = self._layout.is_small, self._layout.places
         return [g if small(g.size) else (measure(g), g.take(places[k])) for k, g in tensors.items()]
 
-    def add(self, parts: Sequence[Part], scalars: Sequence[float]) -> None:
+    def add(self, parts: Sequence[Part], scalars: Sequence[float], scale: float, skipped: bool) -> None:
         """One step more, of all tensors; `scalars` are seconds and the layout's own, NaN where there is none.
 
         Small tensors are copied, for their memory may hold another gradient soon.
         """
         whole: Sequence[Any] = parts  # which small ones are
         small = np.concatenate([whole[k] for k in self._small]) if self._small else np.zeros(0, np.float32)
-        self._steps.append(([parts[k] for k in self._large], small, scalars))
+        self._steps.append(([parts[k] for k in self._large], small, scalars, (scale, skipped)))
 
     def take(self, number: int) -> Columns:
         """A bucket for each step, the first of them step `number`, and none waits any more."""
-        large, small, scalars = zip(*self._steps, strict=True)
+        large, small, scalars, marks = zip(*self._steps, strict=True)
         self._steps = []
         blocks = np.split(np.stack(small), self._ends[:-1], axis=1) if self._small else []
         numbers = np.zeros((3, len(scalars), len(self._layout.sizes)))
@@ -65,8 +65,11 @@ class Waiting:
             numbers[:, :, k], entry[k] = np.transpose(measured), np.stack(found)
         norm, largest = numbers[:2].astype(np.float32)
         step = np.arange(number, number + len(scalars), dtype=np.int32)
-        given = np.array(scalars, np.float32)
-        return from_steps(step, norm, largest, numbers[2].astype(np.int32), np.concatenate(entry, axis=1), given)
+        given, (scale, skipped) = np.array(scalars, np.float32), zip(*marks, strict=True)
+        return from_steps(
+            step, norm, largest, numbers[2].astype(np.int32), np.concatenate(entry, axis=1), given,
+            np.array(scale, np.float32), np.array(skipped, bool),
+        )  # fmt: skip
 
 
 @quiet

@@ -1,35 +1,45 @@
-"""Recordings on disk: .npz files without pickle."""
+"""Recordings on disk: .npz files without pickle, believed only where every number of them fits the others."""
 
 from __future__ import annotations
 
 import json
+import math
+import os
 from collections.abc import Mapping
 from os import PathLike, fspath
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 
-from .._files.replace import replaced
+from .._files.archive import MAX_BYTES, Archive, ArchiveWriter
+from .._files.seal import MAX_TEXT, checked, field, whole
+from . import each, sketch
+from .buckets import COLUMNS
 from .layout import Layout
-from .merge import BY_BUCKET, Columns, from_steps, put
+from .measure import BINS
+from .merge import BY_BUCKET, Columns, from_steps, put, sizes
 
-_VERSION = 2
-_READ = (1, 2)
+_KIND = "recording"
+_VERSION = 3
+_OLD = (1, 2)  # have a member "header" in place of a sealed head
+_NO_HEAD = 0
+_COUNTS = ("histogram", "spectrum", "sketch")  # in the smallest unsigned integers that hold them
+_MOST = np.iinfo(np.int32).max
+_SPECTRUM = 2048  # bins of version 2
+_NEW_NAMES = {*each.NAMES, "taken", "sketch", "each"} - {"global_norm", "largest"}  # of columns, since version 2
+_LARGEST = 1 << 48  # entries of a tensor: indices of samples are computed in int64
 
 
 def save(path: str | PathLike[str], layout: Layout, data: Mapping[str, np.ndarray], seen: int, stride: int) -> None:
     """Write the buckets that are filled."""
-    header = {"version": _VERSION, "seen": seen, "stride": stride, **vars_of(layout)}
     filled = -(-seen // stride)
     columns = {name: data[name][:filled] for name in BY_BUCKET}
     columns["histogram"] = data["histogram"][: -(-filled // layout.histogram_every)]
-    columns["spectrum"] = data["spectrum"]
-    for name in ("histogram", "spectrum"):  # small files
-        columns[name] = columns[name].astype(np.min_scalar_type(columns[name].max(initial=0)))
-    name = fspath(path)
-    with replaced(name if name.endswith(".npz") else f"{name}.npz") as part, part.open("wb") as file:
-        np.savez_compressed(file, header=np.array(json.dumps(header)), **columns)  # type: ignore[arg-type]
+    columns |= {"sketch": data["sketch"], "each": data["each"][:, :seen]}
+    head = {"seen": seen, "stride": stride, **vars_of(layout)}
+    with ArchiveWriter(_named(path), _KIND, _VERSION, head, compressed=True) as file:
+        for name, x in columns.items():
+            file.array(name, _small(x) if name in _COUNTS else x)
 
 
 def vars_of(layout: Layout) -> dict[str, Any]:
@@ -37,41 +47,198 @@ def vars_of(layout: Layout) -> dict[str, Any]:
     return {name: getattr(layout, name) for name in Layout.__dataclass_fields__}
 
 
-def load(path: str | PathLike[str]) -> tuple[Layout, Columns, int, int]:
-    """Layout, columns, steps and stride; ValueError if it is no recording."""
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            header = json.loads(str(file["header"]))
-            saved = {name: file[name] for name in file.files if name != "header"}
-    except (ValueError, KeyError, TypeError, EOFError, BadZipFile) as error:
-        raise ValueError(f"{path} is not a recording; write one with Recorder.save") from error
-    if header.get("version") not in _READ:
-        raise ValueError(
-            f"{path} is a recording of version {header.get('version')}, this gradlab reads {_READ[0]} to {_READ[-1]}"
-        )
-    return _first_version(header, saved) if header["version"] == 1 else _second_version(header, saved)
+def load(path: str | PathLike[str], max_bytes: int = MAX_BYTES) -> tuple[Layout, Columns, int, int]:
+    """Layout, columns, steps and stride; DataLossError unless all of them are those of one recording."""
+    path = _found(path)
+    with Archive(path, _KIND, (_NO_HEAD, _VERSION), max_bytes=max_bytes) as file, checked(path, _KIND):
+        header = file.head if file.version else _old_header(file)
+        saved = {name: file.array(name) for name in file.names() if file.version or name != "header"}
+        version = file.version or header["version"]
+        return {1: _first_version, 2: _second_version}.get(version, _later_version)(header, saved, max_bytes)
 
 
-def _second_version(header: Mapping[str, Any], saved: Mapping[str, np.ndarray]) -> tuple[Layout, Columns, int, int]:
-    fields = {name: header[name] for name in Layout.__dataclass_fields__}
-    fields |= {"names": tuple(header["names"]), "scalars": tuple(header["scalars"])}
-    layout = Layout(**{**fields, "shapes": tuple(tuple(shape) for shape in header["shapes"])})
+def _named(path: str | PathLike[str]) -> str:
+    name = os.fsdecode(fspath(path))
+    return name if name.endswith(".npz") else f"{name}.npz"
+
+
+def _found(path: str | PathLike[str]) -> str:
+    """What `save` wrote under this name; else the file that somebody gave exactly this name."""
+    return named if os.path.exists(named := _named(path)) else os.fsdecode(fspath(path))
+
+
+def _old_header(file: Archive) -> dict[str, Any]:
+    text = file.array("header", ())
+    if text.dtype.kind != "U" or text.nbytes > MAX_TEXT:
+        raise ValueError("its header is no text of a recording")
+    header = json.loads(str(text))
+    if not isinstance(header, dict):
+        raise ValueError(f"its header is a {type(header).__name__}")
+    if (version := field(header, "version", int)) not in _OLD:
+        raise ValueError(f"it has version {version}, this gradlab reads 1 to {_VERSION}")
+    return header
+
+
+def _later_version(
+    header: Mapping[str, Any], saved: Mapping[str, np.ndarray], max_bytes: int
+) -> tuple[Layout, Columns, int, int]:
+    layout, seen, stride = _layout(header, whole(header, "parts", 1), max_bytes)
+    _check_columns(layout, saved, seen, stride)
+    return layout, _filled(layout, saved), seen, stride
+
+
+def _second_version(
+    header: Mapping[str, Any], saved: dict[str, np.ndarray], max_bytes: int
+) -> tuple[Layout, Columns, int, int]:
+    """Files of version 2 count norms in wider bins, and know single steps only where no two share a bucket."""
+    parts = sketch.PARTS if header.get("stride") == 1 else sketch.OLD_PARTS
+    layout, seen, stride = _layout(_renamed(header), parts, max_bytes)
+    shapes, dtypes = _expected(layout, -(-seen // stride))
+    new = ("taken", "sketch", "each")
+    shapes = {name: shape for name, shape in shapes.items() if name not in new}
+    _check_shapes(saved, {**shapes, "spectrum": (2 * len(layout.names) + 3, _SPECTRUM)}, dtypes)
+    saved["taken"] = np.minimum(seen - np.arange(-(-seen // stride)) * stride, stride).astype(np.int32)
+    if stride == 1:
+        steps = {**saved, "scale": np.full(seen, np.nan, np.float32)}
+        counts = sketch.empty(2 * len(layout.names) + 3)
+        saved["sketch"] = sketch.add(counts, sizes(steps), saved["taken"] == 0, parts)
+        saved["each"] = each.of_steps(steps)
+    else:
+        saved["sketch"] = sketch.from_spectrum(saved["spectrum"])
+        saved["each"] = each.unknown(len(each.names(layout.scalars)), seen)
+    del saved["spectrum"]
+    return layout, _filled(layout, saved), seen, stride
+
+
+def _renamed(header: Mapping[str, Any]) -> dict[str, Any]:
+    """Scalars of version 2 whose names have another meaning since get an underscore."""
+    scalars = field(header, "scalars", list)
+    return {**header, "scalars": [f"{name}_" if name in _NEW_NAMES else name for name in scalars]}
+
+
+def _layout(header: Mapping[str, Any], parts: int, max_bytes: int) -> tuple[Layout, int, int]:
+    """Layout, steps and stride, before room is made for them."""
+    seen, stride = whole(header, "seen", 1), whole(header, "stride", 1)
+    layout = Layout(
+        _names(header, "names"),
+        tuple(_shape(shape) for shape in field(header, "shapes", list)),
+        _names(header, "scalars"),
+        whole(header, "capacity", 1),
+        whole(header, "entries", 0),
+        whole(header, "histogram_every", 1),
+        parts,
+    )
+    if parts not in (sketch.PARTS, sketch.OLD_PARTS):
+        raise ValueError(f"no gradlab counts norms in {parts} bins to a power of two")
+    _check_layout(layout, max_bytes, seen)
+    if seen > layout.capacity * stride or stride & (stride - 1):
+        raise ValueError(f"{seen} steps, {stride} a bucket, do not fill {layout.capacity} buckets")
+    return layout, seen, stride
+
+
+def _filled(layout: Layout, saved: Mapping[str, np.ndarray]) -> Columns:
+    """Room for all buckets, with those that there are."""
     data = layout.empty()
     for name, x in saved.items():
-        data[name][: len(x)] = x
-    return layout, data, header["seen"], header["stride"]
+        if name == "sketch":
+            data[name] = x.astype(np.int32)
+        elif name == "each":
+            data[name] = x
+        else:
+            data[name][: len(x)] = x
+    return data
 
 
-def _first_version(header: Mapping[str, Any], saved: Mapping[str, np.ndarray]) -> tuple[Layout, Columns, int, int]:
+def _first_version(
+    header: Mapping[str, Any], saved: Mapping[str, np.ndarray], max_bytes: int
+) -> tuple[Layout, Columns, int, int]:
     """Files of version 1 have a bucket for each step, sizes for shapes, and neither single entries nor seconds."""
-    scalars = tuple(name for name in saved if name not in ("norm", "largest", "nonfinite", "histogram"))
-    n = len(saved["norm"])
-    shapes = tuple((size,) for size in header["sizes"])
-    layout = Layout(tuple(header["names"]), shapes, scalars, max(1, n), entries=0, histogram_every=1)
+    own = ("norm", "largest", "nonfinite", "histogram")
+    scalars = tuple(name for name in saved if name not in own)  # loss, of all that were written
+    n = whole(header, "seen", 1)
+    shapes = tuple(_shape([size]) for size in field(header, "sizes", list))
+    layout = Layout(_names(header, "names"), shapes, scalars, n, entries=0, histogram_every=1)
+    tensors = len(layout.names)
+    shape = {"norm": (n, tensors), "largest": (n, tensors), "nonfinite": (n, tensors), "histogram": (n, tensors, BINS)}
+    _check_shapes(saved, shape | dict.fromkeys(scalars, (n,)), {"nonfinite": np.int32})
+    _check_layout(layout, max_bytes, n)
     data, seconds = layout.empty(), np.full(n, np.nan, np.float32)
     numbers = np.stack([seconds, *(saved[name] for name in scalars)], axis=1)
     norm, largest, nonfinite = (saved[name] for name in ("norm", "largest", "nonfinite"))
     none = np.zeros((n, 0), np.float32)
-    put(data, from_steps(np.arange(n, dtype=np.int32), norm, largest, nonfinite, none, numbers), 0, 1)
+    marks = np.full(n, np.nan, np.float32), np.zeros(n, bool)
+    put(data, from_steps(np.arange(n, dtype=np.int32), norm, largest, nonfinite, none, numbers, *marks), 0, 1)
     data["histogram"][:n] = saved["histogram"]
     return layout, data, n, 1
+
+
+def _names(header: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    found = field(header, name, list)
+    if not all(isinstance(x, str) for x in found) or len(set(found)) < len(found):
+        raise ValueError(f"its {name} are not different texts")
+    return tuple(found)
+
+
+def _shape(found: Any) -> tuple[int, ...]:
+    if not isinstance(found, list) or not all(type(x) is int and x >= 0 for x in found):
+        raise ValueError(f"{found!r} is no shape")
+    if math.prod(found) > _LARGEST:
+        raise ValueError(f"no tensor has the shape {found}")
+    return tuple(found)
+
+
+def _check_layout(layout: Layout, max_bytes: int, seen: int) -> None:
+    """Before room is made for it, and for so many steps."""
+    if not layout.names or len(layout.names) != len(layout.shapes) or COLUMNS & set(layout.scalars):
+        raise ValueError(f"{len(layout.shapes)} shapes and the scalars {layout.scalars} fit no {layout.names}")
+    needed = layout.nbytes + 4 * seen * len(each.names(layout.scalars))
+    if needed > max_bytes:
+        raise ValueError(
+            f"its {layout.capacity:,} buckets and {seen:,} steps take {needed:,} bytes, max_bytes allows {max_bytes:,}"
+        )
+
+
+def _expected(layout: Layout, filled: int) -> tuple[dict[str, tuple[int, ...]], dict[str, type]]:
+    """Shape and dtype of each column, as long as the filled buckets."""
+    rows = dict.fromkeys(BY_BUCKET, filled) | {"histogram": -(-filled // layout.histogram_every)}
+    shapes, dtypes = {}, {}
+    for name, shape, dtype in layout.columns():
+        shapes[name], dtypes[name] = (rows.get(name, shape[0]), *shape[1:]), dtype
+    return shapes, dtypes
+
+
+def _check_columns(layout: Layout, saved: Mapping[str, np.ndarray], seen: int, stride: int) -> None:
+    """Exactly those that there are, and all of them about the same steps."""
+    filled = -(-seen // stride)
+    shapes, dtypes = _expected(layout, filled)
+    if (x := saved.get("sketch")) is not None and x.ndim == 2 and sketch.is_width(x.shape[1]):
+        shapes["sketch"] = (shapes["sketch"][0], x.shape[1])
+    shapes["each"] = (shapes["each"][0], seen)
+    _check_shapes(saved, shapes, dtypes)
+    taken = saved["taken"]
+    steps = np.minimum(seen - np.arange(filled) * stride, stride)
+    if (taken < 0).any() or (taken > steps).any():
+        raise ValueError("it has buckets with more steps taken than there were")
+    sketch.check(saved["sketch"], int(taken.sum()), len(layout.names) + 2)
+
+
+def _check_shapes(
+    saved: Mapping[str, np.ndarray], shapes: Mapping[str, tuple[int, ...]], dtypes: Mapping[str, type]
+) -> None:
+    """These columns and no others; float32 but for those of another dtype, and for counts."""
+    if set(saved) != set(shapes):
+        raise ValueError(f"it has the columns {', '.join(saved)}, it must have {', '.join(shapes)}")
+    for name, x in saved.items():
+        if x.shape != shapes[name]:
+            raise ValueError(f"{name} must have shape {shapes[name]}, it has {x.shape}")
+        if name in _COUNTS:
+            counts = x[:, sketch.SHIFT :] if name == "sketch" else x
+            if x.dtype.kind not in "ui" or not 0 <= counts.min(initial=0) <= counts.max(initial=0) <= _MOST:
+                raise ValueError(f"{name} must hold counts, it holds {x.dtype}")
+        elif x.dtype != dtypes.get(name, np.float32):
+            raise ValueError(f"{name} must be {np.dtype(dtypes.get(name, np.float32))}, it is {x.dtype}")
+
+
+def _small(x: np.ndarray) -> np.ndarray:
+    """Files stay small."""
+    return x.astype(np.result_type(*(np.min_scalar_type(end) for end in (x.min(initial=0), x.max(initial=0)))))

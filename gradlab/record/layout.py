@@ -9,7 +9,8 @@ from functools import cached_property
 
 import numpy as np
 
-from .measure import BINS, NORM_BINS
+from . import each, sketch
+from .measure import BINS
 
 _SMALL = 4096  # entries of a tensor that costs more to call for than to copy
 _GOLDEN = (5**0.5 - 1) / 2  # its multiples modulo 1 are spread evenly, and repeat on every machine
@@ -23,6 +24,7 @@ class Layout:
         names, shapes: of the tensors. scalars: names of numbers, one each step.
         capacity: buckets there is room for. entries: how many entries to sample, 0 for none.
         histogram_every: every so many steps entries are counted by size, and so many buckets share their counts.
+        parts: bins of norms to each power of two; fewer where an earlier gradlab counted.
     """
 
     names: tuple[str, ...]
@@ -31,6 +33,7 @@ class Layout:
     capacity: int
     entries: int
     histogram_every: int
+    parts: int = sketch.PARTS
 
     @cached_property
     def items(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
@@ -82,15 +85,22 @@ class Layout:
 
     def empty(self) -> dict[str, np.ndarray]:
         """Room for all buckets."""
-        return {name: np.zeros(shape, dtype) for name, shape, dtype in self._columns()}
+        return {name: np.zeros(shape, dtype) for name, shape, dtype in self.columns()}
+
+    @cached_property
+    def nbytes(self) -> int:
+        """Memory that `empty` and `sampled` take; worked out without taking any."""
+        indices = 2 * np.dtype(np.int64).itemsize * sum(self._shares())
+        return indices + sum(math.prod(shape) * np.dtype(dtype).itemsize for _, shape, dtype in self.columns())
 
     @cached_property
     def widths(self) -> dict[str, int]:
         """How many numbers a bucket of each column has."""
-        return {name: math.prod(shape[1:]) for name, shape, _ in self._columns()}
+        return {name: math.prod(shape[1:]) for name, shape, _ in self.columns()}
 
-    def _columns(self) -> Iterator[tuple[str, tuple[int, ...], type]]:
-        buckets, tensors, entries, scalars = self.capacity, len(self.names), len(self.sampled[0]), 1 + len(self.scalars)
+    def columns(self) -> Iterator[tuple[str, tuple[int, ...], type]]:
+        """Name, shape and dtype of each column, with room for all buckets."""
+        buckets, tensors, entries, scalars = self.capacity, len(self.names), sum(self._shares()), 1 + len(self.scalars)
         yield (
             "norm",
             (buckets, tensors + 2),
@@ -104,8 +114,10 @@ class Layout:
         yield "peak", (buckets,), np.int32
         yield "mean", (buckets, scalars), np.float32  # seconds first
         yield "count", (buckets, scalars), np.int32  # of the numbers behind each mean
+        yield "taken", (buckets,), np.int32  # steps that were not skipped
         yield "histogram", (-(-buckets // self.histogram_every), tensors, BINS), np.int32
-        yield "spectrum", (2 * tensors + 3, NORM_BINS), np.int32
+        yield "sketch", (2 * tensors + 3, sketch.FIRST + sketch.WIDTH + 1), np.int32  # norms, then largest entries
+        yield "each", (len(each.names(self.scalars)), 0), np.float32
 
 
 def _spread(size: int, count: int) -> np.ndarray:

@@ -1,7 +1,4 @@
-"""What is kept of one gradient: its norm, its largest entry, what is not finite, and how large the entries are.
-
-And of a run how often each norm came, over all steps, however many share a bucket.
-"""
+"""What is kept of one gradient: its norm, its largest entry, what is not finite, and how large the entries are."""
 
 from __future__ import annotations
 
@@ -24,10 +21,6 @@ LOWEST = -32  # bin k holds |entries| in [2**(k+LOWEST), 2**(k+LOWEST+1)); the f
 _SMALLEST, _LARGEST = 2.0**-80, float(np.finfo(np.float32).max)
 _PIECE = 2**20  # entries that are still in the cache when they are read again
 EXPONENT_BIAS, _EXPONENTS = 127, 256  # of a float32
-
-NORM_BINS = 2048  # eight to each power of two; those from the 2040th on hold Inf and NaN
-_INFINITE = 2040
-_KEPT = 20  # of a float32's 32 bits the last 20 are dropped: what is left is sign, exponent, and eighths
 
 
 def flat(g: A) -> A:
@@ -102,44 +95,3 @@ def histogram(g: A) -> A:
     ends = counts[:low].sum(keepdims=True), counts[high:-1].sum(keepdims=True)
     found: A = xp.concatenate([ends[0], counts[low:high], ends[1]]).astype(np.int32)
     return found
-
-
-def norm_bin(x: A) -> A:
-    """The bin of each x >= 0, float32: its leading 12 bits, so that order is kept and edges are exact."""
-    return (x.view(np.int32) >> _KEPT) & (NORM_BINS - 1)  # NaN may have a sign
-
-
-def norm_edges() -> np.ndarray:
-    """(2041,) float64 lower edges of the finite bins, and the upper edge of the last of them."""
-    low = (np.arange(_INFINITE, dtype=np.int32) << _KEPT).view(np.float32).astype(np.float64)
-    return np.append(low, 2.0**128)
-
-
-def count_above(counts: np.ndarray, limit: float) -> np.ndarray:
-    """(...,) how many of (..., 2048) counted numbers are not <= limit, those of its own bin shared out evenly."""
-    at = norm_edges()
-    k = int(np.clip(np.searchsorted(at, limit, side="right") - 1, 0, _INFINITE - 1))
-    share = np.clip((at[k + 1] - limit) / (at[k + 1] - at[k]), 0, 1)
-    found: np.ndarray = counts[..., k + 1 :].sum(-1) + share * counts[..., k]
-    return found
-
-
-def percentile(counts: np.ndarray, percent: float) -> float:
-    """The number that `percent` % of the counted finite numbers above 0 do not exceed, to an eighth of an octave.
-
-    The numbers of a bin are taken to be spread evenly over it; 0 if none is counted.
-    """
-    counts = counts[1:_INFINITE].astype(np.float64)
-    there = np.flatnonzero(counts)
-    if not there.size:
-        return 0.0
-    passed, low, high = np.cumsum(counts[there]), norm_edges()[1:-1][there], norm_edges()[2:][there]
-    wanted = percent / 100 * passed[-1]
-    k = min(int(np.searchsorted(passed, wanted)), there.size - 1)
-    share = 1 - (passed[k] - wanted) / counts[there][k]
-    return float(low[k] + share * (high[k] - low[k]))
-
-
-def infinite(counts: np.ndarray) -> int:
-    """How many of (2048,) counted numbers are Inf or NaN."""
-    return int(counts[_INFINITE:].sum())

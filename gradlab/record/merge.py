@@ -13,22 +13,24 @@ import numpy as np
 
 from .._base.arrays import namespace, quiet
 from .._base.errors import InvalidArgumentError
+from . import each, sketch
 from .layout import Layout
-from .measure import BINS, NORM_BINS, A, norm_bin, together
+from .measure import BINS, A, together
 
 Columns = dict[str, np.ndarray]
 
-BY_BUCKET = ("norm", "norm_low", "largest", "nonfinite", "square", "entry", "peak", "mean", "count")
+BY_BUCKET = ("norm", "norm_low", "largest", "nonfinite", "square", "entry", "peak", "mean", "count", "taken")
 _MOST = np.iinfo(np.int32).max
 
 
 @quiet
-def from_steps(step: A, norm: A, largest: A, nonfinite: A, entry: A, scalars: A) -> dict[str, A]:
-    """A bucket for each of n steps.
+def from_steps(step: A, norm: A, largest: A, nonfinite: A, entry: A, scalars: A, scale: A, skipped: A) -> dict[str, A]:
+    """A bucket for each of n steps, and "scale" beside its columns.
 
     Args:
         step: (n,) their numbers. norm, largest, nonfinite: (n, tensors).
         entry: (n, entries). scalars: (n, 1 + scalars), seconds first, NaN where there is none.
+        scale: (n,) loss scales, NaN where there is none. skipped: (n,) bool, whether no weight was changed.
     """
     xp: Any = namespace(norm, entry)
     norm = xp.concatenate([norm, together(norm)[:, None], xp.max(norm, axis=1, keepdims=True)], axis=1)
@@ -37,30 +39,42 @@ def from_steps(step: A, norm: A, largest: A, nonfinite: A, entry: A, scalars: A)
         "norm_low": norm,
         "largest": largest,
         "nonfinite": nonfinite,
-        "square": entry * entry,
+        "square": xp.where(skipped[:, None], np.float32(0), entry * entry),  # an optimizer never saw them
         "entry": entry,
         "peak": step,
         "mean": scalars,
         "count": (~xp.isnan(scalars)).astype(np.int32),
+        "taken": (~skipped).astype(np.int32),
+        "scale": scale,
     }
 
 
 @quiet
 def join(a: Mapping[str, A], b: Mapping[str, A]) -> dict[str, A]:
-    """For each bucket of `a` and the one of `b` that follows it, one for both. NaN is the largest of all norms."""
+    """For each bucket of `a` and the one of `b` that follows it, one for both. NaN is the largest of all norms.
+
+    A bucket whose steps were all skipped leaves norms, largest and single entries to the other one.
+    """
     xp: Any = namespace(a["norm"], b["norm"])
     first, second = a["norm"][:, -2], b["norm"][:, -2]
-    higher = ~(second <= first) & ~xp.isnan(first)
+    only_a, only_b = ((x["taken"] > 0) & (y["taken"] == 0) for x, y in ((a, b), (b, a)))
+    higher = (~(second <= first) & ~xp.isnan(first) & ~only_a) | only_b
+
+    def of_taken(name: str, both: A) -> A:
+        found: A = xp.where(only_a[:, None], a[name], xp.where(only_b[:, None], b[name], both))
+        return found
+
     return {
-        "norm": xp.maximum(a["norm"], b["norm"]),
-        "norm_low": xp.fmin(a["norm_low"], b["norm_low"]),
-        "largest": xp.maximum(a["largest"], b["largest"]),
+        "norm": of_taken("norm", xp.maximum(a["norm"], b["norm"])),
+        "norm_low": of_taken("norm_low", xp.fmin(a["norm_low"], b["norm_low"])),
+        "largest": of_taken("largest", xp.maximum(a["largest"], b["largest"])),
         "nonfinite": added(a["nonfinite"], b["nonfinite"]),
         "square": a["square"] + b["square"],
-        "entry": a["entry"],
+        "entry": of_taken("entry", a["entry"]),
         "peak": xp.where(higher, b["peak"], a["peak"]),
         "mean": _mean(a, b),
         "count": a["count"] + b["count"],
+        "taken": a["taken"] + b["taken"],
     }
 
 
@@ -80,12 +94,12 @@ def halved_counts(histogram: A) -> A:
     return found
 
 
-def bins(steps: Mapping[str, A]) -> A:
-    """(n, 2 tensors + 3) bins of the norms, and of the largest entries with Inf where an entry is not finite."""
+def sizes(steps: Mapping[str, A]) -> A:
+    """(n, 2 tensors + 3) the norms of n steps, and the largest entries with Inf where an entry is not finite."""
     xp: Any = namespace(steps["norm"])
     largest = xp.where(steps["nonfinite"] > 0, np.float32(np.inf), steps["largest"])
-    sizes: A = xp.concatenate([steps["norm"], largest, xp.max(largest, axis=1, keepdims=True)], axis=1)
-    return norm_bin(sizes)
+    found: A = xp.concatenate([steps["norm"], largest, xp.max(largest, axis=1, keepdims=True)], axis=1)
+    return found
 
 
 def added(a: A, b: A) -> A:
@@ -104,10 +118,10 @@ def _mean(a: Mapping[str, A], b: Mapping[str, A]) -> A:
     return found
 
 
-def put(data: Mapping[str, np.ndarray], steps: Columns, seen: int, stride: int) -> None:
+def put(data: Columns, steps: Columns, seen: int, stride: int, parts: int = sketch.PARTS) -> None:
     """Write n steps, the first of them number `seen`, into `data`, whose buckets have `stride` steps and have room."""
     at, n = seen // stride, len(steps["peak"])
-    new = steps
+    new = {name: steps[name] for name in BY_BUCKET}
     if n > 1 and stride > 1:
         new = _folded(steps, np.maximum(np.arange(at, (seen + n - 1) // stride + 1) * stride - seen, 0))
     if seen % stride:
@@ -115,12 +129,8 @@ def put(data: Mapping[str, np.ndarray], steps: Columns, seen: int, stride: int) 
         new = {name: np.concatenate([first[name], x[1:]]) for name, x in new.items()} if n > 1 else first
     for name, x in new.items():
         data[name][at : at + len(x)] = x
-    width = np.arange(len(data["spectrum"]))
-    if n == 1:
-        data["spectrum"][width, bins(steps)[0]] += 1
-    else:
-        counts = data["spectrum"].reshape(-1)
-        np.add.at(counts, (bins(steps) + width * NORM_BINS).reshape(-1), np.int32(1))  # an int is 40 times slower
+    data["sketch"] = sketch.add(data["sketch"], sizes(steps), steps["taken"] == 0, parts)
+    data["each"] = each.put(data["each"], each.of_steps(steps), seen)
 
 
 def put_counts(histogram: np.ndarray, counts: np.ndarray, seen: int, every: int) -> None:
@@ -142,14 +152,22 @@ def halve(data: Mapping[str, np.ndarray]) -> None:
 @quiet
 def _folded(steps: Columns, starts: np.ndarray) -> Columns:
     """One bucket for the steps from each start to the next."""
+    taken = np.add.reduceat(steps["taken"], starts)
+    norm, norm_low, largest, first = steps["norm"], steps["norm_low"], steps["largest"], starts
+    left_out = (steps["taken"] == 0) & np.repeat(taken > 0, np.diff(np.append(starts, len(norm))))
+    if left_out.any():  # skipped, in a bucket that has others
+        norm, largest = (np.where(left_out[:, None], np.float32(-np.inf), x) for x in (norm, largest))
+        norm_low = np.where(left_out[:, None], np.float32(np.nan), norm_low)
+        first = np.minimum.reduceat(np.where(left_out, len(norm), np.arange(len(norm))), starts)
     return {
-        "norm": np.maximum.reduceat(steps["norm"], starts),
-        "norm_low": np.fmin.reduceat(steps["norm_low"], starts),
-        "largest": np.maximum.reduceat(steps["largest"], starts),
+        "norm": np.maximum.reduceat(norm, starts),
+        "norm_low": np.fmin.reduceat(norm_low, starts),
+        "largest": np.maximum.reduceat(largest, starts),
         "nonfinite": _saturated(np.add.reduceat(steps["nonfinite"], starts, dtype=np.int64)),
         "square": np.add.reduceat(steps["square"], starts),
-        "entry": steps["entry"][starts],
-        "peak": steps["peak"][_first_peaks(steps["norm"][:, -2], starts)],
+        "entry": steps["entry"][first],
+        "peak": steps["peak"][_first_peaks(norm[:, -2], starts)],
+        "taken": taken,
         **_means(steps, starts),
     }
 
@@ -182,12 +200,14 @@ def checked(columns: Mapping[str, Any], layout: Layout) -> dict[str, np.ndarray]
     if missing := [name for name in needed if name not in columns and needed[name] != (0,)]:
         raise InvalidArgumentError(f"extend needs the columns {', '.join(needed)}; {', '.join(missing)} is not there")
     n = len(np.asarray(columns["norm"]))
-    shapes = {**needed, "histogram": (tensors, BINS), **dict.fromkeys(numbers, ())}
+    shapes = {**needed, "histogram": (tensors, BINS), **dict.fromkeys((*numbers, "scale", "skipped"), ())}
     if unknown := [name for name in columns if name not in shapes]:
         raise InvalidArgumentError(f"extend knows the columns {', '.join(shapes)}, not {', '.join(unknown)}")
     given = {name: _shaped(name, x, (n, *shapes[name])) for name, x in columns.items()}
     given.setdefault("entry", np.zeros((n, 0), np.float32))
     nothing = np.full(n, np.nan, np.float32)
+    given.setdefault("scale", nothing)
+    given.setdefault("skipped", np.zeros(n, bool))
     return {**given, "scalars": np.stack([given.get(name, nothing) for name in numbers], axis=1)}
 
 
@@ -197,4 +217,6 @@ def _shaped(name: str, x: Any, shape: tuple[int, ...]) -> np.ndarray:
         raise InvalidArgumentError(f"{name} must have shape {shape}, one row for each step, got {array.shape}")
     if name == "nonfinite":
         return _saturated(array)
+    if name == "skipped":
+        return array.astype(bool)
     return array.astype(np.int32 if name == "histogram" else np.float32)

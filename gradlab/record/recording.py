@@ -107,7 +107,13 @@ class Recording(Buckets):
         return seconds[np.isfinite(seconds) & (seconds > 0)]
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write a compressed .npz, without pickle; ValueError if no step was recorded."""
+        """Write a compressed .npz, without pickle; a name that does not end in .npz gets it.
+
+        An older file of this name stays what it is until all of the new one is on the disk.
+
+        Raises:
+            ValueError: no step was recorded. OSError: it cannot be written; no part of it is left behind.
+        """
         if not self.seen:
             raise ValueError(EMPTY)
         file.save(path, self.layout, self._data, self.seen, self.stride)

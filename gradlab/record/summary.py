@@ -9,10 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._base.arrays import quiet
-from .._base.numbers import counted, number, percent
-from . import measure
+from .._base.numbers import MOST_DIGITS, counted, in_full, percent
+from . import sketch
 from .buckets import EMPTY, SHOWN, Buckets
 from .what_if import what_if
+
+_SEEN = 0.0005  # of a share in percent with one decimal
+_ROUNDING = 0.005  # of the steps, that a limit may fire on less when it is rounded up
 
 
 @dataclass(frozen=True)
@@ -20,23 +23,28 @@ class Summary:
     """How often limits would have fired on a recording.
 
     Attributes:
-        limits: global-norm limits, the percentiles 50, 75, 90, 95, 99 of the recorded norms, up to three digits.
-        fired: share of steps on which each fires. fired_by_tensor: share of steps on which `clip_norm` at that limit
-            would fire on each tensor, by name.
+        limits: global-norm limits, the percentiles 50, 75, 90, 95, 99 of the recorded norms, rounded up to three
+            digits, or to as many as it takes not to fire on fewer steps.
+        fired: share of the steps taken on which each fires. fired_by_tensor: share of them on which `clip_norm` at that
+            limit would fire on each tensor, by name.
+        doubt, doubt_by_tensor: by how much these can be wrong at most; 0 where they were counted.
         suggested: the limit at the percentile asked for. reason: why, in words.
-        nonfinite_steps: how many steps held NaN or Inf.
+        nonfinite_steps: how many of the steps taken held NaN or Inf. skipped_steps: how many more a scaler skipped.
     """
 
     limits: tuple[float, ...]
     fired: tuple[float, ...]
     fired_by_tensor: dict[str, tuple[float, ...]]
+    doubt: float
+    doubt_by_tensor: float
     suggested: float
     reason: str
     nonfinite_steps: int
+    skipped_steps: int
 
     def __str__(self) -> str:
         title = "share of steps on which a limit fires: by global norm, and by the norm of each tensor alone"
-        head = f"{'limit':>14} " + " ".join(f"{number(limit):>9}" for limit in self.limits)
+        head = f"{'limit':>14} " + " ".join(f"{in_full(limit):>9}" for limit in self.limits)
         rows = [_line("global norm", self.fired)]
         by_tensor = list(self.fired_by_tensor.items())
         more = []
@@ -44,11 +52,33 @@ class Summary:
             more = [f"and {len(by_tensor) - SHOWN} more tensors, on which they fire less"]
             by_tensor = sorted(by_tensor, key=lambda pair: -sum(pair[1]))[:SHOWN]
         rows += [_line(name, shares) for name, shares in by_tensor]
-        return "\n".join([title, head, *rows, *more, self.reason])
+        said = [("the shares by global norm", self.doubt), ("the shares by tensor", self.doubt_by_tensor)]
+        doubts = [
+            f"{what} are estimates, at most {points(x)} points from the true ones" for what, x in said if shows(x)
+        ]
+        return "\n".join([title, head, *rows, *more, *doubts, self.reason])
 
 
 def _line(name: str, shares: tuple[float, ...]) -> str:
     return f"{name[-14:]:>14} " + " ".join(f"{percent(share, 1):>9}" for share in shares)
+
+
+def shows(doubt: float) -> bool:
+    """Whether so much of a share is seen where it is printed.
+
+    >>> shows(0.0), shows(0.0001), shows(0.002)
+    (False, False, True)
+    """
+    return doubt >= _SEEN
+
+
+def points(doubt: float) -> str:
+    """A difference of shares in words, rounded up; 1 of 100 is a point.
+
+    >>> points(0.0021), points(0.01)
+    ('0.3', '1.0')
+    """
+    return f"{math.ceil(round(1000 * doubt, 6)) / 10:.1f}"
 
 
 def summarize(rec: Buckets, percentile: float) -> Summary:
@@ -57,56 +87,108 @@ def summarize(rec: Buckets, percentile: float) -> Summary:
         raise ValueError(f"percentile must be between 0 and 100, got {percentile!r}")
     if len(rec) == 0:
         raise ValueError(EMPTY)
-    if not np.isfinite(rec["global_norm_low"]).any() or not (rec.global_norm != 0).any():
+    if not norm_at(rec, 50):
         raise ValueError("no recorded step has a finite gradient that is not 0, so no limit can be suggested")
-    # As they are printed, so that what is said of a limit holds for whoever types it.
-    limits = tuple(_rounded_up(norm_at(rec, percent)) for percent in (50, 75, 90, 95, 99))
-    each = [what_if(rec, {"clip_norm": limit}).share_by_tensor for limit in limits]
-    suggested = _rounded_up(norm_at(rec, percentile))
-    share = what_if(rec, {"clip_global_norm": suggested}).fraction_fired
-    bad, buckets = rec.nonfinite_steps, counted(len(rec), "bucket")
+    limits = tuple(_limit_at(rec, percent) for percent in (50, 75, 90, 95, 99))
+    each = [what_if(rec, {"clip_norm": limit}) for limit in limits]
+    overall = [what_if(rec, {"clip_global_norm": limit}) for limit in limits]
+    suggested = _limit_at(rec, percentile)
+    answer = what_if(rec, {"clip_global_norm": suggested})
+    bad, skipped, buckets = rec.nonfinite_steps, rec.skipped_steps, counted(len(rec), "bucket")
     reason = (
-        f"suggested clip_by_global_norm limit {number(suggested)}: the {percentile:g}th percentile of the recorded "
-        f"norms; it fires on {percent(share, 1)} of {counted(rec.seen, 'step')} and leaves the others alone"
+        f"suggested clip_by_global_norm limit {in_full(suggested)}: {'the' if rec.known.all() else 'about the'} "
+        f"{percentile:g}th percentile of the recorded norms; it fires on {answer.percent()} of "
+        f"{counted(answer.steps, 'step')} and leaves the others alone"
         + (f"; {counted(bad, 'step')} held NaN or Inf" if bad else "")
+        + (f"; {counted(skipped, 'more step')} {'was' if skipped == 1 else 'were'} skipped" if skipped else "")
         + (f"; each of the {buckets} kept stands for {rec.stride:,} steps" if rec.stride > 1 else "")
     )
-    by_name = {n: tuple(float(e[k]) for e in each) for k, n in enumerate(rec.names)}
-    fired = tuple(what_if(rec, {"clip_global_norm": limit}).fraction_fired for limit in limits)
-    return Summary(limits, fired, by_name, suggested, reason, bad)
+    by_name = {n: tuple(float(e.share_by_tensor[k]) for e in each) for k, n in enumerate(rec.names)}
+    by_tensor = max(_doubt(e.share_by_tensor, e.bounds_by_tensor) for e in each)
+    doubt = max(_doubt(np.array(a.fraction_fired), np.array(a.bounds)) for a in (*overall, answer))
+    fired = tuple(a.fraction_fired for a in overall)
+    return Summary(limits, fired, by_name, doubt, by_tensor, suggested, reason, bad, skipped)
+
+
+def _doubt(share: np.ndarray, bounds: np.ndarray) -> float:
+    """By how much shares can be wrong at most."""
+    return float(np.abs(bounds - share).max(initial=0))
 
 
 def norm_at(rec: Buckets, percent: float) -> float:
-    """A percentile of the finite global norms above 0 of all steps: exact, or of merged steps from their histogram."""
-    if rec.stride > 1:
-        return measure.percentile(rec.norm_counts[-2], percent)
-    norms = rec.global_norm.astype(np.float64)
-    return float(np.percentile(norms[np.isfinite(norms) & (norms > 0)], percent))
+    """A percentile of the finite global norms above 0 of the steps taken; 0 if there is none.
 
-
-def _rounded_up(x: float) -> float:
-    """The next number of three digits: as a limit it fires no more often.
-
-    >>> _rounded_up(25.249), _rounded_up(0.001), _rounded_up(98765.0)
-    (25.3, 0.001, 98800.0)
+    Exact, but for a traced run with more steps than its ring: then from a sketch, as `norm_error` says.
     """
-    nearest = float(f"{x:.2e}")
-    return nearest if nearest >= x else float(f"{nearest + 10.0 ** (math.floor(math.log10(x)) - 2):.2e}")
+    if not rec.known.all():
+        return float(sketch.quantiles(rec._data["sketch"][len(rec.names)][None], (percent,), rec.layout.parts)[0, 0])
+    norms = rec.every_step("global_norm")[rec.every_step("skipped") != 1].astype(np.float64)
+    norms = norms[np.isfinite(norms) & (norms > 0)]
+    return float(np.percentile(norms, percent)) if norms.size else 0.0
+
+
+def norm_error(rec: Buckets) -> float:
+    """Relative error of `norm_at` at most."""
+    if rec.known.all():
+        return 0.0
+    return float(sketch.error(rec._data["sketch"][len(rec.names)][None], rec.layout.parts)[0])
+
+
+def _limit_at(rec: Buckets, percent: float) -> float:
+    """A percentile of the norms, rounded up to as few digits as leave it one.
+
+    As it is printed, so that what is said of a limit holds for whoever types it.
+    """
+    x = norm_at(rec, percent)
+    share = what_if(rec, {"clip_global_norm": x}).fraction_fired
+    for digits in range(3, MOST_DIGITS):
+        limit = _rounded_up(x, digits)
+        if share - what_if(rec, {"clip_global_norm": limit}).fraction_fired <= _ROUNDING:
+            return limit
+    return _rounded_up(x, MOST_DIGITS)
+
+
+def _rounded_up(x: float, digits: int = 3) -> float:
+    """The next number of so many digits: as a limit it fires no more often.
+
+    >>> _rounded_up(25.249), _rounded_up(0.001), _rounded_up(98765.0), _rounded_up(1.02587, 4)
+    (25.3, 0.001, 98800.0, 1.026)
+    """
+    nearest = float(f"{x:.{digits - 1}e}")
+    if nearest >= x:
+        return nearest
+    return float(f"{nearest + 10.0 ** (math.floor(math.log10(x)) + 1 - digits):.{digits - 1}e}")
 
 
 def percentiles(rec: Buckets, percents: Sequence[float]) -> np.ndarray:
     """(percents, tensors) norms that so many percent of a tensor's steps do not exceed; 0 for one without any norm.
 
-    Of finite norms above 0. Exact where each bucket is a step; of merged steps to an eighth of an octave.
+    Of finite norms above 0 of the steps taken. Exact where each bucket is a step; of merged steps to within
+    `Recorder.quantile_error`, and the largest and smallest exactly.
     """
     if rec.stride > 1:
-        return np.array([[measure.percentile(counts, p) for counts in rec.norm_counts[:-2]] for p in percents])
-    norms = rec["norm"].astype(np.float64)
+        found = sketch.quantiles(rec._data["sketch"][: len(rec.names)], percents, rec.layout.parts)
+        return _within_extremes(rec, found, percents)
+    norms = rec["norm"][rec.taken > 0].astype(np.float64)
     norms = np.where(np.isfinite(norms) & (norms > 0), norms, np.nan)
     found = np.zeros((len(percents), norms.shape[1]))
     there = np.isfinite(norms).any(axis=0)
     found[:, there] = np.nanpercentile(norms[:, there], percents, axis=0)
     return found
+
+
+@quiet
+def _within_extremes(rec: Buckets, found: np.ndarray, percents: Sequence[float]) -> np.ndarray:
+    """The same where the buckets know more: the largest and smallest, if none of their norms was 0 or not finite."""
+    bins = rec._data["sketch"][: len(rec.names)]
+    high, low = rec["norm"].astype(np.float64), rec["norm_low"].astype(np.float64)
+    taken = rec.taken[:, None] > 0
+    most = np.where(sketch.nonfinite(bins) == 0, np.where(taken, high, 0).max(axis=0), np.inf)
+    least = np.where(bins[:, sketch.ZEROS] == 0, np.where(taken, low, np.inf).min(axis=0), 0)
+    ends = np.array(percents)[:, None]
+    found = np.where((ends == 100) & np.isfinite(most), most, np.where((ends == 0) & (least > 0), least, found))
+    within: np.ndarray = np.clip(found, least, most)
+    return within
 
 
 @quiet

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._base.arrays import namespace
-from . import merge
+from . import each, merge, sketch
 from .layout import Layout
 from .measure import BINS, A, careful, flat, largest_of, sum_of_squares, well_inside
 from .measure import histogram as entries_by_size
@@ -23,18 +23,20 @@ State = dict[str, "Array"]
 
 _PACKS: dict[str, tuple[str, ...]] = {
     "values": ("norm", "norm_low", "largest", "square", "entry", "mean"),
-    "counts": ("nonfinite", "peak", "count"),
+    "counts": ("nonfinite", "peak", "count", "taken"),
 }
+_ONE = ("peak", "taken")  # columns of one number
 
 
-def init(data: Mapping[str, np.ndarray], seen: int, stride: int) -> State:
+def init(data: Mapping[str, np.ndarray], seen: int, stride: int, ring: int, parts: int) -> State:
     """A state that goes on where `data` ends."""
     from .._steps.jax import jnp
 
     packed = _packed(data)
     now = min(seen // stride, len(data["peak"]) - 1)
     start = {f"open_{name}": x[now : now + 1] for name, x in packed.items()}
-    start |= {**packed, "histogram": data["histogram"], "spectrum": data["spectrum"]}
+    start |= {**packed, "histogram": data["histogram"], "sketch": sketch.fitted(data["sketch"], parts)}
+    start["each"] = each.ring(data["each"], seen, ring)
     return {"at": jnp.array([seen, stride], np.int32), **{name: jnp.array(x) for name, x in start.items()}}
 
 
@@ -43,11 +45,18 @@ def columns(layout: Layout, state: Mapping[str, Array]) -> tuple[dict[str, np.nd
     host = {name: np.array(x) for name, x in state.items()}
     seen, stride = host["at"].tolist()
     found = {name: np.ascontiguousarray(x) for name, x in _unpacked(layout, host).items()}
-    return {**found, "histogram": host["histogram"], "spectrum": host["spectrum"]}, seen, stride
+    found |= {"histogram": host["histogram"], "sketch": host["sketch"]}
+    return {**found, "each": each.unrolled(host["each"], seen)}, seen, stride
 
 
-def update(layout: Layout, state: Mapping[str, Array], gradients: Sequence[Any], scalars: Mapping[str, Any]) -> State:
-    """The state after one step more.
+def update(
+    layout: Layout,
+    state: Mapping[str, Array],
+    gradients: Sequence[Any],
+    scalars: Mapping[str, Any],
+    marks: tuple[Any, Any],
+) -> State:
+    """The state after one step more; `marks` are its loss scale and whether it was skipped.
 
     The bucket that steps go into is carried by itself and only written to its place: a step that reads the buffers it
     writes, or has them pass through a `cond`, copies them.
@@ -58,34 +67,66 @@ def update(layout: Layout, state: Mapping[str, Array], gradients: Sequence[Any],
     seen, stride = state["at"]
     due = seen % layout.histogram_every == 0
     *measured, counts = _measured(layout, tensors, due)
-    kept, stride = _now_and_then(layout, state, due, counts)
+    numbers = [scalars.get(name, np.nan) for name in ("seconds", *layout.scalars)]
+    new = _bucket(seen, measured, _entries(layout, tensors), numbers, marks)
+    found = _Found(merge.sizes(new), new["taken"] == 0, layout.parts)
+    kept, stride = _now_and_then(layout, state, due, counts, found)
     at, is_new = seen // stride, seen % stride == 0
-    new = _bucket(
-        seen, measured, _entries(layout, tensors), [scalars.get(n, np.nan) for n in ("seconds", *layout.scalars)]
-    )
     joined = _packed(merge.join(_unpacked(layout, state, "open_"), new))
     bucket = {name: jnp.where(is_new, x, joined[name]) for name, x in _packed(new).items()}
     put = {name: jax.lax.dynamic_update_slice_in_dim(kept[name], x, at, 0) for name, x in bucket.items()}
-    found = merge.bins(new)[0]
-    spectrum = state["spectrum"].at[jnp.arange(len(found)), found].add(1)
+    ring = jax.lax.dynamic_update_slice_in_dim(state["each"], each.of_steps(new), seen % state["each"].shape[1], 1)
     still_open = {f"open_{name}": x for name, x in bucket.items()}
-    return {"at": jnp.stack([seen + 1, stride]), **still_open, **kept, **put, "spectrum": spectrum}
+    return {
+        "at": jnp.stack([seen + 1, stride]), **still_open, **kept, **put, "sketch": found.counted(kept["sketch"]),
+        "each": ring,
+    }  # fmt: skip
 
 
-def _now_and_then(layout: Layout, state: Mapping[str, Array], due: Array, counts: Array) -> tuple[State, Array]:
-    """The buffers and the stride, after what few steps have a part in: all buckets are full, or counts are due."""
+class _Found:
+    """The numbers of one step that a sketch counts."""
+
+    def __init__(self, sizes: Array, skipped: Array, parts: int) -> None:
+        self._bins, self._skipped, self._parts = sketch.bins(sizes, parts), skipped, parts
+        self._inside = sketch.is_inside(self._bins, skipped, parts)
+
+    def outside(self, counts: Array) -> Array:
+        """Whether some have no place yet."""
+        return sketch.outside(counts, self._bins, self._inside)
+
+    def moved(self, counts: Array) -> Array:
+        """The sketch with a place for each."""
+        return sketch.moved(counts, *sketch.span(counts, self._bins, self._inside), self._parts)
+
+    def counted(self, counts: Array) -> Array:
+        """The sketch with them."""
+        slot, weight = sketch.slots(counts, self._bins, self._skipped, self._parts)
+        return counts.at[np.arange(len(counts)), slot[0]].add(weight[0])
+
+
+def _now_and_then(
+    layout: Layout, state: Mapping[str, Array], due: Array, counts: Array, found: _Found
+) -> tuple[State, Array]:
+    """The buffers and the stride, after what few steps have a part in.
+
+    All buckets are full, counts of entries are due, or a norm is outside the bins that its sketch has.
+    """
     from .._steps.jax import jnp
 
     seen, stride = state["at"]
     full = seen == layout.capacity * stride
     stride = jnp.where(full, 2 * stride, stride)
+    outside = found.outside(state["sketch"])
 
     def changed(x: State) -> State:
-        x = _where(full, lambda x: _halved(layout, x), x)
+        bins = _where(outside, found.moved, x["sketch"])
+        x = _where(full, lambda x: _halved(layout, x), {name: x[name] for name in (*_PACKS, "histogram")})
         histogram = _where(due, lambda h: _with_counts(layout, h, counts, seen, stride), x["histogram"])
-        return {**x, "histogram": histogram}
+        return {**x, "histogram": histogram, "sketch": bins}
 
-    return _where(full | due, changed, {name: state[name] for name in (*_PACKS, "histogram")}), stride
+    return _where(
+        full | due | outside, changed, {name: state[name] for name in (*_PACKS, "histogram", "sketch")}
+    ), stride
 
 
 def _where(flag: Array, change: Callable[[Any], Any], x: Any) -> Any:
@@ -96,11 +137,14 @@ def _where(flag: Array, change: Callable[[Any], Any], x: Any) -> Any:
     return x
 
 
-def _bucket(seen: Array, measured: Sequence[Array], entry: Array, scalars: Sequence[Any]) -> State:
+def _bucket(
+    seen: Array, measured: Sequence[Array], entry: Array, scalars: Sequence[Any], marks: tuple[Any, Any]
+) -> State:
     from .._steps.jax import jnp
 
     given = jnp.stack([jnp.asarray(x, np.float32) for x in scalars])
-    return merge.from_steps(seen[None], *(x[None] for x in (*measured, entry, given)))
+    scale, skipped = jnp.asarray(marks[0], np.float32), jnp.asarray(marks[1], bool)
+    return merge.from_steps(seen[None], *(x[None] for x in (*measured, entry, given, scale, skipped)))
 
 
 def _measured(layout: Layout, tensors: Sequence[Array], due: Array) -> tuple[Array, Array, Array, Array]:
@@ -156,7 +200,7 @@ def _entries(layout: Layout, tensors: Sequence[Array]) -> Array:
 def _packed(columns: Mapping[str, A]) -> dict[str, A]:
     """All columns of float32 side by side, and all of int32."""
     xp: Any = namespace(columns["norm"])
-    both = {**columns, "peak": columns["peak"][:, None]}
+    both = {**columns, **{name: columns[name][:, None] for name in _ONE}}
     return {pack: xp.concatenate([both[name] for name in names], axis=1) for pack, names in _PACKS.items()}
 
 
@@ -166,7 +210,7 @@ def _unpacked(layout: Layout, state: Mapping[str, Any], prefix: str = "") -> dic
         ends = np.cumsum([0, *(layout.widths[name] for name in names)])
         for name, start, end in zip(names, ends[:-1], ends[1:], strict=True):
             found[name] = state[prefix + pack][:, start:end]
-    return {**found, "peak": found["peak"][:, 0]}
+    return {**found, **{name: found[name][:, 0] for name in _ONE}}
 
 
 def _halved(layout: Layout, state: Mapping[str, Array]) -> State:

@@ -8,19 +8,22 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._base.arrays import quiet
-from .._base.numbers import counted, listed, number, percent
+from .._base.numbers import counted, listed, number, percent_within
 from ..clip.report import turn_angle
 from .buckets import EMPTY, SHOWN, Buckets
-from .measure import BINS, LOWEST, count_above
+from .measure import BINS, LOWEST
+from .shares import Share, of_all, of_tensors
 
 OVERFLOW = float(np.sqrt(np.finfo(np.float32).max))  # from here on the squares that float32 clips sum are infinite
 
-_EXACT = "exact for float32 clips of the recorded gradients; with another limit later ones would have differed"
+_OTHERS = "of the recorded gradients: with another limit later ones would have differed"
+_EXACT = f"exact for float32 clips {_OTHERS}"
 _BY_SIZE = (
     "which steps fire is exact; norm, angle and share of entries are estimated from histograms, and NaN for steps that "
     "hold NaN or Inf"
 )
-_MERGED = "a bucket stands for several steps and answers for the largest of them; shares are counted over all steps"
+_MERGED = "a bucket stands for several steps and answers for the largest of them; shares are of all steps taken"
+_BOUNDED = "shares that are not known exactly are estimates, between the bounds that stand beside them"
 _SIZE = np.exp2(np.arange(BINS) + LOWEST) * np.sqrt(3 / (2 * np.log(2)))  # root mean square, evenly on a log scale
 
 
@@ -30,23 +33,30 @@ class WhatIf:
 
     Attributes:
         kind: "clip_norm", "clip_value" or "clip_global_norm". limit: the limit.
-        steps: how many were recorded. stride: steps of a bucket.
-        fraction_fired: share of all steps on which the limit fires, 0 to 1. share_by_tensor: (tensors,) of each alone.
-            Counted step by step; of merged steps from a histogram of all norms, good to an eighth of an octave.
+        steps: how many were taken. skipped: how many more a loss scaler skipped; no limit had a part in them.
+        stride: steps of a bucket.
+        fraction_fired: share of the steps taken on which the limit fires, 0 to 1. Counted step by step.
+        bounds: what it is at least and at most; the same, unless a traced run had more steps than its ring.
+        share_by_tensor: (tensors,) of each alone. Of merged steps an estimate from a sketch of its norms.
+        bounds_by_tensor: (2, tensors) what they are at least and at most.
         fired: (buckets,) bool. fired_by_tensor: (buckets, tensors) bool.
         norm_before, norm_after, factor: (buckets,); factor = norm_after / norm_before.
         angle: (buckets,) degrees by which the step would have turned.
         fraction_hit: (buckets,) share of entries changed.
-        exact: False where histograms had to be read or steps were merged, as `note` says.
+        median_factor, median_angle: over the steps taken; of merged steps, but for clip_global_norm, over buckets.
+        exact: False where numbers that `str` shows are estimates: from histograms, sketches or buckets, as `note` says.
         names: of the tensors.
     """
 
     kind: str
     limit: float
     steps: int
+    skipped: int
     stride: int
     fraction_fired: float
+    bounds: tuple[float, float]
     share_by_tensor: np.ndarray
+    bounds_by_tensor: np.ndarray
     fired: np.ndarray
     fired_by_tensor: np.ndarray
     norm_before: np.ndarray
@@ -54,26 +64,38 @@ class WhatIf:
     factor: np.ndarray
     angle: np.ndarray
     fraction_hit: np.ndarray
+    median_factor: float
+    median_angle: float
     exact: bool
     note: str
     names: tuple[str, ...]
 
     def __str__(self) -> str:
-        turned = float(np.nanmedian(self.angle)) if np.isfinite(self.angle).any() else float("nan")
-        factor = float(np.nanmedian(self.factor)) if np.isfinite(self.factor).any() else float("nan")
-        of = f" of the largest in every {self.stride} steps" if self.stride > 1 else ""
+        every = self.stride == 1 or self.kind == "clip_global_norm"
+        of = "" if every else f" of the largest in every {self.stride} steps"
         kind = "exact" if self.exact else "estimate"
+        more = f"; {counted(self.skipped, 'step')} more skipped" if self.skipped else ""
         return (
-            f"{self.kind}={self.limit:g} fires on {percent(self.fraction_fired, 1)} of {counted(self.steps, 'step')} "
-            f"({self._by_tensor()}); median factor {number(factor)}, median turn {turned:.1f} deg{of} ({kind})"
+            f"{self.kind}={self.limit:g} fires on {self.percent()} of {counted(self.steps, 'step')} "
+            f"({self._by_tensor()}); median factor {number(self.median_factor)}, median turn {self.median_angle:.1f} "
+            f"deg{of}{more} ({kind})"
         )
+
+    def percent(self, digits: int = 1) -> str:
+        """`fraction_fired` in words, with its bounds where it is an estimate."""
+        return percent_within(self.fraction_fired, *self.bounds, digits)
+
+    def percent_of(self, tensor: int, digits: int = 1) -> str:
+        """`share_by_tensor` of one tensor in words, with its bounds where it is an estimate."""
+        low, high = self.bounds_by_tensor[:, tensor]
+        return percent_within(self.share_by_tensor[tensor], low, high, digits)
 
     def _by_tensor(self) -> str:
         """All tensors, or of many the ones it fires on most."""
-        shares = list(zip(self.names, self.share_by_tensor, strict=True))
-        if len(shares) > SHOWN:
-            shares = sorted(shares, key=lambda pair: -pair[1])
-        return listed([f"{name} {percent(share)}" for name, share in shares], SHOWN)
+        order = range(len(self.names))
+        if len(order) > SHOWN:
+            order = np.argsort(-self.share_by_tensor, kind="stable").tolist()
+        return listed([f"{self.names[k]} {self.percent_of(k, 0)}" for k in order], SHOWN)
 
 
 def what_if(rec: Buckets, limits: Mapping[str, float]) -> WhatIf:
@@ -93,13 +115,21 @@ def what_if(rec: Buckets, limits: Mapping[str, float]) -> WhatIf:
 @quiet
 def _global(rec: Buckets, limit: float) -> WhatIf:
     before = rec.global_norm.astype(np.float64)
-    fired = ~(before <= limit)
-    after = np.where(before < OVERFLOW, np.minimum(before, limit), np.nan)
-    by_tensor = np.repeat(fired[:, None], len(rec.names), axis=1)
-    angle = np.where(before < OVERFLOW, 0.0, np.nan)
-    share = _share(rec, "norm", limit)[-2]
-    shares = np.full(len(rec.names), share)
-    return _made(rec, "clip_global_norm", limit, share, shares, by_tensor, before, after, angle, fired.astype(float))
+    after, angle = _clipped_as_one(before, limit)
+    by_tensor = np.repeat(~(before <= limit)[:, None], len(rec.names), axis=1)
+    share = of_all(rec, "global_norm", limit)
+    shares = Share(*(np.full(len(rec.names), x) for x in share))
+    norms = rec.every_step("global_norm")[rec.known & (rec.every_step("skipped") != 1)].astype(np.float64)
+    factor = _quotient(_clipped_as_one(norms, limit)[0], norms)
+    middle = _median(factor), _median(np.where(np.isnan(factor), np.nan, 0.0))
+    hit = by_tensor[:, 0].astype(float)
+    return _made(rec, "clip_global_norm", limit, (share, shares), by_tensor, before, after, angle, hit, middle=middle)
+
+
+def _clipped_as_one(norms: np.ndarray, limit: float) -> tuple[np.ndarray, np.ndarray]:
+    """Norms after a clip by global norm, and the turn: none, or NaN where the clip itself overflows."""
+    fine = norms < OVERFLOW
+    return np.where(fine, np.minimum(norms, limit), np.nan), np.where(fine, 0.0, np.nan)
 
 
 @quiet
@@ -112,8 +142,8 @@ def _norm(rec: Buckets, limit: float) -> WhatIf:
     angle = np.where(fired, turn_angle((norms * clipped).sum(axis=1), before, after), 0.0)
     sizes = np.array(rec.sizes, float)
     hit = (by_tensor * sizes).sum(axis=1) / sizes.sum()
-    *shares, _, share = _share(rec, "norm", limit)
-    return _made(rec, "clip_norm", limit, share, np.array(shares), by_tensor, before, after, angle, hit)
+    shares = of_all(rec, "leading_norm", limit), of_tensors(rec, "norm", limit)
+    return _made(rec, "clip_norm", limit, shares, by_tensor, before, after, angle, hit)
 
 
 @quiet
@@ -130,47 +160,51 @@ def _value(rec: Buckets, limit: float) -> WhatIf:
     after_norm = np.where(fired, np.sqrt(after), total)
     angle = np.where(fired, turn_angle(dot, total, after_norm), 0.0)
     hit = np.where(fired, many.sum(axis=1) / sum(rec.sizes), 0.0)
-    *shares, share = _share(rec, "largest", limit)
+    shares = of_all(rec, "largest", limit), of_tensors(rec, "largest", limit)
     return _made(
-        rec, "clip_value", limit, share, np.array(shares), by_tensor, total, np.minimum(after_norm, total), angle, hit,
-        exact=False, note=_BY_SIZE,
-    )  # fmt: skip
-
-
-def _share(rec: Buckets, column: str, limit: float) -> np.ndarray:
-    """Share of steps above the limit: of each tensor's, then of what holds for all together.
-
-    Buckets that are above or below as a whole are counted as they are, the others by the histogram of all steps.
-    """
-    low, high, counts = rec.ranges(column)
-    steps = rec.bucket_steps[:, None]
-    least = (steps * ~(low <= limit)).sum(axis=0)
-    most = (steps * ~(high <= limit)).sum(axis=0)
-    share: np.ndarray = np.clip(count_above(counts, limit), least, most) / rec.seen
-    return share
+        rec, "clip_value", limit, shares, by_tensor, total, np.minimum(after_norm, total), angle, hit, note=_BY_SIZE
+    )
 
 
 def _made(
     rec: Buckets,
     kind: str,
     limit: float,
-    share: float,
-    shares: np.ndarray,
+    shares: tuple[Share, Share],
     by_tensor: np.ndarray,
     before: np.ndarray,
     after: np.ndarray,
     angle: np.ndarray,
     hit: np.ndarray,
-    exact: bool = True,
-    note: str = _EXACT,
+    middle: tuple[float, float] | None = None,
+    note: str = "",
 ) -> WhatIf:
-    factor = np.divide(after, before, out=np.ones_like(before), where=before > 0)
-    if rec.stride > 1:
-        exact, note = False, f"{note}; {_MERGED}"
+    """The answer; `middle` are medians over all steps, where they are known, and `note` says what is estimated."""
+    nothing = rec.taken == 0  # buckets whose steps were all skipped
+    by_tensor = by_tensor & ~nothing[:, None]
+    factor = np.where(nothing, np.nan, _quotient(after, before))
+    after, angle, hit = (np.where(nothing, x, y) for x, y in ((np.nan, after), (np.nan, angle), (0.0, hit)))
+    share, by = shares
+    known = bool((share.low == share.high).all() and (by.low == by.high).all())
+    exact = known and not note and (rec.stride == 1 or middle is not None)
+    notes = [note or (_EXACT if exact else _OTHERS), _MERGED * (rec.stride > 1), _BOUNDED * (not known)]
+    factors, angles = middle or (_median(factor), _median(angle))
     return WhatIf(
-        kind, limit, rec.seen, rec.stride, float(share), shares, np.any(by_tensor, axis=1), by_tensor, before, after,
-        factor, angle, hit, exact, note, rec.names,
+        kind, limit, rec.seen - rec.skipped_steps, rec.skipped_steps, rec.stride, float(share.share),
+        (float(share.low), float(share.high)), by.share, np.stack([by.low, by.high]), np.any(by_tensor, axis=1),
+        by_tensor, before, after, factor, angle, hit, factors, angles, exact, "; ".join(filter(None, notes)), rec.names,
     )  # fmt: skip
+
+
+def _quotient(after: np.ndarray, before: np.ndarray) -> np.ndarray:
+    found: np.ndarray = np.where(before == 0, 1.0, after / before)
+    return found
+
+
+def _median(values: np.ndarray) -> float:
+    """Of those that are finite; NaN if none is."""
+    values = values[np.isfinite(values)]
+    return float(np.median(values)) if values.size else float("nan")
 
 
 def _above(rec: Buckets, limit: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

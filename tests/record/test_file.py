@@ -1,6 +1,9 @@
 """Recordings on disk: all of it comes back, older files load, and foreign ones are refused."""
 
+import dataclasses
 import json
+import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +12,14 @@ import pytest
 
 import gradlab as gl
 from gradlab import char_rnn
-from gradlab.record.measure import norm_edges
+from gradlab._files.archive import ArchiveWriter
+from gradlab.models.char_rnn import _file
+from gradlab.record.file import vars_of
+from gradlab.record.layout import Layout
+from gradlab.record.sketch import OLD_PARTS
+from tests._files.damage import damaged
+
+SMALL = {"entries": 5, "histogram_every": 2}
 
 
 def recorded(steps: int, **options: Any) -> gl.Recorder:
@@ -17,6 +27,13 @@ def recorded(steps: int, **options: Any) -> gl.Recorder:
     for k in range(steps):
         rec.record({"b": rng.normal(size=(3, 2)), "a": rng.normal(size=4)}, loss=k)
     return rec
+
+
+def check_same_steps(back: gl.Recorder, rec: gl.Recorder) -> None:
+    np.testing.assert_array_equal(back._data["sketch"], rec._data["sketch"])
+    for column in ("global_norm", "leading_norm", "largest", "skipped", "scale", "loss"):
+        np.testing.assert_array_equal(back.every_step(column), rec.every_step(column))
+    assert back.known.all()
 
 
 @pytest.mark.parametrize("steps", [4, 21])
@@ -36,9 +53,11 @@ def test_everything_comes_back_without_pickle(tmp_path: Path, steps: int) -> Non
         "seconds",
         "loss",
         "peak",
+        "taken",
+        "scale",
     ):
         np.testing.assert_array_equal(back[column], rec[column])
-    np.testing.assert_array_equal(back.norm_counts, rec.norm_counts)
+    check_same_steps(back, rec)
     rec.save(tmp_path / "again.npz")
     assert (tmp_path / "run.npz").read_bytes() == (tmp_path / "again.npz").read_bytes()
     for recorder in (rec, back):
@@ -51,24 +70,204 @@ def test_a_file_of_the_first_version_has_norms_and_says_what_it_has_not() -> Non
     assert (rec.shapes[1], rec.stride, rec.seen, len(rec)) == ((rec.sizes[1],), 1, 300, 300)
     assert rec.global_norm == pytest.approx(np.sqrt((rec["norm"].astype(np.float64) ** 2).sum(axis=1)), rel=1e-6)
     np.testing.assert_array_equal(rec["norm_low"], rec["norm"])
-    assert np.isnan(rec["seconds"]).all() and rec.norm_counts.sum() == 300 * 7
+    assert np.isnan(rec["seconds"]).all() and rec.known.all()
+    np.testing.assert_array_equal(rec.every_step("global_norm"), rec.global_norm)
     for column in ("entry", "square"):
         with pytest.raises(ValueError, match="holds no single entries: it was made with entries=0, or by an earlier"):
             rec[column]
+
+
+@pytest.mark.parametrize("lie", [{"seen": 299}, {"sizes": [64, 6016, 4096, 6016]}, {"sizes": None}])
+def test_a_file_of_the_first_version_has_to_fit_its_header(tmp_path: Path, lie: dict[str, Any]) -> None:
+    with np.load(str(_file(None))) as file:
+        columns = dict(file)
+    header = json.loads(str(columns.pop("header")))
+    in_version_2(tmp_path / "good.npz", header, columns)
+    assert gl.Recorder.load(tmp_path / "good.npz").seen == 300
+    in_version_2(tmp_path / "lie.npz", header | lie, columns)
+    in_version_2(tmp_path / "less.npz", header, {name: x for name, x in columns.items() if name != "norm"})
+    for name in ("lie", "less"):
+        with pytest.raises(gl.errors.DataLossError):
+            gl.Recorder.load(tmp_path / f"{name}.npz")
+
+
+def test_a_file_of_the_second_version_is_what_was_recorded() -> None:
+    back, rec = gl.Recorder.load(Path(__file__).with_name("saved_version_2.npz")), recorded(21, **SMALL)
+    assert back.layout == dataclasses.replace(rec.layout, parts=OLD_PARTS) and (back.seen, back.stride) == (
+        rec.seen,
+        rec.stride,
+    ) == (21, 4)
+    for column in ("norm", "norm_low", "largest", "nonfinite", "histogram", "square", "entry", "loss", "peak", "taken"):
+        np.testing.assert_array_equal(back[column], rec[column])
 
 
 def test_a_foreign_file_is_refused(tmp_path: Path) -> None:
     np.savez(tmp_path / "x.npz", a=np.ones(2))
     np.savez(tmp_path / "later.npz", header=np.array(json.dumps({"version": 3})))
     (tmp_path / "x.csv").write_text("step,loss\n0,1\n")
-    with pytest.raises(ValueError, match="is not a recording"):
-        gl.Recorder.load(tmp_path / "x.csv")
-    with pytest.raises(ValueError, match="is not a recording; write one with"):
-        gl.Recorder.load(tmp_path / "x.npz")
-    with pytest.raises(ValueError, match="of version 3, this gradlab reads 1 to 2"):
-        gl.Recorder.load(tmp_path / "later.npz")
+    for name, why in (
+        ("x.csv", "not a zip file"),
+        ("x.npz", "no array 'header'"),
+        ("later.npz", "version 3, this grad"),
+    ):
+        with pytest.raises(gl.errors.DataLossError, match=f"{name} is no recording of gradlab's, or .*{why}"):
+            gl.Recorder.load(tmp_path / name)
+    with pytest.raises(FileNotFoundError):
+        gl.Recorder.load(tmp_path / "missing")
 
 
-def test_the_bins_of_norms_are_eighths_of_an_octave() -> None:
-    at = norm_edges()
-    assert at.shape == (2041,) and (np.diff(at) > 0).all() and 1.0 in at and 1.125 in at
+def test_a_name_without_an_ending_is_found_again(tmp_path: Path) -> None:
+    recorded(3).save(tmp_path / "plain")
+    assert [path.name for path in tmp_path.iterdir()] == ["plain.npz"]
+    assert gl.Recorder.load(tmp_path / "plain").seen == gl.Recorder.load(str(tmp_path / "plain.npz")).seen == 3
+    (tmp_path / "plain.npz").rename(tmp_path / "renamed")
+    assert gl.Recorder.load(tmp_path / "renamed").seen == 3
+
+
+def in_version_2(path: Path, header: dict[str, Any], columns: dict[str, np.ndarray]) -> None:
+    if "sketch" in columns:
+        columns = {name: x for name, x in columns.items() if name not in ("taken", "sketch", "each")}
+        columns |= {"spectrum": np.zeros((7, 2048), np.uint8)}
+    np.savez_compressed(path, header=np.array(json.dumps(header)), **columns)  # type: ignore[arg-type]
+
+
+def in_version_3(path: Path, header: dict[str, Any], columns: dict[str, np.ndarray]) -> None:
+    with ArchiveWriter(path, "recording", 3, header, compressed=True) as file:
+        for name, x in columns.items():
+            file.array(name, x)
+
+
+WRITERS = {"version 2": in_version_2, "version 3": in_version_3}
+
+
+def parts(rec: gl.Recorder) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Header and columns of a recording as they are saved."""
+    filled = len(rec)
+    columns = {name: x[:filled] for name, x in rec._data.items()}
+    columns["histogram"] = rec._data["histogram"][: -(-filled // rec.histogram_every)]
+    columns |= {"sketch": rec._data["sketch"], "each": rec._data["each"][:, : rec.seen]}
+    return {"version": 2, "seen": rec.seen, "stride": rec.stride, **vars_of(rec.layout)}, columns
+
+
+@pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS)
+@pytest.mark.parametrize(
+    ("column", "change", "why"),
+    [
+        ("norm", lambda x: None, "it has the columns"),
+        ("norm", lambda x: x[:1, :1], r"norm must have shape \(6, 4\), it has \(1, 1\)"),
+        ("norm", lambda x: x.astype(np.complex64) + 1j, "norm must be float32, it is complex64"),
+        ("square", lambda x: x.astype(np.float64), "square must be float32"),
+        ("peak", lambda x: x.astype(np.float32), "peak must be int32"),
+        ("histogram", lambda x: np.full_like(x, -1), "histogram must hold counts"),
+        ("mean", lambda x: x[:-1], r"mean must have shape \(6, 2\)"),
+    ],
+)
+def test_columns_that_do_not_fit_are_refused(
+    tmp_path: Path, write: Callable[..., None], column: str, change: Callable[[Any], Any], why: str
+) -> None:
+    header, columns = parts(recorded(21, **SMALL))
+    write(tmp_path / "good.npz", header, columns)
+    assert gl.Recorder.load(tmp_path / "good.npz").seen == 21
+    changed = {name: change(x) if name == column else x for name, x in columns.items()}
+    write(tmp_path / "bad.npz", header, {name: x for name, x in changed.items() if x is not None})
+    with pytest.raises(gl.errors.DataLossError, match=why):
+        gl.Recorder.load(tmp_path / "bad.npz")
+
+
+@pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS)
+@pytest.mark.parametrize(
+    "lie",
+    [
+        {"seen": 10**6, "capacity": 10**6},
+        {"capacity": 10**9},
+        {"capacity": 6.0},
+        {"entries": 10**12, "shapes": [[10**12], [4]]},
+        {"shapes": [[2**40, 2**40], [4]]},
+        {"shapes": [[3, -2], [4]]},
+        {"shapes": [6]},
+        {"names": ["a", "a"]},
+        {"names": ["a"]},
+        {"names": "ab"},
+        {"scalars": ["norm"]},
+        {"stride": 3},
+        {"stride": True},
+        {"seen": 25},
+        {"seen": 0},
+        {"histogram_every": 0},
+        {"seen": None},
+    ],
+    ids=str,
+)
+def test_a_header_that_lies_costs_an_error_and_no_memory(
+    tmp_path: Path, write: Callable[..., None], lie: dict[str, Any]
+) -> None:
+    header, columns = parts(recorded(21, **SMALL))
+    write(tmp_path / "bad.npz", header | lie, columns)
+    tracemalloc.start()
+    try:
+        with pytest.raises(gl.errors.DataLossError):
+            gl.Recorder.load(tmp_path / "bad.npz")
+        assert tracemalloc.get_traced_memory()[1] < 10 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_room_for_more_than_is_allowed_is_refused_and_given_when_allowed(tmp_path: Path) -> None:
+    rec = gl.Recorder(20_000, entries=20)
+    rec.record({"w": np.ones(30)})
+    rec.save(tmp_path / "run.npz")
+    with pytest.raises(
+        gl.errors.DataLossError, match=r"20,000 buckets and 1 steps take [\d,]+ bytes, max_bytes allows 1,000,000"
+    ):
+        gl.Recorder.load(tmp_path / "run.npz", max_bytes=10**6)
+    assert gl.Recorder.load(tmp_path / "run.npz", max_bytes=10**7).capacity == 20_000
+
+
+@pytest.mark.parametrize("sizes", [[868 * 16, 32], [30, 1, 0, 7], [2]])
+@pytest.mark.parametrize("entries", [0, 1, 5, 100])
+def test_the_room_of_a_layout_is_known_before_it_is_taken(sizes: list[int], entries: int) -> None:
+    shapes = tuple((size,) for size in sizes)
+    layout = Layout(tuple(map(str, range(len(sizes)))), shapes, ("loss",), 9, entries, 4)
+    room = sum(x.nbytes for x in layout.empty().values()) + sum(x.nbytes for x in layout.sampled)
+    assert layout.nbytes == room
+
+
+def test_of_damaged_copies_none_is_another_recording(tmp_path: Path) -> None:
+    rec, path = recorded(21, **SMALL), tmp_path / "run.npz"
+    rec.save(path)
+    for copy in damaged(path.read_bytes(), 150):
+        path.write_bytes(copy)
+        try:
+            back = gl.Recorder.load(path)
+        except gl.errors.DataLossError:
+            continue
+        others = {k: x for k, x in rec._data.items() if k not in ("mean", "each")}
+        assert back.layout == rec.layout and all((x == back._data[k]).all() for k, x in others.items())
+        check_same_steps(back, rec)
+
+
+@pytest.mark.parametrize(
+    ("column", "change", "why"),
+    [
+        ("sketch", lambda x: x.astype(np.float32), "sketch must hold counts"),
+        ("sketch", lambda x: x[:, :-1], "sketch must have shape"),
+        ("sketch", lambda x: -x, "sketch must hold counts"),
+        ("sketch", lambda x: x + np.eye(*x.shape, 1, dtype=x.dtype) * 99, "bins that are not there"),
+        ("sketch", lambda x: x + np.eye(*x.shape, 100, dtype=x.dtype), "does not count the norms of 21 steps"),
+        ("taken", lambda x: x + 1, "more steps taken than there were"),
+        ("each", lambda x: x[:, 1:], r"each must have shape \(6, 21\)"),
+    ],
+)
+def test_numbers_of_single_steps_have_to_fit(
+    tmp_path: Path, column: str, change: Callable[[Any], Any], why: str
+) -> None:
+    header, columns = parts(recorded(21, **SMALL))
+    in_version_3(tmp_path / "bad.npz", header, columns | {column: change(columns[column])})
+    with pytest.raises(gl.errors.DataLossError, match=why):
+        gl.Recorder.load(tmp_path / "bad.npz")
+
+
+def test_a_scalar_of_version_2_that_was_called_as_a_column_is_now_gets_an_underscore(tmp_path: Path) -> None:
+    header, columns = parts(recorded(5, **SMALL))
+    in_version_2(tmp_path / "old.npz", header | {"scalars": ["scale"]}, columns)
+    assert gl.Recorder.load(tmp_path / "old.npz")["scale_"].tolist() == [0, 1, 2, 3, 4]

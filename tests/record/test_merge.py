@@ -16,7 +16,7 @@ GOOD = {"norm": np.ones((2, 1)), "largest": np.ones((2, 1)), "nonfinite": np.zer
         ({"norm": np.ones(2)}, r"norm must have shape \(2, 1\), one row for each step, got \(2,\)"),
         ({"entry": np.ones((2, 4))}, r"entry must have shape \(2, 3\)"),
         ({"loss": np.ones((2, 1))}, r"loss must have shape \(2,\)"),
-        ({"accuracy": np.ones(2)}, "extend knows the columns norm, .*, loss, not accuracy"),
+        ({"accuracy": np.ones(2)}, "extend knows the columns norm, .*, loss, scale, skipped, not accuracy"),
     ],
     ids=["norm", "entry", "loss", "unknown"],
 )
