@@ -45,8 +45,8 @@ def record(
     Nothing waits for an accelerator but every `every` steps. `optimizer.step` may be compiled with torch.compile. Names
     are those of the model inside torch.compile and DistributedDataParallel.
 
-    A step that a GradScaler skips because gradients overflowed is recorded as skipped. One that your own code skips is
-    not: the gradients of its backward are measured, and forgotten with the next backward.
+    A step that a GradScaler skips because gradients overflowed is recorded as skipped, with its scale and the tensors
+    that hold NaN or Inf. Of one that your own code skips tell `skip()` of what comes back; otherwise it has no row.
 
     Args:
         recorder: takes the steps, from the first step on.
@@ -166,6 +166,25 @@ class Recording:
         self._measure_all()
         self._by_hand = True
 
+    def skip(self) -> None:
+        """Record a step that your own code skips, in place of `optimizer.step()`. Those of scalers are found.
+
+        >>> import torch
+        >>> w = torch.nn.Parameter(torch.ones(2))
+        >>> optimizer = torch.optim.SGD([w], lr=0.1)
+        >>> with record(Recorder(), [("w", w)], optimizer) as recording:
+        ...     (w * float("inf")).sum().backward()
+        ...     if w.grad.isfinite().all():
+        ...         _ = optimizer.step()
+        ...     else:
+        ...         recording.skip()
+        >>> recording.recorder.skipped_steps
+        1
+        """
+        self._moved = require_room(self._optimizer, self._known)
+        self._complete(None if self._unscaled else scale_of(self._scaler))
+        self._commit(skipped=True)
+
     def note(self, **scalars: Any) -> None:
         """Numbers of the step to come, such as loss=loss, before `optimizer.step()`; a tensor stays on its device.
 
@@ -230,7 +249,7 @@ class Recording:
 
     def _measure_all(self) -> None:
         """Measure all gradients that the optimizer will use, without the scale that they may still have."""
-        scale = None if self._scaler is None or self._unscaled else scale_of(self._scaler)
+        scale = None if self._unscaled else scale_of(self._scaler)
         self._moved = {id(p) for p in moved_by(self._optimizer)}
         for k, p in enumerate(self._parameters):
             self._measure(k, p, scale)
@@ -298,7 +317,8 @@ class Recording:
     def _commit(self, skipped: Any = None) -> None:
         """One step, of which all is measured."""
         now = time.perf_counter()
-        self._steps.append(self._found, self._counted, {**self._noted, "seconds": now - self._clock})
+        numbers = {**self._noted, "seconds": now - self._clock, "scale": scale_of(self._scaler), "skipped": skipped}
+        self._steps.append(self._found, self._counted, {name: x for name, x in numbers.items() if x is not None})
         self._clock, self._number = now, self._number + 1
         self._begin()
         if len(self._steps) >= self._every:

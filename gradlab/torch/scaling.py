@@ -28,12 +28,11 @@ _wrapped: dict[tuple[type, str], tuple[Callable[..., Any], Callable[..., Any]]] 
 
 
 def scale_of(scaler: Scaler) -> Any:
-    """The factor that a scaler multiplies losses by now, on its device; 1 where it has none yet, or is disabled."""
-    if not getattr(scaler, "is_enabled", lambda: True)():
-        return 1.0
+    """The factor that a scaler multiplies losses by now, on its device; None where it has none yet, or is disabled."""
+    if scaler is None or not getattr(scaler, "is_enabled", lambda: True)():
+        return None
     on_device = getattr(scaler, "_get_scale_async", None)
-    scale = on_device() if on_device is not None else scaler.get_scale()
-    return 1.0 if scale is None else scale
+    return scaler.get_scale() if on_device is None else on_device()
 
 
 def listen(optimizer: torch.optim.Optimizer, listener: Listener, scaler: Scaler = None) -> None:

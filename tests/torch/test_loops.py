@@ -13,6 +13,7 @@ backward:
 | GradScaler, clip of scaled gradients    | without the scale, before the clip                                  |
 | GradScaler, no clip, also fused         | without the scale                                                   |
 | GradScaler, gradients overflow          | a row that is marked as skipped, with the tensors that overflowed   |
+| a step that the loop skips              | a row that is marked as skipped, once it says so                    |
 | a loss scale by hand                    | a warning; after `measure()` without the scale                      |
 | DDP, `no_sync`, static graph            | averaged over processes, before the clip; the same in each process  |
 | averaged by hand                        | a warning; after `measure()` averaged                               |
@@ -218,6 +219,65 @@ def test_a_disabled_grad_scaler() -> None:
     with gl.torch.record(gl.Recorder(), net, optimizer, scaler=scaler) as recording:
         expected = scaled_loop(net, optimizer, scaler, "unscaled, clip")
     assert_rows(recording.recorder, expected)
+
+
+@pytest.mark.parametrize("order", ["unscaled, clip", "no clip"])
+@pytest.mark.parametrize("given", [True, False])
+@pytest.mark.parametrize("fused", [True, False])
+@pytest.mark.parametrize("before_clip", [True, False])
+def test_steps_that_a_grad_scaler_skips(order: str, given: bool, fused: bool, before_clip: bool) -> None:
+    net = model()
+    optimizer = torch.optim.Adam(net.parameters(), 0.1, fused=fused)
+    scaler = torch.amp.GradScaler("cpu", init_scale=1024.0)
+    backwards = iter([False, True, True, False])
+    net[2].bias.register_hook(lambda g: g * float("inf") if next(backwards) else None)
+    recorder = gl.Recorder()
+    with gl.torch.record(recorder, net, optimizer, before_clip=before_clip, scaler=scaler if given else None):
+        expected = np.array(scaled_loop(net, optimizer, scaler, order))
+    assert recorder.seen == STEPS and recorder.skipped_steps == 2
+    assert recorder["skipped"].tolist() == [0, 1, 1, 0]
+    assert recorder["scale"].tolist() == [1024, 1024, 512, 256]
+    assert (recorder["nonfinite"] > 0).tolist() == [[False] * 4, *[[False] * 3 + [True]] * 2, [False] * 4]
+    if before_clip or order == "no clip":
+        expected[1:3, 3] = np.inf
+        finite = np.isfinite(expected)
+        np.testing.assert_allclose(recorder["norm"][finite], expected[finite], 1e-5)
+        assert not np.isfinite(recorder["norm"][~finite]).any()
+
+
+def test_of_a_hundred_steps_with_four_overflows_none_is_missing() -> None:
+    net = model()
+    optimizer, scaler = torch.optim.SGD(net.parameters(), 1e-3), torch.amp.GradScaler("cpu", init_scale=1024.0)
+    with gl.torch.record(gl.Recorder(), net, optimizer) as recording:
+        for step in range(100):
+            optimizer.zero_grad()
+            loss = loss_of(net, step) * (float("inf") if step in (3, 20, 21, 90) else 1.0)
+            scaler.scale(loss).backward()
+            recording.note(loss=loss)
+            scaler.step(optimizer)
+            scaler.update()
+    recorder = recording.recorder
+    assert (recorder.seen, recorder.skipped_steps) == (100, 4)
+    assert np.flatnonzero(recorder["skipped"]).tolist() == [3, 20, 21, 90]
+    assert np.flatnonzero(~np.isfinite(recorder["loss"])).tolist() == [3, 20, 21, 90]
+
+
+def test_steps_that_the_loop_itself_skips() -> None:
+    net, expected = model(), []
+    optimizer = torch.optim.SGD(net.parameters(), 0.1)
+    with gl.torch.record(gl.Recorder(), net, optimizer) as recording:
+        for step in range(STEPS):
+            optimizer.zero_grad()
+            loss_of(net, step).backward()
+            expected.append(norms(gradients(net, step)))
+            clip(net)
+            if step == 1:
+                recording.skip()
+            else:
+                optimizer.step()
+    assert_rows(recording.recorder, expected)
+    assert recording.recorder["skipped"].tolist() == [0, 1, 0, 0]
+    assert np.isnan(recording.recorder["scale"]).all()
 
 
 class OwnScaler:
