@@ -30,6 +30,9 @@ PARTS = {
     "exhaustive": Part("all cases, where the default run tries some", "test", (), (), 950, 4),
     "tensorflow": Part("TensorFlow", "oracle", ("tensorflow", "tf_keras"), (), 810, 4),
     "torch": Part("PyTorch", "torch", ("torch",), (), 50, 0.5),
+    "trainers": Part(
+        "Lightning, Hugging Face Trainer", "trainers", ("torch", "lightning", "transformers", "accelerate"), (), 9, 1
+    ),
     "ray": Part("Ray", "ray", ("ray",), (), 18, 1),
     "browser": Part(
         "Chromium", "browser,site", ("playwright", "axe_playwright_python", "notebook", "voila"), CHROMIUM, 450, 7
@@ -52,6 +55,8 @@ SMOKE = (
 # Files whose examples and tests are of a part, and cannot be imported without its tools.
 WITH_TOOLS = {
     "gradlab/torch/": "torch",
+    "gradlab/torch/callbacks.py": "trainers",
+    "tests/torch/test_trainers.py": "trainers",
     "gradlab/keras/recording.py": "tensorflow",
     "gradlab/_app/voila_server.py": "browser",
     "notebooks/site/": "site",

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .._base.errors import InvalidArgumentError
 from .sharded import is_sharded, require_known_placements
@@ -12,7 +11,7 @@ from .sharded import is_sharded, require_known_placements
 if TYPE_CHECKING:
     import torch
 
-Pairs = "Iterable[tuple[str, torch.nn.Parameter]]"
+Pairs: TypeAlias = "Iterable[tuple[str, torch.nn.Parameter]]"
 _WRAPPED = {"_orig_mod", "_checkpoint_wrapped_module"}  # children that torch.compile and activation checkpoints add
 _REPLICATED = "torch.nn.parallel"  # DataParallel and DistributedDataParallel, whose child `module` is the model
 
@@ -89,14 +88,14 @@ def _named(model: Any) -> dict[str, torch.nn.Parameter]:
     if isinstance(model, torch.nn.Module):
         _require_whole(model)
         dropped = set(_wrapped_paths(model))
-        pairs = [(_without(dropped, name), p) for name, p in model.named_parameters()]
-    else:
-        try:
-            pairs = list(dict(model).items())
-        except (TypeError, ValueError):
-            kind = type(model).__name__
-            raise TypeError(f"model must be a torch.nn.Module or (name, parameter) pairs, got {kind}") from None
-    return dict(pairs)
+        named = dict(model.named_parameters())
+        inside = {_without(dropped, name): p for name, p in named.items()}
+        return inside if len(inside) == len(named) else named
+    try:
+        return dict(model)
+    except (TypeError, ValueError):
+        kind = type(model).__name__
+        raise TypeError(f"model must be a torch.nn.Module or (name, parameter) pairs, got {kind}") from None
 
 
 def _require_whole(model: torch.nn.Module) -> None:
@@ -119,8 +118,3 @@ def _wrapped_paths(model: torch.nn.Module) -> Iterator[str]:
 def _without(dropped: set[str], name: str) -> str:
     parts = name.split(".")
     return ".".join(part for k, part in enumerate(parts) if ".".join(parts[: k + 1]) not in dropped)
-
-
-def repeated(names: Iterable[str]) -> list[str]:
-    """Names that are there more than once."""
-    return [name for name, count in Counter(names).items() if count > 1]

@@ -109,6 +109,8 @@ class Recording:
 
     Attributes:
         recorder: what the steps go to.
+        scalars: the names that `note` takes.
+        steps: how many there are so far, those that are not handed over included.
 
     >>> import torch
     >>> w = torch.nn.Parameter(torch.ones(4))
@@ -134,9 +136,9 @@ class Recording:
         self.recorder = recorder
         self._optimizer, self._parameters, self._scaler = optimizer, tuple(parameters.values()), scaler
         self._known = {id(p) for p in self._parameters}
-        self._scalars, self._every = scalars, every
+        self.scalars, self._every = scalars, every
         self._clock = float("nan")
-        self._number = recorder.seen  # of the step to come
+        self.steps = recorder.seen
         self._doubted = False
         self._settle()
         recorder._elsewhere = self.flush
@@ -163,6 +165,7 @@ class Recording:
         >>> recording.recorder["largest"].tolist()
         [[1.0]]
         """
+        self._require_open()
         self._measure_all()
         self._by_hand = True
 
@@ -181,6 +184,7 @@ class Recording:
         >>> recording.recorder.skipped_steps
         1
         """
+        self._require_open()
         self._moved = require_room(self._optimizer, self._known)
         self._complete(None if self._unscaled else scale_of(self._scaler))
         self._commit(skipped=True)
@@ -193,8 +197,8 @@ class Recording:
         import torch
 
         for name, value in scalars.items():
-            if name not in self._scalars:
-                raise InvalidArgumentError(f"{name} is not among scalars={self._scalars} that record was given; add it")
+            if name not in self.scalars:
+                raise InvalidArgumentError(f"{name} is not among scalars={self.scalars} that record was given; add it")
             number = value.detach() if isinstance(value, torch.Tensor) else torch.as_tensor(value)
             if number.numel() != 1:
                 shape = tuple(number.shape)
@@ -223,6 +227,10 @@ class Recording:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def _require_open(self) -> None:
+        if not self._hooks:
+            raise InvalidArgumentError("this recording is closed; attach its recorder again with gl.torch.record")
+
     def _settle(self) -> None:
         """Make room for steps on the device that the parameters are on."""
         named = dict(zip(self.recorder.names, self._parameters, strict=True))
@@ -241,7 +249,7 @@ class Recording:
         self._by_hand = False  # whether the user said when to measure,
         self._unscaled = False  # whether its scaler has taken the scale off,
         self._awaited = False  # and whether its scaler has begun the step, and might skip it
-        self._counting = self._number % self.recorder.histogram_every == 0
+        self._counting = self.steps % self.recorder.histogram_every == 0
 
     def _after_backward(self) -> None:
         self._measure_all()
@@ -319,7 +327,7 @@ class Recording:
         now = time.perf_counter()
         numbers = {**self._noted, "seconds": now - self._clock, "scale": scale_of(self._scaler), "skipped": skipped}
         self._steps.append(self._found, self._counted, {name: x for name, x in numbers.items() if x is not None})
-        self._clock, self._number = now, self._number + 1
+        self._clock, self.steps = now, self.steps + 1
         self._begin()
         if len(self._steps) >= self._every:
             self.flush()
@@ -336,7 +344,7 @@ class Recording:
 
     def _look_twice(self, scale: Any) -> None:
         """Warn, once, if gradients have changed since backward as no clip changes them."""
-        if self._doubted or self._by_hand or not self._found or not is_looked_at(self._number):
+        if self._doubted or self._by_hand or not self._found or not is_looked_at(self.steps):
             return
         import torch.distributed as dist
 
@@ -347,7 +355,8 @@ class Recording:
             if g is not None
         ]
         processes = dist.get_world_size() if dist.is_available() and dist.is_initialized() else 1
-        if norms and (message := doubt(*np.transpose(norms), processes)):
+        after_backward, at_step = np.reshape(norms, (-1, 2)).T
+        if message := doubt(after_backward, at_step, processes):
             self._doubted = True
             warn(message, RecordingWarning)
 

@@ -47,7 +47,7 @@ class HostSteps:
         """How many entries of a gradient have which size."""
         return counted(g)
 
-    def norm(self, part: Part) -> float:
+    def norm(self, part: Any) -> float:
         """The norm of a gradient that was measured."""
         return float(careful(part)[0]) if isinstance(part, np.ndarray) else part[0][0]
 
@@ -93,7 +93,7 @@ class DeviceSteps:
         """How many entries of a gradient have which size."""
         return counted(g)
 
-    def norm(self, part: tuple[Tensor, Tensor, Tensor, Tensor]) -> float:
+    def norm(self, part: Any) -> float:
         """The norm of a gradient that was measured. It waits for the device."""
         return float(part[0])
 
