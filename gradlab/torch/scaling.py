@@ -102,7 +102,10 @@ def _stepping(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _of(optimizer: Any) -> list[Listener]:
-    return list(_listeners.get(innermost(optimizer), ()))
+    import torch
+
+    inner = innermost(optimizer)
+    return list(_listeners.get(inner, ())) if isinstance(inner, torch.optim.Optimizer) else []
 
 
 def innermost(optimizer: Any) -> Any:

@@ -6,7 +6,6 @@ The backend "aot_eager" runs the graphs that Dynamo takes without a compiler of 
 from __future__ import annotations
 
 import contextlib
-from typing import Any
 
 import pytest
 
@@ -76,10 +75,9 @@ def test_compiled_autograd_is_warned_of(told: bool) -> None:
     torch._dynamo.reset()
     net = model()
     optimizer = torch.optim.SGD(net.parameters(), 0.1)
-    backward = torch.compile(lambda: loss_of(net, 0).backward(), backend="aot_eager")
     with gl.torch.record(gl.Recorder(), net, optimizer) as recording:
         with torch._dynamo.config.patch(compiled_autograd=True):
-            backward()
+            torch.compile(lambda: loss_of(net, 0).backward(), backend="aot_eager")()
         expected = [norms(gradients(net, 0))]
         if told:
             recording.measure()
