@@ -70,6 +70,16 @@ def percent_within(share: float, low: float, high: float, digits: int = 1) -> st
     return said if least == most else f"{said} ({least} to {most})"
 
 
+def percent_of_many_within(share: float, low: float, high: float) -> str:
+    """`percent_of_many`, with its bounds where it is an estimate and they show.
+
+    >>> percent_of_many_within(0.0, 0.0, 0.002), percent_of_many_within(0.1, 0.1, 0.1)
+    ('0% (0% to 0.2%)', '10.0%')
+    """
+    said, least, most = (percent_of_many(x) for x in (share, low, high))
+    return said if least == most else f"{said} ({least} to {most})"
+
+
 def counted(count: int, noun: str) -> str:
     """So many of them.
 

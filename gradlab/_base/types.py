@@ -16,6 +16,7 @@ else:
 
 Number: TypeAlias = float | np.number | Array  # a hyperparameter, say: a number, or an array of shape ()
 A = TypeVar("A", bound=Array)  # one kind of array in, the same kind out
+EachA = TypeVar("EachA", np.ndarray, "jax.Array")  # the same, for code that is checked with each of them
 MaybeA = TypeVar("MaybeA", bound=Array | None)
 
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .._base.numbers import counted, number, percent
+from .._base.numbers import counted, number
 from ..figures.clipping import ClippingView
 from ..live import Button, Description, Drag, Items, Menu, Slider
 from ..models import char_rnn
@@ -34,12 +34,12 @@ class Answer(NamedTuple):
 
 def _keeps_95(trace: Answer) -> tuple[bool, str]:
     fired = trace.what_if.fraction_fired
-    return 0.02 <= fired <= 0.05, f"{percent(fired, 1)} are clipped now"
+    return 0.02 <= fired <= 0.05, f"{trace.what_if.percent()} are clipped now"
 
 
 def _turns_little(trace: Answer) -> tuple[bool, str]:
     answer, turn = trace.what_if, _median_turn(trace.what_if)
-    now = f"{percent(answer.fraction_fired, 1)} and {turn:.1f} degrees now"
+    now = f"{answer.percent()} and {turn:.1f} degrees now"
     if answer.kind != _KINDS["norm"]:
         return False, f"{now}, but by another clip"
     return answer.fraction_fired >= 2 / 3 and turn < 5, now
@@ -171,11 +171,10 @@ class clipping(Lab):
 
     def describe(self, trace: Answer) -> Description:
         answer, method = trace.what_if, dict(METHODS)[next(m for m, k in _KINDS.items() if k == trace.what_if.kind)]
-        fired, steps = percent(answer.fraction_fired, 1), counted(answer.steps, "step")
+        fired, steps = answer.percent(), counted(answer.steps, "step")
         turn, peak = f"{_median_turn(answer):.1f} degrees", np.argmax(np.nan_to_num(answer.norm_before))
         shares, more = answer.share_by_tensor, len(answer.names) - _NAMED
         most = np.argsort(-shares, kind="stable")[:_NAMED].tolist() if more > 0 else range(len(shares))
-        factor = answer.factor[np.isfinite(answer.factor)]
         run = f"run recorded with {_limited(trace.run)}" if self.trained else "recorded run"
         return Description(
             alt=f"Clipping by {method} at {number(answer.limit)} fires on {fired} of {steps} of the {run}; the "
@@ -185,14 +184,15 @@ class clipping(Lab):
                 ("clip by", method),
                 ("limit", number(answer.limit)),
                 ("steps on which it fires", fired),
-                ("median factor", number(np.median(factor)) if factor.size else "none is finite"),
+                ("median factor", "none is finite" if np.isnan(factor := answer.median_factor) else number(factor)),
                 ("median turn", turn),
                 ("largest turn", f"{np.nan_to_num(answer.angle).max():.1f} degrees"),
-                *((f"fires on {answer.names[k]}", percent(shares[k], 1)) for k in most),
+                *((f"fires on {answer.names[k]}", answer.percent_of(k)) for k in most),
                 *([("tensors on which it fires less", f"{more}")] if more > 0 else []),
                 *([("shown as", f"every {every(self.runs[trace.run])}")] if answer.stride > 1 else []),
                 *self._ends(trace),
-                ("exact or estimate", "exact" if answer.exact else "estimate from histograms"),
+                *([("steps that were skipped", number(answer.skipped))] if answer.skipped else []),
+                ("exact or estimate", "exact" if answer.exact else _estimated(answer)),
             ),
         )
 
@@ -244,3 +244,9 @@ def _end(run: Recorder, unit: str) -> str:
     loss = _loss(run)[1]
     loss = loss[np.isfinite(loss)]
     return f"{float(np.mean(loss[-30:])):.2f}{unit}" if loss.size else "not recorded"
+
+
+def _estimated(answer: WhatIf) -> str:
+    """From what the estimates of an answer come."""
+    alone = answer.kind == _KINDS["value"] and answer.stride == 1
+    return "estimate from histograms" if alone else f"estimate: {answer.note}"

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .._base.numbers import counted, number, percent
+from .._base.numbers import counted, number, percent, percent_within
 from ..figures.run_layers import Layers, LayersView
 from ..figures.run_rows import MOST_ROWS
 from ..live import Description, Drag, Items, LiveFigure, Menu
@@ -53,7 +53,7 @@ def _not_as_usual(trace: Answer) -> tuple[bool, str]:
     share, part = trace.what_if.fraction_fired, float(trace.shares.max())
     if not trace.is_global:
         return False, "That is the clip by the norm of each tensor now"
-    now = f"It fires on {percent(share, 1)}, and the largest part there is {percent(part)} now"
+    now = f"It fires on {trace.what_if.percent()}, and the largest part there is {percent(part)} now"
     return 0 < share <= 0.02 and part <= 0.45, now
 
 
@@ -184,13 +184,15 @@ class run_layers(RunLab):
         most = int(np.argmax(np.nan_to_num(shares)))
         method, limit = dict(METHODS)["global" if trace.is_global else "norm"], number(answer.limit)
         steps = counted(answer.steps, "step")
-        fires = f"fires on {_finer(answer.fraction_fired)} of {steps}"
-        said = f"fires most on {rec.names[most]}, on {_finer(shares[most])} of its {steps}"
+        overall = _finer(answer.fraction_fired, *answer.bounds)
+        fires = f"fires on {overall} of {steps}"
+        said = f"fires most on {rec.names[most]}, on {self._share(trace, most)} of its {steps}"
         if trace.is_global:
             said = f"{fires}; there {rec.names[most]} is {_finer(shares[most])} of the squared norm"
         bad, tensors = rec.nonfinite_steps, counted(len(rec.names), "tensor")
         names = sorted(range(len(shares)), key=lambda k: -np.nan_to_num(shares[k]))
-        what = "of the squared norm where it fires" if trace.is_global else "of its steps"
+        where = "where it fires" if rec.stride == 1 else f"of the largest step of every {rec.stride:,} where it fires"
+        what = f"of the squared norm {where}" if trace.is_global else "of its steps"
         return Description(
             alt=f"Norms of {tensors} over {steps}, with a limit of {limit} on the "
             f"{method}: it {said}." + (f" {counted(bad, 'step')} with NaN or Inf." if bad else ""),
@@ -198,19 +200,27 @@ class run_layers(RunLab):
             table=(
                 ("clip by", method),
                 ("limit", limit),
-                ("steps on which it fires", _finer(answer.fraction_fired)),
-                *((rec.names[k], f"{_finer(shares[k])} {what}") for k in names[:_SHOWN]),
+                ("steps on which it fires", overall),
+                *((rec.names[k], f"{self._share(trace, k)} {what}") for k in names[:_SHOWN]),
                 *([("more tensors", f"{len(names) - _SHOWN}")] if len(names) > _SHOWN else []),
                 (f"norm of {rec.names[trace.tensor]}", self._norms_of(trace.tensor)),
                 ("suggestion", self._reason),
                 ("steps with NaN or Inf", f"{bad}"),
+                *([("steps that were skipped", number(answer.skipped))] if answer.skipped else []),
                 ("shown as", f"every {every(rec)}"),
             ),
         )
 
     def _norms_of(self, tensor: int) -> str:
         low, middle, high, largest = (number(x) for x in self._norms[:, tensor])
-        return f"{low} (10%), {middle} (median), {high} (90%), {largest} (largest)"
+        error = float(self.rec.quantile_error[tensor])
+        within = f"; the first three within {number(100 * error, 2)}%" if error else ""
+        return f"{low} (10%), {middle} (median), {high} (90%), {largest} (largest){within}"
+
+    def _share(self, trace: Answer, tensor: int) -> str:
+        """The share of a tensor in words, with its bounds where it is an estimate."""
+        share = trace.shares[tensor]
+        return _finer(share) if trace.is_global else _finer(share, *trace.what_if.bounds_by_tensor[:, tensor])
 
     def columns(self, trace: Answer) -> dict[str, np.ndarray]:
         return {
@@ -219,5 +229,7 @@ class run_layers(RunLab):
         }  # fmt: skip
 
 
-def _finer(share: float) -> str:
-    return percent(share) if share in (0, 1) or 0.01 <= share <= 0.99 else percent(share, 1)
+def _finer(share: float, low: float | None = None, high: float | None = None) -> str:
+    """A share in percent, finer near 0 and 1, and its bounds where they show."""
+    digits = 0 if share in (0, 1) or 0.01 <= share <= 0.99 else 1
+    return percent_within(share, share if low is None else low, share if high is None else high, digits)

@@ -194,6 +194,13 @@ class Buckets:
         return int(sketch.nonfinite(self._data["sketch"])[-1])
 
     @property
+    def nonfinite_by_tensor(self) -> np.ndarray:
+        """(tensors,) on how many steps, skipped ones too, each held NaN or Inf."""
+        rows = self._data["sketch"][len(self.names) + 2 : -1]
+        found: np.ndarray = sketch.nonfinite(rows) + rows[:, sketch.SKIPPED]
+        return found
+
+    @property
     def overflows(self) -> np.ndarray:
         """(tensors,) on how many of the skipped steps each held NaN or Inf."""
         tensors = len(self.names)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._base.arrays import namespace
-from .measure import A
+from .._base.types import EachA as A
 
 GLOBAL, LEADING, LARGEST, SKIPPED, SCALE, SCALARS = range(6)
 # Norm over all tensors, largest norm of any of them, largest |entry| with Inf where one is not finite, whether the step

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._base.arrays import CACHED, namespace, pieces, quiet
+from .._base.types import EachA as A
 
 if TYPE_CHECKING:
     import jax
-
-A = TypeVar("A", np.ndarray, "jax.Array")
 
 BINS = 64
 LOWEST = -32  # bin k holds |entries| in [2**(k+LOWEST), 2**(k+LOWEST+1)); the first and last bins hold all beyond

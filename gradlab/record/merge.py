@@ -13,9 +13,10 @@ import numpy as np
 
 from .._base.arrays import namespace, quiet
 from .._base.errors import InvalidArgumentError
+from .._base.types import EachA as A
 from . import each, sketch
 from .layout import Layout
-from .measure import BINS, A, together
+from .measure import BINS, together
 
 Columns = dict[str, np.ndarray]
 

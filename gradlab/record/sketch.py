@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from .._base.arrays import is_jax, namespace, quiet
-from .measure import A
+from .._base.types import EachA as A
 
 PARTS = 560  # bins to each power of two: a number is known to 0.06 %
 OLD_PARTS = 8  # of recordings of version 2, evenly spaced: known to 6 %
@@ -235,20 +235,20 @@ def _ends(at: np.ndarray, k: np.ndarray, shift: np.ndarray) -> tuple[np.ndarray,
 
 
 @quiet
-def quantiles(sketch: np.ndarray, percents: Sequence[float], parts: int) -> np.ndarray:
+def quantiles(sketch: np.ndarray, percents: Sequence[float], parts: int, zeros: bool = False) -> np.ndarray:
     """(percents, rows) percentiles of the finite numbers above 0 as `np.percentile` has them; 0 of a row without any.
 
-    Each is within `error` of the true one.
+    With `zeros` numbers that are 0 count, too. Each is within `error` of the true one.
     """
-    passed = np.cumsum(sketch[:, FIRST:-1], axis=1, dtype=np.int64)
-    total, rows = passed[:, -1], np.arange(len(sketch))
+    passed = np.cumsum(np.concatenate([sketch[:, ZEROS:FIRST] * zeros, sketch[:, FIRST:-1]], axis=1), axis=1)
+    total, rows = passed[:, -1].astype(np.int64), np.arange(len(sketch))
     shift = sketch[:, SHIFT]
 
     def number(rank: np.ndarray) -> np.ndarray:
         """About the number of this rank, from 0, in each row."""
         place = np.minimum((passed <= rank[:, None]).sum(axis=1), passed.shape[1] - 1)
-        low, high = _ends(edges(parts), sketch[rows, LOWEST] + place, shift)
-        found: np.ndarray = 2 * low * (high / (low + high))
+        low, high = _ends(edges(parts), sketch[rows, LOWEST] + place - 1, shift)
+        found: np.ndarray = np.where(place == 0, 0, 2 * low * (high / (low + high)))
         return found
 
     found = []

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._base.arrays import namespace
+from .._base.types import EachA as A
 from . import each, merge, sketch
 from .layout import Layout
-from .measure import BINS, A, careful, flat, largest_of, sum_of_squares, well_inside
+from .measure import BINS, careful, flat, largest_of, sum_of_squares, well_inside
 from .measure import histogram as entries_by_size
 
 if TYPE_CHECKING:

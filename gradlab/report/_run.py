@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._base.numbers import number
 from ..record import Recorder
-from ..record.summary import norm_at
+from ..record.summary import norm_at, norm_error
 
 if TYPE_CHECKING:
     from ..record.summary import Summary
@@ -42,10 +43,16 @@ class Run:
         """The median global norm of all steps; NaN without any that is finite and not 0."""
         return norm_at(self.rec, 50) if self.summary else math.nan
 
+    @property
+    def median_in_words(self) -> str:
+        """The median, and how exact it is."""
+        error = norm_error(self.rec) if self.summary else 0.0
+        return number(self.median) + (f" (within {number(100 * error, 2)}%)" if error else "")
+
     @cached_property
     def finite_norms(self) -> np.ndarray:
-        """The global norms of buckets, but for those that are 0, NaN or Inf."""
-        norms = self.rec.global_norm.astype(np.float64)
+        """The global norms of buckets, but for those that are 0, NaN or Inf, or of skipped steps alone."""
+        norms = self.rec.global_norm[self.rec.taken > 0].astype(np.float64)
         return norms[np.isfinite(norms) & (norms > 0)]
 
     @cached_property

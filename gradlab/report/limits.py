@@ -7,14 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from .._base.numbers import counted, number
+from .._base.numbers import counted, in_full, number
 from .._base.numbers import percent_of_many as percent
+from .._base.numbers import percent_of_many_within as percent_within
 from ..figures.report import Shares, shares_figure
+from ..record import WhatIf
+from ..record.summary import points, shows
 from ._html import Section, moving, paragraph, picture, table
 from ._run import Run
 
 CURVE = 49  # limits along the curve
-_ALIKE = "The norms differ by less than the sizes by which steps were counted: none stands out, and none needs a limit."
+_ALIKE = "All norms are nearly the same: none stands out, and none needs a limit."
 
 
 def limits(run: Run) -> Section:
@@ -22,24 +25,27 @@ def limits(run: Run) -> Section:
     limit, title = run.limit, "How often a limit would have fired"
     if limit is None:
         return Section("limits", title, "No limit can be suggested: no step has a finite gradient that is not 0.")
-    rec = run.rec
-    share = rec.what_if(clip_global_norm=limit).fraction_fired
-    sentence = (
-        f"{_who(run)} {number(limit)} on the global norm fires on {percent(share)} of {counted(rec.seen, 'step')}."
-    )
-    return Section("limits", title, sentence, partial(_body, run, limit, share, sentence))
+    answer = run.rec.what_if(clip_global_norm=limit)
+    steps = counted(answer.steps, "step") + (f" that were taken, {answer.skipped:,} were not" if answer.skipped else "")
+    sentence = f"{_who(run)} {in_full(limit)} on the global norm fires on {_fires(answer)} of {steps}."
+    return Section("limits", title, sentence, partial(_body, run, limit, answer, sentence))
 
 
-def _body(run: Run, limit: float, share: float, sentence: str) -> str:
+def _fires(answer: WhatIf) -> str:
+    """The share of steps, with its bounds where it is an estimate."""
+    return percent_within(answer.fraction_fired, *answer.bounds)
+
+
+def _body(run: Run, limit: float, answer: WhatIf, sentence: str) -> str:
     rec, by_tensor = run.rec, run.rec.what_if(clip_norm=limit).share_by_tensor
     order = np.argsort(-by_tensor, kind="stable")
     if not run.finite_norms.size:
         return _tables(run, order)
     curve = _curve(run, limit)
     fired = np.array([rec.what_if(clip_global_norm=x).fraction_fired for x in curve])
-    shares = Shares(curve, fired, limit, share, [rec.names[k] for k in order], by_tensor[order])
+    shares = Shares(curve, fired, limit, answer.fraction_fired, [rec.names[k] for k in order], by_tensor[order])
     alt = f"Share of steps on which a limit fires, falling as the limit grows. {sentence}"
-    return picture("shares", partial(shares_figure, shares), alt) + _reason(run, share) + _tables(run, order)
+    return picture("shares", partial(shares_figure, shares), alt) + _reason(run, answer) + _tables(run, order)
 
 
 def _who(run: Run) -> str:
@@ -52,20 +58,21 @@ def _curve(run: Run, limit: float) -> np.ndarray:
     return np.unique([*np.geomspace(min(low, limit / 1.5), max(high, limit * 1.5), CURVE), limit])
 
 
-def _reason(run: Run, share: float) -> str:
+def _reason(run: Run, answer: WhatIf) -> str:
     """Why this limit, in words."""
     summary = run.summary
     if summary is None:
         return ""
-    suggested = number(summary.suggested)
+    suggested = in_full(summary.suggested)
     top = run.finite_norms.max() / summary.suggested
     tail = f"What is above is the tail, up to {number(top)} times the limit." if top > 1 else _ALIKE
+    about = "" if run.rec.known.all() else "about "
     why = (
-        f"Why {suggested}: nine of ten recorded steps have a smaller norm and stay as they are. {tail} A limit near "
-        f"the median, {number(run.median)}, would scale down every other step, a smaller learning rate by another "
-        f"name; one far above {number(summary.limits[-1])}, the 99th percentile, would hardly ever act."
+        f"Why {suggested}: {about}nine of ten recorded steps have a smaller norm and stay as they are. {tail} A limit "
+        f"near the median, {run.median_in_words}, would scale down every other step, a smaller learning rate by "
+        f"another name; one far above {in_full(summary.limits[-1])}, the 99th percentile, would hardly ever act."
     )
-    asked = "" if run.asked is None else f" Your limit fires on {percent(share)}; the suggested one is {suggested}."
+    asked = "" if run.asked is None else f" Your limit fires on {_fires(answer)}; the suggested one is {suggested}."
     return paragraph(why + asked)
 
 
@@ -73,14 +80,25 @@ def _tables(run: Run, order: np.ndarray) -> str:
     rec, summary = run.rec, run.summary
     limits = {*(summary.limits if summary else ()), *([run.limit] if run.limit else ())}
     some = sorted(limits)
-    overall = [(number(x), percent(rec.what_if(clip_global_norm=x).fraction_fired), _is(run, x)) for x in some]
-    each = [rec.what_if(clip_norm=x).share_by_tensor for x in some]
-    by_tensor = [(rec.names[k], *(percent(float(shares[k])) for shares in each)) for k in order]
-    return table("Limits on the global norm", ("limit", "fires on", ""), overall) + table(
-        "Limits on the norm of each tensor alone, by effect",
-        ("tensor", *(f"limit {number(x)}" for x in some)),
-        by_tensor,
+    overall = [(in_full(x), _fires(rec.what_if(clip_global_norm=x)), _is(run, x)) for x in some]
+    each = [rec.what_if(clip_norm=x) for x in some]
+    by_tensor = [(rec.names[k], *(percent(float(e.share_by_tensor[k])) for e in each)) for k in order]
+    return (
+        table("Limits on the global norm", ("limit", "fires on", ""), overall)
+        + table(
+            "Limits on the norm of each tensor alone, by effect",
+            ("tensor", *(f"limit {in_full(x)}" for x in some)),
+            by_tensor,
+        )
+        + _doubt(each)
     )
+
+
+def _doubt(each: list[WhatIf]) -> str:
+    """By how much the shares by tensor can be wrong, if that shows."""
+    doubt = max((float(np.abs(e.bounds_by_tensor - e.share_by_tensor).max(initial=0)) for e in each), default=0.0)
+    said = f"Shares by tensor are estimates here, at most {points(doubt)} points from the true ones."
+    return paragraph(said) if shows(doubt) else ""
 
 
 def _is(run: Run, limit: float) -> str:
@@ -117,15 +135,21 @@ def by_layer(run: Run) -> Section | None:
     """The lab that shows a limit on every tensor."""
     if run.limit is None or not run.finite_norms.size:
         return None
-    share = run.rec.what_if(clip_norm=run.limit).share_by_tensor
-    most, never = int(share.argmax()), int((share == 0).sum())
-    sentence = f"{number(run.limit)} on the norm of each tensor alone "
+    answer = run.rec.what_if(clip_norm=run.limit)
+    share, (_, high) = answer.share_by_tensor, answer.bounds_by_tensor
+    most, never = int(share.argmax()), int((high == 0).sum())
+    sentence = f"{in_full(run.limit)} on the norm of each tensor alone "
     if share[most]:
-        sentence += f"fires most on {run.rec.names[most]}, on {percent(share[most])} of the steps"
+        sentence += f"fires most on {run.rec.names[most]}, on {_of(answer, most)} of the steps"
         sentence += f"; on {number(never)} of {counted(len(share), 'tensor')} it never does." if never else "."
     else:
         sentence += "never fires."
     return Section("layers", "Layer by layer", sentence, partial(_layers, run, run.limit))
+
+
+def _of(answer: WhatIf, tensor: int) -> str:
+    low, high = answer.bounds_by_tensor[:, tensor].tolist()
+    return percent_within(float(answer.share_by_tensor[tensor]), low, high)
 
 
 def _layers(run: Run, limit: float) -> str:
@@ -137,9 +161,10 @@ def _layers(run: Run, limit: float) -> str:
 
 
 def _neighbors(run: Run, limit: float) -> str:
-    half, double = (percent(run.rec.what_if(clip_global_norm=limit * by).fraction_fired) for by in (0.5, 2))
-    alone = run.rec.what_if(clip_norm=limit)
+    half, double = (float(f"{limit * by:.3g}") for by in (0.5, 2))  # as they are printed
+    low, high = (_fires(run.rec.what_if(clip_global_norm=x)) for x in (half, double))
+    alone = _fires(run.rec.what_if(clip_norm=limit))
     return (
-        f"Half that limit, {number(limit / 2)}, would fire on {half} of the steps, and double, {number(2 * limit)}, on "
-        f"{double}; {number(limit)} on the norm of each tensor alone on {percent(alone.fraction_fired)}."
+        f"Half that limit, {number(half)}, would fire on {low} of the steps, and double, {number(double)}, on {high}; "
+        f"{in_full(limit)} on the norm of each tensor alone on {alone}."
     )

@@ -9,6 +9,7 @@ import numpy as np
 
 from .._base.numbers import counted, listed, number
 from ..figures.report import Course, course_figure, map_figure, nonfinite_figure
+from ..record.summary import medians
 from ._html import Section, paragraph, picture, table
 from ._run import Run
 
@@ -20,7 +21,9 @@ def overview(run: Run) -> Section:
     """The size of the run, a map of its norms, and a table of its tensors."""
     rec = run.rec
     entries = sum(rec.sizes)
-    sentence = f"{counted(rec.seen, 'step')} of {counted(len(rec.names), 'tensor')} with {counted(entries, 'entry')}"
+    skipped = f" ({rec.skipped_steps:,} of them skipped)" if rec.skipped_steps else ""
+    steps = f"{counted(rec.seen, 'step')}{skipped}"
+    sentence = f"{steps} of {counted(len(rec.names), 'tensor')} with {counted(entries, 'entry')}"
     kept = (
         "every step has a bucket of its own" if rec.stride == 1 else f"in {counted(len(rec), 'bucket')}: {run.merged}"
     )
@@ -29,8 +32,7 @@ def overview(run: Run) -> Section:
 
 def _overview(run: Run) -> str:
     rec = run.rec
-    norm = rec["norm"].astype(float)
-    typical = np.nan_to_num(np.median(norm, axis=0))
+    norm, typical = rec["norm"].astype(float), medians(rec)
     loud = int(typical.argmax())
     alt = (
         f"Map of the norm of {counted(len(rec.names), 'tensor')} over {counted(rec.seen, 'step')}; the loudest is "
@@ -41,7 +43,7 @@ def _overview(run: Run) -> str:
 
 def _tensors(run: Run, typical: np.ndarray) -> str:
     rec = run.rec
-    largest, bad = rec["largest"].max(axis=0), (rec["nonfinite"] > 0).sum(axis=0)
+    largest, bad = rec["largest"].max(axis=0), rec.nonfinite_by_tensor
     order = np.argsort(-typical, kind="stable")
     rows = [
         (
@@ -54,8 +56,9 @@ def _tensors(run: Run, typical: np.ndarray) -> str:
         )
         for k in map(int, order)
     ]
-    of = "buckets" if rec.stride > 1 else "steps"
-    head = ("tensor", "shape", "entries", "median norm", "largest entry", f"{of} with NaN or Inf")
+    error = float(rec.quantile_error.max())
+    middle = f"median norm (within {number(100 * error, 2)}%)" if error else "median norm"
+    head = ("tensor", "shape", "entries", middle, "largest entry", "steps with NaN or Inf")
     return table("Tensors, the loudest first", head, rows)
 
 
@@ -75,11 +78,11 @@ def _course(run: Run, sentence: str) -> str:
 def _norms(run: Run) -> str:
     if not run.finite_norms.size:
         return "No step has a gradient that is finite and not 0."
-    norms, median = run.rec.global_norm, run.median
+    norms, median = np.where(run.rec.taken > 0, run.rec.global_norm, np.nan), run.median
     at = int(np.where(np.isfinite(norms), norms, -1).argmax())
     times = f", {number(norms[at] / median)} times that," if norms[at] >= 2 * median else ""
     return (
-        f"The median gradient norm is {number(median)}; the largest{times} is {number(norms[at])} "
+        f"The median gradient norm is {run.median_in_words}; the largest{times} is {number(norms[at])} "
         f"at step {int(run.rec.peak[at])}."
     )
 
@@ -111,17 +114,17 @@ def _some_rows(run: Run) -> str:
 
 
 def nonfinite(run: Run) -> Section:
-    """How many steps held such, when it began, and in which tensors."""
+    """How many steps that were taken held such, when it began, and in which tensors."""
     rec, title = run.rec, "Steps that are not finite"
-    count = rec["nonfinite"]
-    rows = np.flatnonzero(count.any(axis=1))
-    if not rows.size:
+    count, taken = rec["nonfinite"], rec.seen - rec.skipped_steps
+    rows = np.flatnonzero(count.any(axis=1) & (rec.taken > 0) & ~np.isfinite(rec.global_norm))
+    if not rec.nonfinite_steps:
+        if rec.skipped_steps:
+            return Section("nonfinite", title, f"None of the {number(taken)} steps that were taken held NaN or Inf.")
         return Section("nonfinite", title, f"No step of {number(rec.seen)} held NaN or Inf.")
     first = [rec.names[k] for k in np.flatnonzero(count[rows[0]])]
-    sentence = (
-        f"{number(rec.nonfinite_steps)} of {counted(rec.seen, 'step')} held NaN or Inf, first {_when(run, rows[0])} "
-        f"in {listed(first)}."
-    )
+    of = f"{counted(taken, 'step')} that were taken" if rec.skipped_steps else counted(taken, "step")
+    sentence = f"{number(rec.nonfinite_steps)} of {of} held NaN or Inf, first {when(run, rows[0])} in {listed(first)}."
     return Section("nonfinite", title, sentence, partial(_nonfinite, run, rows, sentence))
 
 
@@ -134,7 +137,8 @@ def _nonfinite(run: Run, rows: np.ndarray, sentence: str) -> str:
     return shown + paragraph(advice) + _places(run, rows)
 
 
-def _when(run: Run, row: int) -> str:
+def when(run: Run, row: int) -> str:
+    """In which steps a bucket lies."""
     many = int(run.rec.bucket_steps[row])
     return f"in step{'s' * (many > 1)} {_steps(int(run.rec.step[row]), many)}"
 
@@ -171,8 +175,14 @@ def _lines(run: Run) -> list[str]:
     ]
     if rec.stride > 1:
         lines.append(
-            f"The run had more steps than the recorder has buckets: {run.merged}. How often limits fire is counted "
-            "over all steps, by sizes an eighth of a factor 2 apart; between two such sizes the share is an estimate."
+            f"The run had more steps than the recorder has buckets: {run.merged}. How often limits on the global norm "
+            "fire is counted step by step. How often they fire on single tensors is counted by sizes up to "
+            f"{number(100 * float(rec.quantile_error.max()), 2)}% apart from what is printed: an estimate, with bounds."
+        )
+    if lost := int((~rec.known).sum()):
+        lines.append(
+            f"Of {counted(lost, 'step')} the single global norms are not known: shares are estimates, with bounds. A "
+            "traced run keeps the last gl.Recorder(ring=...) of them, and all if its state is absorbed in time."
         )
     sampled = len(rec.sampled[0])
     if 0 < sampled < sum(rec.sizes):
