@@ -112,8 +112,6 @@ def innermost(optimizer: Any) -> Any:
     """The optimizer inside wrappers such as Accelerate's and Lightning's, which is the one that steps."""
     import torch
 
-    while isinstance(
-        inner := vars(optimizer).get("optimizer", vars(optimizer).get("_optimizer")), torch.optim.Optimizer
-    ):
-        optimizer = inner
-    return optimizer
+    own = getattr(optimizer, "__dict__", {})
+    inner = own.get("optimizer", own.get("_optimizer"))
+    return innermost(inner) if isinstance(inner, torch.optim.Optimizer) else optimizer

@@ -280,6 +280,19 @@ def test_steps_that_the_loop_itself_skips() -> None:
     assert np.isnan(recording.recorder["scale"]).all()
 
 
+def test_other_objects_may_be_given_to_a_scaler() -> None:
+    class Unhashable:
+        __slots__ = ("param_groups",)
+        __hash__ = None  # type: ignore[assignment]
+
+    net, other = model(), Unhashable()
+    other.param_groups = []
+    optimizer, scaler = torch.optim.SGD(net.parameters(), 0.1), torch.amp.GradScaler("cpu")
+    with gl.torch.record(gl.Recorder(), net, optimizer):
+        scaler.scale(torch.ones(()))
+        scaler.unscale_(other)
+
+
 class OwnScaler:
     """A loss scale of somebody's own, with a GradScaler's methods; skips where a gradient is not finite."""
 
