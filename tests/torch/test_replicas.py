@@ -32,26 +32,34 @@ def rows_of(rank: int) -> slice:
     return slice(rank * HALF, (rank + 1) * HALF)
 
 
-def recorded(net: Any, plain: Any, rank: int, loop: Callable[..., None] | None = None, **kwargs: Any) -> Result:
-    """What a recorder has of a loop on `net`, and the norms of the whole batch's gradients by hand.
+def recorded(
+    net: Any, plain: Any, rank: int, loop: Callable[..., None] | None = None, scaled: bool = False, **kwargs: Any
+) -> Result:
+    """What a recorder has of a loop on `net`, with a GradScaler or without, and the norms of the whole batch by hand.
 
     `plain` has the weights of `net` in each step, in one piece.
     """
     optimizer = torch.optim.SGD(net.parameters(), 0.1)
     whole = torch.optim.SGD(plain.parameters(), 0.1)
     expected, entries, counts = [], [], []
+    scaler = torch.amp.GradScaler("cpu", enabled=scaled)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         with gl.torch.record(gl.Recorder(histogram_every=1), net, optimizer, **kwargs) as recording:
             for step in range(STEPS):
                 net.zero_grad()
-                (loop or _backward)(net, step, rank, recording)
+                if scaled:
+                    scaler.scale(loss_of(net, step, rows_of(rank))).backward()
+                else:
+                    (loop or _backward)(net, step, rank, recording)
                 by_hand = gradients(plain, step)
                 expected.append(norms(by_hand))
                 entries.append(np.concatenate([g.reshape(-1) for g in by_hand]))
                 counts.append([g.size for g in by_hand])
+                scaler.unscale_(optimizer)
                 torch.nn.utils.clip_grad_norm_(net.parameters(), CLIP)
-                optimizer.step()
+                scaler.step(optimizer)
+                scaler.update()
                 whole.zero_grad()
                 loss_of(plain, step).backward()
                 torch.nn.utils.clip_grad_norm_(plain.parameters(), CLIP)
@@ -107,6 +115,7 @@ def ddp_loops(rank: int) -> dict[str, Result]:
     torch._dynamo.config.suppress_errors = False
     found = {
         "plain": of(Ddp(model())),
+        "a GradScaler": of(Ddp(model()), scaled=True),
         "micro-batches": of(Ddp(model()), _micro_batches),
         "static graph": of(Ddp(model(), static_graph=True)),
         "gradients as views": of(Ddp(model(), gradient_as_bucket_view=True, bucket_cap_mb=1e-5)),
@@ -132,6 +141,7 @@ def ddp() -> list[dict[str, Result]]:
 
 DDP = [
     "plain",
+    "a GradScaler",
     "micro-batches",
     "static graph",
     "gradients as views",
@@ -175,6 +185,7 @@ def fsdp_loops(rank: int) -> dict[str, Any]:
     found: dict[str, Any] = {
         "plain": recorded(sharded(), model(), rank),
         "layers": recorded(sharded(True), model(), rank),
+        "a GradScaler": recorded(sharded(), model(), rank, scaled=True),
         "micro-batches": recorded(sharded(True), model(), rank, micro_batches),
         "replicated": recorded(sharded(mesh=init_device_mesh("cpu", (2, 1), mesh_dim_names=("a", "b"))), model(), rank),
         "compiled": recorded(torch.compile(sharded(), backend="aot_eager"), model(), rank),
@@ -205,7 +216,7 @@ def fsdp() -> list[dict[str, Any]]:
     return processes.run(fsdp_loops)
 
 
-@pytest.mark.parametrize("loop", ["plain", "layers", "micro-batches", "replicated", "compiled"])
+@pytest.mark.parametrize("loop", ["plain", "layers", "a GradScaler", "micro-batches", "replicated", "compiled"])
 def test_fsdp2(fsdp: list[dict[str, Any]], loop: str) -> None:
     for of_rank in fsdp:
         result = of_rank[loop]
