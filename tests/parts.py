@@ -29,9 +29,9 @@ CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 PARTS = {
     "exhaustive": Part("all cases, where the default run tries some", "test", (), (), 950, 4),
     "tensorflow": Part("TensorFlow", "oracle", ("tensorflow", "tf_keras"), (), 810, 4),
-    "torch": Part("PyTorch", "torch", ("torch",), (), 50, 0.5),
+    "torch": Part("PyTorch", "torch", ("torch",), (), 210, 2),
     "trainers": Part(
-        "Lightning, Hugging Face Trainer", "trainers", ("torch", "lightning", "transformers", "accelerate"), (), 9, 1
+        "Lightning, Hugging Face Trainer", "trainers", ("torch", "lightning", "transformers", "accelerate"), (), 10, 1
     ),
     "ray": Part("Ray", "ray", ("ray",), (), 18, 1),
     "browser": Part(

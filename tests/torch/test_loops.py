@@ -471,6 +471,14 @@ def test_closed_it_leaves_no_hook() -> None:
     assert not any(p._post_accumulate_grad_hooks for p in net.parameters())
 
 
+def test_a_step_without_any_gradient_is_a_row_of_zeros() -> None:
+    net = model()
+    optimizer = torch.optim.SGD(net.parameters(), 0.1)
+    with gl.torch.record(gl.Recorder(), net, optimizer) as recording:
+        optimizer.step()
+    assert_rows(recording.recorder, [[0, 0, 0, 0]])
+
+
 def test_a_backward_that_raised_does_not_stop_the_recording() -> None:
     net = model()
     optimizer = torch.optim.SGD(net.parameters(), 0.1)
