@@ -32,6 +32,7 @@ _CELL = 13  # bits of a mantissa below those that a table is looked up by: at mo
 _SHIFTS = 19  # after so many joins one bin holds everything
 _GOOD = 35  # bins to each power of two are an error of 1 %
 _FAR = 1 << 30
+_AT_ONCE = 32  # steps whose numbers stay in the cache
 
 
 @functools.cache
@@ -88,6 +89,13 @@ def empty(rows: int) -> np.ndarray:
 def add(sketch: np.ndarray, x: np.ndarray, skipped: np.ndarray, parts: int) -> np.ndarray:
     """The sketch with (n, rows) numbers more, in place where there is room; of steps that were skipped only what is
     not finite is counted, and apart."""
+    for some in range(0, len(x), _AT_ONCE):
+        part = slice(some, some + _AT_ONCE)
+        sketch = _add(sketch, x[part], skipped[part], parts)
+    return sketch
+
+
+def _add(sketch: np.ndarray, x: np.ndarray, skipped: np.ndarray, parts: int) -> np.ndarray:
     k = bins(x, parts)
     inside = is_inside(k, skipped, parts)
     if outside(sketch, k, inside):

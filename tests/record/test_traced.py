@@ -6,6 +6,7 @@ from typing import Any
 
 import jax
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -179,3 +180,18 @@ def test_a_run_goes_on_after_it_was_absorbed() -> None:
     for name in (*EXACT, *CLOSE):
         np.testing.assert_allclose(column(again, name), column(whole, name), rtol=1e-6, err_msg=name)
     check_same(whole, eager(gl.Recorder(4), grads, loss))
+
+
+@pytest.mark.parametrize(
+    ("tensors", "options"), [(5, {}), (300, {}), (300, {"steps": 250, "entries": 300}), (3, {"ring": 7})]
+)
+def test_a_traced_state_is_as_large_as_the_docstring_says(tensors: int, options: dict[str, int]) -> None:
+    rec = gl.Recorder(**options)
+    shapes = {f"w{k}": np.zeros(9, np.float32) for k in range(tensors)}
+    state = rec.init(shapes, loss=0.0)
+    t, s, b, e = tensors, 1, rec.capacity, len(rec.sampled[0])
+    counts = 256 * t * -(-b // rec.histogram_every)
+    said = 4 * (b + 1) * (4 * t + 2 * e + 2 * s + 8) + counts + 2068 * (2 * t + 3) + 4 * rec.ring * (s + 5) + 8
+    assert sum(x.nbytes for x in state.values()) == said
+    if tensors == 300:
+        assert said < (4e6 if options else 12e6)
