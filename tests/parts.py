@@ -30,7 +30,10 @@ CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 PARTS = {
     "exhaustive": Part("all cases, where the default run tries some", "test", (), (), 950, 4),
     "tensorflow": Part("TensorFlow", "oracle", ("tensorflow", "tf_keras"), (), 810, 4),
-    "torch": Part("PyTorch", "torch", ("torch",), (), 50, 0.5),
+    "torch": Part("PyTorch", "torch", ("torch",), (), 210, 2),
+    "trainers": Part(
+        "Lightning, Hugging Face Trainer", "trainers", ("torch", "lightning", "transformers", "accelerate"), (), 10, 1
+    ),
     "ray": Part("Ray", "ray", ("ray",), (), 20, 1),
     "browser": Part(
         "Chromium", "browser,site", ("playwright", "axe_playwright_python", "notebook", "voila"), CHROMIUM, 450, 7
@@ -53,6 +56,8 @@ SMOKE = (
 # Files whose examples and tests are of a part, and cannot be imported without its tools.
 WITH_TOOLS = {
     "gradlab/torch/": "torch",
+    "gradlab/torch/callbacks.py": "trainers",
+    "tests/torch/test_trainers.py": "trainers",
     "gradlab/keras/recording.py": "tensorflow",
     "gradlab/_app/voila_server.py": "browser",
     "notebooks/site/": "site",

@@ -24,6 +24,7 @@ __all__ = [
     "NotAVariableError",
     "NotFoundError",
     "NotPairsError",
+    "RecordingWarning",
     "SlicesWarning",
     "StalenessWarning",
     "StateWarning",
@@ -115,6 +116,10 @@ class StalenessWarning(GradlabWarning):
 
 class StateWarning(GradlabWarning):
     """A run goes on from a saved state with other settings than it was saved with."""
+
+
+class RecordingWarning(GradlabWarning):
+    """A recording may hold other gradients than its user expects, or what recorded them was replaced."""
 
 
 class NotPairsError(TypeError, ValueError):

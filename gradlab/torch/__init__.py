@@ -6,10 +6,12 @@ Needs PyTorch (extra `torch`). It is imported when one of these functions is cal
 from typing import TYPE_CHECKING
 
 from .._base.suggest import only_public as _only_public
+from .callbacks import lightning_callback as lightning_callback
+from .callbacks import trainer_callback as trainer_callback
 from .recording import Recording as Recording
 from .recording import record as record
 
-__all__ = ["Recording", "record"]
+__all__ = ["Recording", "lightning_callback", "record", "trainer_callback"]
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = _only_public(__name__)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-import functools
 import time
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .._base.errors import InvalidArgumentError
+import numpy as np
+
+from .._base.errors import InvalidArgumentError, RecordingWarning, warn
 from .._base.extras import need
 from ..record import Recorder
-from .measure import counted
-from .waiting import waiting_on
+from .backward import AfterBackward, outside_graphs
+from .doubts import doubt, is_looked_at
+from .parameters import device_of, moved_by, require_room, to_record
+from .scaling import innermost, listen, scale_of, stop_listening
+from .sharded import ShardedSteps, is_sharded, local
+from .waiting import DeviceSteps, HostSteps, waiting_on
 
 if TYPE_CHECKING:
     import torch
@@ -25,31 +30,44 @@ def record(
     before_clip: bool = True,
     scalars: Sequence[str] = ("loss",),
     every: int = 64,
+    scaler: Any = None,
+    all_parameters: bool = False,
 ) -> Recording:
     """Record the gradients of every step of `optimizer`, under the names of `model.named_parameters()`.
 
-    What is recorded is what `optimizer.step()` finds in .grad: of micro-batches whose gradients add up, their sum.
-    With `before_clip` each gradient is measured when backward has left it in .grad (of several backwards the last
-    counts), before your own clip; without it, when `optimizer.step()` begins, as the optimizer gets it. A parameter
-    without a gradient has norm 0 in that step. Nothing waits for an accelerator but every `every` steps. A step with a
-    closure is recorded when it ends, with the gradients that the closure's last call left.
+    The gradients recorded are those that a clip gets: of micro-batches whose gradients add up, their sum; averaged over
+    the processes of DistributedDataParallel; without the scale of a GradScaler. With `before_clip` they are measured
+    when a backward is over (of several backwards the last counts), before your own clip; without it, when
+    `optimizer.step()` begins, as the optimizer gets them. A parameter without a gradient has norm 0 in that step. A
+    step with a closure is recorded when it ends, with the gradients that the closure's last call left. Of a model that
+    `fully_shard` has sharded, each process records the norms of the whole gradients.
+
+    Nothing waits for an accelerator but every `every` steps. `optimizer.step` may be compiled with torch.compile. Names
+    are those of the model inside torch.compile and DistributedDataParallel.
+
+    A step that a GradScaler skips because gradients overflowed is recorded as skipped, with its scale and the tensors
+    that hold NaN or Inf. Of one that your own code skips tell `skip()` of what comes back; otherwise it has no row.
 
     Args:
         recorder: takes the steps, from the first step on.
         model: a module, or (name, parameter) pairs where one module does not hold all that the optimizer moves.
         optimizer: one that is a torch.optim.Optimizer. Two optimizers need a recorder each.
-        before_clip: where to measure. With a GradScaler, False: after backward gradients still have its scale, at
-            `scaler.step(optimizer)` they have not. To have them without the scale, or averaged over processes, and
-            before the clip, call `measure()` of what comes back just before you clip.
+        before_clip: where to measure. If you take a loss scale off or average over processes yourself, call `measure()`
+            of what comes back when you have; a change that looks like it is warned of.
         scalars: names that `note` may be given.
         every: steps between two hand-overs to the recorder.
+        scaler: a GradScaler, or an object with its methods. torch's own are found by themselves at their first step.
+        all_parameters: make room for all parameters of the model, for those that `add_param_group` gives the optimizer
+            later. Until then their norm is 0.
 
-    Returns: a `Recording`; its `close()` ends it and returns the recorder. It is a context manager, too.
+    Returns: a `Recording`; its `close()` ends it and returns the recorder. It is a context manager, too. A recorder
+        that was attached before goes on with the new one, with a warning.
 
     Raises:
-        ValueError: the optimizer moves parameters that have no name, or parameters on several devices; every < 1; the
-            recorder holds other tensors.
-        TypeError: a model, optimizer or parameter of another kind; a complex parameter.
+        ValueError: the optimizer moves parameters that have no name, or parameters on several devices or meshes; every
+            < 1; the recorder holds other tensors; a model of FullyShardedDataParallel. From `optimizer.step()`: the
+            optimizer has parameters that were not there and not made room for.
+        TypeError: a model, optimizer, scaler or parameter of another kind; a complex parameter.
         ImportError: PyTorch is missing.
 
     Not in TensorFlow.
@@ -76,7 +94,14 @@ def record(
         )
     if every < 1:
         raise InvalidArgumentError(f"every must be >= 1, got {every}")
-    return Recording(recorder, _moved_by(optimizer, model), optimizer, before_clip, tuple(scalars), every)
+    if scaler is not None and not all(hasattr(scaler, name) for name in ("unscale_", "step", "get_scale")):
+        raise TypeError(f"scaler must have the methods of torch.amp.GradScaler, got {type(scaler).__name__}")
+    optimizer = innermost(optimizer)
+    parameters = to_record(optimizer, model, all_parameters)
+    whole = model if isinstance(model, torch.nn.Module) else None
+    if whole is None and before_clip and any(map(is_sharded, parameters.values())):
+        raise InvalidArgumentError("parameters are sharded: give the model in place of (name, parameter) pairs")
+    return Recording(recorder, parameters, optimizer, whole, before_clip, tuple(scalars), every, scaler)
 
 
 class Recording:
@@ -84,6 +109,8 @@ class Recording:
 
     Attributes:
         recorder: what the steps go to.
+        scalars: the names that `note` takes.
+        steps: how many there are so far, those that are not handed over included.
 
     >>> import torch
     >>> w = torch.nn.Parameter(torch.ones(4))
@@ -98,29 +125,31 @@ class Recording:
         recorder: Recorder,
         parameters: dict[str, torch.nn.Parameter],
         optimizer: torch.optim.Optimizer,
+        model: torch.nn.Module | None,
         before_clip: bool,
         scalars: tuple[str, ...],
         every: int,
+        scaler: Any,
     ) -> None:
         recorder.prepare({name: p.shape for name, p in parameters.items()}, scalars)
+        _detach(recorder)
         self.recorder = recorder
-        self._parameters = tuple(parameters.values())
-        self._scalars, self._every = scalars, every
-        self._found: dict[int, Any] = {}  # of the step to come: what was measured, by number of the parameter,
-        self._counted: dict[int, Any] = {}  # and counted,
-        self._noted: dict[str, Any] = {}  # and noted
+        self._optimizer, self._parameters, self._scaler = optimizer, tuple(parameters.values()), scaler
+        self._known = {id(p) for p in self._parameters}
+        self.scalars, self._every = scalars, every
         self._clock = float("nan")
-        self._number = recorder.seen  # of the step to come
-        recorder._elsewhere = self.flush
+        self.steps = recorder.seen
+        self._doubted = False
         self._settle()
-        self._hooks = [
-            optimizer.register_step_pre_hook(self._before_step),
-            optimizer.register_step_post_hook(self._after_step),
+        recorder._elsewhere = self.flush
+        self._hooks: list[Any] = [
+            optimizer.register_step_pre_hook(outside_graphs(self._before_step)),
+            optimizer.register_step_post_hook(outside_graphs(self._after_step)),
         ]
-        if before_clip:
-            for k, p in enumerate(self._parameters):
-                if p.requires_grad:
-                    self._hooks.append(p.register_post_accumulate_grad_hook(functools.partial(self._measure, k)))
+        self._backward = AfterBackward(self._after_backward, self._parameters, model) if before_clip else None
+        if self._backward:
+            self._hooks.append(self._backward)
+        listen(optimizer, self, scaler)
 
     def measure(self) -> None:
         """Measure the gradients as they are now, in place of what was measured before, for the step to come.
@@ -130,14 +159,35 @@ class Recording:
         >>> optimizer = torch.optim.SGD([w], lr=0.1)
         >>> with record(Recorder(), [("w", w)], optimizer) as recording:
         ...     (w * 8.0).sum().backward()
-        ...     w.grad /= 8.0  # as scaler.unscale_(optimizer) would
+        ...     w.grad /= 8.0  # a loss scale of your own; that of a GradScaler is taken off for you
         ...     recording.measure()
         ...     _ = optimizer.step()
         >>> recording.recorder["largest"].tolist()
         [[1.0]]
         """
-        for k, p in enumerate(self._parameters):
-            self._measure(k, p)
+        self._require_open()
+        self._measure_all()
+        self._by_hand = True
+
+    def skip(self) -> None:
+        """Record a step that your own code skips, in place of `optimizer.step()`. Those of scalers are found.
+
+        >>> import torch
+        >>> w = torch.nn.Parameter(torch.ones(2))
+        >>> optimizer = torch.optim.SGD([w], lr=0.1)
+        >>> with record(Recorder(), [("w", w)], optimizer) as recording:
+        ...     (w * float("inf")).sum().backward()
+        ...     if w.grad.isfinite().all():
+        ...         _ = optimizer.step()
+        ...     else:
+        ...         recording.skip()
+        >>> recording.recorder.skipped_steps
+        1
+        """
+        self._require_open()
+        self._moved = require_room(self._optimizer, self._known)
+        self._complete(None if self._unscaled else scale_of(self._scaler))
+        self._commit(skipped=True)
 
     def note(self, **scalars: Any) -> None:
         """Numbers of the step to come, such as loss=loss, before `optimizer.step()`; a tensor stays on its device.
@@ -147,8 +197,8 @@ class Recording:
         import torch
 
         for name, value in scalars.items():
-            if name not in self._scalars:
-                raise InvalidArgumentError(f"{name} is not among scalars={self._scalars} that record was given; add it")
+            if name not in self.scalars:
+                raise InvalidArgumentError(f"{name} is not among scalars={self.scalars} that record was given; add it")
             number = value.detach() if isinstance(value, torch.Tensor) else torch.as_tensor(value)
             if number.numel() != 1:
                 shape = tuple(number.shape)
@@ -164,8 +214,11 @@ class Recording:
         """Take all hooks off, hand over the last steps, and return the recorder."""
         for hook in self._hooks:
             hook.remove()
+        stop_listening(self._optimizer, self)
         self._hooks = []
-        self.flush()._elsewhere = None
+        self.flush()
+        if self.recorder._elsewhere == self.flush:
+            self.recorder._elsewhere = None
         return self.recorder
 
     def __enter__(self) -> Recording:
@@ -174,20 +227,44 @@ class Recording:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def _require_open(self) -> None:
+        if not self._hooks:
+            raise InvalidArgumentError("this recording is closed; attach its recorder again with gl.torch.record")
+
     def _settle(self) -> None:
         """Make room for steps on the device that the parameters are on."""
-        self._device = _device_of(dict(zip(self.recorder.names, self._parameters, strict=True)))
-        self._steps = waiting_on(self._device, self.recorder)
+        named = dict(zip(self.recorder.names, self._parameters, strict=True))
+        self._device = device_of(named)
+        if is_sharded(self._parameters[0]):
+            self._steps: HostSteps | DeviceSteps = ShardedSteps(self.recorder, self._device, named)
+        else:
+            self._steps = waiting_on(self._device, self.recorder)
         self._begin()
 
     def _begin(self) -> None:
         """Be ready for another step."""
-        self._found, self._counted, self._noted = {}, {}, {}
-        self._counting = self._number % self.recorder.histogram_every == 0
+        self._found: dict[int, Any] = {}  # of the step to come: what was measured, by number of the parameter,
+        self._counted: dict[int, Any] = {}  # and counted,
+        self._noted: dict[str, Any] = {}  # and noted,
+        self._by_hand = False  # whether the user said when to measure,
+        self._unscaled = False  # whether its scaler has taken the scale off,
+        self._awaited = False  # and whether its scaler has begun the step, and might skip it
+        self._counting = self.steps % self.recorder.histogram_every == 0
+
+    def _after_backward(self) -> None:
+        self._measure_all()
+        self._by_hand = False
+
+    def _measure_all(self) -> None:
+        """Measure all gradients that the optimizer will use, without the scale that they may still have."""
+        scale = None if self._unscaled else scale_of(self._scaler)
+        self._moved = {id(p) for p in moved_by(self._optimizer)}
+        for k, p in enumerate(self._parameters):
+            self._measure(k, p, scale)
 
     def _measure(self, k: int, p: torch.nn.Parameter, scale: Any = None) -> None:
         """Note what is in .grad of parameter number k."""
-        g = p.grad
+        g = self._gradient(p, scale)
         if g is None:
             self._found.pop(k, None)
             self._counted.pop(k, None)
@@ -195,70 +272,107 @@ class Recording:
         if g.device != self._device:
             self.flush()
             self._settle()
-        g = g.detach() if scale is None else g.detach() / scale
         self._found[k] = self._steps.measured(k, g)
         if self._counting:
-            self._counted[k] = counted(g)
+            self._counted[k] = self._steps.counted(k, g)
+
+    def _gradient(self, p: torch.nn.Parameter, scale: Any) -> Any:
+        """What the optimizer has of a gradient on this process, divided by the scale."""
+        if p.grad is None or id(p) not in self._moved:
+            return None
+        g = local(p.grad.detach())
+        return g if scale is None else g / scale
 
     def _before_step(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
+        self._moved = require_room(optimizer, self._known)
         if not _has_closure(args, kwargs):
-            self._commit(getattr(optimizer, "grad_scale", None))
+            scale = getattr(optimizer, "grad_scale", None)  # that a GradScaler left to a fused optimizer
+            self._require_measured()
+            self._complete(scale)
+            self._look_twice(scale)
+            self._commit(skipped=getattr(optimizer, "found_inf", None))
 
     def _after_step(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
         if _has_closure(args, kwargs):  # whose last call has left its gradients
+            self._complete()
             self._commit()
 
-    def _commit(self, scale: Any = None) -> None:
-        """One step: of each parameter what was measured, else what is in .grad now, else nothing.
+    def _scaler_unscaled(self, scaler: Any) -> None:
+        """`scaler.unscale_(optimizer)` is done."""
+        found, self._scaler, self._unscaled = self._scaler is None, scaler, True
+        if found and self._found and not self._by_hand:  # what was measured after backward has the scale
+            self._measure_all()
 
-        `scale` is what a GradScaler left to a fused optimizer to divide by.
-        """
+    def _scaler_steps(self, scaler: Any) -> None:
+        """`scaler.step(optimizer)` begins."""
+        found, self._scaler, self._awaited = self._scaler is None, scaler, True
+        if found and self._found and not self._by_hand:
+            self._measure_all()
+
+    def _scaler_stepped(self, scaler: Any) -> None:
+        """`scaler.step(optimizer)` is done; where the optimizer heard nothing of it, it was skipped."""
+        if self._awaited:
+            self._moved = require_room(self._optimizer, self._known)
+            self._complete()
+            self._commit(skipped=True)
+
+    def _complete(self, scale: Any = None) -> None:
+        """Measure what was not measured yet, as it is in .grad now; `scale` is what that has still to be divided by."""
         for k, p in enumerate(self._parameters):
             if p.grad is None or k not in self._found:
                 self._measure(k, p, scale)
+
+    def _commit(self, skipped: Any = None) -> None:
+        """One step, of which all is measured."""
         now = time.perf_counter()
-        self._steps.append(self._found, self._counted, {**self._noted, "seconds": now - self._clock})
-        self._clock, self._number = now, self._number + 1
+        numbers = {**self._noted, "seconds": now - self._clock, "scale": scale_of(self._scaler), "skipped": skipped}
+        self._steps.append(self._found, self._counted, {name: x for name, x in numbers.items() if x is not None})
+        self._clock, self.steps = now, self.steps + 1
         self._begin()
         if len(self._steps) >= self._every:
             self.flush()
 
+    def _require_measured(self) -> None:
+        """Warn, once, if a backward was there whose end did not call."""
+        if self._backward and self._backward.is_awaited and not self._found and not self._doubted:
+            self._doubted = True
+            warn(
+                "a backward did not say when it was over, as those of compiled autograd: gradients are recorded as the "
+                "optimizer gets them, after a clip. Call measure() of the recording before the clip",
+                RecordingWarning,
+            )
+
+    def _look_twice(self, scale: Any) -> None:
+        """Warn, once, if gradients have changed since backward as no clip changes them."""
+        if self._doubted or self._by_hand or not self._found or not is_looked_at(self.steps):
+            return
+        import torch.distributed as dist
+
+        now = {k: self._gradient(self._parameters[k], scale) for k in self._found}
+        norms = [
+            (self._steps.norm(self._found[k]), self._steps.norm(self._steps.measured(k, g)))
+            for k, g in now.items()
+            if g is not None
+        ]
+        processes = dist.get_world_size() if dist.is_available() and dist.is_initialized() else 1
+        after_backward, at_step = np.reshape(norms, (-1, 2)).T
+        if message := doubt(after_backward, at_step, processes):
+            self._doubted = True
+            warn(message, RecordingWarning)
+
 
 def _has_closure(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
-    return (args[0] if args else kwargs.get("closure")) is not None
+    """Whether a step was given a closure; hooks get what its function gets, of which the first is the optimizer."""
+    return (args[1] if len(args) > 1 else kwargs.get("closure")) is not None
 
 
-def _moved_by(
-    optimizer: torch.optim.Optimizer, model: torch.nn.Module | Iterable[tuple[str, torch.nn.Parameter]]
-) -> dict[str, torch.nn.Parameter]:
-    """Name -> parameter of all that the optimizer moves, in the model's order."""
-    import torch
-
-    pairs = model.named_parameters() if isinstance(model, torch.nn.Module) else model
-    try:
-        named = dict(pairs)
-    except (TypeError, ValueError):
-        kind = type(model).__name__
-        raise TypeError(f"model must be a torch.nn.Module or (name, parameter) pairs, got {kind}") from None
-    moved = {id(p): p for group in optimizer.param_groups for p in group["params"]}
-    if missing := moved.keys() - {id(p) for p in named.values()}:
-        shapes = ", ".join(str(tuple(moved[k].shape)) for k in moved if k in missing)
-        raise InvalidArgumentError(
-            f"the optimizer moves parameters that the model does not name, of shapes {shapes}; "
-            "give (name, parameter) pairs of all of them in place of the model"
+def _detach(recorder: Recorder) -> None:
+    """End an earlier recording of this recorder, and say so."""
+    earlier = getattr(recorder._elsewhere, "__self__", None)
+    if isinstance(earlier, Recording):
+        earlier.close()
+        warn(
+            "this recorder was attached before; that recording is closed, and the recorder goes on with this one. "
+            "Two optimizers need a recorder each",
+            RecordingWarning,
         )
-    return {name: p for name, p in named.items() if id(p) in moved}
-
-
-def _device_of(parameters: dict[str, torch.nn.Parameter]) -> torch.device:
-    """The one device that all are on."""
-    for name, p in parameters.items():
-        if p.is_complex():
-            raise TypeError(f"{name} is {p.dtype}; complex gradients are not recorded")
-    devices = {p.device: name for name, p in parameters.items()}
-    if len(devices) > 1:
-        where = ", ".join(f"{name} on {device}" for device, name in devices.items())
-        raise InvalidArgumentError(
-            f"all parameters must be on one device, got {where}; record each with its own optimizer"
-        )
-    return next(iter(devices))

@@ -10,12 +10,13 @@ import numpy as np
 from ..record import Recorder
 from ..record.eager import Part
 from ..record.measure import BINS, careful, flat
-from .measure import Tensor, looked_up, measured
+from .measure import Tensor, counted, looked_up, measured
 
 if TYPE_CHECKING:
     import torch
 
 Numbers = Mapping[str, Any]
+_MARKS = ("scale", "skipped")  # of a step, beside its scalars
 
 
 class HostSteps:
@@ -42,12 +43,21 @@ class HostSteps:
         array: np.ndarray = flat((g.to_dense() if g.is_sparse else g).float().numpy())
         return array.copy() if self._small[k] else self._part(k, array)
 
+    def counted(self, k: int, g: Tensor) -> Tensor:
+        """How many entries of a gradient have which size."""
+        return counted(g)
+
+    def norm(self, part: Any) -> float:
+        """The norm of a gradient that was measured."""
+        return float(careful(part)[0]) if isinstance(part, np.ndarray) else part[0][0]
+
     def append(self, found: Mapping[int, Part], counts: Mapping[int, Tensor], numbers: Numbers) -> None:
         """Add what was measured and counted of some tensors, by their number; of the others there was no gradient."""
         recorder, tensors = self._recorder, range(len(self._sizes))
         parts = [found[k] if k in found else self._part(k, np.zeros(self._sizes[k], np.float32)) for k in tensors]
         scalars = [float(numbers.get(name, np.nan)) for name in ("seconds", *recorder.scalars)]
-        recorder._add(parts, scalars, _all_counts(counts, len(tensors)) if counts else None)
+        scale, skipped = float(numbers.get("scale", np.nan)), bool(numbers.get("skipped", False))
+        recorder._add(parts, scalars, _all_counts(counts, len(tensors)) if counts else None, scale, skipped)
 
     def _part(self, k: int, array: np.ndarray) -> Part:
         (part,) = self._recorder._room().parts({k: array})
@@ -79,13 +89,22 @@ class DeviceSteps:
         """What the recorder needs of a gradient of tensor number k."""
         return measured(g, self._places[k])
 
+    def counted(self, k: int, g: Tensor) -> Tensor:
+        """How many entries of a gradient have which size."""
+        return counted(g)
+
+    def norm(self, part: Any) -> float:
+        """The norm of a gradient that was measured. It waits for the device."""
+        return float(part[0])
+
     def append(self, found: Mapping[int, Any], counts: Mapping[int, Tensor], numbers: Numbers) -> None:
         """Add what was measured and counted of some tensors, by their number; of the others there was no gradient."""
         import torch
 
         of_tensors = (found.get(k, nothing) for k, nothing in enumerate(self._nothing))
         norm, largest, nonfinite, entry = zip(*of_tensors, strict=True)
-        scalars = [self._number(numbers[name]) if name in numbers else self._nan for name in self._recorder.scalars]
+        named = (*self._recorder.scalars, *_MARKS)
+        scalars = [self._number(numbers[name]) if name in numbers else self._nan for name in named]
         if counts:
             self._counts[len(self)] = dict(counts)
         self._steps.append(torch.cat([torch.stack([*norm, *largest, *nonfinite, *scalars]), *entry]))
@@ -99,7 +118,7 @@ class DeviceSteps:
             return
         steps, seconds, counts = torch.stack(self._steps).cpu().numpy(), np.array(self._seconds), self._counts
         self._steps, self._seconds, self._counts = [], [], {}
-        tensors, names = len(self._places), self._recorder.scalars
+        tensors, names = len(self._places), (*self._recorder.scalars, *_MARKS)
         norm, largest, nonfinite, scalars, entry = np.split(
             steps, np.cumsum([tensors, tensors, tensors, len(names)]), axis=1
         )
@@ -108,7 +127,9 @@ class DeviceSteps:
             columns["histogram"] = np.zeros((len(steps), tensors, BINS), np.int32)
             for k, of_step in counts.items():
                 columns["histogram"][k] = _all_counts(of_step, tensors)
-        self._recorder.extend({**columns, **dict(zip(names, scalars.T, strict=True))})
+        columns |= dict(zip(names, scalars.T, strict=True))
+        columns["skipped"] = columns["skipped"] > 0  # NaN where nobody might have skipped it
+        self._recorder.extend(columns)
 
     def _number(self, x: Any) -> Tensor:
         import torch

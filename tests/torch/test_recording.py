@@ -198,6 +198,9 @@ def test_a_closed_recording_leaves_nothing_behind() -> None:
     assert recording.close() is recording.close()
     optimizer.step()
     assert recording.flush().seen == 1
+    for late in (recording.measure, recording.skip):
+        with pytest.raises(ValueError, match="this recording is closed; attach its recorder again"):
+            late()
 
 
 def pickle_of(net: Any) -> bytes:
@@ -226,6 +229,7 @@ def test_bad_arguments_are_refused_by_name() -> None:
         (3, ours, {}, TypeError, r"model must be a torch.nn.Module or \(name, parameter\) pairs, got int"),
         (net[0], ours, {}, ValueError, r"parameters that the model does not name, of shapes \(3, 4\), \(3,\)"),
         (net, ours, {"every": 0}, ValueError, "every must be >= 1, got 0"),
+        (net, ours, {"scaler": 1024.0}, TypeError, "scaler must have the methods of torch.amp.GradScaler, got float"),
         (net, ours, {"scalars": ["norm"]}, ValueError, "norm cannot be the name of a scalar"),
         (enumerate(elsewhere), sgd(elsewhere, 0.1), {}, ValueError, "must be on one device, got 0 on cpu, 1 on meta"),
     ):
