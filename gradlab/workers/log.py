@@ -270,7 +270,7 @@ def _damage(path: Path, end: int, size: int, why: str) -> DataLossError:
 
 def pack(fields: Mapping[str, Any], arrays: Mapping[str, Array]) -> bytes:
     """A record as bytes. Raises: TypeError: an array holds Python objects, or a field is not plain."""
-    read = {name: as_array(x, name) for name, x in arrays.items()}
+    read = {name: x if isinstance(x, np.ndarray) else as_array(x, name) for name, x in arrays.items()}  # as they are
     kept = {name: np.asarray(x) for name, x in read.items()}
     if objects := sorted(name for name, x in kept.items() if x.dtype.hasobject):
         raise TypeError(f"a log holds arrays of numbers; these hold Python objects: {', '.join(objects)}")

@@ -7,10 +7,13 @@ import pytest
 from tests.faults.catalog import FAULTS, ON_RAY
 from tests.faults.fault import Fault
 
-RAY = [pytest.param(fault, marks=pytest.mark.ray, id=fault.name) for fault in ON_RAY]
+CASES = [
+    pytest.param(fault, marks=pytest.mark.ray if fault in ON_RAY else pytest.mark.exhaustive, id=fault.name)
+    for fault in (*FAULTS, *ON_RAY)
+]
 
 
-@pytest.mark.parametrize("fault", [*FAULTS, *RAY], ids=lambda fault: fault.name)
+@pytest.mark.parametrize("fault", CASES)
 def test_nothing_is_lost(fault: Fault, tmp_path: Path) -> None:
     losses = []
     for seed in range(fault.short):

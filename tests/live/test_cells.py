@@ -68,6 +68,7 @@ def test_what_another_cell_shows_stays(notebook: Kernel) -> None:
     assert after["opened"] == 1
 
 
+@pytest.mark.exhaustive
 def test_what_is_shown_again_stays_open(notebook: Kernel) -> None:
     notebook.run("a = lab(); b = lab(2.0)", "none")
     for _ in range(3):
@@ -91,6 +92,7 @@ def test_without_the_ids_of_cells_nothing_is_closed(notebook: Kernel) -> None:
     assert after["opened"] == 3
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "elsewhere",
     ["box = ipywidgets.VBox([a.live]); display(box)", "out = ipywidgets.Output(); display(out)\nwith out: display(a)"],
@@ -107,6 +109,7 @@ def test_a_lab_that_another_widget_shows_stays(elsewhere: str, notebook: Kernel)
     assert notebook.run("0", "four", kept="x.comm is not None")["kept"]
 
 
+@pytest.mark.exhaustive
 def test_a_figure_leaves_out_when_it_is_closed(notebook: Kernel) -> None:
     """It is its picture, so IPython must not hold it; by the name that its reader gave it, it can be shown again."""
     figures = "[n for n, value in Out.items() if isinstance(value, LiveFigure)]"
@@ -120,12 +123,14 @@ def test_a_figure_leaves_out_when_it_is_closed(notebook: Kernel) -> None:
     assert notebook.run("0", "three", shown="'widget-view' in str(x._repr_mimebundle_())")["shown"]
 
 
+@pytest.mark.exhaustive
 def test_predictions_are_labs_too(notebook: Kernel) -> None:
     for _ in range(3):
         after: dict[str, Any] = notebook.run("gl.exercises.predict('clipping.share')", "one", **AFTER)
     assert after == {"opened": 1, "alive": 1, "widgets": 2}
 
 
+@pytest.mark.exhaustive
 def test_a_file_leaves_no_widget_behind(notebook: Kernel) -> None:
     notebook.run("a = lab(); a.save('a.png'); a.save('a.html')", "one")
     assert notebook.run("0", "two", **AFTER)["widgets"] == 0

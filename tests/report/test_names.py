@@ -48,6 +48,7 @@ def _letters_that_are_in_no_font() -> None:
     warnings.filterwarnings("ignore", "Glyph .* missing from")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("first", [0, 1])
 def test_reports_and_labs_are_saved(first: int, tmp_path: Path) -> None:
     names = list(NAMES.values())[first::2]  # a picture has room for half of them
@@ -63,6 +64,7 @@ def test_reports_and_labs_are_saved(first: int, tmp_path: Path) -> None:
         lab.save(tmp_path / "one.png", tensor=name)
 
 
+@pytest.mark.exhaustive
 def test_a_page_that_moves_holds_names_as_text(tmp_path: Path) -> None:
     rec = recorded(*(name for name in NAMES.values() if len(name) < 100))
     gl.labs.run_layers(rec).save(tmp_path / "x.html")
@@ -75,6 +77,7 @@ def test_names_are_no_formulas_in_pictures() -> None:
     assert r"a\$\frac{a}{\$" in {text.get_text() for text in lab.figure().findobj(lambda x: hasattr(x, "get_text"))}
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", ["script", "quotes", "lines", "template"])
 def test_a_file_may_have_such_a_name(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / f"{NAMES[name].replace('/', '_')}.npz"

@@ -77,7 +77,7 @@ def test_the_moves_of_the_simulated_engine_give_its_weights(tmp_path: Path, poli
         assert bits(again) == before
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("atomic", [True, False])
 def test_truncated_at_every_byte_the_log_gives_a_state_that_was(tmp_path: Path, atomic: bool) -> None:
     e = experiment(atomic=atomic, step_first=atomic, problem=gl.workers.Bowl(), gradients=5)
