@@ -15,6 +15,7 @@ import gradlab as gl
 from gradlab.live import Description, Menu, Slider
 
 FILMED = "staleness_models"  # in the default run; films of all other labs take minutes
+ENCODED = (FILMED, "clipping", "sync_replicas", "tpu_embedding")  # as .mp4 too, from the same frames: few, many, large
 
 
 class View:
@@ -137,9 +138,10 @@ def test_a_page_without_an_axis_has_its_menu(tmp_path: Path) -> None:
 def test_a_film_of_every_lab_is_small(name: str, tmp_path: Path) -> None:
     lab = gl.labs.catalog()[name]()
     lab.save(tmp_path / "x.gif")
-    lab.save(tmp_path / "x.mp4", theme="dark")
     assert (tmp_path / "x.gif").stat().st_size <= 4_000_000
-    assert (tmp_path / "x.mp4").stat().st_size <= 500_000
+    if name in ENCODED:
+        lab.save(tmp_path / "x.mp4", theme="dark")
+        assert (tmp_path / "x.mp4").stat().st_size <= 500_000
     with Image.open(tmp_path / "x.gif") as film:
         assert lab.description.alt in film.info["comment"].decode()
         corner = np.asarray(film.convert("RGB"))[0, 0]
