@@ -43,9 +43,10 @@ MOST_WORKERS = 4  # each holds a JAX and a matplotlib of its own
 
 # The same examples in every CI run, others in every run elsewhere; a failure prints what repeats it. No database: it
 # would put a folder beside the project's own.
-SETTINGS: dict[str, Any] = {"deadline": None, "database": None, "max_examples": 50, "print_blob": True}
+SETTINGS: dict[str, Any] = {"deadline": None, "database": None, "max_examples": 25, "print_blob": True}
 hypothesis.settings.register_profile("ci", derandomize=True, **SETTINGS)
 hypothesis.settings.register_profile("random", derandomize=False, **SETTINGS)
+hypothesis.settings.register_profile("long", derandomize=False, **{**SETTINGS, "max_examples": 500})
 hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "random")
 
 
@@ -80,10 +81,15 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 
 class ByFile(LoadFileScheduling):
-    """Files go to workers whole; those that run TensorFlow go to one, for it takes ten seconds to import."""
+    """Files go to workers whole; those that run TensorFlow go to one, those that drive JupyterLab to two.
+
+    It takes ten seconds to import the one, and to start the other.
+    """
 
     def _split_scope(self, nodeid: str) -> str:
         file: str = super()._split_scope(nodeid)
+        if file.startswith("tests/browser/"):
+            return "notebooks" if file.endswith("_notebook.py") else "browser"
         return "tensorflow" if file.startswith("tests/conformance/test_live_") else file
 
 

@@ -14,7 +14,9 @@ from typing import Any, NoReturn
 
 from .errors import FailedPreconditionError
 
-_guarded: dict[tuple[int, str], tuple[weakref.ref[Any], str, Callable[[Any], Any]]] = {}
+_guarded: list[tuple[weakref.ref[Any], str, Callable[[Any], Any]]] = []  # some of owners that are gone
+_most = 1024  # of them before those are looked for
+_registering = threading.Lock()
 
 
 class Torn:
@@ -53,12 +55,12 @@ def renew(owner: Any, lock: str) -> None:
 
 
 def _remember(owner: Any, lock: str, then: Callable[[Any], Any]) -> None:
-    key = id(owner), lock
-
-    def forget(_: Any) -> None:
-        _guarded.pop(key, None)
-
-    _guarded[key] = weakref.ref(owner, forget), lock, then
+    global _most
+    with _registering:
+        if len(_guarded) >= _most:  # in a callback of the reference a Ctrl-C would be lost
+            _guarded[:] = [one for one in _guarded if one[0]() is not None]
+            _most = max(1024, 2 * len(_guarded))
+        _guarded.append((weakref.ref(owner), lock, then))
 
 
 def in_child(act: Callable[[], object]) -> None:
@@ -76,7 +78,9 @@ def is_held(lock: Any) -> bool:
 
 
 def _replace_locks() -> None:
-    for ref, lock, then in tuple(_guarded.values()):
+    global _registering
+    _registering = threading.Lock()
+    for ref, lock, then in tuple(_guarded):
         if (owner := ref()) is not None:
             setattr(owner, lock, then(getattr(owner, lock)))
 

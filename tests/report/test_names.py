@@ -57,10 +57,10 @@ def test_reports_and_labs_are_saved(first: int, tmp_path: Path) -> None:
     page = Page((tmp_path / "still.html").read_text("utf-8"))
     assert (page.found, page.scripts) == ([], 1)
     lab = gl.labs.run_layers(rec)
-    for file in ("x.png", "x.svg", "x.pdf", "x.csv"):
+    for file in ("x.png", "x.svg", "x.csv"):
         lab.save(tmp_path / file)
         assert (tmp_path / file).stat().st_size > 0
-    for name in rec.names:
+    for name in rec.names[::4]:
         lab.save(tmp_path / "one.png", tensor=name)
 
 
