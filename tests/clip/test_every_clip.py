@@ -27,7 +27,7 @@ def clipped(way: str) -> dict[str, Any]:
     )
 
 
-@pytest.mark.sampled(9)
+@pytest.mark.sampled(13)
 @pytest.mark.parametrize("way", [w for w in ways.ALL if w != "numpy"])
 @pytest.mark.parametrize(("name", "dtype"), BY_DTYPE)
 def test_all_ways_agree(name: str, dtype: Any, way: str) -> None:

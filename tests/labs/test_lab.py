@@ -34,7 +34,7 @@ def movable(lab: gl.labs.Lab) -> list[Any]:
     return [c for c in lab.controls if not isinstance(c, Button)]
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(8)
 @every_lab
 def test_every_control_changes_params_words_and_picture(make: Any) -> None:
     lab = make()
@@ -77,7 +77,7 @@ def test_bad_params_are_refused_and_change_nothing(make: Any) -> None:
         make(speed=1)
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(8)
 @every_lab
 def test_what_was_set_before_it_is_shown_is_what_is_shown(make: Any) -> None:
     lab = make()
@@ -86,7 +86,7 @@ def test_what_was_set_before_it_is_shown_is_what_is_shown(make: Any) -> None:
     assert lab.live.values == lab.params == make().params | {control.name: other_value(control)}
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(8)
 @every_lab
 def test_a_figure_shows_its_moving_artists_and_leaves_the_lab_alone(make: Any) -> None:
     lab = make()
@@ -134,7 +134,7 @@ def test_words_are_whole_sentences_with_a_number_and_repeat_exactly(make: Any) -
     assert len(words.table) >= 4
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(8)
 @every_lab
 def test_no_target_is_reached_by_a_preset_alone(make: Any) -> None:
     lab = make()
@@ -153,7 +153,7 @@ def test_presets_are_three_to_five_allowed_settings(make: Any) -> None:
         lab.set(**values)
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(8)
 @every_lab
 def test_the_axis_is_recorded_ahead_in_no_more_than_it_may_take(make: Any) -> None:
     lab = make()
@@ -166,7 +166,7 @@ def test_the_axis_is_recorded_ahead_in_no_more_than_it_may_take(make: Any) -> No
     assert len(pack(frames)) / len(frames) * len(values) < MOST_BYTES
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(8)
 @every_lab
 def test_every_target_says_how_far_it_is_and_is_not_reached_at_the_start(make: Any) -> None:
     for name in make.targets:
@@ -177,7 +177,7 @@ def test_every_target_says_how_far_it_is_and_is_not_reached_at_the_start(make: A
         make(target="moon")
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(8)
 @every_lab
 def test_initial_values_are_where_the_controls_start_and_what_a_cell_shows(make: Any) -> None:
     control = movable(make())[0]

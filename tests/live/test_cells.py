@@ -77,6 +77,7 @@ def test_what_is_shown_again_stays_open(notebook: Kernel) -> None:
     assert notebook.run("0", "other", ids="(a.live.model_id, b.live.model_id)")["ids"] == after["ids"]
 
 
+@pytest.mark.exhaustive
 def test_a_cell_that_shows_nothing_more_or_raises_closes_what_it_showed(notebook: Kernel) -> None:
     notebook.run("display(lab()); display(lab())", "one")
     notebook.run("lab()", "two")
@@ -86,6 +87,7 @@ def test_a_cell_that_shows_nothing_more_or_raises_closes_what_it_showed(notebook
     assert notebook.run("0", "three", **AFTER) == {"opened": 0, "alive": 0, "widgets": 0}
 
 
+@pytest.mark.exhaustive
 def test_without_the_ids_of_cells_nothing_is_closed(notebook: Kernel) -> None:
     for _ in range(3):
         after = notebook.run("lab()", **AFTER)

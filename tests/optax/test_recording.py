@@ -38,7 +38,7 @@ def recorded_trees() -> dict[str, tuple[gl.Recorder, Any]]:
     return {tree: (rec, states[tree]) for tree, rec in recorders.items()}
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("tree", TREES)
 def test_it_records_what_the_recorder_itself_records(tree: str) -> None:
     params, (rec, state), eager = TREES[tree](), recorded_trees()[tree], gl.Recorder(5)
