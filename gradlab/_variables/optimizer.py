@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import rules
-from .._base.arrays import Array, is_float
+from .._base.arrays import Array, is_inexact
 from .._base.errors import DTypeError
 from .._base.gradients import Gradient
 from .._steps import apply, pure
@@ -45,8 +45,9 @@ class Optimizer(Stateful):
     Outside a `gl.Graph` updates happen at once and return None, as in TensorFlow's eager mode. Numbers given as
     hyperparameters become float32 first, TensorFlow's way, so a float64 variable sees 0.1 as 0.10000000149.
 
-    Differs from TensorFlow: a call that raises changes nothing, not even the variables ahead of the bad one. There is
-    no `strict="tf"` as in `gl.keras`, as TensorFlow promises no order for the updates of one `Session.run`.
+    Differs from TensorFlow: a call that raises changes nothing, not even the variables ahead of the bad one. Complex
+    variables have gradients but no step, which TensorFlow refuses in a Graph and takes outside. There is no `strict="tf"`
+    as in `gl.keras`, as TensorFlow promises no order for the updates of one `Session.run`.
     """
 
     GATE_NONE, GATE_OP, GATE_GRAPH = GATE_NONE, GATE_OP, GATE_GRAPH
@@ -124,7 +125,7 @@ class Optimizer(Stateful):
         variables = trainable_variables() if var_list is None else check_variables(listed(var_list), "var_list")
         if not variables:
             raise ValueError("no variables to optimize: var_list is empty")
-        if not any(is_float(v.dtype) for v in variables):
+        if not any(is_inexact(v.dtype) for v in variables):
             v = variables[0]
             raise DTypeError(f"{v.name} is {v.dtype}; only floating-point variables have gradients")
         return list(zip(differentiate([loss], variables, [grad_loss])[0], variables, strict=True))
