@@ -59,7 +59,7 @@ def precision(dtype: Any) -> AbstractContextManager[Any]:
 
 def is_double(dtype: Any) -> bool:
     """True for float64 and complex128."""
-    return np.dtype(dtype) in (np.float64, np.complex128)
+    return bool(np.dtype(dtype) == np.float64 or np.dtype(dtype) == np.complex128)
 
 
 def as_array(x: Any, name: str = "t") -> Array:
@@ -109,7 +109,7 @@ def is_float(dtype: Any) -> bool:
 
 def is_complex(dtype: Any) -> bool:
     """True for complex64 and complex128."""
-    return np.dtype(dtype).kind == "c"
+    return bool(np.dtype(dtype).kind == "c")
 
 
 def is_inexact(dtype: Any) -> bool:

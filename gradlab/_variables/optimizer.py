@@ -46,8 +46,8 @@ class Optimizer(Stateful):
     hyperparameters become float32 first, TensorFlow's way, so a float64 variable sees 0.1 as 0.10000000149.
 
     Differs from TensorFlow: a call that raises changes nothing, not even the variables ahead of the bad one. Complex
-    variables have gradients but no step, which TensorFlow refuses in a Graph and takes outside. There is no `strict="tf"`
-    as in `gl.keras`, as TensorFlow promises no order for the updates of one `Session.run`.
+    variables have gradients but no step, which TensorFlow refuses in a Graph and takes outside. There is no
+    `strict="tf"` as in `gl.keras`, as TensorFlow promises no order for the updates of one `Session.run`.
     """
 
     GATE_NONE, GATE_OP, GATE_GRAPH = GATE_NONE, GATE_OP, GATE_GRAPH
