@@ -191,7 +191,8 @@ def listed(x: Any) -> list[Any]:
 def check_variables(items: Sequence[Any], what: str) -> list[Variable]:
     for v in items:
         if not isinstance(v, Variable):
-            raise NotAVariableError(f"{what} must be gradlab Variables, got {type(v).__name__}")
+            hint = "; an array is a constant to a loss, make it a gl.Variable" if hasattr(v, "dtype") else ""
+            raise NotAVariableError(f"{what} must be gradlab Variables, got {type(v).__name__}{hint}")
     return list(items)
 
 

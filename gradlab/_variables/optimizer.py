@@ -100,6 +100,8 @@ class Optimizer(Stateful):
         Args:
             loss: function without arguments that computes with jax.numpy on variables; a vector is summed.
             var_list: variables, or one; None means the trainable ones the loss reads (in a Graph: all trainable ones).
+                Not arrays, which are constants to a loss; eager TensorFlow differentiates by tensors too, and refuses
+                them in `apply_gradients`.
             gate_gradients: has an effect in a Graph only; see `GateRace`. The values are the same for all gates.
             aggregation_method, colocate_gradients_with_ops: no effect on values.
             grad_loss: upstream gradient, of the loss's shape.
