@@ -43,7 +43,6 @@ TESTED_ELSEWHERE = {
     "rules/rule": "rules/test_every_rule.py",
     "_asynchrony/sync_replicas/exchange": "_asynchrony/sync_replicas/test_chief.py: waits, and why they last",
     "_asynchrony/sync_replicas/rounds": "the same",
-    "_variables/slots": "train/test_slots.py: what the optimizers keep, by name; _variables/test_optimizer.py",
     "torch/waiting": "torch/test_recording.py: every way in which a step comes about",
     "torch/callbacks": "torch/test_trainers.py",
     "torch/backward": "torch/test_loops.py and test_replicas.py: each loop against gradients computed by hand",

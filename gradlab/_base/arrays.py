@@ -52,9 +52,14 @@ def namespace(*arrays: Any) -> Namespace:
 
 
 def precision(dtype: Any) -> AbstractContextManager[Any]:
-    """Where JAX keeps float64: JAX itself rounds it to float32 unless the whole process asks for 64 bits."""
+    """Where JAX keeps float64 and complex128, which it rounds unless the whole process asks for 64 bits."""
     jax = sys.modules.get("jax")
-    return jax.enable_x64(True) if jax is not None and np.dtype(dtype) == np.float64 else nullcontext()
+    return jax.enable_x64(True) if jax is not None and is_double(dtype) else nullcontext()
+
+
+def is_double(dtype: Any) -> bool:
+    """True for float64 and complex128."""
+    return bool(np.dtype(dtype) == np.float64 or np.dtype(dtype) == np.complex128)
 
 
 def as_array(x: Any, name: str = "t") -> Array:
@@ -100,6 +105,16 @@ def native(dtype: Any) -> np.dtype[Any]:
 def is_float(dtype: Any) -> bool:
     """True for float16, bfloat16, float32 and float64."""
     return bool(np.dtype(dtype).kind == "f" or np.dtype(dtype).name == "bfloat16")
+
+
+def is_complex(dtype: Any) -> bool:
+    """True for complex64 and complex128."""
+    return bool(np.dtype(dtype).kind == "c")
+
+
+def is_inexact(dtype: Any) -> bool:
+    """True for floating point and complex numbers: what has gradients."""
+    return is_float(dtype) or is_complex(dtype)
 
 
 def reals(x: Any, name: str) -> Array:

@@ -103,7 +103,7 @@ class GateWarning(GradlabWarning):
 
 
 class KerasWarning(GradlabWarning):
-    """A Keras optimizer does something its user may not expect, in silence in the version it stands for."""
+    """A Keras optimizer or schedule does something its user may not expect, in silence in the version it stands for."""
 
 
 class SlicesWarning(GradlabWarning):

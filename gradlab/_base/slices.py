@@ -62,6 +62,9 @@ class IndexedSlices:
     def shape(self) -> tuple[int, ...] | None:
         return self.dense_shape
 
+    def __neg__(self) -> IndexedSlices:
+        return self.with_values(-self.values)
+
     @property
     def one_each(self) -> bool:
         """Whether rows have one element, for which TensorFlow has kernels of their own."""

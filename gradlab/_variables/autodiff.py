@@ -8,7 +8,18 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from .._base.arrays import Array, as_array, is_float, is_jax, is_traced, namespace, precision, take_rows
+from .._base.arrays import (
+    Array,
+    as_array,
+    is_complex,
+    is_double,
+    is_inexact,
+    is_jax,
+    is_traced,
+    namespace,
+    precision,
+    take_rows,
+)
 from .._base.errors import DTypeError, InvalidArgumentError, NotAVariableError
 from .._base.gradients import Gradient
 from .._base.options import is_strict
@@ -121,10 +132,12 @@ def gradients(
 
         result_i = sum_k  grad_ys_k . d ys_k / d x_i
 
+    With complex numbers TensorFlow's conjugate of that, the direction of steepest ascent, where JAX's is none.
+
     Args:
         ys: function without arguments that computes with jax.numpy on variables, or a list of such.
         xs: variable or list of variables.
-        grad_ys: upstream gradient for each y, of y's shape; 1 by default, so a vector is summed.
+        grad_ys: upstream gradient for each y, of y's shape; 1 by default, so a vector is summed. A complex y needs it.
         stop_gradients: variables to take as constants beyond their own derivative. Variables do not depend on one
             another, so nothing changes; inside a loss use `jax.lax.stop_gradient`.
         unconnected_gradients: "none" gives None for an x that no y depends on, "zero" gives zeros.
@@ -135,7 +148,8 @@ def gradients(
     Returns: a list parallel to xs: arrays (NumPy for NumPy variables), IndexedSlices for rows read by `gather`, None.
 
     Raises:
-        TypeError: a y is not callable or not floating point, an x is not a variable, a loss uses numpy on a variable.
+        TypeError: a y is not callable, not floating point or complex, or complex without its grad_ys; an x is not a
+        variable; a loss uses numpy on a variable.
         ValueError: grad_ys does not fit, or is of another dtype (a TypeError as well).
 
     Threads may call it on the same variables at once. Source: `tf.gradients`, TensorFlow 2.21 (2026).
@@ -177,13 +191,14 @@ def listed(x: Any) -> list[Any]:
 def check_variables(items: Sequence[Any], what: str) -> list[Variable]:
     for v in items:
         if not isinstance(v, Variable):
-            raise NotAVariableError(f"{what} must be gradlab Variables, got {type(v).__name__}")
+            hint = "; an array is a constant to a loss, make it a gl.Variable" if hasattr(v, "dtype") else ""
+            raise NotAVariableError(f"{what} must be gradlab Variables, got {type(v).__name__}{hint}")
     return list(items)
 
 
 def touched_variables(loss: Loss, upstream: Any) -> GradsAndVars:
     """Gradients of a loss for the trainable variables of the current collection that it reads."""
-    candidates = [v for v in current_collection() if v.trainable and is_float(v.dtype)]
+    candidates = [v for v in current_collection() if v.trainable and is_inexact(v.dtype)]
     grads, read = differentiate([loss], candidates, [upstream])
     return [(g, v) for g, v in zip(grads, candidates, strict=True) if id(v) in read]
 
@@ -193,14 +208,19 @@ def differentiate(
     variables: Sequence[Variable],
     upstream: Sequence[Any],
     at: dict[Variable, Array] | None = None,
+    complex_losses: bool = False,
 ) -> tuple[list[Gradient | None], set[int]]:
-    """Gradients for each variable and the ids of the variables read. `at` gives other values to compute with."""
+    """Gradients for each variable and the ids of the variables read.
+
+    `at` gives other values to compute with. `complex_losses`: whether a loss without upstream gradient may be complex,
+    as for TensorFlow's tape; JAX gives the transposed derivative, TensorFlow the adjoint.
+    """
     from .._steps.jax import jax
 
     register()
     fixed = at or {}
-    active = [v for v in dict.fromkeys(variables) if is_float(v.dtype)]
-    wide = any(v.dtype == np.float64 for v in (*active, *fixed))
+    active = [v for v in dict.fromkeys(variables) if is_inexact(v.dtype)]
+    wide = any(is_double(v.dtype) for v in (*active, *fixed))
     with precision(np.float64 if wide else np.float32):
         inputs = [jax.numpy.asarray(fixed.get(v, v._value)) for v in active]
         others = [v for v in fixed if v not in active]
@@ -212,11 +232,11 @@ def differentiate(
                 return [_checked_loss(loss) for loss in losses]
 
         outputs, pullback = jax.vjp(run, inputs)
-        cotangents = [_checked_upstream(u, y) for u, y in zip(upstream, outputs, strict=True)]
+        cotangents = [_checked_upstream(u, y, complex_losses) for u, y in zip(upstream, outputs, strict=True)]
         (dense,) = pullback(cotangents)
         read = tapes[0].read_whole | tapes[0].read_rows
         found = {
-            v: _gradient(tapes[0], v, g, partial(_depends, pullback, cotangents, i))
+            v: _adjoint(_gradient(tapes[0], v, g, partial(_depends, pullback, cotangents, i)))
             for i, (v, g) in enumerate(zip(active, dense, strict=True))
         }
     return [found.get(v) for v in variables], read
@@ -237,14 +257,18 @@ def _checked_loss(loss: Loss) -> Array:
     if y is None:
         raise ValueError("the loss returned None; return the value to differentiate")
     value = as_array(y, "the loss")
-    if not is_float(value.dtype):
+    if not is_inexact(value.dtype):
         raise DTypeError(f"a loss must be floating point, got {value.dtype}")
     return namespace(value).asarray(value)
 
 
-def _checked_upstream(u: Any, y: Array) -> Array:
+def _checked_upstream(u: Any, y: Array, complex_losses: bool) -> Array:
     from .._steps.jax import jnp
 
+    if u is None and is_complex(y.dtype) and not complex_losses:
+        raise DTypeError(
+            f"a loss is {y.dtype}: give the gradient upstream of it, of its dtype, or return a real number"
+        )
     if u is None:
         return jnp.ones_like(y)
     array = as_array(u, "grad_ys")
@@ -254,7 +278,7 @@ def _checked_upstream(u: Any, y: Array) -> Array:
         )
     if hasattr(u, "dtype") and array.dtype != y.dtype:
         raise DTypeError(f"an upstream gradient is {array.dtype}, its loss is {y.dtype}; cast one of them")
-    return jnp.asarray(array, y.dtype)
+    return jnp.asarray(array, y.dtype).conj()
 
 
 def _gradient(tape: Tape, v: Variable, dense: Array, depends: Callable[[], bool]) -> Gradient | None:
@@ -274,6 +298,13 @@ def _joined(v: Variable, slices: list[tuple[Array, Array]]) -> IndexedSlices:
 
     indices, values = (jnp.concatenate(parts) for parts in zip(*slices, strict=True))
     return IndexedSlices(_like(v, values), _like(v, indices), v.shape)
+
+
+def _adjoint(g: Gradient | None) -> Gradient | None:
+    """TensorFlow's derivative from JAX's, which is another one where it is complex."""
+    if isinstance(g, IndexedSlices):
+        return g.with_values(g.values.conj()) if is_complex(g.dtype) else g
+    return g if g is None or not is_complex(g.dtype) else g.conj()
 
 
 def _like(v: Variable, x: Array) -> Array:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
-from .variable import Collection, entered
+from .variable import Collection, GraphKey, entered
 
 
 class Operation:
@@ -45,6 +45,7 @@ class Graph(Collection):
 
     def __init__(self) -> None:
         super().__init__()
+        self.graph_key = GraphKey()
         self._operations: list[Operation] = []
 
     def as_default(self) -> AbstractContextManager[Any]:
@@ -74,4 +75,4 @@ class AtOnce(Collection):
 
     def __init__(self, graph: Collection) -> None:
         super().__init__()
-        self.global_step = graph.global_step
+        self.global_step, self.graph_key = graph.global_step, graph.graph_key

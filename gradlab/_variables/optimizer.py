@@ -6,12 +6,13 @@ import copy
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
 from .. import rules
-from .._base.arrays import Array, is_float
+from .._base.arrays import Array, is_inexact
 from .._base.errors import DTypeError
 from .._base.gradients import Gradient
 from .._steps import apply, pure
@@ -21,7 +22,7 @@ from .copies import follow, in_copy
 from .gate import GATE_GRAPH, GATE_NONE, GATE_OP, check_gate
 from .gradient_checks import check_step, checked_pairs
 from .hyperparameters import Rate, check_functions, described, is_plain, scalar
-from .slots import SlotStore
+from .slots import SlotStore, shared_of
 from .states import (
     Commit,
     Named,
@@ -35,7 +36,7 @@ from .states import (
     warn_of_changes,
 )
 from .update import Job, commits
-from .variable import Variable, current_collection, trainable_variables
+from .variable import GraphKey, Variable, current_collection, trainable_variables
 
 
 class Optimizer(Stateful):
@@ -44,8 +45,9 @@ class Optimizer(Stateful):
     Outside a `gl.Graph` updates happen at once and return None, as in TensorFlow's eager mode. Numbers given as
     hyperparameters become float32 first, TensorFlow's way, so a float64 variable sees 0.1 as 0.10000000149.
 
-    Differs from TensorFlow: a call that raises changes nothing, not even the variables ahead of the bad one. There is
-    no `strict="tf"` as in `gl.keras`, as TensorFlow promises no order for the updates of one `Session.run`.
+    Differs from TensorFlow: a call that raises changes nothing, not even the variables ahead of the bad one. Complex
+    variables have gradients but no step, which TensorFlow refuses in a Graph and takes outside. There is no
+    `strict="tf"` as in `gl.keras`, as TensorFlow promises no order for the updates of one `Session.run`.
     """
 
     GATE_NONE, GATE_OP, GATE_GRAPH = GATE_NONE, GATE_OP, GATE_GRAPH
@@ -81,7 +83,7 @@ class Optimizer(Stateful):
         return self._store.names()
 
     def variables(self) -> list[Variable]:
-        """The slot variables and what all weights share (Adam's powers of beta), sorted by name."""
+        """Those of the current graph: slot variables and what all weights share (Adam's powers of beta), by name."""
         return self._store.variables()
 
     def compute_gradients(
@@ -98,6 +100,8 @@ class Optimizer(Stateful):
         Args:
             loss: function without arguments that computes with jax.numpy on variables; a vector is summed.
             var_list: variables, or one; None means the trainable ones the loss reads (in a Graph: all trainable ones).
+                Not arrays, which are constants to a loss; eager TensorFlow differentiates by tensors too, and refuses
+                them in `apply_gradients`.
             gate_gradients: has an effect in a Graph only; see `GateRace`. The values are the same for all gates.
             aggregation_method, colocate_gradients_with_ops: no effect on values.
             grad_loss: upstream gradient, of the loss's shape.
@@ -123,7 +127,7 @@ class Optimizer(Stateful):
         variables = trainable_variables() if var_list is None else check_variables(listed(var_list), "var_list")
         if not variables:
             raise ValueError("no variables to optimize: var_list is empty")
-        if not any(is_float(v.dtype) for v in variables):
+        if not any(is_inexact(v.dtype) for v in variables):
             v = variables[0]
             raise DTypeError(f"{v.name} is {v.dtype}; only floating-point variables have gradients")
         return list(zip(differentiate([loss], variables, [grad_loss])[0], variables, strict=True))
@@ -233,15 +237,17 @@ class Optimizer(Stateful):
 
     def _loading(self, state: Any, names: Named) -> Commit:
         check_class(state, self)
-        settings, read, shared = part(state, "settings"), part(state, "variables"), part(state, "shared")
+        settings, read, slots = part(state, "settings"), part(state, "variables"), part(state, "slots")
         if settings.get("rule") != type(self._fixed).__name__:
             raise ValueError(f"the state is of the rule {settings.get('rule')}, it does not fit {self!r}")
-        store = self._store.loading(part(state, "slots"), shared, names, self._fixed, self._labels())
+        shared = shared_of(state, names, self._fixed)
+        store = self._store.loading(slots, shared, names, self._fixed, self._labels())
         own = {name: x for name, x in self._reads().items() if isinstance(x, Variable)}
         values = [setting(own[name], x, f"{name} of {self._name}") for name, x in read.items() if name in own]
         was, now = settings | dict.fromkeys(read, "a Variable"), self._settings() | dict.fromkeys(own, "a Variable")
         warn_of_changes(was, now, self._name)
-        return together([store, lambda: self._keep_shared(shared), *values])
+        powers = [partial(self._keep_shared, key, x) for key, x in shared.items()]
+        return together([store, *powers, *values])
 
     def _reads(self) -> dict[str, Any]:
         """What is asked anew at every step, and may be a Variable."""
@@ -264,18 +270,19 @@ class Optimizer(Stateful):
         """Slot name -> last part of the name of its variable, in the order in which they are made."""
         return dict.fromkeys(self._fixed.slots, self._name)
 
-    def _shared(self, rule: rules.Rule) -> Shared:
-        """What changes from step to step, now."""
-        return self._store.shared(rule)
+    def _shared(self, key: GraphKey, rule: rules.Rule) -> Shared:
+        """What changes from step to step and is common to the variables of a graph, now."""
+        return self._store.shared(key, rule)
 
-    def _keep_shared(self, values: Shared) -> None:
-        self._store.store_shared(values)
+    def _keep_shared(self, key: GraphKey, values: Shared) -> None:
+        self._store.store_shared(key, values)
 
     def _declare_slots(self, variables: Sequence[Variable]) -> None:
         """In a Graph slots exist as soon as the update is described; outside, once the first one has worked."""
         if current_collection().graph:
             rule = self._rule
-            self._keep_shared(self._shared(rule))
+            for key in {v._graph_key for v in variables}:
+                self._keep_shared(key, self._shared(key, rule))
             for v in variables:
                 if v not in self._store:
                     self._store.store(v, rule, self._store.values(v, rule), self._labels())
@@ -289,15 +296,16 @@ class Optimizer(Stateful):
             rule = self._rule_at(rate)
             if rule.start():
                 stack.enter_context(self._store.lock)
-            shared = self._shared(rule)
-            now, store = rule.at(shared), self._store
+            shared = {key: self._shared(key, rule) for key in {v._graph_key for _, v in pairs}}
+            now, store = {key: rule.at(x) for key, x in shared.items()}, self._store
             for commit in commits(
-                [Job(now, v, g, rate, type(self)._sparse) for g, v in pairs],
+                [Job(now[v._graph_key], v, g, rate, type(self)._sparse) for g, v in pairs],
                 lambda v: store.cells(v, rule),
                 lambda v, slots: store.store(v, rule, slots, self._labels()),
             ):
                 commit()
-            self._keep_shared(rule.advance(shared))
+            for key, x in shared.items():
+                self._keep_shared(key, rule.advance(x))
             if global_step is not None:
                 global_step.assign_add(1)
 

@@ -1,35 +1,36 @@
-"""What an optimizer keeps between steps: the slots of every variable, and what all variables share."""
+"""What an optimizer keeps between steps: the slots of every variable, and what all variables of a graph share."""
 
 from __future__ import annotations
 
 import copy
 import threading
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
-from .._base.arrays import Array, precision
+from .._base.arrays import precision
 from .._base.errors import InvalidArgumentError
 from .._base.forks import guard
 from ..rules import Rule
 from ..rules.rule import Shared, Slots
 from .buffers import Cell, Fresh
 from .copies import Carried, carried, check_carried, in_copy
-from .states import Commit, Named, array_of, fitting
-from .variable import Variable, current_collection
+from .states import Commit, Named, array_of, fitting, part
+from .variable import GraphKey, Variable, current_collection
 
 
 class SlotStore:
-    """Slot variables by variable and name; shared scalars, such as Adam's powers, by name.
+    """Slot variables by variable and name; shared scalars, such as Adam's powers, by graph and name.
 
-    Slots are made when they are first stored, so that an update that fails leaves none behind.
+    All variables outside of a Graph count as those of one. Slots are made when they are first stored, so that an update
+    that fails leaves none behind.
     """
 
     def __init__(self) -> None:
         self._slots: weakref.WeakKeyDictionary[Variable, dict[str, Variable]] = weakref.WeakKeyDictionary()
-        self._shared: dict[str, Variable] = {}
+        self._shared: weakref.WeakKeyDictionary[GraphKey, dict[str, Variable]] = weakref.WeakKeyDictionary()
         self._carried: Carried = []  # by a pickle, and not looked for yet
         self.lock = threading.RLock()
         guard(self, "lock", "this optimizer")
@@ -40,17 +41,44 @@ class SlotStore:
         with self.lock:
             for v, slots in list(self._slots.items()):
                 new._slots[in_copy(v, memo)] = copy.deepcopy(slots, memo)
-            new._shared = copy.deepcopy(self._shared, memo)
+            for key, shared in list(self._shared.items()):
+                for now in {in_copy(v, memo)._graph_key for v in self._of(key)} or {key}:
+                    new._adopt(now, shared, copy.deepcopy)
         return new
 
     def __reduce__(self) -> tuple[Any, ...]:
         with self.lock:
-            return _unpickled, (list(self._slots.items()), dict(self._shared))
+            return _unpickled, (list(self._slots.items()), self._groups())
 
     def follow(self, old: Variable, new: Variable) -> None:
         """The slots of one variable are those of another now."""
         if old in self._slots:
             self._slots[new] = self._slots.pop(old)
+            before, now = old._graph_key, new._graph_key
+            if before is not now and before in self._shared:
+                self._adopt(now, self._shared[before], copy.deepcopy)
+                if not self._of(before):
+                    del self._shared[before]
+
+    def _of(self, key: GraphKey) -> list[Variable]:
+        """The variables of one graph that have slots."""
+        return [v for v in self._slots if v._graph_key is key]
+
+    def _groups(self) -> list[tuple[list[Variable], dict[str, Variable]]]:
+        """For each graph its variables, and what they share; what is of no variable any more comes last."""
+        groups = [(self._of(key), shared) for key, shared in self._shared.items()]
+        return sorted(groups, key=lambda group: not group[0])
+
+    def _adopt(self, key: GraphKey, shared: Mapping[str, Variable], take: Callable[[Any], Any]) -> None:
+        """What variables share, for the graph that they are of now."""
+        known = self._shared.get(key)
+        if known is None:
+            self._shared[key] = {name: take(x) for name, x in shared.items()}
+        elif any(known[name]._value != x._value for name, x in shared.items()):
+            raise InvalidArgumentError(
+                f"{', '.join(shared)} of several graphs cannot become those of one: copy the variables of one graph at "
+                "a time, each inside a gl.Graph of its own"
+            )
 
     def __contains__(self, v: Variable) -> bool:
         return v in self._slots
@@ -63,9 +91,11 @@ class SlotStore:
             return sorted({name for slots in self._slots.values() for name in slots})
 
     def variables(self) -> list[Variable]:
+        """Those of the current graph."""
+        key = current_collection().graph_key
         with self.lock:
-            slots = [s for slots in self._slots.values() for s in slots.values()]
-            return sorted([*slots, *self._shared.values()], key=lambda v: v.name)
+            slots = [s for v, slots in self._slots.items() if v._graph_key is key for s in slots.values()]
+            return sorted([*slots, *self._shared.get(key, {}).values()], key=lambda v: v.name)
 
     def values(self, v: Variable, rule: Rule) -> Slots:
         """The slots of v as arrays, in the order of the rule."""
@@ -90,15 +120,16 @@ class SlotStore:
             for name, value in zip(rule.slots, values, strict=True):
                 self._slots[v][name].assign(value)
 
-    def shared(self, rule: Rule) -> Shared:
-        """The shared scalars now, or those of the first step."""
-        return {name: v._value for name, v in self._shared.items()} or rule.start()
+    def shared(self, key: GraphKey, rule: Rule) -> Shared:
+        """The shared scalars of a graph now, or those of the first step."""
+        return {name: v._value for name, v in self._shared.get(key, {}).items()} or rule.start()
 
-    def store_shared(self, values: Shared, scope: str = "") -> None:
+    def store_shared(self, key: GraphKey, values: Shared, scope: str = "") -> None:
         for name, value in values.items():
-            if name not in self._shared:
-                self._shared[name] = Variable(value, trainable=False, name=f"{scope}{name}")
-            self._shared[name].assign(value)
+            known = self._shared.setdefault(key, {})
+            if name not in known:
+                known[name] = Variable(value, trainable=False, name=f"{scope}{name}")
+            known[name].assign(value)
 
     def stepped(self) -> list[Variable]:
         """The variables that have slots."""
@@ -106,18 +137,31 @@ class SlotStore:
             return list(self._slots)
 
     def state(self, names: Named) -> dict[str, Any]:
-        """Slots by the names of their variables, and what all share."""
+        """Slots by the names of their variables, and what all share; by graph, where there are several."""
         with self.lock:
             keys = keys_of(names, self._slots)
             slots = {keys[v]: {name: array_of(s) for name, s in slots.items()} for v, slots in self._slots.items()}
-            return {"slots": slots, "shared": {name: array_of(v) for name, v in self._shared.items()}}
+            groups = [
+                {"variables": [keys[v] for v in of], "shared": {name: array_of(v) for name, v in shared.items()}}
+                for of, shared in self._groups()
+            ]
+        if len(groups) > 1:
+            return {"slots": slots, "shared": {}, "graphs": groups}
+        return {"slots": slots, "shared": groups[0]["shared"] if groups else {}}
 
     def loading(
-        self, slots: Mapping[str, Any], shared: Mapping[str, Any], names: Named, rule: Rule, labels: Mapping[str, str]
+        self,
+        slots: Mapping[str, Any],
+        shared: Mapping[GraphKey, Shared],
+        names: Named,
+        rule: Rule,
+        labels: Mapping[str, str],
     ) -> Commit:
-        """Check the slots and the shared scalars of a state; what is returned takes them over, and leaves no others."""
+        """Check the slots of a state; what is returned takes them over, and leaves no others.
+
+        `shared`, which `shared_of` gives, is for the caller to store; what is not in it is gone.
+        """
         new = {variable_of(key, names): checked_slots(key, values, names, rule) for key, values in slots.items()}
-        scalars = _checked_shared(shared, rule)
 
         def commit() -> None:
             with self.lock:
@@ -125,7 +169,8 @@ class SlotStore:
                     del self._slots[v]
                 for v, values in new.items():
                     self.store(v, rule, values, labels)
-                self._shared = {name: v for name, v in self._shared.items() if name in scalars}
+                for key in [key for key in self._shared if key not in shared]:
+                    del self._shared[key]
 
         return commit
 
@@ -162,7 +207,22 @@ def checked_slots(key: str, values: Any, names: Named, rule: Rule) -> Slots:
     return tuple(fitting(values[name], v._value, f"slot {name} of {key}", v.name) for name in rule.slots)
 
 
-def _checked_shared(shared: Mapping[str, Any], rule: Rule) -> Mapping[str, Array]:
+def shared_of(state: Mapping[str, Any], names: Named, rule: Rule) -> dict[GraphKey, Shared]:
+    """What the variables of each graph share, of a state."""
+    found: dict[GraphKey, Shared] = {}
+    for group in state.get("graphs") or [{"variables": list(state["slots"]), "shared": part(state, "shared")}]:
+        keys = {variable_of(key, names)._graph_key for key in part(group, "variables", list)}
+        shared = _checked_shared(part(group, "shared"), rule)
+        for key in keys or {current_collection().graph_key}:
+            if shared and found.setdefault(key, shared) != shared and keys:
+                raise InvalidArgumentError(
+                    f"the state has {', '.join(shared)} of several graphs, the variables given are of one; nothing was "
+                    "loaded"
+                )
+    return found
+
+
+def _checked_shared(shared: Mapping[str, Any], rule: Rule) -> Shared:
     start = rule.start()
     if shared and set(shared) != set(start):
         raise InvalidArgumentError(
@@ -172,10 +232,17 @@ def _checked_shared(shared: Mapping[str, Any], rule: Rule) -> Mapping[str, Array
     return {name: fitting(x, np.asarray(start[name]), name, name) for name, x in shared.items()}
 
 
-def _unpickled(slots: list[tuple[Variable, dict[str, Variable]]], shared: dict[str, Variable]) -> SlotStore:
+def _unpickled(
+    slots: list[tuple[Variable, dict[str, Variable]]], groups: list[tuple[list[Variable], dict[str, Variable]]]
+) -> SlotStore:
     store = SlotStore()
     store._slots.update(slots)
-    store._shared, store._carried = shared, carried(store._slots)
+    for of, shared in groups:
+        for key in {v._graph_key for v in of}:
+            store._adopt(key, shared, lambda x: x)
+        if not of:
+            store._shared.setdefault(current_collection().graph_key, shared)
+    store._carried = carried(store._slots)
     return store
 
 

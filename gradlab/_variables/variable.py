@@ -78,6 +78,7 @@ class Variable(_Operators):
         guard(self, "_lock", f"the variable {self.name}")
         self._value = _frozen(value if dtype is None else value.astype(native(dtype)))
         self._spare: np.ndarray | None = None  # a buffer for a next value
+        self._graph_key = collection.graph_key
         collection.add(self)
         register()
 
@@ -143,7 +144,8 @@ class Variable(_Operators):
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Into the current collection, under the same name; in a Graph, where names are unique, under one like it."""
         collection = current_collection()
-        vars(self).update(state, _lock=threading.RLock(), _spare=None, _value=_frozen(state["_value"]))
+        own = {"_lock": threading.RLock(), "_spare": None, "_graph_key": collection.graph_key}
+        vars(self).update(state, **own, _value=_frozen(state["_value"]))
         name = self.name.removesuffix(":0")
         if collection.graph:
             self.name = f"{collection.unique_name(name)}:0"
@@ -223,6 +225,13 @@ def _frozen(value: Array) -> Array:
     return value
 
 
+class GraphKey:
+    """Which graph a variable is of; a key that keeps no graph alive."""
+
+
+_EAGER = GraphKey()
+
+
 class Collection:
     """The variables made while it is current, by weak reference, and their global step.
 
@@ -230,6 +239,7 @@ class Collection:
     """
 
     graph = False  # a Graph defers updates and makes names unique
+    graph_key = _EAGER  # one for all that are no Graph
 
     def __init__(self) -> None:
         self._variables: list[weakref.ref[Variable]] = []

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._base.arrays import Array, namespace, quiet
+from .._base.arrays import Array, as_array, is_float, namespace, quiet
 from ._limits import floats, positive
 
 
@@ -20,7 +20,7 @@ def per_example_clip(
         factor_i = min(l2_norm_clip / |g_i|, 1),  result = sum_i factor_i * g_i,  |g_i| over all tensors of example i
 
     Args:
-        grads: list of arrays whose first axis counts the examples of the batch.
+        grads: list of arrays whose first axis counts the examples of the batch; integers become floating point.
         l2_norm_clip: > 0.
         per_layer: False clips the whole example. True or "uniform" clips every tensor by itself to
             l2_norm_clip / sqrt(number of tensors), "size" to l2_norm_clip * sqrt(its share of the entries).
@@ -36,7 +36,7 @@ def per_example_clip(
     >>> sums[0].round(2).tolist(), int(clipped)
     ([0.9, 1.2], 1)
     """
-    arrays = floats(grads, "grads")
+    arrays = _floating(grads)
     sizes = sorted({a.shape[:1] for a in arrays})
     if len(sizes) != 1 or not sizes[0]:
         raise ValueError(
@@ -54,6 +54,14 @@ def per_example_clip(
     sums = [xp.tensordot(f, a, axes=(0, 0)).astype(a.dtype) for f, a in zip(rows, arrays, strict=True)]
     clipped = xp.sum(norms > limit, axis=1)
     return sums, clipped if per_layer else clipped[0]
+
+
+def _floating(grads: Sequence[Any]) -> list[Array]:
+    """The arrays; integers in the widest dtype of those beside them, or float32."""
+    arrays = [as_array(g, "grads") for g in grads]
+    dtypes = [a.dtype for a in arrays if is_float(a.dtype)]
+    wide = max(dtypes, key=lambda d: d.itemsize, default=np.dtype(np.float32))
+    return floats([a.astype(wide) if np.dtype(a.dtype).kind in "iu" else a for a in arrays], "grads")
 
 
 def _layer_limits(arrays: list[Array], limit: float, per_layer: bool | str) -> list[float]:

@@ -2,24 +2,42 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from .._base.arrays import Array, namespace, quiet, sum_squares
 from .._base.types import MaybeA
 from ._limits import floats, positive
 
+Axis: TypeAlias = int | tuple[int, ...] | None
 
-def _unit_axes(ndim: int) -> tuple[int, ...]:
+
+def _unit_axes(shape: tuple[int, ...], axis: Axis) -> tuple[int, ...]:
     """The axes that make up one unit: a vector whole, a matrix by columns, a convolution by output channel."""
+    ndim = len(shape)
+    if axis is not None:
+        return _checked_axes(axis, ndim)
+    if sum(n != 1 for n in shape) <= 1:  # a vector, however many axes of 1 it has
+        return tuple(range(ndim))
     if ndim > 5:
-        raise ValueError(f"adaptive_grad_clip knows parameters of rank 0 to 5, got rank {ndim}")
-    return {0: (), 1: (0,), 2: (0,), 3: (0,), 4: (0, 1, 2), 5: (0, 1, 2, 3)}[ndim]
+        raise ValueError(f"adaptive_grad_clip knows the units of rank 0 to 5, got rank {ndim}; say them with axis=")
+    return {2: (0,), 3: (0,), 4: (0, 1, 2), 5: (0, 1, 2, 3)}[ndim]
+
+
+def _checked_axes(axis: Any, ndim: int) -> tuple[int, ...]:
+    try:
+        axes = [operator.index(a) for a in (axis if isinstance(axis, tuple | list) else [axis])]
+    except TypeError:
+        raise TypeError(f"axis must be an integer, a tuple of integers or None, got {axis!r}") from None
+    if any(not -ndim <= a < ndim for a in axes) or len({a % ndim for a in axes}) < len(axes):
+        raise ValueError(f"axis must name different axes of a parameter of rank {ndim}, got {axis!r}")
+    return tuple(axes)
 
 
 @quiet
 def adaptive_grad_clip(
-    grads: Sequence[MaybeA], params: Sequence[Any], clipping: float, eps: float = 1e-3
+    grads: Sequence[MaybeA], params: Sequence[Any], clipping: float, eps: float = 1e-3, axis: Axis = None
 ) -> list[MaybeA]:
     """Limit each unit's gradient to a share of the unit's own weights (AGC).
 
@@ -27,12 +45,13 @@ def adaptive_grad_clip(
 
     Args:
         grads, params: lists of arrays of equal shapes; None gradients stay None. A unit is a column of a matrix, an
-            output channel of a convolution (rank 4, 5), a whole vector or scalar otherwise.
+            output channel of a convolution (rank 4, 5); a vector, with axes of 1 too, or a scalar is one whole.
         clipping: > 0; 0.01 is common.
         eps: > 0, lets units that start at 0 move.
+        axis: the axis or axes of one unit, of every parameter, for shapes that mean something else.
 
     Raises:
-        ValueError: lengths, shapes or ranks do not fit; clipping or eps is not positive.
+        ValueError: lengths, shapes, ranks or axes do not fit; clipping or eps is not positive. TypeError: no axis.
 
     Not in TensorFlow; same numbers as optax. Source: Brock et al., "High-Performance Large-Scale Image Recognition
     Without Normalization" (2021), which leaves the last layer out.
@@ -45,16 +64,16 @@ def adaptive_grad_clip(
     positive(eps, "eps")
     if len(grads) != len(params):
         raise ValueError(f"grads and params must be equally long, got {len(grads)} and {len(params)}")
-    return [_agc(g, p, clipping, eps) for g, p in zip(grads, params, strict=True)]
+    return [_agc(g, p, clipping, eps, axis) for g, p in zip(grads, params, strict=True)]
 
 
-def _agc(grad: Any, param: Any, clipping: float, eps: float) -> Any:
+def _agc(grad: Any, param: Any, clipping: float, eps: float, axis: Axis) -> Any:
     if grad is None:
         return None
     g, w = floats([grad, param], "grads and params")
     if g.shape != w.shape:
         raise ValueError(f"a gradient has shape {g.shape}, its parameter {w.shape}")
-    xp, axes = namespace(g, w), _unit_axes(g.ndim)
+    xp, axes = namespace(g, w), _unit_axes(tuple(g.shape), axis)
 
     def norm(x: Array) -> Array:
         return xp.sqrt(xp.sum(x * x, axis=axes, keepdims=True))

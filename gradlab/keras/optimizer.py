@@ -71,7 +71,8 @@ class Optimizer(Steps, Saved):
         """Compute the gradients of a loss, clip them in every version, apply them.
 
         Args:
-            loss: function without arguments that computes with jax.numpy on variables; a vector is summed.
+            loss: function without arguments that computes with jax.numpy on variables; a vector is summed. Complex
+                weights and losses have TensorFlow's gradients, the conjugates of JAX's.
             var_list: variable, nested list of variables, or a function returning one, which runs after the loss has.
             grad_loss: upstream gradient of the loss's shape; comes before the clips.
             name: as of `apply_gradients`. tape: object with `gradient(loss, variables, grad_loss)` (not in "tf2.3").
@@ -166,7 +167,8 @@ class Optimizer(Steps, Saved):
         if tape is not None:
             value = loss() if callable(loss) else loss
             return list(zip(tape.gradient(value, variables, grad_loss), variables, strict=True))
-        return list(zip(differentiate([loss], variables, [grad_loss])[0], variables, strict=True))
+        found = differentiate([loss], variables, [grad_loss], complex_losses=True)[0]
+        return list(zip(found, variables, strict=True))
 
     def init(self, values: Any) -> dict[str, Any]:
         """State of the pure form for a tree of weights: a step count and the slots of every leaf."""

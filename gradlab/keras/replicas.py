@@ -89,7 +89,9 @@ class Replicas:
         self._check_number(losses, "losses")
         copies = [self.values(v) for v in variables]
         at = [dict(zip(variables, own, strict=True)) for own in zip(*copies, strict=True)]
-        found = [differentiate([f], variables, [None], at=w)[0] for f, w in zip(losses, at, strict=True)]
+        found = [
+            differentiate([f], variables, [None], at=w, complex_losses=True)[0] for f, w in zip(losses, at, strict=True)
+        ]
         return [list(zip(grads, variables, strict=True)) for grads in found]
 
     def reduce(self, per_replica: Sequence[Any], how: Literal["sum", "mean"] = "sum") -> list[Pairs]:

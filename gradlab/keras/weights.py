@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._base.arrays import Array, as_array, is_float, namespace
+from .._base.arrays import Array, as_array, is_inexact, namespace
 from .._variables.copies import Carried, carried, check_carried, in_copy
 from .._variables.variable import Variable
 from .semantics import Semantics
@@ -214,4 +214,4 @@ def _initial(initializer: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> 
 
 def is_trainable(dtype: Any) -> bool:
     """True for the dtypes that Keras updates: floating point and complex numbers."""
-    return is_float(dtype) or np.dtype(dtype).kind == "c"
+    return is_inexact(dtype)

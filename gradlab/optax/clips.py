@@ -83,7 +83,9 @@ def clip_by_global_norm(clip_norm: Any, *, semantics: Semantics = "tf2.21") -> o
     return _stateless(lambda grads, _: clip.clip_by_global_norm(grads, clip_norm, semantics=semantics)[0])
 
 
-def adaptive_grad_clip(clipping: float, eps: float = 1e-3) -> optax.GradientTransformation:
+def adaptive_grad_clip(
+    clipping: float, eps: float = 1e-3, axis: int | tuple[int, ...] | None = None
+) -> optax.GradientTransformation:
     """Limit each unit's gradient to a share of the unit's own weights: `gl.adaptive_grad_clip`.
 
         limit_u = clipping * max(|w_u|, eps),  update_u = g_u * limit_u / max(|g_u|, 1e-6)  where |g_u| >= limit_u
@@ -97,7 +99,7 @@ def adaptive_grad_clip(clipping: float, eps: float = 1e-3) -> optax.GradientTran
     >>> tx.update({"w": jnp.float32([0.0, 5.0])}, tx.init(w), w)[0]["w"].tolist()
     [0.0, 0.5]
     """
-    return _stateless(lambda grads, weights: clip.adaptive_grad_clip(grads, weights(), clipping, eps))
+    return _stateless(lambda grads, weights: clip.adaptive_grad_clip(grads, weights(), clipping, eps, axis))
 
 
 def _of_leaves(clip_one: Callable[[Any], Any]) -> optax.GradientTransformation:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._base.arrays import Array, as_array, is_python_number
@@ -47,7 +49,8 @@ def from_rule(rule: Any, learning_rate: Any = None, *, replace: bool = False) ->
         replace: make every update a `Replacement`: the same bits as the rule's own for every rule, under `jit` too.
             It must be the last transformation then, and be applied in the same `jit`.
 
-    Gradients are arrays, IndexedSlices or None, which moves nothing; leaves of params that are None stay None.
+    Gradients are arrays, IndexedSlices or None, which moves nothing; leaves of params that are None stay None. Updates
+    can be differentiated as the new weights can: with respect to weights, gradients, slots and a learning rate.
 
     Raises:
         ValueError: update without params; a learning rate for an optimizer; a vector as learning rate.
@@ -150,17 +153,34 @@ def difference(w: Array, n: Array) -> Array:
     u does it. If a rule sets a weight, or a fused multiply-add rounds once where a product and a sum round twice, n may
     lie between the numbers that w + u can be: they lie as far apart as those around w.
 
+    Its derivative is that of n - w, forward and backward: what is lost in rounding has none.
+
     >>> import jax.numpy as jnp
     >>> w, n = jnp.float32(3e7), jnp.float32(30000004)
     >>> bool(w + difference(w, n) == n)
     True
     """
-    from .._steps.jax import jnp
+    u: Array = _differentiable()(w, n)
+    return u
 
-    u = jnp.where(n == w, jnp.zeros_like(w), n - w)  # inf stays inf
-    reached = w + u
-    neighbor = jnp.nextafter(u, jnp.where(n > reached, jnp.inf, -jnp.inf).astype(u.dtype))
-    return jnp.where((reached != n) & (w + neighbor == n), neighbor, u)
+
+@cache
+def _differentiable() -> Callable[[Array, Array], Array]:
+    """`difference` for JAX, which knows no derivative of `nextafter`."""
+    from .._steps.jax import jax, jnp
+
+    @jax.custom_jvp
+    def exact(w: Array, n: Array) -> Array:
+        u = jnp.where(n == w, jnp.zeros_like(w), n - w)  # inf stays inf
+        reached = w + u
+        neighbor = jnp.nextafter(u, jnp.where(n > reached, jnp.inf, -jnp.inf).astype(u.dtype))
+        return jnp.where((reached != n) & (w + neighbor == n), neighbor, u)
+
+    @exact.defjvp
+    def derivative(at: tuple[Array, Array], moved: tuple[Array, Array]) -> tuple[Array, Array]:
+        return exact(*at), moved[1] - moved[0]
+
+    return exact
 
 
 class Replacement:

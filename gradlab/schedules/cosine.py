@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from .._base.arrays import Array
+from .._base.errors import KerasWarning, warn
 from .._base.types import Namespace, Number
-from ._schedule import Decay, precise
+from ._schedule import Decay, check_rate, precise
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +25,9 @@ class CosineDecay(Decay):
 
     Args:
         initial_learning_rate: number or scalar array; its dtype is the result's, a Python number is float32.
-        decay_steps: > 0 (ValueError). alpha: share of the top that is left at the end.
+        decay_steps: > 0 (ValueError); or 0 with a warmup, for steps of the warmup only: the rate after it is NaN, as in
+            tf_keras, which a `gl.errors.KerasWarning` says. TensorFlow 2.21 and Keras 3 refuse it.
+        alpha: share of the top that is left at the end.
         name: kept in the config, nothing else.
         warmup_target, warmup_steps: not in TensorFlow 2.3, where `tf.keras.experimental` has this class.
 
@@ -42,6 +45,13 @@ class CosineDecay(Decay):
     name: str | None = None
     warmup_target: Any = None
     warmup_steps: Any = 0
+
+    def __post_init__(self) -> None:
+        if self.warmup_target is None or not _is_zero(self.decay_steps) or not self.warmup_steps > 0:
+            super().__post_init__()
+            return
+        check_rate(self.initial_learning_rate)
+        warn(f"decay_steps is 0: from step {self.warmup_steps} on, after the warmup, the rate is NaN", KerasWarning)
 
     def formula(self, xp: Namespace, rate: Array, step: Array, cast: Callable[[Any], Array]) -> Array:
         steps = cast(self.decay_steps)
@@ -104,3 +114,7 @@ class CosineDecayRestarts(Decay):
         height = cast(0.5) * precise(operator.pow, m_mul, restarts)
         cosine = height * (one + precise(xp.cos, xp.asarray(math.pi, rate.dtype) * fraction))
         return rate * ((one - alpha) * cosine + alpha)
+
+
+def _is_zero(steps: Any) -> bool:
+    return isinstance(steps, int | float) and steps == 0

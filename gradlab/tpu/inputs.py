@@ -183,3 +183,15 @@ def _ordered(entries: Entries, weights: np.ndarray | None, keep_places: bool) ->
         samples, ids, places = samples[order], ids[order], places[order]
         weights = None if weights is None else weights[order]
     return Ids(samples, ids, weights, places if keep_places else None)
+
+
+def tensor_of(values: Any) -> str:
+    """What it would be in TensorFlow: SparseTensor, RaggedTensor (lists of lists, too), or Tensor."""
+    if hasattr(values, "row_splits"):
+        return "RaggedTensor"
+    if isinstance(values, tuple):
+        return "SparseTensor" if np.ndim(values[0]) > 1 else "RaggedTensor"
+    if hasattr(values, "indices"):
+        return "SparseTensor"
+    is_lists = isinstance(values, list) and any(isinstance(x, list | tuple) or np.ndim(x) for x in values)
+    return "RaggedTensor" if is_lists else "Tensor"

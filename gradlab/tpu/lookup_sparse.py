@@ -13,7 +13,7 @@ from .._base.options import check_choice
 from .._base.slices import IndexedSlices
 from .._steps.jax import jax, jnp
 from ..clip import clip_by_norm
-from .inputs import Reader, is_nested
+from .inputs import Reader, is_nested, tensor_of
 from .plan import Feature
 
 
@@ -44,7 +44,7 @@ def embedding_lookup_sparse(
 
     Raises:
         InvalidArgumentError: an id outside the table, samples that decrease, another number of weights than ids.
-        ValueError: an unknown combiner, no table.
+        ValueError: an unknown combiner, no table. TypeError: sparse weights of ragged ids, or the reverse.
 
     16-bit tables are combined in float32. Source: `tf.nn.embedding_lookup_sparse`, TensorFlow 2.21 (2026).
 
@@ -119,6 +119,9 @@ def _read(ids: Any, weights: Any) -> _Found:
         raise DTypeError(f"ids must be integers, got {entries.values.dtype}")
     if (entries.samples[1:] < entries.samples[:-1]).any():
         raise InvalidArgumentError("samples of sparse ids must not decrease; sort the indices")
+    ours, theirs = tensor_of(ids), "Tensor" if weights is None else tensor_of(weights)
+    if theirs not in ("Tensor", ours):
+        raise TypeError(f"sp_weights must be either None or {ours} like the ids, or a vector; got {theirs}")
     w = None if weights is None else _values(weights)
     if w is not None and tuple(w.shape) != entries.values.shape:
         raise InvalidArgumentError(f"each id needs one weight: {entries.values.size} ids, weights of shape {w.shape}")

@@ -11,7 +11,7 @@ from .. import rules
 from .._variables.gradient_checks import check_step
 from .._variables.hyperparameters import Rate
 from .._variables.optimizer import Optimizer
-from .._variables.variable import Variable
+from .._variables.variable import GraphKey, Variable
 from ..rules.adagrad import LIBRARIES
 from ..rules.rule import Shared
 from .kernels import check_above_zero, rounded_as
@@ -110,8 +110,8 @@ class AdagradDAOptimizer(Optimizer):
     def _reads(self) -> dict[str, Any]:
         return {**super()._reads(), "global_step": self._global_step}
 
-    def _shared(self, rule: rules.Rule) -> Shared:
+    def _shared(self, key: GraphKey, rule: rules.Rule) -> Shared:
         return {"global_step": np.int64(int(self._global_step) + 1)}
 
-    def _keep_shared(self, values: Shared) -> None:
+    def _keep_shared(self, key: GraphKey, values: Shared) -> None:
         """The step is the caller's."""

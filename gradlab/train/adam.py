@@ -5,12 +5,13 @@ from __future__ import annotations
 from .. import rules
 from .._variables.hyperparameters import Rate
 from .._variables.optimizer import Optimizer
+from .._variables.variable import GraphKey
 from ..rules.rule import Shared
 from .kernels import rounded_as
 
 
 class AdamOptimizer(Optimizer):
-    """Adam, with slots "m" and "v", and "beta1_power" and "beta2_power" for all variables together.
+    """Adam, with slots "m" and "v", and "beta1_power" and "beta2_power" for all variables of a graph together.
 
         m = m + (g - m) * (1 - beta1);  v = v + (g * g - v) * (1 - beta2)
         w = w - (m * (lr * sqrt(1 - beta2_power) / (1 - beta1_power))) / (sqrt(v) + epsilon)
@@ -51,5 +52,5 @@ class AdamOptimizer(Optimizer):
         )
         self._scope = f"{name}/" if use_own_namescope_for_non_slot_vars else ""
 
-    def _keep_shared(self, values: Shared) -> None:
-        self._store.store_shared(values, self._scope)
+    def _keep_shared(self, key: GraphKey, values: Shared) -> None:
+        self._store.store_shared(key, values, self._scope)

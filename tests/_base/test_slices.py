@@ -88,3 +88,9 @@ def test_what_does_not_fit_cannot_be_made_dense(args: tuple[Any, ...], message: 
 def test_rows_of_one_element() -> None:
     shapes = {(2,): True, (2, 1): True, (2, 1, 1): True, (2, 2): False, (2, 3, 1): False, (2, 0): False}
     assert {shape: gl.IndexedSlices(np.zeros(shape), [0, 1]).one_each for shape in shapes} == shapes
+
+
+@pytest.mark.parametrize("module", [np, jnp])
+def test_minus(module: Any) -> None:
+    g = -gl.IndexedSlices(module.asarray([[1.0, -2.0]]), [3], (5, 2))
+    assert (g.values.tolist(), g.indices.tolist(), g.dense_shape) == ([[-1.0, 2.0]], [3], (5, 2))

@@ -201,3 +201,22 @@ def test_an_optimizer_in_a_graph_refuses_unknown_aggregation_and_skips_integers(
         assert [(g, x) for g, x in pairs if g is None] == [(None, count)]
         opt.minimize(lambda: v * v).run()
     assert (v.numpy().tolist(), count.numpy().tolist()) == ([0.0], [3])
+
+
+def test_a_complex_gradient_is_tensorflows() -> None:
+    v = gl.Variable(np.complex64([1j, 2.0]), name="v")
+    (g,) = gl.gradients(lambda: v * v, [v], grad_ys=[np.complex64([1 + 1j, 0])])
+    assert g.tolist() == [2 - 2j, 0]
+    with pytest.raises(TypeError, match="a loss is complex64: give the gradient upstream of it"):
+        gl.gradients(lambda: v * v, [v])
+
+
+def test_steps_of_gl_train_refuse_complex_variables() -> None:
+    v, opt = gl.Variable(np.complex64([1j]), name="v"), gl.train.GradientDescentOptimizer(0.5)
+    with gl.variable_collection() as collection:
+        collection.add(v)
+        pairs = opt.compute_gradients(lambda: abs(v.value).sum())
+        assert pairs[0][0].tolist() == [1j]
+        with pytest.raises(TypeError, match="v:0 is complex64; only floating-point variables can be optimized"):
+            opt.minimize(lambda: abs(v.value).sum())
+    assert v.numpy().tolist() == [1j]

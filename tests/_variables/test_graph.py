@@ -31,12 +31,13 @@ def test_names_are_unique_and_operations_are_collected() -> None:
         fixed = gl.Variable([1.0], name="v", trainable=False)
         opt = gl.train.MomentumOptimizer(0.1, 0.9)
         ops = [opt.minimize(lambda: v * w), opt.minimize(lambda: v * w), opt.minimize(lambda: v * w, name="train")]
+        slots = opt.variables()
     assert [x.name for x in (v, w, fixed)] == ["v:0", "v_1:0", "v_2:0"]
     assert [op.name for op in ops] == ["Momentum", "Momentum_1", "train"]
     assert graph.get_collection("train_op") == ops
     assert graph.get_collection("trainable_variables") == [v, w]
-    assert [x.name for x in opt.variables()] == ["v/Momentum:0", "v_1/Momentum:0"]
-    assert graph.get_collection("variables") == [v, w, fixed, *opt.variables()]
+    assert [x.name for x in slots] == ["v/Momentum:0", "v_1/Momentum:0"] and opt.variables() == []
+    assert graph.get_collection("variables") == [v, w, fixed, *slots]
     assert graph.get_collection("losses") == []
     assert repr(ops[1]) == "<gradlab.Operation 'Momentum_1'>"
 

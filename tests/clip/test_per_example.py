@@ -74,3 +74,15 @@ def test_examples_without_gradient_add_nothing() -> None:
 def test_an_example_at_the_limit_is_not_clipped() -> None:
     sums, clipped = gl.per_example_clip([np.float32([[3.0, 4.0], [6.0, 8.0]])], 5.0)
     assert (sums[0].tolist(), int(clipped)) == ([6, 8], 1)
+
+
+@pytest.mark.parametrize("limit", [1.25, 1000.0])
+def test_integers_become_floating_point_as_in_optax(limit: float) -> None:
+    whole = np.int32([[0, 0, 0], [0, 3, 4], [4, 0, 3], [3, 4, 0]])
+    for grads in ([whole], [whole, GRADS[0][:4]], [GRADS[1][:4], whole]):
+        want, clipped = optax.per_example_global_norm_clip(grads, limit)
+        sums, count = gl.per_example_clip(grads, limit)
+        assert int(count) == int(clipped) and {a.dtype for a in sums} == {np.dtype(np.float32)}
+        for a, b in zip(sums, want, strict=True):
+            np.testing.assert_allclose(a, b, **CLOSE)
+    assert gl.per_example_clip([whole, np.ones((4, 1))], limit)[0][0].dtype == np.float64

@@ -3,6 +3,7 @@
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
@@ -50,3 +51,31 @@ def test_block_rms_is_that_of_optax(threshold: float) -> None:
 def test_below_the_limit_nothing_moves() -> None:
     assert ways.ulps(gl.adaptive_grad_clip(GRADS, PARAMS, 1e6), GRADS) == 0
     assert ways.ulps(gl.clip_by_block_rms(GRADS, 1e6), GRADS) == 0
+
+
+@pytest.mark.parametrize("shape", [(4,), (3, 4), (2, 3, 4), (2, 3, 4, 5), (2, 1, 2, 3, 1, 2)])
+@pytest.mark.parametrize("axis", [0, -1, (0,), "all"])
+def test_axes_of_a_unit_as_in_optax(shape: tuple[int, ...], axis: Any) -> None:
+    rng = np.random.default_rng(len(shape))
+    axis = tuple(range(len(shape))) if axis == "all" else axis
+    g, w = (rng.normal(size=shape).astype(np.float32) for _ in range(2))
+    tx = optax.adaptive_grad_clip(0.5, 1e-3, axis)
+    want = tx.update({"w": jnp.asarray(g)}, tx.init(None), {"w": jnp.asarray(w)})[0]["w"]
+    assert ways.ulps(gl.adaptive_grad_clip([g], [w], 0.5, axis=axis)[0], np.asarray(want)) <= 4
+    mine = gl.optax.adaptive_grad_clip(0.5, 1e-3, axis)
+    assert ways.ulps(mine.update([jnp.asarray(g)], mine.init(None), [jnp.asarray(w)])[0][0], want) <= 4
+
+
+@pytest.mark.parametrize("shape", [(1, 4), (4, 1), (1, 1, 5, 1), (1,) * 6])
+def test_a_vector_with_axes_of_one_is_a_vector_as_in_optax(shape: tuple[int, ...]) -> None:
+    g, w = np.arange(1, np.prod(shape) + 1, dtype=np.float32).reshape(shape), np.ones(shape, np.float32)
+    want = optax.adaptive_grad_clip(0.5).update([jnp.asarray(g)], None, [jnp.asarray(w)])[0][0]
+    assert ways.ulps(gl.adaptive_grad_clip([g], [w], 0.5)[0], np.asarray(want)) <= 4
+
+
+@pytest.mark.parametrize(
+    ("axis", "error"), [(2, ValueError), ((0, -2), ValueError), ("0", TypeError), (0.5, TypeError)]
+)
+def test_axes_that_are_none_are_refused(axis: Any, error: type[Exception]) -> None:
+    with pytest.raises(error, match="axis must"):
+        gl.adaptive_grad_clip([np.ones((2, 2))], [np.ones((2, 2))], 0.5, axis=axis)

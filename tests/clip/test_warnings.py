@@ -136,7 +136,7 @@ REFUSES: dict[str, tuple[Any, type[Exception], str]] = {
     "agc shapes": (lambda: gl.adaptive_grad_clip([T], [GROWS], 0.1), ValueError, r"\(2,\), its parameter \(2, 2\)"),
     "agc clipping": (lambda: gl.adaptive_grad_clip([T], [T], 0.0), ValueError, "clipping must be > 0, got 0.0"),
     "agc eps": (lambda: gl.adaptive_grad_clip([T], [T], 1.0, eps=-1.0), ValueError, "eps must be > 0"),
-    "agc rank": (lambda: gl.adaptive_grad_clip([np.ones((1,) * 6)], [np.ones((1,) * 6)], 1.0), ValueError, "rank 6"),
+    "agc rank": (lambda: gl.adaptive_grad_clip([np.ones((2,) * 6)], [np.ones((2,) * 6)], 1.0), ValueError, "rank 6"),
     "agc integers": (lambda: gl.adaptive_grad_clip([WHOLE], [T], 1.0), DTypeError, "floating point, got int32"),
     "block rms threshold": (lambda: gl.clip_by_block_rms([T], float("nan")), ValueError, "threshold must be > 0"),
     "no examples": (lambda: gl.per_example_clip([], 1.0), ValueError, r"common batch axis in front, got shapes \[\]"),

@@ -110,3 +110,12 @@ def test_every_restart_comes_at_tensorflow_s_step(keras: Any) -> None:
         ends = [3 * n if t_mul == 1 else math.floor(3 * (t_mul**n - 1) / (t_mul - 1)) for n in periods]
         at = [end + k for end in ends for k in (-1, 0, 1)]
         assert [float(mine(step)) for step in at] == pytest.approx([float(theirs(step)) for step in at], abs=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore::gradlab.errors.KerasWarning")
+@pytest.mark.parametrize("rate", [0.0, np.float64(0.1)])
+def test_a_warmup_alone(keras: Any, rate: Any) -> None:
+    kwargs = {"warmup_target": 10.0, "warmup_steps": 1500}
+    agree(keras, "CosineDecay", [*range(0, 1500, 250), 1499], True, rate, 0, **kwargs)
+    after = gl.schedules.CosineDecay(rate, 0, **kwargs)(1500), keras.CosineDecay(rate, 0, **kwargs)(1500)
+    assert np.isnan(after).all()

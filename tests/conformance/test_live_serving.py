@@ -54,3 +54,29 @@ def written(rows: list[list[Any]], kind: str) -> tuple[Any, Any]:
     flat = np.array([x for row in rows for x in row])
     flat = flat.astype(np.float32) if flat.dtype.kind == "f" else flat
     return (where, flat, (4, 3)), tensorflow().SparseTensor(where, flat, (4, 3))
+
+
+def test_tables_are_called_with_the_first_features_of_a_tuple() -> None:
+    values = np.arange(8, dtype=np.float32).reshape(4, 2)
+
+    def served(lib: Any, given: Any) -> Any:
+        table = lib.TableConfig(4, 2, initializer=lambda shape, dtype=None: given(values), combiner="sum", name="t")
+        model = lib.TPUEmbeddingForServing((lib.FeatureConfig(table), lib.FeatureConfig(table)), lib.SGD(0.1))
+        return model((given(np.array([3, 1])),))
+
+    mine, original = served(tpu, np.asarray), served(theirs(), tensorflow().constant)
+    assert isinstance(mine, tuple) and len(mine) == len(original) == 1
+    assert np.asarray(mine[0]).tolist() == original[0].numpy().tolist() == [[6, 7], [2, 3]]
+
+
+@pytest.mark.parametrize(("ids", "weights"), [("sparse", "ragged"), ("ragged", "sparse")])
+def test_weights_written_another_way_are_refused(ids: str, weights: str) -> None:
+    rows, scales = [[0, 1, 1], [3], [], [4, 0]], [[0.5, 2.0, 1.0], [3.0], [], [0.25, 1.0]]
+    told = "Weight for .* but it does not match type of the input which is"
+    for k, lib in enumerate((tpu, theirs())):
+        table = lib.TableConfig(5, 3, name="t")
+        given = written(rows, ids)[k], written(scales, weights)[k]
+        with pytest.raises(ValueError, match=told):
+            lib.serving_embedding_lookup(
+                *({"f": x} for x in given), {table: np.ones((5, 3))}, {"f": lib.FeatureConfig(table)}
+            )

@@ -43,9 +43,12 @@ def test_refused(version: Any, kwargs: dict[str, Any], error: type[Exception]) -
 @pytest.mark.parametrize(
     ("version", "kwargs", "message"),
     [
-        ("legacy", {"clip_norm": 1.0}, "gl.keras.Adagrad(semantics='legacy') has no argument 'clip_norm'; did you mean "
+        ("legacy", {"clip_norm": 1.0}, "Unexpected keyword argument passed to optimizer: gl.keras.Adagrad(semantics="
+            "'legacy') has no argument 'clip_norm'; did you mean "
             "clipnorm? It takes learning_rate, initial_accumulator_value, epsilon, name, semantics, strict, "),
-        ("keras3", {"learning_rte": 1.0}, "Adagrad(semantics='keras3') has no argument 'learning_rte'; did you mean "
+        ("rewrite", {"foo": 1.0}, "foo is not a valid argument: gl.keras.Adagrad"),
+        ("keras3", {"learning_rte": 1.0}, "Argument(s) not recognized: gl.keras.Adagrad(semantics='keras3') has no "
+            "argument 'learning_rte'; did you mean "
             "learning_rate?"),
         ("tf2.3", {"foo": 1.0}, "Adagrad(semantics='tf2.3') has no argument 'foo'; there are learning_rate, "),
         ("rewrite", {"clipnorm": 1.0, "global_clipnorm": 1.0}, "gl.keras.Adagrad(semantics='rewrite') takes clipnorm "),

@@ -3,12 +3,15 @@
 from types import SimpleNamespace
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import gradlab as gl
 from gradlab.errors import InvalidArgumentError
 from gradlab.keras import SGD, Adagrad
+from tests.golden.tensorflow_values import tensorflow
 
 F = np.float32
 
@@ -112,3 +115,46 @@ def test_no_variables_in_a_graph_are_no_step() -> None:
         opt = SGD(0.5)
         assert opt.minimize(lambda: 1.0, []) is None
     assert opt.iterations.numpy() == 0
+
+
+COMPLEX_LOSSES = {
+    "holomorphic": lambda v: (v * v * (1 + 1j)).sum(),
+    "modulus": lambda v: (abs(v.value) ** 2).sum(),
+    "rows": lambda v: (gl.gather(v, [1, 1, 0]) * (3 - 1j)).sum(),
+    "rows and all": lambda v: (gl.gather(v, [1, 0]) * v.value).sum(),
+}
+
+
+@pytest.mark.parametrize("version", gl.keras.SEMANTICS)
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("module", [np, jnp])
+def test_complex_weights_go_down(version: Any, dtype: str, module: Any) -> None:
+    with jax.enable_x64(dtype == "complex128"):
+        v = gl.Variable(module.asarray(np.array([1 + 2j, 3 - 1j], dtype)))
+        gl.keras.SGD(0.25, semantics=version).minimize(lambda: COMPLEX_LOSSES["holomorphic"](v), [v])
+        assert v.dtype == dtype and v.numpy().tolist() == [1.5 + 3.5j, 1]
+        gl.keras.SGD(0.25, semantics=version).minimize(lambda: COMPLEX_LOSSES["modulus"](v), [v])
+    np.testing.assert_allclose(v.numpy(), np.array([0.75 + 1.75j, 0.5]), rtol=1e-6)
+
+
+@pytest.mark.tensorflow
+@pytest.mark.parametrize("name", ["SGD", "Adagrad"])
+@pytest.mark.parametrize("loss", COMPLEX_LOSSES)
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_complex_weights_as_in_tf_keras(name: str, loss: str, dtype: str) -> None:
+    tf = tensorflow()
+    import tf_keras
+
+    theirs = {
+        "holomorphic": lambda v: tf.reduce_sum(v * v * tf.constant(1 + 1j, dtype)),
+        "modulus": lambda v: tf.reduce_sum(tf.abs(v) ** 2),
+        "rows": lambda v: tf.reduce_sum(tf.gather(v, [1, 1, 0]) * tf.constant(3 - 1j, dtype)),
+        "rows and all": lambda v: tf.reduce_sum(tf.gather(v, [1, 0]) * v),
+    }[loss]
+    start = np.array([1 + 2j, 3 - 1j], dtype)
+    mine, want = gl.Variable(start), tf.Variable(start)
+    ours, optimizer = getattr(gl.keras, name)(0.25), getattr(tf_keras.optimizers.legacy, name)(0.25)
+    for _ in range(3):
+        ours.minimize(lambda: COMPLEX_LOSSES[loss](mine), [mine])
+        optimizer.minimize(lambda: theirs(want), [want])
+    np.testing.assert_allclose(mine.numpy(), want.numpy(), rtol=1e-6 if dtype == "complex64" else 1e-13)

@@ -5,6 +5,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import optax
 import pytest
 from jax.sharding import AxisType, PartitionSpec
@@ -168,3 +169,52 @@ def test_scan_and_a_second_step_compile_once() -> None:
     assert len(traces) == 1
     (last, _), _ = jax.lax.scan(lambda c, g: (stepped(tx, *c, g), None), (params, state), gradients_of_five(params))
     assert jax.tree.structure(last) == jax.tree.structure(params)
+
+
+LEARNED = {
+    "sgd": rules.StochasticGradientDescent(),
+    "momentum": rules.Momentum(0.9, use_nesterov=True),
+    "adagrad": rules.Adagrad(0.1),
+    "adam": rules.Adam(),
+}
+
+
+@pytest.mark.parametrize("name", LEARNED)
+@pytest.mark.parametrize("way", [lambda f: f, jax.jit])
+def test_a_learning_rate_can_be_learned(name: str, way: Any) -> None:
+    rule, start = LEARNED[name], jnp.float32([1.0, -2.0, 0.5])
+
+    def loss(w: Any) -> Any:
+        return (w**4).sum() / 4
+
+    def by_updates(rate: Any, w: Any) -> Any:
+        tx = gl.optax.from_rule(rule, lambda count: rate / (1 + count))
+        state = tx.init(w)
+        for _ in range(3):
+            updates, state = tx.update(jax.grad(loss)(w), state, w)
+            w = optax.apply_updates(w, updates)
+        return loss(w)
+
+    def by_hand(rate: Any, w: Any) -> Any:
+        slots, shared = rule.init(w), rule.start()
+        for count in range(3):
+            w, slots = rule.at(shared)(w, slots, jax.grad(loss)(w), rate / (1 + count))
+            shared = rule.advance(shared)
+        return loss(w)
+
+    got, want = (way(jax.grad(f, (0, 1)))(jnp.float32(0.05), start) for f in (by_updates, by_hand))
+    assert abs(want[0]) > 0.01
+    for a, b in zip(got, want, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-5)
+    forward = way(jax.jacfwd(by_updates))(jnp.float32(0.05), start)
+    np.testing.assert_allclose(forward, want[0], rtol=1e-5)
+
+
+def test_derivatives_of_an_update_to_themselves_and_over_a_batch() -> None:
+    tx = gl.optax.from_rule(rules.StochasticGradientDescent(), 0.5)
+
+    def moved(w: Any) -> Any:
+        return optax.apply_updates(w, tx.update(w**3, tx.init(w), w)[0])
+
+    w = jnp.float32([0.3, 2.0])
+    np.testing.assert_allclose(jax.vmap(jax.grad(jax.grad(moved)))(w), -3 * w, rtol=1e-6)

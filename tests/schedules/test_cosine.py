@@ -1,9 +1,12 @@
 """Half a cosine, with warmup and with restarts: TensorFlow 2.21's numbers and the corners of each formula."""
 
+from typing import Any
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from gradlab.errors import KerasWarning
 from gradlab.schedules import CosineDecay, CosineDecayRestarts
 
 
@@ -56,3 +59,16 @@ def test_jax_restarts_at_the_same_steps(t_mul: float) -> None:
     assert np.asarray(schedule(jnp.asarray(steps))) == pytest.approx(
         schedule(steps), abs=2e-5
     )  # 7e-6: ulp of 80 periods
+
+
+def test_a_warmup_alone_says_what_comes_after_it() -> None:
+    with pytest.warns(KerasWarning, match="from step 1500 on, after the warmup, the rate is NaN"):
+        schedule = CosineDecay(0.0, 0, warmup_target=10.0, warmup_steps=1500)
+    assert [float(schedule(step)) for step in (0, 750)] == [0, 5]
+    assert np.isnan([schedule(1500), schedule(jnp.int32(3000))]).all()
+
+
+@pytest.mark.parametrize("more", [{}, {"warmup_target": 1.0}, {"warmup_steps": 5}])
+def test_no_steps_at_all_are_refused(more: Any) -> None:
+    with pytest.raises(ValueError, match="decay_steps must be > 0, got 0"):
+        CosineDecay(0.5, 0, **more)

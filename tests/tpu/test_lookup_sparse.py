@@ -14,6 +14,7 @@ from jax.test_util import check_grads
 
 from gradlab.errors import InvalidArgumentError
 from gradlab.tpu import embedding_lookup_sparse, safe_embedding_lookup_sparse
+from gradlab.tpu.inputs import tensor_of
 
 TABLE = np.random.default_rng(0).normal(size=(5, 3))
 COMBINERS = ["sum", "mean", "sqrtn"]
@@ -99,7 +100,8 @@ def test_all_ways_to_write_ids() -> None:
         SimpleNamespace(row_splits=splits, values=values),
         SimpleNamespace(indices=indices, values=values, dense_shape=(5, 3)),
     ):
-        for w in (flat, (splits, flat), SimpleNamespace(values=flat)):
+        is_sparse = tensor_of(ids) == "SparseTensor"
+        for w in (flat, (indices, flat) if is_sparse else (splits, flat), SimpleNamespace(values=flat)):
             np.testing.assert_array_equal(embedding_lookup_sparse(TABLE, ids, w, "mean"), expected)
     parts = [TABLE[:2], TABLE[2:]]
     np.testing.assert_array_equal(embedding_lookup_sparse(parts, IDS, WEIGHTS, "mean"), expected)
@@ -137,3 +139,13 @@ def test_what_does_not_fit_is_refused(params: Any, ids: Any, weights: Any, optio
 def test_a_default_outside_the_table_is_refused() -> None:
     with pytest.raises(InvalidArgumentError, match="indices of default_id"):
         safe_embedding_lookup_sparse(TABLE, [[0], []], default_id=5)
+
+
+def test_sparse_weights_of_ragged_ids_and_the_reverse_are_refused() -> None:
+    ragged, sparse = ([0, 1, 3], np.float32([1, 2, 3])), ([[0, 0], [1, 0], [1, 1]], np.float32([1, 2, 3]), (2, 2))
+    whole = [(x[0], [1, 2, 3], *x[2:]) for x in (ragged, sparse)]
+    for lookup in (embedding_lookup_sparse, safe_embedding_lookup_sparse):
+        with pytest.raises(TypeError, match="either None or RaggedTensor like the ids, or a vector; got SparseTensor"):
+            lookup(np.ones((4, 1)), whole[0], sparse)
+        with pytest.raises(TypeError, match="either None or SparseTensor like the ids, or a vector; got RaggedTensor"):
+            lookup(np.ones((4, 1)), whole[1], ragged)

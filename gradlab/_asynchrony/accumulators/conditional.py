@@ -256,7 +256,8 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
 
     Args:
         dtype, shared_name, name, reduction_type, strict, sum_dtype: as for ConditionalAccumulator.
-        shape: of the whole tensor; None and () mean unknown.
+        shape: of the whole tensor; None and () mean unknown. With an entry of None, rows may have more axes; with none
+            they have exactly these, where TensorFlow, and so `strict`, lets more pass.
         mean: "row" divides each row by the number of gradients that contained it, "gradient" by the number of all, as
             the dense accumulator does.
 
@@ -309,7 +310,8 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
         Args:
             grad_indices: (n,) integers.
             grad_values: (n, ...) rows of this dtype; lists and NumPy arrays are cast (not with `strict`).
-            grad_shape: of the whole tensor, if known.
+            grad_shape: of the whole tensor; None and () mean unknown. It must fit the rows, at which TensorFlow, and so
+                `strict`, does not look.
             local_step: the global step that the gradient was computed at, as 2 or 2.0.
 
         Raises:

@@ -159,7 +159,7 @@ class Kernel:
     def cancel(self, taker: Waiter) -> bool:
         """False if it was done already."""
         with self._lock:
-            return self._machine.cancel(taker, CancelledError(f"a take from {self.name} was canceled"))
+            return self._machine.cancel(taker, CancelledError(f"a take from {self.name} was cancelled"))
 
     def num_accumulated(self) -> int:
         """How many gradients are counted."""
@@ -186,7 +186,9 @@ class Kernel:
         """End all waits with CancelledError; what is inside can still be looked at."""
         with self._lock:
             self._ended = True
-            self._machine.close(CancelledError(f"{self.name} was closed while a take waited; nothing is lost by that"))
+            self._machine.close(
+                CancelledError(f"a take was cancelled: {self.name} was closed while it waited; nothing is lost by that")
+            )
 
     def producing(self) -> Producer:
         """A promise of the calling thread."""

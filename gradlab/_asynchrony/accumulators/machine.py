@@ -166,7 +166,7 @@ class Machine:
             return False
         if taker not in self.takers:
             raise ValueError("this taker waits for another accumulator")
-        taker.settle(error=error or CancelledError("the take was canceled"))
+        taker.settle(error=error or CancelledError("the take was cancelled"))
         self._serve()
         return True
 

@@ -360,9 +360,9 @@ class SparseSum:
     def _check_shape(self, shape: tuple[int, ...], indices: Array, values: Array) -> None:
         if self._shape is not None and not is_compatible(shape[: len(self._shape)], self._shape):
             raise InvalidArgumentError(f"the accumulator has shape {shown(self._shape)}, got grad_shape {shape}")
-        if self._strict:  # TensorFlow looks no further
+        if self._strict or not shape:  # TensorFlow looks no further; () means no constraint here
             return
-        if shape[1:] != values.shape[1:] or not shape:
+        if shape[1:] != values.shape[1:]:
             raise InvalidArgumentError(f"rows of shape {values.shape[1:]} do not fit grad_shape {shape}")
         self._check_indices(np.asarray(indices), shape[0], "grad_shape")
 
@@ -376,10 +376,11 @@ class SparseSum:
             raise InvalidArgumentError(f"grad_indices must be {limit}; got {indices[k]} at position {k}")
 
     def _check_declared(self, shape: tuple[int, ...]) -> None:
-        """Behind the first axis; TensorFlow lets more axes pass than were declared."""
+        """Behind the first axis. Rows may have more axes than were declared, in TensorFlow always."""
         if self._shape is None:
             return
-        inner = shape[1 : len(self._shape)] if self._strict else shape[1:]
+        is_prefix = self._strict or None in self._shape
+        inner = shape[1 : len(self._shape)] if is_prefix else shape[1:]
         if not is_compatible(inner, self._shape[1:]):
             raise InvalidArgumentError(f"rows of shape {shape[1:]} do not fit the shape {shown(self._shape)}")
 

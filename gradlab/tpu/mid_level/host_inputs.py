@@ -16,7 +16,7 @@ import numpy as np
 from ..._base.errors import EmbeddingWarning, warn
 from ..._base.indices import ranks
 from ..batch import Ids
-from ..inputs import ids_of, is_nested
+from ..inputs import ids_of, is_nested, tensor_of
 from ..plan import Feature
 from .table_config import FeatureConfig, Shape, shape_of
 
@@ -162,11 +162,12 @@ def ids_of_cores(feature: Feature, config: FeatureConfig, values: Any, weights: 
         values, weights: of all cores together, one after another along the first axis.
 
     Raises:
-        ValueError: weights of dense ids or of a sequence, and all that `ids_of` refuses.
+        ValueError: weights of dense ids or of a sequence, sparse ones of ragged ids or the reverse, and all that
+            `ids_of` refuses.
     """
     given = written(values, feature.name)
-    if weights is not None and given.kind == "dense":
-        raise ValueError(f"the ids of feature {feature.name!r} are dense: each weighs 1, so it takes no weights")
+    if weights is not None:
+        check_weights(feature.name, given.kind, weights)
     length = _sequence_length(feature, config, given, cores)
     first, *rest = feature.shape
     if length:
@@ -176,6 +177,21 @@ def ids_of_cores(feature: Feature, config: FeatureConfig, values: Any, weights: 
     whole = dataclasses.replace(feature, shape=(first * cores, *rest), sequence_length=length)
     ids = ids_of(whole, values, weights)
     return _shared(_in_rows(ids, length) if length else ids, feature.samples, cores)
+
+
+def check_weights(path: str, kind: str, weights: Any) -> None:
+    """Refuse weights of dense ids, and those written another way than the ids; a vector of them may be of any.
+
+    In TensorFlow's words, which it tests.
+    """
+    if kind == "dense":
+        raise ValueError(f"Weight specified for {path!r}, but input is dense: each weighs 1, so it takes no weights")
+    ours, theirs = "SparseTensor" if kind == "sparse" else "RaggedTensor", tensor_of(weights)
+    if theirs not in ("Tensor", ours):
+        raise ValueError(
+            f"Weight for {path!r} is type {theirs} which does not match type input which is {ours}: write both the "
+            "same way"
+        )
 
 
 def _sequence_length(feature: Feature, config: FeatureConfig, given: Written, cores: int) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 from ..._base.arrays import Array, reals
 from ..._base.errors import EmbeddingWarning, InvalidArgumentError, warn
 from ..._steps.jax import jnp
+from ..inputs import tensor_of
 from ..lookup_sparse import embedding_lookup_sparse, safe_embedding_lookup_sparse
 from .host_inputs import Written, written
 from .optimizer import Optimizer
@@ -23,8 +24,8 @@ def serving_embedding_lookup(inputs: Any, weights: Any, tables: Mapping[TableCon
     """What `TPUEmbedding` looks up, as a pure function of the tables that JAX can differentiate.
 
     Args:
-        inputs: ids of features, nested like them, or some of a dict: dense (of any shape), lists, sparse with a dense
-            shape, or ragged. See `ids_of`.
+        inputs: ids of features, nested like them, or some of a dict, or the first of a list or tuple: dense (of any
+            shape), lists, sparse with a dense shape, or ragged. See `ids_of`.
         weights: the same with a weight for each id and written the same way, None for ones.
         tables: arrays by their TableConfig, NumPy or JAX.
         feature_config: `FeatureConfig`s in any nesting.
@@ -76,7 +77,7 @@ class TPUEmbeddingForServing(TableSet):
 
     >>> from gradlab.tpu import FeatureConfig, RowIdInitializer, TableConfig
     >>> served = TPUEmbeddingForServing(FeatureConfig(TableConfig(4, 1, RowIdInitializer())))
-    >>> served.embedding_lookup([[3, 1], [2]]).tolist()
+    >>> served([[3, 1], [2]]).tolist()
     [[2.0], [2.0]]
     """
 
@@ -90,6 +91,10 @@ class TPUEmbeddingForServing(TableSet):
     ) -> None:
         super().__init__(feature_config, optimizer, False, seed)
         self.restore_info = experimental_sparsecore_restore_info
+
+    def __call__(self, features: Any, weights: Any = None) -> Any:
+        """`embedding_lookup`."""
+        return self.embedding_lookup(features, weights)
 
     def build(self) -> None:
         """Make the tables; another call does nothing."""
@@ -111,37 +116,31 @@ class TPUEmbeddingForServing(TableSet):
 
 def _lookup(path: str, feature: FeatureConfig, table: Any, ids: Any, weights: Any) -> Array:
     """The activations of one feature."""
-    kind = _kind(ids)
+    kind = tensor_of(ids)
     if weights is not None:
         _check_weights(path, feature, kind, weights)
     table = jnp.asarray(reals(table, f"the table of feature {path!r}"), jnp.float32)
-    if kind == "dense":
+    if kind == "Tensor":
         if feature.max_sequence_length:
-            raise ValueError(f"feature {path!r} is a sequence, which dense ids cannot be")
+            raise ValueError(f"Feature {path!r} is a sequence feature but a dense tensor was passed: give lists of ids")
         return _rows(path, table, np.asarray(ids))
     given = written(ids, path)
-    return (_sparse if kind == "sparse" else _ragged)(path, feature, table, ids, weights, given)
-
-
-def _kind(ids: Any) -> str:
-    """dense, sparse or ragged; lists of lists are ragged."""
-    if hasattr(ids, "row_splits"):
-        return "ragged"
-    if isinstance(ids, tuple):
-        return "sparse" if np.ndim(ids[0]) > 1 else "ragged"
-    if hasattr(ids, "indices"):
-        return "sparse"
-    is_lists = isinstance(ids, list) and any(isinstance(x, list | tuple) or np.ndim(x) for x in ids)
-    return "ragged" if is_lists else "dense"
+    return (_sparse if kind == "SparseTensor" else _ragged)(path, feature, table, ids, weights, given)
 
 
 def _check_weights(path: str, feature: FeatureConfig, kind: str, weights: Any) -> None:
-    if kind == "dense":
-        raise ValueError(f"the ids of feature {path!r} are dense: each weighs 1, so it takes no weights")
-    if _kind(weights) != kind:
-        raise ValueError(f"the weights of feature {path!r} must be {kind} like its ids, got {_kind(weights)} ones")
+    if kind == "Tensor":
+        raise ValueError(f"Weight specified for {path!r}, but input is dense: each weighs 1, so it takes no weights")
+    if (theirs := tensor_of(weights)) != kind:
+        raise ValueError(
+            f"Weight for {path!r} is of type {theirs} but it does not match type of the input which is {kind}: write "
+            "both the same way"
+        )
     if feature.max_sequence_length:
-        raise ValueError(f"feature {path!r} is a sequence: its ids are not combined and have no weights")
+        raise ValueError(
+            f"Weight specified for {path!r}, but this is a sequence feature, whose ids are not combined: it takes no "
+            "weights"
+        )
 
 
 def _rows(path: str, table: Array, ids: np.ndarray) -> Array:

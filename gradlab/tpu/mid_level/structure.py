@@ -45,7 +45,7 @@ def packed_like(structure: Any, flat: Sequence[Any]) -> Any:
 
 
 def leaves_by_path(structure: Any, given: Any, what: str) -> dict[str, Any]:
-    """What stands in `given` where `structure` ends, by path; of dicts some keys may be missing.
+    """What stands in `given` where `structure` ends, by path; of dicts some keys may be missing, of sequences the last.
 
     Raises:
         ValueError: another kind of container, or a key that the structure does not have. It names the place.
@@ -89,9 +89,10 @@ def _walk_like(node: Any, given: Any, what: str, path: Path, some: bool = False)
             f"{place} must be a {type(node).__name__} like the features, got {type(given).__name__}"
         )
     found, wanted = dict(_children(given) or ()), dict(children)
-    missing = set() if some and isinstance(node, Mapping) else wanted.keys() - found.keys()
+    missing = set() if some else wanted.keys() - found.keys()
     if missing or found.keys() - wanted.keys():
-        raise ValueError(f"{place} must have the entries {list(wanted)} like the features, got {list(found)}")
+        told = f"{place} must have the entries {list(wanted)} like the features, got {list(found)}"
+        raise ValueError(f"Inputs are not a subset of feature_config: {told}" if some else told)
     for key in found:
         yield from _walk_like(wanted[key], found[key], what, (*path, key), some)
 

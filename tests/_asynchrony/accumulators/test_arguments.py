@@ -10,6 +10,7 @@ import pytest
 
 import gradlab as gl
 from gradlab.errors import DTypeError, InvalidArgumentError, NotFoundError
+from tests.golden.tensorflow_values import tensorflow
 
 pytestmark = pytest.mark.usefixtures("in_a_graph")
 
@@ -260,3 +261,53 @@ def test_a_step_that_no_integer_is_near_is_refused_or_becomes_the_lowest_as_in_t
     with pytest.raises(InvalidArgumentError):
         own.apply_grad([1.0], local_step=step)
     assert own.num_accumulated() == 0
+
+
+@pytest.mark.parametrize("strict", [None, "tf"])
+@pytest.mark.parametrize(
+    ("shape", "inner", "grad_shape", "taken"),
+    [
+        ((), (), [], [-1]),
+        (None, (), [], [-1]),
+        (None, (1,), (), [-1, 1]),
+        ([2, None], (2, 3), None, [2, 2, 3]),
+        ([2, None], (2, 3), [2, 2, 3], [2, 2, 3]),
+        ([None, 2], (2, 3), None, [-1, 2, 3]),
+    ],
+)
+def test_shapes_that_say_less_than_the_rows(strict: Any, shape: Any, inner: Any, grad_shape: Any, taken: Any) -> None:
+    with gl.Graph().as_default():
+        acc = gl.SparseConditionalAccumulator("float32", shape, strict=strict)
+        assert acc.apply_grad([0, 1], np.ones((2, *inner), "f4"), grad_shape).accepted
+        assert acc.take_grad(1).shape.tolist() == taken
+
+
+@pytest.mark.parametrize("strict", [None, "tf"])
+@pytest.mark.parametrize(
+    ("shape", "inner", "grad_shape"), [([2, None], (), None), ([2, None], (3,), []), ([2, 2], (2,), [2])]
+)
+def test_shapes_that_say_more_than_the_rows_are_refused(strict: Any, shape: Any, inner: Any, grad_shape: Any) -> None:
+    with gl.Graph().as_default():
+        acc = gl.SparseConditionalAccumulator("float32", shape, strict=strict)
+        with pytest.raises(InvalidArgumentError, match="shape"):
+            acc.apply_grad([0, 1], np.ones((2, *inner), "f4"), grad_shape)
+
+
+@pytest.mark.tensorflow
+@pytest.mark.parametrize(
+    ("shape", "inner", "grad_shape"),
+    [((), (), []), (None, (1,), []), ([2, None], (2, 3), None), ([2, None], (), None), ([2, None], (3,), [])],
+)
+def test_shapes_as_in_tensorflow(shape: Any, inner: Any, grad_shape: Any) -> None:
+    tf, rows = tensorflow(), np.ones((2, *inner), "f4")
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        theirs = tf.compat.v1.SparseConditionalAccumulator(tf.float32, shape)
+        mine = gl.SparseConditionalAccumulator("float32", shape)
+        try:
+            session.run(theirs.apply_grad([0, 1], rows, grad_shape))
+        except tf.errors.InvalidArgumentError:
+            with pytest.raises(InvalidArgumentError):
+                mine.apply_grad([0, 1], rows, grad_shape)
+            return
+        mine.apply_grad([0, 1], rows, grad_shape)
+        assert mine.take_grad(1).shape.tolist() == session.run(theirs.take_grad(1)).shape.tolist()

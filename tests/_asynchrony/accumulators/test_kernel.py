@@ -94,7 +94,7 @@ def test_one_that_needs_less_waits_behind_one_that_needs_more_until_that_gives_u
     assert first.cancel()
     until(lambda: got)
     assert got == [5]
-    with pytest.raises(gl.errors.CancelledError, match="take from conditional_accumulator was canceled"):
+    with pytest.raises(gl.errors.CancelledError, match="take from conditional_accumulator was cancelled"):
         first.result()
     assert not first.cancel()
 
@@ -145,7 +145,7 @@ def test_closing_ends_all_waits_and_leaves_what_is_inside_to_be_seen(threads: An
             threads(take)
         until(lambda: len(acc.why_waiting()) == 3)
     until(lambda: len(errors) == 2)
-    assert "was closed while a take waited" in str(errors[0])
+    assert "a take was cancelled: conditional_accumulator was closed while it waited" in str(errors[0])
     assert errors[0] is not errors[1]
     assert waiting.done
     for use in (lambda: acc.apply_grad(1.0), lambda: acc.take_grad(1), lambda: acc.request(1), lambda: acc.try_take(1)):

@@ -239,7 +239,7 @@ class TestInAGraph:
     """Described first, run later."""
 
     def test_the_operation_pushes_and_takes_a_token_at_every_run(self) -> None:
-        with gl.Graph().as_default():
+        with gl.Graph().as_default() as graph:
             t = Training(2, inner=gl.train.AdamOptimizer(1.0))
             op = t.opt.apply_gradients(t.pairs(1.0), t.step, worker="w0")
             again = t.opt.minimize(lambda: (t.v * t.v).sum(), t.step, [t.v], worker="w1")
@@ -253,7 +253,8 @@ class TestInAGraph:
         assert (t.counted, t.opt.tokens) == (2, ())
         assert t.opt.try_sync() is not None
         assert int(t.step) == 1 and (t.v.numpy() != 0).all()
-        assert [v.name for v in t.opt.variables()] == names
+        with graph.as_default():
+            assert [v.name for v in t.opt.variables()] == names
 
     def test_minimize_computes_its_gradients_anew(self) -> None:
         with gl.Graph().as_default():

@@ -141,3 +141,23 @@ def test_ids_with_more_axes_are_no_sequence_and_that_is_said() -> None:
     ids = ([[0, 0, 0], [1, 1, 0]], [5, 6], [2, 2, 1])
     with pytest.warns(gl.errors.EmbeddingWarning, match="3 axes"):
         assert shared(ids, shape=(1, 2), max_sequence_length=2) == [([0], [5], None), ([1], [6], None)]
+
+
+SPARSE = ([[0, 0], [1, 0], [1, 1]], [1, 2, 3], [2, 2])
+
+
+@pytest.mark.parametrize(
+    ("ids", "weights", "told"),
+    [
+        (SPARSE, ([0, 1, 3], np.ones(3)), "is type RaggedTensor which does not match type input which is SparseTensor"),
+        (SPARSE, [[1.0], [1.0, 1.0]], "is type RaggedTensor which does not match type input which is SparseTensor"),
+        (([0, 1, 3], [1, 2, 3]), SPARSE, "is type SparseTensor which does not match type input which is RaggedTensor"),
+        ([[1], [2, 3]], SPARSE, "is type SparseTensor which does not match type input which is RaggedTensor"),
+    ],
+)
+def test_weights_are_written_as_the_ids_are(ids: Any, weights: Any, told: str) -> None:
+    config = FeatureConfig(TableConfig(8, 1, name="t"))
+    with pytest.raises(ValueError, match=f"Weight for 'f' {told}"):
+        ids_of_cores(Feature("f", 0, (2,)), config, ids, weights, 1)
+    (found,) = ids_of_cores(Feature("f", 0, (2,)), config, ids, np.float32([1, 2, 3]), 1)
+    assert found.weights.tolist() == [1, 2, 3]

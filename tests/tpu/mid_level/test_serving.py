@@ -50,6 +50,14 @@ def test_some_features_of_a_dict_may_be_asked_alone() -> None:
     assert jax.tree.map(float, jax.tree.map(jnp.sum, found)) == {"b": (1.0, 2.0)}
 
 
+def test_the_first_of_a_tuple_may_be_asked_alone() -> None:
+    features = (FeatureConfig(TABLE), [FeatureConfig(TABLE), FeatureConfig(TABLE)], FeatureConfig(TABLE))
+    found = serve(([[1]], [[[2]]]), None, {TABLE: VALUES}, features)
+    assert jax.tree.map(lambda x: x.tolist(), found, is_leaf=lambda x: hasattr(x, "shape")) == ([[1]], [[[2]]])
+    with pytest.raises(ValueError, match=r"not a subset of feature_config: inputs must have .* got \[0, 1, 2, 3\]"):
+        serve(([1], [[2]], [3], [4]), None, {TABLE: VALUES}, features)
+
+
 def test_tables_can_be_differentiated() -> None:
     def loss(values: Any) -> Any:
         return (serve([[1, 2], [2]], [[1.0, 3.0], [0.5]], {TABLE: values}, FeatureConfig(TABLE)) ** 2).sum()
@@ -61,9 +69,9 @@ def test_tables_can_be_differentiated() -> None:
     ("ids", "weights", "more", "told"),
     [
         ([1, 2], [1.0, 1.0], {}, "dense: each weighs 1"),
-        ([1, 2], None, {"max_sequence_length": 2}, "a sequence, which dense ids cannot be"),
-        ([[1]], [[1.0]], {"max_sequence_length": 2}, "is a sequence: its ids are not combined"),
-        (SPARSE, [[1.0]], {}, "must be sparse like its ids, got ragged ones"),
+        ([1, 2], None, {"max_sequence_length": 2}, "a sequence feature but a dense tensor was passed"),
+        ([[1]], [[1.0]], {"max_sequence_length": 2}, "this is a sequence feature, whose ids are not combined"),
+        (SPARSE, [[1.0]], {}, "of type RaggedTensor but it does not match type of the input which is SparseTensor"),
         ([[8]], None, {}, "8"),
         ([8], None, {}, "id 8 of feature '' is outside its table, whose rows are 0 to 7"),
     ],
@@ -92,6 +100,7 @@ def test_a_served_model_has_its_tables_and_slots_if_it_wants_them() -> None:
     served = make(Adagrad())
     served.build()
     assert served.variables["t"]["accumulators"].ravel().tolist() == [np.float32(0.1)] * 4
+    assert make(None)({"x": [[3], [1, 1]]}, {"x": [[2.0], [1.0, 1.0]]})["x"].ravel().tolist() == [3, 1]
     assert served.embedding_lookup({"x": np.array([2, 3])})["x"].ravel().tolist() == [2, 3]
     with pytest.raises(ValueError, match="table 't' needs an optimizer"):
         make("adagrad")
