@@ -45,7 +45,7 @@ def record(recorder: Recorder, model: Any = None, *, every: int = 64) -> Any:
         TypeError: a model, in `fit` as well, that is not Keras 3's, such as tf_keras's: write the loop yourself there,
             with `recorder.record(zip(gradients, variables), loss=loss)`.
         ValueError: every < 1; a model that is not compiled; a recorder that holds other tensors; two recordings in one
-            fit; several replicas of TensorFlow with LossScaleOptimizer or `gradient_accumulation_steps`.
+            fit; `gradient_accumulation_steps` on several replicas of TensorFlow.
         ImportError: Keras is missing.
         NotImplementedError: in `fit`, a version of Keras without the private parts that this needs.
 
@@ -168,14 +168,11 @@ class _Recording:
             earlier._detach()
 
     def _check_places(self, inner: Any) -> None:
-        """Refuse what Keras itself does wrong, or cannot do, on several devices."""
-        if _replicas(self._model) == 1:
-            return
-        if inner is not self._model.optimizer or inner.gradient_accumulation_steps:
-            what = "LossScaleOptimizer" if inner is not self._model.optimizer else "gradient_accumulation_steps"
+        """Refuse what Keras itself cannot do, or what is measured nowhere."""
+        if inner.gradient_accumulation_steps and _replicas(self._model) > 1:
             raise InvalidArgumentError(
-                f"gl.keras.record does not record {what} on several replicas of TensorFlow; leave it out, or use the "
-                "backend jax with keras.distribution"
+                "gradient_accumulation_steps on several replicas of TensorFlow cannot be recorded; leave it out and "
+                "make batches larger, or use the backend jax with keras.distribution"
             )
 
     def _begin(self, variables: Sequence[Any]) -> Ring:

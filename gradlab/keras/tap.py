@@ -63,6 +63,7 @@ class Tap:
             self._settle(variables)
         self._present: Sequence[Any] = ()  # the variables whose gradients are on their way to the clip
         self._scaled: dict[int, Gradients] = {}  # what a loss scaler was given, by replica
+        self._current_scale: Tensor | None = None
         means = zip(ACCUMULATES, (self._backend_apply, self._clip), strict=True)
         steps = means if inner.gradient_accumulation_steps else [("apply", self._apply)]
         self._wrapped = [
@@ -132,10 +133,14 @@ class Tap:
     def _scaled_stateless_apply(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def stateless_apply(optimizer_variables: Any, grads: Gradients, trainable_variables: Any) -> Any:
             self._scaled[0] = self._in_order(grads)
+            # Within, the scopes of the optimizer inside know only its own variables.
+            places = [id(v) for v in self._outer.variables]
+            self._current_scale = optimizer_variables[places.index(id(self._outer.dynamic_scale))]
             try:
                 return original(optimizer_variables, grads, trainable_variables)
             finally:
                 del self._scaled[0]
+                self._current_scale = None
 
         return stateless_apply
 
@@ -159,7 +164,7 @@ class Tap:
         return handle
 
     def _append_skipped(self) -> None:
-        scale = self._outer.dynamic_scale.value
+        scale = self._scale()
         replicas = [[self._divided(g, v, scale) for g, v in self._pairs(grads)] for grads in self._scaled.values()]
         self._write([_sum(g) for g in zip(*replicas, strict=True)], skipped=True)
 
@@ -229,7 +234,7 @@ class Tap:
     def _scale(self) -> Any:
         """The loss scale of this step."""
         if self._outer is not self._inner:
-            return self._outer.dynamic_scale.value
+            return self._outer.dynamic_scale.value if self._current_scale is None else self._current_scale
         factor = self._inner.loss_scale_factor
         return float("nan") if factor is None else factor
 
@@ -256,8 +261,10 @@ def _sum(parts: Sequence[Tensor | None]) -> Tensor | None:
 
 
 def _key(variable: Any) -> int:
-    """The same for a Keras variable, TensorFlow's own in it, and that of a replica: optimizers are given any."""
-    bare = getattr(variable, "value", variable) if hasattr(variable, "path") else variable
+    """The same for a Keras variable, TensorFlow's or PyTorch's own in it, and that of a replica: optimizers get any."""
+    if backend() == "jax":  # whose values are others in each scope
+        return id(variable)
+    bare = variable.value if hasattr(variable, "path") else variable
     container = getattr(bare, "_distributed_container", None)
     return id(container() if container else bare)
 
