@@ -5,6 +5,7 @@ FOLDER/LOOP.npz is its recording, FOLDER/LOOP.txt what it was refused with. Netw
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 from collections.abc import Callable
@@ -16,7 +17,6 @@ import numpy as np
 import gradlab as gl
 from tests.record import hosts
 
-EPOCHS_OF = hosts.STEPS
 SCALE = 2.0**24  # float16 overflows with it
 FACTOR = 1024.0
 POISONED = 5  # micro-batch with an infinite input
@@ -42,7 +42,7 @@ def network(optimizer: Any = None, dtype: str | None = None, **compile_: Any) ->
 
 def compiled(model: Any, optimizer: Any = None, **compile_: Any) -> Any:
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    compile_.setdefault("jit_compile", False)
+    compile_.setdefault("jit_compile", BACKEND == "jax")
     model.compile(optimizer or sgd(), loss, **compile_)
     return model
 
@@ -97,30 +97,21 @@ def scaled(scale: float = SCALE, **kwargs: Any) -> Any:
     return keras.optimizers.LossScaleOptimizer(sgd(**kwargs), initial_scale=scale)
 
 
-def distributed() -> gl.Recorder:
-    """On all devices that this process has."""
-    if BACKEND == "tensorflow":
-        with strategy().scope():
-            return fit(network())
+def on_mesh(model_of: Callable[[], Any]) -> gl.Recorder:
+    """Under keras.distribution on all devices that this process has."""
     keras.distribution.set_distribution(keras.distribution.DataParallel())
     try:
-        return fit(network(scaled(FACTOR) if BACKEND == "jax" else None))
+        return fit(model_of())
     finally:
         keras.distribution.set_distribution(None)
 
 
-def strategy() -> Any:
+def mirrored(model_of: Callable[[], Any]) -> gl.Recorder:
+    """On two replicas of TensorFlow."""
     import tensorflow as tf
 
-    return tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
-
-
-def distributed_with(**kwargs: Any) -> Callable[[], gl.Recorder]:
-    def loop() -> gl.Recorder:
-        with strategy().scope():
-            return fit(network(scaled(), "mixed_float16") if "scale" in kwargs else network(sgd(**kwargs)))
-
-    return loop
+    with tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"]).scope():
+        return fit(model_of())
 
 
 def auto_scaled() -> gl.Recorder:
@@ -134,28 +125,29 @@ def auto_scaled() -> gl.Recorder:
         keras.mixed_precision.set_dtype_policy("float32")
 
 
-LOOPS: dict[str, Callable[[], gl.Recorder]] = {
-    "fit": lambda: fit(network(), every=7),
-    "compiled": lambda: fit(network(jit_compile=True)),
-    "several steps at once": lambda: fit(network(steps_per_execution=3), every=7),
-    "subclassed": lambda: fit(subclassed()),
-    "subclassed, compiled": lambda: fit(subclassed(jit_compile=True)),
-    "accumulated": lambda: fit(network(sgd(gradient_accumulation_steps=2)), hosts.BATCH // 2),
-    "bfloat16": lambda: fit(network(dtype="mixed_bfloat16")),
-    "float16": auto_scaled,
-    "float16, overflows": lambda: fit(network(scaled(), "mixed_float16"), every=3),
-    "float16, overflows, compiled": lambda: fit(network(scaled(), "mixed_float16", jit_compile=True)),
-    "accumulated, overflows": lambda: fit(
-        network(scaled(FACTOR, gradient_accumulation_steps=2)), hosts.BATCH // 2, poisoned()
-    ),
-    "factor": lambda: fit(network(sgd(loss_scale_factor=FACTOR))),
-    "train_on_batch": lambda: by_batch(network()),
-    "train_on_batch, overflows": lambda: by_batch(network(scaled(), "mixed_float16")),
-    "train_on_batch, subclassed": lambda: by_batch(subclassed()),
-    "distributed": distributed,
-    "distributed, overflows": distributed_with(scale=True),
-    "distributed, accumulated": distributed_with(gradient_accumulation_steps=2),
-}
+def loops() -> dict[str, Callable[[], gl.Recorder]]:
+    """By name, those that this backend has."""
+    several = {} if BACKEND == "torch" else {"steps_per_execution": 3}
+    found = {
+        "fit": lambda: fit(network(), every=7),
+        "subclassed, jit_compile": lambda: fit(subclassed(jit_compile=True)),
+        "bfloat16": lambda: fit(network(dtype="mixed_bfloat16")),
+        "float16": auto_scaled,
+        "float16, overflows": lambda: fit(network(scaled(), "mixed_float16", **several), every=7),
+        "accumulated, overflows": lambda: fit(
+            network(scaled(FACTOR, gradient_accumulation_steps=2)), hosts.BATCH // 2, poisoned()
+        ),
+        "factor": lambda: fit(network(sgd(loss_scale_factor=FACTOR))),
+        "train_on_batch": lambda: by_batch(subclassed() if BACKEND == "tensorflow" else network()),
+    }
+    if BACKEND == "tensorflow":
+        return found | {
+            "strategy, float16, overflows": lambda: mirrored(lambda: network(scaled(), "mixed_float16")),
+            "strategy, accumulated": lambda: mirrored(lambda: network(sgd(gradient_accumulation_steps=2))),
+        }
+    if BACKEND == "jax":
+        found |= {"mesh": lambda: on_mesh(lambda: network(scaled(FACTOR)))}
+    return found | {"train_on_batch, not built": lambda: by_batch(subclassed())}
 
 
 def main(folder: Path, *names: str) -> None:
@@ -167,12 +159,13 @@ def main(folder: Path, *names: str) -> None:
     if BACKEND == "torch":
         import torch
 
-        torch.compile = lambda f: f  # what a compiler would make of it takes too long here
-    for name in names or LOOPS:
+        torch.compile = functools.partial(torch.compile, backend="eager")  # what C++ makes of it takes long
+    known = loops()
+    for name in names or known:
         try:
-            LOOPS[name]().save(folder / f"{name}.npz")
+            known[name]().save(folder / f"{name}.npz")
         except Exception as error:
-            import traceback; traceback.print_exc(); (folder / f"{name}.txt").write_text(f"{type(error).__name__}: {error}")
+            (folder / f"{name}.txt").write_text(f"{type(error).__name__}: {error}")
 
 
 if __name__ == "__main__":
