@@ -83,6 +83,8 @@ class _Recording:
 
     async_safe = True  # on_train_batch_end only writes a number down, so that no step waits for its logs
     params: dict[str, Any] | None
+    _model: Any
+    _waiting: tuple[dict[str, np.ndarray], list[list[int]]]  # steps, and which batches each is made of
 
     def __init__(self, recorder: Recorder, every: int) -> None:
         super().__init__()

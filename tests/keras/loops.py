@@ -159,6 +159,7 @@ def main(folder: Path, *names: str) -> None:
     if BACKEND == "torch":
         import torch
 
+        torch.set_num_threads(1)
         torch.compile = functools.partial(torch.compile, backend="eager")  # what C++ makes of it takes long
     known = loops()
     for name in names or known:
