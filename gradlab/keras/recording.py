@@ -3,38 +3,49 @@
 from __future__ import annotations
 
 import functools
-import math
 import time
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from .._base.errors import InvalidArgumentError
+from .._base.errors import InvalidArgumentError, RecordingWarning, warn
 from .._base.extras import need
 from ..record import Recorder
-from .tap import Ring, Tap, check_optimizer
+from .batches import Batches, Made
+from .ring import Ring, backend
+from .tap import Tap, check_optimizer
+
+_MARK = "_gradlab_recording"  # on an optimizer that is recorded
 
 
-def record(recorder: Recorder, *, every: int = 64) -> Any:
+def record(recorder: Recorder, model: Any = None, *, every: int = 64) -> Any:
     """A callback for `model.fit` of Keras 3, whatever its backend: it records the gradients of every step.
 
     They are measured inside the compiled step, where the optimizer clips, before it does: unscaled, and with
-    `gradient_accumulation_steps` the mean of the micro-batches, one step for each update. What LossScaleOptimizer skips
-    is not recorded. A variable without a gradient has norm 0 in that step. No step calls back or waits; every `every`
-    steps, and after each epoch, they are read. While it records, the optimizer has four variables more, which are
-    not saved, and the train step is compiled anew; after `fit` all is as before. Gradients that TensorFlow keeps as
-    slices, those of embeddings, are made dense to be measured.
+    `gradient_accumulation_steps` the mean of the micro-batches, one step for each update. On several devices they are
+    those of the whole batch: with TensorFlow's strategies summed over the replicas, each of which clips its own part.
+    A step that LossScaleOptimizer skips is recorded as skipped, with its scale and the tensors that hold NaN or Inf. A
+    variable without a gradient has norm 0 in that step. No step calls back or waits; every `every` steps, and after
+    each epoch, they are read. While it records, the optimizer has four variables more, which are not saved, and the
+    train step is compiled anew; after `fit` all is as before. Gradients that TensorFlow keeps as slices, those of
+    embeddings, are made dense to be measured.
 
-    "loss" is that of each batch, worked out from the running means in Keras's logs (NaN under LossScaleOptimizer).
+    "loss" is that of each batch, worked out from the running means in Keras's logs.
+
+    For `train_on_batch` give the model, too: what is returned records it from then on, until its `close()`; it is a
+    context manager.
 
     Args:
         recorder: takes the steps; the tensors' names are the variables' paths.
+        model: a compiled model that is trained with `train_on_batch`.
         every: steps between two hand-overs to the recorder.
 
     Raises:
-        TypeError: in `fit`, a model that is not Keras 3's, such as tf_keras's: write the loop yourself there, with
-            `recorder.record(zip(gradients, variables), loss=loss)`.
-        ValueError: every < 1; in `fit`, several replicas, or a recorder that holds other tensors.
+        TypeError: a model, in `fit` as well, that is not Keras 3's, such as tf_keras's: write the loop yourself there,
+            with `recorder.record(zip(gradients, variables), loss=loss)`.
+        ValueError: every < 1; a model that is not compiled; a recorder that holds other tensors; two recordings in one
+            fit; `gradient_accumulation_steps` on several replicas of TensorFlow.
         ImportError: Keras is missing.
         NotImplementedError: in `fit`, a version of Keras without the private parts that this needs.
 
@@ -47,10 +58,19 @@ def record(recorder: Recorder, *, every: int = 64) -> Any:
     >>> _ = model.fit(np.ones((8, 2)), np.full(8, 9.0), 4, verbose=0, callbacks=[record(rec)])
     >>> rec
     <gradlab.Recorder: 2 steps of sequential/out/kernel and loss>
+    >>> with record(rec, model):
+    ...     _ = model.train_on_batch(np.ones((4, 2)), np.full(4, 9.0))
+    >>> rec.seen
+    3
     """
     if every < 1:
         raise InvalidArgumentError(f"every must be >= 1, got {every}")
-    return _class()(recorder, every)
+    recording = _class()(recorder, every)
+    if model is not None:
+        recording.set_model(model)
+        recording.attach()
+        recorder._elsewhere = recording.flush
+    return recording
 
 
 @functools.cache
@@ -62,10 +82,14 @@ class _Recording:
     """What the callback does; Keras's own base class is joined to it when Keras is there."""
 
     async_safe = True  # on_train_batch_end only writes a number down, so that no step waits for its logs
+    params: dict[str, Any] | None
+    _model: Any
+    _waiting: tuple[dict[str, np.ndarray], list[list[int]]]  # steps, and which batches each is made of
 
     def __init__(self, recorder: Recorder, every: int) -> None:
         super().__init__()
         self.recorder, self._every = recorder, every
+        self._attached = False
 
     def set_model(self, model: Any) -> None:
         import keras
@@ -75,132 +99,187 @@ class _Recording:
                 f"gl.keras.record is for models of Keras 3, got one of {type(model).__module__}; in a loop of yours, "
                 "recorder.record(zip(gradients, model.trainable_variables), loss=loss) does the same"
             )
+        if self._attached and model is not self._model:
+            raise InvalidArgumentError("this recording is of another model; make another with gl.keras.record")
         super().set_model(model)  # type: ignore[misc]
         self._model = model
 
-    def on_train_begin(self, logs: Any = None) -> None:
-        _check_one_replica(self._model)
-        outer = self._model.optimizer
-        inner = getattr(outer, "inner_optimizer", outer)
-        check_optimizer(inner)
-        variables = list(self._model.trainable_variables)
-        if not outer.built:
-            outer.build(variables)
-        self.recorder.prepare({v.path: v.shape for v in variables}, ["loss"])
+    def attach(self) -> None:
+        """Record the steps of the model from here on."""
+        outer = getattr(self._model, "optimizer", None)
+        if outer is None:
+            raise InvalidArgumentError("the model has no optimizer: compile it with one before it is recorded")
+        inner = _inner(outer)
+        check_optimizer(outer, inner)
+        self._check_places(inner)
+        self._take_over(inner)
+        variables = list(self._model.trainable_variables) if _is_built(self._model) else None
+        if variables is None and backend() != "tensorflow":
+            raise InvalidArgumentError("the model has no variables yet: call it on a batch of data before")
         self._executed = self._model.steps_per_execution
         self._room = self._size = max(self._every, self._executed)
-        self._ring = Ring(inner, self.recorder.layout, self._size)
-        self._tap = Tap(outer, inner, variables, self._ring)
-        self._batches = Batches()
-        self._waiting: dict[str, np.ndarray] = {}
-        self._first = int(inner.iterations)
-        self._batches_a_step = inner.gradient_accumulation_steps or 1
-        self._numbered = outer is inner  # LossScaleOptimizer leaves batches out, so which is which is not known
+        self._batches, self._waiting = Batches(), ({}, [])
+        self._tap = Tap(outer, inner, self._begin, variables)
+        self._made = Made(self._tap.taken())
+        self._inner, self._attached, self._by_batch, self._numbered = inner, True, False, True
+        vars(inner)[_MARK] = self
+        vars(self._model)["train_on_batch"] = self._one_batch(self._model.train_on_batch)
         self._model.make_train_function(force=True)
 
-    def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
-        self._batches.begin(batch)
+    def close(self) -> Recorder:
+        """Hand over the last steps, leave the model as it was, and return the recorder."""
+        if self._attached:
+            try:
+                self._read()
+            finally:
+                self._detach()
+        if self.recorder._elsewhere == self.flush:
+            self.recorder._elsewhere = None
+        return self.recorder
+
+    def flush(self) -> Recorder:
+        """Hand over the steps so far, and return the recorder."""
+        if self._attached:
+            self._read()
+        return self.recorder
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _detach(self) -> None:
+        self._attached = False
+        self._tap.close()
+        vars(self._inner).pop(_MARK, None)
+        vars(self._model).pop("train_on_batch", None)
+        self._model.make_train_function(force=True)
+
+    def _take_over(self, inner: Any) -> None:
+        """End an earlier recording of this optimizer, that of a fit that broke off or of a cell that ran before."""
+        earlier = vars(inner).get(_MARK)
+        if earlier is None:
+            return
+        if earlier.params is not None and earlier.params is self.params:
+            raise InvalidArgumentError("one fit has two recordings of the same optimizer; give it one of them")
+        if earlier.params is None:
+            earlier.close()
+            warn("this optimizer was recorded before; that recording is closed", RecordingWarning)
+        else:
+            earlier._detach()
+
+    def _check_places(self, inner: Any) -> None:
+        """Refuse what Keras itself cannot do, or what is measured nowhere."""
+        if inner.gradient_accumulation_steps and _replicas(self._model) > 1:
+            raise InvalidArgumentError(
+                "gradient_accumulation_steps on several replicas of TensorFlow cannot be recorded; leave it out and "
+                "make batches larger, or use the backend jax with keras.distribution"
+            )
+
+    def _begin(self, variables: Sequence[Any]) -> Ring:
+        """Make room, now that the variables are known."""
+        try:
+            self.recorder.prepare({v.path: v.shape for v in variables}, ["loss"])
+        except ValueError:
+            if self._attached:  # inside a step
+                self._detach()
+            raise
+        return Ring(_inner(self._model.optimizer), self.recorder.layout, self._size)
+
+    def _one_batch(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(original)
+        def train_on_batch(*args: Any, **kwargs: Any) -> Any:
+            self._by_batch = True  # so what callbacks are told, if somebody calls them, is no running mean
+            self._make_room()
+            begun = time.perf_counter()
+            result = original(*args, **kwargs)
+            self._batches.add(_loss_of(result, self._model.metrics_names), time.perf_counter() - begun)
+            return result
+
+        return train_on_batch
+
+    def _make_room(self) -> None:
         if self._room < self._executed:
             self._read()
-            self._room = self._size
         self._room -= self._executed
 
+    def on_train_begin(self, logs: Any = None) -> None:
+        if self._attached:
+            raise InvalidArgumentError("this recording is attached already; in fit give gl.keras.record(recorder)")
+        self.attach()
+
+    def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
+        if not self._by_batch:
+            self._batches.begin(batch)
+            self._make_room()
+
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
-        steps = self.params.get("steps")  # type: ignore[attr-defined]
+        steps = (self.params or {}).get("steps")
         last = batch if steps is None else min(batch, steps - 1)  # the last execution may be a short one
         self._batches.end(last, (logs or {}).get("loss", np.nan))
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
-        self._batches.end_epoch()
+        if not self._by_batch:
+            self._batches.end_epoch()
         self._read()
-        self._room = self._size
+        self._made.restart(self._tap.taken(), self._batches.executed)
+        self._numbered = True  # where steps are no batches in one epoch, they may be in the next
 
     def on_train_end(self, logs: Any = None) -> None:
-        self._tap.close()
-        self._model.make_train_function(force=True)
+        self._detach()
 
     def _read(self) -> None:
         """Hand over the steps in the ring; those wait for the next time whose batches are not known yet."""
-        if _backend() == "jax":
+        self._room = self._size
+        if self._tap.ring is None:
+            return
+        if backend() == "jax":
             self._model.jax_state_sync()
-        columns = self._ring.take()
-        steps = (
-            {name: np.concatenate([self._waiting[name], x]) for name, x in columns.items()}
-            if self._waiting
-            else columns
-        )
-        last = (steps["update"] - self._first + 1) * self._batches_a_step - 1  # batch of each update
-        n = int((last < len(self._batches.loss)).sum()) if self._numbered else len(last)
-        self._waiting = {name: x[n:] for name, x in steps.items()}
-        ready = {name: x[:n] for name, x in steps.items() if name != "update"}
-        if self._numbered:
-            known = np.array([self._batches.of(int(b), self._batches_a_step) for b in last[:n]]).reshape(n, 2)
-            ready |= {"loss": known[:, 0], "seconds": known[:, 1]}
+        columns = self._tap.ring.take()
+        made = self._made.of(columns.pop("before"), columns["skipped"])
+        self._compare(self._made.count(self._tap.taken()))
+        columns["loss"], columns["seconds"] = np.full((2, len(made)), np.nan)
+        steps = {name: np.concatenate([self._waiting[0].get(name, x[:0]), x]) for name, x in columns.items()}
+        made = self._waiting[1] + made
+        n = sum(some[-1] < len(self._batches.loss) for some in made) if self._numbered else len(made)
+        if n and self._numbered:
+            steps["loss"][:n], steps["seconds"][:n] = np.transpose([self._batches.of(some) for some in made[:n]])
+        self._waiting = {name: x[n:] for name, x in steps.items()}, made[n:]
         if n:
-            self.recorder.extend(ready)
+            self.recorder.extend({name: x[:n] for name, x in steps.items()})
+
+    def _compare(self, applied: int) -> None:
+        """Warn if the optimizer was not called once for each batch: then which step is of which batch is not known."""
+        if self._numbered and applied != self._batches.executed:
+            self._numbered = False
+            warn(
+                f"the optimizer was called {applied} times in {self._batches.executed} batches: the loss and the time "
+                "of these steps are not known",
+                RecordingWarning,
+            )
 
 
-def _backend() -> str:
-    """The name of the backend that Keras was imported with."""
-    import keras
-
-    return str(keras.backend.backend())
+def _inner(optimizer: Any) -> Any:
+    """The optimizer that clips and steps, which LossScaleOptimizer has inside."""
+    return getattr(optimizer, "inner_optimizer", optimizer)
 
 
-def _check_one_replica(model: Any) -> None:
-    import keras
+def _is_built(model: Any) -> bool:
+    """Whether all variables are there. On TensorFlow a subclassed model gets them within its first step."""
+    return bool(model.trainable_variables) and all(layer.built for layer in model._flatten_layers())
 
+
+def _loss_of(result: Any, names: Sequence[str]) -> float:
+    """What `train_on_batch` says of the loss."""
+    if isinstance(result, dict):
+        return float(result.get("loss", np.nan))
+    if names[:1] != ["loss"]:
+        return np.nan
+    return float(result[0] if isinstance(result, (list, tuple)) else result)
+
+
+def _replicas(model: Any) -> int:
+    """How many replicas of TensorFlow train a model."""
     strategy = getattr(model, "distribute_strategy", None)
-    if keras.distribution.distribution() is not None or (strategy and strategy.num_replicas_in_sync > 1):
-        raise InvalidArgumentError(
-            "gl.keras.record records a model on one device, this one is distributed over several"
-        )
-
-
-class Batches:
-    """How long each batch of `fit` took, and its loss, from what callbacks are told: when it begins, and running means.
-
-    Attributes:
-        loss, seconds: by batch, over all epochs.
-    """
-
-    def __init__(self) -> None:
-        self.loss: list[float] = []
-        self.seconds: list[float] = []
-        self._start_epoch()
-
-    def _start_epoch(self) -> None:
-        self._begun: list[tuple[int, float]] = []  # of executions whose loss is not known: their first batch, the time
-        self._means: dict[int, float] = {}  # by last batch of an execution; other threads may write here
-        self._total = 0.0
-
-    def begin(self, batch: int) -> None:
-        """Batch number `batch` of this epoch begins."""
-        self._begun.append((batch, time.perf_counter()))
-        self._settle()
-
-    def end(self, batch: int, mean: float) -> None:
-        """The mean loss of this epoch after that batch; NaN where there is none. In any thread and any order."""
-        self._means[batch] = mean
-
-    def end_epoch(self) -> None:
-        """All batches of this epoch have ended."""
-        end = max(self._means, default=-1) + 1
-        if self._begun and self._begun[-1][0] < end:  # else one began for which there was no data
-            self.begin(end)
-        self._settle()
-        self._start_epoch()
-
-    def of(self, last: int, count: int) -> tuple[float, float]:
-        """Mean loss and seconds in all, of `count` batches up to number `last`."""
-        some = slice(max(0, last + 1 - count), last + 1)
-        return math.fsum(self.loss[some]) / len(self.loss[some]), math.fsum(self.seconds[some])
-
-    def _settle(self) -> None:
-        """An execution has one or several batches; they share what is known of it."""
-        while len(self._begun) > 1 and (end := self._begun[1][0]) - 1 in self._means:
-            (start, then), (_, now) = self._begun.pop(0), self._begun[0]
-            total, count = self._means[end - 1] * end, end - start
-            self.loss += [(total - self._total) / count] * count
-            self.seconds += [(now - then) / count] * count
-            self._total = total
+    return strategy.num_replicas_in_sync if strategy else 1

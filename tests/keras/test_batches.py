@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from gradlab.keras.recording import Batches
+from gradlab.keras.batches import Batches
 
 
 def test_losses_come_out_of_running_means_in_any_order() -> None:
@@ -24,7 +24,7 @@ def test_losses_come_out_of_running_means_in_any_order() -> None:
     batches.end(0, 10.0)
     batches.end_epoch()
     assert batches.loss[3] == 10.0, "means start anew with each epoch"
-    assert batches.of(3, 2)[0] == pytest.approx(8.0)
+    assert batches.of([2, 3])[0] == pytest.approx(8.0)
 
 
 def test_batches_of_one_execution_share_their_mean() -> None:
@@ -43,4 +43,4 @@ def test_no_batches_and_no_losses() -> None:
     batches.begin(0)
     batches.end(0, math.nan)
     batches.end_epoch()
-    assert math.isnan(batches.of(0, 1)[0])
+    assert math.isnan(batches.of([0])[0])

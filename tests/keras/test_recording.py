@@ -70,16 +70,72 @@ def test_accumulated_gradients_are_one_row_their_mean(keras: Any, plain: gl.Reco
     np.testing.assert_allclose(rec["loss"], plain["loss"], 1e-3)
 
 
-def test_a_loss_scale_is_taken_off_and_skipped_steps_are_not_recorded(keras: Any) -> None:
+def test_a_step_that_a_loss_scaler_skips_is_a_row(keras: Any) -> None:
     x, y = hosts.data()
-    x[0] = np.inf
-    model, rec = (
-        network(keras, keras.optimizers.LossScaleOptimizer(keras.optimizers.SGD(), initial_scale=1e4)),
-        gl.Recorder(),
-    )
+    x[3 * hosts.BATCH] = np.inf
+    optimizer = keras.optimizers.LossScaleOptimizer(keras.optimizers.SGD(), initial_scale=1e4)
+    model, rec = network(keras, optimizer), gl.Recorder()
     model.fit(x, y, hosts.BATCH, shuffle=False, verbose=0, callbacks=[gl.keras.record(rec)])
-    assert rec.seen == hosts.STEPS - 1
-    assert rec.global_norm.max() < 10 and np.isnan(rec["loss"]).all()
+    assert (rec.seen, rec.skipped_steps) == (hosts.STEPS, 1)
+    assert np.flatnonzero(rec["skipped"]).tolist() == [3] == np.flatnonzero(rec["nonfinite"].any(axis=1)).tolist()
+    assert rec["scale"].tolist() == [1e4] * 4 + [5e3] * 16
+    assert np.delete(rec.global_norm, 3).max() < 10 and rec.what_if(clip_global_norm=1.0).steps == hosts.STEPS - 1
+
+
+def test_a_step_that_is_no_batch_has_no_loss(keras: Any) -> None:
+    class Twice(keras.Sequential):  # type: ignore[misc]
+        def train_step(self, data: Any) -> Any:
+            super().train_step(data)
+            return super().train_step(data)
+
+    model = Twice([keras.Input((6,)), keras.layers.Dense(3)])
+    model.compile("sgd", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+    rec = gl.Recorder()
+    with pytest.warns(gl.errors.RecordingWarning, match=r"called 40 times in 20 batches"):
+        fit(model, gl.keras.record(rec))
+    assert rec.seen == 2 * hosts.STEPS and np.isnan(rec["loss"]).all()
+
+
+def test_a_recording_of_train_on_batch_ends_or_is_replaced(keras: Any) -> None:
+    model, (x, y) = network(keras, keras.optimizers.SGD()), hosts.data()
+    first, second = gl.Recorder(), gl.Recorder()
+    gl.keras.record(first, model)
+    model.train_on_batch(x, y)
+    assert first.seen == 1, "reading hands over what waits"
+    with pytest.warns(gl.errors.RecordingWarning, match="that recording is closed"):
+        recording = gl.keras.record(second, model)
+    loss = model.train_on_batch(x, y)
+    assert recording.close() is second and "train_on_batch" not in vars(model)
+    model.train_on_batch(x, y)
+    assert (first.seen, second.seen) == (1, 1)
+    assert second["loss"].tolist() == pytest.approx([float(loss)])
+
+
+def test_two_recordings_in_one_fit_are_refused(keras: Any) -> None:
+    model = network(keras, keras.optimizers.SGD())
+    with pytest.raises(ValueError, match="two recordings of the same optimizer"):
+        fit(model, gl.keras.record(gl.Recorder()), gl.keras.record(gl.Recorder()))
+    rec = gl.Recorder()
+    fit(model, gl.keras.record(rec))
+    assert rec.seen == hosts.STEPS
+
+
+def test_another_models_recorder_is_refused_when_the_first_batch_shows_it(keras: Any) -> None:
+    class Model(keras.Model):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.out = keras.layers.Dense(3)
+
+        def call(self, x: Any) -> Any:
+            return self.out(x)
+
+    model, rec = Model(), gl.Recorder()
+    model.compile("sgd", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+    rec.record({"w": np.ones(3)})
+    with pytest.raises(ValueError, match="w"):
+        fit(model, gl.keras.record(rec))
+    fit(model)  # by itself it trains as ever
+    assert rec.seen == 1
 
 
 def test_nothing_is_left_behind_and_nothing_extra_is_saved(keras: Any, tmp_path: Path) -> None:
@@ -121,6 +177,8 @@ def test_what_cannot_be_recorded_is_refused(keras: Any) -> None:
         gl.keras.record(gl.Recorder(), every=0)
     with pytest.raises(TypeError, match=r"for models of Keras 3, got one of tf_keras.*recorder.record\(zip"):
         gl.keras.record(gl.Recorder()).set_model(tf_keras.Sequential())
+    with pytest.raises(ValueError, match="no optimizer: compile it"):
+        gl.keras.record(gl.Recorder(), keras.Sequential())
 
 
 @pytest.fixture

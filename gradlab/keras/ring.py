@@ -1,0 +1,168 @@
+"""The ring on the device that takes the last steps of a Keras 3 optimizer.
+
+It is variables of the optimizer, so that whatever runs its step carries them along; they are never saved.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._base.errors import RecordingWarning, warn
+from ..record.layout import Layout
+from ..record.measure import BINS, EXPONENT_BIAS, LOWEST, well_inside
+
+Tensor = Any
+_MARKS = 2  # of a step beside its tensors: its loss scale, and whether it was skipped
+
+
+class Ring:
+    """Room for `size` steps on the device; step number n is at n % size.
+
+    Args:
+        optimizer: a built Keras 3 optimizer, which gets four variables more until the tap takes them off.
+        layout: the tensors and their sampled entries.
+    """
+
+    def __init__(self, optimizer: Any, layout: Layout, size: int) -> None:
+        import keras
+
+        self._keras, self._ops, self._layout, self._size = keras, keras.ops, layout, size
+        self._slots = -(-size // layout.histogram_every) + 1
+        tensors, width = len(layout.names), 3 * len(layout.names) + _MARKS + len(layout.sampled[0])
+        # Replicas write them together, once, so that the copy of the first is as good as any.
+        add = functools.partial(optimizer.add_variable, initializer="zeros", aggregation="only_first_replica")
+        self._at = add((), dtype="int32", name="recorded")
+        self._before = add((size,), dtype="int32", name="recorded_before")
+        self._steps = add((size, width), dtype="float32", name="recorded_steps")
+        self._counts = add((self._slots, tensors, BINS), dtype="int32", name="recorded_counts")
+        self.variables = (self._at, self._before, self._steps, self._counts)
+        self.taken = 0
+
+    def append(self, grads: Sequence[Tensor | None], before: Tensor, scale: Any, skipped: bool) -> None:
+        """One step more, where it is traced; None is a gradient that is not there.
+
+        Args:
+            before: how many batches the optimizer had taken before this step's last one. scale: the loss scale, NaN for
+                none. skipped: whether the step changed nothing.
+        """
+        ops, every, at = self._ops, self._layout.histogram_every, self._at.value
+        flat = [self._flat(g, size) for g, size in zip(grads, self._layout.sizes, strict=True)]
+        entries = [ops.take(g, p) for g, p in zip(flat, self._layout.places, strict=True)]
+        marks = ops.stack([ops.cast(scale, "float32"), ops.cast(skipped, "float32")])
+        _put(self._steps, at % self._size, ops.concatenate([*self._numbers(flat), marks, *entries]))
+        _put(self._before, at % self._size, ops.cast(before, "int32"))
+        slot = (at // every) % self._slots
+        counts = _choose(
+            ops.equal(at % every, 0),
+            lambda: ops.stack([self._histogram(g) for g in flat]),
+            lambda: self._counts.value[slot],
+        )
+        _put(self._counts, slot, counts)
+        self._at.assign(at + 1)
+
+    def take(self) -> dict[str, np.ndarray]:
+        """The steps since the last time, as `Recorder.extend` takes them, and "before" of each."""
+        at, before, numbers, counts = (v.numpy() for v in self.variables)
+        first = max(self.taken, int(at) - self._size)
+        if lost := first - self.taken:
+            warn(
+                f"{lost} steps were not recorded: more than {self._size} came at once; give record a higher every",
+                RecordingWarning,
+            )
+        number, every = np.arange(first, int(at)), self._layout.histogram_every
+        self.taken = int(at)
+        tensors, rows = len(self._layout.names), numbers[number % self._size]
+        norm, largest, nonfinite, marks, entry = np.split(rows, np.cumsum([tensors, tensors, tensors, _MARKS]), axis=1)
+        counted = (number % every == 0)[:, None, None]
+        return {
+            "norm": norm, "largest": largest, "nonfinite": nonfinite, "entry": entry,
+            "scale": marks[:, 0], "skipped": marks[:, 1] > 0,
+            "histogram": np.where(counted, counts[number // every % self._slots], 0),
+            "before": before[number % self._size],
+        }  # fmt: skip
+
+    def _flat(self, g: Tensor | None, size: int) -> Tensor:
+        ops = self._ops
+        if g is None:
+            return ops.zeros((size,), "float32")
+        return ops.cast(ops.reshape(ops.convert_to_tensor(g), (-1,)), "float32")
+
+    def _numbers(self, flat: Sequence[Tensor]) -> Sequence[Tensor]:
+        """Norms, largest entries and counts of what is not finite: the plain way, and with care where needed."""
+        ops = self._ops
+        squares = ops.stack([ops.sum(g * g) for g in flat])
+        largest = ops.stack([ops.maximum(ops.max(g), -ops.min(g)) for g in flat])
+        fine = ops.logical_or(well_inside(squares), ops.equal(largest, 0))
+        numbers: Sequence[Tensor] = ops.unstack(
+            _choose(
+                ops.all(fine),
+                lambda: ops.stack([ops.sqrt(squares), largest, ops.zeros_like(squares)]),
+                lambda: ops.stack([ops.stack(column) for column in zip(*map(self._careful, flat), strict=True)]),
+            ),
+            3,
+        )
+        return numbers
+
+    def _careful(self, g: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """As `gradlab.record.measure.careful` has it."""
+        ops = self._ops
+        size = ops.abs(g)
+        finite = ops.isfinite(size)
+        largest = ops.max(ops.where(finite, size, 0.0))
+        unit = ops.where(largest > 0, largest, 1.0)
+        return unit * ops.sqrt(ops.sum((size / unit) ** 2)), largest, ops.sum(ops.cast(~finite, "float32"))
+
+    def _histogram(self, g: Tensor) -> Tensor:
+        """As `gradlab.record.measure.histogram` has it."""
+        ops = self._ops
+        exponent = _bits(ops.abs(g)) // 2**23
+        counted = ops.cast(exponent < 2 * EXPONENT_BIAS + 1, "int32")
+        return ops.segment_sum(counted, ops.clip(exponent - (EXPONENT_BIAS + LOWEST), 0, BINS - 1), num_segments=BINS)
+
+
+def backend() -> str:
+    """The name of the backend that Keras was imported with."""
+    import keras
+
+    return str(keras.backend.backend())
+
+
+def _choose(flag: Tensor, yes: Callable[[], Tensor], no: Callable[[], Tensor]) -> Tensor:
+    """`cond`, but by Python where the step is not traced: JAX would compile both sides at each step there."""
+    import keras
+
+    try:
+        return yes() if bool(flag) else no()
+    except TypeError:  # of tracers and symbolic tensors
+        return keras.ops.cond(flag, yes, no)
+
+
+def _bits(g: Tensor) -> Tensor:
+    """The bits of float32 numbers, as int32."""
+    match backend():
+        case "tensorflow":
+            import tensorflow
+
+            return tensorflow.bitcast(g, tensorflow.int32)
+        case "torch":
+            import torch
+
+            return g.view(torch.int32)
+    return g.view(np.int32)
+
+
+def _put(variable: Any, at: Tensor, x: Tensor) -> None:
+    """variable[at] = x, without a copy of the others where the backend can."""
+    match backend():
+        case "tensorflow":
+            import tensorflow
+
+            variable.value.scatter_update(tensorflow.IndexedSlices(x, at))
+        case "torch":
+            variable.value[at] = x
+        case _:
+            variable.assign(variable.value.at[at].set(x))
