@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._base.extras import need
 from ..record import Recorder
@@ -15,20 +13,27 @@ if TYPE_CHECKING:
     import optax
 
 
-@dataclass(frozen=True)
-class RecordState:
+class RecordState(NamedTuple):
     """What `record` carries: the columns so far, under a name that is static. Not in TensorFlow.
+
+    A tree of tuples, dicts and arrays alone, so that pickle, flax's `to_bytes` and other checkpoints take it.
 
     >>> import jax.numpy as jnp
     >>> record(Recorder(3), name="before").init({"w": jnp.ones(2)}).name
     'before'
     """
 
-    columns: dict[str, jax.Array]
-    name: str
+    named: dict[str, dict[str, jax.Array]]
 
-    def __post_init__(self) -> None:
-        _register()
+    @property
+    def name(self) -> str:
+        (name,) = self.named
+        return name
+
+    @property
+    def columns(self) -> dict[str, jax.Array]:
+        """The state of the recorder."""
+        return self.named[self.name]
 
 
 def record(
@@ -58,11 +63,11 @@ def record(
     optax = need("optax", "gl.optax", "optax")
 
     def init(params: Any) -> RecordState:
-        return RecordState(recorder.init(params if like is None else like, **dict.fromkeys(scalars, 0.0)), name)
+        return RecordState({name: recorder.init(params if like is None else like, **dict.fromkeys(scalars, 0.0))})
 
     def update(grads: Any, state: RecordState, params: Any = None, **extra: Any) -> tuple[Any, RecordState]:
         given = {scalar: extra[scalar] for scalar in scalars if scalar in extra}
-        return grads, RecordState(recorder.update(state.columns, grads, **given), name)
+        return grads, RecordState({name: recorder.update(state.columns, grads, **given)})
 
     return optax.GradientTransformationExtraArgs(init, update)
 
@@ -96,11 +101,3 @@ def absorb(recorder: Recorder, state: Any, name: str | None = None) -> Recorder:
 
 def _is_record(x: Any) -> bool:
     return isinstance(x, RecordState)
-
-
-def _register() -> None:
-    """Make RecordState a JAX tree whose name is static, once."""
-    jax = sys.modules["jax"]
-    if not getattr(RecordState, "_registered", False):
-        RecordState._registered = True  # type: ignore[attr-defined]
-        jax.tree_util.register_dataclass(RecordState, data_fields=["columns"], meta_fields=["name"])
