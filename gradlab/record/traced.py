@@ -30,8 +30,10 @@ _PACKS: dict[str, tuple[str, ...]] = {
 _ONE = ("peak", "taken")  # columns of one number
 
 
-def init(data: Mapping[str, np.ndarray], seen: int, stride: int, ring: int, parts: int) -> State:
-    """A state that goes on where `data` ends."""
+def init(
+    data: Mapping[str, np.ndarray], seen: int, stride: int, before: tuple[int, int], ring: int, parts: int
+) -> State:
+    """A state that goes on where `data` ends; `before`: how many steps were missing by then, and not finite."""
     from .._steps.jax import jnp
 
     packed = _packed(data)
@@ -39,16 +41,16 @@ def init(data: Mapping[str, np.ndarray], seen: int, stride: int, ring: int, part
     start = {f"open_{name}": x[now : now + 1] for name, x in packed.items()}
     start |= {**packed, "histogram": data["histogram"], "sketch": sketch.fitted(data["sketch"], parts)}
     start["each"] = each.ring(data["each"], seen, ring)
-    return {"at": jnp.array([seen, stride], np.int32), **{name: jnp.array(x) for name, x in start.items()}}
+    return {"at": jnp.array([seen, stride, *before], np.int32), **{name: jnp.array(x) for name, x in start.items()}}
 
 
-def columns(layout: Layout, state: Mapping[str, Array]) -> tuple[dict[str, np.ndarray], int, int]:
-    """Back on the host: the columns, how many steps were seen, and the stride."""
+def columns(layout: Layout, state: Mapping[str, Array]) -> tuple[dict[str, np.ndarray], int, int, tuple[int, int]]:
+    """Back on the host: the columns, how many steps were seen, the stride, and what `init` was given as `before`."""
     host = devices.one_of(state)
-    seen, stride = host["at"].tolist()
+    seen, stride, *before = host["at"].tolist()
     found = {name: np.ascontiguousarray(x) for name, x in _unpacked(layout, host).items()}
     found |= {"histogram": host["histogram"], "sketch": host["sketch"]}
-    return {**found, "each": each.unrolled(host["each"], seen)}, seen, stride
+    return {**found, "each": each.unrolled(host["each"], seen)}, seen, stride, (before[0], before[1])
 
 
 def update(
@@ -82,7 +84,7 @@ def _update(
     from .._steps.jax import jax, jnp
 
     tensors = [flat(g) for g in gradients]
-    seen, stride = state["at"]
+    seen, stride, *before = state["at"]
     due = seen % layout.histogram_every == 0
     *measured, counts = _measured(layout, tensors, due)
     numbers = [scalars.get(name, np.nan) for name in ("seconds", *layout.scalars)]
@@ -96,7 +98,7 @@ def _update(
     ring = jax.lax.dynamic_update_slice_in_dim(state["each"], each.of_steps(new), seen % state["each"].shape[1], 1)
     still_open = {f"open_{name}": x for name, x in bucket.items()}
     return {
-        "at": jnp.stack([seen + 1, stride]), **still_open, **kept, **put, "sketch": found.counted(kept["sketch"]),
+        "at": jnp.stack([seen + 1, stride, *before]), **still_open, **kept, **put, "sketch": found.counted(kept["sketch"]),
         "each": ring,
     }  # fmt: skip
 
@@ -131,7 +133,7 @@ def _now_and_then(
     """
     from .._steps.jax import jnp
 
-    seen, stride = state["at"]
+    seen, stride = state["at"][:2]
     full = seen == layout.capacity * stride
     stride = jnp.where(full, 2 * stride, stride)
     outside = found.outside(state["sketch"])
