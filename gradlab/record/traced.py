@@ -98,8 +98,8 @@ def _update(
     ring = jax.lax.dynamic_update_slice_in_dim(state["each"], each.of_steps(new), seen % state["each"].shape[1], 1)
     still_open = {f"open_{name}": x for name, x in bucket.items()}
     return {
-        "at": jnp.stack([seen + 1, stride, *before]), **still_open, **kept, **put, "sketch": found.counted(kept["sketch"]),
-        "each": ring,
+        "at": jnp.stack([seen + 1, stride, *before]), **still_open, **kept, **put,
+        "sketch": found.counted(kept["sketch"]), "each": ring,
     }  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Steps that a loss scaler skipped: how many, when, at which scale, and which tensors overflowed; those not recorded."""
+"""Steps that were skipped: how many, when, at which loss scale, which tensors overflowed; and how many are missing."""
 
 from __future__ import annotations
 

@@ -323,9 +323,13 @@ SHARDINGS = {
 }
 
 
-@pytest.mark.parametrize("sharding", SHARDINGS)
-@pytest.mark.parametrize("kind", ["Auto", "Explicit"])
-@pytest.mark.parametrize("ambient", [True, False], ids=["set_mesh", "no mesh set"])
+MESHES = [
+    (kind, sharding, ambient) for ambient in (True, False) for kind in ("Auto", "Explicit") for sharding in SHARDINGS
+]
+
+
+@pytest.mark.sampled(5)
+@pytest.mark.parametrize(("kind", "sharding", "ambient"), MESHES)
 def test_meshes(kind: str, sharding: str, ambient: bool) -> None:
     """Batches dealt out, gradients as sharded as in data parallelism and in ZeRO."""
     own, rec = mesh(getattr(AxisType, kind)), gl.Recorder(histogram_every=2)
