@@ -27,11 +27,12 @@ def on_any_mesh(step: Callable[..., Any], gradients: Sequence[Array]) -> Callabl
     """
     from .._steps.jax import jax
 
+    everywhere: Any = jax.sharding.PartitionSpec
     explicit = jax.sharding.AxisType.Explicit
     for g in gradients:
         if explicit in (mesh := jax.typeof(g).sharding.mesh).axis_types:
-            everywhere = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec())
-            found: Callable[..., Any] = jax.sharding.auto_axes(step, out_sharding=everywhere)
+            out = jax.sharding.NamedSharding(mesh, everywhere())
+            found: Callable[..., Any] = jax.sharding.auto_axes(step, out_sharding=out)
             return found
     return step
 
@@ -41,9 +42,9 @@ def check_same(state: Mapping[str, Array], given: Mapping[str, Any]) -> None:
     kept = frozenset.intersection(*map(_varying, state.values()))
     differing = {name: axes for name, x in given.items() if (axes := _varying(x) - kept)}
     if differing:
-        axes = sorted(frozenset.union(*differing.values()))
+        along = sorted(frozenset.union(*differing.values()))
         raise InvalidArgumentError(
-            f"{listed(tuple(differing))} differ between the devices along {listed(axes)}; the recorder keeps one "
+            f"{listed(tuple(differing))} differ between the devices along {listed(along)}; the recorder keeps one "
             f"state for all of them. {_LOCAL}"
         )
 
@@ -53,7 +54,7 @@ def _varying(x: Any) -> frozenset[str]:
     from .._steps.jax import jax
 
     type_: Any = jax.typeof(x)
-    older = getattr(type_, "vma", frozenset())  # its name in earlier JAX
+    older: frozenset[str] = getattr(type_, "vma", frozenset())  # its name in earlier JAX
     return frozenset(getattr(getattr(type_, "manual_axis_type", None), "varying", older))
 
 

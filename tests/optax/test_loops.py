@@ -90,6 +90,7 @@ def test_a_compiled_step_that_takes_over_memory() -> None:
     assert_rows(gl.optax.absorb(rec, state), expected)
 
 
+@pytest.mark.exhaustive
 def test_a_scan() -> None:
     rec, w = gl.Recorder(), weights()
     tx = clipped(rec)
@@ -291,6 +292,7 @@ def sharded_map(tx: Any, averaged: bool, check: bool) -> Callable[..., Any]:
     return jax.jit(mapped)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("check", [True, False])
 def test_shard_map_averaged(check: bool) -> None:
     rec, w = gl.Recorder(), weights()
