@@ -62,6 +62,7 @@ class Buckets:
     def __init__(self, capacity: int, entries: int, histogram_every: int) -> None:
         self.capacity, self.entries, self.histogram_every = capacity, entries, histogram_every
         self.seen, self.stride = 0, 1
+        self.missing_steps = 0  # that were taken back before they were recorded: see `Recorder.absorb`
         self._layout: Layout | None = None
         self._data = {}
 
@@ -194,6 +195,12 @@ class Buckets:
         return int(sketch.nonfinite(self._data["sketch"])[-1])
 
     @property
+    def _nonfinite_rows(self) -> int:
+        """How many of the steps recorded, skipped ones too, held NaN or Inf."""
+        every = self._data["sketch"][-1]
+        return int(every[-1] + every[sketch.SKIPPED])
+
+    @property
     def nonfinite_by_tensor(self) -> np.ndarray:
         """(tensors,) on how many steps, skipped ones too, each held NaN or Inf."""
         rows = self._data["sketch"][len(self.names) + 2 : -1]
@@ -250,4 +257,5 @@ class Buckets:
     def __repr__(self) -> str:
         merged = f" in {counted(len(self), 'bucket')}" if self.stride > 1 else ""
         of = listed((*self.names, *self.scalars), SHOWN)
-        return f"<gradlab.{type(self).__name__}: {counted(self.seen, 'step')}{merged} of {of}>"
+        missing = f", {counted(self.missing_steps, 'more step')} missing" if self.missing_steps else ""
+        return f"<gradlab.{type(self).__name__}: {counted(self.seen, 'step')}{merged} of {of}{missing}>"

@@ -19,6 +19,8 @@ from .layout import Layout
 from .measure import BINS
 from .merge import BY_BUCKET, Columns, from_steps, put, sizes
 
+Found = tuple[Layout, Columns, int, int, int]  # and how many steps were seen, are in a bucket, and are missing
+
 _KIND = "recording"
 _VERSION = 3
 _OLD = (1, 2)  # have a member "header" in place of a sealed head
@@ -30,15 +32,19 @@ _NEW_NAMES = {*each.NAMES, "taken", "sketch", "each"} - {"global_norm", "largest
 _LARGEST = 1 << 48  # entries of a tensor: indices of samples are computed in int64
 
 
-def save(path: str | PathLike[str], layout: Layout, data: Mapping[str, np.ndarray], seen: int, stride: int) -> None:
+def save(
+    path: str | PathLike[str], layout: Layout, data: Mapping[str, np.ndarray], seen: int, stride: int, missing: int = 0
+) -> None:
     """Write the buckets that are filled."""
-    head, columns = parts(layout, data, seen, stride)
+    head, columns = parts(layout, data, seen, stride, missing)
     with ArchiveWriter(_named(path), _KIND, _VERSION, head, compressed=True) as file:
         for name, x in columns.items():
             file.array(name, x)
 
 
-def parts(layout: Layout, data: Mapping[str, np.ndarray], seen: int, stride: int) -> tuple[dict[str, Any], Columns]:
+def parts(
+    layout: Layout, data: Mapping[str, np.ndarray], seen: int, stride: int, missing: int = 0
+) -> tuple[dict[str, Any], Columns]:
     """What says all of a recording: plain values, and copies of the buckets that are filled."""
     filled = -(-seen // stride)
     columns = {name: data[name][:filled] for name in BY_BUCKET}
@@ -47,11 +53,11 @@ def parts(layout: Layout, data: Mapping[str, np.ndarray], seen: int, stride: int
     fields = {name: getattr(layout, name) for name in Layout.__dataclass_fields__}
     fields |= {"names": [*layout.names], "shapes": [[*s] for s in layout.shapes], "scalars": [*layout.scalars]}
     small = {name: _small(x) if name in _COUNTS else x.copy() for name, x in columns.items()}
-    return {"seen": seen, "stride": stride, **fields}, small
+    return {"seen": seen, "stride": stride, "missing": missing, **fields}, small
 
 
-def load(path: str | PathLike[str], max_bytes: int = MAX_BYTES) -> tuple[Layout, Columns, int, int]:
-    """Layout, columns, steps and stride; DataLossError unless all of them are those of one recording."""
+def load(path: str | PathLike[str], max_bytes: int = MAX_BYTES) -> Found:
+    """DataLossError unless all of it is of one recording."""
     path = _found(path)
     with Archive(path, _KIND, (_NO_HEAD, _VERSION), max_bytes=max_bytes) as file, checked(path, _KIND):
         header = file.head if file.version else _old_header(file)
@@ -82,18 +88,15 @@ def _old_header(file: Archive) -> dict[str, Any]:
     return header
 
 
-def whole_of(
-    header: Mapping[str, Any], saved: Mapping[str, np.ndarray], max_bytes: int = MAX_BYTES
-) -> tuple[Layout, Columns, int, int]:
-    """Layout, columns, steps and stride of what `parts` gave; ValueError unless all of it is of one recording."""
+def whole_of(header: Mapping[str, Any], saved: Mapping[str, np.ndarray], max_bytes: int = MAX_BYTES) -> Found:
+    """Of what `parts` gave; ValueError unless all of it is of one recording."""
     layout, seen, stride = _layout(header, whole(header, "parts", 1), max_bytes)
     _check_columns(layout, saved, seen, stride)
-    return layout, _filled(layout, saved), seen, stride
+    missing = whole(header, "missing", 0) if "missing" in header else 0
+    return layout, _filled(layout, saved), seen, stride, missing
 
 
-def _second_version(
-    header: Mapping[str, Any], saved: dict[str, np.ndarray], max_bytes: int
-) -> tuple[Layout, Columns, int, int]:
+def _second_version(header: Mapping[str, Any], saved: dict[str, np.ndarray], max_bytes: int) -> Found:
     """Files of version 2 count norms in wider bins, and know single steps only where no two share a bucket."""
     parts = sketch.PARTS if header.get("stride") == 1 else sketch.OLD_PARTS
     layout, seen, stride = _layout(_renamed(header), parts, max_bytes)
@@ -111,7 +114,7 @@ def _second_version(
         saved["sketch"] = sketch.from_spectrum(saved["spectrum"])
         saved["each"] = each.unknown(len(each.names(layout.scalars)), seen)
     del saved["spectrum"]
-    return layout, _filled(layout, saved), seen, stride
+    return layout, _filled(layout, saved), seen, stride, 0
 
 
 def _renamed(header: Mapping[str, Any]) -> dict[str, Any]:
@@ -153,9 +156,7 @@ def _filled(layout: Layout, saved: Mapping[str, np.ndarray]) -> Columns:
     return data
 
 
-def _first_version(
-    header: Mapping[str, Any], saved: Mapping[str, np.ndarray], max_bytes: int
-) -> tuple[Layout, Columns, int, int]:
+def _first_version(header: Mapping[str, Any], saved: Mapping[str, np.ndarray], max_bytes: int) -> Found:
     """Files of version 1 have a bucket for each step, sizes for shapes, and neither single entries nor seconds."""
     own = ("norm", "largest", "nonfinite", "histogram")
     scalars = tuple(name for name in saved if name not in own)  # loss, of all that were written
@@ -173,7 +174,7 @@ def _first_version(
     marks = np.full(n, np.nan, np.float32), np.zeros(n, bool)
     put(data, from_steps(np.arange(n, dtype=np.int32), norm, largest, nonfinite, none, numbers, *marks), 0, 1)
     data["histogram"][:n] = saved["histogram"]
-    return layout, data, n, 1
+    return layout, data, n, 1, 0
 
 
 def _names(header: Mapping[str, Any], name: str) -> tuple[str, ...]:

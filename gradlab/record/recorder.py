@@ -52,7 +52,7 @@ class Recorder(Recording):
 
     A traced state is as large as it is at its start. Of T tensors, S scalars, B = steps and E sampled entries it takes
 
-        4 (B + 1) (4 T + 2 E + 2 S + 8) + 256 T B / histogram_every + 2068 (2 T + 3) + 4 ring (S + 5) + 8   bytes,
+        4 (B + 1) (4 T + 2 E + 2 S + 8) + 256 T B / histogram_every + 2068 (2 T + 3) + 4 ring (S + 5) + 16   bytes,
 
     12 MB for 300 tensors and a loss, most of it buckets and single entries; with `steps=250, entries=300` 3.8 MB, and
     shares stay as exact as they are.
@@ -190,7 +190,10 @@ class Recorder(Recording):
         [2.0, 0.0]
         """
         data = self._data  # reading it puts in what waits
-        head, columns = (None, {}) if self._layout is None else file.parts(self._layout, data, self.seen, self.stride)
+        head: dict[str, Any] | None = None
+        columns: Columns = {}
+        if self._layout is not None:
+            head, columns = file.parts(self._layout, data, self.seen, self.stride, self.missing_steps)
         return {"made with": self._made_with(), "head": head, "columns": columns}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -205,12 +208,12 @@ class Recorder(Recording):
             raise InvalidArgumentError("this is not the state of a recorder")
         if (made := dict(state["made with"])) != self._made_with():
             raise InvalidArgumentError(f"the recorder was made with {made}, this one with {self._made_with()}")
-        none: tuple[Layout | None, Columns, int, int] = None, {}, 0, 1
-        layout, data, seen, stride = none if state["head"] is None else file.whole_of(state["head"], state["columns"])
+        none: tuple[Layout | None, Columns, int, int, int] = None, {}, 0, 1, 0
+        found = none if state["head"] is None else file.whole_of(state["head"], state["columns"])
 
         def commit() -> None:
-            self._waiting, self._layout, self._clock = None, layout, None
-            self._data, self.seen, self.stride = data, seen, stride
+            self._waiting, self._clock = None, None
+            self._layout, self._data, self.seen, self.stride, self.missing_steps = found
 
         return commit
 
@@ -259,7 +262,8 @@ class Recorder(Recording):
     def init(self, grads: Any, **scalars: Any) -> dict[str, jax.Array]:
         """The state that `update` carries through traced code; `grads` and `scalars` show the shapes only."""
         self._prepare(grads, scalars)
-        return traced.init(self._data, self.seen, self.stride, self.ring, self.layout.parts)
+        before = (self.missing_steps, self._nonfinite_rows)
+        return traced.init(self._data, self.seen, self.stride, before, self.ring, self.layout.parts)
 
     def update(
         self, state: Mapping[str, jax.Array], grads: Any, *, scale: Any = None, skipped: Any = False, **scalars: Any
@@ -268,18 +272,27 @@ class Recorder(Recording):
         marks = (np.nan if scale is None else scale, skipped)
         return traced.update(self.layout, state, self._prepare(grads, scalars), scalars, marks)
 
-    def absorb(self, state: Mapping[str, jax.Array]) -> Recorder:
+    def absorb(self, state: Mapping[str, jax.Array], *, nonfinite: int | None = None) -> Recorder:
         """A recorder with what a traced run has recorded; this one stays as it is, ready for another run.
+
+        Args:
+            state: what `update` returned; of a run under `pmap` that of all replicas.
+            nonfinite: in how many steps since `init` gradients held NaN or Inf, if the state was taken back in some of
+                them, as `optax.apply_if_finite` does: those that are not recorded are `missing_steps`.
+
+        Raises ValueError: the replicas, or the devices of `shard_map`, have recorded different gradients.
 
         A state has the norm of every one of its last `ring` steps. Those of earlier steps come from this recorder if it
         has absorbed an earlier state of the same run: `rec = rec.absorb(state)` now and then keeps a long run exact.
         """
         recorder = copy.copy(self)
-        data, seen, stride = traced.columns(self.layout, state)
+        data, seen, stride, (missing, before) = traced.columns(self.layout, state)
         if 0 < self.seen <= seen and _is_earlier(self, data, stride):
             data["each"] = each.continued(data["each"], self._data["each"][:, : self.seen])
         recorder._data, recorder.seen, recorder.stride = data, seen, stride
-        recorder._clock = None
+        recorder._clock, recorder.missing_steps = None, missing
+        if nonfinite is not None:
+            recorder.missing_steps += max(0, nonfinite - (recorder._nonfinite_rows - before))
         return recorder
 
     def _prepare(self, grads: Any, scalars: Mapping[str, Any]) -> list[Array]:
@@ -328,9 +341,9 @@ class Recorder(Recording):
         ...     Recorder.load(os.path.join(d, "run.npz")).global_norm.tolist()
         [2.0]
         """
-        layout, data, seen, stride = file.load(path, max_bytes)
+        found = layout, *_ = file.load(path, max_bytes)
         rec = cls(layout.capacity, entries=layout.entries, histogram_every=layout.histogram_every)
-        rec._layout, rec._data, rec.seen, rec.stride = layout, data, seen, stride
+        rec._layout, rec._data, rec.seen, rec.stride, rec.missing_steps = found
         return rec
 
 

@@ -116,7 +116,7 @@ class Recording(Buckets):
         """
         if not self.seen:
             raise ValueError(EMPTY)
-        file.save(path, self.layout, self._data, self.seen, self.stride)
+        file.save(path, self.layout, self._data, self.seen, self.stride, self.missing_steps)
 
 
 AnyRecording = TypeVar("AnyRecording", bound=Recording)

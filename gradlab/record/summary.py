@@ -30,6 +30,7 @@ class Summary:
         doubt, doubt_by_tensor: by how much these can be wrong at most; 0 where they were counted.
         suggested: the limit at the percentile asked for. reason: why, in words.
         nonfinite_steps: how many of the steps taken held NaN or Inf. skipped_steps: how many more a scaler skipped.
+        missing_steps: how many more were not recorded, because their gradients held NaN or Inf.
     """
 
     limits: tuple[float, ...]
@@ -41,6 +42,7 @@ class Summary:
     reason: str
     nonfinite_steps: int
     skipped_steps: int
+    missing_steps: int
 
     def __str__(self) -> str:
         title = "share of steps on which a limit fires: by global norm, and by the norm of each tensor alone"
@@ -95,19 +97,25 @@ def summarize(rec: Buckets, percentile: float) -> Summary:
     suggested = _limit_at(rec, percentile)
     answer = what_if(rec, {"clip_global_norm": suggested})
     bad, skipped, buckets = rec.nonfinite_steps, rec.skipped_steps, counted(len(rec), "bucket")
+    missing = rec.missing_steps
     reason = (
         f"suggested clip_by_global_norm limit {in_full(suggested)}: {'the' if rec.known.all() else 'about the'} "
         f"{percentile:g}th percentile of the recorded norms; it fires on {answer.percent()} of "
         f"{counted(answer.steps, 'step')} and leaves the others alone"
         + (f"; {counted(bad, 'step')} held NaN or Inf" if bad else "")
         + (f"; {counted(skipped, 'more step')} {'was' if skipped == 1 else 'were'} skipped" if skipped else "")
+        + (f"; {counted(missing, 'more step')} held NaN or Inf and {_is(missing)} missing" if missing else "")
         + (f"; each of the {buckets} kept stands for {rec.stride:,} steps" if rec.stride > 1 else "")
     )
     by_name = {n: tuple(float(e.share_by_tensor[k]) for e in each) for k, n in enumerate(rec.names)}
     by_tensor = max(_doubt(e.share_by_tensor, e.bounds_by_tensor) for e in each)
     doubt = max(_doubt(np.array(a.fraction_fired), np.array(a.bounds)) for a in (*overall, answer))
     fired = tuple(a.fraction_fired for a in overall)
-    return Summary(limits, fired, by_name, doubt, by_tensor, suggested, reason, bad, skipped)
+    return Summary(limits, fired, by_name, doubt, by_tensor, suggested, reason, bad, skipped, missing)
+
+
+def _is(count: int) -> str:
+    return "is" if count == 1 else "are"
 
 
 def _doubt(share: np.ndarray, bounds: np.ndarray) -> float:

@@ -5,6 +5,7 @@ The state has few arrays, because each costs time at every call, and a step touc
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ import numpy as np
 
 from .._base.arrays import namespace
 from .._base.types import EachA as A
-from . import each, merge, sketch
+from . import devices, each, merge, sketch
 from .layout import Layout
 from .measure import BINS, careful, flat, largest_of, sum_of_squares, well_inside
 from .measure import histogram as entries_by_size
@@ -29,8 +30,10 @@ _PACKS: dict[str, tuple[str, ...]] = {
 _ONE = ("peak", "taken")  # columns of one number
 
 
-def init(data: Mapping[str, np.ndarray], seen: int, stride: int, ring: int, parts: int) -> State:
-    """A state that goes on where `data` ends."""
+def init(
+    data: Mapping[str, np.ndarray], seen: int, stride: int, before: tuple[int, int], ring: int, parts: int
+) -> State:
+    """A state that goes on where `data` ends; `before`: how many steps were missing by then, and not finite."""
     from .._steps.jax import jnp
 
     packed = _packed(data)
@@ -38,16 +41,16 @@ def init(data: Mapping[str, np.ndarray], seen: int, stride: int, ring: int, part
     start = {f"open_{name}": x[now : now + 1] for name, x in packed.items()}
     start |= {**packed, "histogram": data["histogram"], "sketch": sketch.fitted(data["sketch"], parts)}
     start["each"] = each.ring(data["each"], seen, ring)
-    return {"at": jnp.array([seen, stride], np.int32), **{name: jnp.array(x) for name, x in start.items()}}
+    return {"at": jnp.array([seen, stride, *before], np.int32), **{name: jnp.array(x) for name, x in start.items()}}
 
 
-def columns(layout: Layout, state: Mapping[str, Array]) -> tuple[dict[str, np.ndarray], int, int]:
-    """Back on the host: the columns, how many steps were seen, and the stride."""
-    host = {name: np.array(x) for name, x in state.items()}
-    seen, stride = host["at"].tolist()
+def columns(layout: Layout, state: Mapping[str, Array]) -> tuple[dict[str, np.ndarray], int, int, tuple[int, int]]:
+    """Back on the host: the columns, how many steps were seen, the stride, and what `init` was given as `before`."""
+    host = devices.one_of(state)
+    seen, stride, *before = host["at"].tolist()
     found = {name: np.ascontiguousarray(x) for name, x in _unpacked(layout, host).items()}
     found |= {"histogram": host["histogram"], "sketch": host["sketch"]}
-    return {**found, "each": each.unrolled(host["each"], seen)}, seen, stride
+    return {**found, "each": each.unrolled(host["each"], seen)}, seen, stride, (before[0], before[1])
 
 
 def update(
@@ -57,15 +60,31 @@ def update(
     scalars: Mapping[str, Any],
     marks: tuple[Any, Any],
 ) -> State:
-    """The state after one step more; `marks` are its loss scale and whether it was skipped.
+    """The state after one step more; `marks` are its loss scale and whether it was skipped."""
+    from .._steps.jax import jnp
+
+    tensors = [jnp.asarray(g) for g in gradients]
+    numbers = {name: jnp.asarray(x, np.float32) for name, x in scalars.items()}
+    scale, skipped = jnp.asarray(marks[0], np.float32), jnp.asarray(marks[1], bool)
+    given = {**dict(zip(layout.names, tensors, strict=True)), **numbers, "scale": scale, "skipped": skipped}
+    devices.check_same(state, given)
+    step = devices.on_any_mesh(functools.partial(_update, layout), tensors)
+    found: State = step(dict(state), tensors, numbers, (scale, skipped))
+    return found
+
+
+def _update(
+    layout: Layout, state: State, gradients: Sequence[Array], scalars: Mapping[str, Array], marks: tuple[Array, Array]
+) -> State:
+    """The same on one device.
 
     The bucket that steps go into is carried by itself and only written to its place: a step that reads the buffers it
     writes, or has them pass through a `cond`, copies them.
     """
     from .._steps.jax import jax, jnp
 
-    tensors = [flat(jnp.asarray(g)) for g in gradients]
-    seen, stride = state["at"]
+    tensors = [flat(g) for g in gradients]
+    seen, stride, *before = state["at"]
     due = seen % layout.histogram_every == 0
     *measured, counts = _measured(layout, tensors, due)
     numbers = [scalars.get(name, np.nan) for name in ("seconds", *layout.scalars)]
@@ -79,8 +98,8 @@ def update(
     ring = jax.lax.dynamic_update_slice_in_dim(state["each"], each.of_steps(new), seen % state["each"].shape[1], 1)
     still_open = {f"open_{name}": x for name, x in bucket.items()}
     return {
-        "at": jnp.stack([seen + 1, stride]), **still_open, **kept, **put, "sketch": found.counted(kept["sketch"]),
-        "each": ring,
+        "at": jnp.stack([seen + 1, stride, *before]), **still_open, **kept, **put,
+        "sketch": found.counted(kept["sketch"]), "each": ring,
     }  # fmt: skip
 
 
@@ -114,7 +133,7 @@ def _now_and_then(
     """
     from .._steps.jax import jnp
 
-    seen, stride = state["at"]
+    seen, stride = state["at"][:2]
     full = seen == layout.capacity * stride
     stride = jnp.where(full, 2 * stride, stride)
     outside = found.outside(state["sketch"])
@@ -139,13 +158,12 @@ def _where(flag: Array, change: Callable[[Any], Any], x: Any) -> Any:
 
 
 def _bucket(
-    seen: Array, measured: Sequence[Array], entry: Array, scalars: Sequence[Any], marks: tuple[Any, Any]
+    seen: Array, measured: Sequence[Array], entry: Array, scalars: Sequence[Any], marks: tuple[Array, Array]
 ) -> State:
     from .._steps.jax import jnp
 
     given = jnp.stack([jnp.asarray(x, np.float32) for x in scalars])
-    scale, skipped = jnp.asarray(marks[0], np.float32), jnp.asarray(marks[1], bool)
-    return merge.from_steps(seen[None], *(x[None] for x in (*measured, entry, given, scale, skipped)))
+    return merge.from_steps(seen[None], *(x[None] for x in (*measured, entry, given, *marks)))
 
 
 def _measured(layout: Layout, tensors: Sequence[Array], due: Array) -> tuple[Array, Array, Array, Array]:

@@ -22,7 +22,8 @@ def overview(run: Run) -> Section:
     rec = run.rec
     entries = sum(rec.sizes)
     skipped = f" ({rec.skipped_steps:,} of them skipped)" if rec.skipped_steps else ""
-    steps = f"{counted(rec.seen, 'step')}{skipped}"
+    missing = f", {rec.missing_steps:,} more missing," if rec.missing_steps else ""
+    steps = f"{counted(rec.seen, 'step')}{skipped}{missing}"
     sentence = f"{steps} of {counted(len(rec.names), 'tensor')} with {counted(entries, 'entry')}"
     kept = (
         "every step has a bucket of its own" if rec.stride == 1 else f"in {counted(len(rec), 'bucket')}: {run.merged}"
@@ -119,7 +120,7 @@ def nonfinite(run: Run) -> Section:
     count, taken = rec["nonfinite"], rec.seen - rec.skipped_steps
     rows = np.flatnonzero(count.any(axis=1) & (rec.taken > 0) & ~np.isfinite(rec.global_norm))
     if not rec.nonfinite_steps:
-        if rec.skipped_steps:
+        if rec.skipped_steps or rec.missing_steps:
             return Section("nonfinite", title, f"None of the {number(taken)} steps that were taken held NaN or Inf.")
         return Section("nonfinite", title, f"No step of {number(rec.seen)} held NaN or Inf.")
     first = [rec.names[k] for k in np.flatnonzero(count[rows[0]])]

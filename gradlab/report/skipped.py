@@ -1,7 +1,8 @@
-"""Steps that a loss scaler skipped: how many, when, at which scale, and which tensors overflowed."""
+"""Steps that were skipped: how many, when, at which loss scale, which tensors overflowed; and how many are missing."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -12,6 +13,11 @@ from ._run import Run
 from .recorded import when
 
 MOST = 200  # rows of the table
+_MISSING = (
+    "Something around the recorder, such as optax.apply_if_finite, took back the steps in which gradients held NaN or "
+    "Inf, and the recorder with them. Only their number is known: not when they were, nor which tensors it was. "
+    "gl.optax.record(recorder, around=optax.apply_if_finite(...)) records them as skipped steps."
+)
 _WHY = (
     "A loss scaler skips a step whose gradients overflow and lowers its scale. Some at the start of a run, and one now "
     "and then when the scale grows again, are normal. Many in a row are not: no scale helps where the loss is NaN."
@@ -20,15 +26,27 @@ _WHY = (
 
 def skipped(run: Run) -> Section | None:
     """How many steps changed no weight, and why; None where that never happened."""
+    sentences = [*_skipped(run), *_missing(run)]
+    return (
+        Section("skipped", "Steps that were skipped", " ".join(sentences), partial(_body, run)) if sentences else None
+    )
+
+
+def _missing(run: Run) -> Iterator[str]:
+    if missing := run.rec.missing_steps:
+        of = f"{counted(missing, 'more step')} {'is' if missing == 1 else 'are'} missing"
+        yield f"{of}: gradients held NaN or Inf, and nothing of {'it' if missing == 1 else 'them'} was recorded."
+
+
+def _skipped(run: Run) -> Iterator[str]:
     rec = run.rec
     if not rec.skipped_steps:
-        return None
+        return
     of = f"{number(rec.skipped_steps)} of {counted(rec.seen, 'step')}"
     where = [f"{rec.names[k]} ({number(rec.overflows[k])})" for k in np.argsort(-rec.overflows) if rec.overflows[k]]
     why = f"gradients overflowed in {listed(where)}" if where else "no tensor that was recorded held NaN or Inf"
     verb = "was" if rec.skipped_steps == 1 else "were"
-    sentence = f"{of} {verb} skipped, first {_first(run)}: {why}.{_scales(run)}"
-    return Section("skipped", "Steps that were skipped", sentence, partial(_body, run))
+    yield f"{of} {verb} skipped, first {_first(run)}: {why}.{_scales(run)}"
 
 
 def _rows(run: Run) -> np.ndarray:
@@ -53,6 +71,11 @@ def _scales(run: Run) -> str:
 
 
 def _body(run: Run) -> str:
+    missing = paragraph(_MISSING) if run.rec.missing_steps else ""
+    return (_table(run) if run.rec.skipped_steps else "") + missing
+
+
+def _table(run: Run) -> str:
     """Each of them where single steps are known, else the stretches of steps that they are in."""
     rec = run.rec
     number_of, scale = np.flatnonzero(rec.every_step("skipped") == 1), rec.every_step("scale")

@@ -271,3 +271,19 @@ def test_a_scalar_of_version_2_that_was_called_as_a_column_is_now_gets_an_unders
     header, columns = parts(recorded(5, **SMALL))
     in_version_2(tmp_path / "old.npz", header | {"scalars": ["scale"]}, columns)
     assert gl.Recorder.load(tmp_path / "old.npz")["scale_"].tolist() == [0, 1, 2, 3, 4]
+
+
+def test_how_many_steps_are_missing_is_saved_and_was_not_always_asked(tmp_path: Path) -> None:
+    rec = recorded(21, **SMALL)
+    rec.missing_steps = 3
+    rec.save(tmp_path / "run.npz")
+    back, copy = gl.Recorder.load(tmp_path / "run.npz"), gl.Recorder(6, **SMALL)
+    copy.load_state_dict(rec.state_dict())
+    assert back.missing_steps == copy.missing_steps == 3 and "3 more steps missing" in repr(back)
+    header, columns = parts(rec)
+    in_version_3(tmp_path / "older.npz", {name: x for name, x in header.items() if name != "missing"}, columns)
+    assert gl.Recorder.load(tmp_path / "older.npz").missing_steps == 0
+    for lie in (-1, 1.5, "3", None):
+        in_version_3(tmp_path / "bad.npz", header | {"missing": lie}, columns)
+        with pytest.raises(gl.errors.DataLossError):
+            gl.Recorder.load(tmp_path / "bad.npz")

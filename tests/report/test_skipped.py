@@ -124,3 +124,26 @@ def test_a_scale_that_is_none_is_refused(scale: float) -> None:
     with pytest.raises(ValueError, match="scale must be a loss scale above 0 and finite, or None, got"):
         rec.record({"w": np.ones(2)}, scale=scale)
     assert rec.seen == 0
+
+
+def test_the_report_says_how_many_steps_are_missing() -> None:
+    """Of a run in which two steps were skipped and recorded, and five were taken back with the recorder."""
+    rec = mixed_precision(20, [3, 4])
+    assert rec.summary().missing_steps == 0
+    rec = rec.absorb(rec.init(gradients(0, False), loss=0.0), nonfinite=5)
+    assert (rec.seen, rec.missing_steps, rec.summary().missing_steps) == (20, 5, 5)
+    sentences = said(rec)
+    assert sentences["recorded"].startswith("20 steps (2 of them skipped), 5 more missing, of 2 tensors")
+    assert sentences["skipped"].startswith("2 of 20 steps were skipped, first in step 3")
+    missing = "5 more steps are missing: gradients held NaN or Inf, and nothing of them was recorded."
+    assert sentences["skipped"].endswith(missing)
+    assert sentences["nonfinite"] == "None of the 18 steps that were taken held NaN or Inf."
+    assert "around=optax.apply_if_finite" in gl.Report(rec, labs=False).html()
+    finite = mixed_precision(20, [])
+    finite = finite.absorb(finite.init(gradients(0, False), loss=0.0), nonfinite=1)
+    sentences = said(finite)
+    assert sentences["skipped"] == (
+        "1 more step is missing: gradients held NaN or Inf, and nothing of it was recorded."
+    )
+    assert "No step of" not in sentences["nonfinite"]
+    assert "1 more step held NaN or Inf and is missing" in finite.summary().reason
