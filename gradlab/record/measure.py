@@ -46,7 +46,7 @@ def measure(g: np.ndarray) -> tuple[float, float, int]:
 def careful(g: A) -> tuple[A, A, A]:
     """The same of any tensor, for whatever it holds: the norm is taken relative to the largest entry."""
     xp: Any = namespace(g)
-    size = xp.abs(flat(g))
+    size = xp.abs(g.astype(np.float32, copy=False))
     finite = xp.isfinite(size)
     largest = xp.max(xp.where(finite, size, 0), initial=0)
     unit = xp.where(largest > 0, largest, 1)
@@ -81,7 +81,7 @@ def well_inside(square: Any) -> Any:
 def histogram(g: A) -> A:
     """(64,) int32: how many finite entries have floor(log2|g|) = bin - 32; those beyond are in the bins at the ends."""
     xp: Any = namespace(g)
-    g = flat(g)
+    g = flat(g) if xp is np else g.astype(np.float32)
     if xp is np:
         # In pieces, because fresh memory for all exponents costs more than counting them.
         counts = np.zeros(_EXPONENTS, np.int64)

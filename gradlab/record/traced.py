@@ -83,7 +83,7 @@ def _update(
     """
     from .._steps.jax import jax, jnp
 
-    tensors = [flat(g) for g in gradients]
+    tensors = [flat(g) if layout.is_small(g.size) else g.astype(np.float32) for g in gradients]
     seen, stride, *before = state["at"]
     due = seen % layout.histogram_every == 0
     *measured, counts = _measured(layout, tensors, due)
@@ -189,7 +189,10 @@ def _measured(layout: Layout, tensors: Sequence[Array], due: Array) -> tuple[Arr
 
 
 def _of_each(layout: Layout, tensors: Sequence[Array], f: Callable[[Array], Any]) -> Any:
-    """(tensors, ...) f of each flat tensor; small ones of one size together, or a thousand compile for minutes."""
+    """(tensors, ...) f of each tensor; small ones of one size together, or a thousand compile for minutes.
+
+    Large ones keep their shape: on a mesh, one that is sharded by columns is gathered on every device to be flat.
+    """
     from .._steps.jax import jax, jnp
 
     parts = [
@@ -210,10 +213,19 @@ def _entries(layout: Layout, tensors: Sequence[Array]) -> Array:
     found, where = [], []
     for group in layout.groups:
         at = np.flatnonzero(np.isin(tensor, group))
-        which = np.searchsorted(group, tensor[at])
-        found.append(jnp.stack([tensors[k] for k in group])[which, place[at]])
+        if len(group) == 1:
+            found.append(_taken(tensors[group[0]], place[at]))
+        else:
+            which = np.searchsorted(group, tensor[at])
+            found.append(jnp.stack([tensors[k] for k in group])[which, place[at]])
         where.append(at)
     return jnp.concatenate(found)[np.argsort(np.concatenate(where))]
+
+
+def _taken(g: Array, place: np.ndarray) -> Array:
+    """Entries of a tensor by their flat indices."""
+    found: Array = g[np.unravel_index(place, g.shape)]
+    return found
 
 
 def _packed(columns: Mapping[str, A]) -> dict[str, A]:

@@ -367,6 +367,17 @@ def test_meshes(kind: str, sharding: str, ambient: bool) -> None:
     assert got["histogram"].sum() == 2 * (8 + 64 + 128)  # of steps 0 and 2
 
 
+@pytest.mark.parametrize("spec", [("device", None), (None, "device")], ids=["by rows", "by columns"])
+def test_no_device_gathers_a_large_gradient(spec: tuple[str | None, str | None]) -> None:
+    own, rec = mesh(), gl.Recorder()
+    grads = jax.device_put(np.ones((128, 64), np.float32), NamedSharding(own, PartitionSpec(*spec)))
+    state = jax.device_put(rec.init(grads), NamedSharding(own, PartitionSpec()))
+    compiled = jax.jit(rec.update).lower(state, grads).compile()
+    text = compiled.as_text()
+    assert "all-reduce" in text and "all-gather" not in text and "all-to-all" not in text
+    assert rec.absorb(compiled(state, grads)).global_norm.item() == pytest.approx((128 * 64) ** 0.5)
+
+
 def test_a_scan_on_an_explicit_mesh() -> None:
     """What goes into a step and what comes out of it have the same types."""
     own, rec = mesh(AxisType.Explicit), gl.Recorder()
