@@ -37,14 +37,14 @@ def test_scenario(scenario: Scenario, record_property: pytest.FixtureRequest) ->
     _check(scenario, lambda: runner.differences(scenario))
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("jit", [False, True], ids=["eager", "jit"])
 def test_scenario_on_jax(scenario: Scenario, jit: bool, record_property: pytest.FixtureRequest) -> None:
     record_property("golden", (f"{scenario.file} on JAX", scenario.group, f"{scenario.id}[jax{'.jit' * jit}]"))
     _check(scenario, lambda: runner.quietly(clip.jax_differences, scenario, jit))
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(7)
 def test_rule_under_jit(scenario: Scenario, record_property: pytest.FixtureRequest) -> None:
     record_property("golden", (f"{scenario.file} on JAX", scenario.group, f"{scenario.id}[jax.jit]"))
     _check(scenario, lambda: runner.quietly(ops.jax_differences, scenario))

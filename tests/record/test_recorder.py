@@ -104,7 +104,7 @@ def test_an_empty_recorder_says_so() -> None:
 @pytest.mark.parametrize("kind", ["clip_norm", "clip_value", "clip_global_norm"])
 def test_a_recorder_whose_records_went_into_another_says_so(kind: str) -> None:
     rec = gl.Recorder(2)
-    state = rec.update(rec.init([np.ones(2)]), [np.ones(2)])
+    state = jax.jit(rec.update)(rec.init([np.ones(2)]), [np.ones(2)])
     rec.absorb(state)
     with pytest.raises(ValueError, match=r"nothing is recorded yet.*rec = rec.absorb\(state\)"):
         rec.what_if(**{kind: 1.0})  # type: ignore[arg-type]

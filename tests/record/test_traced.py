@@ -97,7 +97,7 @@ odd_entries = st.dictionaries(st.integers(0, 30), st.sampled_from(ODD), max_size
 
 
 @given(seed=st.integers(0, LONGEST - 2), odd=odd_entries)
-@settings(max_examples=12)
+@settings(max_examples=6)
 def test_a_traced_run_records_what_an_eager_one_does(seed: int, odd: dict[int, float]) -> None:
     grads, loss = gradients(seed, odd), np.float32(np.arange(2 + seed))
     for (capacity, every), got in traced(grads, loss).items():
@@ -110,7 +110,7 @@ def test_a_traced_run_records_what_an_eager_one_does(seed: int, odd: dict[int, f
     every=st.sampled_from([1, 2, 3]),
     odd=odd_entries,
 )
-@settings(max_examples=12)
+@settings(max_examples=6)
 def test_batches_record_what_single_steps_do(seed: int, capacity: int, every: int, odd: dict[int, float]) -> None:
     grads, loss = gradients(seed, odd), np.float32(np.arange(2 + seed))
     want, got = (

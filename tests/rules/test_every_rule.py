@@ -64,6 +64,7 @@ def test_two_steps_through_optax_are_two_steps(name: str) -> None:
 
 
 @every_rule
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("dtype", DTYPES, ids=lambda d: np.dtype(d).name)
 @pytest.mark.parametrize("traced", [False, True], ids=["numpy", "jax"])
 def test_the_dtype_of_the_weights_stays(case: Case, dtype: Any, traced: bool) -> None:
@@ -72,6 +73,7 @@ def test_the_dtype_of_the_weights_stays(case: Case, dtype: Any, traced: bool) ->
 
 
 @every_variant
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("traced", [False, True], ids=["numpy", "jax"])
 def test_bfloat16_stays_with_float64_gradients(case: Case, traced: bool) -> None:
     properties.check_dtype(case, ml_dtypes.bfloat16, np.float64, traced)
