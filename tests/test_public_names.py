@@ -41,6 +41,7 @@ TESTED_ELSEWHERE = {
     "figures/report": "report/test_report.py: every picture of awkward recordings",
     "record/eager": "record/test_traced.py: eager, traced and in batches, the same columns",
     "record/devices": "optax/test_loops.py: pmap, shard_map, and meshes",
+    "record/attached": "torch/test_recording.py and keras/test_recording.py: attached, read, closed, attached again",
     "record/buckets": "record/test_recorder.py and everything else there",
     "rules/rule": "rules/test_every_rule.py",
     "_asynchrony/sync_replicas/exchange": "_asynchrony/sync_replicas/test_chief.py: waits, and why they last",

@@ -7,14 +7,12 @@ import threading
 import weakref
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
-from .._base.arrays import as_array, is_jax
-from .._base.errors import DTypeError, InvalidArgumentError, MissingStepError, StalenessWarning, warn
+from .._base.errors import InvalidArgumentError
 from .._base.forks import Torn, in_child, is_held
 from .._base.options import is_strict
 from .._variables.autodiff import GradsAndVars, Loss
@@ -24,90 +22,10 @@ from .._variables.gradient_checks import check_step, checked_pairs
 from .._variables.graph import AtOnce, Graph
 from .._variables.hyperparameters import described
 from .._variables.states import Commit, Named, array_of, part, plain_numbers, setting, together, warn_of_changes
-from .._variables.variable import Collection, Variable, current_collection, entered
-from .staleness import is_accepted
+from .._variables.variable import Variable, current_collection, entered
+from .noted import Noted, Workers, no_step_noted, step_of
+from .verdict import Verdict, compared, limit_of
 from .wrapper import Wrapper, check_optimizer
-
-Noted = tuple[int, Variable]  # a step and the variable it was read from
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What the check found for one gradient: accepted or dropped, and the steps it compared. Not in TensorFlow.
-
-    >>> verdict = Verdict(accepted=False, local_step=3, step=5, limit=1)
-    >>> verdict.staleness, verdict.comparison
-    (2, '2 > 1')
-    """
-
-    accepted: bool
-    local_step: int
-    step: int
-    limit: int
-
-    @property
-    def kept(self) -> bool:
-        """The former name of `accepted`."""
-        return self.accepted
-
-    @property
-    def staleness(self) -> int:
-        return self.step - self.local_step
-
-    @property
-    def comparison(self) -> str:
-        """What decided, "0 <= 1" or "2 > 1"."""
-        return f"{self.staleness} {'<=' if self.accepted else '>'} {self.limit}"
-
-
-def compared(noted: Noted, global_step: Variable, staleness: Any) -> Verdict:
-    """The verdict on a gradient whose step was noted, at the value that `global_step` has now."""
-    (local_step, read), step = noted, int(global_step)
-    if read.dtype != global_step.dtype:
-        raise DTypeError(
-            f"the gradient's step, {read.name}, is {read.dtype}, but {global_step.name} is {global_step.dtype}"
-        )
-    if read is not global_step:
-        warn(
-            f"the gradient's step was read from {read.name}, the step now from {global_step.name}: their difference "
-            "is no staleness. Give apply_gradients the global step of the collection",
-            StalenessWarning,
-        )
-    limit = limit_of(staleness, global_step.dtype)
-    return Verdict(is_accepted(step - local_step, limit), local_step, step, limit)
-
-
-def limit_of(staleness: Any, dtype: Any = None) -> int:
-    """The largest staleness that is accepted. A JAX array or a Variable must be of `dtype`, where that is known.
-
-    >>> import numpy as np
-    >>> limit_of(True), limit_of(np.int32(-2), np.int64)
-    (1, -2)
-    """
-    if staleness is None:
-        raise ValueError("staleness is None; give an integer: with 0 a gradient that one update overtook is dropped")
-    if isinstance(staleness, int):
-        return int(staleness)
-    limit = as_array(staleness, "staleness")
-    converted = not is_jax(limit) and not isinstance(staleness, Variable)
-    if limit.dtype.kind not in "iub" or not (converted or dtype in (None, limit.dtype)):
-        raise DTypeError(f"staleness must be an integer, or {dtype or 'int64'} as the global step, got {limit.dtype}")
-    if limit.shape != ():
-        raise InvalidArgumentError(f"staleness must be a scalar, got shape {tuple(limit.shape)}")
-    return int(limit)
-
-
-def step_of(collection: Collection) -> Noted:
-    """The global step of a collection: its value now, and the variable."""
-    step = collection.global_step
-    if step is None:
-        raise MissingStepError("there is no global step to note: call gl.get_or_create_global_step() first")
-    return int(step), step
-
-
-def no_step_noted(worker: Any) -> MissingStepError:
-    who = "this thread" if worker is None else f"worker {worker!r}"
-    return MissingStepError(f"no step was noted for {who}: call compute_gradients with the same worker first")
 
 
 def needed(global_step: Variable | None) -> Variable:
@@ -116,39 +34,6 @@ def needed(global_step: Variable | None) -> Variable:
         raise ValueError("global_step is needed: the staleness is its value now less its value when computing")
     check_step(global_step)
     return global_step
-
-
-class Workers:
-    """What is known of each worker: by its key, or for None of the calling thread, as long as that lives.
-
-    >>> workers = Workers()
-    >>> workers.keep("a", step=3)
-    >>> workers.of("a"), workers.of(None)
-    ({'step': 3}, {})
-    """
-
-    def __init__(self) -> None:
-        self._by_key: dict[Any, dict[str, Any]] = {}
-        self._by_thread = threading.local()
-
-    def of(self, worker: Any) -> dict[str, Any]:
-        return vars(self._by_thread) if worker is None else self._by_key.get(worker, {})
-
-    def keep(self, worker: Any, **known: Any) -> None:
-        (vars(self._by_thread) if worker is None else self._by_key.setdefault(worker, {})).update(known)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Workers:
-        """What is known by key; threads keep what is theirs."""
-        new = Workers()
-        for worker, known in self._by_key.items():
-            noted = {"noted": (known["noted"][0], in_copy(known["noted"][1], memo))} if known.get("noted") else {}
-            new.keep(worker, **{**known, **noted})
-        return new
-
-    def _follow(self, old: Variable, new: Variable) -> None:
-        for known in self._by_key.values():
-            if known.get("noted") and known["noted"][1] is old:
-                known["noted"] = (known["noted"][0], new)
 
 
 _turns: weakref.WeakKeyDictionary[Variable, Any] = weakref.WeakKeyDictionary()

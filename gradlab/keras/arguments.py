@@ -8,6 +8,7 @@ from typing import Any
 
 from .._base.errors import KerasWarning, warn
 from .._base.suggest import did_you_mean
+from .hyperparameters import check_number
 from .semantics import CLIPS, Semantics
 
 # Keras's own words, which its tests look for.
@@ -40,14 +41,6 @@ def check_arguments(kwargs: Mapping[str, Any], version: Semantics, in_scope: boo
         )
     if limits and kwargs.get("gradient_transformers"):
         raise ValueError(f"{limits[0]} cannot be set beside gradient_transformers; clip in one of these instead")
-
-
-def check_number(name: str, value: Any) -> None:
-    """Refuse what cannot be compared with a number (TypeError, as in Keras)."""
-    try:
-        value < 0  # noqa: B015
-    except TypeError:
-        raise TypeError(f"{name} must be a number, got {value!r}") from None
 
 
 def _unknown(name: str, said: str, owner: type, others: Sequence[str]) -> str:

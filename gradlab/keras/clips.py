@@ -12,7 +12,7 @@ from .._base.errors import KerasWarning, warn
 from .._base.gradients import Gradient
 from .._base.slices import IndexedSlices
 from ..clip import clip_by_global_norm, clip_by_norm, clip_by_value
-from .arguments import check_number
+from .hyperparameters import check_number
 from .semantics import Semantics
 
 Limits = Mapping[str, Any]  # clip argument -> number; those that are not set are left out

@@ -85,3 +85,11 @@ class Hyperparameter:
         """What a config holds: a variable's value as a NumPy scalar, a function's result, a schedule as it is."""
         value = self.read()
         return np.asarray(value)[()] if isinstance(value, Variable | np.ndarray) or is_jax(value) else value
+
+
+def check_number(name: str, value: Any) -> None:
+    """Refuse what cannot be compared with a number (TypeError, as in Keras)."""
+    try:
+        value < 0  # noqa: B015
+    except TypeError:
+        raise TypeError(f"{name} must be a number, got {value!r}") from None

@@ -15,10 +15,10 @@ from ..clip import ClipReport, clip_report
 from .backend import current_replicas
 from .clips import Pair, clipped, dense, warn_of_no_clipping
 from .saved import Saved
-from .steps import Pairs, Steps
+from .steps import Pairs
 
 
-class Optimizer(Steps, Saved):
+class Optimizer(Saved):
     """What `Adagrad` and `SGD` share; `semantics` says which Keras is meant, see `gl.keras.SEMANTICS`.
 
     Methods that a version lacks (Keras 3 has no slots, no `minimize`) are there all the same, with its numbers.

@@ -12,6 +12,7 @@ import numpy as np
 from .._base.errors import InvalidArgumentError, RecordingWarning, warn
 from .._base.extras import need
 from ..record import Recorder
+from ..record.attached import Attached
 from .batches import Batches, Made
 from .ring import Ring, backend
 from .tap import Tap, check_optimizer
@@ -69,7 +70,7 @@ def record(recorder: Recorder, model: Any = None, *, every: int = 64) -> Any:
     if model is not None:
         recording.set_model(model)
         recording.attach()
-        recorder._elsewhere = recording.flush
+        recording._join()
     return recording
 
 
@@ -78,7 +79,7 @@ def _class() -> type:
     return type("Recording", (_Recording, need("keras.callbacks", "gl.keras.record").Callback), {})
 
 
-class _Recording:
+class _Recording(Attached[Recorder]):
     """What the callback does; Keras's own base class is joined to it when Keras is there."""
 
     async_safe = True  # on_train_batch_end only writes a number down, so that no step waits for its logs
@@ -133,8 +134,7 @@ class _Recording:
                 self._read()
             finally:
                 self._detach()
-        if self.recorder._elsewhere == self.flush:
-            self.recorder._elsewhere = None
+        self._leave()
         return self.recorder
 
     def flush(self) -> Recorder:
@@ -142,12 +142,6 @@ class _Recording:
         if self._attached:
             self._read()
         return self.recorder
-
-    def __enter__(self) -> Any:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _detach(self) -> None:
         self._attached = False

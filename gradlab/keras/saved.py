@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from .. import rules
 from .._base.arrays import Array
 from .._base.errors import InvalidArgumentError
 from .._base.forks import lock
@@ -28,38 +27,17 @@ from .._variables.states import (
 from .._variables.variable import Variable
 from ..schedules import LearningRateSchedule
 from .hyperparameters import Hyperparameter
-from .weights import Weights
+from .steps import Steps
 
 Slots = Mapping[str, Array]
 
 
-class Saved(Weights, Stateful):
+class Saved(Steps, Stateful):
     """`state_dict` and `load_state_dict`: iterations, slots, and the hyperparameters that are variables.
 
     `set_weights` needs an optimizer that has made a step, and knows weights by their order only; a learning rate that
     was assigned is not among them, but in "keras3".
     """
-
-    _hyper: dict[str, Hyperparameter]
-    _limits: dict[str, Any]
-    _initial_decay: Any
-    _replicas: object | None
-    _lock: Any
-    _name: str
-    _asked: frozenset[Variable]
-    _known: frozenset[Variable]
-
-    def _blank(self) -> rules.Rule:
-        """Of `Steps`."""
-        raise NotImplementedError
-
-    def _own_config(self) -> dict[str, Any]:
-        """Of `Settings`."""
-        raise NotImplementedError
-
-    def _create_hyperparameters(self, prefix: str) -> None:
-        """Of `Settings`."""
-        raise NotImplementedError
 
     def __copy__(self) -> Any:
         """The same optimizer under another name: what `Replicas` looks at one through."""

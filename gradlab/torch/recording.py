@@ -11,6 +11,7 @@ import numpy as np
 from .._base.errors import InvalidArgumentError, RecordingWarning, warn
 from .._base.extras import need
 from ..record import Recorder
+from ..record.attached import Attached, attached_to
 from .backward import AfterBackward, outside_graphs
 from .doubts import doubt, is_looked_at
 from .parameters import device_of, moved_by, require_room, to_record
@@ -104,7 +105,7 @@ def record(
     return Recording(recorder, parameters, optimizer, whole, before_clip, tuple(scalars), every, scaler)
 
 
-class Recording:
+class Recording(Attached[Recorder]):
     """A recorder attached to a PyTorch loop; `gl.torch.record` makes it. Not in TensorFlow.
 
     Attributes:
@@ -141,7 +142,7 @@ class Recording:
         self.steps = recorder.seen
         self._doubted = False
         self._settle()
-        recorder._elsewhere = self.flush
+        self._join()
         self._hooks: list[Any] = [
             optimizer.register_step_pre_hook(outside_graphs(self._before_step)),
             optimizer.register_step_post_hook(outside_graphs(self._after_step)),
@@ -217,15 +218,8 @@ class Recording:
         stop_listening(self._optimizer, self)
         self._hooks = []
         self.flush()
-        if self.recorder._elsewhere == self.flush:
-            self.recorder._elsewhere = None
+        self._leave()
         return self.recorder
-
-    def __enter__(self) -> Recording:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _require_open(self) -> None:
         if not self._hooks:
@@ -368,8 +362,7 @@ def _has_closure(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
 
 def _detach(recorder: Recorder) -> None:
     """End an earlier recording of this recorder, and say so."""
-    earlier = getattr(recorder._elsewhere, "__self__", None)
-    if isinstance(earlier, Recording):
+    if earlier := attached_to(recorder):
         earlier.close()
         warn(
             "this recorder was attached before; that recording is closed, and the recorder goes on with this one. "

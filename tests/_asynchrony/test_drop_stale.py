@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import threading
-import weakref
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -16,58 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gradlab as gl
-from gradlab._asynchrony.drop_stale import Verdict, Workers, turn
+from gradlab._asynchrony.drop_stale import turn
 from gradlab._variables.variable import current_collection
 from gradlab.errors import MissingStepError, StalenessWarning
 from gradlab.train import DropStaleGradientOptimizer
 from tests._asynchrony.stale_models import START, Event, Run, model, schedules
-
-
-@pytest.mark.parametrize(
-    ("verdict", "staleness", "comparison"),
-    [
-        (Verdict(True, 2, 3, 1), 1, "1 <= 1"),
-        (Verdict(False, 0, 3, 1), 3, "3 > 1"),
-        (Verdict(True, 9, 3, -6), -6, "-6 <= -6"),
-    ],
-)
-def test_staleness_and_comparison(verdict: Verdict, staleness: int, comparison: str) -> None:
-    assert (verdict.staleness, verdict.comparison) == (staleness, comparison)
-
-
-class Thing:
-    pass
-
-
-def test_workers_are_told_apart_by_key_and_by_thread() -> None:
-    workers = Workers()
-    workers.keep("a", step=1)
-    workers.keep(None, step=2)
-    workers.keep("a", verdict=True)
-    seen = []
-    thread = threading.Thread(target=lambda: seen.append(dict(workers.of(None))))
-    thread.start()
-    thread.join(30)
-    assert (workers.of("a"), workers.of(None), workers.of("b"), seen) == (
-        {"step": 1, "verdict": True},
-        {"step": 2},
-        {},
-        [{}],
-    )
-
-
-def test_what_a_thread_knew_goes_with_it() -> None:
-    workers, known = Workers(), []
-
-    def work() -> None:
-        thing = Thing()
-        known.append(weakref.ref(thing))
-        workers.keep(None, thing=thing)
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    thread.join(30)
-    assert known[0]() is None
 
 
 def test_one_turn_for_each_step() -> None:

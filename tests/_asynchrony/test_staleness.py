@@ -73,8 +73,8 @@ def test_the_age_may_be_traced() -> None:
 def test_what_was_kept_is_accepted() -> None:
     """The former name of the verdict, in what programs of before read."""
     from gradlab._asynchrony.accumulators import Receipt
-    from gradlab._asynchrony.drop_stale import Verdict
     from gradlab._asynchrony.sync_replicas import Push
+    from gradlab._asynchrony.verdict import Verdict
 
     given: list[Receipt | Verdict | Push] = [Receipt(True, 0, 0, 1), Verdict(True, 0, 0, 0), Push("w", 0, True, {})]
     assert all(x.kept is x.accepted is True for x in given)

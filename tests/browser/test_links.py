@@ -58,6 +58,12 @@ def test_the_lab_moves_the_other_widgets(notebook: Notebook, lab: Lab) -> None:
     until(lambda: texts.all_inner_texts() == ["6.00", "6.00"], saying="on the page as well")
 
 
+def opens_another_workspace(tab: Linked, link: str) -> bool:
+    tab.page.goto("about:blank")  # else the same address is a move within the page
+    tab.open(link)
+    return "/workspaces/" in tab.page.url
+
+
 def test_a_link_opens_the_lab_where_it_was_copied_beside_another_tab(address: str, folder: Path, chromium: Any) -> None:
     """The other tab has the workspace, so JupyterLab sends this one to another; on the way it drops the hash."""
     wanted = gl.labs.clip_arrows(method="norm", limit=3.0, g1=-1.0)
@@ -65,9 +71,9 @@ def test_a_link_opens_the_lab_where_it_was_copied_beside_another_tab(address: st
     context = chromium.new_context(viewport=WIDE)
     tabs = [Linked(context.new_page(), address) for _ in range(2)]
     link = f"{address}/lab/tree/{name}{wanted.link()}"
-    for tab in tabs:
-        tab.open(link)
-    assert ["/workspaces/" in tab.page.url for tab in tabs] == [False, True]
+    assert not opens_another_workspace(tabs[0], link)
+    # The first tab has half a second to say that it has the workspace; a busy machine may need more than one try.
+    assert any(opens_another_workspace(tabs[1], link) for _ in range(10))
     tabs[1].run_all()
     lab = tabs[1].lab(wanted.label)
     until(lambda: lab.params() == wanted.params, saying="the kernel holds what the link says")

@@ -232,9 +232,8 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
 
     def take_grad(self, num_required: int, name: str | None = None, *, timeout: float | None = None) -> Array:
         taken: Array = super().take_grad(num_required, name, timeout=timeout)
-        if (
-            not self._strict
-        ):  # and so nobody else has another shape for it; no call comes between the take and the return
+        # Nobody else has another shape for it here, and a call between take and return is where Ctrl-C would lose it.
+        if not self._strict:
             return taken
         if not self._in_graph and not is_compatible(taken.shape, self._shape):  # TensorFlow notices now, and it is gone
             raise InvalidArgumentError(
