@@ -14,7 +14,7 @@ every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: pat
 MINUTES = r"(\d+) minutes?"
 SHORTEST, LONGEST = 15, 30  # minutes: one sitting
 LINES = 12  # of a cell: what is seen at once
-PARTS = ("## What surprised people", "Exercises (", "## How the original differs", "## Sources")  # in this order
+PARTS = ("## What surprised people", "Exercises (", "## Differences from TensorFlow", "## Sources")  # in this order
 
 
 def cells(path: Path, kind: str) -> list[str]:
