@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Followed:
-    """Where a link leads: the name of a lab, its state as `#gl=1&lab=...`, and the file that the link names, if any."""
+    """The target of a link: the name of a lab, its state as `#gl=1&lab=...`, and the file that it names, if any."""
 
     lab: str
     state: str
@@ -82,7 +82,7 @@ def read(text: str, controls: dict[str, Any]) -> tuple[str, Any]:
 
 
 def taken(control: Any) -> str:
-    """What a control takes, as it is written on the command line."""
+    """The values that a control takes, as written on the command line."""
     kind = control.spec()["kind"]
     if kind == "menu":
         return f"one of {control.listed()}"
@@ -120,7 +120,7 @@ def _list(_options: argparse.Namespace) -> None:
 
 
 def _as_before(control: Any, controls: dict[str, Any]) -> str:
-    """What a menu with a long list takes, by the name of the first one with the same list; empty if there is none."""
+    """The name of the first menu with the same long list of values; empty if there is none."""
     if control.spec()["kind"] != "menu" or len(values := control.values()) < LONG:
         return ""
     for name, other in controls.items():

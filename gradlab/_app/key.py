@@ -78,7 +78,7 @@ def _block(head: str, text: str) -> str:
 
 
 def _asked() -> dict[str, str]:
-    """What each notebook says in the cell before a check or a prediction, from the last question on."""
+    """The text of each notebook's cell before a check or a prediction, from the last question on."""
     found: dict[str, str] = {}
     for path in sorted(notebooks.shipped().glob("*.ipynb")):
         said = ""

@@ -1,1 +1,1 @@
-"""What happens when several compute gradients at once: staleness, drops, accumulators, synchronous replicas."""
+"""Concurrent gradients: staleness, drops, accumulators, and synchronous replicas."""

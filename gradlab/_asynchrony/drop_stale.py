@@ -193,7 +193,7 @@ class DropStaleGradientOptimizer(Wrapper):
         return self._finish(check, grads_and_vars, step, name, worker)
 
     def verdict(self, worker: Any = None) -> Verdict | None:
-        """What became of the last gradient that the worker applied. Not in TensorFlow."""
+        """The verdict on the last gradient that the worker applied. Not in TensorFlow."""
         return self._workers.of(worker).get("verdict")
 
     def minimize(

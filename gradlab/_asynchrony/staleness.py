@@ -1,4 +1,4 @@
-"""What the age of a gradient means: accept it, damp it, or correct it for the way the weights went since.
+"""Policies for stale gradients: accept one, damp it, or correct it for the weights' changes since.
 
 The staleness of a gradient is the number of updates since its weights were read: global step now - step then.
 """
@@ -12,7 +12,7 @@ from .._base.sums import decaying_mean
 
 
 def is_accepted(staleness: Any, limit: Any) -> Any:
-    """Whether a gradient of this age is used:  staleness <= limit.
+    """Tell whether a gradient with this staleness is used:  staleness <= limit.
 
     Integers or integer arrays, traced ones too; bool of the same kind out. A negative staleness, after the step was
     moved back, is accepted for any limit from 0. Source: `tf.contrib.opt.DropStaleGradientOptimizer`, TensorFlow 1.
@@ -24,7 +24,7 @@ def is_accepted(staleness: Any, limit: Any) -> Any:
 
 
 def damping(staleness: Any) -> Any:
-    """What the learning rate, or the gradient, of this age is multiplied by:  1 / (1 + staleness).
+    """The factor of the learning rate, or of the gradient, at this staleness:  1 / (1 + staleness).
 
     Integers from 0 or integer arrays; a float or a float array out. Not in TensorFlow. Source: Zhang, Gupta, Lian &
     Liu, "Staleness-Aware Async-SGD for Distributed Deep Learning" (2016); they divide by the staleness wherever it is

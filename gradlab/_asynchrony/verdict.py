@@ -14,7 +14,7 @@ from .staleness import is_accepted
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the check found for one gradient: accepted or dropped, and the steps it compared. Not in TensorFlow.
+    """The result of the check of one gradient: accepted or dropped, and the steps it compared. Not in TensorFlow.
 
     >>> verdict = Verdict(accepted=False, local_step=3, step=5, limit=1)
     >>> verdict.staleness, verdict.comparison
@@ -37,7 +37,7 @@ class Verdict:
 
     @property
     def comparison(self) -> str:
-        """What decided, "0 <= 1" or "2 > 1"."""
+        """The comparison that decided, "0 <= 1" or "2 > 1"."""
         return f"{self.staleness} {'<=' if self.accepted else '>'} {self.limit}"
 
 

@@ -1,4 +1,4 @@
-"""What an optimizer around another one does whatever it adds: it hands on."""
+"""The common part of optimizers around another optimizer: forwarding."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Wrapper(Stateful):
 
     @property
     def waits(self) -> bool:
-        """Whether `apply_gradients` waits for other workers."""
+        """Tell whether `apply_gradients` waits for other workers."""
         return getattr(self._opt, "waits", False)
 
     def __init__(self, opt: Any, name: str) -> None:
@@ -69,7 +69,7 @@ class Wrapper(Stateful):
 
 
 def check_optimizer(opt: Any) -> None:
-    """TypeError for what is no optimizer."""
+    """TypeError for anything that isn't an optimizer."""
     methods = [getattr(opt, name, None) for name in ("compute_gradients", "apply_gradients")]
     if isinstance(opt, type) or not all(map(callable, methods)):
         raise TypeError(f"opt must be an optimizer such as gl.train.AdamOptimizer(), got {opt!r}")

@@ -1,1 +1,1 @@
-"""What everything stands on: NumPy only, and JAX where the caller brought it."""
+"""The foundation of the package: NumPy only, and JAX where the caller brought it."""

@@ -52,7 +52,7 @@ def namespace(*arrays: Any) -> Namespace:
 
 
 def precision(dtype: Any) -> AbstractContextManager[Any]:
-    """Where JAX keeps float64 and complex128, which it rounds unless the whole process asks for 64 bits."""
+    """A context in which JAX keeps float64 and complex128, which it rounds unless the process asks for 64 bits."""
     jax = sys.modules.get("jax")
     return jax.enable_x64(True) if jax is not None and is_double(dtype) else nullcontext()
 

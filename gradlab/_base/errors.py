@@ -59,7 +59,7 @@ class UnsupportedDTypeError(DTypeError, NotFoundError):
 
 
 class InternalError(InvalidArgumentError):
-    """What TensorFlow checks for itself (its class of the same name); here it is a bad argument like any other."""
+    """An error that TensorFlow checks for itself (its class of the same name); here it is an ordinary bad argument."""
 
 
 class FailedPreconditionError(RuntimeError):
@@ -75,7 +75,7 @@ class NoSystemError(FailedPreconditionError, NotFoundError):
 
 
 class DeadlineExceededError(TimeoutError):
-    """What was waited for did not happen in time (TensorFlow's class of the same name)."""
+    """A wait took too long (TensorFlow's class of the same name)."""
 
 
 class CancelledError(RuntimeError):

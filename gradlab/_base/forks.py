@@ -70,7 +70,7 @@ def in_child(act: Callable[[], object]) -> None:
 
 
 def is_held(lock: Any) -> bool:
-    """Whether another thread has it. In a child nobody will give it back."""
+    """Tell whether another thread holds the lock. In a child process it would never be released."""
     if not lock.acquire(blocking=False):
         return True
     lock.release()

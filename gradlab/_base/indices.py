@@ -64,7 +64,7 @@ def sorting(ids: np.ndarray) -> np.ndarray:
 
 
 def changes(x: np.ndarray) -> np.ndarray:
-    """Whether each entry differs from the one before it; the first does.
+    """Mark each entry that differs from the one before it; the first entry counts as different.
 
     >>> changes(np.array([3, 3, 5])).tolist()
     [True, False, True]
@@ -75,7 +75,7 @@ def changes(x: np.ndarray) -> np.ndarray:
 
 
 def ranks(groups: np.ndarray) -> np.ndarray:
-    """How many entries of its group stand before each; groups do not decrease.
+    """The number of entries of its group before each entry; groups don't decrease.
 
     >>> ranks(np.array([3, 3, 5])).tolist()
     [0, 1, 0]

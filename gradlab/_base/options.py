@@ -24,13 +24,13 @@ def check_choice(name: str, given: Any, allowed: tuple[str, ...]) -> None:
 
 
 def check_count(name: str, given: Any, least: int = 1) -> None:
-    """Refuse what is no integer, or one below the least."""
+    """Refuse anything that isn't an integer, or one below the least."""
     if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < least:
         raise InvalidArgumentError(f"{name} must be an integer of at least {least}, got {given!r}")
 
 
 def is_strict(strict: Any) -> bool:
-    """Whether an argument `strict`, None or "tf", asks for TensorFlow's ways where they are traps (ValueError)."""
+    """Tell whether an argument `strict`, None or "tf", asks for TensorFlow's traps (ValueError)."""
     if strict not in (None, "tf"):
         raise ValueError(f'strict must be None or "tf", got {strict!r}')
     return bool(strict == "tf")

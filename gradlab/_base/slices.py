@@ -67,11 +67,11 @@ class IndexedSlices:
 
     @property
     def one_each(self) -> bool:
-        """Whether rows have one element, for which TensorFlow has kernels of their own."""
+        """Tell whether rows have one element; TensorFlow has separate kernels for them."""
         return math.prod(self.values.shape[1:]) == 1
 
     def with_values(self, values: Array) -> IndexedSlices:
-        """The same rows with other values: what a clip returns."""
+        """The same rows with other values: the result of a clip."""
         return IndexedSlices(values, self.indices, self.dense_shape)
 
     def check_rows(self, rows: int, name: str) -> None:

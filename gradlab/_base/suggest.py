@@ -1,4 +1,4 @@
-"""What to say of a name that does not exist."""
+"""Suggestions for names that don't exist."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def only_public(module: str) -> tuple[Callable[[str], Any], Callable[[], list[st
 
 
 def only_modules(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """The same for a package whose `__all__` lists modules, each of which is loaded when it is first asked for.
+    """Like `only_public`, for a package whose `__all__` lists modules that load at first use.
 
     >>> from gradlab import models
     >>> dir(models)[:2], models.datasets.__name__

@@ -28,7 +28,7 @@ def write_json(path: str | os.PathLike[str], kind: str, version: int, content: M
 
 
 def read_json(path: str | os.PathLike[str], kind: str, versions: Collection[int]) -> dict[str, Any]:
-    """What `write_json` wrote. Files of before have no checksum: version 0, if the caller reads it.
+    """Read the result of `write_json`. Older files have no checksum: version 0, if the caller reads it.
 
     Raises:
         OSError: it cannot be opened. DataLossError: it is something else, damaged, too large, or newer than this.

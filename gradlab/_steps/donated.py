@@ -55,7 +55,7 @@ def scatter(table: Array, named: np.ndarray, new: Array, donate: bool) -> Array:
 
 
 def is_usable(rule: Rule, *arrays: Array) -> bool:
-    """Whether there is a program for this rule and these arrays: JAX arrays of one device, and a rule to look up."""
+    """Tell whether there is a program for this rule and these arrays: JAX arrays of one device, a known rule."""
     try:
         hash(_split(rule)[0])
     except TypeError:

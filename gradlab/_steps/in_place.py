@@ -34,7 +34,7 @@ def allow(for_variables: bool) -> bool:
 
 
 def is_allowed() -> bool:
-    """What `allow` was told."""
+    """The setting made by `allow`."""
     return _allowed
 
 
@@ -42,7 +42,7 @@ def dense(rule: Rule, w: Array, slots: Slots, g: Array, lr: Any) -> tuple[Array,
     """Every weight moves: `apply.dense` that uses up `w` and `slots`. NumPy arrays are stepped in blocks of the cache.
 
     Raises: TypeError for values inside `jit`, ValueError for a gradient of another shape, a read-only array, arrays
-    that overlap, or a learning rate that is no scalar; nothing has changed then. If the rule itself raises, NumPy
+    that overlap, or a learning rate that isn't a scalar; nothing has changed then. If the rule itself raises, NumPy
     arrays are half stepped. Not in TensorFlow.
 
     >>> import numpy as np

@@ -52,7 +52,7 @@ def update(
     `rate` is a number, or a function from a dtype to the number for weights of it. `process` is given the gradients
     there are, each with its weights, and returns what takes their place.
 
-    Raises TypeError for what is no state, ValueError for trees and shapes that differ; the weight is named by its path.
+    Raises TypeError if not given a state, ValueError for trees and shapes that differ; the weight is named by its path.
 
     >>> import jax.numpy as jnp
     >>> rule, w = rules.Momentum(0.9), {"a": jnp.ones(2), "b": jnp.ones(2)}
@@ -111,7 +111,7 @@ def _name(path: Any) -> str:
 
 
 def _difference(values: Any, grads: Any) -> str:
-    """What is the matter with two trees that are not alike."""
+    """Describe how two trees differ in structure."""
     from .jax import jax
 
     def names(tree: Any) -> set[str]:

@@ -313,7 +313,7 @@ def _like(v: Variable, x: Array) -> Array:
 
 
 def _depends(pullback: Callable[..., Any], cotangents: list[Array], index: int) -> bool:
-    """Whether an all-zero gradient was computed from the upstream gradient or is JAX's filler for 'unconnected'."""
+    """Tell whether an all-zero gradient was computed from the upstream gradient or fills in for 'unconnected'."""
     from .._steps.jax import jax
 
     jaxpr = jax.make_jaxpr(pullback)(cotangents).jaxpr

@@ -1,4 +1,4 @@
-"""Whose buffers they are: a value is written over only while nobody but its variable can see it."""
+"""Ownership of buffers: a value is overwritten only while its variable alone can see it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def taken(cells: Sequence[Cell]) -> Iterator[list[Taken]]:
 
 
 def is_small(value: Array) -> bool:
-    """Whether a new buffer for such a value costs nothing, so that it is never written over."""
+    """Tell whether a new buffer for such a value costs nothing, so that it is never overwritten."""
     return bool(value.size <= CACHED)
 
 

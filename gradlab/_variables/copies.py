@@ -16,7 +16,7 @@ Carried = list[tuple[str, weakref.ref[Variable]]]  # what came along in a pickle
 
 
 class Follower(Protocol):
-    """What refers to variables that may still be copied."""
+    """An object that refers to variables that may still be copied."""
 
     def _follow(self, old: Variable, new: Variable) -> None:
         """Refer to a copy in place of the variable."""

@@ -1,4 +1,4 @@
-"""What gate_gradients is for: a minimize step as tasks that may run in more than one order."""
+"""gate_gradients: a minimize step as tasks that may run in more than one order."""
 
 from __future__ import annotations
 

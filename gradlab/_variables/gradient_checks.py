@@ -1,4 +1,4 @@
-"""What `apply_gradients` is given, checked before anything is changed."""
+"""Checks of the arguments of `apply_gradients`, before anything is changed."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def described(optimizer: Any, name: str, **given: Any) -> str:
 def scalar(x: Any, name: str) -> Any:
     """`x`, or what it returns if it is a function: a Python float of float32's precision, or a scalar array.
 
-    Raises: ValueError for None or a shape that is not (), TypeError for what is no number.
+    Raises: ValueError for None or a shape that is not (), TypeError for anything that isn't a number.
 
     >>> scalar(0.1, "rate"), scalar(lambda: 1, "rate"), scalar(np.float64(0.1), "rate").item()
     (0.10000000149011612, 1.0, 0.1)

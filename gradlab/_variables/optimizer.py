@@ -250,11 +250,11 @@ class Optimizer(Stateful):
         return together([store, *powers, *values])
 
     def _reads(self) -> dict[str, Any]:
-        """What is asked anew at every step, and may be a Variable."""
+        """Hyperparameters that are read at every step, and may be Variables."""
         return {"learning_rate": self._learning_rate, **self._fields}
 
     def _settings(self) -> dict[str, Any]:
-        """What the constructor was given, as far as it is numbers."""
+        """The constructor's arguments, as far as they are numbers."""
         fixed = {k: x for k, x in self._fixed.get_config().items() if k not in (*self._fixed.start(), *self._fields)}
         return plain_numbers({**fixed, **self._reads()})
 
@@ -271,7 +271,7 @@ class Optimizer(Stateful):
         return dict.fromkeys(self._fixed.slots, self._name)
 
     def _shared(self, key: GraphKey, rule: rules.Rule) -> Shared:
-        """What changes from step to step and is common to the variables of a graph, now."""
+        """The current values that change from step to step and are common to the variables of a graph."""
         return self._store.shared(key, rule)
 
     def _keep_shared(self, key: GraphKey, values: Shared) -> None:

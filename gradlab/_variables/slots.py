@@ -1,4 +1,4 @@
-"""What an optimizer keeps between steps: the slots of every variable, and what all variables of a graph share."""
+"""The state of an optimizer between steps: the slots of every variable, and what a graph's variables share."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class SlotStore:
         return sorted(groups, key=lambda group: not group[0])
 
     def _adopt(self, key: GraphKey, shared: Mapping[str, Variable], take: Callable[[Any], Any]) -> None:
-        """What variables share, for the graph that they are of now."""
+        """The values that variables share, for the current graph."""
         known = self._shared.get(key)
         if known is None:
             self._shared[key] = {name: take(x) for name, x in shared.items()}
@@ -208,7 +208,7 @@ def checked_slots(key: str, values: Any, names: Named, rule: Rule) -> Slots:
 
 
 def shared_of(state: Mapping[str, Any], names: Named, rule: Rule) -> dict[GraphKey, Shared]:
-    """What the variables of each graph share, of a state."""
+    """The shared values of each graph's variables, from a state."""
     found: dict[GraphKey, Shared] = {}
     for group in state.get("graphs") or [{"variables": list(state["slots"]), "shared": part(state, "shared")}]:
         keys = {variable_of(key, names)._graph_key for key in part(group, "variables", list)}

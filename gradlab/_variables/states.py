@@ -1,4 +1,4 @@
-"""What an object keeps between steps, as plain values: read at one instant, and checked whole before it is written."""
+"""The state of an object between steps, as plain values: read at one instant, and checked before it is written."""
 
 from __future__ import annotations
 

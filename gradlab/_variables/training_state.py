@@ -139,7 +139,7 @@ def _pairs(nodes: Mapping[str, Any]) -> list[list[Any]]:
 
 
 def _node(x: Any, where: Where, found: Mapping[str, Variable], arrays: Arrays) -> dict[str, Any]:
-    """What the head says of a thing: one key that tells what it is, beside its class or name."""
+    """The kind of a thing in the head of a file: one key, beside its class or name."""
 
     def inner(x: Any, *more: str) -> dict[str, Any]:
         return _node(x, (*where, *more), found, arrays)
@@ -225,7 +225,7 @@ def _kind(node: Mapping[str, Any]) -> str:
 
 
 def _value(node: Any, arrays: Arrays) -> Any:
-    """What a node stands for, as arrays and plain values."""
+    """The value of a node, as arrays and plain values."""
     kind = _kind(node)
     inside = node[kind]
     if kind in ("variable", "array"):

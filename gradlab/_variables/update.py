@@ -85,7 +85,7 @@ def _assign(v: Variable, w: Array, slots: Slots, store: Callable[[Variable, Slot
 
 
 def prepared(job: Job, slots: Sequence[Cell]) -> Commit | None:
-    """What remains to be done when the updates of all variables are certain to work, or None if there is no such way.
+    """The rest of an update once all updates are certain to succeed, or None if there is no such way.
 
     None are: a variable with a constraint, slots of another shape or dtype, ways of slices that `_way` does not know,
     values inside `jit` or on several devices, NumPy with JAX, and NumPy arrays so small that new memory costs nothing.

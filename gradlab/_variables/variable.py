@@ -25,7 +25,7 @@ FOLLOWERS = object()  # whose id is the place in a memo of copy.deepcopy where `
 if TYPE_CHECKING:
 
     class _Operators:
-        """What the mixin does, which NumPy leaves untyped."""
+        """The mixin's method, which NumPy leaves untyped."""
 
         def _unary(self) -> Array: ...
         def _binary(self, other: Any) -> Array: ...
@@ -269,11 +269,11 @@ class Collection:
         return iter([v for v in alive if v is not None])
 
     def finish(self, run: Callable[[], Any], name: str) -> Any:
-        """What an update does once it is described: here it happens at once and returns None."""
+        """Run an update that has been described: here it happens at once and returns None."""
         run()
 
     def fetch(self, run: Callable[[], Any], name: str) -> Any:
-        """The same for an update that has something to return: here that."""
+        """Like `_update`, for an update with a result, which is returned."""
         return run()
 
 

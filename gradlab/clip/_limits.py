@@ -1,4 +1,4 @@
-"""What the clips share: reading t and the limit, and the warnings where TensorFlow is silent."""
+"""The common part of the clips: reading t and the limit, and warnings in cases where TensorFlow is silent."""
 
 from __future__ import annotations
 

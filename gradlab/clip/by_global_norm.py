@@ -108,7 +108,7 @@ def clip_by_global_norm(
 
     Raises:
         TypeError: t_list is not a list, clip_norm has another dtype. InvalidArgumentError: integers or several dtypes,
-            a clip_norm that is no scalar and does not fit.
+            a clip_norm that is neither a scalar nor fits.
         AttributeError: use_norm is a bare Python number.
 
     A norm that is not finite, which one entry or one overflowing square is enough for, makes every entry NaN, as does

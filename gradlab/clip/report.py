@@ -1,4 +1,4 @@
-"""How much a clip did: the numbers no original returns."""
+"""The effect of a clip in numbers, which none of the originals returns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .._base.tree import named_leaves
 
 @dataclass(frozen=True)
 class ClipReport:
-    """What one clip did to a step, or to one tensor of it.
+    """The effect of one clip on a step, or on one tensor of it.
 
     Attributes:
         norm_before, norm_after: Euclidean norms.

@@ -1,4 +1,4 @@
-"""How far a reader has come: noted where a check runs in a kernel, saved beside the notebook, shown by progress()."""
+"""A reader's progress: noted where a check runs in a kernel, saved beside the notebook, shown by progress()."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def _taken(lock: Path) -> bool:
-    """Whether the lock is ours now; one that has been forgotten is taken away first."""
+    """Take the lock, and tell whether it is ours now; a forgotten one is removed first."""
     try:
         os.close(os.open(lock, os.O_CREAT | os.O_EXCL))
     except FileExistsError:
@@ -88,7 +88,7 @@ def _taken(lock: Path) -> bool:
 
 
 def merged(one: Mapping[str, Entry], other: Mapping[str, Entry]) -> dict[str, Entry]:
-    """What both know; of two entries of one exercise the one that is solved, or has more tries."""
+    """Merge both; of two entries of one exercise, the one that is solved, or has more tries."""
     both = [*one.items(), *other.items()]
     return {name: max((e for n, e in both if n == name), key=lambda e: (bool(e.solved), e.tries)) for name, _ in both}
 
@@ -119,7 +119,7 @@ def noted(name: str, answer: Any, feedback: Feedback) -> Feedback:
 
 
 def in_kernel() -> bool:
-    """Whether a notebook is running, not a script, a test or a doctest."""
+    """Tell whether a notebook is running, rather than a script, a test, or a doctest."""
     return getattr(shell(), "kernel", None) is not None
 
 
@@ -223,7 +223,7 @@ class Progress:
 
 
 def progress() -> Progress:
-    """What is solved, open and tried in the notebooks of this folder, by notebook, and what is next.
+    """List what is solved, open, and tried in the notebooks of this folder, by notebook, and what is next.
 
     >>> progress().next
     'start.sign'

@@ -128,7 +128,7 @@ DISCUSS = {
 
 
 class Key(NamedTuple):
-    """What a teacher wants to know of one exercise or prediction.
+    """A teacher's view of one exercise or prediction.
 
     Attributes:
         name: "clipping.below". question: in one sentence. answer: a letter, code, or the result of a prediction.

@@ -1,4 +1,4 @@
-"""How a result that differs is shown beside the wanted one: which picture, and what it says in words.
+"""Pictures of a result that differs, beside the wanted one, and a description in words.
 
 Each of `bars`, `arrows`, `cells`, `rates` and `levels` gives a function from (wanted, given, case, answer) to a
 `Difference`; wanted and given have one form, an array or a list of arrays.
@@ -78,7 +78,7 @@ def of_numbers(
 
 
 def arrows(wanted: Any, given: Any, case: Mapping[str, Any], answer: Any) -> Difference:
-    """Two arrows and the circle of the limit, if there is one; bars for what is no vector of two entries."""
+    """Two arrows and the circle of the limit, if there is one; bars for anything that isn't a vector of two entries."""
     plain = bars()(wanted, given, case, answer)
     if np.shape(wanted) != (2,) or not np.isfinite(given).all():
         return plain
@@ -147,7 +147,7 @@ def _flat(value: Any) -> np.ndarray:
 
 
 def _names(value: Any, parts: Sequence[str]) -> list[str]:
-    """What the entries of a result are called: [0], [0, 1], [0][1], w[0], result."""
+    """Names of the entries of a result: [0], [0, 1], [0][1], w[0], result."""
     if isinstance(value, list):
         heads = parts or [f"[{k}]" for k in range(len(value))]
         return [f"{head}{place}" for head, part in zip(heads, value, strict=True) for place in _places(part)]

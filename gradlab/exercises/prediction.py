@@ -137,7 +137,7 @@ class Prediction(Lab):
         return ", ".join(f"{self.y.of(y[k])} at {self._places()[k]}" for k in ends_and_top)
 
     def _apart(self, guess: np.ndarray, result: np.ndarray) -> str:
-        """How far a guess is from the result, in the unit of the axis."""
+        """The distance of a guess from the result, in the unit of the axis."""
         unit = " percentage points" if self.y.unit == "%" else f" {self.y.unit}".rstrip()
         gaps = np.abs(guess - result)
         most = int(gaps.argmax())

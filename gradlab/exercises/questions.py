@@ -37,7 +37,7 @@ class Feedback:
 
     @property
     def standing(self) -> str:
-        """As `progress` was called at first."""
+        """The call of `progress` at the start."""
         return self.progress
 
     def __repr__(self) -> str:
@@ -100,7 +100,7 @@ class Judged:
 
 
 def no_function(answer: object) -> str:
-    """What to say of an answer that is no function; nothing if it is one."""
+    """Return what to say if an answer isn't a function; an empty text if it is one."""
     return "" if callable(answer) else f"Pass the function itself, without calling it; got {type(answer).__name__}."
 
 
@@ -138,7 +138,7 @@ class Coded:
         return Feedback(True, self.done)
 
     def _wrong(self, answer: Callable[..., Any], case: Mapping[str, Any]) -> tuple[str, Difference | None] | None:
-        """What is wrong with an answer in one case, in words and as a picture; nothing if it is right."""
+        """Return what is wrong with an answer in one case, in words and as a picture; nothing if it is right."""
         wanted = _like([], _called(self.right, case))
         try:
             given = _called(answer, case)
@@ -180,7 +180,7 @@ def _called(function: Callable[..., Any], case: Mapping[str, Any]) -> Any:
 
 
 def _raises(mistake: Callable[..., Any], case: Mapping[str, Any], kind: type[Exception]) -> bool:
-    """Whether it fails in the way that the answer did."""
+    """Tell whether it fails in the same way as the answer."""
     try:
         _called(mistake, case)
     except Exception as error:
@@ -213,7 +213,7 @@ def _form(value: Any) -> str:
 
 
 def _same(a: Any, b: Any) -> bool:
-    """Whether two results have one form and agree up to rounding; NaN agrees with NaN, nothing with None."""
+    """Tell whether two results have one form and agree up to rounding; NaN agrees with NaN, nothing with None."""
     if a is None or _form(a) != _form(b):
         return False
     if isinstance(a, list):

@@ -187,7 +187,7 @@ def _pairs(grads: Sequence[np.ndarray | None]) -> list[tuple[Any, Variable]]:
 
 
 def _beside(given: Sequence[Any], pairs: Sequence[Any]) -> Difference:
-    """What each pair holds, wanted and given."""
+    """The content of each pair, wanted and given."""
     wanted, got = (
         [f"({'None' if g is None else _shape(g)}, {v.name.removesuffix(':0')})" for g, v in rows]
         for rows in (pairs, given)
@@ -204,7 +204,7 @@ def _on_none(rows: Sequence[Any]) -> str:
 
 
 def _no_pairs(given: Any) -> str:
-    """What is wrong with an answer that is no list of pairs."""
+    """Return what is wrong with an answer that isn't a list of pairs."""
     if given is None:
         return "it gives None; is there a return?"
     if isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], list) and np.ndim(given[1]) == 0:
@@ -217,7 +217,7 @@ def _no_pairs(given: Any) -> str:
 
 
 def _misplaced(given: Sequence[Any], pairs: Sequence[Any]) -> str:
-    """What is wrong with pairs that are lost, moved or filled."""
+    """Return what is wrong with pairs that are lost, moved, or filled."""
     before, after = ([id(v) for _, v in rows] for rows in (pairs, given))
     lost = [(g, v) for g, v in pairs if id(v) not in after]
     if lost and all(g is None for g, _ in lost):

@@ -219,7 +219,7 @@ class Distinct(Prediction):
 
 @cache
 def _seen() -> np.ndarray:
-    """How many different words the first n words of Python's documentation have, for n = 1, 2, ..."""
+    """The number of distinct words among the first n words of Python's documentation, for n = 1, 2, ..."""
     codes, alphabet = python_docs()
     words = re.findall(r"[a-z_]+", "".join(alphabet[c] for c in codes).lower())
     _, first = np.unique(np.array(words), return_index=True)

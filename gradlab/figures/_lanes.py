@@ -121,5 +121,5 @@ class Ages:
 
 
 def _shares(ages: np.ndarray, of: int) -> np.ndarray:
-    """How large a part has each age."""
+    """The share of each staleness."""
     return np.bincount(ages.clip(0, OLDEST), minlength=OLDEST + 1) / max(1, of)

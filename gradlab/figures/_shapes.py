@@ -1,4 +1,4 @@
-"""What many views are drawn with: bars, contours and hatching, each in one artist, and keys in panels of their own."""
+"""Shapes that several views share: bars, contours, and hatching, each in one artist, and keys in their own panels."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def hatching(left: Any, right: Any, low: Any, high: Any, lean: float, apart: flo
 
 
 def contours(x: np.ndarray, y: np.ndarray, height: np.ndarray, levels: Iterable[float]) -> Path:
-    """Where `height` (n, m), finite and given at y (n,) and x (m,), has the levels: as `Axes.contour`, but one path.
+    """The level lines of `height` (n, m), finite and given at y (n,) and x (m,): as `Axes.contour`, but one path.
 
     >>> import numpy as np
     >>> slope = np.arange(3.0)

@@ -40,7 +40,7 @@ class Arrivals(NamedTuple):
 
 
 class Inside(NamedTuple):
-    """What an accumulator holds: step, count, the queue; the latest gradient (4,).
+    """The state of an accumulator: step, count, the queue; the latest gradient (4,).
 
     `total` and `value` (4,) are the sum and what a take gives: those of the take that the latest gradient brought
     about, if it did; `of` says of how many gradients they are, 0 for none.

@@ -34,7 +34,7 @@ class Ground(NamedTuple):
 
 
 class Walk(NamedTuple):
-    """What an optimizer did from step 0 on: weights (n, 2), loss above the least (n,), learning rates (n,)."""
+    """The path of an optimizer from step 0 on: weights (n, 2), loss above the least (n,), learning rates (n,)."""
 
     weights: np.ndarray
     above: np.ndarray

@@ -1,4 +1,4 @@
-"""What a limit does to every step of a recorded run."""
+"""The effect of a limit on every step of a recorded run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much longer models and optimizers take when gradients are stale: learning curves, and updates to a goal."""
+"""The cost of stale gradients for models and optimizers: learning curves, and updates to a goal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same gradients clipped by several libraries, as a table of cells that say what happened to each entry."""
+"""The same gradients clipped by several libraries: a table with a cell for each entry."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ _UP: dict[str, Any] = {"color": GREEN, "marker": "s", "ms": 4, "lw": 1.6, "ls": 
 
 
 class Scale(NamedTuple):
-    """What is shown: its name, where the scale ends, and how numbers of it are written."""
+    """The quantity shown: its name, the end of its scale, and the format of its numbers."""
 
     name: str
     top: float

@@ -20,7 +20,7 @@ _LOOKS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 class Quantity(NamedTuple):
-    """What an axis shows: a name, a unit ("" for none), its ends, "linear" or "log", and ticks if chosen."""
+    """The description of an axis: a name, a unit ("" for none), its ends, "linear" or "log", and ticks if chosen."""
 
     name: str
     unit: str
@@ -40,7 +40,7 @@ class Quantity(NamedTuple):
 
     @property
     def middle(self) -> float:
-        """Where the middle of the axis is."""
+        """The middle of the axis."""
         return (self.low * self.high) ** 0.5 if self.scale == "log" else (self.low + self.high) / 2
 
 
@@ -61,7 +61,7 @@ class Guess(NamedTuple):
 
     @property
     def moved(self) -> bool:
-        """Whether the guess is no longer the first one."""
+        """Tell whether the guess has been changed."""
         return self.first is not None and not np.array_equal(self.first, self.guess)
 
 

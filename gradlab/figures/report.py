@@ -20,7 +20,7 @@ _DECADES = 6  # that the colors of a map tell apart
 
 
 class Course(NamedTuple):
-    """What is drawn.
+    """The data of the figure.
 
     Attributes:
         step: (buckets,) first step of each. until: steps in all.
@@ -130,7 +130,7 @@ def _colors() -> Any:
 
 
 class Shares(NamedTuple):
-    """What is drawn.
+    """The data of the figure.
 
     Attributes:
         limits, fired: (n,) limits on the global norm, and the share of steps on which each fires, 0 to 1.

@@ -21,7 +21,7 @@ _LEFT = {"ha": "left", "va": "center"}
 
 
 class Rows(NamedTuple):
-    """What an accumulator of rows holds after some gradients.
+    """The state of an accumulator of rows after some gradients.
 
     Fields: given: (indices, values) of every gradient so far; row, total, held_by, by_row, by_gradient (n,): the rows
     as a take would return them, their sums, in how many gradients they are, and both means.
@@ -111,7 +111,7 @@ class RowsView:
 
 
 def _together(indices: Sequence[int], values: Sequence[float]) -> list[tuple[int, str]]:
-    """What stands in a gradient's box of each row: a row that is named twice has both values in one."""
+    """The text in a gradient's box of each row: a row that occurs twice has both values in one box."""
     found: dict[int, list[str]] = {}
     for row, value in zip(indices, values, strict=True):
         found.setdefault(row, []).append(f"{value:g}")

@@ -1,4 +1,4 @@
-"""What Adagrad's rates would have come to on a recorded run: every sampled entry, tensor by tensor, and one's story."""
+"""Adagrad's rates on a recorded run: every sampled entry, tensor by tensor, and the history of one entry."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _HERE: dict[str, Any] = {"marker": "D", "ms": 8, "color": ORANGE, "ls": "none", 
 
 
 class Entries(NamedTuple):
-    """What is drawn.
+    """The data of the figure.
 
     Attributes:
         names: of the rows. row: (entries,) where each entry is, -1 for nowhere.
@@ -141,7 +141,7 @@ class EntriesView:
 
     @staticmethod
     def places(shown: Entries) -> tuple[np.ndarray, np.ndarray]:
-        """Where the dots are, (entries,) each: in their row, a little apart; NaN for those that have none."""
+        """The positions of the dots, (entries,) each: in their row, slightly apart; NaN for entries without one."""
         apart = (np.arange(len(shown.row)) * 0.618 % 1 - 0.5) * 0.62
         share = np.clip(np.nan_to_num(shown.share, nan=0.0), LOWEST, None)
         return np.where(shown.row >= 0, share, np.nan), np.where(shown.row >= 0, shown.row + apart, np.nan)

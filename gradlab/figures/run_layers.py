@@ -43,7 +43,7 @@ _FIRED: dict[str, Any] = {"marker": "^", "ms": 4.6, "color": ORANGE, "ls": "none
 
 
 class Layers(NamedTuple):
-    """What is drawn.
+    """The data of the figure.
 
     Attributes:
         names: of the rows. marks: (4, rows) 10th, 50th, 90th percentile and largest norm. shares: (rows,) 0 to 1.

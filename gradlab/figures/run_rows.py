@@ -60,7 +60,7 @@ class Rows:
             self._frames.append(patch(axes, {"fc": "none", "ec": BLACK, "lw": 1.1}))
 
     def named(self, panel: int, shown: bool) -> None:
-        """Whether a panel has names of its own, or stands beside another one's."""
+        """Tell whether a panel has its own names, rather than standing beside another's."""
         axes = self._panels[panel]
         axes.yaxis.labelpad = _ROOM if shown else 0.0
         axes.set_ylabel(" " if shown else "")

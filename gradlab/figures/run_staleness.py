@@ -1,4 +1,4 @@
-"""How stale the gradients of a recorded run would come from several workers, and how much they would still agree."""
+"""The staleness that a recorded run's gradients would have with several workers, and how much they would agree."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Agreement(NamedTuple):
 
 
 class Stale(NamedTuple):
-    """What is drawn.
+    """The data of the figure.
 
     Attributes:
         shares: (`OLDEST` + 1,) share of the gradients of each staleness, the last one of all that are older.

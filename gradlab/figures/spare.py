@@ -1,4 +1,4 @@
-"""What spare workers buy: how long a round takes, what is learned in it, and how long it takes to learn enough."""
+"""Benefit of backup workers: how long a round takes, what it teaches, and the time to a given accuracy."""
 
 from __future__ import annotations
 

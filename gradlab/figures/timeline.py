@@ -1,4 +1,4 @@
-"""What several workers do at the same time: a lane each, how stale their gradients are, and what comes of them."""
+"""Several workers over time: a lane each, the staleness of their gradients, and the verdicts."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Lanes(NamedTuple):
 
     @property
     def settled(self) -> np.ndarray:
-        """Whether the gradient was handed in."""
+        """Tell whether the gradient was submitted."""
         return self.recorded >= 0
 
 
@@ -115,7 +115,7 @@ class TimelineView:
         self._ages.draw(lanes.true[done], lanes.recorded[done], lanes.accepted[done], lanes.limit)
 
     def places(self, lanes: Lanes) -> tuple[np.ndarray, np.ndarray]:
-        """Where the gradients lie in the Axes `lanes`: the middles of their bars."""
+        """The places of the gradients in the Axes `lanes`: the middles of their bars."""
         start = self._lanes.start(lanes.now)
         return (lanes.began + lanes.ended) / 2 - start, np.mean(sides(lanes.worker, lanes.workers), axis=0)
 

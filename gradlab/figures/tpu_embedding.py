@@ -34,7 +34,7 @@ class Line(NamedTuple):
 
 
 class OneStep(NamedTuple):
-    """What the figure shows of a step.
+    """The data of a step that the figure shows.
 
     Fields: sample, id, gain (n,): the lookups as they were asked for, gain NaN where none is made; place (n,): which of
     `unique` is fetched for it; unique (u,): rows fetched, once each, or as they come; activations, gradients (samples,
@@ -124,7 +124,7 @@ class EmbeddingView:
         self._panel.draw(step.table, step.slots, np.unique(step.unique), step.row)
 
     def places(self, unique: np.ndarray, rows: int) -> tuple[np.ndarray, np.ndarray]:
-        """Where each row of the table stands among those to fetch, x and y (rows,), NaN if nowhere."""
+        """The place of each row of the table among those to fetch, x and y (rows,), NaN if nowhere."""
         y = np.full(rows, np.nan)
         y[unique[::-1]] = self._heights(len(unique))[::-1]
         return np.where(np.isnan(y), np.nan, _UNIQUE + 0.35), y

@@ -1,4 +1,4 @@
-"""The same ids for two engines: what each is handed, and how far rows move with and without sums."""
+"""The same ids for two engines: the input of each, and the movement of rows with and without sums."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _EACH: dict[str, Any] = {"marker": "X", "ms": 7, "color": ORANGE, "mec": "white"
 
 
 class Engines(NamedTuple):
-    """What the figure shows.
+    """The data of the figure.
 
     Fields: unique (u,), inverse, samples, weights (n,): deduplication data. core, place, local, of, gain (m,): for each
     lookup in the buffers its SparseCore, its place there, the row as its partition counts, the sample as the SparseCore

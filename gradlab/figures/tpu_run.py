@@ -19,7 +19,7 @@ _TOUCHED: dict[str, Any] = {"marker": ">", "ms": 6, "color": BLUE, "ls": "none"}
 
 
 class Training(NamedTuple):
-    """What the figure shows of a training.
+    """The data of a training run that the figure shows.
 
     Fields: step: how many are done. moved: for each table how far each row is from its start, (steps + 1, rows).
     touched: for each table its rows that the last step looked up. loss: (steps, tables). owner: for each table the

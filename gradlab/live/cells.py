@@ -1,4 +1,4 @@
-"""What each cell of a notebook shows: what nobody can see any more is closed.
+"""The content of each notebook cell: figures that are no longer visible are closed.
 
 ipywidgets keeps a widget until it is closed, and nobody says so when an output is replaced. So a figure that is shown
 is noted with its cell, and once that cell has run again, what only its earlier runs had shown is closed.
@@ -27,7 +27,7 @@ class Shown(Protocol):
 
 
 class Cells:
-    """What the runs of each cell have shown, by the ids of both."""
+    """The figures shown by the runs of each cell, by the ids of both."""
 
     def __init__(self) -> None:
         self._runs: dict[str, dict[str, WeakSet[Any]]] = {}
@@ -86,5 +86,5 @@ cells = Cells()
 
 
 def layout_is_shared(figure: Any) -> bool:
-    """Whether another open widget is laid out by the same `Layout`."""
+    """Tell whether another open widget is laid out by the same `Layout`."""
     return any(one is not figure and getattr(one, "layout", None) is figure.layout for one in _open())

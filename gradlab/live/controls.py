@@ -1,4 +1,4 @@
-"""What a reader can choose, switch, press and drag: plain, frozen descriptions."""
+"""Controls that a reader can choose, switch, press, and drag: plain, frozen descriptions."""
 
 from __future__ import annotations
 

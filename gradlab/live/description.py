@@ -1,4 +1,4 @@
-"""What a picture says: its state in words, the things in it that can be pointed at, and both as plain HTML."""
+"""The description of a picture: its state in words, the marks that can be pointed at, and both as plain HTML."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def unpack(data: bytes) -> list[tuple[str, dict[str, Any], bytes]]:
 
 
 def stride(count: int, bytes_each: float, most: int) -> int:
-    """How many positions apart pictures may be so that all of them fit: 1, 2, 4, ...
+    """The stride of positions at which the pictures of all of them fit: 1, 2, 4, ...
 
     >>> stride(1000, 1500.0, 2_000_000), stride(1000, 5000.0, 2_000_000)
     (1, 4)

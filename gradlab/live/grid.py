@@ -35,7 +35,7 @@ class Grid:
         return (dict(zip(self.values, chosen, strict=True)) for chosen in itertools.product(*self.values.values()))
 
     def holds(self, values: Mapping[str, Any]) -> bool:
-        """Whether the page can show these values."""
+        """Tell whether the page can show these values."""
         return all(value in self.values.get(name, [self.controls[name].value]) for name, value in values.items())
 
     def specs(self) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""What a figure is asked, from Python or by a browser, and what it does then.
+"""Requests to a figure, from Python or from a browser, and their effects.
 
 Nothing that a browser says can raise: the worst answer is the state as it is.
 """
@@ -203,6 +203,6 @@ class Inbox:
 
 
 def _fractions(pair: Any) -> TypeGuard[list[float]]:
-    """Whether this is two finite numbers in rising order."""
+    """Tell whether these are two finite numbers in rising order."""
     number: bool = isinstance(pair, list) and len(pair) == 2 and all(isinstance(v, int | float) for v in pair)
     return number and -1e3 < pair[0] < pair[1] < 1e3

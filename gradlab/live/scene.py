@@ -54,7 +54,7 @@ class Scene:
 
     @property
     def zoomed(self) -> bool:
-        """Whether a panel shows less than at the start."""
+        """Tell whether a panel shows less than at the start."""
         return bool(self._zoom)
 
     # Pictures
@@ -111,7 +111,7 @@ class Scene:
 
     @property
     def axes(self) -> list[Axes]:
-        """What `panels` describes: the visible Axes that show their axes."""
+        """The Axes that `panels` describes: those that are visible and show their axes."""
         return [axes for axes in self.figure.axes if axes.get_visible() and axes.axison]
 
     def panels(self) -> list[dict[str, Any]]:

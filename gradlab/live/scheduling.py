@@ -1,4 +1,4 @@
-"""Who may draw, and when: matplotlib serves one thread at a time.
+"""The order of drawing: matplotlib serves one thread at a time.
 
 Two threads that lay out formulas at once can end the whole process, whatever figures they are of, and a kernel may hear
 from its pages in another thread than the one that runs cells. So whatever is drawn here is drawn under `drawing`; what
@@ -31,7 +31,7 @@ class Attention:
 
     @property
     def busy(self) -> bool:
-        """Whether a cell runs, or something was asked for a moment ago."""
+        """Tell whether a cell is running, or a request arrived a moment ago."""
         return self._running > 0 or time.monotonic() < self._asked + IDLE_SECONDS
 
     def asked(self) -> None:

@@ -1,4 +1,4 @@
-"""What a LiveFigure shows now, to whom, and what it tells a browser about itself: what its parts share."""
+"""The state of a LiveFigure: its values, its views, and its messages to a browser, shared by its parts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Message = tuple[dict[str, Any], list[bytes]]
 
 
 class Screen(NamedTuple):
-    """What a view is shown on: device pixels per CSS pixel, and whether the page is dark, and narrow."""
+    """The screen of a view: device pixels per CSS pixel, and whether the page is dark, and narrow."""
 
     ratio: float
     dark: bool
@@ -38,7 +38,7 @@ class Views(dict[str, Screen]):
 
     @property
     def narrow(self) -> bool:
-        """Whether the view that spoke last is on a narrow page: all views share one arrangement."""
+        """Tell whether the last active view is on a narrow page: all views share one arrangement."""
         return bool(self) and [*self.values()][-1].narrow
 
 

@@ -61,7 +61,7 @@ def numbered(svg: str) -> str:
 
 
 def _both_themes(palette: Palette) -> Any:
-    """What stands in for a color: its light and its dark form, between which the page chooses."""
+    """A placeholder of a color: its light and its dark form, between which the page chooses."""
 
     def both(found: re.Match[str]) -> str:
         light = found[0]

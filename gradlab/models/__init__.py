@@ -1,4 +1,4 @@
-"""What the labs train, the data they train on, and the recordings that ship."""
+"""Models that the labs train, their data, and the recordings that ship."""
 
 from typing import TYPE_CHECKING
 

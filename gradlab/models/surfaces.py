@@ -40,11 +40,11 @@ class Surface:
     formula: str = ""
 
     def above(self, w: Array) -> Array:
-        """How far the loss of weights (..., 2) is above the least one, in float64: (...)."""
+        """The loss of weights (..., 2) above the least one, in float64: (...)."""
         return np.maximum(self.loss(np.asarray(w, np.float64)) - self.lowest, 0)
 
     def distance(self, w: Array) -> Array:
-        """How far weights (..., 2) are from the nearest minimum, shape (...)."""
+        """The distance of weights (..., 2) from the nearest minimum, shape (...)."""
         nearest: np.ndarray = np.hypot(*(w[..., None, :] - np.asarray(self.minima, w.dtype)).T).T.min(axis=-1)
         return nearest
 

@@ -51,7 +51,7 @@ class Text(NamedTuple):
 
     @property
     def counts(self) -> np.ndarray:
-        """How often each word is in the lines to learn from."""
+        """The number of occurrences of each word in the training lines."""
         return np.bincount(self.train.words, minlength=len(self.words))
 
     @property

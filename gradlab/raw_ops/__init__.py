@@ -4,7 +4,7 @@ Each is one call into the library. A handle is what a constructor here returns, 
 accumulator object. As in TensorFlow there are two types: `Resource...` ops take dense accumulators by "resource"
 handles, all others take "string_ref" handles, and one of the wrong type is a TypeError. The ops skip what TensorFlow's
 Python checks, so shapes are looked at only in gradients that are accepted. What kills TensorFlow's process raises and
-changes nothing: a `local_step` or `num_required` that is no scalar, a gradient or a take of another dtype, one
+changes nothing: a `local_step` or `num_required` that isn't a scalar, a gradient or a take of another dtype, one
 shared_name with two dtypes.
 
 Differs from TensorFlow: everything happens at once, ref ops too, which need a graph there; accumulators without a

@@ -38,7 +38,7 @@ def op(function: _Op) -> _Op:
 def make(
     kind: str, handle_type: str, dtype: Any, shape: Any, container: Any, shared_name: Any, reduction: Any, name: Any
 ) -> Handle:
-    """What the constructors do."""
+    """The common part of the constructors."""
     for what, x in (("container", container), ("shared_name", shared_name)):
         if x is not None and not isinstance(x, str):
             raise TypeError(f"{what} must be a string or None, got {x!r}")
@@ -71,14 +71,14 @@ def kernel_of(handle: Any, handle_type: str, kind: str | None = None) -> Kernel:
 
 
 def take(kernel: Kernel, num_required: Any, dtype: Any) -> Any:
-    """What the takes do."""
+    """The common part of the takes."""
     if dtype is None:
         raise TypeError(f"dtype is None; give the accumulator's, {kernel.dtype}")
     return kernel.take(read_integer(num_required, "num_required"), dtype)
 
 
 def read_integer(x: Any, what: str) -> Any:
-    """What becomes a scalar integer, if the kernel takes it: a number of Python must be one, an array is cast."""
+    """Read a scalar integer that the kernel accepts: a Python number must be one, an array is cast."""
     if x is None:
         raise ValueError(f"{what} is None; give an integer")
     if isinstance(x, float | str | bytes) and not isinstance(x, np.generic):
@@ -125,7 +125,7 @@ def ResourceAccumulatorApplyGradient(
 ) -> Receipt:
     """sum = sum + gradient, count + 1, if local_step >= global step; else nothing.
 
-    Raises: InvalidArgumentError for another dtype or shape and for a `local_step` that is no scalar.
+    Raises: InvalidArgumentError for another dtype or shape and for a `local_step` that isn't a scalar.
 
     Source: `tf.raw_ops.ResourceAccumulatorApplyGradient`, TensorFlow 2.21 (2026).
 
@@ -173,7 +173,7 @@ def ResourceAccumulatorNumAccumulated(*, handle: Any, name: str | None = None) -
 def ResourceAccumulatorSetGlobalStep(*, handle: Any, new_global_step: Any, name: str | None = None) -> None:
     """global step = new_global_step, lower ones too; what is counted stays.
 
-    Raises: InvalidArgumentError for what is no scalar.
+    Raises: InvalidArgumentError for anything that isn't a scalar.
 
     Source: `tf.raw_ops.ResourceAccumulatorSetGlobalStep`, TensorFlow 2.21 (2026).
 
@@ -316,7 +316,7 @@ def SparseAccumulatorApplyGradient(
 def SparseAccumulatorTakeGradient(
     *, handle: Any, num_required: Any, dtype: Any, name: str | None = None
 ) -> SparseGradient:
-    """As `AccumulatorTakeGradient`; returns (indices, values, shape), each row divided by how often it came.
+    """Like `AccumulatorTakeGradient`; returns (indices, values, shape), each row divided by its own count.
 
     Source: `tf.raw_ops.SparseAccumulatorTakeGradient`, TensorFlow 2.21 (2026).
 

@@ -38,7 +38,7 @@ starts anew and wipes the tables
 
 @op(fixed(SCALAR))
 def IsTPUEmbeddingInitialized(*, config: Config = "", name: str | None = None) -> np.bool_:
-    """Whether a system is running, and with this configuration if one is given.
+    """Tell whether a system is running, and with this configuration if one is given.
 
     Source: `tf.raw_ops.IsTPUEmbeddingInitialized`, TensorFlow 2.21 (2026).
 
@@ -51,7 +51,7 @@ def IsTPUEmbeddingInitialized(*, config: Config = "", name: str | None = None) -
 
 @op(partitioner)
 def ExecuteTPUEmbeddingPartitioner(*, config: Config, name: str | None = None) -> bytes:
-    """What all hosts need to know: here the configuration itself, looked at.
+    """Return the data that all hosts need: here the checked configuration itself.
 
     Raises:
         ValueError: bytes that are no configuration, one that cannot be run, or one without a mode.
@@ -68,7 +68,7 @@ def ExecuteTPUEmbeddingPartitioner(*, config: Config, name: str | None = None) -
 
 @op(strings(SCALAR))
 def ConfigureTPUEmbeddingMemory(*, common_config: Tensor, name: str | None = None) -> bytes:
-    """What one host needs for its rows: here the same for all.
+    """Return the data that one host needs for its rows: here the same for all.
 
     Source: op `ConfigureTPUEmbeddingMemory`, TensorFlow 2.21 (2026).
 
@@ -80,7 +80,7 @@ def ConfigureTPUEmbeddingMemory(*, common_config: Tensor, name: str | None = Non
 
 @op(strings(SCALAR))
 def CollateTPUEmbeddingMemory(*, memory_configs: Tensors, name: str | None = None) -> bytes:
-    """What the hosts need, together.
+    """Merge the data that the hosts need.
 
     Raises:
         InvalidArgumentError: none are given, or they are of several configurations.
@@ -98,7 +98,7 @@ def CollateTPUEmbeddingMemory(*, memory_configs: Tensors, name: str | None = Non
 def ConfigureTPUEmbeddingHost(
     *, common_config: Tensor, memory_config: Tensor, config: Config, name: str | None = None
 ) -> bytes:
-    """What the other hosts need to reach one.
+    """Return the data that the other hosts need to reach one host.
 
     Raises:
         InvalidArgumentError: the parts are of several configurations.

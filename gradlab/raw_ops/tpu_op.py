@@ -1,4 +1,4 @@
-"""What makes a function an operation of TPU embeddings: its name, and its shape function, which is asked first.
+"""Operations of TPU embeddings: a function becomes one by its name and its shape function, which is called first.
 
 Nothing here imports `gradlab.tpu`, which brings JAX, before an operation is called.
 """

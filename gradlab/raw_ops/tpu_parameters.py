@@ -191,7 +191,7 @@ def LoadAllTPUEmbeddingParameters(
 
 
 class AllParameters(NamedTuple):
-    """What `RetrieveAllTPUEmbeddingParameters` gives: each list has an array for each table. Source: that op.
+    """The result of `RetrieveAllTPUEmbeddingParameters`: each list has an array for each table. Source: that op.
 
     >>> AllParameters._fields[:2]
     ('parameters', 'auxiliary1')

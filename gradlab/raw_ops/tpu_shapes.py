@@ -58,7 +58,7 @@ def load(*, table_id: int, table_name: str, **given: Any) -> list[Any]:
 
 
 def retrieve(count: int) -> Callable[..., list[Any]]:
-    """As many matrices, whose sizes are seen when they come."""
+    """That many matrices, whose sizes are known once they arrive."""
 
     def shapes(*, table_id: int, table_name: str, **_: Any) -> list[Any]:
         part("config.shapes").check_one_of(table_id, text(table_name))
@@ -116,7 +116,7 @@ def enqueue(embedding_indices: Sequence[Shape], combiners: Sequence[Any] = (), *
 
 
 def enqueue_by_table(embedding_indices: Sequence[Shape], combiners: Sequence[Any], **given: Any) -> list[Any]:
-    """As `enqueue`; an input is a table, so there is a combiner for each, or none."""
+    """Like `enqueue`; an input is a table, so there is a combiner for each, or none."""
     if len(combiners) not in (0, len(embedding_indices)):
         raise InvalidArgumentError(
             f"combiners must be none or one for each of {len(embedding_indices)} inputs, got {len(combiners)}"

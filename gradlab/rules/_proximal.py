@@ -1,4 +1,4 @@
-"""What L1 and L2 penalties do to a weight in closed form, for every rule that has them."""
+"""L1 and L2 penalties of a weight in closed form, for every rule that has them."""
 
 from __future__ import annotations
 

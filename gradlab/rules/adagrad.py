@@ -56,7 +56,7 @@ class Adagrad(Rule):
         return w - self.scaled(g, lr, accumulator), (accumulator,)
 
     def root(self, accumulator: Array) -> Array:
-        """What the gradient is divided by: lr / root is the effective learning rate of a weight."""
+        """The divisor of the gradient: lr / root is the effective learning rate of a weight."""
         if self.epsilon_place == "inside":
             return _sqrt(accumulator + self.epsilon)
         root = _sqrt(accumulator)

@@ -1,4 +1,4 @@
-"""How many steps pass between two visits to a row: a rule that measures instead of training."""
+"""The number of steps between two visits to a row: a rule that measures instead of training."""
 
 from __future__ import annotations
 

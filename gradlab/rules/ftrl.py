@@ -91,5 +91,5 @@ class Ftrl(Rule):
 
 
 def _may_differ(field: Number, value: float) -> bool:
-    """Whether a field is not this value; one that JAX knows may be any."""
+    """Tell whether a field differs from this value; one that JAX knows may have any value."""
     return is_jax(field) or bool(field != value)

@@ -84,7 +84,7 @@ class MdlAdagradLight(Rule):
         return self._served(u, benefits), (accumulators, u, benefits)
 
     def _event(self, u: Array, g: Array) -> Array:
-        """What this gradient says the weight u saved, compared with 0."""
+        """The evidence of this gradient that weight u saved code length, compared with 0."""
         gain, one, limit = g * u, g.dtype.type(1), zero_is_no_limit(self.max_event_benefit)
         benefit = gain * gain / g.dtype.type(2) - gain if self.event_benefit == "quadratic" else -gain
         counted: Array = namespace(g).clip(benefit, -limit, limit) * (one - self.mdl_benefit_rampup_coeff)

@@ -1,4 +1,4 @@
-"""What all schedules share: the interface, and the dtype that everything is computed in."""
+"""The interface of all schedules, and the dtype in which they compute."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class LearningRateSchedule:
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> Self:
-        """The schedule whose `get_config` gave this; TypeError for a name that is no argument."""
+        """The schedule whose `get_config` gave this; TypeError for a name that isn't an argument."""
         return cls(**config)
 
 

@@ -70,7 +70,7 @@ jax.tree_util.register_dataclass(PlacedBatch, data_fields=["tables"], meta_field
 
 
 def make_batch(plan: Plan, cores: Cores) -> Batch:
-    """What `lookup` needs of a batch: gains by the combiner, ids by the policy, distinct rows of each core and table.
+    """Prepare a batch for `lookup`: gains by the combiner, ids by the policy, distinct rows of each core and table.
 
     Args:
         cores: for each core of the plan, the ids by feature name; a mapping alone is that of the only core. A
@@ -163,7 +163,7 @@ def normalized(feature: Feature, table: Table, given: Ids, policy: Policy) -> tu
 
 
 def _in_sequence(feature: Feature, samples: np.ndarray, places: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Where in its output each id of a sequence goes, and whether that is inside."""
+    """The output position of each id of a sequence, and whether it is inside."""
     if (samples[1:] < samples[:-1]).any():
         raise InvalidArgumentError(f"the samples of feature {feature.name!r}, a sequence, must not decrease")
     place = (

@@ -23,7 +23,7 @@ def engine_of(engine: str | Engine) -> Engine:
 
 
 def make_batch(plan: Plan, cores: Cores, engine: str | Engine = "classic", **options: Any) -> Batch:
-    """What `lookup` needs of a batch: gains by the combiner, ids by the policy, distinct rows of each core and table.
+    """Prepare a batch for `lookup`: gains by the combiner, ids by the policy, distinct rows of each core and table.
 
     Args:
         cores: for each core of the plan, the ids by feature name; a mapping alone is that of the only core. A

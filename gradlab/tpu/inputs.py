@@ -137,7 +137,7 @@ class Reader:
 
 
 def is_nested(values: Sequence[Any], depth: int) -> bool:
-    """Whether lists stand where a dense array of this depth has numbers."""
+    """Tell whether lists occur where a dense array of this depth has numbers."""
     entries = list(values)
     for _ in range(depth - 1):
         entries = [x for e in entries if _is_row(e) for x in e]
@@ -186,7 +186,7 @@ def _ordered(entries: Entries, weights: np.ndarray | None, keep_places: bool) ->
 
 
 def tensor_of(values: Any) -> str:
-    """What it would be in TensorFlow: SparseTensor, RaggedTensor (lists of lists, too), or Tensor."""
+    """The corresponding kind in TensorFlow: SparseTensor, RaggedTensor (lists of lists, too), or Tensor."""
     if hasattr(values, "row_splits"):
         return "RaggedTensor"
     if isinstance(values, tuple):

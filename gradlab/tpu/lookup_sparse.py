@@ -180,7 +180,7 @@ def _combined(table: Array, found: _Found, count: int, combiner: str, max_norm: 
 
 
 def _size(w: Array, samples: np.ndarray, count: int, combiner: str) -> Array:
-    """What the sum of a sample is divided by."""
+    """The divisor of a sample's sum."""
     xp = namespace(w)
     total = _segment_sum(w if combiner == "mean" else w * w, samples, count)
     return total if combiner == "mean" else xp.where(total == 0, total, xp.sqrt(xp.where(total == 0, 1, total)))

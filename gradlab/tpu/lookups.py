@@ -50,7 +50,7 @@ class CooRows(NamedTuple):
 
 @quiet
 def combiner_gains(sample_ids: Any, weights: Any, sample_count: int, combiner: Combiner = "mean") -> np.ndarray:
-    """What each looked-up row is multiplied by before the rows of its sample are summed.
+    """The factor of each looked-up row before the rows of its sample are summed.
 
         sum: w,   mean: w / sum(w),   sqrtn: w / sqrt(sum(w * w)),   sums over the lookups of the sample
 

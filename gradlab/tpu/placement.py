@@ -1,4 +1,4 @@
-"""Where rows live: on one device, or dealt out over the devices of a mesh; and how what is asked gets there and back.
+"""Placement of rows: on one device, or sharded over a mesh; and the transfers of requests and results.
 
 Both kinds of placement answer the same questions, so that lookup and update are written once.
 """
@@ -25,7 +25,7 @@ Strategy = Literal["div", "mod"]
 
 @dataclass(frozen=True)
 class Shards:
-    """How the rows of a table are dealt out over `count` shards.
+    """The sharding of a table's rows over `count` shards.
 
         div: neighbors stay together;   mod: row r goes to shard r % count
 
@@ -63,7 +63,7 @@ class Shards:
         return namespace(ids).where(ids < end, ids // self.size, longer + (ids - end) // max(least, 1))
 
     def place(self, ids: Array) -> Array:
-        """Where each row stands in its shard."""
+        """The position of each row in its shard."""
         if self.strategy == "mod":
             return ids // self.count
         least, longer = divmod(self.rows, self.count)
@@ -104,7 +104,7 @@ class OneDevice:
         return function(*arguments)
 
     def to_owners(self, x: Array, cores: int) -> Array:
-        """What the cores send to whom holds the rows."""
+        """The sums that the cores send to the holders of the rows."""
         return x
 
     def to_cores(self, x: Array, cores: int) -> Array:
@@ -112,7 +112,7 @@ class OneDevice:
         return x
 
     def places(self, ids: Array, rows: int) -> Array:
-        """Where the rows of a table stand in the array that holds them."""
+        """The positions of a table's rows in the array that holds them."""
         return ids
 
 
@@ -144,7 +144,7 @@ class OnMesh:
 
     @property
     def devices(self) -> int:
-        """How many devices, each with a shard of every table."""
+        """The number of devices, each with a shard of every table."""
         return self.mesh.size
 
     @property
@@ -189,7 +189,7 @@ class OnMesh:
         return parts.swapaxes(0, 1).reshape(-1, *x.shape[1:])
 
     def places(self, ids: Array, rows: int) -> Array:
-        """Where the rows stand in the shard of their owner."""
+        """The positions of the rows in their owners' shards."""
         return namespace(ids).where(ids < rows, self.shards(rows).place(ids), OUTSIDE)
 
     @property

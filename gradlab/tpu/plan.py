@@ -1,4 +1,4 @@
-"""What is fixed before the first batch: tables, the features that read them, and on how many cores."""
+"""The part that is fixed before the first batch: tables, the features that read them, and the number of cores."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .policy import Policy
 
 Limits = tuple[float | None, float | None]  # (lower, upper); None leaves that side open
 NO_LIMITS: Limits = (None, None)
-MOST_ROWS = 2**31 - 1  # the first number that is no row stands for none, see `Lookups`
+MOST_ROWS = 2**31 - 1  # the first number that isn't a row stands for none, see `Lookups`
 
 
 class Tag(NamedTuple):
@@ -52,7 +52,7 @@ class Table:
     `step_counter` feeds the rule's field of that name. The rule is lazy unless it says otherwise.
 
     Raises:
-        ValueError: rows or a width that are no integers of at least 1, a rate that is no number, an unknown combiner,
+        ValueError: rows or a width that are no integers of at least 1, a rate that isn't a number, an unknown combiner,
             limits that cross, or a rule that moves every row without `accumulate`.
 
     Source: `TableDescriptor` and `OptimizationParameters`, TensorFlow 2.21 (2026).
@@ -157,7 +157,7 @@ class Plan:
 
     @property
     def tag_count(self) -> int:
-        """How many learning rates a step needs."""
+        """The number of learning rates that a step needs."""
         return len({n for t in self.tables for n in t.tags})
 
     def features_of(self, table: int) -> tuple[int, ...]:

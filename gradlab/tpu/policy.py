@@ -1,4 +1,4 @@
-"""What nobody outside knows of the TPU embedding engine, as choices with names."""
+"""Undocumented behavior of the TPU embedding engine, as choices with names."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ class Around(Rule):
 
     @property
     def clips_gradient(self) -> bool:
-        """Whether what comes is still to be clipped; else each contribution was before they were summed."""
+        """Tell whether the sum is still to be clipped; otherwise each contribution was clipped before the sum."""
         return self.policy.gradient_clip_place == "sum" or not self.table.accumulate
 
     def __call__(self, w: Array, slots: Slots, g: Array, lr: Any) -> tuple[Array, Slots]:
@@ -141,7 +141,7 @@ class Around(Rule):
 
 
 class Stages(NamedTuple):
-    """What an update passes through: the limited gradient; weights before decay and after; before limits and after."""
+    """The stages of an update: the limited gradient; weights before decay and after; before limits and after."""
 
     gradient: Array
     whole: Array

@@ -15,7 +15,7 @@ from .plan import Plan
 
 @dataclass(frozen=True)
 class State:
-    """What a step changes. A JAX tree whose leaves are the arrays; the plan and the placement are static.
+    """The values that a step changes. A JAX tree whose leaves are the arrays; the plan and the placement are static.
 
     `tables` and `slots` are in the plan's order, (rows, width) each; `shared` holds what changes from step to step but
     is common to all rows; `pending` is the update that a pipelined engine has not made yet. Not in TensorFlow.

@@ -1,4 +1,4 @@
-"""What one step of embedding tables was given and what came of it: references, for whoever asks afterwards."""
+"""The inputs and results of one step of embedding tables, by reference, for later questions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .state import State
 
 @dataclass(frozen=True, eq=False)
 class Sent:
-    """What a step sends to the tables: gradients, rates, and which ids they are for. Not in TensorFlow.
+    """The data that a step sends to the tables: gradients, rates, and the ids they are for. Not in TensorFlow.
 
     Args:
         gradients: for each feature an array like its activations.
@@ -76,5 +76,5 @@ class StepRecord:
 
     @property
     def applied(self) -> Sent | None:
-        """What this step made rows move by; None for the first step of a pipelined plan."""
+        """The movement of rows in this step; None for the first step of a pipelined plan."""
         return self.late if self.plan.pipelined else self.sent

@@ -1,4 +1,4 @@
-"""How a table may be stored, which its users hardly see: numbers in a few levels, narrow rows side by side."""
+"""Compact storage of tables, hardly visible to users: numbers with a few levels, narrow rows side by side."""
 
 from __future__ import annotations
 

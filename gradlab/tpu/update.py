@@ -31,7 +31,7 @@ class RowSums(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What an update needs besides the state."""
+    """The inputs of an update besides the state."""
 
     rows: tuple[RowSums, ...]
     learning_rates: tuple[Array, ...]
@@ -54,7 +54,7 @@ def update(state: State, gradients: Sequence[Any], learning_rates: Sequence[Any]
 
     Raises:
         InvalidArgumentError: another number of gradients, rates or vectors, a gradient of another shape than its
-            activations (it names the feature), or a rate that is no scalar.
+            activations (it names the feature), or a rate that isn't a scalar.
 
     Source: op `XlaSendTPUEmbeddingGradients`, TensorFlow 2.21 (2026).
 

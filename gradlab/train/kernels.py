@@ -1,4 +1,4 @@
-"""How slices meet a rule, TensorFlow's kernels for which round in another order; and what the constructors refuse."""
+"""Slices in rules, for which TensorFlow's kernels round in a different order; and checks of the constructors."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ UNROLL = 2  # events per turn of the loop: with more of them XLA works things ou
 
 
 class Setting(NamedTuple):
-    """What stays the same during a run."""
+    """The constants of a run."""
 
     flat: jax.Array  # all ticks in a row
     first: jax.Array  # (workers, 1, configurations): where there each worker's begin

@@ -23,7 +23,7 @@ _LARGEST = 2**31 - 1
 
 @dataclass(frozen=True, eq=False)
 class Diagram:
-    """What became of the experiments of a grid; the arrays have one axis for each of `axes`, in their order.
+    """The results of the experiments of a grid; the arrays have one axis for each of `axes`, in their order.
 
     Fields:
         axes: name -> values.

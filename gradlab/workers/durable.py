@@ -19,7 +19,7 @@ from .trace import Trace
 
 
 class Answer(NamedTuple):
-    """What the server says to a request.
+    """The server's answer to a request.
 
     granted: the moves were made; otherwise the worker has to wait, or the run is over.
     number: of the worker's next gradient. made: moves made so far, by all. done: enough gradients were handed in.

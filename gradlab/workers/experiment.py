@@ -1,4 +1,4 @@
-"""What is run: a problem, an optimizer, workers and how fast they are, and what becomes of stale gradients.
+"""Experiments: a problem, an optimizer, workers and their speeds, and a policy for stale gradients.
 
 A worker is a generator: it says what it asks of the server next and how long it works before it does.
 """
@@ -161,7 +161,7 @@ class Experiment:
         return cls(problem=problem or problems.from_config(written), **config)
 
     def with_(self, **changes: Any) -> Experiment:
-        """The same experiment with some fields changed, checked anew."""
+        """The same experiment with some fields changed, checked again."""
         return replace(self, **changes)
 
 

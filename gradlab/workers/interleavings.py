@@ -88,7 +88,7 @@ class _State:
     path: tuple[Any, int] | None = None  # (the path before, who came last)
 
     def able(self) -> list[int]:
-        """Who may come next."""
+        """The workers that may move next."""
         return [k for k, life in enumerate(self.lives) if self.places[k] < len(life) and self._may(k)]
 
     def after(self, k: int) -> _State:
@@ -147,7 +147,7 @@ class _State:
 
 
 class History(NamedTuple):
-    """What is kept of the way to a state, so that states are told apart by it."""
+    """The part of a path that distinguishes states."""
 
     accepted: tuple[int, ...]  # per worker
     understated: bool = False
@@ -192,7 +192,7 @@ class Outcome(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Outcomes:
-    """What `explore` found.
+    """The result of `explore`.
 
     Fields:
         experiment, rounds: what was explored.
@@ -251,7 +251,7 @@ class Outcomes:
 
     @property
     def interleavings(self) -> int:
-        """How many there are."""
+        """The number of interleavings."""
         return sum(self.accepted.values())
 
     @property
@@ -262,7 +262,7 @@ class Outcomes:
         return {name: (x.min(axis=0), x.max(axis=0)) for name, x in all_of.items()}
 
     def __len__(self) -> int:
-        """How many different weights come out."""
+        """The number of distinct final weights."""
         return len(self.outcomes)
 
     def __repr__(self) -> str:

@@ -17,7 +17,7 @@ POLICIES = ("apply", "drop", "wait", "damp", "compensate", "backup")
 
 
 class Round(NamedTuple):
-    """What became of one gradient. Steps count updates; times are the engine's. Not in TensorFlow.
+    """The record of one gradient. Steps count updates; times are the engine's. Not in TensorFlow.
 
     >>> r = Round(0, 0, began=0, ended=9, read=4, recorded=4, checked=5, applied_to=6, moved=True)
     >>> r.accepted, r.checked - r.recorded, r.applied_to - r.read  # staleness as it was seen, and as it was
@@ -79,7 +79,7 @@ class Ledger:
         return new
 
     def may_read(self, worker: int) -> bool:
-        """Whether the worker may begin its next gradient, or has to wait."""
+        """Tell whether the worker may begin its next gradient, or has to wait."""
         if self.policy == "wait":
             return self.clock[worker] - min(self.clock[k] for k in self.alive) <= self.staleness
         return self.policy != "backup" or self.read_at[worker] < self.step
@@ -91,7 +91,7 @@ class Ledger:
         self.recorded[worker] = self.step
 
     def check(self, worker: int, time: int = 0) -> bool:
-        """Whether the worker's gradient is accepted."""
+        """Tell whether the worker's gradient is accepted."""
         self.checked[worker], self.ended[worker] = self.step, time
         accepted = not self._drops or bool(is_accepted(self.step - self.recorded[worker], self.staleness))
         self.accepted[worker] = accepted
@@ -103,7 +103,7 @@ class Ledger:
         return self.accepted
 
     def completes(self, worker: int) -> bool:
-        """Whether the worker's update will raise the step."""
+        """Tell whether the worker's update will raise the step."""
         return self.accepted[worker] and self.gathered + 1 >= self.aggregate
 
     def update(self, worker: int, time: int = 0) -> bool:

@@ -121,7 +121,7 @@ class Log:
         self.close()
 
     def _whole(self) -> _Mark:
-        """Where the last whole frame ends."""
+        """The end of the last whole frame."""
         with open(self.path, "rb") as file:
             mark = _begin(file, size := os.fstat(file.fileno()).st_size, self.path)
             for _, mark in _frames(file, size, self.path):  # noqa: B007  # the last one counts
@@ -210,7 +210,7 @@ def _frame(file: IO[bytes], size: int, mark: _Mark, path: Path) -> tuple[bytes, 
 
 
 def _old_frame(file: IO[bytes], size: int, mark: _Mark, path: Path) -> tuple[bytes, _Mark] | None:
-    """The same in format 1, where nothing but what follows can tell a torn frame from one with a damaged length."""
+    """The same check in format 1, where only later frames distinguish a torn frame from a damaged length."""
     head = file.read(_HEAD_1.size)
     if len(head) < _HEAD_1.size:
         return None

@@ -84,7 +84,7 @@ class ServerActor:
     def ask(
         self, worker: int, serial: int, moves: tuple[int, ...], gradient: Mapping[str, Array] | None = None
     ) -> tuple[Answer, Mapping[str, Array] | None]:
-        """What `Durable.ask` answers, and the weights if they were read."""
+        """The answer of `Durable.ask`, and the weights if they were read."""
         answer = self.server.ask(worker, serial, moves, gradient)
         return answer, self.server.held(worker) if answer.granted and READ in moves else None
 
@@ -249,7 +249,7 @@ class Driver:
         return int(answer.number)
 
     def _work(self, k: int, piece: Piece, number: int, weights: Ref) -> Generator[Ref, Any, Ref | None]:
-        """What the worker does before it asks for the moves of the piece; its gradient if they need one."""
+        """Do the worker's part before it asks for the moves; return its gradient if they need one."""
         actor, seconds = self._actor(k), piece.ticks * self.tick
         if CHECK in piece.moves:
             done, gradient = actor.gradient.options(num_returns=2).remote(weights, k, number, seconds)
@@ -295,7 +295,7 @@ class Driver:
         return self.actors[k]
 
     def _call(self, method: str, *arguments: Any) -> Any:
-        """What a method of the server returns; however often it dies."""
+        """Call a method of the server and return its result, however often the server dies."""
         while True:
             try:
                 return self.ray.get(getattr(self.server.actor, method).remote(*arguments), timeout=self._left())

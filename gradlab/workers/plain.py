@@ -17,12 +17,12 @@ from .trace import Trace
 
 
 def is_plain(experiment: Experiment) -> bool:
-    """Whether `decide_plain` can do it."""
+    """Tell whether `decide_plain` can handle the experiment."""
     return experiment.atomic and experiment.step_first and not experiment.speeds.crashes
 
 
 def decide_plain(experiment: Experiment) -> Trace:
-    """What `simulated.one_by_one` decides, some ten times faster."""
+    """Decide as `simulated.one_by_one` does, some ten times faster."""
     e = experiment
     if e.gradients == 0:
         return _trace(e, np.empty(0, np.int64), np.empty(0, bool))

@@ -1,4 +1,4 @@
-"""What workers train: weights to start from, the gradient of a batch, and the loss that is watched."""
+"""Problems for workers: initial weights, the gradient of a batch, and the loss that is watched."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ROWS, _TERMS, _COLUMNS = 64, 64, 16  # a block of that many products
 
 
 class Problem(Protocol):
-    """What an experiment needs of a training run; any object with these three methods will do. Not in TensorFlow.
+    """The methods of a training run that an experiment needs; any object with these three will do. Not in TensorFlow.
 
     >>> class Parabola:
     ...     def start(self):
@@ -49,7 +49,7 @@ class Problem(Protocol):
         ...
 
     def loss(self, weights: Weights) -> float:
-        """What to watch: the loss over all data, or a part that stays the same."""
+        """The loss to watch: over all data, or over a part that stays the same."""
         ...
 
 
@@ -169,12 +169,12 @@ class Reader:
 
     @property
     def topics(self) -> tuple[str, ...]:
-        """What the eight columns stand for."""
+        """The topics of the eight columns."""
         return tuple(TOPICS.values())
 
     @property
     def words(self) -> tuple[str, ...]:
-        """What the rows stand for, most frequent first."""
+        """The words of the rows, most frequent first."""
         return shipped().words
 
     def start(self) -> dict[str, Array]:

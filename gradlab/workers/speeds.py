@@ -1,4 +1,4 @@
-"""How long workers take: integer ticks per gradient, stragglers, stalls and crashes."""
+"""Speeds of workers: integer ticks per gradient, stragglers, stalls, and crashes."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class Speeds:
         return self.ticks_from(*draws(seed, workers, count, stalls=self.stall > 0))
 
     def ticks_from(self, z: np.ndarray, u: np.ndarray | None) -> np.ndarray:
-        """The same from what `draws` drew."""
+        """The same durations from the result of `draws`."""
         median = np.array([[self.median * self.slow.get(k, 1.0)] for k in range(len(z))])
         with np.errstate(over="ignore"):
             ticks = median * (_chosen(self.measured, z) if self.measured else np.exp(self.spread * z))
@@ -117,7 +117,7 @@ def _chosen(measured: tuple[float, ...], z: np.ndarray) -> np.ndarray:
 
 @lru_cache(maxsize=16)
 def _borders(count: int) -> np.ndarray:
-    """What parts standard normal draws into so many equal shares."""
+    """The boundaries that divide standard normal draws into that many equal shares."""
     return np.array([NormalDist().inv_cdf(k / count) for k in range(1, count)])
 
 

@@ -34,7 +34,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class Moment:
-    """What there is after something has happened.
+    """The state after an event.
 
     Args:
         time: in ticks. event: what has happened, in words. tokens: in the queue. count: gradients in the accumulators.

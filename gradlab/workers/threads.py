@@ -39,7 +39,7 @@ def run(experiment: Experiment, tick: float = 1e-5) -> Trace:
 
 
 class _Run:
-    """What the threads of one run share; all but `over` and `threads` is touched under `turn` only."""
+    """The state that the threads of one run share; all but `over` and `threads` is used under `turn` only."""
 
     def __init__(self, experiment: Experiment, tick: float) -> None:
         self.experiment, self.tick = experiment, tick
@@ -89,7 +89,7 @@ class _Run:
             self.turn.notify_all()
 
     def live(self, k: int, life: Iterator[Piece]) -> None:
-        """What a thread does."""
+        """The loop of a thread."""
         try:
             for piece in life:
                 if not self.work(k, piece):

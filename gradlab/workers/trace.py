@@ -1,4 +1,4 @@
-"""What a run leaves behind: plain named arrays, from which the run can be repeated bit for bit."""
+"""The trace of a run: plain named arrays, from which the run can be repeated bit for bit."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Trace:
         return cls(experiment, engine, unit, table[:, :2].astype(np.int32), table[:, 2], named, dict(weights))
 
     def __len__(self) -> int:
-        """How many gradients were handed in."""
+        """The number of gradients submitted."""
         return len(self.rounds["worker"])
 
     @property
@@ -89,7 +89,7 @@ class Trace:
 
     @property
     def updates(self) -> int:
-        """How often the weights moved."""
+        """The number of updates of the weights."""
         return int(self.rounds["moved"].sum())
 
     def by_worker(self) -> dict[str, np.ndarray]:
@@ -205,7 +205,7 @@ def _as_kind(x: np.ndarray, dtype: np.dtype, jax: bool) -> Array:
 
 
 def _why_not(path: str | Path, config: Mapping[str, Any], problem: Problem | None) -> str:
-    """What keeps a file that is whole from being loaded; empty if nothing does. A file does not choose imports."""
+    """The reason why a whole file can't be loaded; empty if there isn't one. A file doesn't choose imports."""
     if config["problem"] is None and problem is None:
         return f"the problem of {path} is not one that ships: give it as problem="
     address = config["optimizer"].get("function")

@@ -84,7 +84,7 @@ class ConditionalAccumulatorBase:
         self._kernel.set_global_step(step)
 
     def num_accumulated(self, name: str | None = None) -> int:
-        """How many gradients are counted since the last take."""
+        """The number of gradients counted since the last take."""
         return self._kernel.num_accumulated()
 
     def take_grad(self, num_required: int, name: str | None = None, *, timeout: float | None = None) -> Any:

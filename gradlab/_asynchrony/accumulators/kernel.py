@@ -162,7 +162,7 @@ class Kernel:
             return self._machine.cancel(taker, CancelledError(f"a take from {self.name} was cancelled"))
 
     def num_accumulated(self) -> int:
-        """How many gradients are counted."""
+        """The number of gradients counted."""
         with self._lock:
             return self._readable().count
 

@@ -128,7 +128,7 @@ class Machine:
 
     @property
     def count(self) -> int:
-        """How many gradients are there."""
+        """The number of gradients in the accumulator."""
         return self._sum.count
 
     def apply(self, gradient: Any, local_step: int) -> Receipt:

@@ -321,7 +321,7 @@ class SparseSum:
             return np.asarray(distinct), summed
 
     def _merged(self, known: Array, rows: Array, to_a: np.ndarray, to_b: np.ndarray) -> tuple[Array, np.ndarray, Array]:
-        """Where rows that only one side has are copied, the places of those of both, and their sums.
+        """The destinations of rows that only one side has, the places of those of both, and their sums.
 
         The first is the buffer of the known rows if there is no new index.
         """

@@ -85,7 +85,7 @@ class Chief:
 
 
 class Hook:
-    """What a worker needs around its training: its local step; the chief's worker starts the chief, too.
+    """The context of a worker's training: its local step; the chief's worker starts the chief, too.
 
     `with hook:` is `begin()`, `after_create_session()` and `end()`.
     """

@@ -1,4 +1,4 @@
-"""Where workers and the chief meet: rounds and tokens behind one lock, the waits for them, and why they last."""
+"""The exchange between workers and the chief: rounds and tokens behind one lock, the waits, and their reasons."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CHIEF = "chief"
 
 @dataclass(frozen=True)
 class Waiting:
-    """Who waits, how many tokens or gradients it needs, how many are there, its place in the queue; all in words."""
+    """A waiting worker or chief: how many tokens or gradients it needs and there are, and its place in the queue."""
 
     who: Worker
     needs: int
@@ -79,7 +79,7 @@ class Exchange(ABC):
 
     @property
     def updates(self) -> tuple[Update, ...]:
-        """Who contributed to which update and who came too late for it, the oldest first; the last 10,000."""
+        """The workers that contributed to each update or were late for it, the oldest first; the last 10,000."""
         with self._changed:
             return tuple(self._updates)
 

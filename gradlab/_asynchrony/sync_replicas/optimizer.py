@@ -40,8 +40,8 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
         variable_averages, variables_to_average: after each update `variable_averages.apply(variables_to_average)`.
         use_locking: no effect on values. name: not empty.
 
-    Raises: ValueError for numbers below 1 and an empty name, TypeError for what is no integer, no optimizer, or one
-    that tells workers apart.
+    Raises: ValueError for numbers below 1 and an empty name, TypeError if not an integer, not an
+    optimizer, or one that tells workers apart.
 
     The number of start tokens decides whether the first rounds are synchronous. TensorFlow's default, -1, is k of
     them: a fast worker may fill the first round alone (n = k), and with n < k gradients of current weights are
@@ -149,7 +149,7 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
         Returns: a `Push`; in a Graph an Operation, which every worker runs.
 
         Raises:
-            ValueError: no pairs, no gradients, no global step, other variables than before, what is no gradient.
+            ValueError: no pairs, no gradients, no global step, other variables than before, not a gradient.
             DeadlineExceededError: the time is up. The gradients stay pushed, and `take_token` waits on.
             CancelledError: the chief has stopped. DeadlockError: nobody is left whose gradient could be waited for.
         """
@@ -194,7 +194,7 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
         return Operation("init_tokens", lambda: self.put_tokens(number))
 
     def make_session_run_hook(self, is_chief: bool, num_tokens: int = -1, *, worker: Worker = None) -> Hook:
-        """What every worker needs once: `with opt.make_session_run_hook(is_chief):`."""
+        """Make the hook that every worker needs once: `with opt.make_session_run_hook(is_chief):`."""
         return Hook(self, partial(self.chief, num_tokens) if is_chief else None, worker)
 
     def chief(self, num_tokens: int = -1, timeout: float | None = None) -> Chief:
@@ -281,7 +281,7 @@ def check_averages(variable_averages: Any) -> None:
 
 
 def read_pairs(grads_and_vars: Any) -> Pairs:
-    """The pairs with a gradient; NotAGradientError for what is no array and no IndexedSlices."""
+    """The pairs with a gradient; NotAGradientError for anything but an array or IndexedSlices."""
     try:
         return checked_pairs(grads_and_vars)
     except TypeError as error:

@@ -22,7 +22,7 @@ Pairs = Sequence[tuple[Gradient, Variable]]
 
 @dataclass(frozen=True)
 class Push:
-    """What became of a worker's gradients.
+    """The record of a worker's gradients.
 
     `accepted`: whether they wait to be averaged, or came too late and were dropped; `receipts` has each variable's.
     `token`: the step the worker was given afterwards, if it waited for one.
@@ -146,7 +146,7 @@ class Rounds:
 
 
 def _accumulator(v: Variable, sparse: bool) -> Accumulator:
-    """As TensorFlow makes them: rows are not compared with a shape, they were compared with the variable's."""
+    """Make accumulators like TensorFlow: rows were compared with the variable's shape already."""
     return SparseConditionalAccumulator(v.dtype) if sparse else ConditionalAccumulator(v.dtype, v.shape)
 
 

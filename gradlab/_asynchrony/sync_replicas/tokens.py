@@ -20,7 +20,7 @@ class Queued(ABC):
     @property
     @abstractmethod
     def done(self) -> bool:
-        """Whether it was served."""
+        """Tell whether the request was served."""
 
     @property
     def is_over(self) -> bool:
@@ -70,7 +70,7 @@ class TokenQueue:
 
     @property
     def takers(self) -> tuple[TokenTaker, ...]:
-        """Who waits, in the order of being served."""
+        """The waiting workers, in the order in which they will be served."""
         return tuple(self._takers)
 
     def put(self, token: int, number: int) -> None:
@@ -135,6 +135,6 @@ class Crew:
         self.gone.add(worker)
 
     def is_known_to_all_wait(self, waiting: Iterable[Worker], seen: Iterable[Worker]) -> bool:
-        """Whether nobody can push any more; False when in doubt, as long as not all that were `seen` have declared."""
+        """Tell whether no thread can push any more; False if in doubt, until all that were `seen` have declared."""
         known = self.present | self.gone
         return len(known) >= self.size and known.issuperset(seen) and self.present.issubset(waiting)

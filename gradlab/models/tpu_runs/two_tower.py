@@ -31,7 +31,7 @@ ADAM = Adam(bias_correction=False)
 
 @dataclass(frozen=True, eq=False)
 class TwoTower:
-    """What a run learned, and a short record of it.
+    """The result of a run, and a short record of it.
 
     Attributes:
         topics: their names. loss: (steps,) mean over the lines of a step, in nats.
@@ -138,7 +138,7 @@ def _of_topics(text: Documentation) -> dict[str, Ids]:
 
 
 def _ranks(text: Documentation, state: State) -> np.ndarray:
-    """How many topics score higher than the right one, for lines that were held out."""
+    """The number of topics that score higher than the right one, for held-out lines."""
     lines = np.arange(len(text.topic))[::HELD_OUT]
     plan = plan_of(len(text.words), len(text.topics), len(lines))
     asked = {"line": _bags(text, lines), **_of_topics(text)}

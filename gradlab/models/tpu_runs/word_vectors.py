@@ -27,7 +27,7 @@ WATCHED = ("list", "tuple", "import", "module", "the", "breakpoint")
 
 @dataclass(frozen=True, eq=False)
 class WordVectors:
-    """What a run learned, and a short record of it.
+    """The result of a run, and a short record of it.
 
     Attributes:
         words: most frequent first. counts: of each. vectors: (words, width).
@@ -135,7 +135,7 @@ def _vectors(embedding: TPUEmbedding) -> np.ndarray:
 
 
 def _touched(ids: Mapping[str, Any]) -> tuple[int, int]:
-    """How many rows of each table a batch reads."""
+    """The number of rows of each table that a batch reads."""
     return len(np.unique(ids["near"][1])), len(np.unique(np.concatenate([ids["word"], ids["noise"]])))
 
 

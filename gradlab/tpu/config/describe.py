@@ -40,7 +40,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Description:
-    """What `describe` returns: sections to read, and notes to act on. Prints as text, shows as HTML in a notebook."""
+    """The result of `describe`: sections and notes. Prints as text, shows as HTML in a notebook."""
 
     sections: tuple[Section, ...]
     notes: tuple[Note, ...]
@@ -198,7 +198,7 @@ def notes(message: Config) -> list[Note]:
 
 
 def label(t: Table, k: int) -> str:
-    """What a table is called here."""
+    """The name of a table here."""
     return f"table {t.name or f'table_{k}'}"
 
 

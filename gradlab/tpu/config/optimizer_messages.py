@@ -173,7 +173,7 @@ def form_of(parameters: OptimizationParameters) -> Form:
 
 
 def accumulates(parameters: OptimizationParameters) -> bool:
-    """Whether the gradients of a row are summed before the optimizer runs once; UNSPECIFIED means that they are."""
+    """Tell whether a row's gradients are summed before the optimizer runs once; UNSPECIFIED means that they are."""
     status = parameters.gradient_accumulation_status
     if status not in GradientAccumulationStatus.Status.values():
         raise ValueError(f"gradient_accumulation_status must be UNSPECIFIED, ENABLED or DISABLED, got {status}")

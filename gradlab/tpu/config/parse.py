@@ -139,7 +139,7 @@ def check_mode(message: TPUEmbeddingConfiguration) -> None:
 
 
 def is_pipelined(message: TPUEmbeddingConfiguration) -> bool:
-    """Whether lookups run one update ahead; only in training."""
+    """Tell whether lookups run one update ahead; only in training."""
     return message.pipeline_execution_with_tensor_core and message.mode == TPUEmbeddingConfiguration.TRAINING
 
 

@@ -35,7 +35,7 @@ def core_shapes(message: TPUEmbeddingConfiguration) -> list[tuple[int, ...]]:
 
 
 def cores_per_output(message: TPUEmbeddingConfiguration) -> int:
-    """How many cores one operation speaks for: those of a replica with SPMD sharding, unless partitioning is manual."""
+    """The number of cores of one operation: those of a replica with SPMD sharding, unless partitioning is manual."""
     spmd = message.spmd_sharding
     return spmd.num_cores_per_replica if spmd.enabled and not spmd.use_manual_partitioning else 1
 
@@ -76,7 +76,7 @@ def check_rate_shapes(shapes: Sequence[Sequence[int | None]]) -> None:
 
 
 def shard_rows(rows: int, num_shards: int, shard_id: int) -> int:
-    """How many rows of a table one host holds: as many as the others, or one more.
+    """The number of rows of a table that one host holds: as many as the others, or one more.
 
     Raises:
         InvalidArgumentError: no shards, a shard that is not there, or one that would hold nothing.

@@ -1,4 +1,4 @@
-"""Where bytes stop being a message: protobuf itself says only that they do.
+"""The position at which bytes stop being a message: protobuf itself says only that they do.
 
 A message in bytes is a row of fields, each a key (number * 8 + kind, a varint) and what the kind says: 0 a varint, 1
 eight bytes, 2 a length and as many bytes, 3 a group up to its end, 4 that end, 5 four bytes.
@@ -125,7 +125,7 @@ class _Walk:
 
 
 def is_repeated(field: Any) -> bool:
-    """Whether a field is a list; protobuf 6 has this as a property, and warns of the older way."""
+    """Tell whether a field is a list; protobuf 6 has a property for it, and warns of the older way."""
     return bool(field.is_repeated if hasattr(field, "is_repeated") else field.label == field.LABEL_REPEATED)
 
 

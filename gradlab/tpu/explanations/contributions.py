@@ -1,4 +1,4 @@
-"""Who touched a row: every lookup with what it was given as, what it weighs and what it passes back."""
+"""Contributions to a row: every lookup with its argument, its weight, and the gradient it passes back."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def contributions(plan: Plan, table: int, row: int, sent: Sent) -> tuple[Contrib
 
 
 def _lookups(plan: Plan, table: int, row: int, sent: Sent) -> Iterator[tuple[_Output, np.float32]]:
-    """Where a row goes, and its gain there."""
+    """The destination of a row, and its gain there."""
     features = plan.features_of(table)
     ends = np.cumsum([plan.features[k].samples for k in features])
     shares = (np.asarray(x).reshape(plan.cores, -1) for x in sent.lookups(plan).tables[table])

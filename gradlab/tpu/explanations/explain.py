@@ -149,7 +149,7 @@ def _cause(touched: bool, ran: bool, left_out: Sequence[Given]) -> Cause:
 
 
 def _padding(plan: Plan, table: int, sent: Sent) -> int:
-    """How many samples have no id."""
+    """The number of samples without an id."""
     empty = 0
     for ids in sent.cores():
         for k in plan.features_of(table):

@@ -37,12 +37,12 @@ class RuleRun:
 
     @property
     def clipped(self) -> bool:
-        """Whether the gradient met a limit."""
+        """Tell whether a limit changed the gradient."""
         return not np.array_equal(self.total, self.gradient, equal_nan=True)
 
     @property
     def limited(self) -> bool:
-        """Whether the weights met a limit."""
+        """Tell whether a limit changed the weights."""
         return not np.array_equal(self.free, self.weights, equal_nan=True)
 
 
@@ -88,7 +88,7 @@ class Explanation:
 
     @property
     def moved(self) -> bool:
-        """Whether a weight of the row is another one now."""
+        """Tell whether a weight of the row has changed."""
         return not np.array_equal(self.weights_before, self.weights_after, equal_nan=True)
 
     def __str__(self) -> str:
@@ -133,7 +133,7 @@ class Explanation:
             yield f"The table after the step says {'the same to the last bit' if not self.ulps else _off(self.ulps)}."
 
     def numbers(self) -> Iterator[tuple[str, str]]:
-        """What happened to the sum, step by step, as names and values."""
+        """The stages of the sum, step by step, as names and values."""
         if not self.runs:
             yield "weights", vector(self.weights_before)
             return

@@ -33,7 +33,7 @@ def rows_at(state: State, table: int, rows: np.ndarray) -> Row:
 
 
 def core_sums(around: Around, made: Sequence[Contribution]) -> dict[int, np.ndarray]:
-    """What each core has for the row."""
+    """The row as each core has it."""
     return {core: _sum([x for c, x in _terms(around, made) if c == core]) for core in sorted({c.core for c in made})}
 
 
@@ -64,7 +64,7 @@ def named(table: Table, slots: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
 
 
 def ulps(path: Sequence[Row], b: Row) -> int:
-    """How far the end of a path is from a row, in units in the last place of the largest number on the path.
+    """The distance of a row from the end of a path, in units in the last place of the largest number on it.
 
     A number that comes out of others is as fine as they are. NaN equals NaN.
 

@@ -73,7 +73,7 @@ class Excerpt:
 
 
 def excerpt(record: StepRecord, table: int) -> Excerpt:
-    """What a step did to one table; of a pipelined plan that has applied nothing yet, what it will do."""
+    """The effect of a step on one table; for a pipelined plan that has applied nothing yet, its future effect."""
     sent, whole, one = record.applied or record.sent, record.plan, record.plan.tables[table]
     lookups = Lookups(*(np.asarray(x) for x in sent.lookups(whole).tables[table]))
     touched = np.unique(lookups.unique[lookups.unique != OUTSIDE]).astype(np.int64)
@@ -183,5 +183,5 @@ def farthest(a: Row, b: Row) -> int:
 
 
 def differ(a: Row, b: Row) -> bool:
-    """Whether two results are not the same in weights and slots."""
+    """Tell whether two results differ in weights or slots."""
     return not all(np.array_equal(x, y, equal_nan=True) for x, y in zip((a[0], *a[1]), (b[0], *b[1]), strict=True))

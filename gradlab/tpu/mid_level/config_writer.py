@@ -16,7 +16,7 @@ def tables_of(features: Sequence[FeatureConfig]) -> list[TableConfig]:
 
 
 def functions_of(tables: Sequence[TableConfig]) -> list[Callable[[], float]]:
-    """What is asked at every step, each function once: entry k is tag k."""
+    """The hyperparameters that are read at every step, each function once: entry k is tag k."""
     return list(dict.fromkeys(f for t in tables if t.optimizer is not None for f in t.optimizer.functions))
 
 

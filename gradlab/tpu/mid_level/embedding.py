@@ -98,7 +98,7 @@ class BuiltTables(TableSet):
 
     @property
     def system(self) -> System:
-        """What holds the tables, for the operations by TensorFlow's names and for `explain`.
+        """The engine that holds the tables, for the operations by TensorFlow's names and for `explain`.
 
         Raises:
             RuntimeError: nothing was built, or there is no engine.
@@ -107,7 +107,7 @@ class BuiltTables(TableSet):
 
     @property
     def is_built(self) -> bool:
-        """Whether there are tables that steps may come to; without an engine, tables at all."""
+        """Tell whether there are tables that steps can update; without an engine, tables at all."""
         return self._system is not None or (self._engine is None and self._arrays is not None)
 
     def _build(self, shapes: Sequence[Shape | None]) -> None:
@@ -191,7 +191,7 @@ class TPUEmbedding(BuiltTables):
         seed: of the tables without an initializer; each gets numbers of its own.
 
     Raises:
-        ValueError: two tables of one name, a table whose optimizer is none of this package's, what is no FeatureConfig.
+        ValueError: two tables of one name, a table whose optimizer is none of this package's, not a FeatureConfig.
 
     Differs from TensorFlow: ids may be lists, too; activations and gradients are those of all cores, one after another;
     there may be several at a time. Source: `tf.tpu.experimental.embedding.TPUEmbedding`, TensorFlow 2.21 (2026).
@@ -288,7 +288,7 @@ class TPUEmbedding(BuiltTables):
 
         Raises:
             RuntimeError: there is no engine, nothing was built, or no activations were received for training.
-            TypeError, ValueError: another structure, a gradient that is no array or has another shape; it names the
+            TypeError, ValueError: another structure, a gradient that isn't an array or has another shape; it names the
                 feature. Nothing changes.
 
         Source: `tf.tpu.experimental.embedding.TPUEmbedding.apply_gradients`, TensorFlow 2.21 (2026).
@@ -336,7 +336,7 @@ def _core_of(device: str | int, cores: int) -> int:
     """The core that a device means.
 
     Raises:
-        ValueError: a device that is no TPU, or a core that is not there.
+        ValueError: a device that isn't a TPU, or a core that is not there.
     """
     found = _DEVICE.search(device) if isinstance(device, str) else None
     core = int(found[1]) if found else device

@@ -28,7 +28,7 @@ from .table_config import TableConfig
 
 @dataclass(frozen=True)
 class SparseCoreEmbeddingConfig:
-    """How SparseCores share the work.
+    """Settings of how SparseCores share the work.
 
     Args:
         disable_table_stacking: every table is looked up on its own.

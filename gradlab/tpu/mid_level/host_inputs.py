@@ -24,7 +24,7 @@ Named = Sequence[tuple[str, FeatureConfig]]
 
 
 def output_shape(feature: FeatureConfig, given: Shape, path: str) -> Shape:
-    """What an input of this shape becomes, on one core.
+    """Convert an input of this shape, on one core.
 
     Raises:
         ValueError: no axis at all.
@@ -68,7 +68,7 @@ def merged(features: Named, known: Sequence[Shape | None], given: Sequence[Shape
 
 
 def fits(old: Shape, new: Shape) -> bool:
-    """Whether an input that makes the shape `new` can fill `old`; a row of ragged samples may fill several axes."""
+    """Tell whether an input of shape `new` can fill `old`; a row of ragged samples may fill several axes."""
     if len(new) in (1, 2) and len(old) > len(new):
         return True
     return len(old) == len(new) and all(a == b or not a or not b for a, b in zip(old, new, strict=True))
@@ -101,14 +101,14 @@ def _shapes_in(given: Any) -> list[Shape]:
 
 
 class Written(NamedTuple):
-    """How the ids of a feature are written, and the shape that says so: None where it does not."""
+    """The format of a feature's ids, and the shape that implies it: None where none does."""
 
     kind: str  # dense, rows (a list for each sample), lists (nested deeper), sparse or ragged
     shape: Shape
 
 
 def written(values: Any, path: str) -> Written:
-    """What `ids_of` will read.
+    """The input that `ids_of` will read.
 
     Raises:
         ValueError: dense ids with several for each sample, sparse ones without an axis for them, a single number.

@@ -1,4 +1,4 @@
-"""What a table holds before the first step."""
+"""The content of a table before the first step."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def initial_values(initializer: Initializer, shape: tuple[int, int], name: str) 
 
 
 def _takes_dtype(initializer: Initializer) -> bool:
-    """Whether the initializer wants a dtype beside the shape; those that cannot tell are given one."""
+    """Tell whether the initializer takes a dtype beside the shape; one that can't tell gets a dtype."""
     try:
         parameters = inspect.signature(initializer).parameters
     except (TypeError, ValueError):

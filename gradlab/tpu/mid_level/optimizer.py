@@ -1,4 +1,4 @@
-"""What all optimizers of tables have in common."""
+"""The common part of all optimizers of tables."""
 
 from __future__ import annotations
 
@@ -44,8 +44,7 @@ class Optimizer:
         low_dimensional_packing_status: a layout in memory, without effect on any number.
 
     Raises:
-        ValueError: `clipvalue` without accumulation, or with more than two limits; what is no function where one must
-            be.
+        ValueError: `clipvalue` without accumulation, or with more than two limits; not a function where one must be.
         TypeError: `clipvalue` is neither a number nor a tuple.
 
     Source: classes of `tf.tpu.experimental.embedding`, TensorFlow 2.21 (2026).
@@ -104,13 +103,13 @@ class Optimizer:
 
     @property
     def slot_initializers(self) -> tuple[Initializer, ...]:
-        """What each slot begins as, in the order of `slot_names`."""
+        """The initial value of each slot, in the order of `slot_names`."""
         rule = self.rule
         return tuple(Constant(getattr(rule, s) if isinstance(s, str) else s) for s in rule.slots.values())
 
     @property
     def functions(self) -> list[Callable[[], float]]:
-        """What is asked at every step."""
+        """The hyperparameters that are read at every step."""
         return [self.learning_rate] if callable(self.learning_rate) else []
 
     def message(self) -> OptimizationParameters:

@@ -21,7 +21,7 @@ from .table_set import TableSet, Variables
 
 
 def serving_embedding_lookup(inputs: Any, weights: Any, tables: Mapping[TableConfig, Any], feature_config: Any) -> Any:
-    """What `TPUEmbedding` looks up, as a pure function of the tables that JAX can differentiate.
+    """Look up as `TPUEmbedding` does, as a pure function of the tables that JAX can differentiate.
 
     Args:
         inputs: ids of features, nested like them, or some of a dict, or the first of a list or tuple: dense (of any
@@ -71,7 +71,7 @@ class TPUEmbeddingForServing(TableSet):
         seed: of the tables without an initializer.
 
     Raises:
-        ValueError: two tables of one name, an optimizer of another kind, what is no FeatureConfig.
+        ValueError: two tables of one name, an optimizer of another kind, not a FeatureConfig.
 
     Source: `tf.tpu.experimental.embedding.TPUEmbeddingForServing`, TensorFlow 2.21 (2026).
 

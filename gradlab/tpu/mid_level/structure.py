@@ -13,7 +13,7 @@ Path = tuple[Any, ...]
 
 
 def leaves(structure: Any) -> list[tuple[str, Any]]:
-    """What stands at the ends, each with its keys joined by '/'.
+    """The leaves, each with its keys joined by '/'.
 
     >>> leaves({"b": [1, 2], "a": 3})
     [('a', 3), ('b/0', 1), ('b/1', 2)]
@@ -22,7 +22,7 @@ def leaves(structure: Any) -> list[tuple[str, Any]]:
 
 
 def leaves_like(structure: Any, given: Any, what: str) -> list[Any]:
-    """What `given` has where `structure` ends; that may be nested itself.
+    """The parts of `given` at the leaves of `structure`; they may be nested themselves.
 
     Raises:
         TypeError: another kind of container. Names the place.
@@ -45,7 +45,7 @@ def packed_like(structure: Any, flat: Sequence[Any]) -> Any:
 
 
 def leaves_by_path(structure: Any, given: Any, what: str) -> dict[str, Any]:
-    """What stands in `given` where `structure` ends, by path; of dicts some keys may be missing, of sequences the last.
+    """The parts of `given` at the leaves of `structure`, by path; dicts may lack keys, sequences their end.
 
     Raises:
         ValueError: another kind of container, or a key that the structure does not have. It names the place.
@@ -57,7 +57,7 @@ def leaves_by_path(structure: Any, given: Any, what: str) -> dict[str, Any]:
 
 
 def packed_by_path(structure: Any, given: Any, found: Mapping[str, Any]) -> Any:
-    """What was found arranged like `given`, whose leaves `leaves_by_path` gave."""
+    """Arrange the results like `given`, whose leaves `leaves_by_path` returned."""
     return _replaced(structure, given, (), found)
 
 

@@ -1,4 +1,4 @@
-"""What a user says about tables and features."""
+"""The user's configuration of tables and features."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class FeatureConfig:
         name: what errors call it, and the configuration.
 
     Raises:
-        ValueError: another type of table, a length that is no integer from 0, `validate_weights_and_indices` that is
+        ValueError: another type of table, a length that isn't an integer from 0, `validate_weights_and_indices` that is
             no bool, a negative size. TypeError: sizes that are no integers.
 
     Source: `tf.tpu.experimental.embedding.FeatureConfig`, TensorFlow 2.21 (2026).
@@ -154,7 +154,7 @@ class FeatureConfig:
 
     @property
     def is_sequence(self) -> bool:
-        """Whether its ids stand in a row; an output shape takes precedence."""
+        """Tell whether the ids form a sequence; an output shape takes precedence."""
         return self.max_sequence_length > 0 and self.output_shape is None
 
     def __repr__(self) -> str:
@@ -179,7 +179,7 @@ def shape_of(given: Any) -> Shape:
 
 
 def _check_count(name: str, given: Any, least: int) -> None:
-    """As TensorFlow, which takes no integers of NumPy here."""
+    """Check like TensorFlow, which accepts no NumPy integers here."""
     if not isinstance(given, int) or given < least:
         raise ValueError(f"{name} must be an integer of at least {least}, got {given!r}")
 

@@ -31,7 +31,7 @@ def adopt_tables(
     """The tables by first use, each with a name and an optimizer from now on.
 
     Raises:
-        ValueError: what is no FeatureConfig; no optimizer where there must be one, or one of another kind; two tables
+        ValueError: not a FeatureConfig; no optimizer where there must be one, or one of another kind; two tables
             of one name. No table is changed.
     """
     for path, f in features:
@@ -82,7 +82,7 @@ def _slots(table: TableConfig, optimizer: Optimizer, parameters: np.ndarray) -> 
 
 
 def names_of(table: TableConfig) -> list[str]:
-    """What a table is called by, and its slots."""
+    """The names of a table and its slots."""
     return ["parameters", *(table.optimizer.slot_names if table.optimizer else ())]
 
 
@@ -206,7 +206,7 @@ class TableSet:
         self.load(variables)
 
     def _nbytes(self) -> int:
-        """What the tables and their slots take as float32."""
+        """The bytes of the tables and their slots as float32."""
         return sum(4 * t.vocabulary_size * t.dim * len(names_of(t)) for t in self._tables)
 
     def _sizes(self) -> list[int]:

@@ -21,7 +21,7 @@ def place_batch(plan: Plan, placement: Placement, batch: Batch, sizes: Sizes | N
     """The batch arranged for the devices that hold the rows, and put on them.
 
     Every core asks each device for as many ids, so that they can be exchanged in one all-to-all; parts are filled up
-    with an id that is no row. Where several processes run, each brings the cores of its own devices, and all agree on
+    with an id that isn't a row. Where several processes run, each brings the cores of its own devices, and all agree on
     the lengths by a small all-gather.
 
     Args:
@@ -137,7 +137,7 @@ def _placed(placement: OnMesh, rows: int, t: Lookups, cores: int, samples: int, 
 
 
 def traffic(plan: Plan, batch: Batch, devices: int | None = None, strategy: Strategy = "div") -> np.ndarray:
-    """How many distinct ids each device asks of each other for a batch; no mesh is needed to know it.
+    """The number of distinct ids that each device requests from each other for a batch; it needs no mesh.
 
     As many rows come back for the activations, and as many sums go the same way with the gradients.
 

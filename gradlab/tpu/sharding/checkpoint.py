@@ -180,7 +180,7 @@ def _pending(plan: Plan, content: dict[str, Any], shards: list[ShardReader]) -> 
 
 
 def _mark(placement: Placement) -> str:
-    """What tells this save from another of its number; the same in all processes."""
+    """A value that distinguishes this save from others of its number; the same in all processes."""
     drawn: Any = np.uint32(secrets.randbits(32))
     if isinstance(placement, OnMesh) and placement.mesh.is_multi_process:
         from jax.experimental.multihost_utils import broadcast_one_to_all

@@ -34,7 +34,7 @@ def shard_names(number: int, mark: str, count: int) -> list[str]:
 
 
 def block_rows(width: int) -> int:
-    """How many float32 rows stand in a block."""
+    """The number of float32 rows in a block."""
     return max(1, BLOCK // (4 * width))
 
 
@@ -127,7 +127,7 @@ def write_manifest(folder: Path, content: Mapping[str, Any]) -> None:
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """What is saved in a folder: the fields that `checkpoint` writes, and its "version".
+    """The manifest of a saved folder: the fields that `checkpoint` writes, and its "version".
 
     Raises:
         FileNotFoundError: nothing is. DataLossError: the manifest is damaged, or names other files than its own.
@@ -167,7 +167,7 @@ def _check_fields(content: Mapping[str, Any]) -> None:
 
 
 def _left(folder: Path, earlier: Collection[str], own: Collection[str]) -> Iterator[Path]:
-    """What no manifest will name again: a save that goes on at the same time keeps its shards."""
+    """Files that no manifest will name again: a save that runs at the same time keeps its shards."""
     for path in folder.glob("shard-*.npz*"):
         with suppress(FileNotFoundError):
             forgotten = time.time() - path.stat().st_mtime > FORGOTTEN

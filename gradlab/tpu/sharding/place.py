@@ -128,7 +128,7 @@ def checked(table: Table, read: Initializer) -> Initializer:
 
 
 def _slots(placement: OnMesh, table: Table, w: Array) -> tuple[Array, ...]:
-    """What the rule starts with, made on the device of each shard of w."""
+    """The initial slots of the rule, made on the device of each shard of w."""
     made = []
     for shard in cast(jax.Array, w).addressable_shards:
         with jax.default_device(shard.device):

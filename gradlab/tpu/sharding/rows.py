@@ -84,7 +84,7 @@ def arranged(ids: np.ndarray, owners: np.ndarray, parts: int, length: int) -> tu
 
 
 def longest(ids: np.ndarray, owners: np.ndarray) -> int:
-    """How many of the ids the busiest owner has."""
+    """The number of ids of the busiest owner."""
     return int(np.bincount(owners[ids != OUTSIDE], minlength=1).max())
 
 

@@ -1,4 +1,4 @@
-"""What the host hands to the SparseCores: coordinate buffers with a pointer to the end of every partition."""
+"""The host's input to the SparseCores: coordinate buffers with a pointer to the end of every partition."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Buffers(NamedTuple):
     written: np.ndarray
 
     def kinds(self) -> np.ndarray:
-        """What each place holds: "lookup", "padding" or "unwritten".
+        """The content of each place: "lookup", "padding" or "unwritten".
 
         >>> ids, written = np.array([[3, PADDING, PADDING]]), np.array([[True, True, False]])
         >>> Buffers(None, ids, ids, ids, written).kinds().tolist()
@@ -43,7 +43,7 @@ class Buffers(NamedTuple):
 
 
 class Read(NamedTuple):
-    """What stands in the buffers of a stack: who looks up, in which minibatch, where, for which sample, how much."""
+    """The content of a stack's buffers: core, minibatch, place, sample, and gain of each lookup."""
 
     sparse_cores: np.ndarray
     minibatches: np.ndarray
@@ -68,7 +68,7 @@ def static_size(limits: Limits, layout: Layout, minibatching: bool = False) -> i
 
 
 class Sizes(NamedTuple):
-    """Where the partitions of every segment (a SparseCore's minibatch) begin and end, counted from its own begin."""
+    """The begin and the end of the partitions in every segment (a SparseCore's minibatch), from its own begin."""
 
     starts: np.ndarray
     ends: np.ndarray
@@ -133,7 +133,7 @@ def fill(
 def _begins(
     totals: np.ndarray, layout: Layout, size: int, minibatches: int, shared: bool
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Where each segment begins in the buffers of its core, and where its room ends."""
+    """The begin of each segment in the buffers of its core, and the end of its room."""
     if shared:
         own = totals.reshape(layout.cores, -1)
         begins = np.minimum(np.cumsum(own, 1) - own, size).ravel()

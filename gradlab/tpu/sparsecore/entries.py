@@ -27,7 +27,7 @@ class Entries(NamedTuple):
 
 
 class Span(NamedTuple):
-    """Where samples of a feature stand on every SparseCore: `size` from `start` on; `place` is that of its table."""
+    """The place of a feature's samples on every SparseCore: `size` from `start` on; `place` is that of its table."""
 
     feature: int
     place: int
@@ -36,7 +36,7 @@ class Span(NamedTuple):
 
 
 def spans(plan: Plan, layout: Layout, stack: Stack) -> list[Span]:
-    """Where the features of a stack stand, in the order of the plan.
+    """The places of a stack's features, in the order of the plan.
 
     Raises:
         ValueError: the samples of a feature cannot be dealt out evenly; it names the feature.
@@ -90,7 +90,7 @@ def _asked(feature: Feature, table: Table, given: Ids, plan: Plan) -> tuple[np.n
 
 
 def _passed(feature: Feature, table: Table, given: Ids, plan: Plan) -> tuple[np.ndarray, ...]:
-    """As `_asked`, with the ids that were given: their numbers take the place of ids that are always inside."""
+    """Like `_asked`, with the given ids: their numbers replace ids that are always inside."""
     ids: Any = np.asarray(given.ids)
     numbers = given._replace(ids=np.arange(ids.size))
     samples, which, gains = _asked(feature, dataclasses.replace(table, rows=max(ids.size, 1)), numbers, plan)

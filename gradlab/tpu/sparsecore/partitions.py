@@ -15,7 +15,7 @@ BUCKETS = 64
 
 
 class Limits(NamedTuple):
-    """How many lookups, and how many different rows, one SparseCore may ask of one partition at a time.
+    """The largest number of lookups, and of distinct rows, that a SparseCore requests from a partition at a time.
 
     A (sample, row) pair counts once however often a sample names the row. The defaults are those of jax-tpu-embedding
     0.1.0 (2026), TableSpec.

@@ -26,7 +26,7 @@ Kept = tuple[np.ndarray, np.ndarray]
 
 @dataclass(frozen=True)
 class Host:
-    """How batches are split and what happens beyond the limits."""
+    """Settings of how batches are split, and of ids beyond the limits."""
 
     layout: Layout
     limits: Mapping[str, Limits | None]
@@ -84,7 +84,7 @@ class Host:
 
 
 def by_stack(layout: Layout, given: Mapping[str, T] | T | None) -> dict[str, T | None]:
-    """What was given for every stack, or by name, by name."""
+    """Values by stack name, from one value for every stack or from values by name."""
     names = [s.name for s in layout.stacks]
     if not isinstance(given, Mapping):
         return dict.fromkeys(names, given)
@@ -112,7 +112,7 @@ def batch_of(plan: Plan, layout: Layout, reads: Mapping[str, Read]) -> Batch:
 
 
 def _start(plan: Plan, span: Span) -> int:
-    """Where the feature's samples begin among those of its table."""
+    """The first of the feature's samples among those of its table."""
     table = plan.features[span.feature].table
     return sum(plan.features[k].samples for k in plan.features_of(table) if k < span.feature)
 

@@ -32,7 +32,7 @@ class Unplaced(NamedTuple):
 
 @dataclass(frozen=True)
 class Place:
-    """Where a table lies: its row r is on SparseCore `shard`, at `position` there.
+    """The place of a table: its row r is on SparseCore `shard`, at `position` there.
 
     shard = (r + rotation) mod shards,    position = offset + r div shards
     """

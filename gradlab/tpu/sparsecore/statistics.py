@@ -1,4 +1,4 @@
-"""How full the partitions are: what a batch asks of each, against the limits."""
+"""The load of the partitions: the demand of a batch on each, against the limits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .stacking import Layout, Stack, padded
 
 
 class PartitionStatistics(NamedTuple):
-    """What a batch asks of the partitions of one stack, before anything is dropped.
+    """The demand of a batch on the partitions of one stack, before anything is dropped.
 
     ids, unique_ids: (SparseCores, partitions), lookups after merging and different rows among them.
     dropped: (tables, partitions), given ids beyond the limits; cut: the same, lookups beyond the end of the buffers.

@@ -1,4 +1,4 @@
-"""What TensorFlow's SparseCore class makes of a plan: some of it is refused, some of it is not read."""
+"""TensorFlow's SparseCore class for a plan: which parts it refuses, and which it doesn't read."""
 
 from __future__ import annotations
 

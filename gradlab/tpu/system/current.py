@@ -92,7 +92,7 @@ def current_system() -> System:
 
 
 def is_initialized() -> bool:
-    """Whether a system is running."""
+    """Tell whether a system is running."""
     return bool(_current)
 
 

@@ -1,4 +1,4 @@
-"""What the enqueue operations are given, as the ids of the plan's features."""
+"""The arguments of the enqueue operations, as the ids of the plan's features."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def _of_shape(feature: Feature, given: Input) -> Ids:
 
 
 def _indices(feature: Feature, given: Input, ids: np.ndarray) -> np.ndarray:
-    """Where the ids go: sequences by element, place and 0, everything else as it is written."""
+    """The destination of the ids: sequences by element, place and 0, everything else as it is written."""
     where, axes = np.asarray(given.where), len(feature.shape)
     if where.size == 0 and ids.size == 0:
         return np.zeros((0, axes + 1), np.int64)

@@ -1,4 +1,4 @@
-"""What goes between a system and its replicas: their shares of arrays, and checks of what comes back."""
+"""The exchange between a system and its replicas: their shares of arrays, and checks of the results."""
 
 from __future__ import annotations
 

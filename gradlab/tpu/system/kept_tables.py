@@ -195,7 +195,7 @@ class KeptTables:
             self._state = _flush(*self._parts())
 
     def _parts(self) -> tuple[Any, State]:
-        """What is written in place, and the rest."""
+        """The tables that are written in place, and the others."""
         s = self._state
         return (s.tables, s.slots), dataclasses.replace(s, tables=(), slots=())
 

@@ -1,4 +1,4 @@
-"""A TPU system that is no TPU: tables that live between operations, and what each operation does to them."""
+"""A TPU system that isn't a TPU: tables that live between operations, and what each operation does to them."""
 
 from __future__ import annotations
 
@@ -199,7 +199,7 @@ class System:
             return self._tables.copy()
 
     def deduplication_data(self, replica: int | None = None) -> Dedup:
-        """What the current replica received, or would receive; FailedPreconditionError if not all have enqueued."""
+        """The current replica's batch, received or due; FailedPreconditionError if not all have enqueued."""
         with self._turns.turn():
             if self._turns.now.batch is None:
                 raise FailedPreconditionError(self._turns.who_misses())
@@ -215,13 +215,13 @@ class System:
         self._turns.close()
 
     def is_configured_by(self, config: Any) -> bool:
-        """Whether a configuration is this system's, as bytes or as a message. An empty one says nothing against it."""
+        """Tell whether a configuration is this system's, as bytes or as a message. An empty one fits every system."""
         own = self.config.SerializeToString(deterministic=True)
         return not config or config == own or parse(config).SerializeToString(deterministic=True) == own
 
     @property
     def replicas(self) -> int:
-        """How many replicas; with SPMD sharding each has several cores."""
+        """The number of replicas; with SPMD sharding each has several cores."""
         return self._turns.replicas
 
     def _batch(self, plan: Plan, step: Step, new: Mapping[int, Given]) -> Any:

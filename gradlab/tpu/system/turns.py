@@ -62,7 +62,7 @@ def current_replica() -> int | None:
 
 
 def patience() -> float | None:
-    """How long operations here wait for other replicas."""
+    """The time that operations here wait for other replicas."""
     return _patience.get()
 
 
@@ -73,7 +73,7 @@ _MODES = {"train": TRAIN, "training": TRAIN, INFERENCE: INFERENCE, BACKWARD: BAC
 
 
 class Stage(Enum):
-    """How far a replica is; in words, what it has done."""
+    """The progress of a replica; in words, the operations it has done."""
 
     NOTHING = "received nothing"
     DEDUPLICATED = "received deduplication data, but no activations"
@@ -127,13 +127,13 @@ class Step:
 
 
 def configured_mode(config: TPUEmbeddingConfiguration) -> str:
-    """What the batches of a configuration are for."""
+    """The mode of the batches of a configuration."""
     modes = {TPUEmbeddingConfiguration.TRAINING: TRAIN, TPUEmbeddingConfiguration.INFERENCE: INFERENCE}
     return modes.get(config.mode, BACKWARD)
 
 
 def mode_of(override: Any, configured: str) -> str:
-    """What a batch is for: the configuration's mode, or what `mode_override` says instead.
+    """The mode of a batch: the configuration's, or that of `mode_override`.
 
     Raises:
         InvalidArgumentError: an unknown mode.
