@@ -25,7 +25,7 @@ FOLLOWERS = object()  # whose id is the place in a memo of copy.deepcopy where `
 if TYPE_CHECKING:
 
     class _Operators:
-        """The mixin's method, which NumPy leaves untyped."""
+        """The operators of the mixin, which NumPy leaves untyped."""
 
         def _unary(self) -> Array: ...
         def _binary(self, other: Any) -> Array: ...
@@ -273,7 +273,7 @@ class Collection:
         run()
 
     def fetch(self, run: Callable[[], Any], name: str) -> Any:
-        """Like `_update`, for an update with a result, which is returned."""
+        """Run an update that has a result, and return it."""
         return run()
 
 

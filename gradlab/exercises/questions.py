@@ -37,7 +37,7 @@ class Feedback:
 
     @property
     def standing(self) -> str:
-        """The call of `progress` at the start."""
+        """The former name of `progress`."""
         return self.progress
 
     def __repr__(self) -> str:

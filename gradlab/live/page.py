@@ -173,7 +173,7 @@ def packed(states: Iterable[Recorded]) -> bytes:
 
 
 def _setup(figure: FigureState, grid: Grid) -> dict[str, Any]:
-    """The first message to a view, without the parts that don't move."""
+    """The first message to a view, without controls that the page can't move."""
     message, _ = figure.setup(RATIO, dark=False)
     message["controls"] = grid.specs()
     message["presets"] = [preset for preset in message["presets"] if grid.holds(preset["values"])]
@@ -184,7 +184,7 @@ def _setup(figure: FigureState, grid: Grid) -> dict[str, Any]:
 
 
 def _free(area: dict[str, Any], grid: Grid) -> dict[str, Any] | None:
-    """The control that a drag area can still move; None if there isn't one."""
+    """A drag area with the controls that the page can move; None if there are none."""
     ways = {way: area[way] if area[way] and area[way]["name"] in grid.values else None for way in ("x", "y")}
     return area | ways if any(ways.values()) else None
 

@@ -104,7 +104,7 @@ class OneDevice:
         return function(*arguments)
 
     def to_owners(self, x: Array, cores: int) -> Array:
-        """The sums that the cores send to the holders of the rows."""
+        """The cores' sums, sent to the owners of the rows."""
         return x
 
     def to_cores(self, x: Array, cores: int) -> Array:

@@ -76,5 +76,5 @@ class StepRecord:
 
     @property
     def applied(self) -> Sent | None:
-        """The movement of rows in this step; None for the first step of a pipelined plan."""
+        """The gradients that moved rows in this step; None for the first step of a pipelined plan."""
         return self.late if self.plan.pipelined else self.sent

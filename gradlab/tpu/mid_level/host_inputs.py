@@ -24,7 +24,7 @@ Named = Sequence[tuple[str, FeatureConfig]]
 
 
 def output_shape(feature: FeatureConfig, given: Shape, path: str) -> Shape:
-    """Convert an input of this shape, on one core.
+    """The shape of the activations of an input of this shape, on one core.
 
     Raises:
         ValueError: no axis at all.
@@ -108,7 +108,7 @@ class Written(NamedTuple):
 
 
 def written(values: Any, path: str) -> Written:
-    """The input that `ids_of` will read.
+    """The format and the shape of an input, for `ids_of`.
 
     Raises:
         ValueError: dense ids with several for each sample, sparse ones without an axis for them, a single number.
