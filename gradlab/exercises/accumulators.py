@@ -23,13 +23,13 @@ divisor = Choice(
 )
 
 forgotten = Choice(
-    "What happens to whoever never passes a local_step?",
+    "What happens if a worker never passes local_step?",
     a=(False, "It is for the first round. What is the accumulator's step after the first take?"),
-    b=(False, "No error: a stale gradient is dropped without a word."),
+    b=(False, "There is no error: a stale gradient is dropped silently."),
     c=(
         True,
-        "local_step stays 0, the accumulator's step is 1 after the first take, and 0 < 1: everything is "
-        "dropped, in silence, and the next take waits for ever.",
+        "local_step stays 0, the accumulator's step is 1 after the first take, and 0 < 1: every gradient is "
+        "silently dropped, and the next take waits forever.",
     ),
 )
 
@@ -75,9 +75,15 @@ mean = Coded(
             lambda grads, steps, step: _mean_of([g for g, s in zip(grads, steps, strict=True) if s <= step]),
             "The other way round: those are the old ones.",
         ),
+        (
+            lambda grads, steps, step: (
+                sum(g for g, s in zip(grads, steps, strict=True) if s > step) / sum(s > step for s in steps)
+            ),
+            "No gradient is accepted, so the sum is divided by 0. A local step equal to the accumulator's is accepted.",
+        ),
     ),
     otherwise=lambda got, grads, local_steps, step: (
-        f"Kept are those with a local step of {step} or more; divide their sum by how many they are."
+        f"Accept the gradients with a local step of at least {step}, and divide their sum by their number."
     ),
     done="It agrees on 3 cases, with steps from the past and from the future.",
 )
@@ -128,7 +134,11 @@ row_mean = Coded(
             "That divides every row by the number of gradients, as a dense accumulator does. Here each row counts for "
             "itself.",
         ),
-        (_last_wins, "A row that comes again is overwritten. Add it."),
+        (_last_wins, "A row that occurs again is overwritten. Add it."),
+        (
+            lambda i, v, rows: _sums(i, v, rows)[0] / _sums(i, v, rows)[1],
+            "A row that no gradient contains is 0/0 here. It is 0 in TensorFlow.",
+        ),
     ),
     otherwise=lambda got, indices, values, rows: (
         "For every row: the sum of its values, divided by the number of gradients that hold it; 0 where none does."

@@ -117,6 +117,7 @@ class Coded:
         otherwise: the hint for any other wrong result, from the result and the arguments.
         done: what to say in the end.
         show: how a result that differs is shown beside the wanted one.
+        keeps: whether the function must leave its arguments as they are.
     """
 
     question: str
@@ -126,6 +127,7 @@ class Coded:
     otherwise: Callable[..., str]
     done: str
     show: Show = field(default_factory=bars)
+    keeps: bool = False
 
     def __call__(self, answer: Any) -> Feedback:
         if said := no_function(answer):
@@ -139,26 +141,28 @@ class Coded:
 
     def _wrong(self, answer: Callable[..., Any], case: Mapping[str, Any]) -> tuple[str, Difference | None] | None:
         """Return what is wrong with an answer in one case, in words and as a picture; nothing if it is right."""
-        wanted = _like([], _called(self.right, case))
+        wanted, arguments = _like([], _called(self.right, copy.deepcopy(case))), copy.deepcopy(dict(case))
         try:
-            given = _called(answer, case)
+            given = _called(answer, arguments)
         except Exception as error:
             hint = next((hint for mistake, hint in self.mistakes if _raises(mistake, case, type(error))), "")
             return f"raises {type(error).__name__}: {error}{hint and f'. {hint}'}", None
         if given is None:
-            return "gives None; is there a return?", None
+            return "returns None; did you forget `return`?", None
         got = _like(wanted, given)
         if _same(got, wanted):
-            return None
+            changed = next((name for name in case if not _unchanged(arguments[name], case[name])), "")
+            said = f"returns the right result, but changes `{changed}`. Leave it as it is: return new arrays."
+            return (said, None) if changed and self.keeps else None
         hints = (hint for mistake, hint in self.mistakes if _same(got, _given(mistake, case, wanted)))
         hint = next(hints, "")
         if _form(got) != _form(wanted):
-            said = f"gives {_shown(got)}. {hint}" if hint else f"gives {given!r}. The result must be {_form(wanted)}."
-            return said, None if got is None else shapes(wanted, got)
+            said = f"{_shown(got)}. {hint}" if hint else f"{given!r}. The result must be {_form(wanted)}."
+            return f"returns {said}", None if got is None else shapes(wanted, got)
         with quiet():
             picture = self.show(wanted, got, case, answer)
         seen = given if getattr(given, "dtype", "") == "bool" else got  # True and False, not 1.0 and 0.0
-        return f"gives {_shown(seen)}. {hint or self.otherwise(got, **case)}", picture
+        return f"returns {_shown(seen)}. {hint or self.otherwise(got, **case)}", picture
 
 
 def norm_of(tensors: Any) -> float:
@@ -176,13 +180,20 @@ def quiet() -> Iterator[None]:
 
 def _called(function: Callable[..., Any], case: Mapping[str, Any]) -> Any:
     with quiet():
-        return function(*copy.deepcopy(list(case.values())))
+        return function(*case.values())
+
+
+def _unchanged(after: Any, before: Any) -> bool:
+    """Tell whether an argument is what it was: an array, a number, or a list of arrays and None."""
+    if isinstance(before, list):
+        return isinstance(after, list) and len(after) == len(before) and all(map(_unchanged, after, before))
+    return np.array_equal(after, before)
 
 
 def _raises(mistake: Callable[..., Any], case: Mapping[str, Any], kind: type[Exception]) -> bool:
     """Tell whether it fails in the same way as the answer."""
     try:
-        _called(mistake, case)
+        _called(mistake, copy.deepcopy(case))
     except Exception as error:
         return type(error) is kind
     return False
@@ -191,7 +202,7 @@ def _raises(mistake: Callable[..., Any], case: Mapping[str, Any], kind: type[Exc
 def _given(mistake: Callable[..., Any], case: Mapping[str, Any], wanted: Any) -> Any:
     """Its result, in the form that is wanted; None if it raises."""
     try:
-        return _like(wanted, _called(mistake, case))
+        return _like(wanted, _called(mistake, copy.deepcopy(case)))
     except Exception:
         return None
 

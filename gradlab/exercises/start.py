@@ -25,9 +25,9 @@ units = Choice(
     a=(False, "That is so for Adagrad, which divides by the size of the gradients. What does plain descent divide by?"),
     b=(
         True,
-        "The gradient of 10 * loss is ten times as long, and the step is lr * g: who scales a loss scales its steps.",
+        "The gradient of 10 * loss is 10 times as large, and the step is lr * g: scaling the loss scales the step.",
     ),
-    c=(False, "The gradient of 10 * loss is 10 times the gradient, wherever the weights are."),
+    c=(False, "The gradient of 10 * loss is 10 times the gradient, whatever the weights are."),
 )
 
 Arrays = Sequence[np.ndarray]
@@ -48,6 +48,13 @@ def _each(move: Callable[[Any, Any], Any], none: Callable[[Any], Any] = lambda w
         return [none(w) if g is None else move(w, lr * g) for w, g in zip(weights, grads, strict=True)]
 
     return step
+
+
+def _in_place(weights: Arrays, grads: Sequence[Any], lr: float) -> Arrays:
+    for w, g in zip(weights, grads, strict=True):
+        if g is not None:
+            w -= lr * g
+    return weights
 
 
 def _kept(weights: Arrays, grads: Sequence[Any], lr: float) -> list[np.ndarray]:
@@ -76,11 +83,17 @@ descent = Coded(
         (_kept, "The weight without a gradient is gone: one weight comes back for each that went in."),
         (
             _each(lambda w, move: w - move, none=lambda w: 0 * w),
-            "The weight without a gradient became 0. None says that nothing is known of it: it stays.",
+            "The weight without a gradient became 0. None means that the loss doesn't depend on it: it stays.",
         ),
+        (
+            lambda weights, grads, lr: [w - lr * (g or 0) for w, g in zip(weights, grads, strict=True)],
+            "`g or 0` asks whether an array is true or false. Ask `g is None` instead.",
+        ),
+        (_in_place, "Leave it as it is: return new arrays."),
     ),
-    otherwise=lambda got, weights, grads, lr: f"Each weight goes by {number(lr)} times its gradient, against it.",
+    otherwise=lambda got, weights, grads, lr: f"Each weight moves against its gradient, by {number(lr)} times it.",
     done="It agrees with gradient descent on 2 cases, a weight without a gradient among them.",
+    keeps=True,
 )
 
 norm = Coded(
@@ -102,8 +115,15 @@ norm = Coded(
             "That is the root of the mean square. A norm adds the squares up and divides by nothing.",
         ),
         (lambda grads: [norm_of([g]) for g in grads], "That is a norm for each. One number belongs to all of them."),
+        (lambda grads: 0.0, "Begin with one gradient of two entries, the sides of a right triangle: how long is it?"),
+        (
+            lambda grads: np.linalg.norm(grads),
+            "The gradients have different shapes, so they don't fit in one array. Take them one by one.",
+        ),
     ),
-    otherwise=lambda got, grads: "Square every entry of every gradient, add all of them, and take one root in the end.",
+    otherwise=lambda got, grads: (
+        "Try one gradient of two entries, the sides of a right triangle. How do further entries count, and arrays?"
+    ),
     done="It agrees on 3 cases. This one number is what gl.clip_by_global_norm compares with its limit.",
 )
 
@@ -112,7 +132,7 @@ class Reader(Prediction):
     """What share of new lines does a model get right after so many steps?"""
 
     name, label = "start.reader", "Predict how fast the reader learns"
-    question = "Of lines it has not seen, what share does the reader get right?"
+    question = "What is the reader's accuracy on lines that it was not trained on?"
     x = Quantity("step", "", 1.0, 256.0, "log", ticks=(1, 4, 16, 64, 256))
     y, step = Quantity("lines with the right topic", "%", 0.0, 100.0, ticks=(0, 25, 50, 75, 100)), 1.0
     at = (1.0, 4.0, 16.0, 64.0, 256.0)
@@ -130,9 +150,9 @@ class Reader(Prediction):
         if guess[-1] < guess[0]:
             return "It learns, so the curve rises."
         if guess[0] < 13:
-            return "Whoever guesses gets one line in eight, and whoever names the longest topic for all, one in four."
+            return "A random guess gets one line in eight, and always naming the largest topic gets one in four."
         if guess[-1] > 85:
-            return "Some lines hold no word that tells: four in ten are still wrong after 256 steps."
+            return "Some lines contain no informative word: four in ten are still wrong after 256 steps."
         if guess[2] > 60:
-            return "Not that soon. Frequent words come first and tell little; the words that tell are rare."
-        return "Quick, then slow: the words that tell a topic are rare, and each has to come by."
+            return "Not that soon. Frequent words are learned first and say little; informative words are rare."
+        return "Fast, then slow: the words that are typical of a topic are rare, and each must occur first."

@@ -206,7 +206,7 @@ def _on_none(rows: Sequence[Any]) -> str:
 def _no_pairs(given: Any) -> str:
     """Return what is wrong with an answer that isn't a list of pairs."""
     if given is None:
-        return "it gives None; is there a return?"
+        return "it returns None; did you forget `return`?"
     if isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], list) and np.ndim(given[1]) == 0:
         return "that is what clip_by_global_norm gives: the tensors and the norm. Join the tensors to their variables."
     if not isinstance(given, list | tuple) or not all(isinstance(p, list | tuple) and len(p) == 2 for p in given):

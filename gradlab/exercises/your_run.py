@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -75,11 +77,30 @@ def _percentile(norms: np.ndarray, percentile: float) -> Any:
     return np.percentile(norms[np.isfinite(norms) & (norms > 0)], percentile)
 
 
+# Where a percentile stands in the sorted norms, as people write it.
+PLACES: tuple[Callable[[int, float], int], ...] = (
+    lambda count, p: int(count * p / 100),
+    lambda count, p: int((count - 1) * p / 100),
+    lambda count, p: round((count - 1) * p / 100),
+    lambda count, p: math.ceil((count - 1) * p / 100),
+)
+
+
+def _picked(place: Callable[[int, float], int], every: bool = False) -> Callable[[np.ndarray, float], Any]:
+    """One of the norms, by its place; of `every` norm, or of those that are finite and above 0."""
+
+    def picked(norms: np.ndarray, percentile: float) -> Any:
+        norms = np.sort(norms if every else norms[np.isfinite(norms) & (norms > 0)])
+        return norms[min(place(len(norms), percentile), len(norms) - 1)]
+
+    return picked
+
+
 suggest = Coded(
     question="Write a suggestion for a limit: a percentile of the norms that are finite and not 0.",
     cases=[
         {"norms": np.array([4.0, 1.0, 2.0, 3.0, 7.0]), "percentile": 75.0},
-        {"norms": np.array([2.0, INF, 1.0, 8.0, NAN, 6.0]), "percentile": 50.0},
+        {"norms": np.array([2.0, INF, 1.0, 8.0, NAN, 7.0]), "percentile": 60.0},
         {"norms": np.array([0.0, 0.0, 3.0, 7.0, 0.0, 4.0]), "percentile": 90.0},
     ],
     right=_percentile,
@@ -104,6 +125,8 @@ suggest = Coded(
             lambda norms, percentile: _percentile(norms, percentile / 100),
             "np.percentile takes 0 to 100, np.quantile 0 to 1.",
         ),
+        *((_picked(place), "That is one of the norms. np.percentile interpolates between two.") for place in PLACES),
+        *((_picked(place, every=True), "That sorts all norms, NaN, Inf, and 0 included.") for place in PLACES),
     ),
     otherwise=lambda got, norms, percentile: (
         f"Keep the norms that are finite and above 0, and give their {number(percentile)}th percentile."

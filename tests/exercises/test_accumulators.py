@@ -45,7 +45,7 @@ def test_right_answers_and_what_the_accumulators_themselves_say(name: str, answe
     ("name", "answer", "hint"),
     [
         ("accumulators.divisor", "a", "one sum and a count"),
-        ("accumulators.forgotten", "b", "dropped without a word"),
+        ("accumulators.forgotten", "b", "dropped silently"),
         ("accumulators.sparse_rows", None, "Write your guess first"),
         ("accumulators.mean", lambda grads, steps, step: grads[0] * 0, "divide their sum"),
         ("accumulators.row_mean", lambda i, v, rows: np.ones(rows), "For every row"),

@@ -18,7 +18,7 @@ CODED = [name for name, exercise in EXERCISES.items() if isinstance(exercise, Co
 def test_every_function_that_gives_something_wrong_is_shown(name: str) -> None:
     for answer, _ in EXERCISES[name].mistakes:
         feedback = check(name, answer)
-        if "it raises" in feedback.text:  # gives nothing
+        if "it raises" in feedback.text or "the right result, but" in feedback.text:  # nothing to compare
             continue
         difference = feedback.difference
         assert difference is not None

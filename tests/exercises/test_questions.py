@@ -76,12 +76,12 @@ SPLIT = Coded(
         (lambda t: [2 * x for x in t], "Right. It doubles."),
         (3, "Not yet. Pass the function itself, without calling it; got int."),
         (lambda: 1, "Not yet. For t = [0.0] it raises TypeError: "),
-        (lambda t: None, "Not yet. For t = [0.0] it gives None; is there a return?"),
-        (lambda t: "two", "Not yet. For t = [0.0] it gives 'two'. The result must be an array of shape (1,)."),
-        (lambda t: 2.0 * t.sum(), "Not yet. For t = [0.0] it gives np.float64(0.0). The result must be an array of"),
-        (lambda t: t * t, "Not yet. For t = [1.0, -2.0] it gives [1.0, 4.0]. That squares."),
-        (lambda t: abs(t + t), "Not yet. For t = [1.0, -2.0] it gives [2.0, 4.0]. That loses the sign."),
-        (lambda t: 3 * t, "Not yet. For t = [1.0, -2.0] it gives [3.0, -6.0]. 2 numbers, and the first becomes 3."),
+        (lambda t: None, "Not yet. For t = [0.0] it returns None; did you forget `return`?"),
+        (lambda t: "two", "Not yet. For t = [0.0] it returns 'two'. The result must be an array of shape (1,)."),
+        (lambda t: 2.0 * t.sum(), "Not yet. For t = [0.0] it returns np.float64(0.0). The result must be an array of"),
+        (lambda t: t * t, "Not yet. For t = [1.0, -2.0] it returns [1.0, 4.0]. That squares."),
+        (lambda t: abs(t + t), "Not yet. For t = [1.0, -2.0] it returns [2.0, 4.0]. That loses the sign."),
+        (lambda t: 3 * t, "Not yet. For t = [1.0, -2.0] it returns [3.0, -6.0]. 2 numbers, and the first becomes 3."),
     ],
 )
 def test_a_function_gets_the_hint_for_the_first_case_it_fails(answer: Any, said: str) -> None:
@@ -91,9 +91,9 @@ def test_a_function_gets_the_hint_for_the_first_case_it_fails(answer: Any, said:
 def test_a_list_of_arrays_is_compared_part_by_part() -> None:
     assert SPLIT(lambda t, at: (t[:1], t[1:]))
     assert SPLIT(lambda t, at: [2 * t]).text.endswith("The result must be a list of arrays of shapes (1,), (2,).")
-    assert SPLIT(lambda t, at: (t,)).text.endswith("it gives [[0.0, 1.0, 2.0]]. That is one piece.")
+    assert SPLIT(lambda t, at: (t,)).text.endswith("it returns [[0.0, 1.0, 2.0]]. That is one piece.")
     assert SPLIT(lambda t, at: t).text.endswith("The result must be a list of arrays of shapes (1,), (2,).")
-    assert SPLIT(lambda t, at: [t[:1], t[:2]]).text.startswith("For t = [0.0, 1.0, 2.0], at = 1 it gives [[0.0], [0.")
+    assert SPLIT(lambda t, at: [t[:1], t[:2]]).text.startswith("For t = [0.0, 1.0, 2.0], at = 1 it returns [[0.0], [0.")
 
 
 def test_an_answer_that_writes_into_its_arguments_harms_nobody() -> None:

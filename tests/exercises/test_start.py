@@ -31,8 +31,8 @@ def test_a_positive_gradient_moves_a_weight_down_and_its_unit_moves_it_further()
 
 
 def test_a_hint_for_what_has_no_name() -> None:
-    assert check("start.descent", lambda w, g, lr: [x + 7 for x in w]).text.endswith("against it.")
-    assert check("start.norm", lambda grads: 7.0).text.endswith("one root in the end.")
+    assert check("start.descent", lambda w, g, lr: [x + 7 for x in w]).text.endswith("by 0.5 times it.")
+    assert check("start.norm", lambda grads: 7.0).text.endswith("How do further entries count, and arrays?")
     assert "None" in check("start.descent", lambda w, g, lr: [x - lr * y for x, y in zip(w, g, strict=True)]).text
 
 
@@ -53,7 +53,7 @@ def test_the_reader_learns_as_in_the_loop_of_the_notebook() -> None:
         ([5, 20, 40, 60, 65], "one line in eight"),
         ([20, 50, 70, 90, 98], "four in ten are still wrong"),
         ([20, 50, 70, 75, 80], "Not that soon"),
-        ([25, 35, 45, 55, 65], "Quick, then slow"),
+        ([25, 35, 45, 55, 65], "Fast, then slow"),
     ],
 )
 def test_what_is_said_depends_on_the_guess(guess: list[float], said: str) -> None:

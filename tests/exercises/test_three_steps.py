@@ -158,7 +158,7 @@ def test_right_middle_steps(answer: Any) -> None:
     ("answer", "hint"),
     [
         (1.0, "Pass the function itself"),
-        (lambda pairs: None, "is there a return?"),
+        (lambda pairs: None, "did you forget `return`?"),
         (lambda pairs: pairs, "Its norm is over the limit: shrink it"),
         (lambda pairs: [(gl.clip_by_norm(g, 1.0), v) for g, v in pairs], "Is it the None?"),
         (lambda pairs: gl.clip_by_global_norm([g for g, _ in pairs], 1.0), "the tensors and the norm"),
