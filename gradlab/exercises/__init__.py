@@ -37,7 +37,7 @@ def check(name: str, answer: Any) -> Feedback:
     if name not in EXERCISES:
         if name in PREDICTIONS:
             raise ValueError(f"{name!r} is a prediction: use predict({name!r})")
-        raise ValueError(f"no exercise {name!r}; there are {', '.join(EXERCISES)}")
+        raise ValueError(f"unknown exercise {name!r}; choose one of: {', '.join(EXERCISES)}")
     return noted(name, answer, EXERCISES[name](answer))
 
 
@@ -60,5 +60,5 @@ def predict(name: str, **guess: Any) -> Prediction:
     if name not in PREDICTIONS:
         if name in EXERCISES:
             raise ValueError(f"{name!r} is an exercise: use check({name!r}, answer)")
-        raise ValueError(f"no prediction {name!r}; there are {', '.join(PREDICTIONS)}")
+        raise ValueError(f"unknown prediction {name!r}; choose one of: {', '.join(PREDICTIONS)}")
     return PREDICTIONS[name](**guess)

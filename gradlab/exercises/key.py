@@ -155,7 +155,7 @@ def key(name: str) -> Key:
     if name in PREDICTIONS:
         return _of_prediction(name)
     if name not in EXERCISES:
-        raise ValueError(f"no exercise {name!r}; there are {', '.join([*EXERCISES, *PREDICTIONS])}")
+        raise ValueError(f"unknown exercise {name!r}; choose one of: {', '.join([*EXERCISES, *PREDICTIONS])}")
     exercise = EXERCISES[name]
     said = tuple(f"({wrong}) {hint}" if isinstance(exercise, Choice) else hint for wrong, hint in exercise.mistakes)
     answer = exercise.letter if isinstance(exercise, Choice) else CODE[name].strip()

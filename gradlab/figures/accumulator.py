@@ -62,7 +62,7 @@ class AccumulatorView:
         self.figure = new_figure(WIDE, 6.2)
         self.arrivals, self.queue, self.mean, key = (self.figure.add_subplot() for _ in range(4))
         tidy(self.arrivals, "Gradients as they come", "gradient", "worker")
-        tidy(self.queue, "In it, and in line", "gradients", "")
+        tidy(self.queue, "Accumulated gradients and queue", "gradients", "")
         tidy(self.mean, "The sum, and what a take gives", "entry of the gradient", "")
         self._key = Key(key, (
             (_ACCEPTED, "accepted (below it: its local step)"), (_DROPPED, "dropped"),

@@ -33,7 +33,7 @@ class DelaysView:
         self.curves, self.needed = ([self.figure.add_subplot() for _ in titles] for _ in range(2))
         most = int(self._updates[-1])
         for axes, title in zip(self.curves, titles, strict=True):
-            tidy(axes, title, "updates", "digits told right in %")
+            tidy(axes, title, "updates", "accuracy (%)")
             axes.set(xlim=(0, most), ylim=(0, 101))
             axes.axhline(100 * goal, color=OTHER, lw=1, ls="-")
         for axes in self.needed:

@@ -41,7 +41,7 @@ class RowsView:
     def __init__(self) -> None:
         self.figure = new_figure(WIDE, 5.0)
         self.given, self.taken, key = (self.figure.add_subplot() for _ in range(3))
-        tidy(self.given, "What came", "gradient", "row")
+        tidy(self.given, "Incoming gradients", "gradient", "row")
         tidy(self.taken, "What a take returns", "value", "")
         self._key = Key(key, (
             (ACCEPTED, "the latest gradient"), (IN_HAND, "earlier ones"),

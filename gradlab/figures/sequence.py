@@ -188,7 +188,7 @@ class _Orders:
     """For every setting of the switches the share of all orders in which too old a gradient is accepted."""
 
     def __init__(self, axes: Any) -> None:
-        self.axes = tidy(axes, "All orders: how many go wrong", "share of all orders", "")
+        self.axes = tidy(axes, "Orders that accept a too-stale gradient", "share of all orders", "")
         axes.set(xlim=(0, 1.02), ylim=(3.6, -0.6), xticks=(0, 0.5, 1), yticks=[])
         percent_ticks(axes.xaxis)
         self._shares, self._chosen = patch(axes, ACCEPTED), patch(axes, {"fc": "none", "ec": BLACK, "lw": 2.0})

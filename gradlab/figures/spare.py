@@ -23,7 +23,7 @@ class SpareView:
         Args:
             collect: (workers,) ticks of a round that ends with 1, 2, ... gradients.
             needed: (workers, seeds) ticks until the goal, infinite for never. times: of the learning curves.
-            goal: share of digits told right.
+            goal: accuracy.
         """
         self.figure = new_figure(WIDE, 5.6)
         self.rounds, self.needed, self.curves = (self.figure.add_subplot() for _ in range(3))
@@ -31,7 +31,7 @@ class SpareView:
         self._collect, self._median = collect, np.median(needed, axis=1) / 1000
         tidy(self.rounds, "Time of a round", f"gradients that end it, of {len(collect)} workers", "ticks")
         tidy(self.needed, f"Until {percent(goal)} are right", "gradients that end a round", "thousand ticks")
-        tidy(self.curves, "Digits told right", "thousand ticks", "%")
+        tidy(self.curves, "Accuracy", "thousand ticks", "%")
         self._still(needed / 1000, goal)
         self._here = [moving_line(axes, **_HERE) for axes in (self.rounds, self.needed)]
         self._all = moving_line(self.curves, **_ALL)

@@ -81,8 +81,10 @@ class accumulators(Lab):
         "Steps from the future": {"needs": 4, "pause": 0, "second": 0, "notes": "ahead", "event": 16},
     }
     targets: ClassVar = {
-        "more": Target("let A get the mean of 5 gradients or more while it asks for 1 or 2", _more_than_asked),
-        "dropped": Target("have 65% of 24 or more gradients dropped, though steps are noted as read", _mostly_dropped),
+        "more": Target("give A the mean of at least 5 gradients when it asks for 1 or 2", _more_than_asked),
+        "dropped": Target(
+            "drop 65% of at least 24 gradients, even though workers note the step they read", _mostly_dropped
+        ),
     }
 
     def make_controls(self) -> list[Control]:
@@ -261,12 +263,14 @@ class sparse_accumulators(Lab):
     label = "Rows in an accumulator"
     axis = "event"
     presets: ClassVar = {
-        "Who holds row 3?": {"case": "two", "merge": "gradlab", "event": 2},
+        "Which gradients have row 3?": {"case": "two", "merge": "gradlab", "event": 2},
         "Rare and frequent words": {"case": "words", "merge": "gradlab", "event": 3},
         "Twice, in TensorFlow": {"case": "twice", "merge": "tf", "event": 3},
         "Unsorted, in TensorFlow": {"case": "unsorted", "merge": "tf", "event": 2},
     }
-    targets: ClassVar = {"apart": Target("let the two means of a row be 5.5 times apart or more", _three_times)}
+    targets: ClassVar = {
+        "apart": Target("make the two means of one row differ by a factor of at least 5.5", _three_times)
+    }
 
     def make_controls(self) -> list[Control]:
         return [

@@ -112,11 +112,11 @@ class adagrad(Lab):
             _reaches_bottom,
         ),
         "descent_wins": Target(
-            "let gradient descent end at less than a fifth of the height of Adagrad, whose rate stays at 0.5 or more",
+            "make gradient descent end at less than a fifth of Adagrad's height, with Adagrad's rate at least 0.5",
             _descent_wins,
         ),
         "become_descent": Target(
-            "turn Adagrad into gradient descent: effective rates at most 1.06 times apart in every step",
+            "make Adagrad behave like gradient descent: keep its effective rates within a factor of 1.06 in every step",
             _becomes_descent,
         ),
     }

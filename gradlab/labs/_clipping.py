@@ -76,9 +76,9 @@ class clipping(Lab):
         "Trained with limit 1": {"limit": 1.0, "method": "global", "run": "1"},
     }
     targets: ClassVar = {
-        "keep_95": Target("keep 95% of the steps unclipped, and clip the others", _keeps_95),
+        "keep_95": Target("clip at least 2% and at most 5% of the steps", _keeps_95),
         "turn_little": Target(
-            "clip by the norm of each tensor on two steps in three or more, with a median turn below 5 degrees",
+            "clip by the norm of each tensor on at least two thirds of the steps, with a median turn below 5 degrees",
             _turns_little,
         ),
     }

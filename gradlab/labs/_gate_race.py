@@ -59,7 +59,7 @@ class gate_race(Lab):
         "Luck": {"first": "none_b", "second": "none_lucky", "step": 0},
         "Two gates": {"first": "op_b", "second": "graph_b", "step": 0},
     }
-    targets: ClassVar = {"b_wrong": Target("make b come out wrong in the first schedule", _b_is_wrong)}
+    targets: ClassVar = {"b_wrong": Target("make the first schedule compute a wrong b", _b_is_wrong)}
 
     def make_controls(self) -> list[Control]:
         options = [(name, _title(name)) for name in SCHEDULES]

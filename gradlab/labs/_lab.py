@@ -38,7 +38,7 @@ class Target:
     """Something to reach by moving the controls.
 
     Args:
-        text: what to do, "keep 95% of the steps unclipped".
+        text: what to do, "clip at most 5% of the steps".
         measure: of a trace: whether it is reached, and how far it is, "2.3% now".
     """
 

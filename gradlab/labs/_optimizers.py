@@ -91,7 +91,7 @@ class optimizers(Lab):
             _descent_wins,
         ),
         "valley": Target(
-            "in Rosenbrock's valley, from a start with a negative first weight, have a rule within 0.1 of the minimum "
+            "in Rosenbrock's valley, from a start with a negative first weight, bring a rule within 0.1 of the minimum "
             "after 100 steps",
             _valley_floor,
         ),

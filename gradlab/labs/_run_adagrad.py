@@ -82,12 +82,12 @@ class run_adagrad(RunLab):
     axis = "step"
     targets: ClassVar = {
         "all_alive": Target(
-            "with a threshold of 10% or more, keep 95% of the sampled entries from freezing until the end of the run",
+            "with a threshold of at least 10%, keep 95% of the sampled entries from freezing until the end of the run",
             _all_alive,
         ),
         "first_gone": Target(
-            "from an initial accumulator of 1 or less, find a moment at which all entries of one tensor are frozen, "
-            "but no more than half of any other",
+            "with an initial accumulator of at most 1, find a step at which all entries of one tensor are frozen, "
+            "but at most half of any other tensor's",
             _first_gone,
         ),
     }

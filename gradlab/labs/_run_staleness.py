@@ -109,13 +109,12 @@ class run_staleness(RunLab):
     }
     targets: ClassVar = {
         "kept_fresh": Target(
-            "with four workers or more, the last at least 3 times slower, accept 85% of the gradients and none of "
-            "them more than 5 updates old",
+            "with at least four workers, the last at least 3 times slower, accept at least 85% of the gradients, "
+            "with a staleness of at most 5",
             _accepted_young,
         ),
         "worth_having": Target(
-            "with twelve workers or more, accept gradients that are 3 updates old in the mean or less, and drop no "
-            "more than 60%",
+            "with at least twelve workers, accept gradients with a mean staleness of at most 3, and drop at most 60%",
             _worth_having,
         ),
     }
@@ -180,7 +179,7 @@ class run_staleness(RunLab):
             summary=f"With {workers} mean staleness is {number(mean)}; {dropped}. {agrees[1]}",
             table=(
                 ("workers", workers),
-                ("the last one slower by", f"{number(trace.straggler)} times"),
+                ("straggler slowdown", f"{number(trace.straggler)} times"),
                 ("how long steps take", self._how_long(trace)),
                 ("mean and largest staleness", f"{number(mean)} and {counted(trace.staleness.max(), 'update')}"),
                 (f"dropped by limit {trace.limit}", f"{percent(trace.dropped)} of {GRADIENTS}"),

@@ -117,19 +117,19 @@ class staleness(Lab):
         "Everybody at one speed": _SOUND | {"policy": "drop", "threshold": 3, "straggler": 1.0, "spread": 0.0},
         "A straggler starves": _SOUND | {"policy": "drop", "threshold": 3, "straggler": 3.0, "spread": 0.2},
         "All wait for it": _SOUND | {"policy": "wait", "threshold": 1, "straggler": 3.0, "spread": 0.2},
-        "One in reserve": _SOUND | {"policy": "backup", "straggler": 3.0, "spread": 0.2},
+        "One backup worker": _SOUND | {"policy": "backup", "straggler": 3.0, "spread": 0.2},
         "Older than it says": {
             "policy": "drop", "threshold": 3, "workers": 8, "straggler": 1.0, "step_first": False, "atomic": False,
         },
     }  # fmt: skip
     targets: ClassVar = {
         "all_fed": Target(
-            "with six workers or more and the last one at least 3 times slower, have half of the gradients of every "
-            "worker accepted, and none of them older than 8 updates",
+            "with at least six workers, the last one at least 3 times slower, accept at least half of each "
+            "worker's gradients, with a staleness of at most 8",
             _all_fed,
         ),
         "let_through": Target(
-            "with the step noted with the read, let “drop” accept a gradient 4 updates older than the threshold",
+            "with the step noted with the read, make “drop” accept a gradient whose staleness is 4 above the limit",
             _let_through,
         ),
     }

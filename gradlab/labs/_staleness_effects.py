@@ -69,15 +69,13 @@ class staleness_policies(Lab):
     axis = "staleness"
     presets: ClassVar = {
         "Small steps": {"staleness": 4, "straggler": 3.0, "learning_rate": 0.0949, "momentum": 0.0},
-        "Steps that suit": {"staleness": 4, "straggler": 3.0, "learning_rate": 0.3, "momentum": 0.0},
+        "Good learning rate": {"staleness": 4, "straggler": 3.0, "learning_rate": 0.3, "momentum": 0.0},
         "Large steps": {"staleness": 4, "straggler": 3.0, "learning_rate": 3.0, "momentum": 0.0},
         "Heavy momentum": {"staleness": 4, "straggler": 3.0, "learning_rate": 0.0949, "momentum": 0.9},
     }
     targets: ClassVar = {
-        "drop_wins": Target("let “drop” end 5% lower than all others", _drop_wins),
-        "only_backup": Target(
-            "let “backup” be the only one that ends below the loss at the start", _only_the_mean_holds
-        ),
+        "drop_wins": Target("make “drop” end at least 5% lower than all other policies", _drop_wins),
+        "only_backup": Target("make “backup” the only policy that ends below the initial loss", _only_the_mean_holds),
     }
 
     def make_controls(self) -> list[Control]:
@@ -191,7 +189,7 @@ class staleness_models(Lab):
         every = ", ".join(f"{label} {updates}" for label, updates in said.items())
         return Description(
             alt=f"Learning curves of networks that read digits, with gradients 0 to {counted(delay, 'update')} old. "
-            f"Updates until {percent(GOAL)} of new digits are told right, the median of {SEEDS} runs: {every}.",
+            f"Updates until {percent(GOAL)} accuracy on new digits, the median of {SEEDS} runs: {every}.",
             summary=f"Delay up to {delay}: {percent(GOAL)} right after {every}.",
             table=(("largest delay", counted(delay, "update")), *said.items()),
         )

@@ -100,13 +100,13 @@ class staleness_phases(Lab):
     }
     targets: ClassVar = {
         "nine_of_ten": Target(
-            "under “drop”, with 12 workers or more, one of them 3 times slower at least, find the lowest limit at "
-            "which 90% of the gradients are accepted",
+            "with “drop” and at least 12 workers, one of them at least 3 times slower, find the lowest limit that "
+            "accepts 90% of the gradients",
             _lowest("acceptance", 0.9, 12),
         ),
         "not_starving": Target(
-            "under “drop”, with 6 workers or more, one of them 3 times slower at least, find the lowest limit at "
-            "which half of the slow one's gradients are accepted",
+            "with “drop” and at least 6 workers, one of them at least 3 times slower, find the lowest limit that "
+            "accepts half of the slow worker's gradients",
             _lowest("slow", 0.5, 6),
         ),
     }

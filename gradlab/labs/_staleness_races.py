@@ -98,9 +98,9 @@ class staleness_races(Lab):
         "Luck": {"schedule": "turns", "threshold": 0, "atomic": False, "step_first": False},
     }
     targets: ClassVar = {
-        "over": Target("at threshold 1, let a gradient be accepted that is older", _over),
+        "over": Target("with limit 1, accept a gradient whose true staleness is larger", _over),
         "caught": Target(
-            "stop at a move at which a gradient has passed its check, is not applied yet, and is too old by now",
+            "stop at a move where a gradient has passed its check, isn't applied yet, and is too stale by now",
             _caught,
         ),
     }

@@ -65,9 +65,9 @@ class sync_replicas(Lab):
     }  # fmt: skip
     targets: ClassVar = {
         "fast_fills": Target(
-            "with as many workers as gradients needed, let one be dropped before the second update", _stale_at_once
+            "with as many workers as gradients needed, drop one gradient before the second update", _stale_at_once
         ),
-        "more": Target("let an update be the mean of two more gradients than it needs", _more_than_needed),
+        "more": Target("make an update the mean of two more gradients than it needs", _more_than_needed),
     }
 
     def make_controls(self) -> list[Control]:
@@ -192,7 +192,7 @@ class backup_workers(Lab):
         "First come": {"aggregate": 1},
     }
     targets: ClassVar = {
-        "faster": Target(f"be right on {percent(GOAL)} 1.8 times as fast as with all, or faster", _much_faster)
+        "faster": Target(f"reach {percent(GOAL)} accuracy at least 1.8 times as fast as with all 16", _much_faster)
     }
 
     def make_controls(self) -> list[Control]:
@@ -213,7 +213,7 @@ class backup_workers(Lab):
         needed = f"{trace.needed:,.0f} ticks" if np.isfinite(trace.needed) else f"not within {END} ticks"
         return Description(
             alt=f"Sixteen workers; a round ends with {counted(trace.aggregate, 'gradient')} and takes "
-            f"{trace.round:,.0f} ticks. Until {percent(GOAL)} of new digits are told right: {needed}, in the median of "
+            f"{trace.round:,.0f} ticks. Until {percent(GOAL)} accuracy on new digits: {needed}, in the median of "
             f"{SEEDS} runs. The time of a round is flat up to 14 of 16 and then steep; the time to learn is longest at "
             "both ends.",
             summary=f"{trace.aggregate} of {WORKERS}: a round takes {trace.round:,.0f} ticks; until "

@@ -84,11 +84,11 @@ class tpu_embedding(Lab):
     }
     targets: ClassVar = {
         "moved_by_nothing": Target(
-            "with Adam as tables have it, and without decay, let a row move in a step in which its gradients sum to 0",
+            "with the tables' Adam and without decay, make a row move in a step in which its gradients sum to 0",
             _moved_by_nothing,
         ),
         "farther_alone": Target(
-            "in step 1, let a row move 1.5 times as far without accumulation as with it", _farther_alone
+            "in step 1, make a row move 1.5 times as far without accumulation as with it", _farther_alone
         ),
     }
 

@@ -91,7 +91,9 @@ class tpu_embedding_run(Lab):
             "with SGD and updates one step late, bring the mean loss of the last five steps to 0.3 for both tables",
             _late_but_low,
         ),
-        "one_device": Target("let one device be asked for 3 times as many rows as the mean of all", _one_device),
+        "one_device": Target(
+            "make one device receive requests for at least 3 times as many rows as the mean of all devices", _one_device
+        ),
     }
 
     def make_controls(self) -> list[Control]:

@@ -74,8 +74,8 @@ class tpu_engines(Lab):
         "Refused": {**_PLAIN, "limit": 2, "beyond": "refuse"},
     }
     targets: ClassVar = {
-        "dropped": Target("lose two lookups or more at a limit of 5 or more", _dropped_late),
-        "four": Target("without repeated ids, split the batch into 4 minibatches or more", _split_in_four),
+        "dropped": Target("lose at least two lookups with a limit of at least 5", _dropped_late),
+        "four": Target("without repeated ids, split the batch into at least 4 minibatches", _split_in_four),
     }
 
     def make_controls(self) -> list[Control]:

@@ -82,11 +82,10 @@ class word_rates(Lab):
     }
     targets: ClassVar = {
         "rare_26": Target(
-            "let the rarest tenth of the words move at least 26 times as fast as “the”", _rare_words_move
+            "give the rarest tenth of the words a rate at least 26 times that of “the”", _rare_words_move
         ),
         "level": Target(
-            "with Adagrad, keep the rarest tenth within 5.5 times the rate of “the” and find the topic of 66% of the "
-            "lines",
+            "with Adagrad, keep the rarest tenth within 5.5 times the rate of “the”, and reach 66% accuracy",
             _nearly_one_rate,
         ),
     }

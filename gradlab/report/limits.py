@@ -69,7 +69,7 @@ def _reason(run: Run, answer: WhatIf) -> str:
     about = "" if run.rec.known.all() else "about "
     why = (
         f"Why {suggested}: {about}nine of ten recorded steps have a smaller norm and stay as they are. {tail} A limit "
-        f"near the median, {run.median_in_words}, would scale down every other step, a smaller learning rate by "
+        f"near the median, {run.median_in_words}, would scale down half of the steps, a smaller learning rate by "
         f"another name; one far above {in_full(summary.limits[-1])}, the 99th percentile, would hardly ever act."
     )
     asked = "" if run.asked is None else f" Your limit fires on {_fires(answer)}; the suggested one is {suggested}."

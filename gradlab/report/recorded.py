@@ -60,7 +60,7 @@ def _tensors(run: Run, typical: np.ndarray) -> str:
     error = float(rec.quantile_error.max())
     middle = f"median norm (within {number(100 * error, 2)}%)" if error else "median norm"
     head = ("tensor", "shape", "entries", middle, "largest entry", "steps with NaN or Inf")
-    return table("Tensors, the loudest first", head, rows)
+    return table("Tensors by median norm, largest first", head, rows)
 
 
 def course(run: Run) -> Section:

@@ -87,7 +87,7 @@ def staleness(run: Run) -> Section | None:
     return Section("staleness", "What several workers would have done", sentence, partial(_staleness, run, lab))
 
 
-_UNKNOWN = "of no two gradients so far apart the directions are known."
+_UNKNOWN = "no two gradients that far apart have known directions."
 _MEANING = (
     "A cosine of 1 says that the old gradient points where a new one would, 0 that it says nothing of it. Batches "
     "differ, so that neighboring steps agree in part only; what is lost beyond one step is what staleness costs."

@@ -87,7 +87,7 @@ class Bowl:
 class Digits:
     """Tell handwritten digits apart: softmax regression, or a network of ReLU layers if `hidden` names their widths.
 
-    `loss` is the cross-entropy over the held-out 297 images, `accuracy` the share of them that is told right. Weights
+    `loss` is the cross-entropy over the held-out 297 images, `accuracy` the accuracy on them. Weights
     are float32, "w0", "b0" and so on. Not in TensorFlow. Source: `gl.datasets.digits` says where they are from.
 
     >>> digits = Digits()
@@ -131,7 +131,7 @@ class Digits:
 
     @quiet
     def accuracy(self, weights: Weights) -> float:
-        """The share of the held-out images that is told right."""
+        """The accuracy on the held-out images."""
         _, _, images, labels = _split()
         return float((self._layers(weights, images)[-1].argmax(axis=1) == labels).mean())
 

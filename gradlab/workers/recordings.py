@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-_HELD_OUT = 297  # digits; what is stored is how many of them are told right
+_HELD_OUT = 297  # digits; stored is the number of them that are classified correctly
 
 
 @cache
@@ -32,7 +32,7 @@ def write(name: str, **arrays: np.ndarray) -> None:
 
 @cache
 def load(name: str) -> np.ndarray:
-    """Shares of the held-out digits told right, float64 and not to be written to, in the shape that was saved.
+    """Accuracies on the held-out digits, float64 and not to be written to, in the shape that was saved.
 
     >>> load("spare_workers").shape
     (16, 5, 200)

@@ -30,7 +30,7 @@ def time_to_collect(speeds: Speeds = SPEEDS, workers: int = WORKERS, rounds: int
 
 
 def accuracy_curve(aggregate: int, seed: int, end: int = END) -> np.ndarray:
-    """Share of held-out digits told right at every 200th tick, where a round ends with `aggregate` of 16 gradients.
+    """Accuracy on held-out digits at every 200th tick, where a round ends with `aggregate` of 16 gradients.
 
     >>> accuracy_curve(8, seed=0, end=400).shape
     (2,)

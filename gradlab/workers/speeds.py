@@ -84,7 +84,7 @@ class Speeds:
         self._check_crashes()
         object.__setattr__(self, "measured", tuple(float(x) for x in self.measured))
         if not all(0 < x < np.inf for x in self.measured):
-            raise InvalidArgumentError("measured are positive, finite durations; leave out what is not known")
+            raise InvalidArgumentError("measured must hold positive, finite durations; omit unknown ones")
 
     def _check_crashes(self) -> None:
         for crash in self.crashes:

@@ -44,7 +44,7 @@ VARIANTS = (
 
 
 def accuracy_curve(variant: Variant, most: int, seed: int, updates: int = UPDATES) -> np.ndarray:
-    """Share of held-out digits told right after every 20th update, with delays drawn from 0 to `most` updates.
+    """Accuracy on held-out digits after every 20th update, with delays drawn from 0 to `most` updates.
 
     >>> accuracy_curve(VARIANTS[0], most=8, seed=0, updates=40).shape
     (2,)

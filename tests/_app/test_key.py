@@ -87,7 +87,7 @@ def test_solved_copies_have_answers_and_words_behind_predictions(
         ([], "give the name of one exercise, or --course"),
         (["start.sign", "--course"], "give the name of one exercise, or --course"),
         (["start.sign", "--notebooks", "x"], "give the name of one exercise, or --course"),
-        (["start.nothing"], "no exercise 'start.nothing'; there are start.sign"),
+        (["start.nothing"], "unknown exercise 'start.nothing'; choose one of: start.sign"),
         (["--course", "--notebooks", __file__], "cannot write to"),
     ],
 )

@@ -63,7 +63,7 @@ def test_time_is_dragged_by_the_mouse_and_played(shown: Any) -> None:
         ("Everybody at one speed", "48 of 48 gradients accepted"),
         ("A straggler starves", "Starving: worker 4."),
         ("All wait for it", "(100%)"),
-        ("One in reserve", "oldest accepted 0. Starving: worker 4."),
+        ("One backup worker", "oldest accepted 0. Starving: worker 4."),
     ],
 )
 def test_what_the_text_says_of_each_preset(preset: str, said: str, shown: Any) -> None:
@@ -150,7 +150,7 @@ def test_large_steps_and_a_rate_at_which_drop_wins(shown: Any) -> None:
     lab = shown(POLICIES)
     lab.click("Large steps")
     until(lambda: "highest compensate" in lab.readout() and lab.agrees(learning_rate="Learning rate"))
-    lab.click("Steps that suit")
+    lab.click("Good learning rate")
     until(lambda: lab.agrees(learning_rate="Learning rate") and lab.params()["learning_rate"] < 1)
     lab.slider("Learning rate").press("ArrowRight", times=5)
     until(lambda: lab.goal().endswith("reached."), saying="drop ends lower than all others")

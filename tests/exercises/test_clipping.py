@@ -80,7 +80,7 @@ def test_an_unknown_exercise_lists_the_others() -> None:
         check("adagrad.rate", lambda: None)
     with pytest.raises(ValueError, match=r"'clipping.below' is an exercise: use check\('clipping.below', answer\)"):
         predict("clipping.below")
-    with pytest.raises(ValueError, match=r"no exercise 'x'; there are start.sign"):
+    with pytest.raises(ValueError, match=r"unknown exercise 'x'; choose one of: start.sign"):
         check("x", 1)
 
 

@@ -45,7 +45,7 @@ def test_the_key_of_a_prediction_has_the_result_and_what_to_discuss() -> None:
 
 
 def test_who_is_unknown_has_no_key() -> None:
-    with pytest.raises(ValueError, match=r"no exercise 'x'; there are start.sign.*start.reader"):
+    with pytest.raises(ValueError, match=r"unknown exercise 'x'; choose one of: start.sign.*start.reader"):
         key("x")
 
 

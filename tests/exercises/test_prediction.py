@@ -135,7 +135,7 @@ def test_a_question_is_one_and_a_guess_is_one_line_of_code(name: str) -> None:
 
 
 def test_unknown_predictions_and_handles_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"no prediction 'x'; there are start.reader"):
+    with pytest.raises(ValueError, match=r"unknown prediction 'x'; choose one of: start.reader"):
         predict("x")
     with pytest.raises(ValueError, match="has no control 'guess_2'"):
         predict("clipping.spikes", guess_2=3)

@@ -106,7 +106,7 @@ def test_presets_show_what_their_names_say() -> None:
     assert traces["Everybody at one speed"].lanes.accepted[: len(traces["Everybody at one speed"].ages())].all()
     assert traces["A straggler starves"].lanes.starving.tolist() == [False] * 3 + [True]
     assert len(traces["All wait for it"].lanes.waits)
-    assert traces["One in reserve"].lanes.starving[3]
+    assert traces["One backup worker"].lanes.starving[3]
     lanes = traces["Older than it says"].lanes
     assert lanes.true[lanes.accepted & lanes.settled].max() > 3
 

@@ -94,7 +94,7 @@ def test_presets_show_what_their_names_say() -> None:
         for label, values in lab.presets.items()
     }
     assert max(ends["Small steps"].values()) < 2.3
-    assert ends["Steps that suit"]["apply"] < ends["Steps that suit"]["drop"] < ends["Steps that suit"]["damp"]
+    assert ends["Good learning rate"]["apply"] < ends["Good learning rate"]["drop"] < ends["Good learning rate"]["damp"]
     assert ends["Large steps"]["damp"] < 0.5 * ends["Large steps"]["apply"]
     assert ends["Heavy momentum"]["apply"] > 2.3 > ends["Heavy momentum"]["damp"]
 

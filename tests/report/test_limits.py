@@ -35,5 +35,5 @@ def test_the_asked_limit_stands_among_the_percentiles_and_the_reason_says_why(re
     assert ["100", "25.0%", "asked about"] in rows
     assert [row[2] for row in rows if row[2] != "asked about"] == [f"{p}th percentile" for p in (50, 75, 90, 95, 99)]
     median = np.sqrt(44) * 10.5
-    assert f"A limit near the median, {median:.3g}, would scale down every other step" in body
+    assert f"A limit near the median, {median:.3g}, would scale down half of the steps" in body
     assert "Your limit fires on 25.0%; the suggested one is 121." in body

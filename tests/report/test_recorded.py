@@ -12,7 +12,7 @@ from tests.report.conftest import Page, Recorded
 
 def test_tensors_are_listed_with_shape_norm_and_largest_entry(recorded: Recorded) -> None:
     page = Page(overview(Run(recorded(steps=3), None, 0)).body())
-    head, *rows = page.tables["Tensors, the loudest first"]
+    head, *rows = page.tables["Tensors by median norm, largest first"]
     assert head == ["tensor", "shape", "entries", "median norm", "largest entry", "steps with NaN or Inf"]
     assert rows == [
         ["layer0/kernel", "8 × 4", "32", "11.3", "3", "0"],

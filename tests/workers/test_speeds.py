@@ -96,5 +96,5 @@ def test_measured_durations_are_kept_by_an_experiment_that_is_written_down() -> 
 
 @pytest.mark.parametrize("wrong", [0.0, -1.0, float("nan"), float("inf")])
 def test_a_measured_duration_is_positive_and_finite(wrong: float) -> None:
-    with pytest.raises(ValueError, match="measured are positive, finite durations; leave out what is not known"):
+    with pytest.raises(ValueError, match="measured must hold positive, finite durations; omit unknown ones"):
         Speeds(measured=(1.0, wrong))
