@@ -42,8 +42,11 @@ OTHERWISE = 0.05
 MOST_WORKERS = 4  # each holds a JAX and a matplotlib of its own
 
 # The same examples in every CI run, others in every run elsewhere; a failure prints what repeats it. No database: it
-# would put a folder beside the project's own.
-SETTINGS: dict[str, Any] = {"deadline": None, "database": None, "max_examples": 25, "print_blob": True}
+# would put a folder beside the project's own. Nothing is timed, the drawing of examples included.
+SETTINGS: dict[str, Any] = {
+    "deadline": None, "database": None, "max_examples": 25, "print_blob": True,
+    "suppress_health_check": [hypothesis.HealthCheck.too_slow],
+}  # fmt: skip
 hypothesis.settings.register_profile("ci", derandomize=True, **SETTINGS)
 hypothesis.settings.register_profile("random", derandomize=False, **SETTINGS)
 hypothesis.settings.register_profile("long", derandomize=False, **{**SETTINGS, "max_examples": 500})

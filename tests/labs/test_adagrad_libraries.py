@@ -133,7 +133,8 @@ def test_presets_show_what_their_names_say() -> None:
         lab.set(**values)
         said[label] = lab.description.summary
     assert "PyTorch digit 1" in said["As they come"]
-    assert "PyTorch none" in said["Same settings, different digits"] and "TensorFlow 1 digit 7" in said["Same settings, different digits"]
+    same = said["Same settings, different digits"]
+    assert "PyTorch none" in same and "TensorFlow 1 digit 7" in same
     assert "optax none" in said["Epsilon in and out"] and "PyTorch digit 3" in said["Epsilon in and out"]
     assert said["NaN from nothing"].count("NaN") == 2
     frozen = [path[5:, 0] for path in _paths("huge").values() if path is not None]

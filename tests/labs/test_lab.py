@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
@@ -211,7 +211,7 @@ def anywhere(control: Any, data: st.DataObject) -> Any:
 
 @every_lab
 @given(data=st.data())
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=10)
 def test_every_state_comes_back_from_its_link_and_its_code(make: Any, data: st.DataObject) -> None:
     lab = make()
     lab.set(**{c.name: anywhere(c, data) for c in lab.controls if not isinstance(c, Button)})
