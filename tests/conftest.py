@@ -26,6 +26,9 @@ os.environ["JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES"] = "-1"
 # Bytecode is kept, whatever the environment says: hundreds of workers, kernels and servers import the same modules, and
 # to rewrite all tests takes ten seconds of each worker.
 os.environ["PYTHONDONTWRITEBYTECODE"] = ""
+os.environ["RAY_worker_niceness"] = (
+    "0"  # it is 15 otherwise: beside other tests, each process took ten seconds to start
+)
 
 import hypothesis
 import ipywidgets
