@@ -8,6 +8,7 @@ import gc
 import os
 import platform
 import signal
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +23,11 @@ os.environ["JAX_COMPILATION_CACHE_DIR"] = os.environ.get("JAX_COMPILATION_CACHE_
 )
 os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
 os.environ["JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES"] = "-1"
+# Bytecode is kept, whatever the environment says: hundreds of workers, kernels and servers import the same modules, and
+# to rewrite all tests takes ten seconds of each worker.
+os.environ["PYTHONDONTWRITEBYTECODE"] = ""
+# Ray's own is 15: beside other tests, each of its processes took ten seconds to start.
+os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112
 
 import hypothesis
 import ipywidgets
@@ -33,6 +39,8 @@ from tests import parts
 from tests.browser import server
 from tests.conformance import summary
 
+sys.dont_write_bytecode = False
+
 # Seconds that a test with this marker, or in such a file, takes, roughly; any other one takes OTHERWISE.
 SECONDS = {
     "binder": 100.0, "long": 20.0, "ray": 10.0, "packaging": 5.0, "browser": 4.0, "site": 2.0, "exhaustive": 0.5,
@@ -40,6 +48,14 @@ SECONDS = {
 }  # fmt: skip
 OTHERWISE = 0.05
 MOST_WORKERS = 4  # each holds a JAX and a matplotlib of its own
+
+# Files that run TensorFlow in the process of the worker.
+WITH_TENSORFLOW = (
+    "tests/conformance/test_live_", "tests/_asynchrony/accumulators/test_arguments", "tests/_variables/test_slots",
+    "tests/clip/test_by_global_norm", "tests/clip/test_by_value", "tests/keras/test_optimizer",
+    "tests/keras/test_recording", "tests/labs/test_adagrad_libraries", "tests/raw_ops/test_accumulators",
+    "tests/schedules/test_cosine", "tests/train/test_tensorflow", "gradlab/keras/recording",
+)  # fmt: skip
 
 # The same examples in every CI run, others in every run elsewhere; a failure prints what repeats it. No database: it
 # would put a folder beside the project's own. Nothing is timed, the drawing of examples included.
@@ -86,14 +102,14 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 class ByFile(LoadFileScheduling):
     """Files go to workers whole; those that run TensorFlow go to one, those that drive JupyterLab to two.
 
-    It takes ten seconds to import the one, and to start the other.
+    It takes five to ten seconds to import the one, and to start the other.
     """
 
     def _split_scope(self, nodeid: str) -> str:
         file: str = super()._split_scope(nodeid)
         if file.startswith("tests/browser/"):
             return "notebooks" if file.endswith("_notebook.py") else "browser"
-        return "tensorflow" if file.startswith("tests/conformance/test_live_") else file
+        return "tensorflow" if file.startswith(WITH_TENSORFLOW) else file
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile | None:

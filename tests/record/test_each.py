@@ -44,7 +44,7 @@ def test_every_step_is_kept_however_many_share_a_bucket() -> None:
         rec.every_step("norm")
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("steps", "kept"), [(10, 10), (17, 16), (60, 16)])
 def test_a_traced_state_keeps_the_last_steps_and_says_which_it_lost(steps: int, kept: int) -> None:
     rec, x = recorder(), norms(steps)
@@ -89,6 +89,7 @@ def test_steps_of_another_run_do_not_fill_what_was_lost() -> None:
     assert mixed.known.sum() == 16
 
 
+@pytest.mark.exhaustive
 def test_a_run_that_goes_on_from_a_recorder_keeps_its_steps() -> None:
     rec, x = recorder(), norms(60)
     for part in (x[:30], x[30:]):

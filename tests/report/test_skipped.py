@@ -77,6 +77,7 @@ def test_merged_buckets_have_the_norms_of_the_steps_taken(buckets: int) -> None:
     assert np.isfinite(merged.frozen().accumulator).all(), "what was never applied freezes nothing"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("buckets", [4, 50])
 def test_compiled_code_and_batches_record_the_same(buckets: int) -> None:
     skipped = [0, 7, 8, 21]
@@ -126,6 +127,7 @@ def test_a_scale_that_is_none_is_refused(scale: float) -> None:
     assert rec.seen == 0
 
 
+@pytest.mark.exhaustive
 def test_the_report_says_how_many_steps_are_missing() -> None:
     """Of a run in which two steps were skipped and recorded, and five were taken back with the recorder."""
     rec = mixed_precision(20, [3, 4])

@@ -86,7 +86,7 @@ def steps(draw: Any, plan: Plan) -> tuple[Any, Any, Any]:
     return ids, gradients, [np.float32(0.3)] * plan.tag_count
 
 
-@pytest.mark.sampled(24)
+@pytest.mark.sampled(48)
 @pytest.mark.parametrize("name", RULES)
 @settings(max_examples=2, phases=[Phase.generate])
 @given(data=st.data())
@@ -242,7 +242,7 @@ def test_what_is_asked_wrongly() -> None:
         Sent([np.zeros((1, 1))])
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("pipelined", [False, True])
 @pytest.mark.parametrize("engine", ["classic", "sparsecore"])
 def test_the_running_system_is_explained(pipelined: bool, engine: str) -> None:
@@ -273,6 +273,7 @@ def test_the_running_system_is_explained(pipelined: bool, engine: str) -> None:
         explain(row=3)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("devices", [None, 2])
 def test_what_an_engine_dropped_is_not_explained_as_looked_up(devices: int | None) -> None:
     few = functools.partial(sparsecore.make_batch, per_core=1, limits=Limits(1, 1), allow_id_dropping=True)
