@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import numpy as np
 
 from .. import rules
 from .._steps import apply, pure
 from .._variables.variable import Variable as Variable
+from .built import Keras3, Rewrite
 from .hyperparameters import Hyperparameter
 from .optimizer import Optimizer
 from .semantics import Name
@@ -41,6 +42,56 @@ class SGD(Optimizer):
     >>> v.numpy().tolist(), opt.get_slot(v, "momentum").numpy().tolist(), n.numpy().item()
     ([-0.25], [-0.75], 2)
     """
+
+    if TYPE_CHECKING:  # pyright reads the class from here, mypy from `__init__`
+
+        @overload
+        def __new__(cls, *args: Any, semantics: Literal["keras3"], **kwargs: Any) -> SGDKeras3: ...
+        @overload
+        def __new__(cls, *args: Any, semantics: Literal["rewrite"], **kwargs: Any) -> SGDRewrite: ...
+        @overload
+        def __new__(cls, *args: Any, **kwargs: Any) -> Self: ...
+
+        def __new__(cls, *args: Any, **kwargs: Any) -> Any: ...
+
+    @overload
+    def __init__(  # type: ignore[misc]  # the class changes in it
+        self: SGDKeras3,
+        learning_rate: Any = ...,
+        momentum: Any = ...,
+        nesterov: bool = ...,
+        name: str | None = ...,
+        *,
+        semantics: Literal["keras3"],
+        strict: Strict = ...,
+        **kwargs: Any,
+    ) -> None: ...
+
+    @overload
+    def __init__(  # type: ignore[misc]  # the class changes in it
+        self: SGDRewrite,
+        learning_rate: Any = ...,
+        momentum: Any = ...,
+        nesterov: bool = ...,
+        name: str | None = ...,
+        *,
+        semantics: Literal["rewrite"],
+        strict: Strict = ...,
+        **kwargs: Any,
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self,
+        learning_rate: Any = ...,
+        momentum: Any = ...,
+        nesterov: bool = ...,
+        name: str | None = ...,
+        semantics: Name = ...,
+        *,
+        strict: Strict = ...,
+        **kwargs: Any,
+    ) -> None: ...
 
     def __init__(
         self,
@@ -93,3 +144,11 @@ class SGD(Optimizer):
 
     def _own_config(self) -> dict[str, Any]:
         return {"momentum": self._momentum.number(), "nesterov": self.nesterov}
+
+
+class SGDKeras3(Keras3, SGD):
+    """`SGD` with what Keras 3 adds: the class of `SGD(semantics="keras3")`."""
+
+
+class SGDRewrite(Rewrite, SGD):
+    """`SGD` with what the rewrite adds: the class of `SGD(semantics="rewrite")`."""
