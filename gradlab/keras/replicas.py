@@ -150,7 +150,8 @@ class Replicas:
             raise TypeError("Keras 3 has no experimental_aggregate_gradients")
         if optimizer._replicas not in (None, self):
             raise ValueError("this optimizer was made in the scope of other replicas")
-        if optimizer._version.name == "keras3" and optimizer._replicas is None and optimizer._blank().slots:
+        slots = (*optimizer._own_slots(), *optimizer._blank().slots)
+        if optimizer._version.name == "keras3" and optimizer._replicas is None and slots:
             raise RuntimeError("Keras 3 cannot make slots for replicas outside their scope; make the optimizer inside")
         if aggregate and optimizer.gradient_aggregator is not None:
             raise NotImplementedError("reduce the gradients yourself and pass experimental_aggregate_gradients=False")

@@ -143,10 +143,6 @@ class Saved(Steps, Stateful):
             name: fitting(x, likes[name], f"slot {name} of {key}", expected[name].name) for name, x in saved.items()
         }
 
-    def _own_slots(self) -> tuple[str, ...]:
-        """The slots of every variable beside those of the rule."""
-        return ()
-
     def _check_complete(self, known: Variables, slots: Mapping[Variable, Slots]) -> None:
         """A variable that was stepped has all of them."""
         for v in known:

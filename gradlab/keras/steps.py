@@ -96,11 +96,15 @@ class Steps(Settings, Weights):
         """The eager versions know the variables of their first step only."""
         if self._version.lazy or not variables:
             return
-        self._asked, known = tuple(variables), set(self._known)
+        self._asked, known = tuple(dict.fromkeys(variables)), set(self._known)
         for v in variables:
             if known and v not in known:
                 error = ValueError if self._version.name == "keras3" else KeyError
                 raise error(f"{v.name} was not among the variables of the first step; make another optimizer for it")
+
+    def _own_slots(self) -> tuple[str, ...]:
+        """The slots of every variable beside those of the rule."""
+        return ()
 
     def _ready(self, pairs: Pairs) -> tuple[Pairs, list[Commit]]:
         """What one replica applies now of its gradients, before clips, and what keeps the rest for later."""

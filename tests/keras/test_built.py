@@ -84,6 +84,14 @@ def test_weights_come_from_build_and_set_weights_needs_it() -> None:
         second.apply([ONES], [_v()])
 
 
+def test_a_variable_that_comes_twice_has_one_average_and_decays_twice() -> None:
+    v, opt = _v([2.0]), SGD(1.0, semantics="keras3", weight_decay=0.5, use_ema=True, ema_momentum=0.5)
+    for _ in range(2):
+        opt.apply([[1.0], [1.0]], [v, v])
+    assert len(opt.variables) == 3
+    assert (v.numpy().tolist(), opt.get_slot(v, "average").numpy().tolist()) == ([-2.375], [-1.9375])
+
+
 def test_apply() -> None:
     v, opt = _v(), SGD(1.0, semantics="keras3")
     with pytest.raises(ValueError, match="needs an optimizer that is built"):
@@ -242,6 +250,9 @@ def test_replicas(what: str) -> None:
         assert first.tolist() == second.tolist()
         seen.append(first)
     weights, slot = KERAS_3[what]
+    if slot:
+        with pytest.raises(RuntimeError, match="cannot make slots for replicas outside"):
+            two.apply_gradients(SGD(semantics="keras3", **more), [[([3.0, 4.0], v)]] * 2)
     np.testing.assert_allclose(seen, weights, rtol=1e-6, atol=1e-7)
     if slot:
         for x in two.slots(opt, v, opt.get_slot_names()[0]):
