@@ -15,6 +15,11 @@ from .semantics import CLIPS, Semantics
 
 # Keras's own words, which its tests look for.
 _NOT_KNOWN = {"rewrite": "{name} is not a valid argument", "keras3": "Argument(s) not recognized"}
+_EXCLUDING = {
+    "legacy": "Cannot accept both `clipnorm` and `global_clipnorm`",
+    "rewrite": "At most one of `clipnorm` and `global_clipnorm` can be set",
+    "keras3": "Only one of `clipnorm`, `clipvalue` and `global_clipnorm` can be set",
+}
 _LEGACY_ONLY = ("decay", "gradient_aggregator", "gradient_transformers")
 
 
@@ -26,16 +31,17 @@ def check_arguments(kwargs: Mapping[str, Any], version: Semantics, in_scope: boo
     >>> from .semantics import semantics
     >>> from .sgd import SGD
     >>> check_arguments({"clipnorm": 1.0, "clipvalue": 1.0}, semantics("legacy"), False, SGD)
-    >>> check_arguments({"clipnorm": 1.0, "clipvalue": 1.0}, semantics("keras3"), False, SGD)
+    >>> check_arguments({"clipnorm": 1.0, "clipvalue": 1.0}, semantics("keras3"), False, SGD)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    ValueError: gl.keras.SGD(semantics='keras3') takes clipnorm or clipvalue, not both; got 1.0 and 1.0
+    ValueError: Only one of `clipnorm`, `clipvalue` and `global_clipnorm` can be set: ...
     """
     said = f"gl.keras.{owner.__name__}(semantics={version.name!r})"
     (_check_lazy if version.lazy else _check_eager)(kwargs, version, said, owner)
     for first, second in version.excluding:
         a, b = kwargs.get(first), kwargs.get(second)
         if a is not None and b is not None:
-            raise ValueError(f"{said} takes {first} or {second}, not both; got {a} and {b}")
+            words = _EXCLUDING[version.name]
+            raise ValueError(f"{words}: {said} takes {first} or {second}, not both; got {a} and {b}")
     limits = [name for name in CLIPS if kwargs.get(name) is not None]
     if limits and in_scope and version.name == "tf2.3":
         raise ValueError(

@@ -106,10 +106,12 @@ class SGD(Optimizer):
     ) -> None:
         version = version_of(semantics)
         if version.name == "keras3" and not isinstance(momentum, float):
-            raise ValueError(f"momentum must be a float in [0, 1], got {momentum!r}")
+            raise ValueError(f"`momentum` must be a float between [0, 1], got {momentum!r}")
         super().__init__(name, semantics, strict, {"learning_rate": learning_rate}, kwargs)
         if isinstance(momentum, int | float) and not 0 <= momentum <= 1:
-            raise ValueError(f"momentum must be in [0, 1], got {momentum!r}")
+            raise ValueError(
+                f"`momentum` must be {'a float ' * (version.name == 'keras3')}between [0, 1], got {momentum!r}"
+            )
         is_tensor = hasattr(momentum, "dtype") and not isinstance(momentum, np.generic)  # those come from configs
         rolls = callable(momentum) or is_tensor or bool(np.asarray(momentum) > 0)
         self._rolls = rolls or version.name == "rewrite"  # which keeps the slot in any case

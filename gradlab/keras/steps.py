@@ -84,12 +84,12 @@ class Steps(Settings, Weights):
         pairs = read_pairs(grads_and_vars)
         filled, missing = [(g, v) for g, v in pairs if g is not None], [v.name for g, v in pairs if g is None]
         if not filled and (pairs or self._version.name == "keras3"):
-            raise ValueError(f"no gradients provided for any variable: {missing}")
+            raise ValueError(f"No gradients provided for any variable: {missing}")
         self._check_known([v for _, v in pairs])
         if missing and self._version.name == "keras3":
-            warn(f"no gradients for {missing}: they stay as they are", KerasWarning)
+            warn(f"Gradients do not exist for variables {missing}: they stay as they are", KerasWarning)
         elif missing:
-            _log.warning("no gradients for %s: they stay as they are", missing)
+            _log.warning("Gradients do not exist for variables %s: they stay as they are", missing)
         return filled
 
     def _check_known(self, variables: Sequence[Variable]) -> None:

@@ -58,6 +58,10 @@ def test_refused(version: Any, kwargs: dict[str, Any], error: type[Exception]) -
             "learning_rate?"),
         ("tf2.3", {"foo": 1.0}, "Adagrad(semantics='tf2.3') has no argument 'foo'; there are learning_rate, "),
         ("rewrite", {"clipnorm": 1.0, "global_clipnorm": 1.0}, "gl.keras.Adagrad(semantics='rewrite') takes clipnorm "),
+        *[(version, {"clipnorm": 1.0, "global_clipnorm": 1.0}, words) for version, words in (
+            ("legacy", "Cannot accept both `clipnorm` and `global_clipnorm`"),
+            ("rewrite", "At most one of `clipnorm` and `global_clipnorm` can be set"),
+            ("keras3", "Only one of `clipnorm`, `clipvalue` and `global_clipnorm` can be set"))],
         *[(version, {"clipnorm": "1"}, "clipnorm must be a number, got '1'")
             for version in ("tf2.3", "legacy", "rewrite", "keras3")],
         ("legacy", {"decay": [1]}, "decay must be a number, got [1]"),
