@@ -7,8 +7,14 @@ import pytest
 
 from gradlab.errors import KerasWarning
 from gradlab.keras import SGD, Adagrad
+from tests.differences import differs
 
 
+@differs(
+    "`gradient_accumulation_steps` that are no integer",
+    tensorflow="taken",
+    gradlab="ValueError",
+)
 @pytest.mark.parametrize(
     ("version", "kwargs", "error"),
     [
@@ -94,6 +100,11 @@ def test_taken(version: Any, kwargs: dict[str, Any]) -> None:
     SGD(semantics=version, **kwargs)
 
 
+@differs(
+    "arguments without effect, limits that switch clips off",
+    tensorflow="silent, or a line in the log",
+    gradlab="a `KerasWarning`",
+)
 @pytest.mark.parametrize(
     ("version", "kwargs", "complaint"),
     [
