@@ -113,7 +113,7 @@ def follow_clicks(live: LiveFigure, name: str, options: Sequence[str]) -> LiveFi
 
     def follow(change: Any) -> None:
         if live.selected is not None:
-            live.selected = options.index(change.new)
+            live.selected = options.index(change.new) if change.new in options else None
 
     live.observe(choose, names="selected")
     live.observe(follow, names=name)
