@@ -1,4 +1,4 @@
-"""Recorded runs on the same axes: norms and losses with names at their ends, shares at one limit, how tensors differ."""
+"""Recorded runs on the same axes: norms and losses named at their ends, shares at one limit, how tensors differ."""
 
 from __future__ import annotations
 
@@ -119,6 +119,20 @@ class Shown(NamedTuple):
     chosen: int | None
 
 
+def labels(names: Sequence[str]) -> list[str]:
+    """Names where there is room for few letters: if some are long, without what all begin with.
+
+    >>> labels(["char_rnn-clipped", "char_rnn-free"]), labels(["a-b", "a-c"])
+    (['clipped', 'free'], ['a-b', 'a-c'])
+    """
+    one, *others = names
+    cuts = [k + 1 for k, letter in enumerate(one) if letter in "-_./ "]
+    cut = max((k for k in cuts if all(name[:k] == one[:k] for name in others)), default=0)
+    if max(map(len, names)) > _LETTERS and all(len(name) > cut for name in names):
+        names = [name[cut:] for name in names]
+    return [short(name, _LETTERS) for name in names]
+
+
 class CompareView:
     """Norms over losses on one axis of steps; beside them how often the limit fires, and how tensors differ."""
 
@@ -151,7 +165,7 @@ class CompareView:
     def _share_panel(self) -> None:
         names, axes = self._runs.names, tidy(self.shares, "Steps on which the limit fires", "", "")
         axes.set(xlim=(0, 1.6), xticks=(0, 0.5, 1), ylim=(max(len(names), 3) - 0.4, -0.6))
-        name_rows(axes, range(len(names)), names)
+        name_rows(axes, range(len(names)), labels(names))
         for tick, look in zip(axes.get_yticklabels(), LOOKS, strict=False):
             tick.set(color=look.words, fontweight="bold")
         percent_ticks(axes.xaxis)
@@ -177,7 +191,7 @@ class CompareView:
             middles.append(running_median(norms))
             self._raw[k].set_data(self._runs.steps[k], norms)
             self._middle[k].set_data(self._runs.steps[k], middles[-1])
-        names, until = [*self._runs.names, f"limit {number(shown.limit)}"], self._runs.until
+        names, until = [*labels(self._runs.names), f"limit {number(shown.limit)}"], self._runs.until
         lasts = [*(float(steps[-1]) for steps in self._runs.steps), until]
         name_ends(self._ends, self.norms, names, lasts, [*map(_last, middles), shown.limit])
         self._level.set_data([-0.01 * until - 0.5, until], [shown.limit] * 2)
@@ -234,12 +248,14 @@ def _lines(axes: Any, runs: Runs, values: Sequence[np.ndarray], log: bool = Fals
         axes.plot(step, line, **_thin(look))
         axes.plot(step, middles[-1], **_thick(look))
     lasts = [float(steps[-1]) for steps in runs.steps]
-    name_ends([_End(axes, look) for look in LOOKS[: len(values)]], axes, runs.names, lasts, [*map(_last, middles)])
+    name_ends(
+        [_End(axes, look) for look in LOOKS[: len(values)]], axes, labels(runs.names), lasts, [*map(_last, middles)]
+    )
 
 
 def factor_panel(axes: Any, runs: Runs) -> None:
     """A row for each tensor: its norm in the other runs, as a multiple of the first run's."""
-    first = plain(short(runs.names[0], _LETTERS))
+    first = plain(labels(runs.names)[0])
     tidy(axes, "Tensors that differ most", f"norm, times that of {first}", "")
     rows = len(runs.tensors)
     axes.set(ylim=(max(rows, 4) - 0.4, -0.6), xscale="log")
@@ -302,7 +318,7 @@ def name_ends(
         end.write("", (np.nan, np.nan), (np.nan, np.nan))
     for k, y in zip(there[order], spaced(height[order], _LINE), strict=True):
         where = to_axes.inverted().transform((0.0, y))[1]
-        ends[k].write(plain(short(names[k], _LETTERS)), (steps[k], until * (1 + _LEADER)), (last[k], where))
+        ends[k].write(plain(names[k]), (steps[k], until * (1 + _LEADER)), (last[k], where))
 
 
 def spaced(places: np.ndarray, gap: float) -> np.ndarray:

@@ -7,20 +7,21 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .._base.numbers import counted, listed, number, percent, percent_within
+from .._base.numbers import counted, listed, number, percent
+from .._base.numbers import percent_of_many_within as percent_within
 from ..figures.compare import FARTHEST, MOST_ROWS, CompareView, Shown, in_picture
 from ..figures.run_rows import short
-from ..live import Description, Drag, Items, LiveFigure, Menu
+from ..live import Description, Drag, Items, LiveFigure, Menu, Slider
 from ..models import char_rnn
 from ..record.compare import FEWEST, Comparison, run_names, times
 from ..record.summary import norm_at, percentiles
 from ..record.what_if import WhatIf
 from ._lab import Control, Lab, Target
-from ._own_run import Recording, follow_clicks, in_sight, limit_slider, nearest, opened, reach, written
+from ._own_run import Recording, follow_clicks, in_sight, limit_slider, opened, reach, written
 
 _ALL = "all tensors (global norm)"
 _NAMED = 8  # tensors that the table names
-_LETTERS = 20  # of a run's name, on a button
+_LETTERS = 14  # of a run's name, on a button
 
 
 class Answer(NamedTuple):
@@ -49,6 +50,12 @@ def _one_run_only(trace: Answer) -> tuple[bool, str]:
     if trace.tensor is not None:
         return False, f"The limit is on the norm of {trace.tensor} now"
     return low <= 0.1 and high >= 0.9, f"{percent(low)} and {percent(high)} now"
+
+
+def _above(slider: Slider, value: float) -> float:
+    """The value of the slider's first position that is not below one, so that its picture is made ahead."""
+    near = slider.position(value)
+    return slider.at(near + (slider.at(near) < value))
 
 
 class compare(Lab):
@@ -103,11 +110,11 @@ class compare(Lab):
         super().__init__(target, **initial)
         limit: Any = self._controls["limit"]
         self.presets = {  # type: ignore[misc]
-            **{f"Suggested for {n}": {"limit": nearest(limit, x), "tensor": None} for n, x in self._suggested()},
+            **{f"Leave 90% of {n} alone": {"limit": _above(limit, x), "tensor": None} for n, x in self._ninety()},
             **({"Most different tensor": {"tensor": self._tensors[0]}} if self._tensors else {}),
         }
 
-    def _suggested(self) -> list[tuple[str, float]]:
+    def _ninety(self) -> list[tuple[str, float]]:
         """Names of the first two runs, and the limit that leaves 90% of their steps alone."""
         found = [(n, norm_at(rec, 90)) for n, rec in zip(self.comparison.names, self.comparison.recs, strict=True)][:2]
         return [(short(name, _LETTERS), x) for name, x in found if x]

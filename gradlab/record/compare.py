@@ -159,12 +159,18 @@ class Comparison:
             found[run, tensor] = np.exp(np.quantile(left, 0.5, method="inverted_cdf"))  # infinities have no mean
         return found
 
+    @cached_property
+    @quiet
+    def distance(self) -> np.ndarray:
+        """(runs, tensors) `factor`, or one over it where that is larger; NaN where it is not known."""
+        found: np.ndarray = np.exp(np.abs(np.log(self.factor)))
+        return found
+
     @property
     def apart(self) -> np.ndarray:
-        """(tensors,) the largest factor of any run, or one over it: 1 where all are alike, NaN where unknown."""
-        size = np.exp(np.abs(np.log(np.where(np.isnan(self.factor), 1.0, self.factor)))).max(axis=0, initial=1.0)
-        known: np.ndarray = np.where(np.isnan(self.factor[1:]).all(axis=0), np.nan, size)
-        return known
+        """(tensors,) the largest distance of any run: 1 where all are alike, NaN where none is known."""
+        found: np.ndarray = np.fmax.reduce(self.distance[1:], axis=0)
+        return found
 
     @property
     def order(self) -> list[int]:
