@@ -39,6 +39,7 @@ TESTED_ELSEWHERE = {
     "report/_run": "the same",
     "report/sampled": "the same, and labs/test_run_adagrad.py: the figure in it",
     "figures/report": "report/test_report.py: every picture of awkward recordings",
+    "figures/compare_still": "report/test_compared.py: the page on several runs",
     "record/eager": "record/test_traced.py: eager, traced and in batches, the same columns",
     "record/devices": "optax/test_loops.py: pmap, shard_map, and meshes",
     "record/attached": "torch/test_recording.py and keras/test_recording.py: attached, read, closed, attached again",

@@ -49,7 +49,7 @@ def _one_run_only(trace: Answer) -> tuple[bool, str]:
     low, high = float(trace.shares.min()), float(trace.shares.max())
     if trace.tensor is not None:
         return False, f"The limit is on the norm of {trace.tensor} now"
-    return low <= 0.1 and high >= 0.9, f"{percent(low)} and {percent(high)} now"
+    return low <= 0.05 and high >= 0.95, f"{percent(low)} and {percent(high)} now"
 
 
 def _above(slider: Slider, value: float) -> float:
@@ -87,7 +87,7 @@ class compare(Lab):
     axis = "limit"
     targets: ClassVar = {
         "one_run_only": Target(
-            "find a limit on the global norm that fires on at least 90% of the steps of one run and on at most 10% of "
+            "find a limit on the global norm that fires on at least 95% of the steps of one run and on at most 5% of "
             "another's",
             _one_run_only,
         ),

@@ -12,7 +12,7 @@ import numpy as np
 from ..live import LiveFigure, Slider
 from ..models import reader_run
 from ..record import Recorder
-from ..record.recording import condensed
+from ..record.recording import AnyRecording, condensed
 from ._lab import Lab
 
 Recording = str | PathLike[str] | Recorder
@@ -58,7 +58,7 @@ def written(recording: Any) -> str:
     return repr(str(recording)) if isinstance(recording, str | PathLike) else "recording"
 
 
-def in_sight(rec: Recorder) -> Recorder:
+def in_sight(rec: AnyRecording) -> AnyRecording:
     """The recording in no more buckets than can be drawn."""
     return condensed(rec, MOST_DRAWN)
 

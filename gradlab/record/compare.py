@@ -14,8 +14,7 @@ import numpy as np
 from .._base.arrays import quiet
 from .._base.errors import InvalidArgumentError
 from .._base.numbers import counted, listed, number
-from .recorder import Recorder
-from .recording import condensed
+from .recording import Recording, condensed
 
 FEWEST, MOST = 2, 6  # runs
 _NOTABLE = 0.01  # a relative difference that is more than rounding
@@ -68,7 +67,7 @@ class Comparison:
     """
 
     names: tuple[str, ...]
-    recs: tuple[Recorder, ...]
+    recs: tuple[Recording, ...]
 
     @cached_property
     def steps(self) -> int:
@@ -226,7 +225,7 @@ class Comparison:
         if lacking := [name for name, rec in self._runs() if "loss" not in rec.scalars]:
             yield f"No loss was recorded in {listed(lacking, MOST)}, so losses are not compared."
 
-    def _runs(self) -> Iterator[tuple[str, Recorder]]:
+    def _runs(self) -> Iterator[tuple[str, Recording]]:
         return zip(self.names, self.recs, strict=True)
 
 

@@ -14,6 +14,7 @@ from .._base.numbers import counted, in_full, listed, number
 from .._base.numbers import percent_of_many_within as percent_within
 from ..figures.compare import Runs, in_picture, labels
 from ..figures.compare_still import course_figure, curves_figure, factors_figure
+from ..record import Recorder
 from ..record.compare import Comparison, times
 from ..record.recording import condensed
 from ..record.summary import medians
@@ -42,8 +43,9 @@ _CAVEATS = (
 
 @dataclass(frozen=True)
 class Several:
-    """A comparison, the limit asked about if one was, how many states the moving figure may have; 0: it is still."""
+    """Recordings, their comparison, the limit asked about if one was, and states of the moving figure; 0: it is still."""
 
+    recs: tuple[Recorder, ...]
     both: Comparison
     asked: float | None
     states: int
@@ -51,7 +53,7 @@ class Several:
     @cached_property
     def runs(self) -> tuple[Run, ...]:
         """Each run alone."""
-        return tuple(Run(rec, self.asked, self.states) for rec in self.both.recs)
+        return tuple(Run(rec, self.asked, self.states) for rec in self.recs)
 
     @cached_property
     def limit(self) -> tuple[float, str] | None:
@@ -64,7 +66,7 @@ class Several:
     @cached_property
     def drawn(self) -> tuple[Runs, list[np.ndarray]]:
         """What pictures show."""
-        seen = [condensed(rec, _MOST_DRAWN) for rec in self.both.recs]
+        seen = [condensed(rec, _MOST_DRAWN) for rec in self.recs]
         norms = [np.where(rec.taken > 0, rec.global_norm, np.nan) for rec in seen]
         there = self.norms
         low, high = (float(there.min()), 1.4 * float(there.max())) if there.size else (0.1, 10.0)
@@ -182,7 +184,7 @@ def other_limit(runs: Several) -> Section | None:
 def _lab(runs: Several, limit: float) -> str:
     from ..labs import compare
 
-    lab = compare(*runs.both.recs, names=runs.both.names)
+    lab = compare(*runs.recs, names=runs.both.names)
     slider: Any = next(control for control in lab.controls if control.name == "limit")
     lab.set(limit=slider.clamp(limit))
     return moving(lab, runs.states)

@@ -82,7 +82,7 @@ class Report:
         states = STATES if labs else 0
         self._make: list[Callable[[], Section | None]]
         if others:
-            several = Several(Comparison(called, recs), limit, states)
+            several = Several(recs, Comparison(called, recs), limit, states)
             self._make = [partial(make, several) for make in SECTIONS]
         else:
             run = Run(recs[0], limit, states)
