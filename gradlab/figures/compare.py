@@ -59,7 +59,7 @@ _LIMIT = Look(GREEN, "--", "", GREEN)
 _PART: dict[str, Any] = {"color": BLACK, "ls": ":", "lw": 1.1}
 _WINDOWS = 40  # of the median, along a run
 _LETTERS = 12  # of a run's name
-_ROOM = {False: 0.31, True: 0.52}  # of the steps, for names at the ends of lines; more where the page is narrow
+_ROOM = {False: 0.31, True: 0.62}  # of the steps, for names at the ends of lines; more where the page is narrow
 _LEADER = 0.035  # of the steps, from a line to its name
 _LINE = 0.095  # of an axis's height: the least between two names
 
@@ -287,7 +287,7 @@ def _part(axes: Any, runs: Runs, said: bool = False) -> None:
         early = runs.parting < runs.until / 2
         place = ((5 if early else -5), 4)  # points
         axes.annotate(
-            f"differ from step {runs.parting:,} on", (runs.parting, 0), place, xycoords=axes.get_xaxis_transform(),
+            f"first differ at step {runs.parting:,}", (runs.parting, 0), place, xycoords=axes.get_xaxis_transform(),
             textcoords="offset points", fontsize=8.5, color=BLACK, ha="left" if early else "right",
         )  # fmt: skip
 

@@ -29,6 +29,9 @@ def course_figure(runs: Runs, norms: Sequence[np.ndarray], narrow: bool = False)
     return figure
 
 
+# A legend leaves out what begins with an underscore, so names begin with a space.
+
+
 def curves_figure(
     names: Sequence[str], limits: np.ndarray, fired: np.ndarray, limit: float, narrow: bool = False
 ) -> Any:
@@ -37,7 +40,7 @@ def curves_figure(
     axes = tidy(figure.add_subplot(), "Steps on which a limit fires", "limit on the global norm", "")
     axes.set(xscale="log", ylim=(0, 1.04), xlim=(limits[0], limits[-1]))
     for look, name, share in zip(LOOKS, names, fired, strict=False):
-        axes.plot(limits, share, color=look.color, ls=look.dash, lw=1.9, label=plain(short(name, 30)))
+        axes.plot(limits, share, color=look.color, ls=look.dash, lw=1.9, label=f" {plain(short(name, 30))}")
     axes.axvline(limit, color=GREEN, ls="--", lw=1.6, label=f"limit {number(limit)}")
     percent_ticks(axes.yaxis)
     log_ticks(axes.xaxis)
@@ -54,6 +57,6 @@ def factors_figure(runs: Runs, narrow: bool = False) -> Any:
     factor_panel(axes, runs)
     if len(runs.names) > 2:
         for look, name in zip(LOOKS[1:], runs.names[1:], strict=False):
-            axes.plot([], [], look.marker, ms=7, mew=0, color=look.color, label=plain(short(name, 30)))
+            axes.plot([], [], look.marker, ms=7, mew=0, color=look.color, label=f" {plain(short(name, 30))}")
         figure.legend(loc="outside lower center" if narrow else "outside right upper", fontsize=9, frameon=False)
     return figure

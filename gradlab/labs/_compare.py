@@ -211,7 +211,7 @@ class compare(Lab):
 
     def columns(self, trace: Answer) -> dict[str, np.ndarray]:
         return {
-            "run": np.array(trace.names), "steps": np.array([answer.steps for answer in trace.what_if]),
+            "steps": np.array([answer.steps for answer in trace.what_if]),
             "skipped": np.array([answer.skipped for answer in trace.what_if]), "share_fired": trace.shares,
-            "at_least": trace.bounds[0], "at_most": trace.bounds[1],
+            "at_least": trace.bounds[0], "at_most": trace.bounds[1], "run": np.array(trace.names),
         }  # fmt: skip
