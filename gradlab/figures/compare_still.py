@@ -29,9 +29,6 @@ def course_figure(runs: Runs, norms: Sequence[np.ndarray], narrow: bool = False)
     return figure
 
 
-# A legend leaves out what begins with an underscore, so names begin with a space.
-
-
 def curves_figure(
     names: Sequence[str], limits: np.ndarray, fired: np.ndarray, limit: float, narrow: bool = False
 ) -> Any:
@@ -44,7 +41,7 @@ def curves_figure(
     axes.axvline(limit, color=GREEN, ls="--", lw=1.6, label=f"limit {number(limit)}")
     percent_ticks(axes.yaxis)
     log_ticks(axes.xaxis)
-    figure.legend(
+    figure.legend(  # which leaves out labels that begin with an underscore, so they begin with a space
         loc="outside lower center" if narrow else "outside right upper", fontsize=9, frameon=False, handlelength=3.2
     )
     return figure

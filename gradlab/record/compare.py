@@ -110,8 +110,10 @@ class Comparison:
         unknown = max(p.unknown for p in self.parting.values())
         if self.first_step is None:
             same = " and ".join(_called(column) for column in self.parting)
+            if unknown == self.steps:
+                return "No single step is known of all runs, and so not where they first differ."
             steps = counted(self.steps - unknown, "known step" if unknown else "step")
-            return f"{who} are the same in all {steps}: {same}." if steps[0] != "0" else f"No step of {who} is known."
+            return f"{who} are the same in all {steps}: {same}."
         now = [f"{_called(c)} {d}" for c, d in there.items() if d.step == self.first_step]
         later = [f"{_called(c)} from step {d.step}" for c, d in there.items() if d.step > self.first_step]
         tiny = max(d.relative for d in there.values() if d.step == self.first_step)
@@ -214,10 +216,10 @@ class Comparison:
         every = dict.fromkeys(name for rec in self.recs for name in rec.names)
         for name, rec in self._runs():
             if lacks := [tensor for tensor in every if tensor not in rec.names]:
-                yield f"{name} has no {_quoted(lacks)}."
+                yield f"{name} has no {_tensors_named(lacks)}."
         there = [tensor for tensor in every if all(tensor in rec.names for rec in self.recs)]
         if other := [tensor for tensor in there if tensor not in self.tensors]:
-            yield f"{_quoted(other)} {_has(len(other))} different sizes, so that norms are not compared."
+            yield f"{_tensors_named(other)} {_has(len(other))} different sizes, so that norms are not compared."
         if len(there) < len(every) or other:
             yield "Global norms are of different tensors: a difference may come from those that are not in all runs."
 
@@ -242,8 +244,8 @@ def _called(column: str) -> str:
     return column.replace("_", " ")
 
 
-def _quoted(tensors: Sequence[str]) -> str:
-    return listed([f"tensor {tensor}" for tensor in tensors])
+def _tensors_named(tensors: Sequence[str]) -> str:
+    return f"tensor{'s' * (len(tensors) > 1)} {listed(tensors)}"
 
 
 def _is(count: int) -> str:

@@ -43,7 +43,7 @@ _CAVEATS = (
 
 @dataclass(frozen=True)
 class Several:
-    """Recordings, their comparison, the limit asked about if one was, and states of the moving figure; 0: it is still."""
+    """Recordings, their comparison, the limit asked about if any, and states of the moving figure; 0: it is still."""
 
     recs: tuple[Recorder, ...]
     both: Comparison
