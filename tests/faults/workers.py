@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from gradlab.errors import DataLossError
 from gradlab._files.log import Log
+from gradlab.errors import DataLossError
 from tests._files.damage import damaged
 from tests.faults.fault import Fault
 
