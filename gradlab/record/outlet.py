@@ -16,18 +16,18 @@ SHARE = 0.01  # of the time, that an outlet takes at most
 class Outlet:
     """Hands on the steps of a recorder every so many seconds; a context manager. Not in TensorFlow.
 
-    It takes at most 1 % of the time of the loop, and the last time: what waits is handed on by `flush` and `close`, and
-    at the end of the process. One that fails does not end the training: it warns, once, and tries again later; `close`
-    warns of what is left.
+    It takes at most a share of the time of the loop, and the last time: what waits is handed on by `flush` and `close`,
+    and at the end of the process. One that fails does not end the training: it warns, once, and tries again later;
+    `close` warns of what is left.
 
     Attributes:
         recorder: the one whose steps these are; of a traced run the one that `absorb` returned last.
         seconds_spent: what all of it has taken so far.
     """
 
-    def __init__(self, recorder: Buckets, seconds: float, name: str) -> None:
+    def __init__(self, recorder: Buckets, seconds: float, name: str, share: float = SHARE) -> None:
         self.recorder, self._name = recorder, name
-        self._pace = Pace(SHARE if seconds else 1.0, seconds)  # after each step, if somebody wants that
+        self._pace = Pace(share if seconds else 1.0, seconds)  # after each step, if somebody wants that
         self._guard = threading.RLock()
         self._warned = False
         self.closed = False

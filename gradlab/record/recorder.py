@@ -23,6 +23,7 @@ from .listeners import Listeners
 from .measure import flat, histogram
 from .merge import Columns, from_steps
 from .recording import Recording
+from .stream.stream import Stream
 
 if TYPE_CHECKING:
     import jax
@@ -371,6 +372,49 @@ class Recorder(Recording):
         [5.0, 10.0]
         """
         return Appended(self, path, seconds, sync)
+
+    def stream(self, to: Any, *, seconds: float = 1.0, share: float = 0.05) -> Stream:
+        """Send each step, once and in order, to TensorBoard, Weights & Biases, MLflow, or a file of JSON lines.
+
+        Sent are the numbers that `every_step` has: global norm, largest norm of a tensor, largest entry, whether the
+        step was skipped, its loss scale where there is one, and scalars. In a client their names begin with gradlab/.
+
+        Args:
+            to: a path that ends in .jsonl, which `gl.record.read_json_lines` reads; "tensorboard:FOLDER"; a
+                SummaryWriter of torch.utils.tensorboard, tensorboardX or tensorboard; "wandb" or "mlflow" for the run
+                that has begun in this process, or a new one; such a run.
+            seconds: between two times at least, 0 for each step. share: of the time of the loop at most; 0.05 is 5 %.
+                Steps that queue up go on their way at `flush` or `close`.
+
+        Steps that a file, a folder, or a run has already are not sent again, so a run that goes on from a checkpoint
+        goes on there, under the same numbers; in a file, steps after the checkpoint give way to the new ones. Steps
+        that were recorded before go first, but for a SummaryWriter, which gets those from now on.
+
+        In Weights & Biases the charts are over gradlab/step, as its own step counts what everybody logs; log your own
+        numbers without step=. JSON has no NaN: the lines have "NaN", "Infinity" and "-Infinity".
+
+        Returns: the stream, until its `close()`; a context manager, with `flush()`. Of a traced run it goes on with
+            what `absorb` returns: call that now and then.
+
+        Raises:
+            ValueError: the file holds another run, or another text. TypeError: something else. ModuleNotFoundError: the
+            client is missing; it is in the extra tensorboard, wandb or mlflow.
+
+        A client that fails does not end the training: a `gl.errors.RecordingWarning` says so once, its steps are sent
+        later, and `close` says how many were not.
+
+        Not in TensorFlow.
+
+        >>> import tempfile, os
+        >>> rec = Recorder()
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     with rec.stream(path := os.path.join(folder, "run.jsonl")):
+        ...         rec.record([np.array([3.0, 4.0])], loss=0.1)
+        ...     with open(path) as file:
+        ...         print(file.read(), end="")
+        {"step": 0, "global_norm": 5.0, "leading_norm": 5.0, "largest": 4.0, "skipped": false, "loss": 0.1}
+        """
+        return Stream(self, to, seconds, share)
 
     @classmethod
     def load(cls, path: str | PathLike[str], *, max_bytes: int = MAX_BYTES) -> Recorder:
