@@ -14,6 +14,17 @@ class Listener(Protocol):
         """The recorder has more steps than before. Called in the loop that is recorded, so it returns at once."""
 
 
+def follow(rec: Any, listener: Listener) -> None:
+    """Tell this one of new steps of a recorder, for as long as somebody else holds it."""
+    rec._told.add(listener)
+
+
+def here(rec: Any) -> int:
+    """How many steps a recorder has, but for those that wait on a device: nothing waits for them."""
+    mine = vars(rec)
+    return int(mine["seen"]) + len(mine["_waiting"] or ())
+
+
 class Listeners:
     """Of one run, for however many recorders it has: `absorb` returns a new one each time.
 
@@ -32,6 +43,10 @@ class Listeners:
     def keep(self, listener: Listener) -> None:
         """Tell it from now on, and hold it."""
         self._kept.append(listener)
+
+    def __reduce__(self) -> tuple[type[Listeners], tuple[()]]:
+        """A copy has its own."""
+        return Listeners, ()
 
     def drop(self, listener: Listener) -> None:
         """Tell it no more."""
