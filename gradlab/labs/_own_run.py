@@ -35,7 +35,7 @@ class RunLab(Lab):
 
 
 def opened(recording: Any) -> Recorder:
-    """The recording itself or the one in a file, which is not empty.
+    """The recording as it is now, or the one in a file, which is not empty.
 
     Raises:
         ValueError: nothing is recorded yet. OSError: there is no such file. DataLossError: it is damaged, or something
@@ -50,7 +50,7 @@ def opened(recording: Any) -> Recorder:
         )
     if not len(recording):
         raise ValueError("nothing is recorded yet: call rec.record(grads, loss=loss) in every step first")
-    return recording
+    return recording.snapshot()  # somebody may go on recording while a reader looks at it
 
 
 def written(recording: Any) -> str:

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from gradlab._base.arrays import is_jax, precision
+from gradlab._files import log as module
+from gradlab._files.log import MAGIC, Log, pack, unpack
 from gradlab.errors import DataLossError
-from gradlab.workers import log as module
-from gradlab.workers.log import MAGIC, Log, pack, unpack
 
 RECORDS: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"experiment": "e"}, {"w": np.float32([1.5, -2.0]), "b": np.zeros((0, 3))}),
