@@ -63,7 +63,8 @@ class compare(Lab):
 
     Norms and losses of 2 to 6 runs, thin lines for each step and thick ones for the median around it; a dotted line at
     the first step where runs differ; the share of each run's own steps on which the limit fires; and the tensors that
-    differ most, by the median over common steps of (norm in a run) / (norm in the first run). Click one to see it.
+    differ most, by the median over common steps of (norm in a run) / (norm in the first run). Click one to see it. A
+    recorder that goes on recording is compared as it was when the lab was made.
 
     Controls: `limit` (log scale, as wide as the norms of these runs) and `tensor` (whose norm is shown and limited;
     None, the default, for the global norm).
@@ -106,7 +107,7 @@ class compare(Lab):
             shipped = char_rnn.shipped()
             recordings, names = (shipped[None], shipped[1.0]), names or ("unclipped", "clipped at 1")
         called = run_names(recordings, names)
-        self.comparison = Comparison(called, tuple(map(opened, recordings)))
+        self.comparison = Comparison(called, tuple(opened(x).snapshot() for x in recordings))
         super().__init__(target, **initial)
         limit: Any = self._controls["limit"]
         self.presets = {  # type: ignore[misc]

@@ -73,7 +73,7 @@ class Report:
         if names is not None and not others:
             raise ValueError("names are for several runs; the page on one has a title")
         called = run_names((recording, *others), names) if others else ()
-        recs = tuple(_opened(x) for x in (recording, *others))
+        recs = tuple(_opened(x).snapshot() for x in (recording, *others))
         if limit is not None and not (limit > 0 and math.isfinite(limit)):
             raise ValueError(f"limit must be positive and finite, got {limit!r}")
         name = None if isinstance(recording, Recorder) else Path(recording).stem

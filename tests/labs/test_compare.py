@@ -78,6 +78,9 @@ def test_recorders_and_paths_are_taken_and_what_is_none_is_refused(tmp_path: Pat
         gl.labs.compare(a)
     with pytest.raises(ValueError, match="2 runs are called 'a'"):
         gl.labs.compare(tmp_path / "a.npz", tmp_path / "elsewhere" / "a.npz")
+    again = gl.labs.compare(a, b)
+    a.record({name: np.ones(5) for name in a.names})
+    assert again.description.table == gl.labs.compare(*again.comparison.recs).description.table  # as it was
     with pytest.raises(TypeError, match=r"a recording is a gl\.Recorder"):
         gl.labs.compare(a, [1.0, 2.0])
 
