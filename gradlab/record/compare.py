@@ -269,7 +269,7 @@ def run_names(recordings: Sequence[Any], names: Sequence[str] | None = None) -> 
         raise InvalidArgumentError(f"a comparison takes {FEWEST} to {MOST} recordings, got {len(recordings)}")
     if names is None:
         found = tuple(
-            Path(fsdecode(fspath(x))).name.removesuffix(".npz") if isinstance(x, str | PathLike) else f"run {k}"
+            Path(fsdecode(fspath(x))).name.removesuffix(".npz").removesuffix(".rec") if isinstance(x, str | PathLike) else f"run {k}"
             for k, x in enumerate(recordings, 1)
         )
     elif isinstance(names, str) or len(names) != len(recordings) or not all(isinstance(n, str) and n for n in names):
