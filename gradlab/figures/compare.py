@@ -72,7 +72,7 @@ class Runs(NamedTuple):
         losses: (buckets,) of each, NaN where none is known. norms: the ends of the log axis of norms.
         parting: the step at which runs part; None if they never do.
         tensors: of the rows, at most `MOST_ROWS`. factors: (runs - 1, rows) norms as multiples of the first run's.
-        every: what a point stands for, such as "every step".
+        stride: steps that a point may stand for, by their largest norm.
     """
 
     names: Sequence[str]
@@ -82,7 +82,7 @@ class Runs(NamedTuple):
     parting: int | None
     tensors: Sequence[str]
     factors: np.ndarray
-    every: str
+    stride: int
 
     @property
     def until(self) -> float:
@@ -93,12 +93,10 @@ class Runs(NamedTuple):
 def in_picture(both: Comparison, seen: Sequence[Recording], norms: tuple[float, float]) -> Runs:
     """What is drawn of a comparison; `seen` are its recordings in no more buckets than there is room for."""
     rows = both.order[:MOST_ROWS]
-    stride = max(rec.stride for rec in seen)
-    every = "every step" if stride == 1 else f"every {stride:,} steps, the largest"
     losses = [rec["loss"] if "loss" in rec.scalars else np.full(len(rec), np.nan) for rec in seen]
     return Runs(
         both.names, [rec.step for rec in seen], [np.asarray(loss, float) for loss in losses], norms, both.first_step,
-        [both.tensors[k] for k in rows], both.factor[1:, rows], every,
+        [both.tensors[k] for k in rows], both.factor[1:, rows], max(rec.stride for rec in seen),
     )  # fmt: skip
 
 
@@ -205,7 +203,7 @@ class CompareView:
 
 
 def _norm_panel(axes: Any, runs: Runs) -> None:
-    tidy(axes, "Gradient norm", "", "norm")
+    tidy(axes, "Gradient norm", "", "norm" if runs.stride == 1 else f"largest norm of up to {runs.stride:,} steps")
     axes.set(yscale="log", ylim=runs.norms)
     log_ticks(axes.yaxis)
     axes.tick_params(labelbottom=False)
@@ -222,7 +220,7 @@ def still_norms(axes: Any, runs: Runs, norms: Sequence[np.ndarray]) -> None:
 def loss_panel(axes: Any, runs: Runs) -> None:
     """The losses of all runs; a word where there are none."""
     width = window(max(map(len, runs.steps)))
-    tidy(axes, "Loss", "training step" + f" (thick lines: median of {width})" * (width > 1), "loss")
+    tidy(axes, "Loss", "training step" + f" (thick lines: median of up to {width})" * (width > 1), "loss")
     known = np.concatenate(runs.losses)
     known = known[np.isfinite(known)]
     if not known.size:
@@ -318,7 +316,7 @@ def name_ends(
         end.write("", (np.nan, np.nan), (np.nan, np.nan))
     for k, y in zip(there[order], spaced(height[order], _LINE), strict=True):
         where = to_axes.inverted().transform((0.0, y))[1]
-        ends[k].write(plain(names[k]), (steps[k], until * (1 + _LEADER)), (last[k], where))
+        ends[k].write(plain(names[k]), (steps[k], steps[k] + _LEADER * until), (last[k], where))
 
 
 def spaced(places: np.ndarray, gap: float) -> np.ndarray:

@@ -268,10 +268,7 @@ def run_names(recordings: Sequence[Any], names: Sequence[str] | None = None) -> 
     if not FEWEST <= len(recordings) <= MOST:
         raise InvalidArgumentError(f"a comparison takes {FEWEST} to {MOST} recordings, got {len(recordings)}")
     if names is None:
-        found = tuple(
-            Path(fsdecode(fspath(x))).name.removesuffix(".npz").removesuffix(".rec") if isinstance(x, str | PathLike) else f"run {k}"
-            for k, x in enumerate(recordings, 1)
-        )
+        found = tuple(_of_file(x) or f"run {k}" for k, x in enumerate(recordings, 1))
     elif isinstance(names, str) or len(names) != len(recordings) or not all(isinstance(n, str) and n for n in names):
         raise InvalidArgumentError(f"names must be {len(recordings)} texts, one for each recording, got {names!r}")
     else:
@@ -283,3 +280,10 @@ def run_names(recordings: Sequence[Any], names: Sequence[str] | None = None) -> 
             f"{found.count(twice[0])} runs are called {twice[0]!r}{where}; give each a name of its own with names"
         )
     return found
+
+
+def _of_file(recording: Any) -> str:
+    """The name of a file without its ending; nothing of what is none."""
+    if not isinstance(recording, str | PathLike):
+        return ""
+    return Path(fsdecode(fspath(recording))).name.removesuffix(".npz").removesuffix(".rec")

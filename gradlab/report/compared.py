@@ -177,8 +177,8 @@ def other_limit(runs: Several) -> Section | None:
     """The lab on these runs."""
     if runs.limit is None:
         return None
-    said = "Move the limit, or pick a tensor, and see on how many steps of each run it fires."
-    return Section("other", "Another limit, another tensor", said, partial(_lab, runs, runs.limit[0]))
+    said = "Move the limit, and see on how many steps of each run it fires."
+    return Section("other", "Another limit", said, partial(_lab, runs, runs.limit[0]))
 
 
 def _lab(runs: Several, limit: float) -> str:
