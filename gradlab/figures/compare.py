@@ -220,7 +220,7 @@ def still_norms(axes: Any, runs: Runs, norms: Sequence[np.ndarray]) -> None:
 def loss_panel(axes: Any, runs: Runs) -> None:
     """The losses of all runs; a word where there are none."""
     width = window(max(map(len, runs.steps)))
-    tidy(axes, "Loss", "training step" + f" (thick lines: median of up to {width})" * (width > 1), "loss")
+    tidy(axes, "Loss", "training step" + f" (thick: median of up to {width})" * (width > 1), "loss")
     known = np.concatenate(runs.losses)
     known = known[np.isfinite(known)]
     if not known.size:
