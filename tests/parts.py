@@ -35,6 +35,9 @@ PARTS = {
     "trainers": Part(
         "Lightning, Hugging Face Trainer", "trainers", ("torch", "lightning", "transformers", "accelerate"), (), 10, 1
     ),
+    "trackers": Part(
+        "TensorBoard, W&B, MLflow", "tensorboard,wandb,mlflow", ("tensorboard", "wandb", "mlflow"), (), 3, 1
+    ),
     "ray": Part("Ray", "ray", ("ray",), (), 20, 1),
     "browser": Part(
         "Chromium", "browser,site", ("playwright", "axe_playwright_python", "notebook", "voila"), CHROMIUM, 480, 7

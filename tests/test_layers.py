@@ -14,7 +14,7 @@ PACKAGE = Path(__file__).parent.parent / "gradlab"
 # folder: the libraries it may use. A folder may import those above it, for types too, and no private name of theirs.
 LAYERS = {
     "_base": "numpy",  # JAX only from sys.modules, if the caller brought it
-    "_files": "numpy ml_dtypes",  # which teaches NumPy the name bfloat16
+    "_files": "numpy ml_dtypes filelock",  # which teaches NumPy the name bfloat16; one process at a time writes a log
     "errors": "",
     "clip": "numpy",
     "schedules": "numpy",
@@ -35,7 +35,7 @@ LAYERS = {
     "datasets": "",
     "char_rnn": "",
     "reader_run": "",
-    "workers": "numpy jax ray filelock",
+    "workers": "numpy jax ray",
     "figures": "numpy matplotlib contourpy",
     "live": "numpy matplotlib PIL anywidget ipywidgets traitlets IPython imageio_ffmpeg",
     "labs": "numpy matplotlib ipywidgets traitlets IPython",

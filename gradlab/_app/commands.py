@@ -197,9 +197,18 @@ def _print_table(rows: Iterable[tuple[str, str]]) -> None:
 
 def add_report(commands: Any) -> None:
     """Add the command to the parser's `commands`."""
-    report = commands.add_parser("report", help="write a page on a run that gl.Recorder recorded")
-    report.add_argument("run", type=Path, metavar="RUN.npz", help="what Recorder.save wrote")
-    report.add_argument("-o", "--output", type=Path, metavar="FILE.html", help="the page (default: RUN.html beside it)")
+    report = commands.add_parser("report", help="write a page on a run that gl.Recorder recorded, or compare several")
+    report.add_argument(
+        "runs", type=Path, nargs="+", metavar="RUN.npz", help="what Recorder.save wrote; 2 to 6: compared"
+    )
+    report.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FILE.html",
+        help="the page (default: RUN.html, or RUN-compared.html, beside the first)",
+    )
+    report.add_argument("--names", nargs="+", metavar="NAME", help="of several runs (default: the names of the files)")
     report.add_argument("--limit", type=float, metavar="L", help="ask about this limit, not about the suggested one")
     report.add_argument("--still", action="store_true", help="pictures in place of figures that move: a small file")
     report.add_argument("--open", action="store_true", help="open the page in the browser")
@@ -209,13 +218,14 @@ def add_report(commands: Any) -> None:
 def _report(options: argparse.Namespace) -> None:
     from ..report import Report
 
+    first, several = options.runs[0], len(options.runs) > 1
     try:
-        report = Report(options.run, limit=options.limit, labs=not options.still)
+        report = Report(*options.runs, names=options.names, limit=options.limit, labs=not options.still)
     except OSError as error:
-        raise UsageError(f"cannot read {options.run}: {error.strerror or error}") from error
+        raise UsageError(f"cannot read {error.filename or first}: {error.strerror or error}") from error
     except ValueError as error:
         raise UsageError(str(error)) from error
-    page = options.output or options.run.with_suffix(".html")
+    page = options.output or first.with_name(f"{first.stem}-compared.html" if several else f"{first.stem}.html")
     try:
         report.save(page)
     except (OSError, ValueError) as error:

@@ -77,16 +77,11 @@ class LayersView:
             steps: (n,) first step of each bucket. until: steps in all. norms: the ends of the log axes.
             every: what a mark in time stands for, such as "every step".
         """
-        self.figure, self._steps = new_figure(WIDE, 6.4), steps
+        self.figure, self.steps = new_figure(WIDE, 6.4), steps
         self.norms, self.shares, self.story = (self.figure.add_subplot() for _ in range(3))
         tidy(self.norms, "Norms over the run", "norm of the gradient", "")
         tidy(self.shares, "How often, or how much", "", "")
-        tidy(self.story, f"Norm at {every}", "training step", "norm")
-        self.norms.set(xscale="log", xlim=norms)
-        self.story.set(yscale="log", ylim=norms, xlim=(-0.01 * until - 1, 1.01 * until + 1))
-        self.story.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
-        log_ticks(self.norms.xaxis)
-        log_ticks(self.story.yaxis)
+        self.still(until, norms, every)
         self._rows = Rows(rows, self.norms, self.shares, foot=0.8)
         self._bars = Shares(self.shares, {"fc": ORANGE, "ec": "none"})
         self._moving()
@@ -98,6 +93,15 @@ class LayersView:
         ):
             self.norms.plot([], [], label=name, **looks)
         self.arrange(narrow=False)
+
+    def still(self, until: int, norms: tuple[float, float], every: str) -> None:
+        """What the axes have room for; arguments as above."""
+        tidy(self.story, f"Norm at {every}", "training step", "norm")
+        self.norms.set(xscale="log", xlim=norms)
+        self.story.set(yscale="log", ylim=norms, xlim=(-0.01 * until - 1, 1.01 * until + 1))
+        self.story.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
+        log_ticks(self.norms.xaxis)
+        log_ticks(self.story.yaxis)
 
     def arrange(self, narrow: bool) -> None:
         """Fit the page: the shares beside the norms, or everything in one column."""
@@ -141,7 +145,7 @@ class LayersView:
         self._level.set_data([0, 1], [shown.limit] * 2)
         self._name.set_text(plain(short(shown.story, _STORY)))
         merged = shown.low < shown.high
-        step = self._steps
+        step = self.steps
         self._range.set_data(*_joined(shown.low[merged], shown.high[merged], step[merged])[::-1])
         self._calm.set_data(step[~shown.fired], shown.high[~shown.fired])
         self._fired.set_data(step[shown.fired], shown.high[shown.fired])

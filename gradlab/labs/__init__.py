@@ -9,6 +9,7 @@ from ._adagrad_libraries import adagrad_libraries
 from ._clip_arrows import clip_arrows
 from ._clip_libraries import clip_libraries
 from ._clipping import clipping
+from ._compare import compare
 from ._gate_race import gate_race
 from ._lab import Lab, Target
 from ._lab import opened as _opened
@@ -31,14 +32,15 @@ _CATALOG: tuple[type[Lab], ...] = (  # in the order of the course
     clipping, clip_arrows, clip_libraries, gate_race, adagrad, adagrad_libraries, word_rates, optimizers, staleness,
     staleness_phases, staleness_policies, staleness_races, staleness_models, accumulators, sparse_accumulators,
     sync_replicas, backup_workers, tpu_embedding, tpu_embedding_run, tpu_engines, run_layers, run_adagrad,
-    run_staleness,
+    run_staleness, compare,
 )  # fmt: skip
 
 __all__ = [
     "Lab", "Target", "accumulators", "adagrad", "adagrad_libraries", "backup_workers", "catalog", "catalogue",
-    "clip_arrows", "clip_libraries", "clipping", "from_link", "gate_race", "optimizers", "run_adagrad", "run_layers",
-    "run_staleness", "sparse_accumulators", "staleness", "staleness_models", "staleness_phases", "staleness_policies",
-    "staleness_races", "sync_replicas", "tpu_embedding", "tpu_embedding_run", "tpu_engines", "word_rates",
+    "clip_arrows", "clip_libraries", "clipping", "compare", "from_link", "gate_race", "optimizers", "run_adagrad",
+    "run_layers", "run_staleness", "sparse_accumulators", "staleness", "staleness_models", "staleness_phases",
+    "staleness_policies", "staleness_races", "sync_replicas", "tpu_embedding", "tpu_embedding_run", "tpu_engines",
+    "word_rates",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:

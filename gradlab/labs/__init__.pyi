@@ -3,6 +3,7 @@
 # ruff: noqa: I001
 # fmt: off
 
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Literal, TypedDict, Unpack
@@ -10,9 +11,9 @@ from typing import Literal, TypedDict, Unpack
 from matplotlib.figure import Figure
 
 from ..record import Recorder
-from . import (_accumulators, _adagrad, _adagrad_libraries, _clip_arrows, _clip_libraries, _clipping, _gate_race,
-    _optimizers, _run_adagrad, _run_layers, _run_staleness, _staleness, _staleness_effects, _staleness_phases,
-    _staleness_races, _sync_replicas, _tpu_embedding, _tpu_embedding_run, _tpu_engines, _word_rates)
+from . import (_accumulators, _adagrad, _adagrad_libraries, _clip_arrows, _clip_libraries, _clipping, _compare,
+    _gate_race, _optimizers, _run_adagrad, _run_layers, _run_staleness, _staleness, _staleness_effects,
+    _staleness_phases, _staleness_races, _sync_replicas, _tpu_embedding, _tpu_embedding_run, _tpu_engines, _word_rates)
 from ._lab import Lab as Lab
 from ._lab import Target as Target
 
@@ -456,4 +457,19 @@ class run_staleness(_run_staleness.run_staleness):
     def figure(self, **params: Unpack[_run_staleness_controls]) -> Figure: ...  # type: ignore[override]
     def save(  # type: ignore[override]
         self, path: str | Path, theme: Literal["light", "dark"] = "light", **params: Unpack[_run_staleness_controls]
+    ) -> None: ...
+
+class _compare_controls(TypedDict, total=False):
+    limit: float
+    tensor: str | None
+
+class compare(_compare.compare):
+    """Put recorded runs on the same axes: see where they part, and how often one limit fires on each."""
+
+    def __init__(self, *recordings: str | PathLike[str] | Recorder, names: Sequence[str] | None = None, target:
+        Literal["one_run_only"] | None = None, **initial: Unpack[_compare_controls]) -> None: ...
+    def set(self, **params: Unpack[_compare_controls]) -> None: ...  # type: ignore[override]
+    def figure(self, **params: Unpack[_compare_controls]) -> Figure: ...  # type: ignore[override]
+    def save(  # type: ignore[override]
+        self, path: str | Path, theme: Literal["light", "dark"] = "light", **params: Unpack[_compare_controls]
     ) -> None: ...

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from os import PathLike
 from typing import Any, ClassVar, NamedTuple
 
@@ -13,7 +14,8 @@ from ..live import Button, Description, Drag, Items, Menu, Slider
 from ..models import char_rnn
 from ..record import Recorder
 from ..record.what_if import WhatIf
-from ._lab import Control, Lab, Target
+from ._following import FollowingLab, Room, positive_range
+from ._lab import Control, Target
 from ._own_run import every, in_sight, limit_slider, nearest, opened, reach, written
 
 Recording = str | PathLike[str] | Recorder | dict[float | None, Recorder] | None
@@ -45,12 +47,14 @@ def _turns_little(trace: Answer) -> tuple[bool, str]:
     return answer.fraction_fired >= 2 / 3 and turn < 5, now
 
 
-class clipping(Lab):
+class clipping(FollowingLab):
     """Drag a limit over the recorded gradients of a recurrent network and see what every step would have become.
 
     Controls: `limit` (log scale, as wide as the norms of your own run), `method` (global, norm, value), `run` (which
     recorded run; "none" is the one that explodes), and, for the shipped recording, a button that records the runs
     afresh on this machine.
+
+    Of your own recorder it follows the run while it goes on, at most a few times a second, see `run_layers`.
 
     Args:
         recording: your own `Recorder`, the path of one that was saved, or runs by limit, as `gradlab.char_rnn.record()`
@@ -90,6 +94,7 @@ class clipping(Lab):
         if self.own:
             self.source = written(recording)
         self.trained = recording is None or isinstance(recording, dict)  # by gradlab.char_rnn: the loss has a unit
+        given = recording
         if recording is not None and not isinstance(recording, dict):
             recording = {None: in_sight(opened(recording))}
         self.recording = recording or char_rnn.shipped()
@@ -97,8 +102,8 @@ class clipping(Lab):
             whose = f" in the run {empty[0]!r}" * (len(self.runs) > 1)
             raise ValueError(f"nothing is recorded yet{whose}: call rec.record(grads, loss=loss) in every step first")
         super().__init__(target, **initial)
-        known = self.presets if self.trained else self._suggestions()
-        self.presets = {label: values for label, values in known.items() if values["run"] in self.runs}  # type: ignore[misc]
+        self.presets = self.own_presets()  # type: ignore[misc]
+        self.follow(given)
 
     @property
     def runs(self) -> dict[str, Recorder]:
@@ -125,7 +130,26 @@ class clipping(Lab):
         middle = np.median(norms[np.isfinite(norms) & (norms > 0)]) if (norms > 0).any() else 1.0
         return limit_slider(reach(norms, largest / 10), float(np.nan_to_num(middle, nan=1.0)))
 
-    def _suggestions(self) -> dict[str, dict[str, Any]]:
+    def own_presets(self) -> dict[str, Mapping[str, Any]]:
+        known = dict(type(self).presets) if self.trained else self._suggestions()
+        return {label: values for label, values in known.items() if values["run"] in self.runs}
+
+    def renewed(self, rec: Recorder) -> list[Control]:
+        self.recording = {None: in_sight(rec)}
+        return [self._fitting(self.recording[None])]
+
+    def needs(self) -> Room:
+        rec, (steps, ends, _, _, stride) = self.recording[None], self._still()
+        return Room(steps, stride, (ends, positive_range(_loss(rec)[1])))
+
+    def arrange_still(self, view: ClippingView) -> None:
+        steps, ends, losses, unit, stride = self._still()
+        if (room := self._room) is not None:  # of the loss only the ends: its curve moves
+            steps, (ends, of_loss) = room.steps, room.ranges
+            losses = {"none": np.array([[np.nan, np.nan], of_loss])}
+        view.still(steps, ends, losses, unit, stride)
+
+    def _suggestions(self) -> Mapping[str, Mapping[str, Any]]:
         """Presets for one's own run: the suggested limit, in two ways; none where there is nothing to clip."""
         try:
             suggested = self.recording[None].summary().suggested

@@ -142,6 +142,9 @@ class Lab:
         """Lines and points of the view that move controls."""
         return []
 
+    def fresh(self) -> None:
+        """Take over what is new in the data that the lab is about, before it is looked at; nothing as a rule."""
+
     # What a lab does
 
     @property
@@ -157,12 +160,14 @@ class Lab:
     @property
     def description(self) -> Description:
         """The current state in words: `.alt`, `.summary`, `.table`, `.goal`."""
+        self.fresh()
         return self._describe(self.compute(self.params))
 
     @property
     def live(self) -> LiveFigure:
         """The widget, made when it is first needed; it has a trait for every control."""
         if self._live is None:
+            self.fresh()
             self._view = self.make_view()
             self._live = self.make_live(self._view)
             self._live.observe(self._closed, "comm")
@@ -204,6 +209,7 @@ class Lab:
 
     def figure(self, **params: Any) -> Figure:
         """A still matplotlib Figure of the current state, or of other params."""
+        self.fresh()
         view = self.make_view()
         self.draw(view, self.compute({**self.params, **self._checked(params)}))
         for artist in view.figure.findobj():
@@ -267,6 +273,7 @@ class Lab:
             ValueError: another ending, or a film of a lab without an axis. OSError: the file cannot be written.
             ImportError: an .mp4 without its encoder.
         """
+        self.fresh()
         other = copy.copy(self)  # at the other params and without a widget; this one stays where it is
         other._initial, other._live = {**self.params, **self._checked(params)}, None
         try:

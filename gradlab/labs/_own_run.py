@@ -12,7 +12,7 @@ import numpy as np
 from ..live import LiveFigure, Slider
 from ..models import reader_run
 from ..record import Recorder
-from ..record.recording import condensed
+from ..record.recording import AnyRecording, condensed
 from ._lab import Lab
 
 Recording = str | PathLike[str] | Recorder
@@ -35,7 +35,7 @@ class RunLab(Lab):
 
 
 def opened(recording: Any) -> Recorder:
-    """The recording itself or the one in a file, which is not empty.
+    """The recording as it is now, or the one in a file, which is not empty.
 
     Raises:
         ValueError: nothing is recorded yet. OSError: there is no such file. DataLossError: it is damaged, or something
@@ -50,7 +50,7 @@ def opened(recording: Any) -> Recorder:
         )
     if not len(recording):
         raise ValueError("nothing is recorded yet: call rec.record(grads, loss=loss) in every step first")
-    return recording
+    return recording.snapshot()  # somebody may go on recording while a reader looks at it
 
 
 def written(recording: Any) -> str:
@@ -58,7 +58,7 @@ def written(recording: Any) -> str:
     return repr(str(recording)) if isinstance(recording, str | PathLike) else "recording"
 
 
-def in_sight(rec: Recorder) -> Recorder:
+def in_sight(rec: AnyRecording) -> AnyRecording:
     """The recording in no more buckets than can be drawn."""
     return condensed(rec, MOST_DRAWN)
 
@@ -113,7 +113,7 @@ def follow_clicks(live: LiveFigure, name: str, options: Sequence[str]) -> LiveFi
 
     def follow(change: Any) -> None:
         if live.selected is not None:
-            live.selected = options.index(change.new)
+            live.selected = options.index(change.new) if change.new in options else None
 
     live.observe(choose, names="selected")
     live.observe(follow, names=name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -11,8 +11,10 @@ from .._base.numbers import counted, number, percent, percent_within
 from ..figures.run_layers import Layers, LayersView
 from ..figures.run_rows import MOST_ROWS
 from ..live import Description, Drag, Items, LiveFigure, Menu
+from ..record import Recorder
 from ..record.summary import layer_of, parts, percentiles
 from ..record.what_if import WhatIf
+from ._following import FollowingLab, Room
 from ._lab import Control, Target
 from ._own_run import Recording, RunLab, every, follow_clicks, in_sight, limit_slider, nearest, reach
 
@@ -57,12 +59,17 @@ def _not_as_usual(trace: Answer) -> tuple[bool, str]:
     return 0 < share <= 0.02 and part <= 0.45, now
 
 
-class run_layers(RunLab):
+class run_layers(RunLab, FollowingLab):
     """See layer by layer how often a limit fires on a recorded run, and drag another limit over it.
 
     Each row is a tensor: marks for the norm that 10, 50, 90 and 100% of its steps do not exceed, and beside it the
     share of steps on which the limit fires. Point at a tensor, click it to see its norm over time. Of very many tensors
     those with the largest norms are shown, which a limit reaches first.
+
+    Of your own recorder the picture follows the run while it goes on, trained in this cell or in a thread: at most
+    every 0.3 seconds, and such that drawing all labs that follow takes at most 2% of the time. A lab that is closed, or
+    whose cell runs again, follows no longer. While a cell trains, a page can open a lab with ipykernel 7 and later;
+    with an earlier one show the lab in a cell before.
 
     Controls: `limit` (log scale, as wide as this run's norms), `method` (norm: each tensor alone; global: shares are
     then each tensor's part of the squared norm of the steps on which it fires), `show` (all tensors, one of each layer,
@@ -96,10 +103,14 @@ class run_layers(RunLab):
 
     def __init__(self, recording: Recording | None = None, *, target: str | None = None, **initial: Any) -> None:
         super().__init__(recording, target=target, **initial)
+        self.presets = self.own_presets()  # type: ignore[misc]
+        self.follow(recording)
+
+    def own_presets(self) -> dict[str, Mapping[str, Any]]:
         limit: Any = self._controls["limit"]
         suggested = nearest(limit, self._suggested or limit.value)
         typical = nearest(limit, float(np.median(self._norms[1])) or limit.value)
-        self.presets = {  # type: ignore[misc]
+        return {
             "The suggested limit": {"limit": suggested, "method": "global", "show": _ALL},
             "It, for each tensor alone": {"limit": suggested, "method": "norm", "show": _ALL},
             "The norm of a middling tensor": {"limit": typical, "method": "norm", "show": _ALL},
@@ -127,6 +138,18 @@ class run_layers(RunLab):
             Menu("tensor", "Tensor over time", rec.names, rec.names[self._order[0]]),
         ]
 
+    def renewed(self, rec: Recorder) -> list[Control]:
+        self.rec = rec
+        return self.make_controls()
+
+    def needs(self) -> Room:
+        return Room(self.rec.seen, self.rec.stride, (self._reach,))
+
+    def arrange_still(self, view: LayersView) -> None:
+        room = self._room or self.needs()
+        ((low, high),) = room.ranges
+        view.still(room.steps, (0.8 * low, 1.25 * high), f"every {every(self.rec)}")
+
     def compute(self, values: dict[str, Any]) -> Answer:
         rec, tensor = self.rec, self.rec.names.index(values["tensor"])
         kind = {"norm": "clip_norm", "global": "clip_global_norm"}[values["method"]]
@@ -151,6 +174,7 @@ class run_layers(RunLab):
 
     def draw(self, view: LayersView, trace: Answer) -> None:
         rec, rows, answer = self.rec, trace.rows, trace.what_if
+        view.steps = rec.step
         shares = trace.shares[rows]
         view.draw(
             Layers(

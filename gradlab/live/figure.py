@@ -15,6 +15,7 @@ from .controls import Button, Control, Drag, Preset, checked
 from .description import Description, figure_html
 from .inbox import Inbox, Stage
 from .scheduling import attention, drawing, shell
+from .sliders import Slider
 from .state import FigureState
 
 VIEW = "application/vnd.jupyter.widget-view+json"
@@ -133,6 +134,32 @@ class LiveFigure(anywidget.AnyWidget):
         `change` is where they change: nobody draws or moves a control meanwhile, so any thread may do it.
         """
         self._stage.redraw_still(change)
+
+    def renew(
+        self,
+        controls: Sequence[Slider],
+        presets: Sequence[Preset],
+        change: Callable[[], None] | None = None,
+    ) -> None:
+        """Show data that have changed, in every view; any thread may do it, before anybody else draws.
+
+        Args:
+            controls: sliders with wider ends, in place of those of the same name. presets: with other values, likewise.
+            change: what the still parts need, if the moving ones are not enough; it takes many times as long.
+        """
+        for control in controls:
+            self.traits()[control.name]._control = control
+        self._stage.renew(controls, presets, change)
+
+    @property
+    def changing(self) -> bool:
+        """Whether the data change by themselves for now, so that nothing is made ahead."""
+        return self._state.changing
+
+    @changing.setter
+    def changing(self, value: bool) -> None:
+        self._state.changing = value
+        self._stage.preloader.wake()
 
     def say(self, text: str) -> None:
         """Put a status text into the read-out of every view, until the next change; any thread may call it."""

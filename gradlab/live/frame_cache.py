@@ -95,7 +95,7 @@ class Preloader:
         """Something changed: look again, after a pause if the kernel is being asked, at what is worth recording."""
         if not at_once:
             attention.asked()
-        if self._state.axis is None or not self._state.views:
+        if self._state.axis is None or not self._state.views or self._state.changing:
             return
         with self._guard:
             self._woken_again = True
@@ -135,7 +135,7 @@ class Preloader:
         if situation != self._situation:
             self._situation, self._bytes = situation, 0
             self._sent.clear()
-        if self._bytes >= MOST_BYTES:
+        if self._bytes >= MOST_BYTES or figure.changing:
             return False
         for ratio in figure.views.ratios:
             if states := self._missing(ratio)[:BATCH]:

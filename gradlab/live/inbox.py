@@ -12,10 +12,11 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeGuard
 
-from .controls import Button
+from .controls import Button, Preset
 from .frame_cache import Preloader
 from .scene import usable_ratio
 from .scheduling import attention, drawing
+from .sliders import Slider
 from .state import FigureState, Screen
 
 MOST_VIEWS = 8
@@ -77,6 +78,22 @@ class Stage:
             for ratio, dark in state.views.looks:
                 state.send(*state.picture("still", ratio, dark))
         self.preloader.wake()
+
+    def renew(self, controls: Sequence[Slider], presets: Sequence[Preset], change: Callable[[], None] | None) -> None:
+        """Show other data, with other ends of sliders and other presets; `change` is what the still parts need."""
+        state = self.state
+        with drawing:
+            state.controls |= {control.name: control for control in controls}
+            state.presets = [*presets]
+            state.tell(
+                kind="controls",
+                controls=[control.spec() for control in controls],
+                presets=state.told_presets(),
+            )
+            if change is None:
+                self.refresh()
+            else:
+                self.redraw_still(change)
 
     def introduce(self, view: str, ratio: float, dark: bool) -> None:
         """Tell a new view everything."""

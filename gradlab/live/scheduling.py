@@ -34,6 +34,11 @@ class Attention:
         """Tell whether a cell is running, or a request arrived a moment ago."""
         return self._running > 0 or time.monotonic() < self._asked + IDLE_SECONDS
 
+    @property
+    def runs_cell(self) -> bool:
+        """Whether a cell runs."""
+        return self._running > 0
+
     def asked(self) -> None:
         """Somebody asks the kernel now: what is done ahead waits for a while."""
         self._asked = time.monotonic()

@@ -74,6 +74,7 @@ class FigureState:
         self.number = self.edition = 0
         self.narrow = False
         self.status: dict[str, Any] = {"text": "", "error": False}
+        self.changing = False  # the data by themselves, so that nothing is made ahead
         self.views = Views()
         self.busy: set[str] = set()  # buttons at work
         self._update = update
@@ -131,11 +132,15 @@ class FigureState:
         }  # fmt: skip
         return {**content, **self.now(), **more}, buffers
 
+    def told_presets(self) -> list[dict[str, Any]]:
+        """The presets as a browser is told them."""
+        return [{"label": preset.label, "values": preset.values} for preset in self.presets]
+
     def setup(self, ratio: float, dark: bool, **more: Any) -> Message:
         """Everything that a new view needs to know."""
         return self.picture(
             "setup", ratio, dark, label=self.label, name=self.name, axis=self.axis, start=self.start,
             controls=[control.spec() for control in self.controls.values()],
-            presets=[{"label": preset.label, "values": preset.values} for preset in self.presets],
+            presets=self.told_presets(),
             busy=sorted(self.busy), status=self.status, launch=binder_here(), **more,
         )  # fmt: skip

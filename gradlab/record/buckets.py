@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._base.forks import in_child
 from .._base.numbers import counted, listed
 from . import each, sketch
 from .layout import Layout
+from .listeners import Listeners
 
 COLUMNS = {
     *("norm", "norm_low", "global_norm", "global_norm_low", "largest", "nonfinite", "histogram"),
@@ -28,6 +31,11 @@ EMPTY = (
 )
 SHOWN = 8  # of many names
 
+# Of all recorders: one thread adds steps while another looks at them. Nobody waits for anything while it holds it.
+LOCK = threading.RLock()
+if hasattr(LOCK, "_at_fork_reinit"):
+    in_child(LOCK._at_fork_reinit)
+
 
 class Settled:
     """An attribute that is up to date when it is read: steps that wait, here or elsewhere, are put in first."""
@@ -38,8 +46,9 @@ class Settled:
     def __get__(self, rec: Buckets, owner: type | None = None) -> Any:
         if rec._elsewhere is not None:
             rec._elsewhere()
-        rec._settle()
-        return vars(rec)[self._name]
+        with LOCK:
+            rec._settle()
+            return vars(rec)[self._name]
 
     def __set__(self, rec: Buckets, value: Any) -> None:
         vars(rec)[self._name] = value
@@ -64,6 +73,7 @@ class Buckets:
         self.seen, self.stride = 0, 1
         self.missing_steps = 0  # that were taken back before they were recorded: see `Recorder.absorb`
         self._layout: Layout | None = None
+        self._told = Listeners()  # of new steps
         self._data = {}
 
     def _settle(self) -> None:

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from .._files.archive import MAX_BYTES, Archive, ArchiveWriter
+from .._files.log import is_log, records
 from .._files.seal import MAX_TEXT, checked, field, whole
-from . import each, sketch
+from . import each, pieces, sketch
 from .buckets import COLUMNS
 from .layout import Layout
 from .measure import BINS
@@ -59,11 +60,22 @@ def parts(
 def load(path: str | PathLike[str], max_bytes: int = MAX_BYTES) -> Found:
     """DataLossError unless all of it is of one recording."""
     path = _found(path)
+    if is_log(path):
+        if (found := load_pieces(path, max_bytes)) is None:
+            raise ValueError(f"{path} holds no step yet; load it once some are recorded")
+        return found
     with Archive(path, _KIND, (_NO_HEAD, _VERSION), max_bytes=max_bytes) as file, checked(path, _KIND):
         header = file.head if file.version else _old_header(file)
         saved = {name: file.array(name) for name in file.names() if file.version or name != "header"}
         version = file.version or header["version"]
         return {1: _first_version, 2: _second_version}.get(version, whole_of)(header, saved, max_bytes)
+
+
+def load_pieces(path: str | PathLike[str], max_bytes: int = MAX_BYTES) -> Found | None:
+    """The same of a file that grows; None before its first piece."""
+    with checked(path, _KIND):
+        found = pieces.together(records(path), max_bytes)
+        return None if found is None else whole_of(*found, max_bytes)
 
 
 def _named(path: str | PathLike[str]) -> str:

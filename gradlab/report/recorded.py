@@ -88,12 +88,18 @@ def _norms(run: Run) -> str:
     )
 
 
-def _loss(run: Run) -> str:
+def loss_at_the_ends(run: Run) -> tuple[float, float] | None:
+    """Means of the first and the last tenth of the known losses; None where none is known."""
     known = run.loss[np.isfinite(run.loss)]
-    if not known.size:
-        return "No loss was recorded."
     tenth = max(1, len(known) // 10)
-    first, last = known[:tenth].mean(), known[-tenth:].mean()
+    return (float(known[:tenth].mean()), float(known[-tenth:].mean())) if known.size else None
+
+
+def _loss(run: Run) -> str:
+    ends = loss_at_the_ends(run)
+    if not ends:
+        return "No loss was recorded."
+    first, last = ends
     if number(first) == number(last):
         return f"The loss stays at {number(last)}."
     verb = "falls" if last < first else "rises"

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import math
 import os
-from functools import cached_property
+from collections.abc import Callable, Sequence
+from functools import cached_property, partial
 from html import escape
 from pathlib import Path
 from string import Template
 
 from .. import __version__
+from .._base.numbers import counted, listed
 from .._files.replace import replaced
 from ..live import page
 from ..record import Recorder
+from ..record.compare import Comparison, run_names
 from ._html import Section
 from ._run import Run
+from .compared import SECTIONS, Several
 from .limits import by_layer, limits, other_limit
 from .recorded import caveats, course, nonfinite, overview
 from .sampled import adagrad, staleness
@@ -26,16 +30,21 @@ _SECTIONS = (overview, course, limits, other_limit, by_layer, adagrad, staleness
 
 
 class Report:
-    """A recorded run in words, pictures and figures that move, as one HTML page that stands alone.
+    """A recorded run in words, pictures and figures that move, as one HTML page that stands alone; or several compared.
 
     Args:
         recording: a `Recorder`, or the path of one that was saved.
-        limit: on the global norm, to ask about; by default the one that `Recorder.summary` suggests.
-        title: of the page; by default the name of the file.
+        *others: up to five more to compare with it: on the same axes, what differs first, which tensors, one limit on
+            all of them, and what cannot be compared.
+        names: of several runs; by default those of their files, or "run 1" and so on.
+        limit: on the global norm, to ask about; by default the one that `Recorder.summary` suggests,
+            of several runs for the first.
+        title: of the page; by default the name of the file, or of all runs.
         labs: False leaves pictures where figures would move: a small file, made at once.
 
     Raises:
-        ValueError: nothing is recorded, or a limit that is not positive and finite. OSError: a file that cannot be
+        ValueError: nothing is recorded; a limit that is not positive and finite; more than six runs, or two of one
+            name. OSError: a file that cannot be
             opened. DataLossError: one that is damaged or no recording; also a ValueError.
 
     Not in TensorFlow.
@@ -48,29 +57,41 @@ class Report:
     >>> report = gl.Report(rec, limit=20.0)
     >>> print(report.sentences[2])
     Your limit 20 on the global norm fires on 25.0% of 4 steps.
+    >>> print(gl.Report(rec, rec, names=["one", "the same"], limit=20.0).sentences[0])
+    one and the same are the same in all 4 steps: loss and global norm.
     """
 
     def __init__(
         self,
         recording: Recorder | str | os.PathLike[str],
-        *,
+        *others: Recorder | str | os.PathLike[str],
+        names: Sequence[str] | None = None,
         limit: float | None = None,
         title: str | None = None,
         labs: bool = True,
     ) -> None:
-        rec = recording if isinstance(recording, Recorder) else Recorder.load(recording)
-        if not len(rec):
-            raise ValueError("nothing is recorded yet: call rec.record(grads, loss=loss) in every step, then rec.save")
+        if names is not None and not others:
+            raise ValueError("names are for several runs; the page on one has a title")
+        called = run_names((recording, *others), names) if others else ()
+        recs = tuple(_opened(x).snapshot() for x in (recording, *others))
         if limit is not None and not (limit > 0 and math.isfinite(limit)):
             raise ValueError(f"limit must be positive and finite, got {limit!r}")
         name = None if isinstance(recording, Recorder) else Path(recording).stem
-        self.title = title or name or "A recorded run"
-        self._run = Run(rec, limit, STATES if labs else 0)
+        self.title = title or listed(called, len(called)) or name or "A recorded run"
+        self._kind = f"{counted(len(recs), 'recorded run')} compared" if others else "Gradients of a recorded run"
+        states = STATES if labs else 0
+        self._make: list[Callable[[], Section | None]]
+        if others:
+            several = Several(recs, Comparison(called, recs), limit, states)
+            self._make = [partial(make, several) for make in SECTIONS]
+        else:
+            run = Run(recs[0], limit, states)
+            self._make = [partial(make, run) for make in _SECTIONS]
 
     @cached_property
     def sections(self) -> list[Section]:
         """The parts of the page."""
-        return [section for section in (make(self._run) for make in _SECTIONS) if section]
+        return [section for section in (make() for make in self._make) if section]
 
     @property
     def sentences(self) -> list[str]:
@@ -84,7 +105,7 @@ class Report:
             for s in self.sections
         )
         return Template((FOLDER / "page.html").read_text("utf-8")).substitute(
-            title=escape(self.title), description=escape(self.sentences[0]), links=links,
+            title=escape(self.title), kind=self._kind, description=escape(self.sentences[0]), links=links,
             sections="\n".join(section.html() for section in self.sections), version=__version__,
             style=(page.FOLDER / "widget.css").read_text("utf-8") + (FOLDER / "page.css").read_text("utf-8"),
             script=page.script(),
@@ -104,3 +125,11 @@ class Report:
 
     def __repr__(self) -> str:
         return "\n".join([self.title, *self.sentences])
+
+
+def _opened(recording: Recorder | str | os.PathLike[str]) -> Recorder:
+    """What a recording is, or holds the file of this name; ValueError if that is nothing."""
+    rec = recording if isinstance(recording, Recorder) else Recorder.load(recording)
+    if not len(rec):
+        raise ValueError("nothing is recorded yet: call rec.record(grads, loss=loss) in every step, then rec.save")
+    return rec

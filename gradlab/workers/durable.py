@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from .._base.arrays import Array
+from .._files.log import Log
 from .._files.seal import checked
 from .experiment import Experiment
 from .ledger import CHECK, READ
-from .log import Log
 from .server import Server, Weights
 from .trace import Trace
 

@@ -14,21 +14,23 @@ from tests.browser.pages import Notebook
 pytestmark = pytest.mark.browser
 
 PATH = NOTEBOOKS / "07_your_run.ipynb"
-CLIPPING, LAYERS, ADAGRAD, STALENESS = (
+CLIPPING, LAYERS, ADAGRAD, STALENESS, COMPARED = (
     "Clipping a recorded run",
     "Limits, layer by layer",
     "Adagrad on a recorded run",
     "Staleness at the speed of a recorded run",
+    "Recorded runs compared",
 )
 AXES = {
     CLIPPING: ("limit", "Limit"),
     LAYERS: ("limit", "Limit"),
     ADAGRAD: ("step", "Steps done"),
     STALENESS: ("limit", "Limit of staleness"),
+    COMPARED: ("limit", "Limit"),
 }
 
 
-@pytest.mark.parametrize("label", [LAYERS, ADAGRAD, STALENESS])
+@pytest.mark.parametrize("label", [LAYERS, ADAGRAD, STALENESS, COMPARED])
 def test_every_lab_is_there_and_stepped_forth_and_back(label: str, shown: Any, screenshots: str | None) -> None:
     step_forth_and_back(shown(label), *AXES[label], steps=4, screenshots=screenshots)
 
@@ -51,6 +53,7 @@ def test_the_clipping_lab_counts_the_steps_of_this_run(shown: Any) -> None:
         (ADAGRAD, "A tiny accumulator", "127 of 128 sampled entries are frozen"),
         (STALENESS, "Two workers", "With 2 workers mean staleness is"),
         (STALENESS, "All in step", "With 8 workers mean staleness is"),
+        (COMPARED, "Most different tensor", "on the norm of readout fires on"),
     ],
 )
 def test_what_the_text_says_of_each_preset(label: str, preset: str, said: str, shown: Any) -> None:

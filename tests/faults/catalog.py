@@ -1,10 +1,11 @@
 """All faults, in the order of the table."""
 
-from tests.faults import accumulators, damaged_files, files, memory, on_ray, saves, training_states, workers
+from tests.faults import accumulators, appended, damaged_files, files, memory, on_ray, saves, training_states, workers
 from tests.faults.fault import Fault
 
 FAULTS: list[Fault] = [
     *files.FAULTS,
+    *appended.FAULTS,
     *saves.FAULTS,
     *training_states.FAULTS,
     *damaged_files.FAULTS,

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
+from gradlab._files.log import Log
 from gradlab.workers import UPDATE, Bowl, Experiment, Trace, on_ray, replay
 from gradlab.workers.durable import Durable
-from gradlab.workers.log import Log
 from gradlab.workers.ray_start import connected
 from tests.faults.fault import Fault
 

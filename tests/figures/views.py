@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from gradlab import exercises, labs
+from gradlab import char_rnn, exercises, labs
 from gradlab.figures._style import DARK
 from gradlab.live.scene import Scene
 
@@ -79,6 +79,9 @@ STATES: dict[str, Callable[[], Any]] = {
     "run's entries, at the start": lambda: labs.run_adagrad(step=0, entry="embed[0, 0]"),
     "run's staleness": lambda: labs.run_staleness(),
     "run's staleness, dropped": lambda: labs.run_staleness(workers=16, limit=0, straggler=5.0, speeds="equal"),
+    "runs compared": lambda: labs.compare(),
+    "runs compared, a tensor": lambda: labs.compare(tensor="hidden", limit=0.1),
+    "five runs compared": lambda: labs.compare(*char_rnn.shipped().values(), names=("none", "0.1", "0.3", "1", "3")),
     "curve guessed": lambda: exercises.predict("clipping.share"),
     "curve revealed": lambda: revealed("clipping.turn", guess_1=20.0),
     "number guessed": lambda: exercises.predict("clipping.spikes"),

@@ -23,6 +23,7 @@ HEAD = '''\
 # ruff: noqa: I001
 # fmt: off
 
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Literal, TypedDict, Unpack
@@ -42,7 +43,8 @@ def from_link(link: str) -> Lab: ...
 '''
 _RUN = "str | PathLike[str] | Recorder"
 MOST = 40  # options of a menu that are spelled out
-RECORDINGS = {"clipping": f"{_RUN} | dict[float | None, Recorder]"}  # all others on a recorded run take one
+RECORDINGS = {"clipping": f"{_RUN} | dict[float | None, Recorder]"}  # all others on a recorded run take one, or
+SEVERAL = f"*recordings: {_RUN}, names: Sequence[str] | None = None, "
 
 
 def stub() -> str:
@@ -67,10 +69,11 @@ def _home(make: type[gl.labs.Lab]) -> str:
 
 def _lab(make: type[gl.labs.Lab]) -> Iterator[str]:
     name = make.__name__
-    controls, own = f"_{name}_controls", "recording" in inspect.signature(make.__init__).parameters
-    other = {c.name: c for c in (make(_recorded()) if own else make()).controls}  # type: ignore[arg-type]
+    given = inspect.signature(make.__init__).parameters
+    controls, own, several = f"_{name}_controls", "recording" in given, "recordings" in given
+    other = {c.name: c for c in make(*[_recorded()] * (1 if own else 2 if several else 0)).controls}  # type: ignore[arg-type]
     types = [_typed(c, other[c.name]) for c in make().controls if not isinstance(c, Button)]
-    recording = f"recording: {RECORDINGS.get(name, _RUN)} | None = None, *, " if own else ""
+    recording = f"recording: {RECORDINGS.get(name, _RUN)} | None = None, *, " if own else SEVERAL if several else ""
     target = f"{_literal(make.targets)} | None = None" if make.targets else "None = None"
     yield f"class {controls}(TypedDict, total=False):"
     yield from (f"    {line}" for line in types)

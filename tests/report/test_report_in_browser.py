@@ -22,12 +22,21 @@ def path(recorded: Recorded, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def opened(chromium: Any, path: Path, troubles: list[str], **options: Any) -> Any:
+@pytest.fixture(scope="module")
+def compared(recorded: Recorded, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("report") / "compared.html"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(report, "STATES", 12)
+        gl.Report(recorded(), recorded(30, lambda t, g: {n: x * 2 for n, x in g.items()}), recorded(9)).save(path)
+    return path
+
+
+def opened(chromium: Any, path: Path, troubles: list[str], labs: int = 4, **options: Any) -> Any:
     page = chromium.new_page(**options)
     page.on("request", lambda r: None if r.url.startswith(("file:", "blob:", "data:")) else troubles.append(r.url))
     page.on("pageerror", lambda error: troubles.append(str(error)))
     page.goto(path.as_uri())
-    page.locator(".gl-live[data-frame]").nth(3).wait_for()
+    page.locator(".gl-live[data-frame]").nth(labs - 1).wait_for()
     return page
 
 
@@ -46,9 +55,13 @@ def test_every_figure_moves_by_key_without_a_request(chromium: Any, path: Path) 
     page.close()
 
 
-def test_axe_finds_nothing_and_nothing_is_cut_off(chromium: Any, path: Path) -> None:
+@pytest.mark.parametrize(("made", "labs"), [("path", 4), ("compared", 1)])
+def test_axe_finds_nothing_and_nothing_is_cut_off(
+    made: str, labs: int, chromium: Any, request: pytest.FixtureRequest
+) -> None:
     troubles: list[str] = []
-    page = opened(chromium, path, troubles, color_scheme="light", bypass_csp=True)  # for axe
+    path = request.getfixturevalue(made)
+    page = opened(chromium, path, troubles, labs, color_scheme="light", bypass_csp=True)  # for axe
     page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
     for color_scheme, width in (("light", 1100), ("dark", 390)):
         page.emulate_media(color_scheme=color_scheme)
@@ -59,4 +72,5 @@ def test_axe_finds_nothing_and_nothing_is_cut_off(chromium: Any, path: Path) -> 
         )
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert violations(page, "html") == [], (color_scheme, width)
+    assert troubles == []
     page.close()

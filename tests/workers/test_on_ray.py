@@ -17,9 +17,9 @@ import pytest
 
 import gradlab as gl
 from gradlab._base.arrays import Array
+from gradlab._files.log import Log
 from gradlab.workers import JOIN, LEAVE, UPDATE, Bowl, Crash, Digits, Experiment, Speeds, Trace, on_ray, replay, run
 from gradlab.workers.durable import Durable
-from gradlab.workers.log import Log
 from gradlab.workers.on_ray import ServerActor, WorkerActor
 from gradlab.workers.ray_start import connected
 from tests.test_readme import CLUSTER

@@ -40,6 +40,11 @@ function slider(spec, parent, moved) {
     key: () => keyOf(spec, control.value),
     position: () => toPosition(spec, control.value),
     move: (position) => moved({ [spec.name]: fromPosition(spec, clamp(position, 0, spec.count)) }),
+    refit(next) {
+      Object.assign(spec, next);
+      input.max = spec.count;
+      control.set(control.value);
+    },
   };
   input.addEventListener("input", () => control.move(Number(input.value)));
   return control;

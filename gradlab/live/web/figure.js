@@ -105,7 +105,7 @@ class View {
   receive = (message, buffers) => {
     const handlers = {
       setup: this.setUp, still: this.takeStill, frame: this.takeFrame, reel: this.takeReel, answer: this.takeAnswer,
-      status: this.takeStatus,
+      status: this.takeStatus, controls: this.takeControls,
       busy: ({ name, busy }) => this.controls.get(name)?.busy(busy),
     };
     const introduced = this.ratio !== null || ["setup", "status"].includes(message?.kind);
@@ -119,6 +119,7 @@ class View {
     this.dark = message.dark;
     this.opening.answered(message);
     if (first) this.introduce(message);
+    else this.takeControls(message);
     for (const name of message.busy) this.controls.get(name).busy(true);
     const shown = this.takeStill(message, buffers);
     if (message.status.text) this.takeStatus(message.status);
@@ -133,6 +134,7 @@ class View {
     this.keeps = axis !== null; // without an axis a state may look different each time
     // Only on a slider are neighbors alike.
     this.axis = valued.findIndex(({ spec }) => spec.name === axis && spec.kind === "slider");
+    this.presets = presets;
     addPresets(tools, presets, start, this.moved);
     const zoom = (wanted) => this.send("zoom", wanted);
     this.zoom = addZoom(this.parts, tools, this.press, zoom, () => this.describeField());
@@ -145,6 +147,10 @@ class View {
     if (!holdsValue(control)) return;
     if (spec.play && !spec.fixed) this.stops.push(addPlayer(control));
     this.hear(`change:${spec.name}`, () => this.takeTrait(spec.name, this.model.get(spec.name)));
+  }
+  takeControls({ controls, presets }) { // where the data grow, so do the ends of sliders
+    for (const spec of controls) this.controls.get(spec.name)?.refit?.(spec);
+    for (const { label, values } of presets) Object.assign(this.presets.find((one) => one.label === label)?.values ?? {}, values);
   }
   follow({ values, note }) {
     this.moved(values);

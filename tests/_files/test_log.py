@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from gradlab._base.arrays import is_jax, precision
+from gradlab._files import log as module
+from gradlab._files.log import MAGIC, Log, pack, unpack
 from gradlab.errors import DataLossError
-from gradlab.workers import log as module
-from gradlab.workers.log import MAGIC, Log, pack, unpack
 from tests._files.damage import rewrite
 
 RECORDS: list[tuple[dict[str, Any], dict[str, Any]]] = [

@@ -14,8 +14,9 @@ import numpy as np
 
 from .._base.arrays import Array, as_array, is_jax, precision
 from .._base.errors import DataLossError
-from .._files.replace import replaced, sync_folder
-from .._files.seal import checked
+from .._base.extras import need
+from .replace import replaced, sync_folder
+from .seal import checked
 
 if TYPE_CHECKING:
     from filelock import FileLock
@@ -94,9 +95,28 @@ class Log:
         if self._mark.is_old:
             length = len(payload).to_bytes(8, "little")
             return self._write(_HEAD_1.pack(len(payload), zlib.crc32(payload, zlib.crc32(length))) + payload, 0)
-        length_and_sum = _HEAD.pack(len(payload), zlib.crc32(payload), 0)[:12]
-        chain = zlib.crc32(length_and_sum, self._mark.chain)
-        return self._write(length_and_sum + chain.to_bytes(4, "little") + payload + _END, chain)
+        return self._write(*_framed(payload, self._mark.chain))
+
+    def restart(self, fields: Mapping[str, Any], arrays: Mapping[str, Array] | None = None) -> None:
+        """Let one record take the place of all; whoever reads the file meanwhile sees the old ones or the new one.
+
+        Raises: OSError: it cannot be written; the file is what it was, and the log is closed.
+        """
+        frame, chain = _framed(pack(fields, arrays or {}), zlib.crc32(MAGIC))
+        try:
+            with replaced(self.path) as part:
+                part.write_bytes(MAGIC + frame)
+                self._file.close()  # some systems replace no open file
+        except BaseException:
+            self.close()
+            raise
+        self._file = open(self.path, "a+b", buffering=0)  # noqa: SIM115  # closed by `close`
+        self._mark = _Mark(len(MAGIC) + len(frame), chain, False)
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file."""
+        return self._mark.end
 
     def __iter__(self) -> Iterator[Record]:
         """The records from the first to the last."""
@@ -154,12 +174,37 @@ class Log:
         self._mark = _Mark(self._mark.end + len(data), chain, self._mark.is_old)
 
 
+def records(path: str | os.PathLike[str]) -> Iterator[Record]:
+    """The whole records of a log, which somebody may be writing: nothing is locked, waited for or changed.
+
+    Raises: OSError: it cannot be opened. DataLossError: not such a file, or damaged before its end.
+    """
+    path = Path(path)
+    with open(path, "rb") as file:
+        for payload, _ in _frames(file, os.fstat(file.fileno()).st_size, path):
+            with checked(path, "log"):
+                yield unpack(payload)
+
+
+def is_log(path: str | os.PathLike[str]) -> bool:
+    """Whether a file begins as a log does."""
+    with open(path, "rb") as file:
+        return file.read(len(MAGIC)) in (MAGIC, _MAGIC_1)
+
+
 class _Mark(NamedTuple):
     """A place between two frames: its byte, the chain so far, and whether the log is of format 1, which has none."""
 
     end: int
     chain: int
     is_old: bool
+
+
+def _framed(payload: bytes, chain: int) -> tuple[bytes, int]:
+    """A frame that follows this place of the chain, and the chain behind it."""
+    length_and_sum = _HEAD.pack(len(payload), zlib.crc32(payload), 0)[:12]
+    chain = zlib.crc32(length_and_sum, chain)
+    return length_and_sum + chain.to_bytes(4, "little") + payload + _END, chain
 
 
 def _begin(file: IO[bytes], size: int, path: Path) -> _Mark:
@@ -297,10 +342,10 @@ def _name(dtype: np.dtype) -> str:
 
 
 def _to_jax(x: np.ndarray) -> Array:
-    from .._steps.jax import jnp
-
+    jnp = need("jax.numpy", "a log that holds JAX arrays")
     with precision(x.dtype):
-        return jnp.asarray(x)
+        found: Array = jnp.asarray(x)
+    return found
 
 
 def _lock_of(path: Path) -> FileLock:

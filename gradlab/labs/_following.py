@@ -1,0 +1,239 @@
+"""Labs that follow a recorder while it records: when they are drawn again, and what that may cost."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+import weakref
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from .._base.forks import renew
+from .._base.pace import Pace
+from ..live import Preset, Slider
+from ..live.scheduling import attention, drawing
+from ..record import Recorder
+from ..record.listeners import follow, here
+from ._lab import Control, Lab
+
+if TYPE_CHECKING:
+    from ..live import LiveFigure
+
+SHARE = 0.02  # of the time, that drawing all labs takes at most while they follow
+SECONDS = 0.3  # between two pictures, at least
+QUIET = 2.0  # seconds without a step, after which a run counts as over for now
+_TICK = 0.1
+
+_log = logging.getLogger(__name__)
+
+
+class Room(NamedTuple):
+    """What the axes of a picture have room for: a picture that fits is drawn much faster than one that does not.
+
+    Attributes:
+        steps: how many. stride: of a bucket. ranges: (smallest, largest) of what is on a log axis; NaN for nothing.
+    """
+
+    steps: int
+    stride: int
+    ranges: tuple[tuple[float, float], ...]
+
+    def holds(self, other: Room) -> bool:
+        """Whether all of another fits."""
+        inside = (
+            np.isnan(low) or a <= low <= high <= b
+            for (a, b), (low, high) in zip(self.ranges, other.ranges, strict=True)
+        )
+        return self.stride == other.stride and other.steps <= self.steps and all(inside)
+
+    def to_grow(self) -> Room:
+        """More than is needed now, so that it is enough for a while."""
+        steps = max(30, self.steps + self.steps // 2)
+        return Room(steps, self.stride, tuple((low / 3, high * 3) for low, high in self.ranges))
+
+
+def positive_range(x: np.ndarray) -> tuple[float, float]:
+    """The smallest and the largest of what is finite and above 0; NaN of nothing."""
+    there = x[np.isfinite(x) & (x > 0)]
+    return (float(there.min()), float(there.max())) if there.size else (np.nan, np.nan)
+
+
+class FollowingLab(Lab):
+    """A lab on a recorder that may go on recording: its picture grows, its sliders reach as far as the norms do.
+
+    A lab that follows gives `renewed`, `own_presets`, `needs` and `arrange_still`, and calls `follow` when it is made.
+    """
+
+    _follower: Follower | None = None
+    _room: Room | None = None  # that the picture has, if it was drawn for more than there was
+
+    def renewed(self, rec: Recorder) -> list[Control]:
+        """Take over another recording of the same run; the controls as they would be for it."""
+        raise NotImplementedError
+
+    def own_presets(self) -> dict[str, Mapping[str, Any]]:
+        """Presets for this recording."""
+        raise NotImplementedError
+
+    def needs(self) -> Room:
+        """What the axes must have room for."""
+        raise NotImplementedError
+
+    def arrange_still(self, view: Any) -> None:
+        """Fit the still parts of a view to `self._room`, or to what the lab needs."""
+        raise NotImplementedError
+
+    def follow(self, recording: Any) -> None:
+        """Hear of its steps, if it is a recorder."""
+        if isinstance(recording, Recorder):
+            self._follower = Follower(self, recording)
+            self._follower.shown = here(recording)
+
+    def fresh(self) -> None:
+        if self._live is None and self._follower is not None and self._follower.is_behind:
+            self._take(self._follower.next())
+
+    def take(self, rec: Recorder, growing: bool) -> None:
+        """Show the run as it is in `rec`; `growing`: there is more to come."""
+        with drawing:
+            wider, live = self._take(rec), self.live
+            presets = [Preset(label, dict(values)) for label, values in self.presets.items()]
+            if growing and self._room is not None and self._room.holds(self.needs()):
+                live.renew(wider, presets)
+            else:
+                self._room = self.needs().to_grow() if growing else None
+                live.renew(wider, presets, lambda: self.arrange_still(self._view))
+
+    def _take(self, rec: Recorder) -> list[Slider]:
+        """The sliders that reach farther than before."""
+        wider = []
+        for new in self.renewed(rec):
+            old = self._controls[new.name]
+            if isinstance(old, Slider) and isinstance(new, Slider):
+                low, high = min(old.minimum, new.minimum), max(old.maximum, new.maximum)
+                if (low, high) != (old.minimum, old.maximum):
+                    wider.append(replace(old, minimum=low, maximum=high))
+        self._controls |= {slider.name: slider for slider in wider}
+        self.presets = self.own_presets()  # type: ignore[misc]
+        return wider
+
+
+class Follower:
+    """Hears of the steps of a recorder for one lab, which it does not hold.
+
+    Attributes:
+        recorder: the one whose steps these are; of a traced run the one that `absorb` returned last.
+    """
+
+    def __init__(self, lab: FollowingLab, recorder: Recorder) -> None:
+        self.recorder, self._lab = recorder, weakref.ref(lab)
+        self.shown = -1  # steps in the last picture
+        self._failed = False
+        follow(recorder, self)
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether there are steps that the lab does not have."""
+        return here(self.recorder) != self.shown
+
+    def next(self) -> Recorder:
+        """The recording as it is now."""
+        found = self.recorder.snapshot()
+        self.shown = found.seen
+        return found
+
+    def heard(self, rec: Recorder) -> None:
+        """The recorder has more steps; the picture follows now, or soon."""
+        self.recorder = rec
+        if not self._failed and _live(self._lab()) is not None:
+            turns.take(self)
+
+    def show(self, growing: bool) -> None:
+        """Draw the lab as the run is now, if somebody may look at it."""
+        lab = self._lab()
+        if lab is None or (live := _live(lab)) is None:
+            return
+        if growing and not self.is_behind:
+            return
+        live.changing = True
+        try:
+            lab.take(self.next(), growing)
+            live.changing = growing
+        except Exception as error:  # the training goes on
+            self._failed, live.changing = True, False
+            _log.warning("the lab %s follows no longer: %s", type(lab).__name__, error, exc_info=error)
+            live.say(f"It follows the recorder no longer: {type(error).__name__}: {error}")
+
+
+def _live(lab: Any) -> LiveFigure | None:
+    found: LiveFigure | None = None if lab is None else lab._live
+    return found
+
+
+class Turns:
+    """Whose picture comes next, of all labs that follow a recorder in this process.
+
+    A picture is drawn where a step is recorded, or, when no step has come for a moment, in a thread, whose only work
+    this is: the last steps of a run are shown, too. Not while another thread runs a cell: see `live/scheduling.py`.
+    """
+
+    def __init__(self) -> None:
+        self.pace = Pace(SHARE, SECONDS)
+        self._waiting: dict[Follower, None] = {}  # in their order
+        self._growing: weakref.WeakSet[Follower] = weakref.WeakSet()
+        self._heard = 0.0
+        self._guard, self._busy = threading.Lock(), threading.Lock()
+        self._thread: threading.Thread | None = None
+        renew(self, "_guard")
+
+    def take(self, follower: Follower) -> None:
+        """There are steps to show."""
+        self._heard = time.monotonic()
+        with self._guard:
+            self._waiting.setdefault(follower)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, daemon=True)
+                self._thread.start()
+        if self.pace.due and (threading.current_thread() is threading.main_thread() or not attention.runs_cell):
+            self._draw()
+
+    def _draw(self) -> None:
+        """The picture of whoever waits longest."""
+        if not self._busy.acquire(blocking=False):
+            return
+        try:
+            with self._guard:
+                if not self._waiting:
+                    return
+                del self._waiting[follower := next(iter(self._waiting))]
+                self._growing.add(follower)
+            with self.pace.spending():
+                follower.show(growing=True)
+        finally:
+            self._busy.release()
+
+    def _run(self) -> None:
+        """Draw what waits while no steps come; when none have come for long, as a run that is over."""
+        while True:
+            time.sleep(_TICK)
+            quiet = time.monotonic() - self._heard
+            if attention.runs_cell or not self.pace.due:
+                continue
+            if self._waiting and quiet > _TICK:
+                self._draw()
+            elif quiet > QUIET:
+                with self._busy, self.pace.spending():
+                    for follower in list(self._growing):
+                        follower.show(growing=False)
+                    self._growing.clear()
+                with self._guard:
+                    if not self._waiting:
+                        self._thread = None
+                        return
+
+
+turns = Turns()

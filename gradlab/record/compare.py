@@ -1,0 +1,289 @@
+"""Several recorded runs beside each other: where they part, which tensors differ, and what cannot be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike, fsdecode, fspath
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._base.arrays import quiet
+from .._base.errors import InvalidArgumentError
+from .._base.numbers import counted, listed, number
+from .recording import Recording, condensed
+
+FEWEST, MOST = 2, 6  # runs
+_NOTABLE = 0.01  # a relative difference that is more than rounding
+_SHOWN = 0.001  # a relative difference that three digits show
+_LISTED = 3  # values of runs; of more the smallest and the largest
+_HEAD = "global_norm"
+
+
+class Difference(NamedTuple):
+    """The values of one number of every run (runs,) at a step at which not all are the same."""
+
+    step: int
+    values: np.ndarray
+
+    @property
+    def relative(self) -> float:
+        """Largest minus smallest, as a share of the larger size; inf where one is not finite."""
+        if not np.isfinite(self.values).all():
+            return np.inf
+        return float((self.values.max() - self.values.min()) / np.abs(self.values).max())
+
+    def __str__(self) -> str:
+        if len(self.values) > _LISTED and np.isfinite(self.values).all():
+            return f"{number(self.values.min())} to {number(self.values.max())}"
+        return listed([number(x) for x in self.values], MOST)
+
+
+class Parting(NamedTuple):
+    """Where runs part in one number of every step.
+
+    Attributes:
+        first: the first step at which they are not exactly the same; None if there is none.
+        notable: the first at which they differ by more than 1%.
+        unknown: steps before the first, or of all, of which not every run has the number.
+    """
+
+    first: Difference | None
+    notable: Difference | None
+    unknown: int
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What 2 to 6 recordings have in common, and where they differ; the first is the one others are compared with.
+
+    How many buckets, entries, or histograms a recorder was told to keep is no difference: steps are compared by number.
+
+    Args:
+        names: of the runs. recs: the recordings.
+    """
+
+    names: tuple[str, ...]
+    recs: tuple[Recording, ...]
+
+    @cached_property
+    def steps(self) -> int:
+        """Steps that all runs have."""
+        return min(rec.seen for rec in self.recs)
+
+    @cached_property
+    def has_loss(self) -> bool:
+        """Whether every run has a loss."""
+        return all("loss" in rec.scalars for rec in self.recs)
+
+    @cached_property
+    def parting(self) -> dict[str, Parting]:
+        """Of "loss", where all have one, and "global_norm"."""
+        return {column: self._parting(column) for column in ("loss",) * self.has_loss + (_HEAD,)}
+
+    @quiet
+    def _parting(self, column: str) -> Parting:
+        values = np.stack([rec.every_step(column)[: self.steps] for rec in self.recs])
+        known = np.all([rec.known[: self.steps] for rec in self.recs], axis=0)
+        same = (values == values[0]) | (np.isnan(values) & np.isnan(values[0]))
+        apart = np.flatnonzero(known & ~same.all(axis=0))
+        if not apart.size:
+            return Parting(None, None, int((~known).sum()))
+        wide = values[:, apart].astype(np.float64)
+        size = wide.max(axis=0) - wide.min(axis=0) > _NOTABLE * np.abs(wide).max(axis=0)
+        notable = apart[size | ~np.isfinite(wide).all(axis=0)][:1]
+        found = [Difference(int(step), values[:, step].astype(np.float64)) for step in (*apart[:1], *notable)]
+        return Parting(found[0], found[1] if len(found) > 1 else None, int((~known[: apart[0]]).sum()))
+
+    @property
+    def first_step(self) -> int | None:
+        """The first step at which the loss or the global norm is not the same in all runs; None if there is none."""
+        return min((p.first.step for p in self.parting.values() if p.first), default=None)
+
+    def first(self) -> str:
+        """A sentence that says what differs first."""
+        who = listed(self.names, 2) if len(self.names) == FEWEST else f"The {len(self.names)} runs"
+        there = {column: p.first for column, p in self.parting.items() if p.first}
+        unknown = max(p.unknown for p in self.parting.values())
+        if self.first_step is None:
+            same = " and ".join(_called(column) for column in self.parting)
+            if unknown == self.steps:
+                return "No single step is known of all runs, and so not where they first differ."
+            steps = counted(self.steps - unknown, "known step" if unknown else "step")
+            return f"{who} are the same in all {steps}: {same}."
+        now = [f"{_called(c)} {d}" for c, d in there.items() if d.step == self.first_step]
+        later = [f"{_called(c)} from step {d.step}" for c, d in there.items() if d.step > self.first_step]
+        tiny = max(d.relative for d in there.values() if d.step == self.first_step)
+        what = ", ".join(now) if tiny >= _SHOWN else f"by {tiny:.1g} of {' and '.join(map(_called, there))}"
+        said = f"{who} first differ at step {self.first_step:,}: {'; '.join([what, *later])}"
+        latest = " or earlier, where single steps are not known" if unknown else ""
+        return f"{said}{latest}{self._notable(tiny)}."
+
+    def _notable(self, tiny: float) -> str:
+        if tiny > _NOTABLE:
+            return ""
+        found = [(c, p.notable) for c, p in self.parting.items() if p.notable]
+        if not found:
+            return ", and never by more than 1%"
+        column, most = min(found, key=lambda pair: pair[1].step)
+        return f", and by more than 1% at step {most.step:,}: {_called(column)} {most}"
+
+    @cached_property
+    def tensors(self) -> tuple[str, ...]:
+        """Names of the tensors that all runs have with as many entries, in the first run's order."""
+        sizes = [dict(zip(rec.names, rec.sizes, strict=True)) for rec in self.recs]
+        return tuple(n for n, size in sizes[0].items() if all(other.get(n) == size for other in sizes))
+
+    @cached_property
+    def stride(self) -> int:
+        """Steps of a bucket in which norms of tensors are compared."""
+        return max(rec.stride for rec in self.recs)
+
+    @cached_property
+    @quiet
+    def factor(self) -> np.ndarray:
+        """(runs, tensors) how many times as large as in the first run a tensor's norm is: the median over the steps.
+
+        Of steps that all runs have. Where steps were merged, of the largest norm of each bucket. Left out are buckets
+        whose steps were all skipped, and norms that are not finite, or 0 in both; NaN where nothing is left.
+        """
+        norms = self._norms()
+        counts = np.isfinite(norms) & np.isfinite(norms[:1]) & ((norms > 0) | (norms[:1] > 0))
+        ratio = np.where(counts, np.log(norms) - np.log(norms[:1]), np.nan)
+        found = np.full((len(self.recs), len(self.tensors)), np.nan)
+        some = counts.any(axis=1)
+        for run, tensor in zip(*np.nonzero(some), strict=True):
+            left = ratio[run, counts[run, :, tensor], tensor]
+            found[run, tensor] = np.exp(np.quantile(left, 0.5, method="inverted_cdf"))  # infinities have no mean
+        return found
+
+    @cached_property
+    @quiet
+    def distance(self) -> np.ndarray:
+        """(runs, tensors) `factor`, or one over it where that is larger; NaN where it is not known."""
+        found: np.ndarray = np.exp(np.abs(np.log(self.factor)))
+        return found
+
+    @property
+    def apart(self) -> np.ndarray:
+        """(tensors,) the largest distance of any run: 1 where all are alike, NaN where none is known."""
+        found: np.ndarray = np.fmax.reduce(self.distance[1:], axis=0)
+        return found
+
+    @property
+    def order(self) -> list[int]:
+        """The tensors, those that differ most first."""
+        order: list[int] = np.argsort(-np.nan_to_num(self.apart, nan=-1.0), kind="stable").tolist()
+        return order
+
+    def _norms(self) -> np.ndarray:
+        """(runs, buckets, tensors) norms of common buckets, NaN where no step was taken."""
+        even = len({rec.seen for rec in self.recs}) == 1
+        buckets = -(-self.steps // self.stride) if even else self.steps // self.stride
+        found = []
+        for rec in self.recs:
+            rec = condensed(rec, -(-rec.seen // self.stride))
+            where = [rec.names.index(name) for name in self.tensors]
+            taken = rec.taken[:buckets, None] > 0
+            found.append(np.where(taken, rec["norm"][:buckets, where].astype(np.float64), np.nan))
+        return np.stack(found)
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What cannot be compared, or with care only."""
+        return tuple((*self._lengths(), *self._tensors(), *self._columns()))
+
+    def _lengths(self) -> Iterator[str]:
+        lengths = [f"{name} has {counted(rec.seen, 'step')}" for name, rec in self._runs()]
+        if len({rec.seen for rec in self.recs}) > 1:
+            yield f"{listed(lengths, MOST)}: steps are compared up to step {self.steps - 1:,}, shares are of all steps."
+        for name, rec in self._runs():
+            if rec.missing_steps:
+                missing = f"{counted(rec.missing_steps, 'step')} of {name} {_is(rec.missing_steps)} missing"
+                yield f"{missing}, nobody knows which: its later steps have lower numbers than they should have."
+            if lost := int((~rec.known).sum()):
+                yield f"Of {counted(lost, 'step')} of {name} single numbers are not known: its shares are estimates."
+        if self.stride > 1:
+            yield (
+                f"Steps were merged: tensors are compared by the largest norm in every {self.stride:,} steps, loss and "
+                "global norm step by step."
+            )
+
+    def _tensors(self) -> Iterator[str]:
+        every = dict.fromkeys(name for rec in self.recs for name in rec.names)
+        for name, rec in self._runs():
+            if lacks := [tensor for tensor in every if tensor not in rec.names]:
+                yield f"{name} has no {_tensors_named(lacks)}."
+        there = [tensor for tensor in every if all(tensor in rec.names for rec in self.recs)]
+        if other := [tensor for tensor in there if tensor not in self.tensors]:
+            yield f"{_tensors_named(other)} {_has(len(other))} different sizes, so that norms are not compared."
+        if len(there) < len(every) or other:
+            yield "Global norms are of different tensors: a difference may come from those that are not in all runs."
+
+    def _columns(self) -> Iterator[str]:
+        if lacking := [name for name, rec in self._runs() if "loss" not in rec.scalars]:
+            yield f"No loss was recorded in {listed(lacking, MOST)}, so losses are not compared."
+
+    def _runs(self) -> Iterator[tuple[str, Recording]]:
+        return zip(self.names, self.recs, strict=True)
+
+
+def times(factor: float) -> str:
+    """A factor in words.
+
+    >>> times(2.345), times(0.0434), times(float("nan"))
+    ('2.35 times', '0.0434 times', 'an unknown number of times')
+    """
+    return "an unknown number of times" if np.isnan(factor) else f"{number(factor)} times"
+
+
+def _called(column: str) -> str:
+    return column.replace("_", " ")
+
+
+def _tensors_named(tensors: Sequence[str]) -> str:
+    return f"tensor{'s' * (len(tensors) > 1)} {listed(tensors)}"
+
+
+def _is(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
+def _has(count: int) -> str:
+    return "has" if count == 1 else "have"
+
+
+def run_names(recordings: Sequence[Any], names: Sequence[str] | None = None) -> tuple[str, ...]:
+    """What runs are called: as given, or by their files, or "run 1" and so on.
+
+    Raises:
+        ValueError: fewer than 2 runs or more than 6, as many names as there are not runs, or two of one name.
+
+    >>> run_names(["out/slow.npz", "out/fast.npz"]), run_names([object(), object()])
+    (('slow', 'fast'), ('run 1', 'run 2'))
+    """
+    if not FEWEST <= len(recordings) <= MOST:
+        raise InvalidArgumentError(f"a comparison takes {FEWEST} to {MOST} recordings, got {len(recordings)}")
+    if names is None:
+        found = tuple(_of_file(x) or f"run {k}" for k, x in enumerate(recordings, 1))
+    elif isinstance(names, str) or len(names) != len(recordings) or not all(isinstance(n, str) and n for n in names):
+        raise InvalidArgumentError(f"names must be {len(recordings)} texts, one for each recording, got {names!r}")
+    else:
+        found = tuple(names)
+    if twice := [name for name in found if found.count(name) > 1]:
+        whose = [str(x) for x, name in zip(recordings, found, strict=True) if name == twice[0] and names is None]
+        where = f" ({listed(whose, MOST)})" * bool(whose)
+        raise InvalidArgumentError(
+            f"{found.count(twice[0])} runs are called {twice[0]!r}{where}; give each a name of its own with names"
+        )
+    return found
+
+
+def _of_file(recording: Any) -> str:
+    """The name of a file without its ending; nothing of what is none."""
+    if not isinstance(recording, str | PathLike):
+        return ""
+    return Path(fsdecode(fspath(recording))).name.removesuffix(".npz").removesuffix(".rec")

@@ -1,0 +1,235 @@
+"""Several runs in one report: what differs first, one limit on all, which tensors differ, what cannot be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from .._base.numbers import counted, in_full, listed, number
+from .._base.numbers import percent_of_many_within as percent_within
+from ..figures.compare import Runs, in_picture, labels
+from ..figures.compare_still import course_figure, curves_figure, factors_figure
+from ..record import Recorder
+from ..record.compare import Comparison, times
+from ..record.recording import condensed
+from ..record.summary import medians
+from ..record.what_if import WhatIf
+from ._html import Section, moving, paragraph, picture, table
+from ._run import Run
+from .limits import CURVE
+from .recorded import loss_at_the_ends
+
+_MOST_DRAWN = 1200  # buckets along a line
+_FOOT = 0.12  # of the height, for words below the norms
+_MEASURE = (
+    "Measured as the median, over the steps that all runs have, of a tensor's norm divided by its norm in the first "
+    "run at the same step. 1 is no difference; a change that goes one way in half of a run and back in the other half "
+    "does not show."
+)
+_CAVEATS = (
+    "One run of each kind says what differs between these runs, not why: with another seed they would differ, too. To "
+    "know what a setting does, record several seeds of each.",
+    "Steps are compared by their numbers. Where batches or their order differ, so do gradients from the first step on.",
+    "What a recorder was told to keep is no difference here: buckets, entries and histograms may be set otherwise.",
+    "A share says on how many of a run's own steps the limit would have fired. With that limit the run would have been "
+    "another one.",
+)
+
+
+@dataclass(frozen=True)
+class Several:
+    """Recordings, their comparison, the limit asked about if any, and states of the moving figure; 0: it is still."""
+
+    recs: tuple[Recorder, ...]
+    both: Comparison
+    asked: float | None
+    states: int
+
+    @cached_property
+    def runs(self) -> tuple[Run, ...]:
+        """Each run alone."""
+        return tuple(Run(rec, self.asked, self.states) for rec in self.recs)
+
+    @cached_property
+    def limit(self) -> tuple[float, str] | None:
+        """The limit that the report is about, and whose it is; None if nobody has one."""
+        if self.asked is not None:
+            return self.asked, "asked about"
+        found = [(r.limit, f"suggested for {n}") for n, r in zip(self.both.names, self.runs, strict=True) if r.limit]
+        return next(((limit, whose) for limit, whose in found if limit is not None), None)
+
+    @cached_property
+    def drawn(self) -> tuple[Runs, list[np.ndarray]]:
+        """What pictures show."""
+        seen = [condensed(rec, _MOST_DRAWN) for rec in self.recs]
+        norms = [np.where(rec.taken > 0, rec.global_norm, np.nan) for rec in seen]
+        there = self.norms
+        low, high = (float(there.min()), 1.4 * float(there.max())) if there.size else (0.1, 10.0)
+        ends = 0.8 * low * (low / high) ** _FOOT, high
+        return in_picture(self.both, seen, ends), norms
+
+    @property
+    def norms(self) -> np.ndarray:
+        """Global norms of all buckets of all runs that a log axis can show."""
+        return np.concatenate([run.finite_norms for run in self.runs])
+
+
+def first(runs: Several) -> Section:
+    """Where the runs part, their norms and losses on the same axes, and a table of the runs."""
+    return Section("recorded", "What differs first", runs.both.first(), partial(_first, runs))
+
+
+def _first(runs: Several) -> str:
+    drawn, norms = runs.drawn
+    alt = f"Global norm and loss of {listed(runs.both.names, 6)} on the same axes. {runs.both.first()}"
+    rows = [
+        (
+            name,
+            counted(run.rec.seen, "step"),
+            run.median_in_words if run.summary else "none",
+            number(float(run.finite_norms.max())) if run.finite_norms.size else "none",
+            *(map(number, loss) if (loss := loss_at_the_ends(run)) else ("not recorded", "not recorded")),
+        )
+        for name, run in zip(runs.both.names, runs.runs, strict=True)
+    ]
+    head = ("run", "length", "median global norm", "largest", "loss in the first tenth", "in the last")
+    return picture("course", partial(course_figure, drawn, norms), alt) + table("The runs", head, rows)
+
+
+def limits(runs: Several) -> Section:
+    """The share of each run's steps at the same limit, the curves over all limits, and a table of some."""
+    title = "One limit on all runs"
+    if runs.limit is None:
+        return Section("limits", title, "No limit can be suggested: no run has a finite gradient that is not 0.")
+    limit, whose = runs.limit
+    answers = [rec.what_if(clip_global_norm=limit) for rec in runs.both.recs]
+    shares = [f"{_fires(a)} of {_steps(a)} of {name}" for name, a in zip(runs.both.names, answers, strict=True)]
+    sentence = f"Limit {in_full(limit)} on the global norm, {whose}, fires on {listed(shares, len(shares))}."
+    return Section("limits", title, sentence, partial(_limits, runs, limit, sentence))
+
+
+def _limits(runs: Several, limit: float, sentence: str) -> str:
+    low, high = (runs.norms.min(), runs.norms.max()) if runs.norms.size else (limit, limit)
+    curve = np.geomspace(min(low, limit) / 1.5, max(high, limit) * 1.5, CURVE)
+    recs, names = runs.both.recs, runs.both.names
+    fired = np.array([[rec.what_if(clip_global_norm=x).fraction_fired for x in curve] for rec in recs])
+    alt = f"Share of steps on which a limit fires, falling as the limit grows, for each run. {sentence}"
+    shown = picture("shares", partial(curves_figure, names, curve, fired, limit), alt)
+    own = {run.summary.suggested: f"suggested for {n}" for n, run in zip(names, runs.runs, strict=True) if run.summary}
+    whose = own | ({runs.asked: "asked about"} if runs.asked else {})
+    rows = [(in_full(x), *(_fires(rec.what_if(clip_global_norm=x)) for rec in recs), whose[x]) for x in sorted(whose)]
+    return shown + table("The same limits on all runs", ("limit", *names, ""), rows)
+
+
+def _fires(answer: WhatIf) -> str:
+    return percent_within(answer.fraction_fired, *answer.bounds)
+
+
+def _steps(answer: WhatIf) -> str:
+    return counted(answer.steps, "step") + " taken" * bool(answer.skipped)
+
+
+def tensors(runs: Several) -> Section:
+    """The tensors, those that differ most first."""
+    both, title = runs.both, "Which tensors differ most"
+    if not both.tensors:
+        return Section("tensors", title, "No tensor is in all runs with the same number of entries.")
+    most = both.order[0]
+    if np.isnan(both.apart[most]):
+        return Section("tensors", title, "No tensor has norms in common steps that could be compared.")
+    if both.apart[most] == 1:
+        sentence = "None by the median: the norm of every tensor is the same in all runs on at least half of the steps."
+        return Section("tensors", title, sentence, partial(_tensors, runs, sentence))
+    run = int(np.nanargmax(both.distance[:, most]))
+    sentence = (
+        f"{both.tensors[most]}: its norm in {both.names[run]} is {times(float(both.factor[run, most]))} that in "
+        f"{both.names[0]}, in the median over the steps."
+    )
+    return Section("tensors", title, sentence, partial(_tensors, runs, sentence))
+
+
+def _tensors(runs: Several, sentence: str) -> str:
+    both, middle = runs.both, [medians(rec) for rec in runs.both.recs]
+    rows = [
+        (
+            both.tensors[k],
+            *(number(m[rec.names.index(both.tensors[k])]) for m, rec in zip(middle, both.recs, strict=True)),
+            *(number(float(x)) for x in both.factor[1:, k]),
+        )
+        for k in both.order
+    ]
+    names = labels(both.names)
+    heads = *names, *(f"{name}, times {names[0]}" for name in names[1:])
+    shown = picture("tensors", partial(factors_figure, runs.drawn[0]), f"How tensors differ. {sentence}")
+    return (
+        shown
+        + paragraph(_MEASURE)
+        + table("Median norms of all tensors, and how they differ", ("tensor", *heads), rows)
+    )
+
+
+def other_limit(runs: Several) -> Section | None:
+    """The lab on these runs."""
+    if runs.limit is None:
+        return None
+    said = "Move the limit, and see on how many steps of each run it fires."
+    return Section("other", "Another limit", said, partial(_lab, runs, runs.limit[0]))
+
+
+def _lab(runs: Several, limit: float) -> str:
+    from ..labs import compare
+
+    lab = compare(*runs.recs, names=runs.both.names)
+    slider: Any = next(control for control in lab.controls if control.name == "limit")
+    lab.set(limit=slider.clamp(limit))
+    return moving(lab, runs.states)
+
+
+def skipped(runs: Several) -> Section:
+    """How many steps of each run were skipped, are missing, or held NaN or Inf."""
+    said = [
+        f"{name} skipped {rec.skipped_steps:,} of {counted(rec.seen, 'step')}"
+        for name, rec in zip(runs.both.names, runs.both.recs, strict=True)
+        if rec.skipped_steps
+    ]
+    others = "" if len(said) == len(runs.both.names) else "; no other run skipped any"
+    sentence = f"{listed(said, len(said))}{others}." if said else "No run skipped a step."
+    return Section("skipped", "Steps that were skipped", sentence, partial(_skipped, runs))
+
+
+def _skipped(runs: Several) -> str:
+    rows = [
+        (name, *map(number, (rec.seen, rec.skipped_steps, rec.missing_steps, rec.nonfinite_steps)), _overflowed(rec))
+        for name, rec in zip(runs.both.names, runs.both.recs, strict=True)
+    ]
+    head = ("run", "steps recorded", "skipped", "missing", "taken with NaN or Inf", "overflows in")
+    return table("Steps of each run", head, rows)
+
+
+def _overflowed(rec: Any) -> str:
+    return listed([f"{rec.names[k]} ({rec.overflows[k]:,})" for k in np.argsort(-rec.overflows) if rec.overflows[k]])
+
+
+def incomparable(runs: Several) -> Section:
+    """What cannot be compared, or with care only."""
+    notes = runs.both.notes
+    some = f"{counted(len(notes), 'thing')} {'differs' if len(notes) == 1 else 'differ'} between the recordings."
+    sentence = some if notes else "Nothing: all runs have the same tensors, the same number of steps, and a loss."
+    return Section("incomparable", "What cannot be compared", sentence, partial(_list, notes))
+
+
+def caveats(runs: Several) -> Section:
+    """The caveats of every comparison, in plain words."""
+    return Section("caveats", "What these numbers do not say", _CAVEATS[0], partial(_list, _CAVEATS[1:]))
+
+
+def _list(lines: Sequence[str]) -> str:
+    return "<ul>\n" + "".join(f"<li>{escape(line)}</li>\n" for line in lines) + "</ul>" if lines else ""
+
+
+SECTIONS = (first, limits, tensors, other_limit, skipped, incomparable, caveats)

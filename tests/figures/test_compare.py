@@ -1,0 +1,25 @@
+"""Names at the ends of lines, apart and in their order; the median around each step."""
+
+import numpy as np
+
+from gradlab.figures.compare import running_median, spaced
+
+
+def test_names_are_apart_in_their_order_and_on_the_axis() -> None:
+    places = np.array([0.0, 0.01, 0.5, 0.98, 0.99, 1.0])
+    found = spaced(places, 0.1)
+    assert (np.diff(found) >= 0.1 - 1e-9).all() and found[0] >= 0.05 and found[-1] <= 0.95
+    assert found[2] == 0.5  # has room where it is
+    many = spaced(np.full(30, 0.3), 0.1)
+    assert (np.diff(many) > 0).all() and many[0] >= 0 and many[-1] <= 1
+    assert spaced(np.array([]), 0.1).size == 0
+
+
+def test_a_median_leaves_out_what_is_not_known() -> None:
+    values = np.arange(200.0)
+    values[100] = 1e9
+    values[50] = np.nan
+    found = running_median(values)
+    assert found[100] == 101 and found[50] == 50  # of 98, 99, 1e9, 101, 102; of 48, 49, 51, 52
+    assert np.isnan(running_median(np.full(200, np.nan))).all()
+    np.testing.assert_array_equal(running_median(np.arange(9.0)), np.arange(9.0))

@@ -1,0 +1,100 @@
+"""Runs on the same axes: shares are each run's own, words say what differs first, what is no recording is refused."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradlab as gl
+from tests.labs.test_own_run import recorded, shown
+
+
+def spoiled(steps: int = 60, room: int = 1000) -> gl.Recorder:
+    """A run in which NaN, 0, and a skipped step come up."""
+    rec, rng = gl.Recorder(room), np.random.default_rng(1)
+    for t in range(steps):
+        factor = {3: np.nan, 7: 0.0, 9: np.inf}.get(t, 1.0)
+        rec.record({"layer0/0": factor * rng.normal(size=5).astype(np.float32)}, skipped=t == 9, scale=1024.0)
+    return rec
+
+
+def test_shares_are_those_of_every_run_alone() -> None:
+    lab = gl.labs.compare(tensor="hidden", limit=0.5)
+    runs = [gl.char_rnn.shipped()[limit] for limit in (None, 1.0)]
+    trace = lab.compute(lab.params)
+    k, limit = runs[0].names.index("hidden"), lab.params["limit"]
+    expected = [rec.what_if(clip_norm=limit).share_by_tensor[k] for rec in runs]
+    np.testing.assert_array_equal(trace.shares, expected)
+    lab.set(tensor=None)
+    expected = [(rec.every_step("global_norm") > limit).mean() for rec in runs]
+    np.testing.assert_array_equal(lab.compute(lab.params).shares, expected)
+
+
+def test_words_say_what_differs_first_and_how_often_the_limit_fires() -> None:
+    lab = gl.labs.compare()
+    assert lab.description.summary == (
+        "unclipped and clipped at 1 first differ at step 5: loss 3.82 and 3.69, global norm 1.7 and 0.904. Limit 1 on "
+        "the global norm fires on 97.7% of the steps of unclipped and 10.0% of the steps of clipped at 1."
+    )
+    several = gl.labs.compare(*gl.char_rnn.shipped().values(), limit=1.0)
+    assert several.description.summary.startswith("The 5 runs first differ at step 1: loss 4.51 to 4.55,")
+    assert "8.0% of the steps of run 3, the fewest, to 97.7% of the steps of run 1, the most" in (
+        several.description.summary
+    )
+
+
+def test_a_preset_leaves_most_steps_alone_and_the_target_can_be_reached_and_missed() -> None:
+    lab = gl.labs.compare(target="one_run_only")
+    lab.set(**lab.presets["Leave 90% of unclipped alone"])
+    assert 0.05 < lab.compute(lab.params).shares[0] <= 0.1
+    assert lab.description.goal.endswith("not yet.")
+    lab.set(limit=1.41)
+    assert lab.description.goal.endswith("3% and 96% now: reached.")
+    lab.set(tensor="bias")
+    assert lab.description.goal.endswith("The limit is on the norm of bias now: not yet.")
+
+
+def test_a_click_on_a_tensor_picks_it_and_back() -> None:
+    lab = gl.labs.compare()
+    lab.live.selected = 1
+    assert lab.params["tensor"] == "readout_bias"
+    lab.set(tensor=None)
+    assert lab.live.selected is None
+
+
+def test_recorders_and_paths_are_taken_and_what_is_none_is_refused(tmp_path: Path) -> None:
+    a, b = recorded(), spoiled()
+    a.save(tmp_path / "a.npz")
+    b.save(tmp_path / "b")
+    lab = gl.labs.compare(tmp_path / "a.npz", str(tmp_path / "b"))
+    assert eval(lab.code(), {"gl": gl}).description == lab.description
+    assert gl.labs.compare(a, b).code() == "gl.labs.compare(recording_1, recording_2)"
+    assert dict(lab.description.table)["b: steps skipped"] == "1"
+    (tmp_path / "torn.npz").write_bytes(b"no recording")
+    with pytest.raises(ValueError, match=r"torn.npz is no recording of gradlab's, or it is damaged"):
+        gl.labs.compare(a, tmp_path / "torn.npz")
+    with pytest.raises(ValueError, match="2 to 6 recordings, got 1"):
+        gl.labs.compare(a)
+    with pytest.raises(ValueError, match="2 runs are called 'a'"):
+        gl.labs.compare(tmp_path / "a.npz", tmp_path / "elsewhere" / "a.npz")
+    again = gl.labs.compare(a, b)
+    a.record({name: np.ones(5) for name in a.names})
+    assert again.description.table == gl.labs.compare(*again.comparison.recs).description.table  # as it was
+    with pytest.raises(TypeError, match=r"a recording is a gl\.Recorder"):
+        gl.labs.compare(a, [1.0, 2.0])
+
+
+@pytest.mark.parametrize(
+    "runs",
+    [
+        (recorded(scale=0.0), recorded(scale=0.0)),
+        (recorded(1), recorded(300, room=16), spoiled(steps=60, room=32), recorded(names=1)),
+        (recorded(names=1), gl.char_rnn.shipped()[None]),
+    ],
+    ids=["all zero", "one step, merged, spoiled, one tensor", "nothing in common"],
+)
+def test_every_pair_of_runs_can_be_looked_at(runs: Any) -> None:
+    lab = gl.labs.compare(*runs)
+    shown(lab)
+    assert "nan" not in lab.description.summary.lower()

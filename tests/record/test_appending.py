@@ -1,0 +1,178 @@
+"""A recording in a file that grows: at any time all but the last piece is in it, and it stays small."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradlab as gl
+from gradlab._files.log import Log
+from gradlab.errors import DataLossError, RecordingWarning
+from gradlab.record import appending
+from gradlab.record.appending import Appended, parts_now
+
+
+def recorder(steps: int = 8) -> gl.Recorder:
+    return gl.Recorder(steps, entries=5, histogram_every=3)
+
+
+def go_on(rec: gl.Recorder, until: int) -> None:
+    for k in range(rec.seen, until):
+        rng = np.random.default_rng(k)
+        skipped = k % 7 == 3
+        scale = np.inf if skipped else float(np.exp(rng.normal()))
+        rec.record({"a": scale * rng.normal(size=(3, 2)), "b": rng.normal(size=2)}, loss=k, scale=8.0, skipped=skipped)
+
+
+def same(a: gl.Recorder, b: gl.Recorder) -> bool:
+    """Whether two recordings hold the same bits, and go on alike."""
+    mine, other = parts_now(a), parts_now(b)
+    assert mine is not None and other is not None
+    bits = [{k: (x.shape, x.dtype, x.tobytes()) for k, x in columns.items()} for _, columns in (mine, other)]
+    return mine[0] == other[0] and bits[0] == bits[1]
+
+
+def test_after_each_step_all_of_it_is_in_the_file(tmp_path: Path) -> None:
+    rec, path = recorder(), tmp_path / "run.rec"
+    with rec.append_to(path, seconds=0) as file:
+        with pytest.raises(ValueError, match="holds no step yet"):
+            gl.Recorder.load(path)
+        for k in range(1, 40):
+            go_on(rec, k)
+            assert same(gl.Recorder.load(path), rec) and file.steps == k
+    rec.save(tmp_path / "run.npz")
+    assert same(gl.Recorder.load(tmp_path / "run.npz"), gl.Recorder.load(path))
+
+
+def test_cut_off_anywhere_it_holds_a_run_that_goes_on(tmp_path: Path) -> None:
+    rec, path = recorder(), tmp_path / "run.rec"
+    ends: dict[int, int] = {}
+    with rec.append_to(path, seconds=0):
+        for k in range(1, 6):
+            go_on(rec, k)
+            ends[k] = path.stat().st_size
+    data, cut = path.read_bytes(), tmp_path / "cut.rec"
+    for size in range(ends[1], len(data) + 1, 197):
+        cut.write_bytes(data[:size])
+        back = gl.Recorder.load(cut)
+        assert back.seen == max(k for k, end in ends.items() if end <= size)
+    with back.append_to(cut, seconds=0):
+        go_on(back, 30)
+    go_on(rec, 30)
+    assert np.array_equal(back.every_step("global_norm"), rec.every_step("global_norm"))
+    assert same(gl.Recorder.load(cut), back)
+
+
+def test_damage_is_refused(tmp_path: Path) -> None:
+    rec, path = recorder(), tmp_path / "run.rec"
+    with rec.append_to(path, seconds=0):
+        go_on(rec, 5)
+    data = path.read_bytes()
+    for at in range(0, len(data), 421):
+        path.write_bytes(data[:at] + bytes([data[at] ^ 16]) + data[at + 1 :])
+        with pytest.raises(DataLossError):
+            gl.Recorder.load(path)
+    with Log(path := tmp_path / "other.rec") as log:
+        log.append({"experiment": "another"})
+    with pytest.raises(DataLossError, match="its first piece is missing"):
+        gl.Recorder.load(path)
+    with pytest.raises(DataLossError, match="first piece"):
+        rec.append_to(path)
+
+
+def test_a_file_stays_a_few_times_as_large_as_what_it_holds(tmp_path: Path) -> None:
+    rec, path = recorder(), tmp_path / "run.rec"
+    with rec.append_to(path, seconds=0):
+        go_on(rec, 150)
+        largest = path.stat().st_size
+    with recorder().append_to(tmp_path / "once.rec") as file:
+        file.heard(rec)
+        file.flush()
+    assert largest < 4.5 * (tmp_path / "once.rec").stat().st_size
+
+
+def test_pieces_are_as_far_apart_as_they_were_asked_for(tmp_path: Path) -> None:
+    rec = recorder()
+    with rec.append_to(tmp_path / "run.rec", seconds=3600) as file:
+        go_on(rec, 5)
+        assert file.steps == 0 or file.steps == 1  # the first may be written
+        file.flush()
+        assert gl.Recorder.load(tmp_path / "run.rec").seen == 5
+        go_on(rec, 6)
+    assert gl.Recorder.load(tmp_path / "run.rec").seen == 6 and file.closed
+
+
+def test_of_a_traced_run_it_follows_what_absorb_returns(tmp_path: Path) -> None:
+    rec, path, grads = recorder(), tmp_path / "run.rec", {"a": np.ones((3, 2)), "b": np.ones(2)}
+    rec.init(grads, loss=0.0)
+    with rec.append_to(path, seconds=0) as file:
+        for steps in (3, 20):
+            go_on(traced := recorder(), steps)
+            rec = rec.absorb(traced.init(grads, loss=0.0))
+            assert same(gl.Recorder.load(path), rec) and file.steps == steps and file.recorder is rec
+
+
+def test_another_run_is_not_written_over(tmp_path: Path) -> None:
+    rec, path = recorder(), tmp_path / "run.rec"
+    with rec.append_to(path):
+        go_on(rec, 5)
+    for other in (recorder(), recorder()):
+        with pytest.raises(ValueError, match="5 steps of another run"):
+            other.append_to(path)
+        other.record({"a": np.ones((3, 2)), "b": np.ones(2)}, loss=0.0)
+    with pytest.raises(ValueError, match="of another run"):
+        other.append_to(path)
+    with pytest.raises(ValueError, match=r"is no \.npz"):
+        rec.append_to(tmp_path / "run.npz")
+    assert same(gl.Recorder.load(path), rec)
+    checkpoint = recorder()
+    go_on(checkpoint, 3)
+    with pytest.warns(RecordingWarning, match="2 steps more than this recorder"):
+        checkpoint.append_to(path, seconds=0).close()
+    assert gl.Recorder.load(path).seen == 3
+
+
+def test_appended_to_twice_the_later_one_goes_on(tmp_path: Path) -> None:
+    rec, path = recorder(), tmp_path / "run.rec"
+    first = rec.append_to(path, seconds=0)
+    go_on(rec, 2)
+    with pytest.warns(RecordingWarning, match="closed now"):
+        second = rec.append_to(path, seconds=0)
+    go_on(rec, 3)
+    assert first.closed and second.steps == 3
+    second.close()
+    assert not len(rec._told)
+
+
+def test_a_full_disk_costs_no_step_and_ends_no_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rec, path = recorder(), tmp_path / "run.rec"
+    with rec.append_to(path, seconds=0):
+        go_on(rec, 3)
+
+        def full(*_: Any) -> None:
+            raise OSError(28, "No space left on device")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Log, "append", full)
+            patch.setattr(Log, "restart", full)
+            with pytest.warns(RecordingWarning, match=r"No space left.*so far 1 step") as warned:
+                go_on(rec, 6)
+            assert len(warned) == 1
+            assert gl.Recorder.load(path).seen == 3
+        go_on(rec, 7)
+        assert same(gl.Recorder.load(path), rec)
+
+
+def test_what_cannot_be_written_at_the_end_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rec = recorder()
+    file: Appended = rec.append_to(tmp_path / "run.rec")
+
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(appending.Log, "restart", full)
+    go_on(rec, 4)
+    with pytest.warns(RecordingWarning) as warned:
+        file.close()
+    assert "is closed, and 4 steps are not in the file; the recorder has them" in str(warned[-1].message)
