@@ -59,8 +59,8 @@ class Buckets:
         seen, stride, _data = Settled(), Settled(), Settled()
     _elsewhere: Callable[[], object] | None = None  # hands over what waits on a device, if somebody records there
 
-    def __init__(self, capacity: int, entries: int, histogram_every: int) -> None:
-        self.capacity, self.entries, self.histogram_every = capacity, entries, histogram_every
+    def __init__(self, capacity: int, entries: int, sample_every: int | None) -> None:
+        self.capacity, self.entries, self._sample_every = capacity, entries, sample_every
         self.seen, self.stride = 0, 1
         self.missing_steps = 0  # that were taken back before they were recorded: see `Recorder.absorb`
         self._layout: Layout | None = None
@@ -79,6 +79,20 @@ class Buckets:
     @property
     def names(self) -> tuple[str, ...]:
         return self._layout.names if self._layout else ()
+
+    @property
+    def sample_every(self) -> int | None:
+        """Every so many steps what costs more than norms is looked at: all entries by size, weights, updates.
+
+        Worked out from the sizes of the tensors, the same on every machine, unless it was given. None before they are
+        known.
+        """
+        return self._layout.histogram_every if self._layout else self._sample_every
+
+    @property
+    def histogram_every(self) -> int | None:
+        """`sample_every` under its old name."""
+        return self.sample_every
 
     @property
     def shapes(self) -> tuple[tuple[int, ...], ...]:
@@ -234,7 +248,7 @@ class Buckets:
         elif column in ("seconds", *layout.scalars):
             found = self._data["mean"][:, ("seconds", *layout.scalars).index(column)]
         elif column == "histogram":
-            return self._data[column][: -(-len(self) // self.histogram_every)]
+            return self._data[column][: -(-len(self) // self.layout.histogram_every)]
         elif column == "scale":
             return self._scale()
         elif column == "skipped":

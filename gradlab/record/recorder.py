@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
@@ -14,7 +15,7 @@ from .._base.arrays import Array, as_array
 from .._base.errors import InvalidArgumentError
 from .._base.tree import named_leaves
 from .._files.archive import MAX_BYTES
-from . import each, file, merge, traced
+from . import budget, each, file, merge, noise, traced, updates
 from .buckets import COLUMNS
 from .eager import Part, Waiting
 from .layout import Layout
@@ -46,13 +47,16 @@ class Recorder(Recording):
     Args:
         steps: buckets to keep.
         entries: how many single entries to follow, spread over all tensors; at least one of each, unless 0.
-        histogram_every: every so many steps all entries are counted by size, 1 for all; as many buckets share them.
+        sample_every: every so many steps all entries are counted by size, and weights and updates measured where they
+            are given, 1 for all; as many buckets share the counts. By default this follows from the tensors' sizes, so
+            that it costs a quarter of what the norms cost at most; `sample_every` then says what it is.
         ring: steps of which a traced state keeps those few numbers until `absorb` takes them; of older ones there are
             estimates, with bounds.
+        histogram_every: an older name of `sample_every`.
 
     A traced state is as large as it is at its start. Of T tensors, S scalars, B = steps and E sampled entries it takes
 
-        4 (B + 1) (4 T + 2 E + 2 S + 8) + 256 T B / histogram_every + 2068 (2 T + 3) + 4 ring (S + 5) + 16   bytes,
+        4 (B + 1) (4 T + 2 E + 2 S + 8) + 256 T B / sample_every + 2068 (2 T + 3) + 4 ring (S + 5) + 16   bytes,
 
     12 MB for 300 tensors and a loss, most of it buckets and single entries; with `steps=250, entries=300` 3.8 MB, and
     shares stay as exact as they are.
@@ -84,20 +88,28 @@ class Recorder(Recording):
     """
 
     def __init__(
-        self, steps: int = 1000, *, entries: int = 512, histogram_every: int = 64, ring: int = each.RING
+        self,
+        steps: int = 1000,
+        *,
+        entries: int = 512,
+        sample_every: int | None = None,
+        ring: int = each.RING,
+        histogram_every: int | None = None,
     ) -> None:
+        given = histogram_every if sample_every is None else sample_every
         for name, value, least in (
             ("steps", steps, 1),
             ("entries", entries, 0),
-            ("histogram_every", histogram_every, 1),
+            ("sample_every", 1 if given is None else given, 1),
             ("ring", ring, 1),
         ):
             if value < least:
                 raise ValueError(f"{name} must be >= {least}, got {value}")
-        super().__init__(int(steps), int(entries), int(histogram_every))
+        super().__init__(int(steps), int(entries), None if given is None else int(given))
         self.ring = int(ring)
         self._clock: float | None = None  # when the last step was recorded
         self._waiting: Waiting | None = None
+        self._moving: tuple[list[np.ndarray], int, list[np.ndarray]] | None = None  # weights of a step, to compare
 
     def prepare(self, shapes: Mapping[str, Sequence[int]], scalars: Sequence[str] = ()) -> None:
         """Settle the tensors, name -> shape, and the scalars' names, as the first step does otherwise.
@@ -111,17 +123,32 @@ class Recorder(Recording):
         if self._layout is None:
             self._layout, self._data = layout, layout.empty()
 
-    def record(self, grads: Any, *, scale: float | None = None, skipped: bool = False, **scalars: float) -> None:
+    def record(
+        self,
+        grads: Any,
+        *,
+        weights: Any = None,
+        updates: Any = None,
+        micro_norms: Any = None,
+        scale: float | None = None,
+        skipped: bool = False,
+        **scalars: float,
+    ) -> None:
         """Add one step.
 
         Args:
             grads: its gradients. Of one that was trained with a loss scale, divided by it.
+            weights: as they are before it, so that norms of weights and updates are recorded in every `sample_every`th
+                step: `Recorder.updates`. They are copied in such a step, and compared with those given in the next one.
+            updates: what is added to the weights in this step, if you have it; then nothing is copied.
+            micro_norms: the norms of the micro-batches' gradients that `grads` are the mean of, or of the replicas':
+                `Recorder.noise_scale`.
             scale: the loss scale of this step, if it has one; it is noted, nothing is divided by it.
             skipped: whether the optimizer changed nothing in this step, as loss scalers decide where gradients
                 overflowed. `grads` are what they were, Inf and NaN included.
             scalars: such as loss=..., kept as float32.
 
-        Raises ValueError: other tensors than before; a scale that is not above 0 and finite.
+        Raises ValueError: other tensors than before; a scale that is not above 0 and finite; updates without weights.
 
         >>> rec = Recorder()
         >>> rec.record({"w": np.float32([np.inf, 1.0])}, scale=65536.0, skipped=True)
@@ -131,8 +158,9 @@ class Recorder(Recording):
         >>> rec.what_if(clip_global_norm=1.0).steps  # it asks about the steps taken
         1
         """
-        noted = _checked_scale(scale)
+        noted, scalars = _checked_scale(scale), dict(noise.with_norms(scalars, micro_norms))
         tensors = [np.asarray(g) for g in self._prepare(grads, scalars)]
+        move = self._move(tensors, weights, updates)
         now, before = time.perf_counter(), self._clock
         seconds = np.nan if before is None else now - before
         numbers = [seconds, *(float(scalars.get(name, np.nan)) for name in self.scalars)]
@@ -140,6 +168,64 @@ class Recorder(Recording):
         counts = np.stack([histogram(g) for g in tensors]) if self._counts_next() else None
         self._add(parts, numbers, counts, noted, bool(skipped))
         self._clock = now
+        if not skipped:
+            move()
+
+    def _number(self) -> int:
+        """The number of the step to come."""
+        return int(vars(self)["seen"]) + len(self._room())
+
+    def _sample(self) -> None:
+        """Make room for norms of weights and updates."""
+        if "moved" not in vars(self)["_data"]:
+            vars(self)["_data"] |= updates.empty(len(self.names), self.layout.histogram_every)
+
+    def _samples_next(self) -> bool:
+        """Whether the step to come is one of those whose weights and updates are measured."""
+        return self._number() >= updates.next_due(vars(self)["_data"])
+
+    def _sampled(self, step: int, norms: np.ndarray) -> None:
+        """Norms (3, tensors) of the gradient, the weights and the update of a step; one that moved nothing is none."""
+        if (norms[2] != 0).any():
+            updates.put(vars(self)["_data"], step, norms)
+
+    def _move(self, grads: Sequence[np.ndarray], weights: Any, given: Any) -> Callable[[], None]:
+        """Measure how far the step before this one has moved the weights, if that is due.
+
+        What is returned does what this step needs of it.
+        """
+        moving, self._moving = self._moving, None
+        if weights is None:
+            if given is not None:
+                raise InvalidArgumentError("updates are compared with weights; give weights=, too")
+            return lambda: None
+        self._sample()
+        if moving is not None:
+            before, step, norms = moving
+            now = self._aligned(weights, "weights")
+            change = [np.asarray(x, np.float32) - y for x, y in zip(now, before, strict=True)]
+            self._sampled(step, np.stack([*norms, updates.norms_of(change)]))
+        if not self._samples_next():
+            return lambda: None
+        step, own = self._number(), [np.asarray(x) for x in self._aligned(weights, "weights")]
+        norms = [updates.norms_of(grads), updates.norms_of(own)]
+        if given is not None:
+            change = [np.asarray(x) for x in self._aligned(given, "updates")]
+            return lambda: self._sampled(step, np.stack([*norms, updates.norms_of(change)]))
+        copies = [x.astype(np.float32) for x in own]
+        return lambda: vars(self).update(_moving=(copies, step, norms))
+
+    def _aligned(self, tree: Any, what: str) -> list[Array]:
+        """The leaves of a tree in the order of the recorded tensors: by name, else by sizes."""
+        found = dict(named_leaves(tree))
+        if set(self.names) <= set(found):
+            return [found[name] for name in self.names]
+        if tuple(x.size for x in found.values()) == self.sizes:
+            return list(found.values())
+        raise InvalidArgumentError(
+            f"{what} must be a tree like grads, with tensors {self.names} of sizes {self.sizes}; it has "
+            f"{tuple(found)} of sizes {tuple(x.size for x in found.values())}"
+        )
 
     def _room(self) -> Waiting:
         """Where steps wait."""
@@ -149,7 +235,7 @@ class Recorder(Recording):
 
     def _counts_next(self) -> bool:
         """Whether all entries of the step to come are counted by size."""
-        return bool((vars(self)["seen"] + len(self._room())) % self.histogram_every == 0)
+        return self._number() % self.layout.histogram_every == 0
 
     def _add(
         self,
@@ -175,7 +261,7 @@ class Recorder(Recording):
 
     def __getstate__(self) -> dict[str, Any]:
         _ = self._data  # reading it puts in what waits
-        return {**vars(self), "_waiting": None, "_elsewhere": None}
+        return {**vars(self), "_waiting": None, "_moving": None, "_elsewhere": None}
 
     def state_dict(self) -> dict[str, Any]:
         """The layout and the columns, for `gl.save`; what a recorder made with the same arguments can go on from.
@@ -206,19 +292,23 @@ class Recorder(Recording):
         """Check a state; what is returned takes it over."""
         if not isinstance(state, Mapping) or not {"made with", "head", "columns"} <= set(state):
             raise InvalidArgumentError("this is not the state of a recorder")
-        if (made := dict(state["made with"])) != self._made_with():
-            raise InvalidArgumentError(f"the recorder was made with {made}, this one with {self._made_with()}")
+        made, own = dict(state["made with"]), self._made_with()
+        if self._sample_every is None:  # then it is that of the state
+            made.pop("histogram_every", None)
+        if made != own:
+            raise InvalidArgumentError(f"the recorder was made with {made}, this one with {own}")
         none: tuple[Layout | None, Columns, int, int, int] = None, {}, 0, 1, 0
         found = none if state["head"] is None else file.whole_of(state["head"], state["columns"])
 
         def commit() -> None:
-            self._waiting, self._clock = None, None
+            self._waiting, self._moving, self._clock = None, None, None
             self._layout, self._data, self.seen, self.stride, self.missing_steps = found
 
         return commit
 
     def _made_with(self) -> dict[str, int]:
-        return {"steps": self.capacity, "entries": self.entries, "histogram_every": self.histogram_every}
+        fixed = {} if self._sample_every is None else {"histogram_every": self._sample_every}
+        return {"steps": self.capacity, "entries": self.entries, **fixed}
 
     def _to_save(self, variables: Any = None) -> dict[str, Any]:
         return self.state_dict()
@@ -255,22 +345,44 @@ class Recorder(Recording):
             some = slice(done, done + min(n - done, self.capacity * self.stride - self.seen))
             merge.put(self._data, {n: x[some] for n, x in steps.items()}, self.seen, self.stride, self.layout.parts)
             if counts is not None:
-                merge.put_counts(self._data["histogram"], counts[some], self.seen, self.histogram_every * self.stride)
+                merge.put_counts(
+                    self._data["histogram"], counts[some], self.seen, self.layout.histogram_every * self.stride
+                )
             self.seen += some.stop - some.start
             done = some.stop
 
-    def init(self, grads: Any, **scalars: Any) -> dict[str, jax.Array]:
-        """The state that `update` carries through traced code; `grads` and `scalars` show the shapes only."""
-        self._prepare(grads, scalars)
+    def init(self, grads: Any, *, weights: Any = None, micro_norms: Any = None, **scalars: Any) -> dict[str, jax.Array]:
+        """The state that `update` carries through traced code.
+
+        `grads` and `scalars` show the shapes only; `weights` and `micro_norms` say that `update` will be given such.
+        """
+        self._prepare(grads, noise.with_norms(scalars, micro_norms))
+        if weights is not None:
+            self._aligned(weights, "weights")
+            self._sample()
         before = (self.missing_steps, self._nonfinite_rows)
         return traced.init(self._data, self.seen, self.stride, before, self.ring, self.layout.parts)
 
     def update(
-        self, state: Mapping[str, jax.Array], grads: Any, *, scale: Any = None, skipped: Any = False, **scalars: Any
+        self,
+        state: Mapping[str, jax.Array],
+        grads: Any,
+        *,
+        weights: Any = None,
+        updates: Any = None,
+        micro_norms: Any = None,
+        scale: Any = None,
+        skipped: Any = False,
+        **scalars: Any,
     ) -> dict[str, jax.Array]:
-        """A new state with one step more, which `scale` and `skipped` describe as in `record`. Pure."""
+        """A new state with one step more, described as in `record`; weights and updates come together. Pure."""
+        if (weights is None) != (updates is None) or (weights is not None and "moved" not in state):
+            raise InvalidArgumentError("weights and updates belong together, and to a state of init(..., weights=...)")
         marks = (np.nan if scale is None else scale, skipped)
-        return traced.update(self.layout, state, self._prepare(grads, scalars), scalars, marks)
+        scalars = dict(noise.with_norms(scalars, micro_norms))
+        tensors = self._prepare(grads, scalars)
+        moves = () if weights is None else (self._aligned(weights, "weights"), self._aligned(updates, "updates"))
+        return traced.update(self.layout, state, tensors, scalars, marks, moves)
 
     def absorb(self, state: Mapping[str, jax.Array], *, nonfinite: int | None = None) -> Recorder:
         """A recorder with what a traced run has recorded; this one stays as it is, ready for another run.
@@ -313,7 +425,8 @@ class Recorder(Recording):
             raise ValueError("there is no gradient to record: every entry is None, or the tree is empty")
         if taken := sorted(COLUMNS & set(scalars)):
             raise ValueError(f"{', '.join(taken)} cannot be the name of a scalar; call it something else")
-        layout = Layout(names, shapes, scalars, self.capacity, self.entries, self.histogram_every)
+        every = self._sample_every or budget.sample_every(tuple(map(math.prod, shapes)))
+        layout = Layout(names, shapes, scalars, self.capacity, self.entries, every)
         if (own := self._layout) is None:
             return layout
         if (names, layout.sizes) != (own.names, own.sizes) or not set(scalars) <= set(own.scalars):
@@ -342,7 +455,7 @@ class Recorder(Recording):
         [2.0]
         """
         found = layout, *_ = file.load(path, max_bytes)
-        rec = cls(layout.capacity, entries=layout.entries, histogram_every=layout.histogram_every)
+        rec = cls(layout.capacity, entries=layout.entries, sample_every=layout.histogram_every)
         rec._layout, rec._data, rec.seen, rec.stride, rec.missing_steps = found
         return rec
 

@@ -222,8 +222,8 @@ def _above(rec: Buckets, limit: float) -> tuple[np.ndarray, np.ndarray, np.ndarr
     counts, norms = _counts_of_a_step(rec), rec["norm"].astype(np.float64)
     squares = counts * _SIZE**2
     estimate = np.sqrt(squares.sum(axis=-1))  # of the counted step's norm
-    group = np.arange(len(rec)) // rec.histogram_every
-    counted = norms[:: rec.histogram_every] if rec.stride == 1 else estimate
+    group = np.arange(len(rec)) // rec.layout.histogram_every
+    counted = norms[:: rec.layout.histogram_every] if rec.stride == 1 else estimate
     place = np.log2(limit / _ratio(norms, counted[group])) - LOWEST  # of the limit, in bins of the counted steps
     many, size, square = (_tail(x, group, place) for x in (counts, counts * _SIZE, squares))
     total = estimate[group]
@@ -232,7 +232,7 @@ def _above(rec: Buckets, limit: float) -> tuple[np.ndarray, np.ndarray, np.ndarr
 
 def _counts_of_a_step(rec: Buckets) -> np.ndarray:
     """(groups, tensors, 64) counts of each group of buckets, as for one step."""
-    counts, every = rec["histogram"].astype(np.float64), rec.histogram_every
+    counts, every = rec["histogram"].astype(np.float64), rec.layout.histogram_every
     start = np.arange(len(counts)) * every * rec.stride
     steps = np.minimum(rec.seen - start, every * rec.stride)
     found: np.ndarray = counts / (-(-steps // every))[:, None, None]
