@@ -46,6 +46,8 @@ TESTED_ELSEWHERE = {
     "rules/rule": "rules/test_every_rule.py",
     "_asynchrony/sync_replicas/exchange": "_asynchrony/sync_replicas/test_chief.py: waits, and why they last",
     "_asynchrony/sync_replicas/rounds": "the same",
+    "torch/moving": "torch/test_loops.py, torch/test_replicas.py: weights and updates by hand",
+    "torch/micro_batches": "the same: the noise scale by hand",
     "torch/waiting": "torch/test_recording.py: every way in which a step comes about",
     "torch/callbacks": "torch/test_trainers.py",
     "torch/backward": "torch/test_loops.py and test_replicas.py: each loop against gradients computed by hand",

@@ -90,6 +90,21 @@ class Buckets:
         return self._layout.histogram_every if self._layout else self._sample_every
 
     @property
+    def budget(self) -> str:
+        """What is recorded how often, in words.
+
+        >>> from gradlab import Recorder
+        >>> rec = Recorder()
+        >>> rec.prepare({"w": (4, 5), "b": (5,)})
+        >>> rec.budget
+        '2 tensors: norms, largest and followed entries in every step, all entries by size in 1 of 64'
+        """
+        moved = vars(self)["_data"].get("moved_at")
+        every = "norms, largest and followed entries in every step, all entries by size in 1 of "
+        also = "" if moved is None else f", weights and updates in 1 of {moved[0]:,}"
+        return f"{counted(len(self.names), 'tensor')}: {every}{self.layout.histogram_every:,}{also}"
+
+    @property
     def histogram_every(self) -> int | None:
         """`sample_every` under its old name."""
         return self.sample_every

@@ -180,9 +180,13 @@ class Recorder(Recording):
         if "moved" not in vars(self)["_data"]:
             vars(self)["_data"] |= updates.empty(len(self.names), self.layout.histogram_every)
 
-    def _samples_next(self) -> bool:
-        """Whether the step to come is one of those whose weights and updates are measured."""
-        return self._number() >= updates.next_due(vars(self)["_data"])
+    def _next_sample(self) -> int:
+        """The first step whose weights and updates may be measured next."""
+        return updates.next_due(vars(self)["_data"])
+
+    def _samples_every(self) -> int:
+        """How many steps are between two of them now."""
+        return int(vars(self)["_data"]["moved_at"][0])
 
     def _sampled(self, step: int, norms: np.ndarray) -> None:
         """Norms (3, tensors) of the gradient, the weights and the update of a step; one that moved nothing is none."""
@@ -205,9 +209,10 @@ class Recorder(Recording):
             now = self._aligned(weights, "weights")
             change = [np.asarray(x, np.float32) - y for x, y in zip(now, before, strict=True)]
             self._sampled(step, np.stack([*norms, updates.norms_of(change)]))
-        if not self._samples_next():
+        step = self._number()
+        if step < self._next_sample():
             return lambda: None
-        step, own = self._number(), [np.asarray(x) for x in self._aligned(weights, "weights")]
+        own = [np.asarray(x) for x in self._aligned(weights, "weights")]
         norms = [updates.norms_of(grads), updates.norms_of(own)]
         if given is not None:
             change = [np.asarray(x) for x in self._aligned(given, "updates")]
