@@ -267,7 +267,9 @@ class _Recording(Attached[Recorder]):
         recorder, moved = self.recorder, steps.pop("moved", None)
         first = recorder.seen
         recorder.extend(steps)
-        for k in np.flatnonzero(moved.any(axis=(1, 2))) if moved is not None else ():
+        if moved is None:
+            return
+        for k in np.flatnonzero(moved.any(axis=(1, 2))):
             if first + k >= recorder._next_sample():
                 recorder._sampled(first + int(k), np.stack([steps["norm"][k], *moved[k]]))
 

@@ -95,12 +95,7 @@ class Ring:
 
     def weights(self, variables: Sequence[Any]) -> Sequence[Tensor] | None:
         """The weights before a step, to give to `move`; None where that will not want them."""
-        ops = self._ops
-        if self._moves is None:
-            return None
-        if backend() == "torch":  # moves them where they are
-            return [ops.copy(v) for v in variables]
-        return [ops.convert_to_tensor(v) for v in variables]
+        return None if self._moves is None else [self._ops.copy(v) for v in variables]
 
     def move(self, before: Sequence[Tensor] | None, variables: Sequence[Any]) -> None:
         """How far the step that was appended last has moved the weights, where it is traced."""
