@@ -38,6 +38,7 @@ TESTED_ELSEWHERE = {
     "report/_html": "report/test_report.py and report/test_report_in_browser.py: the page, what is in it, what moves",
     "report/_run": "the same",
     "report/sampled": "the same, and labs/test_run_adagrad.py: the figure in it",
+    "figures/update_ratios": "report/test_updates.py",
     "figures/report": "report/test_report.py: every picture of awkward recordings",
     "record/eager": "record/test_traced.py: eager, traced and in batches, the same columns",
     "record/devices": "optax/test_loops.py: pmap, shard_map, and meshes",

@@ -105,6 +105,11 @@ class Buckets:
         return f"{counted(len(self.names), 'tensor')}: {every}{self.layout.histogram_every:,}{also}"
 
     @property
+    def counted_in(self) -> str:
+        """In how many of its steps all entries were counted by size, in words."""
+        return f"{-(-self.seen // self.layout.histogram_every):,} of {counted(self.seen, 'step')}"
+
+    @property
     def histogram_every(self) -> int | None:
         """`sample_every` under its old name."""
         return self.sample_every

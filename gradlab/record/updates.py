@@ -74,12 +74,17 @@ class Updates:
         return found
 
     @property
+    def still(self) -> tuple[str, ...]:
+        """Names of those that no step has moved, as frozen layers."""
+        return tuple(name for name, moves in zip(self.names, (self.update != 0).any(axis=0), strict=True) if not moves)
+
+    @property
     def outside(self) -> tuple[str, ...]:
-        """Names whose median ratio is below 1e-4 or above 1e-2, the farthest from 1e-3 first."""
-        median = self.median
+        """Names of others whose median ratio is below 1e-4 or above 1e-2, the farthest from 1e-3 first."""
+        median, still = self.median, self.still
         far = np.abs(np.log10(np.where(median > 0, median, 1e-30) / USUAL))
-        some = [k for k in np.argsort(-far, kind="stable") if not np.isnan(median[k]) and not LOW <= median[k] <= HIGH]
-        return tuple(self.names[k] for k in some)
+        order = [k for k in np.argsort(-far, kind="stable") if not np.isnan(median[k])]
+        return tuple(self.names[k] for k in order if not LOW <= median[k] <= HIGH and self.names[k] not in still)
 
     @property
     def sampled(self) -> str:
@@ -123,7 +128,7 @@ class Updates:
     @property
     def in_words(self) -> str:
         """Which tensors are outside of what is usual, in a sentence."""
-        return f"outside of 1e-4 to 1e-2: {listed(self.outside, _SHOWN)}" if self.outside else "none is outside"
+        return f"outside of {LOW:g} to {HIGH:g}: {listed(self.outside, _SHOWN)}" if self.outside else "none is outside"
 
 
 def _shown(ratio: float) -> str:

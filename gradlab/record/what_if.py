@@ -18,7 +18,9 @@ OVERFLOW = float(np.sqrt(np.finfo(np.float32).max))  # from here on the squares 
 
 _OTHERS = "of the recorded gradients: with another limit later ones would have differed"
 _EXACT = f"exact for float32 clips {_OTHERS}"
-_BY_SIZE = "norm, angle and share of entries are estimated from histograms, and NaN for steps that hold NaN or Inf"
+_BY_SIZE = (
+    "norm, angle and share of entries are estimated from histograms of {}, and NaN for steps that hold NaN or Inf"
+)
 _MERGED = "a bucket stands for several steps and answers for the largest of them; shares are of all steps taken"
 _BOUNDED = "shares that are not known exactly are estimates, between the bounds that stand beside them"
 _SIZE = np.exp2(np.arange(BINS) + LOWEST) * np.sqrt(3 / (2 * np.log(2)))  # root mean square, evenly on a log scale
@@ -159,7 +161,16 @@ def _value(rec: Buckets, limit: float) -> WhatIf:
     hit = np.where(fired, many.sum(axis=1) / sum(rec.sizes), 0.0)
     shares = of_all(rec, "largest", limit), of_tensors(rec, "largest", limit)
     return _made(
-        rec, "clip_value", limit, shares, by_tensor, total, np.minimum(after_norm, total), angle, hit, note=_BY_SIZE
+        rec,
+        "clip_value",
+        limit,
+        shares,
+        by_tensor,
+        total,
+        np.minimum(after_norm, total),
+        angle,
+        hit,
+        note=_BY_SIZE.format(rec.counted_in),
     )
 
 
