@@ -59,7 +59,7 @@ class Recorder(Recording):
         4 (B + 1) (4 T + 2 E + 2 S + 8) + 256 T B / sample_every + 2068 (2 T + 3) + 4 ring (S + 5) + 16   bytes,
 
     12 MB for 300 tensors and a loss, most of it buckets and single entries; with `steps=250, entries=300` 3.8 MB, and
-    shares stay as exact as they are.
+    shares stay as exact as they are. With weights it takes 3072 T + 1036 bytes more, and with micro_norms two scalars.
 
     Eager: `rec.record(grads, loss=loss)` each step, with any tree of arrays, or a list of (gradient, variable) pairs.
     Inside `jit` or `scan`: `state = rec.init(grads, loss=0.0)`, then `state = rec.update(state, grads, loss=loss)` in
