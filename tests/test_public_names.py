@@ -40,6 +40,7 @@ TESTED_ELSEWHERE = {
     "report/sampled": "the same, and labs/test_run_adagrad.py: the figure in it",
     "figures/update_ratios": "report/test_updates.py",
     "figures/report": "report/test_report.py: every picture of awkward recordings",
+    "record/sampling": "record/test_updates.py: weights in every step, in some, and none",
     "record/eager": "record/test_traced.py: eager, traced and in batches, the same columns",
     "record/devices": "optax/test_loops.py: pmap, shard_map, and meshes",
     "record/attached": "torch/test_recording.py and keras/test_recording.py: attached, read, closed, attached again",

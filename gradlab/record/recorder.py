@@ -15,19 +15,20 @@ from .._base.arrays import Array, as_array
 from .._base.errors import InvalidArgumentError
 from .._base.tree import named_leaves
 from .._files.archive import MAX_BYTES
-from . import budget, each, file, merge, noise, traced, updates
+from . import budget, each, file, merge, noise, traced
 from .buckets import COLUMNS
 from .eager import Part, Waiting
 from .layout import Layout
 from .measure import flat, histogram
 from .merge import Columns, from_steps
 from .recording import Recording
+from .sampling import Sampling
 
 if TYPE_CHECKING:
     import jax
 
 
-class Recorder(Recording):
+class Recorder(Sampling, Recording):
     """Norm, largest entry, non-finite count and some single entries of every gradient of a run of any length.
 
         norm[t, k] = |g_k| at step t,  histogram[t, k, b] = number of entries with floor(log2|g|) = b - 32
@@ -109,7 +110,6 @@ class Recorder(Recording):
         self.ring = int(ring)
         self._clock: float | None = None  # when the last step was recorded
         self._waiting: Waiting | None = None
-        self._moving: tuple[list[np.ndarray], int, list[np.ndarray]] | None = None  # weights of a step, to compare
 
     def prepare(self, shapes: Mapping[str, Sequence[int]], scalars: Sequence[str] = ()) -> None:
         """Settle the tensors, name -> shape, and the scalars' names, as the first step does otherwise.
@@ -160,7 +160,7 @@ class Recorder(Recording):
         """
         noted, scalars = _checked_scale(scale), dict(noise.with_norms(scalars, micro_norms))
         tensors = [np.asarray(g) for g in self._prepare(grads, scalars)]
-        move = self._move(tensors, weights, updates)
+        move = self._move(self._number, tensors, weights, updates)
         now, before = time.perf_counter(), self._clock
         seconds = np.nan if before is None else now - before
         numbers = [seconds, *(float(scalars.get(name, np.nan)) for name in self.scalars)]
@@ -174,63 +174,6 @@ class Recorder(Recording):
     def _number(self) -> int:
         """The number of the step to come."""
         return int(vars(self)["seen"]) + len(self._room())
-
-    def _sample(self) -> None:
-        """Make room for norms of weights and updates."""
-        if "moved" not in vars(self)["_data"]:
-            vars(self)["_data"] |= updates.empty(len(self.names), self.layout.histogram_every)
-
-    def _next_sample(self) -> int:
-        """The first step whose weights and updates may be measured next."""
-        return updates.next_due(vars(self)["_data"])
-
-    def _samples_every(self) -> int:
-        """How many steps are between two of them now."""
-        return int(vars(self)["_data"]["moved_at"][0])
-
-    def _sampled(self, step: int, norms: np.ndarray) -> None:
-        """Norms (3, tensors) of the gradient, the weights and the update of a step; one that moved nothing is none."""
-        if (norms[2] != 0).any():
-            updates.put(vars(self)["_data"], step, norms)
-
-    def _move(self, grads: Sequence[np.ndarray], weights: Any, given: Any) -> Callable[[], None]:
-        """Measure how far the step before this one has moved the weights, if that is due.
-
-        What is returned does what this step needs of it.
-        """
-        moving, self._moving = self._moving, None
-        if weights is None:
-            if given is not None:
-                raise InvalidArgumentError("updates are compared with weights; give weights=, too")
-            return lambda: None
-        self._sample()
-        if moving is not None:
-            before, step, norms = moving
-            now = self._aligned(weights, "weights")
-            change = [np.asarray(x, np.float32) - y for x, y in zip(now, before, strict=True)]
-            self._sampled(step, np.stack([*norms, updates.norms_of(change)]))
-        step = self._number()
-        if step < self._next_sample():
-            return lambda: None
-        own = [np.asarray(x) for x in self._aligned(weights, "weights")]
-        norms = [updates.norms_of(grads), updates.norms_of(own)]
-        if given is not None:
-            change = [np.asarray(x) for x in self._aligned(given, "updates")]
-            return lambda: self._sampled(step, np.stack([*norms, updates.norms_of(change)]))
-        copies = [x.astype(np.float32) for x in own]
-        return lambda: vars(self).update(_moving=(copies, step, norms))
-
-    def _aligned(self, tree: Any, what: str) -> list[Array]:
-        """The leaves of a tree in the order of the recorded tensors: by name, else by sizes."""
-        found = dict(named_leaves(tree))
-        if set(self.names) <= set(found):
-            return [found[name] for name in self.names]
-        if tuple(x.size for x in found.values()) == self.sizes:
-            return list(found.values())
-        raise InvalidArgumentError(
-            f"{what} must be a tree like grads, with tensors {self.names} of sizes {self.sizes}; it has "
-            f"{tuple(found)} of sizes {tuple(x.size for x in found.values())}"
-        )
 
     def _room(self) -> Waiting:
         """Where steps wait."""
@@ -407,7 +350,7 @@ class Recorder(Recording):
         if 0 < self.seen <= seen and _is_earlier(self, data, stride):
             data["each"] = each.continued(data["each"], self._data["each"][:, : self.seen])
         recorder._data, recorder.seen, recorder.stride = data, seen, stride
-        recorder._clock, recorder.missing_steps = None, missing
+        recorder._clock, recorder._moving, recorder.missing_steps = None, None, missing
         if nonfinite is not None:
             recorder.missing_steps += max(0, nonfinite - (recorder._nonfinite_rows - before))
         return recorder
