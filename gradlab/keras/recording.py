@@ -13,6 +13,7 @@ from .._base.errors import InvalidArgumentError, RecordingWarning, warn
 from .._base.extras import need
 from ..record import Recorder
 from ..record.attached import Attached
+from ..record.noise import SCALARS
 from .batches import Batches, Made
 from .ring import Ring, backend
 from .tap import Tap, check_optimizer
@@ -20,7 +21,9 @@ from .tap import Tap, check_optimizer
 _MARK = "_gradlab_recording"  # on an optimizer that is recorded
 
 
-def record(recorder: Recorder, model: Any = None, *, every: int = 64) -> Any:
+def record(
+    recorder: Recorder, model: Any = None, *, every: int = 64, weights: bool = False, noise_scale: bool = False
+) -> Any:
     """A callback for `model.fit` of Keras 3, whatever its backend: it records the gradients of every step.
 
     They are measured inside the compiled step, where the optimizer clips, before it does: unscaled, and with
@@ -28,7 +31,7 @@ def record(recorder: Recorder, model: Any = None, *, every: int = 64) -> Any:
     those of the whole batch: with TensorFlow's strategies summed over the replicas, each of which clips its own part.
     A step that LossScaleOptimizer skips is recorded as skipped, with its scale and the tensors that hold NaN or Inf. A
     variable without a gradient has norm 0 in that step. No step calls back or waits; every `every` steps, and after
-    each epoch, they are read. While it records, the optimizer has four variables more, which are not saved, and the
+    each epoch, they are read. While it records, the optimizer has some variables more, which are not saved, and the
     train step is compiled anew; after `fit` all is as before. Gradients that TensorFlow keeps as slices, those of
     embeddings, are made dense to be measured.
 
@@ -41,12 +44,16 @@ def record(recorder: Recorder, model: Any = None, *, every: int = 64) -> Any:
         recorder: takes the steps; the tensors' names are the variables' paths.
         model: a compiled model that is trained with `train_on_batch`.
         every: steps between two hand-overs to the recorder.
+        weights: norms of weights and updates as well, in every `recorder.sample_every`th step: `Recorder.updates`. They
+            are compared within the step, which may cost a copy of the weights.
+        noise_scale: norms of the micro-batches of `gradient_accumulation_steps` as well: `Recorder.noise_scale`.
 
     Raises:
         TypeError: a model, in `fit` as well, that is not Keras 3's, such as tf_keras's: write the loop yourself there,
             with `recorder.record(zip(gradients, variables), loss=loss)`.
         ValueError: every < 1; a model that is not compiled; a recorder that holds other tensors; two recordings in one
-            fit; `gradient_accumulation_steps` on several replicas of TensorFlow.
+            fit; `gradient_accumulation_steps`, or weights=True, on several replicas of TensorFlow; noise_scale=True
+            without `gradient_accumulation_steps`.
         ImportError: Keras is missing.
         NotImplementedError: in `fit`, a version of Keras without the private parts that this needs.
 
@@ -66,7 +73,7 @@ def record(recorder: Recorder, model: Any = None, *, every: int = 64) -> Any:
     """
     if every < 1:
         raise InvalidArgumentError(f"every must be >= 1, got {every}")
-    recording = _class()(recorder, every)
+    recording = _class()(recorder, every, weights, noise_scale)
     if model is not None:
         recording.set_model(model)
         recording.attach()
@@ -87,9 +94,9 @@ class _Recording(Attached[Recorder]):
     _model: Any
     _waiting: tuple[dict[str, np.ndarray], list[list[int]]]  # steps, and which batches each is made of
 
-    def __init__(self, recorder: Recorder, every: int) -> None:
+    def __init__(self, recorder: Recorder, every: int, weights: bool, noise_scale: bool) -> None:
         super().__init__()
-        self.recorder, self._every = recorder, every
+        self.recorder, self._every, self._weights, self._noise_scale = recorder, every, weights, noise_scale
         self._attached = False
 
     def set_model(self, model: Any) -> None:
@@ -171,15 +178,28 @@ class _Recording(Attached[Recorder]):
                 "make batches larger, or use the backend jax with keras.distribution"
             )
 
+        if self._weights and _replicas(self._model) > 1:
+            raise InvalidArgumentError(
+                "weights on several replicas of TensorFlow cannot be recorded; leave weights out"
+            )
+        if self._noise_scale and not inner.gradient_accumulation_steps:
+            raise InvalidArgumentError(
+                "noise_scale compares micro-batches: give the optimizer gradient_accumulation_steps, or leave it out"
+            )
+
     def _begin(self, variables: Sequence[Any]) -> Ring:
         """Make room, now that the variables are known."""
         try:
-            self.recorder.prepare({v.path: v.shape for v in variables}, ["loss"])
+            self.recorder.prepare({v.path: v.shape for v in variables}, ["loss", *SCALARS * self._noise_scale])
+            if self._weights:
+                self.recorder._sample()
         except ValueError:
             if self._attached:  # inside a step
                 self._detach()
             raise
-        return Ring(_inner(self._model.optimizer), self.recorder.layout, self._size)
+        inner = _inner(self._model.optimizer)
+        micro_batches = inner.gradient_accumulation_steps if self._noise_scale else 0
+        return Ring(inner, self.recorder.layout, self._size, self._weights, micro_batches)
 
     def _one_batch(self, original: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(original)
@@ -241,7 +261,17 @@ class _Recording(Attached[Recorder]):
             steps["loss"][:n], steps["seconds"][:n] = np.transpose([self._batches.of(some) for some in made[:n]])
         self._waiting = {name: x[n:] for name, x in steps.items()}, made[n:]
         if n:
-            self.recorder.extend({name: x[:n] for name, x in steps.items()})
+            self._hand_over({name: x[:n] for name, x in steps.items()})
+
+    def _hand_over(self, steps: dict[str, np.ndarray]) -> None:
+        recorder, moved = self.recorder, steps.pop("moved", None)
+        first = recorder.seen
+        recorder.extend(steps)
+        if moved is None:
+            return
+        for k in np.flatnonzero(moved.any(axis=(1, 2))):
+            if first + k >= recorder._next_sample():
+                recorder._sampled(first + int(k), np.stack([steps["norm"][k], *moved[k]]))
 
     def _compare(self, applied: int) -> None:
         """Warn if the optimizer was not called once for each batch: then which step is of which batch is not known."""

@@ -14,20 +14,25 @@ import numpy as np
 from .._base.errors import RecordingWarning, warn
 from ..record.layout import Layout
 from ..record.measure import BINS, EXPONENT_BIAS, LOWEST, well_inside
+from ..record.noise import SCALARS
 
 Tensor = Any
-_MARKS = 2  # of a step beside its tensors: its loss scale, and whether it was skipped
+_MARKS = 3  # of a step beside its tensors: its loss scale, whether it was skipped, the norm of its micro-batches
 
 
 class Ring:
     """Room for `size` steps on the device; step number n is at n % size.
 
     Args:
-        optimizer: a built Keras 3 optimizer, which gets four variables more until the tap takes them off.
+        optimizer: a built Keras 3 optimizer, which gets some variables more until the tap takes them off.
         layout: the tensors and their sampled entries.
+        weights: whether there is room for norms of weights and updates. micro_batches: of how many micro-batches the
+            noise is measured, 0 for none.
     """
 
-    def __init__(self, optimizer: Any, layout: Layout, size: int) -> None:
+    def __init__(
+        self, optimizer: Any, layout: Layout, size: int, weights: bool = False, micro_batches: int = 0
+    ) -> None:
         import keras
 
         self._keras, self._ops, self._layout, self._size = keras, keras.ops, layout, size
@@ -39,7 +44,11 @@ class Ring:
         self._before = add((size,), dtype="int32", name="recorded_before")
         self._steps = add((size, width), dtype="float32", name="recorded_steps")
         self._counts = add((self._slots, tensors, BINS), dtype="int32", name="recorded_counts")
-        self.variables = (self._at, self._before, self._steps, self._counts)
+        self._moves = add((self._slots, 2, tensors), dtype="float32", name="recorded_moves") if weights else None
+        self._squares = add((), dtype="float32", name="recorded_squares") if micro_batches else None
+        self._micro = micro_batches
+        of_all = (self._at, self._before, self._steps, self._counts, self._moves, self._squares)
+        self.variables = tuple(v for v in of_all if v is not None)
         self.taken = 0
 
     def append(self, grads: Sequence[Tensor | None], before: Tensor, scale: Any, skipped: bool) -> None:
@@ -52,7 +61,7 @@ class Ring:
         ops, every, at = self._ops, self._layout.histogram_every, self._at.value
         flat = [self._flat(g, size) for g, size in zip(grads, self._layout.sizes, strict=True)]
         entries = [ops.take(g, p) for g, p in zip(flat, self._layout.places, strict=True)]
-        marks = ops.stack([ops.cast(scale, "float32"), ops.cast(skipped, "float32")])
+        marks = ops.stack([ops.cast(scale, "float32"), ops.cast(skipped, "float32"), self._micro_norm(skipped)])
         _put(self._steps, at % self._size, ops.concatenate([*self._numbers(flat), marks, *entries]))
         _put(self._before, at % self._size, ops.cast(before, "int32"))
         slot = (at // every) % self._slots
@@ -62,11 +71,54 @@ class Ring:
             lambda: self._counts.value[slot],
         )
         _put(self._counts, slot, counts)
+        if self._moves is not None:
+            due, now = ops.equal(at % every, 0), self._moves.value[slot]
+            _put(self._moves, slot, ops.where(due, ops.zeros_like(now), now))
         self._at.assign(at + 1)
 
+    def add_micro_batch(self, grads: Sequence[Tensor | None]) -> None:
+        """Note the norm of one micro-batch's gradient, where it is traced."""
+        ops = self._ops
+        if self._squares is not None:
+            there = [(g, size) for g, size in zip(grads, self._layout.sizes, strict=True) if g is not None]
+            norms = [self._careful(self._flat(g, size))[0] for g, size in there]
+            self._squares.assign(self._squares.value + ops.sum(ops.stack(norms) ** 2))
+
+    def _micro_norm(self, skipped: bool) -> Tensor:
+        """The root of the mean square of the micro-batches since the last step, which are none from here on."""
+        ops = self._ops
+        if self._squares is None or skipped:
+            return ops.convert_to_tensor(np.float32(np.nan))
+        found = ops.sqrt(self._squares.value / self._micro)
+        self._squares.assign(0 * self._squares.value)
+        return found
+
+    def weights(self, variables: Sequence[Any]) -> Sequence[Tensor] | None:
+        """The weights before a step, to give to `move`; None where that will not want them."""
+        return None if self._moves is None else [self._ops.copy(v) for v in variables]
+
+    def move(self, before: Sequence[Tensor] | None, variables: Sequence[Any]) -> None:
+        """How far the step that was appended last has moved the weights, where it is traced."""
+        if before is None or self._moves is None:
+            return
+        ops, every, last = self._ops, self._layout.histogram_every, self._at.value - 1
+        slot, sizes = (last // every) % self._slots, self._layout.sizes
+        now = self._moves.value[slot]
+
+        def norms() -> Tensor:
+            own, after = ([self._flat(x, n) for x, n in zip(xs, sizes, strict=True)] for xs in (before, variables))
+            change = [a - b for a, b in zip(after, own, strict=True)]
+            rows = [ops.stack([self._careful(x)[0] for x in some]) for some in (own, change)]
+            return ops.where(ops.any(rows[1] != 0), ops.stack(rows), now)
+
+        _put(self._moves, slot, _choose(ops.equal(last % every, 0), norms, lambda: now))
+
     def take(self) -> dict[str, np.ndarray]:
-        """The steps since the last time, as `Recorder.extend` takes them, and "before" of each."""
-        at, before, numbers, counts = (v.numpy() for v in self.variables)
+        """The steps since the last time, as `Recorder.extend` takes them, and "before" of each.
+
+        And "moved" (n, 2, tensors), norms of weights and updates, 0 where they were not measured.
+        """
+        at, before, numbers, counts = (v.numpy() for v in self.variables[:4])
         first = max(self.taken, int(at) - self._size)
         if lost := first - self.taken:
             warn(
@@ -78,11 +130,16 @@ class Ring:
         tensors, rows = len(self._layout.names), numbers[number % self._size]
         norm, largest, nonfinite, marks, entry = np.split(rows, np.cumsum([tensors, tensors, tensors, _MARKS]), axis=1)
         counted = (number % every == 0)[:, None, None]
+        slot, also = number // every % self._slots, {}
+        if self._moves is not None:
+            also["moved"] = np.where(counted, self._moves.numpy()[slot], 0)
+        if self._micro:
+            also |= dict(zip(SCALARS, (marks[:, 2], np.full(len(number), self._micro)), strict=True))
         return {
             "norm": norm, "largest": largest, "nonfinite": nonfinite, "entry": entry,
             "scale": marks[:, 0], "skipped": marks[:, 1] > 0,
-            "histogram": np.where(counted, counts[number // every % self._slots], 0),
-            "before": before[number % self._size],
+            "histogram": np.where(counted, counts[slot], 0),
+            "before": before[number % self._size], **also,
         }  # fmt: skip
 
     def _flat(self, g: Tensor | None, size: int) -> Tensor:

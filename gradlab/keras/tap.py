@@ -172,11 +172,20 @@ class Tap:
         def apply(grads: Gradients, trainable_variables: Sequence[Any] | None = None) -> Any:
             in_order = self._in_order(grads, trainable_variables)
             left = [self._divided(g, v, self._inner.loss_scale_factor) for g, v in self._pairs(in_order)]
-            if any(g is not None for g in left):
-                self._append(left)
-            return original(grads, trainable_variables)
+            if not any(g is not None for g in left):
+                return original(grads, trainable_variables)
+            self._append(left)
+            return self._moving(lambda: original(grads, trainable_variables))
 
         return apply
+
+    def _moving(self, step: Callable[[], Any]) -> Any:
+        """Take a step, and note how far it has moved the weights."""
+        assert self.ring is not None
+        before = self.ring.weights(self._variables)
+        result = step()
+        self.ring.move(before, self._variables)
+        return result
 
     def _pairs(self, grads: Gradients) -> zip[tuple[Tensor | None, Any]]:
         return zip(grads, self._variables, strict=True)
@@ -191,7 +200,9 @@ class Tap:
     def _backend_apply(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def apply(grads: Sequence[Tensor], variables: Sequence[Any]) -> Any:
             self._present = variables
-            return original(grads, variables)
+            assert self.ring is not None
+            self.ring.add_micro_batch(self._in_order(grads, variables))
+            return self._moving(lambda: original(grads, variables))
 
         return apply
 

@@ -219,7 +219,7 @@ class clipping(FollowingLab):
                 *([("shown as", f"every {every(self.runs[trace.run])}")] if answer.stride > 1 else []),
                 *self._ends(trace),
                 *([("steps that were skipped", number(answer.skipped))] if answer.skipped else []),
-                ("exact or estimate", "exact" if answer.exact else _estimated(answer)),
+                ("exact or estimate", "exact" if answer.exact else _estimated(answer, self.runs[trace.run])),
             ),
         )
 
@@ -273,7 +273,7 @@ def _end(run: Recorder, unit: str) -> str:
     return f"{float(np.mean(loss[-30:])):.2f}{unit}" if loss.size else "not recorded"
 
 
-def _estimated(answer: WhatIf) -> str:
+def _estimated(answer: WhatIf, run: Recorder) -> str:
     """From what the estimates of an answer come."""
     alone = answer.kind == _KINDS["value"] and answer.stride == 1
-    return "estimate from histograms" if alone else f"estimate: {answer.note}"
+    return f"estimate from histograms of {run.counted_in}" if alone else f"estimate: {answer.note}"

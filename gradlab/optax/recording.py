@@ -58,6 +58,7 @@ def record(
     like: Any = None,
     scalars: Sequence[str] = (),
     around: optax.GradientTransformation | None = None,
+    weights: bool = False,
 ) -> optax.GradientTransformationExtraArgs:
     """Record the gradients that come by, on the device, and hand them on as they are.
 
@@ -72,13 +73,19 @@ def record(
         recorder: says how many steps there is room for. It stays empty; `absorb` gives the one with the records.
         name: tells several of them in one chain apart.
         like: an example of the gradients where they do not have the shapes of params: IndexedSlices.
-        scalars: names of numbers to record as well: `update(gradients, state, params, loss=...)`.
+        scalars: names of numbers to record as well: `update(gradients, state, params, loss=...)`. One of them may be
+            "micro_norms", the norms of the gradients that these are the mean of, for `Recorder.noise_scale`: under
+            pmap and shard_map `jax.lax.all_gather(norm, axis)` of each device's.
         around: a transformation to run on the gradients, in place of handing them on, that may refuse some:
             `optax.apply_if_finite(...)`. Steps of which the gradients are not finite and all updates 0 are marked as
             skipped. Inside of `apply_if_finite` they would be lost; `absorb` can only say how many.
+        weights: norms of params and updates as well, in every `recorder.sample_every`th step: `Recorder.updates`. The
+            updates are those of `around`, which is to be all that moves the weights.
 
     Raises ValueError for what `gl.Recorder` refuses: other tensors than at init, steps < 1, gradients that differ
-    between the devices of `shard_map`. ImportError: optax is missing. Not in TensorFlow.
+    between the devices of `shard_map`; weights without `around`, or without params. ImportError: optax is missing.
+
+    Not in TensorFlow.
 
     >>> import jax, jax.numpy as jnp, optax
     >>> rec = Recorder(steps=10)
@@ -99,10 +106,16 @@ def record(
         raise InvalidArgumentError(
             f"{', '.join(sorted(taken))} marks a step and is always taken; leave it out of scalars"
         )
+    if weights and around is None:
+        raise InvalidArgumentError(
+            "weights=True compares params with the updates of what is around: give record(..., around=optax.adamw(...))"
+        )
     inner = None if around is None else optax.with_extra_args_support(around)
 
     def init(params: Any) -> RecordState:
-        columns = recorder.init(params if like is None else like, **dict.fromkeys(scalars, 0.0))
+        columns = recorder.init(
+            params if like is None else like, weights=params if weights else None, **dict.fromkeys(scalars, 0.0)
+        )
         return RecordState({name: columns}, () if inner is None else inner.init(params))
 
     def update(grads: Any, state: RecordState, params: Any = None, **extra: Any) -> tuple[Any, RecordState]:
@@ -111,6 +124,10 @@ def record(
         if inner is not None:
             updates, after = inner.update(grads, state.around, params, **extra)
             given["skipped"] = _refused(grads, updates) | given.get("skipped", False)
+        if weights:
+            if params is None:
+                raise InvalidArgumentError("weights=True needs params: update(gradients, state, params)")
+            given |= {"weights": params, "updates": updates}
         return updates, RecordState({name: recorder.update(state.columns, grads, **given)}, after)
 
     return optax.GradientTransformationExtraArgs(init, update)

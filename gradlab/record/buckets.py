@@ -68,8 +68,8 @@ class Buckets:
         seen, stride, _data = Settled(), Settled(), Settled()
     _elsewhere: Callable[[], object] | None = None  # hands over what waits on a device, if somebody records there
 
-    def __init__(self, capacity: int, entries: int, histogram_every: int) -> None:
-        self.capacity, self.entries, self.histogram_every = capacity, entries, histogram_every
+    def __init__(self, capacity: int, entries: int, sample_every: int | None) -> None:
+        self.capacity, self.entries, self._sample_every = capacity, entries, sample_every
         self.seen, self.stride = 0, 1
         self.missing_steps = 0  # that were taken back before they were recorded: see `Recorder.absorb`
         self._layout: Layout | None = None
@@ -89,6 +89,40 @@ class Buckets:
     @property
     def names(self) -> tuple[str, ...]:
         return self._layout.names if self._layout else ()
+
+    @property
+    def sample_every(self) -> int | None:
+        """Every so many steps what costs more than norms is looked at: all entries by size, weights, updates.
+
+        Worked out from the sizes of the tensors, the same on every machine, unless it was given. None before they are
+        known.
+        """
+        return self._layout.histogram_every if self._layout else self._sample_every
+
+    @property
+    def budget(self) -> str:
+        """What is recorded how often, in words.
+
+        >>> from gradlab import Recorder
+        >>> rec = Recorder()
+        >>> rec.prepare({"w": (4, 5), "b": (5,)})
+        >>> rec.budget
+        '2 tensors: norms, largest and followed entries in every step, all entries by size in 1 of 64'
+        """
+        moved = vars(self)["_data"].get("moved_at")
+        every = "norms, largest and followed entries in every step, all entries by size in 1 of "
+        also = "" if moved is None else f", weights and updates in 1 of {moved[0]:,}"
+        return f"{counted(len(self.names), 'tensor')}: {every}{self.layout.histogram_every:,}{also}"
+
+    @property
+    def counted_in(self) -> str:
+        """In how many of its steps all entries were counted by size, in words."""
+        return f"{-(-self.seen // self.layout.histogram_every):,} of {counted(self.seen, 'step')}"
+
+    @property
+    def histogram_every(self) -> int | None:
+        """`sample_every` under its old name."""
+        return self.sample_every
 
     @property
     def shapes(self) -> tuple[tuple[int, ...], ...]:
@@ -244,7 +278,7 @@ class Buckets:
         elif column in ("seconds", *layout.scalars):
             found = self._data["mean"][:, ("seconds", *layout.scalars).index(column)]
         elif column == "histogram":
-            return self._data[column][: -(-len(self) // self.histogram_every)]
+            return self._data[column][: -(-len(self) // self.layout.histogram_every)]
         elif column == "scale":
             return self._scale()
         elif column == "skipped":

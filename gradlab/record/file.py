@@ -14,7 +14,7 @@ import numpy as np
 from .._files.archive import MAX_BYTES, Archive, ArchiveWriter
 from .._files.log import is_log, records
 from .._files.seal import MAX_TEXT, checked, field, whole
-from . import each, pieces, sketch
+from . import each, pieces, sketch, updates
 from .buckets import COLUMNS
 from .layout import Layout
 from .measure import BINS
@@ -51,6 +51,7 @@ def parts(
     columns = {name: data[name][:filled] for name in BY_BUCKET}
     columns["histogram"] = data["histogram"][: -(-filled // layout.histogram_every)]
     columns |= {"sketch": data["sketch"], "each": data["each"][:, :seen]}
+    columns |= {name: data[name] for name in updates.COLUMNS if name in data}
     fields = {name: getattr(layout, name) for name in Layout.__dataclass_fields__}
     fields |= {"names": [*layout.names], "shapes": [[*s] for s in layout.shapes], "scalars": [*layout.scalars]}
     small = {name: _small(x) if name in _COUNTS else x.copy() for name, x in columns.items()}
@@ -161,7 +162,7 @@ def _filled(layout: Layout, saved: Mapping[str, np.ndarray]) -> Columns:
     for name, x in saved.items():
         if name == "sketch":
             data[name] = x.astype(np.int32)
-        elif name == "each":
+        elif name in ("each", *updates.COLUMNS):
             data[name] = x
         else:
             data[name][: len(x)] = x
@@ -231,7 +232,8 @@ def _check_columns(layout: Layout, saved: Mapping[str, np.ndarray], seen: int, s
     if (x := saved.get("sketch")) is not None and x.ndim == 2 and sketch.is_width(x.shape[1]):
         shapes["sketch"] = (shapes["sketch"][0], x.shape[1])
     shapes["each"] = (shapes["each"][0], seen)
-    _check_shapes(saved, shapes, dtypes)
+    updates.check(saved, len(layout.names), seen)
+    _check_shapes({name: x for name, x in saved.items() if name not in updates.COLUMNS}, shapes, dtypes)
     taken = saved["taken"]
     steps = np.minimum(seen - np.arange(filled) * stride, stride)
     if (taken < 0).any() or (taken > steps).any():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
@@ -14,7 +15,7 @@ from .._base.arrays import Array, as_array
 from .._base.errors import InvalidArgumentError
 from .._base.tree import named_leaves
 from .._files.archive import MAX_BYTES
-from . import each, file, merge, traced
+from . import budget, each, file, merge, noise, traced
 from .appending import Appended
 from .buckets import COLUMNS, LOCK
 from .eager import Part, Waiting
@@ -23,13 +24,14 @@ from .listeners import Listeners
 from .measure import flat, histogram
 from .merge import Columns, from_steps
 from .recording import Recording
+from .sampling import Sampling
 from .stream.stream import Stream
 
 if TYPE_CHECKING:
     import jax
 
 
-class Recorder(Recording):
+class Recorder(Sampling, Recording):
     """Norm, largest entry, non-finite count and some single entries of every gradient of a run of any length.
 
         norm[t, k] = |g_k| at step t,  histogram[t, k, b] = number of entries with floor(log2|g|) = b - 32
@@ -49,16 +51,19 @@ class Recorder(Recording):
     Args:
         steps: buckets to keep.
         entries: how many single entries to follow, spread over all tensors; at least one of each, unless 0.
-        histogram_every: every so many steps all entries are counted by size, 1 for all; as many buckets share them.
+        sample_every: every so many steps all entries are counted by size, and weights and updates measured where they
+            are given, 1 for all; as many buckets share the counts. By default this follows from the tensors' sizes, so
+            that it costs a quarter of what the norms cost at most; `sample_every` then says what it is.
         ring: steps of which a traced state keeps those few numbers until `absorb` takes them; of older ones there are
             estimates, with bounds.
+        histogram_every: an older name of `sample_every`.
 
     A traced state is as large as it is at its start. Of T tensors, S scalars, B = steps and E sampled entries it takes
 
-        4 (B + 1) (4 T + 2 E + 2 S + 8) + 256 T B / histogram_every + 2068 (2 T + 3) + 4 ring (S + 5) + 16   bytes,
+        4 (B + 1) (4 T + 2 E + 2 S + 8) + 256 T B / sample_every + 2068 (2 T + 3) + 4 ring (S + 5) + 16   bytes,
 
     12 MB for 300 tensors and a loss, most of it buckets and single entries; with `steps=250, entries=300` 3.8 MB, and
-    shares stay as exact as they are.
+    shares stay as exact as they are. With weights it takes 3072 T + 1036 bytes more, and with micro_norms two scalars.
 
     Eager: `rec.record(grads, loss=loss)` each step, with any tree of arrays, or a list of (gradient, variable) pairs.
     Inside `jit` or `scan`: `state = rec.init(grads, loss=0.0)`, then `state = rec.update(state, grads, loss=loss)` in
@@ -87,17 +92,24 @@ class Recorder(Recording):
     """
 
     def __init__(
-        self, steps: int = 1000, *, entries: int = 512, histogram_every: int = 64, ring: int = each.RING
+        self,
+        steps: int = 1000,
+        *,
+        entries: int = 512,
+        sample_every: int | None = None,
+        ring: int = each.RING,
+        histogram_every: int | None = None,
     ) -> None:
+        given = histogram_every if sample_every is None else sample_every
         for name, value, least in (
             ("steps", steps, 1),
             ("entries", entries, 0),
-            ("histogram_every", histogram_every, 1),
+            ("sample_every", 1 if given is None else given, 1),
             ("ring", ring, 1),
         ):
             if value < least:
                 raise ValueError(f"{name} must be >= {least}, got {value}")
-        super().__init__(int(steps), int(entries), int(histogram_every))
+        super().__init__(int(steps), int(entries), None if given is None else int(given))
         self.ring = int(ring)
         self._clock: float | None = None  # when the last step was recorded
         self._waiting: Waiting | None = None
@@ -114,17 +126,32 @@ class Recorder(Recording):
         if self._layout is None:
             self._layout, self._data = layout, layout.empty()
 
-    def record(self, grads: Any, *, scale: float | None = None, skipped: bool = False, **scalars: float) -> None:
+    def record(
+        self,
+        grads: Any,
+        *,
+        weights: Any = None,
+        updates: Any = None,
+        micro_norms: Any = None,
+        scale: float | None = None,
+        skipped: bool = False,
+        **scalars: float,
+    ) -> None:
         """Add one step.
 
         Args:
             grads: its gradients. Of one that was trained with a loss scale, divided by it.
+            weights: as they are before it, so that norms of weights and updates are recorded in every `sample_every`th
+                step: `Recorder.updates`. They are copied in such a step, and compared with those given in the next one.
+            updates: what is added to the weights in this step, if you have it; then nothing is copied.
+            micro_norms: the norms of the micro-batches' gradients that `grads` are the mean of, or of the replicas':
+                `Recorder.noise_scale`.
             scale: the loss scale of this step, if it has one; it is noted, nothing is divided by it.
             skipped: whether the optimizer changed nothing in this step, as loss scalers decide where gradients
                 overflowed. `grads` are what they were, Inf and NaN included.
             scalars: such as loss=..., kept as float32.
 
-        Raises ValueError: other tensors than before; a scale that is not above 0 and finite.
+        Raises ValueError: other tensors than before; a scale that is not above 0 and finite; updates without weights.
 
         >>> rec = Recorder()
         >>> rec.record({"w": np.float32([np.inf, 1.0])}, scale=65536.0, skipped=True)
@@ -134,8 +161,9 @@ class Recorder(Recording):
         >>> rec.what_if(clip_global_norm=1.0).steps  # it asks about the steps taken
         1
         """
-        noted = _checked_scale(scale)
+        noted, scalars = _checked_scale(scale), dict(noise.with_norms(scalars, micro_norms))
         tensors = [np.asarray(g) for g in self._prepare(grads, scalars)]
+        move = self._move(self._number, tensors, weights, updates)
         now, before = time.perf_counter(), self._clock
         seconds = np.nan if before is None else now - before
         numbers = [seconds, *(float(scalars.get(name, np.nan)) for name in self.scalars)]
@@ -143,6 +171,12 @@ class Recorder(Recording):
         counts = np.stack([histogram(g) for g in tensors]) if self._counts_next() else None
         self._add(parts, numbers, counts, noted, bool(skipped))
         self._clock = now
+        if not skipped:
+            move()
+
+    def _number(self) -> int:
+        """The number of the step to come."""
+        return int(vars(self)["seen"]) + len(self._room())
 
     def _room(self) -> Waiting:
         """Where steps wait."""
@@ -152,7 +186,7 @@ class Recorder(Recording):
 
     def _counts_next(self) -> bool:
         """Whether all entries of the step to come are counted by size."""
-        return bool((vars(self)["seen"] + len(self._room())) % self.histogram_every == 0)
+        return self._number() % self.layout.histogram_every == 0
 
     def _add(
         self,
@@ -185,7 +219,8 @@ class Recorder(Recording):
 
     def __getstate__(self) -> dict[str, Any]:
         _ = self._data  # reading it puts in what waits
-        return {**vars(self), "_waiting": None, "_elsewhere": None, "_told": Listeners()}
+        gone: dict[str, Any] = {"_waiting": None, "_moving": None, "_elsewhere": None}
+        return {**vars(self), **gone, "_told": Listeners()}
 
     def state_dict(self) -> dict[str, Any]:
         """The layout and the columns, for `gl.save`; what a recorder made with the same arguments can go on from.
@@ -216,19 +251,23 @@ class Recorder(Recording):
         """Check a state; what is returned takes it over."""
         if not isinstance(state, Mapping) or not {"made with", "head", "columns"} <= set(state):
             raise InvalidArgumentError("this is not the state of a recorder")
-        if (made := dict(state["made with"])) != self._made_with():
-            raise InvalidArgumentError(f"the recorder was made with {made}, this one with {self._made_with()}")
+        made, own = dict(state["made with"]), self._made_with()
+        if self._sample_every is None:  # then it is that of the state
+            made.pop("histogram_every", None)
+        if made != own:
+            raise InvalidArgumentError(f"the recorder was made with {made}, this one with {own}")
         none: tuple[Layout | None, Columns, int, int, int] = None, {}, 0, 1, 0
         found = none if state["head"] is None else file.whole_of(state["head"], state["columns"])
 
         def commit() -> None:
-            self._waiting, self._clock = None, None
+            self._waiting, self._moving, self._clock = None, None, None
             self._layout, self._data, self.seen, self.stride, self.missing_steps = found
 
         return commit
 
     def _made_with(self) -> dict[str, int]:
-        return {"steps": self.capacity, "entries": self.entries, "histogram_every": self.histogram_every}
+        fixed = {} if self._sample_every is None else {"histogram_every": self._sample_every}
+        return {"steps": self.capacity, "entries": self.entries, **fixed}
 
     def _to_save(self, variables: Any = None) -> dict[str, Any]:
         return self.state_dict()
@@ -267,22 +306,44 @@ class Recorder(Recording):
             some = slice(done, done + min(n - done, self.capacity * self.stride - self.seen))
             merge.put(self._data, {n: x[some] for n, x in steps.items()}, self.seen, self.stride, self.layout.parts)
             if counts is not None:
-                merge.put_counts(self._data["histogram"], counts[some], self.seen, self.histogram_every * self.stride)
+                merge.put_counts(
+                    self._data["histogram"], counts[some], self.seen, self.layout.histogram_every * self.stride
+                )
             self.seen += some.stop - some.start
             done = some.stop
 
-    def init(self, grads: Any, **scalars: Any) -> dict[str, jax.Array]:
-        """The state that `update` carries through traced code; `grads` and `scalars` show the shapes only."""
-        self._prepare(grads, scalars)
+    def init(self, grads: Any, *, weights: Any = None, micro_norms: Any = None, **scalars: Any) -> dict[str, jax.Array]:
+        """The state that `update` carries through traced code.
+
+        `grads` and `scalars` show the shapes only; `weights` and `micro_norms` say that `update` will be given such.
+        """
+        self._prepare(grads, noise.with_norms(scalars, micro_norms))
+        if weights is not None:
+            self._aligned(weights, "weights")
+            self._sample()
         before = (self.missing_steps, self._nonfinite_rows)
         return traced.init(self._data, self.seen, self.stride, before, self.ring, self.layout.parts)
 
     def update(
-        self, state: Mapping[str, jax.Array], grads: Any, *, scale: Any = None, skipped: Any = False, **scalars: Any
+        self,
+        state: Mapping[str, jax.Array],
+        grads: Any,
+        *,
+        weights: Any = None,
+        updates: Any = None,
+        micro_norms: Any = None,
+        scale: Any = None,
+        skipped: Any = False,
+        **scalars: Any,
     ) -> dict[str, jax.Array]:
-        """A new state with one step more, which `scale` and `skipped` describe as in `record`. Pure."""
+        """A new state with one step more, described as in `record`; weights and updates come together. Pure."""
+        if (weights is None) != (updates is None) or (weights is not None and "moved" not in state):
+            raise InvalidArgumentError("weights and updates belong together, and to a state of init(..., weights=...)")
         marks = (np.nan if scale is None else scale, skipped)
-        return traced.update(self.layout, state, self._prepare(grads, scalars), scalars, marks)
+        scalars = dict(noise.with_norms(scalars, micro_norms))
+        tensors = self._prepare(grads, scalars)
+        moves = () if weights is None else (self._aligned(weights, "weights"), self._aligned(updates, "updates"))
+        return traced.update(self.layout, state, tensors, scalars, marks, moves)
 
     def absorb(self, state: Mapping[str, jax.Array], *, nonfinite: int | None = None) -> Recorder:
         """A recorder with what a traced run has recorded; this one stays as it is, ready for another run.
@@ -302,7 +363,7 @@ class Recorder(Recording):
         if 0 < self.seen <= seen and _is_earlier(self, data, stride):
             data["each"] = each.continued(data["each"], self._data["each"][:, : self.seen])
         recorder._data, recorder.seen, recorder.stride = data, seen, stride
-        recorder._clock, recorder.missing_steps = None, missing
+        recorder._clock, recorder._moving, recorder.missing_steps = None, None, missing
         if nonfinite is not None:
             recorder.missing_steps += max(0, nonfinite - (recorder._nonfinite_rows - before))
         recorder._told = self._told
@@ -310,6 +371,8 @@ class Recorder(Recording):
         return recorder
 
     def _prepare(self, grads: Any, scalars: Mapping[str, Any]) -> list[Array]:
+        if (found := self._as_before(grads, scalars)) is not None:
+            return found
         tensors = dict(named_leaves(grads))
         for name, x in scalars.items():
             if not isinstance(x, float) and (shape := tuple(as_array(x, name).shape)):
@@ -319,6 +382,19 @@ class Recorder(Recording):
             self.prepare(shapes, tuple(scalars))
         return list(tensors.values())
 
+    def _as_before(self, grads: Any, scalars: Mapping[str, Any]) -> list[Array] | None:
+        """The tensors of a dict of NumPy arrays that is like those of earlier steps; None where that takes more to say.
+
+        A walk through any tree costs as much as the norms of a small network.
+        """
+        own = self._layout
+        if own is None or type(grads) is not dict or len(grads) != len(own.names) or own.scalars != tuple(scalars):
+            return None
+        found: list[Any] = [grads.get(name) for name in own.names]
+        pairs = zip(found, own.shapes, strict=True)
+        like = all(type(g) is np.ndarray and g.shape == shape and g.dtype.kind == "f" for g, shape in pairs)
+        return found if like and all(isinstance(x, float) for x in scalars.values()) else None
+
     def _layout_of(
         self, names: tuple[str, ...], shapes: tuple[tuple[int, ...], ...], scalars: tuple[str, ...]
     ) -> Layout:
@@ -327,7 +403,8 @@ class Recorder(Recording):
             raise ValueError("there is no gradient to record: every entry is None, or the tree is empty")
         if taken := sorted(COLUMNS & set(scalars)):
             raise ValueError(f"{', '.join(taken)} cannot be the name of a scalar; call it something else")
-        layout = Layout(names, shapes, scalars, self.capacity, self.entries, self.histogram_every)
+        every = self._sample_every or budget.sample_every(tuple(map(math.prod, shapes)))
+        layout = Layout(names, shapes, scalars, self.capacity, self.entries, every)
         if (own := self._layout) is None:
             return layout
         if (names, layout.sizes) != (own.names, own.sizes) or not set(scalars) <= set(own.scalars):
@@ -435,7 +512,7 @@ class Recorder(Recording):
         [2.0]
         """
         found = layout, *_ = file.load(path, max_bytes)
-        rec = cls(layout.capacity, entries=layout.entries, histogram_every=layout.histogram_every)
+        rec = cls(layout.capacity, entries=layout.entries, sample_every=layout.histogram_every)
         rec._layout, rec._data, rec.seen, rec.stride, rec.missing_steps = found
         return rec
 

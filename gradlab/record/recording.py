@@ -15,7 +15,9 @@ from .buckets import EMPTY, LOCK, Buckets
 from .coherence import Coherence, coherence
 from .frozen import Frozen, frozen
 from .listeners import Listeners
+from .noise import NoiseScale, noise_scale
 from .summary import Summary, summarize
+from .updates import Updates, updates
 from .what_if import WhatIf, what_if
 
 
@@ -90,6 +92,47 @@ class Recording(Buckets):
         [1.0, 0.0, 1.0]
         """
         return coherence(self, lags)
+
+    def updates(self) -> Updates:
+        """Norms of weights and updates and their ratio, of each tensor, in the steps in which they were measured.
+
+        Raises ValueError: no weights were recorded.
+
+        >>> from gradlab import Recorder
+        >>> rec, w = Recorder(sample_every=1), np.array([3.0, 4.0])
+        >>> for _ in range(3):
+        ...     rec.record({"w": w}, weights={"w": w})
+        ...     w = w - 0.1 * w
+        >>> found = rec.updates()  # of the last step what it did is not known yet
+        >>> found.step.tolist(), [f"{x:.2f}" for x in found.ratio[:, 0]]
+        ([0, 1], ['0.10', '0.10'])
+        """
+        return updates(self)
+
+    def noise_scale(self, micro_batch: int = 1, *, last: int | None = None) -> NoiseScale:
+        """The gradient noise scale, tr(S) / |G|^2, estimated from steps that are the mean of several micro-batches.
+
+            |G|^2 = (n |g|^2 - s) / (n - 1),   tr(S) = (s - |g|^2) n / (n - 1)
+
+        where g is the mean of n gradients, and s the mean of their squared norms; both are averaged over steps. A batch
+        much smaller than tr(S) / |G|^2 spends most of its gradient on noise, one much larger gains little.
+
+        Args:
+            micro_batch: how many examples each of them has, so that the answer is in examples. last: of so many steps
+                at the end of the run only; the noise scale grows as training goes on.
+
+        Source: McCandlish, Kaplan, Amodei et al., An Empirical Model of Large-Batch Training, 2018, appendix A.
+
+        Raises ValueError: no norms of micro-batches were recorded, or none that are finite.
+
+        >>> from gradlab import Recorder
+        >>> rec = Recorder()
+        >>> rec.record([np.array([1.0, 0.0])], micro_norms=[5.0**0.5, 5.0**0.5])  # of (1, 2) and (1, -2)
+        >>> found = rec.noise_scale()
+        >>> round(found.noise, 4), round(found.signal, 4), found.bounds
+        (8.0, -3.0, (0.0, inf))
+        """
+        return noise_scale(self, micro_batch, last)
 
     def durations(self) -> np.ndarray:
         """Seconds of the steps of which that is known, float64; of a bucket of several its mean.

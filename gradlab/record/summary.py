@@ -12,6 +12,8 @@ from .._base.arrays import quiet
 from .._base.numbers import MOST_DIGITS, counted, in_full, percent
 from . import sketch
 from .buckets import EMPTY, SHOWN, Buckets
+from .noise import NoiseScale, known_noise
+from .updates import Updates, sampled_updates
 from .what_if import what_if
 
 _SEEN = 0.0005  # of a share in percent with one decimal
@@ -31,6 +33,7 @@ class Summary:
         suggested: the limit at the percentile asked for. reason: why, in words.
         nonfinite_steps: how many of the steps taken held NaN or Inf. skipped_steps: how many more a scaler skipped.
         missing_steps: how many more were not recorded, because their gradients held NaN or Inf.
+        updates: what `Recorder.updates` says. noise: what `Recorder.noise_scale` says. None where it was not recorded.
     """
 
     limits: tuple[float, ...]
@@ -43,6 +46,8 @@ class Summary:
     nonfinite_steps: int
     skipped_steps: int
     missing_steps: int
+    updates: Updates | None = None
+    noise: NoiseScale | None = None
 
     def __str__(self) -> str:
         title = "share of steps on which a limit fires: by global norm, and by the norm of each tensor alone"
@@ -58,7 +63,8 @@ class Summary:
         doubts = [
             f"{what} are estimates, at most {points(x)} points from the true ones" for what, x in said if shows(x)
         ]
-        return "\n".join([title, head, *rows, *more, *doubts, self.reason])
+        also = [str(x) for x in (self.updates, self.noise) if x is not None]
+        return "\n".join([title, head, *rows, *more, *doubts, self.reason, *also])
 
 
 def _line(name: str, shares: tuple[float, ...]) -> str:
@@ -111,7 +117,10 @@ def summarize(rec: Buckets, percentile: float) -> Summary:
     by_tensor = max(_doubt(e.share_by_tensor, e.bounds_by_tensor) for e in each)
     doubt = max(_doubt(np.array(a.fraction_fired), np.array(a.bounds)) for a in (*overall, answer))
     fired = tuple(a.fraction_fired for a in overall)
-    return Summary(limits, fired, by_name, doubt, by_tensor, suggested, reason, bad, skipped, missing)
+    return Summary(
+        limits, fired, by_name, doubt, by_tensor, suggested, reason, bad, skipped, missing, sampled_updates(rec),
+        known_noise(rec),
+    )  # fmt: skip
 
 
 def _is(count: int) -> str:

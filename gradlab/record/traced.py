@@ -13,7 +13,7 @@ import numpy as np
 
 from .._base.arrays import namespace
 from .._base.types import EachA as A
-from . import devices, each, merge, sketch
+from . import devices, each, merge, sketch, updates
 from .layout import Layout
 from .measure import BINS, careful, flat, largest_of, sum_of_squares, well_inside
 from .measure import histogram as entries_by_size
@@ -41,6 +41,7 @@ def init(
     start = {f"open_{name}": x[now : now + 1] for name, x in packed.items()}
     start |= {**packed, "histogram": data["histogram"], "sketch": sketch.fitted(data["sketch"], parts)}
     start["each"] = each.ring(data["each"], seen, ring)
+    start |= updates.init(data) if "moved" in data else {}
     return {"at": jnp.array([seen, stride, *before], np.int32), **{name: jnp.array(x) for name, x in start.items()}}
 
 
@@ -50,6 +51,7 @@ def columns(layout: Layout, state: Mapping[str, Array]) -> tuple[dict[str, np.nd
     seen, stride, *before = host["at"].tolist()
     found = {name: np.ascontiguousarray(x) for name, x in _unpacked(layout, host).items()}
     found |= {"histogram": host["histogram"], "sketch": host["sketch"]}
+    found |= updates.found(host) if "moved" in host else {}
     return {**found, "each": each.unrolled(host["each"], seen)}, seen, stride, (before[0], before[1])
 
 
@@ -59,22 +61,34 @@ def update(
     gradients: Sequence[Any],
     scalars: Mapping[str, Any],
     marks: tuple[Any, Any],
+    moves: Sequence[Sequence[Any]] = (),
 ) -> State:
-    """The state after one step more; `marks` are its loss scale and whether it was skipped."""
+    """The state after one step more; `marks` are its loss scale and whether it was skipped.
+
+    `moves`, weights and updates where they are sampled.
+    """
     from .._steps.jax import jnp
 
     tensors = [jnp.asarray(g) for g in gradients]
     numbers = {name: jnp.asarray(x, np.float32) for name, x in scalars.items()}
     scale, skipped = jnp.asarray(marks[0], np.float32), jnp.asarray(marks[1], bool)
     given = {**dict(zip(layout.names, tensors, strict=True)), **numbers, "scale": scale, "skipped": skipped}
+    moving = [[jnp.asarray(x) for x in some] for some in moves]
+    for what, some in zip(("weights", "updates"), moving, strict=False):
+        given |= {f"{what} of {name}": x for name, x in zip(layout.names, some, strict=True)}
     devices.check_same(state, given)
     step = devices.on_any_mesh(functools.partial(_update, layout), tensors)
-    found: State = step(dict(state), tensors, numbers, (scale, skipped))
+    found: State = step(dict(state), tensors, numbers, (scale, skipped), moving)
     return found
 
 
 def _update(
-    layout: Layout, state: State, gradients: Sequence[Array], scalars: Mapping[str, Array], marks: tuple[Array, Array]
+    layout: Layout,
+    state: State,
+    gradients: Sequence[Array],
+    scalars: Mapping[str, Array],
+    marks: tuple[Array, Array],
+    moves: Sequence[Sequence[Array]],
 ) -> State:
     """The same on one device.
 
@@ -99,6 +113,7 @@ def _update(
     still_open = {f"open_{name}": x for name, x in bucket.items()}
     return {
         "at": jnp.stack([seen + 1, stride, *before]), **still_open, **kept, **put,
+        **_moved(state, marks[1], measured[0], moves),
         "sketch": found.counted(kept["sketch"]), "each": ring,
     }  # fmt: skip
 
@@ -164,6 +179,25 @@ def _bucket(
 
     given = jnp.stack([jnp.asarray(x, np.float32) for x in scalars])
     return merge.from_steps(seen[None], *(x[None] for x in (*measured, entry, given, *marks)))
+
+
+def _moved(state: State, skipped: Array, norm: Array, moves: Sequence[Sequence[Array]]) -> State:
+    """What is known of weights and updates after this step; none where they are not recorded."""
+    from .._steps.jax import jnp
+
+    def norms() -> Array:
+        return jnp.stack([norm, *map(_norms, moves)])
+
+    if not moves:
+        return {name: state[name] for name in updates.COLUMNS if name in state}
+    return updates.traced(state, state["at"][0], skipped, norms, _where)
+
+
+def _norms(tensors: Sequence[Array]) -> Array:
+    """(tensors,) of whatever shapes."""
+    layout = Layout(tuple(map(str, range(len(tensors)))), tuple(x.shape for x in tensors), (), 1, 0, 1)
+    found: Array = _of_each(layout, [flat(x) if layout.is_small(x.size) else x for x in tensors], careful)[0]
+    return found
 
 
 def _measured(layout: Layout, tensors: Sequence[Array], due: Array) -> tuple[Array, Array, Array, Array]:

@@ -18,7 +18,9 @@ OVERFLOW = float(np.sqrt(np.finfo(np.float32).max))  # from here on the squares 
 
 _OTHERS = "of the recorded gradients: with another limit later ones would have differed"
 _EXACT = f"exact for float32 clips {_OTHERS}"
-_BY_SIZE = "norm, angle and share of entries are estimated from histograms, and NaN for steps that hold NaN or Inf"
+_BY_SIZE = (
+    "norm, angle and share of entries are estimated from histograms of {}, and NaN for steps that hold NaN or Inf"
+)
 _MERGED = "a bucket stands for several steps and answers for the largest of them; shares are of all steps taken"
 _BOUNDED = "shares that are not known exactly are estimates, between the bounds that stand beside them"
 _SIZE = np.exp2(np.arange(BINS) + LOWEST) * np.sqrt(3 / (2 * np.log(2)))  # root mean square, evenly on a log scale
@@ -159,7 +161,16 @@ def _value(rec: Buckets, limit: float) -> WhatIf:
     hit = np.where(fired, many.sum(axis=1) / sum(rec.sizes), 0.0)
     shares = of_all(rec, "largest", limit), of_tensors(rec, "largest", limit)
     return _made(
-        rec, "clip_value", limit, shares, by_tensor, total, np.minimum(after_norm, total), angle, hit, note=_BY_SIZE
+        rec,
+        "clip_value",
+        limit,
+        shares,
+        by_tensor,
+        total,
+        np.minimum(after_norm, total),
+        angle,
+        hit,
+        note=_BY_SIZE.format(rec.counted_in),
     )
 
 
@@ -222,8 +233,8 @@ def _above(rec: Buckets, limit: float) -> tuple[np.ndarray, np.ndarray, np.ndarr
     counts, norms = _counts_of_a_step(rec), rec["norm"].astype(np.float64)
     squares = counts * _SIZE**2
     estimate = np.sqrt(squares.sum(axis=-1))  # of the counted step's norm
-    group = np.arange(len(rec)) // rec.histogram_every
-    counted = norms[:: rec.histogram_every] if rec.stride == 1 else estimate
+    group = np.arange(len(rec)) // rec.layout.histogram_every
+    counted = norms[:: rec.layout.histogram_every] if rec.stride == 1 else estimate
     place = np.log2(limit / _ratio(norms, counted[group])) - LOWEST  # of the limit, in bins of the counted steps
     many, size, square = (_tail(x, group, place) for x in (counts, counts * _SIZE, squares))
     total = estimate[group]
@@ -232,7 +243,7 @@ def _above(rec: Buckets, limit: float) -> tuple[np.ndarray, np.ndarray, np.ndarr
 
 def _counts_of_a_step(rec: Buckets) -> np.ndarray:
     """(groups, tensors, 64) counts of each group of buckets, as for one step."""
-    counts, every = rec["histogram"].astype(np.float64), rec.histogram_every
+    counts, every = rec["histogram"].astype(np.float64), rec.layout.histogram_every
     start = np.arange(len(counts)) * every * rec.stride
     steps = np.minimum(rec.seen - start, every * rec.stride)
     found: np.ndarray = counts / (-(-steps // every))[:, None, None]

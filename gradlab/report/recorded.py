@@ -177,7 +177,7 @@ def _lines(run: Run) -> list[str]:
         "With another limit the weights, and so all later gradients, would have been different. Read a share as: of "
         "these steps, so many. To know what a limit does to training, train with it and record again.",
         "Global norm and norm of each tensor are exact. What is said of a limit on single entries is estimated from "
-        "counts by size; only which steps it fires on is exact.",
+        f"counts by size, made in {rec.counted_in}; only which steps it fires on is exact.",
         "A suggested limit says what is unusual in this run, not what is best for the loss.",
     ]
     if rec.stride > 1:

@@ -23,10 +23,13 @@ from .limits import by_layer, limits, other_limit
 from .recorded import caveats, course, nonfinite, overview
 from .sampled import adagrad, staleness
 from .skipped import skipped
+from .updates import moved, noise
 
 FOLDER = Path(__file__).parent
 STATES = 120  # of each figure that moves: what a reader can tell apart, in seconds of work and a few hundred kB
-_SECTIONS = (overview, course, limits, other_limit, by_layer, adagrad, staleness, skipped, nonfinite, caveats)
+_SECTIONS = (
+    *(overview, course, limits, other_limit, by_layer, moved, noise, adagrad, staleness, skipped, nonfinite, caveats),
+)
 
 
 class Report:

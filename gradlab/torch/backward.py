@@ -79,11 +79,21 @@ def outside_graphs(function: Callable[..., Any]) -> Any:
 
 
 def _on_gradient(p: torch.nn.Parameter, heard: Callable[[Any], None]) -> Any:
-    """A hook on a parameter, of a frozen one too: it may be unfrozen later."""
+    """A hook on a parameter that is called when its .grad is complete."""
+    return _unfrozen(p, lambda: p.register_post_accumulate_grad_hook(heard))
+
+
+def on_each_gradient(p: torch.nn.Parameter, heard: Callable[[Any], None]) -> Any:
+    """A hook on a parameter that is called with what a backward is about to add to its .grad."""
+    return _unfrozen(p, lambda: p.register_hook(outside_graphs(heard)))
+
+
+def _unfrozen(p: torch.nn.Parameter, hook: Callable[[], Any]) -> Any:
+    """A hook of a frozen parameter too: it may be unfrozen later."""
     frozen = not p.requires_grad
     if frozen:
         p.requires_grad_(True)
-    hook = p.register_post_accumulate_grad_hook(heard)
+    handle = hook()
     if frozen:
         p.requires_grad_(False)
-    return hook
+    return handle

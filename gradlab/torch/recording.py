@@ -10,10 +10,12 @@ import numpy as np
 
 from .._base.errors import InvalidArgumentError, RecordingWarning, warn
 from .._base.extras import need
-from ..record import Recorder
+from ..record import Recorder, noise
 from ..record.attached import Attached, attached_to
 from .backward import AfterBackward, outside_graphs
 from .doubts import doubt, is_looked_at
+from .micro_batches import MicroBatches
+from .moving import Moving
 from .parameters import device_of, moved_by, require_room, to_record
 from .scaling import innermost, listen, scale_of, stop_listening
 from .sharded import ShardedSteps, is_sharded, local
@@ -33,6 +35,8 @@ def record(
     every: int = 64,
     scaler: Any = None,
     all_parameters: bool = False,
+    weights: bool = False,
+    noise_scale: bool = False,
 ) -> Recording:
     """Record the gradients of every step of `optimizer`, under the names of `model.named_parameters()`.
 
@@ -60,13 +64,19 @@ def record(
         scaler: a GradScaler, or an object with its methods. torch's own are found by themselves at their first step.
         all_parameters: make room for all parameters of the model, for those that `add_param_group` gives the optimizer
             later. Until then their norm is 0.
+        weights: norms of weights and updates as well, in every `recorder.sample_every`th step, which holds a copy of
+            the weights while it lasts: `Recorder.updates`.
+        noise_scale: the norms of what each backward adds to .grad as well, on each replica of DistributedDataParallel,
+            for `Recorder.noise_scale`: of steps of several micro-batches, or replicas. Gradients that begin anew are to
+            be None, as `zero_grad()` leaves them.
 
     Returns: a `Recording`; its `close()` ends it and returns the recorder. It is a context manager, too. A recorder
         that was attached before goes on with the new one, with a warning.
 
     Raises:
         ValueError: the optimizer moves parameters that have no name, or parameters on several devices or meshes; every
-            < 1; the recorder holds other tensors; a model of FullyShardedDataParallel. From `optimizer.step()`: the
+            < 1; the recorder holds other tensors; a model of FullyShardedDataParallel; noise_scale of one that
+            `fully_shard` has sharded, or with before_clip=False. From `optimizer.step()`: the
             optimizer has parameters that were not there and not made room for.
         TypeError: a model, optimizer, scaler or parameter of another kind; a complex parameter.
         ImportError: PyTorch is missing.
@@ -102,7 +112,14 @@ def record(
     whole = model if isinstance(model, torch.nn.Module) else None
     if whole is None and before_clip and any(map(is_sharded, parameters.values())):
         raise InvalidArgumentError("parameters are sharded: give the model in place of (name, parameter) pairs")
-    return Recording(recorder, parameters, optimizer, whole, before_clip, tuple(scalars), every, scaler)
+    if noise_scale and (not before_clip or any(map(is_sharded, parameters.values()))):
+        raise InvalidArgumentError("noise_scale is of whole gradients, before a clip; leave it out here")
+    recorder.prepare({name: p.shape for name, p in parameters.items()}, (*scalars, *noise.SCALARS * noise_scale))
+    _detach(recorder)
+    named = tuple(parameters.values())
+    micro = MicroBatches(named, whole) if noise_scale else None
+    moving = Moving(recorder, named) if weights else None
+    return Recording(recorder, named, optimizer, whole, before_clip, tuple(scalars), every, scaler, moving, micro)
 
 
 class Recording(Attached[Recorder]):
@@ -124,18 +141,18 @@ class Recording(Attached[Recorder]):
     def __init__(
         self,
         recorder: Recorder,
-        parameters: dict[str, torch.nn.Parameter],
+        parameters: tuple[torch.nn.Parameter, ...],
         optimizer: torch.optim.Optimizer,
         model: torch.nn.Module | None,
         before_clip: bool,
         scalars: tuple[str, ...],
         every: int,
         scaler: Any,
+        moving: Moving | None,
+        micro: MicroBatches | None,
     ) -> None:
-        recorder.prepare({name: p.shape for name, p in parameters.items()}, scalars)
-        _detach(recorder)
-        self.recorder = recorder
-        self._optimizer, self._parameters, self._scaler = optimizer, tuple(parameters.values()), scaler
+        self.recorder, self._moving, self._micro = recorder, moving, micro
+        self._optimizer, self._parameters, self._scaler = optimizer, parameters, scaler
         self._known = {id(p) for p in self._parameters}
         self.scalars, self._every = scalars, every
         self._clock = float("nan")
@@ -150,6 +167,8 @@ class Recording(Attached[Recorder]):
         self._backward = AfterBackward(self._after_backward, self._parameters, model) if before_clip else None
         if self._backward:
             self._hooks.append(self._backward)
+        if micro:
+            self._hooks.append(micro)
         listen(optimizer, self, scaler)
 
     def measure(self) -> None:
@@ -206,6 +225,19 @@ class Recording(Attached[Recorder]):
                 raise InvalidArgumentError(f"{name} must be one number for each step, got shape {shape}; give its mean")
             self._noted[name] = number
 
+    @property
+    def groups(self) -> dict[str, tuple[str, ...]]:
+        """Names of the tensors of each of the optimizer's parameter groups, for `Recorder.updates().by_group`.
+
+        A group is called as its "name" says, else by its number.
+        """
+        names = {id(p): name for name, p in zip(self.recorder.names, self._parameters, strict=True)}
+        groups = enumerate(self._optimizer.param_groups)
+        return {str(g.get("name", k)): tuple(names[id(p)] for p in g["params"] if id(p) in names) for k, g in groups}
+
+    def __repr__(self) -> str:
+        return f"<gradlab.torch.Recording of {self.recorder.budget}>"
+
     def flush(self) -> Recorder:
         """Hand the steps so far to the recorder, as reading it does, too, and return it. It waits for the device."""
         self._steps.flush()
@@ -243,7 +275,7 @@ class Recording(Attached[Recorder]):
         self._by_hand = False  # whether the user said when to measure,
         self._unscaled = False  # whether its scaler has taken the scale off,
         self._awaited = False  # and whether its scaler has begun the step, and might skip it
-        self._counting = self.steps % self.recorder.histogram_every == 0
+        self._counting = self.steps % self.recorder.layout.histogram_every == 0
 
     def _after_backward(self) -> None:
         self._measure_all()
@@ -279,6 +311,8 @@ class Recording(Attached[Recorder]):
 
     def _before_step(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
         self._moved = require_room(optimizer, self._known)
+        if self._moving:
+            self._moving.begin(self.steps)
         if not _has_closure(args, kwargs):
             scale = getattr(optimizer, "grad_scale", None)  # that a GradScaler left to a fused optimizer
             self._require_measured()
@@ -290,6 +324,8 @@ class Recording(Attached[Recorder]):
         if _has_closure(args, kwargs):  # whose last call has left its gradients
             self._complete()
             self._commit()
+        if self._moving:
+            self._moving.end(self._steps)
 
     def _scaler_unscaled(self, scaler: Any) -> None:
         """`scaler.unscale_(optimizer)` is done."""
@@ -320,7 +356,12 @@ class Recording(Attached[Recorder]):
         """One step, of which all is measured."""
         now = time.perf_counter()
         numbers = {**self._noted, "seconds": now - self._clock, "scale": scale_of(self._scaler), "skipped": skipped}
+        if self._micro:
+            numbers |= {} if self._by_hand else self._micro.numbers(numbers["scale"])
+            self._micro.begin()
         self._steps.append(self._found, self._counted, {name: x for name, x in numbers.items() if x is not None})
+        if self._moving:
+            self._moving.measured(self._steps, self._found)
         self._clock, self.steps = now, self.steps + 1
         self._begin()
         if len(self._steps) >= self._every:

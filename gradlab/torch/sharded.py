@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -71,6 +71,14 @@ class ShardedSteps(DeviceSteps):
         import torch
 
         return counted(g) if self._parts[k].counts else torch.zeros(BINS, dtype=torch.int32, device=g.device)
+
+    def norms_of(self, tensors: Sequence[Tensor]) -> Tensor:
+        """(tensors,) norms of whole tensors of which each process has a part."""
+        import torch
+
+        counts = torch.tensor([part.counts for part in self._parts], device=self._device)
+        squares = torch.where(counts, super().norms_of(tensors).double().square(), 0.0)
+        return self._reduced(squares, "SUM").sqrt().float()
 
     def append(self, found: Mapping[int, Any], counts: Mapping[int, Tensor], numbers: Numbers) -> None:
         """Add what all processes measured and counted together."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +10,9 @@ import numpy as np
 from ..record import Recorder
 from ..record.eager import Part
 from ..record.measure import BINS, careful, flat
+from ..record.updates import norms_of
 from .measure import Tensor, counted, looked_up, measured
+from .measure import careful as careful_on_device
 
 if TYPE_CHECKING:
     import torch
@@ -51,6 +53,19 @@ class HostSteps:
         """The norm of a gradient that was measured."""
         return float(careful(part)[0]) if isinstance(part, np.ndarray) else part[0][0]
 
+    def last_norms(self, found: Mapping[int, Part]) -> np.ndarray:
+        """(tensors,) norms of the step that was appended last."""
+        tensors = range(len(self._sizes))
+        return np.array([self.norm(found[k]) if k in found else 0.0 for k in tensors], np.float32)
+
+    def norms_of(self, tensors: Sequence[Tensor]) -> Any:
+        """(tensors,) norms of some others than gradients."""
+        return norms_of([x.float().numpy() for x in tensors])
+
+    def sample(self, step: int, norms: Sequence[Any]) -> None:
+        """Add the norms of gradient, weights and update of one step."""
+        self._recorder._sampled(step, np.stack(norms))
+
     def append(self, found: Mapping[int, Part], counts: Mapping[int, Tensor], numbers: Numbers) -> None:
         """Add what was measured and counted of some tensors, by their number; of the others there was no gradient."""
         recorder, tensors = self._recorder, range(len(self._sizes))
@@ -80,6 +95,7 @@ class DeviceSteps:
         self._steps: list[Tensor] = []
         self._seconds: list[float] = []
         self._counts: dict[int, Mapping[int, Tensor]] = {}  # by step
+        self._samples: list[tuple[int, Tensor]] = []
 
     def __len__(self) -> int:
         """How many steps the recorder does not have yet."""
@@ -96,6 +112,22 @@ class DeviceSteps:
     def norm(self, part: Any) -> float:
         """The norm of a gradient that was measured. It waits for the device."""
         return float(part[0])
+
+    def last_norms(self, found: Mapping[int, Any]) -> Tensor:
+        """(tensors,) norms of the step that was appended last."""
+        return self._steps[-1][: len(self._places)]
+
+    def norms_of(self, tensors: Sequence[Tensor]) -> Tensor:
+        """(tensors,) norms of some others than gradients."""
+        import torch
+
+        return torch.stack([careful_on_device(x.float())[0] for x in tensors])
+
+    def sample(self, step: int, norms: Sequence[Tensor]) -> None:
+        """Add the norms of gradient, weights and update of one step."""
+        import torch
+
+        self._samples.append((step, torch.stack(list(norms))))
 
     def append(self, found: Mapping[int, Any], counts: Mapping[int, Tensor], numbers: Numbers) -> None:
         """Add what was measured and counted of some tensors, by their number; of the others there was no gradient."""
@@ -114,6 +146,9 @@ class DeviceSteps:
         """Hand over the steps, and have none left. It waits for the device."""
         import torch
 
+        for step, norms in self._samples:
+            self._recorder._sampled(step, norms.cpu().numpy())
+        self._samples = []
         if not self._steps:
             return
         steps, seconds, counts = torch.stack(self._steps).cpu().numpy(), np.array(self._seconds), self._counts

@@ -1,13 +1,18 @@
-"""A step of a small network with and without the recorder, and a long run of a thousand tensors."""
+"""A step of a small and of a large network with and without the recorder, and a long run of a thousand tensors.
+
+The recorder looks at norms in every step, and at the rest, here with weights and updates, in every k-th. What a step
+costs in the mean is a median step with norms alone, and a k-th of what one with all of it costs more.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import importlib.util
 import itertools
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,69 +20,77 @@ import numpy as np
 from tests.benchmarks.race import race
 from tests.benchmarks.table import Row
 
-WIDTHS, BATCHES = (784, 256, 128, 10), (128, 1024)
-ROUNDS = 512  # eight times the 64 steps of which one counts all entries
+SIZES = {"small": ((784, 256, 128, 10), 128, 512), "large": ((784, 2048, 2048, 10), 256, 48)}  # batch and rounds
 TENSORS, STEPS, BATCH_STEPS = 1_000, 100_000, 1_000
 LONG = f"{TENSORS:,} tensors x {STEPS:,} steps"
 Weights = dict[str, Any]
 
 
 def rows() -> Iterator[Row]:
-    """Steps of NumPy and of JAX with optax under jit, then long runs."""
+    """Steps of NumPy, of JAX with optax under jit, and of PyTorch, then long runs."""
     hosts = {"NumPy": _numpy, "JAX and optax, jit": _jax}
     if importlib.util.find_spec("torch"):
         hosts["PyTorch"] = _torch
-    for batch, (host, runners) in itertools.product(BATCHES, hosts.items()):
-        yield from _dearer(f"a step of a 784-256-128-10 network, batch {batch}, {host}", runners(batch))
+    for (size, (widths, batch, rounds)), (host, runner) in itertools.product(SIZES.items(), hosts.items()):
+        what = f"a step of a {size} network, {'-'.join(map(str, widths))}, batch {batch}, {host}"
+        yield from _dearer(what, functools.partial(runner, widths, batch), rounds)
     yield _long("extend, 1,000 steps at once", _by_extend)
     yield _long("update, one scan, 4 entries each", _by_scan)
 
 
-def _dearer(what: str, runners: dict[str, Callable[[], Any]]) -> Iterator[Row]:
-    """The race, and what recording adds to the median step."""
-    plain, recorded = race(what, runners, ROUNDS)
+def _dearer(what: str, runner: Callable[[Any], Callable[[], Any]], rounds: int) -> Iterator[Row]:
+    """The race, and what recording adds to a step."""
+    import gradlab as gl
+
+    recorder = gl.Recorder()
+    runners = {
+        "gradlab": runner(None),
+        "the same, recorded": runner(recorder),
+        "the same, all in every step": runner(gl.Recorder(sample_every=1)),
+    }
+    plain, recorded, all_ = race(what, runners, rounds)
     yield plain
-    more = (recorded.median or 0.0) - (plain.median or 0.0)
-    added = f"recording adds {1000 * more:.0f} us, {100 * more / (plain.median or 1.0):.1f} %"
+    base, norms, everything, k = plain.median or 1.0, recorded.median or 0.0, all_.median or 0.0, recorder.sample_every
+    rest = max(0.0, everything - norms) / (k or 1)
+    added = (
+        f"recording adds {1000 * (norms - base + rest):.0f} us, {100 * (norms - base + rest) / base:.1f} %, of which "
+        f"{100 * rest / base:.1f} % for 1 in {k} steps with all"
+    )
     yield dataclasses.replace(recorded, note=f"{recorded.note}; {added}")
+    yield all_
 
 
-def _weights() -> Weights:
-    draw, layers = np.random.default_rng(0), list(itertools.pairwise(WIDTHS))
+def _weights(widths: Sequence[int]) -> Weights:
+    draw, layers = np.random.default_rng(0), list(itertools.pairwise(widths))
     found = {f"w{k}": draw.normal(0, n**-0.5, (n, m)).astype(np.float32) for k, (n, m) in enumerate(layers)}
     return found | {f"b{k}": np.zeros(m, np.float32) for k, (_, m) in enumerate(layers)}
 
 
-def _data(batch: int) -> tuple[np.ndarray, np.ndarray]:
+def _data(widths: Sequence[int], batch: int) -> tuple[np.ndarray, np.ndarray]:
     draw = np.random.default_rng(1)
-    return draw.normal(size=(batch, WIDTHS[0])).astype(np.float32), draw.integers(0, WIDTHS[-1], batch)
+    return draw.normal(size=(batch, widths[0])).astype(np.float32), draw.integers(0, widths[-1], batch)
 
 
-def _numpy(batch: int) -> dict[str, Callable[[], Any]]:
-    import gradlab as gl
+def _numpy(widths: Sequence[int], batch: int, recorder: Any) -> Callable[[], None]:
+    x, y = _data(widths, batch)
+    weights = _weights(widths)
+    slots = {name: np.full_like(w, 0.1) for name, w in weights.items()}
+    moved = recorder is not None and recorder.sample_every == 1
 
-    x, y = _data(batch)
+    def step() -> None:
+        loss, grads = _backprop(weights, x, y)
+        if recorder is not None:
+            recorder.record(grads, weights=weights if moved else None, loss=loss)
+        for name, g in grads.items():
+            slots[name] += g * g
+            weights[name] -= np.float32(0.01) * g / np.sqrt(slots[name])
 
-    def runner(recorder: gl.Recorder | None) -> Callable[[], None]:
-        weights = _weights()
-        slots = {name: np.full_like(w, 0.1) for name, w in weights.items()}
-
-        def step() -> None:
-            loss, grads = _backprop(weights, x, y)
-            if recorder is not None:
-                recorder.record(grads, loss=loss)
-            for name, g in grads.items():
-                slots[name] += g * g
-                weights[name] -= np.float32(0.01) * g / np.sqrt(slots[name])
-
-        return step
-
-    return {"gradlab": runner(None), "the same, recorded": runner(gl.Recorder())}
+    return step
 
 
 def _backprop(w: Weights, x: np.ndarray, y: np.ndarray) -> tuple[float, Weights]:
     """Loss and gradients of a network with rectifiers and a softmax, written plainly."""
-    inputs, last = [x], len(WIDTHS) - 2
+    inputs, last = [x], len(w) // 2 - 1
     for k in range(last):
         inputs.append(np.maximum(inputs[-1] @ w[f"w{k}"] + w[f"b{k}"], 0))
     scores = inputs[-1] @ w[f"w{last}"] + w[f"b{last}"]
@@ -95,66 +108,65 @@ def _backprop(w: Weights, x: np.ndarray, y: np.ndarray) -> tuple[float, Weights]
     return loss, grads
 
 
-def _torch(batch: int) -> dict[str, Callable[[], Any]]:
+def _torch(widths: Sequence[int], batch: int, recorder: Any) -> Callable[[], None]:
     import torch
 
     import gradlab as gl
 
-    x, y = map(torch.from_numpy, _data(batch))
+    x, y = map(torch.from_numpy, _data(widths, batch))
+    layers = [torch.nn.Linear(n, m) for n, m in itertools.pairwise(widths)]
+    model = torch.nn.Sequential(*itertools.chain(*([layer, torch.nn.ReLU()] for layer in layers[:-1])), layers[-1])
+    optimizer = torch.optim.Adam(model.parameters())
+    recording = None
+    if recorder is not None:
+        recording = gl.torch.record(recorder, model, optimizer, weights=recorder.sample_every == 1)
 
-    def runner(recorder: gl.Recorder | None) -> Callable[[], None]:
-        layers = [torch.nn.Linear(n, m) for n, m in itertools.pairwise(WIDTHS)]
-        model = torch.nn.Sequential(*itertools.chain(*([layer, torch.nn.ReLU()] for layer in layers[:-1])), layers[-1])
-        optimizer = torch.optim.Adam(model.parameters())
-        recording = None if recorder is None else gl.torch.record(recorder, model, optimizer)
+    def step() -> None:
+        optimizer.zero_grad()
+        loss = torch.nn.functional.cross_entropy(model(x), y)
+        loss.backward()
+        if recording:
+            recording.note(loss=loss)
+        optimizer.step()
 
-        def step() -> None:
-            optimizer.zero_grad()
-            loss = torch.nn.functional.cross_entropy(model(x), y)
-            loss.backward()
-            if recording:
-                recording.note(loss=loss)
-            optimizer.step()
-
-        return step
-
-    return {"gradlab": runner(None), "the same, recorded": runner(gl.Recorder())}
+    return step
 
 
-def _jax(batch: int) -> dict[str, Callable[[], Any]]:
+def _jax(widths: Sequence[int], batch: int, recorder: Any) -> Callable[[], None]:
     import jax
     import jax.numpy as jnp
     import optax
 
-    import gradlab as gl
-
-    x, y = map(jnp.asarray, _data(batch))
-    tx, recorder = optax.adam(1e-3), gl.Recorder()
+    x, y = map(jnp.asarray, _data(widths, batch))
+    tx, last = optax.adam(1e-3), len(widths) - 2
+    moved = recorder is not None and recorder.sample_every == 1
 
     def loss_of(w: Weights) -> Any:
         h = x
-        for k in range(len(WIDTHS) - 2):
+        for k in range(last):
             h = jax.nn.relu(h @ w[f"w{k}"] + w[f"b{k}"])
-        scores = h @ w[f"w{len(WIDTHS) - 2}"] + w[f"b{len(WIDTHS) - 2}"]
+        scores = h @ w[f"w{last}"] + w[f"b{last}"]
         return optax.softmax_cross_entropy_with_integer_labels(scores, y).mean()
 
     def step(carry: Any) -> Any:
         weights, state, seen = carry
         loss, grads = jax.value_and_grad(loss_of)(weights)
-        seen = seen and recorder.update(seen, grads, loss=loss)
         updates, state = tx.update(grads, state, weights)
+        if recorder is not None:
+            moves = {"weights": weights, "updates": updates} if moved else {}
+            seen = recorder.update(seen, grads, loss=loss, **moves)
         return optax.apply_updates(weights, updates), state, seen
 
-    def runner(seen: Any) -> Callable[[], None]:
-        weights = jax.tree.map(jnp.array, _weights())
-        kept, compiled = [(weights, tx.init(weights), seen)], jax.jit(step, donate_argnums=0)
+    weights = jax.tree.map(jnp.array, _weights(widths))
+    seen = None
+    if recorder is not None:
+        seen = recorder.init(_weights(widths), weights=weights if moved else None, loss=0.0)
+    kept, compiled = [(weights, tx.init(weights), seen)], jax.jit(step, donate_argnums=0)
 
-        def run() -> None:
-            kept[0] = jax.block_until_ready(compiled(kept[0]))
+    def run() -> None:
+        kept[0] = jax.block_until_ready(compiled(kept[0]))
 
-        return run
-
-    return {"gradlab": runner(None), "the same, recorded": runner(recorder.init(_weights(), loss=0.0))}
+    return run
 
 
 def _long(who: str, run: Callable[[], Any]) -> Row:

@@ -72,9 +72,9 @@ def subclassed(**compile_: Any) -> Any:
     return compiled(Model(), **compile_)
 
 
-def fit(model: Any, batch: int = hosts.BATCH, x: Any = None, every: int = 64) -> gl.Recorder:
-    rec, (inputs, labels) = gl.Recorder(), hosts.data()
-    recording = gl.keras.record(rec, every=every)
+def fit(model: Any, batch: int = hosts.BATCH, x: Any = None, every: int = 64, **options: Any) -> gl.Recorder:
+    rec, (inputs, labels) = gl.Recorder(sample_every=1), hosts.data()
+    recording = gl.keras.record(rec, every=every, **{"weights": True, **options})
     inputs = inputs if x is None else x
     model.fit(inputs, labels, batch, shuffle=False, verbose=0, callbacks=[recording])
     return rec
@@ -111,7 +111,7 @@ def mirrored(model_of: Callable[[], Any]) -> gl.Recorder:
     import tensorflow as tf
 
     with tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"]).scope():
-        return fit(model_of())
+        return fit(model_of(), weights=False)
 
 
 def auto_scaled() -> gl.Recorder:
@@ -135,7 +135,7 @@ def loops() -> dict[str, Callable[[], gl.Recorder]]:
         "float16": auto_scaled,
         "float16, overflows": lambda: fit(network(scaled(), "mixed_float16", **several), every=7),
         "accumulated, overflows": lambda: fit(
-            network(scaled(FACTOR, gradient_accumulation_steps=2)), hosts.BATCH // 2, poisoned()
+            network(scaled(FACTOR, gradient_accumulation_steps=2)), hosts.BATCH // 2, poisoned(), noise_scale=True
         ),
         "factor": lambda: fit(network(sgd(loss_scale_factor=FACTOR))),
         "train_on_batch": lambda: by_batch(subclassed() if BACKEND == "tensorflow" else network()),

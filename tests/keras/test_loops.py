@@ -18,6 +18,8 @@ What must be recorded (T TensorFlow, J JAX, P PyTorch), where the optimizer clip
 | DataParallel on 8 devices, with a scaler  | J        | that of the whole batch, before the clip                     |
 | `steps_per_execution`                     | T J      | a row for each step; Keras has none on P                     |
 | run eagerly, accumulated without a scaler | T        | test_recording.py                                            |
+
+But for MirroredStrategy, which refuses it, all have the norms of weights and updates, too.
 """
 
 from __future__ import annotations
@@ -84,22 +86,24 @@ def by_hand(
         parts = [gradients(w, *part) for part in zip(*(np.split(a[some], replicas) for a in (x, y)), strict=True)]
         loss = float(np.mean([part[0] for part in parts]))
         if k == poisoned or max(part[2] for part in parts) / replicas * scale > limit:
-            rows.append((np.full(4, np.nan), loss, scale, True))
+            rows.append((np.full(4, np.nan), loss, scale, True, np.zeros((2, 4)), np.nan))
             scale /= 2
             continue
         kept.append([{name: g / replicas for name, g in part[1].items()} for part in parts])
         if len(kept) < accumulate:
             continue
         means = [{name: sum(mb[r][name] for mb in kept) / accumulate for name in NAMES} for r in range(replicas)]
-        kept = []
         norm = np.array([np.linalg.norm(sum(part[name] for part in means)) for name in NAMES])
-        rows.append((norm, loss, scale, False))
+        squares = np.mean([sum((g**2).sum() for g in mb[0].values()) for mb in kept])
+        kept, own = [], w
         for part in means:  # each clips its own
             clipped, _ = gl.clip_by_global_norm([part[name] for name in NAMES], hosts.LIMIT)
             for name, g in zip(NAMES, clipped, strict=True):
-                w[name] = w[name] - np.float32(hosts.RATE) * g
-    norm, loss, scales, skipped = zip(*rows, strict=True)
-    return {"norm": np.stack(norm), "loss": np.array(loss), "scale": np.array(scales), "skipped": np.array(skipped)}
+                w = {**w, name: w[name] - np.float32(hosts.RATE) * g}
+        moved = [[np.linalg.norm(own[name]), np.linalg.norm(w[name] - own[name])] for name in NAMES]
+        rows.append((norm, loss, scale, False, np.transpose(moved), np.sqrt(squares)))
+    columns = ("norm", "loss", "scale", "skipped", "moved", "micro_norm")
+    return {name: np.array(x) for name, x in zip(columns, zip(*rows, strict=True), strict=True)}
 
 
 def assert_rows(folder: Path, loop: str, rel: float = 1e-4, losses: bool = True, **kwargs: Any) -> None:
@@ -115,6 +119,12 @@ def assert_rows(folder: Path, loop: str, rel: float = 1e-4, losses: bool = True,
     if losses:
         np.testing.assert_allclose(got["loss"], expected["loss"], rel)
     assert (got["seconds"] > 0).all()
+    if "moved" in got._data:
+        updates = got.updates()
+        assert updates.step.tolist() == np.flatnonzero(~skipped).tolist()
+        np.testing.assert_allclose(np.stack([updates.weight, updates.update], axis=1), expected["moved"][~skipped], rel)
+    if "micro_norm" in got.scalars:
+        np.testing.assert_allclose(got["micro_norm"][~skipped], expected["micro_norm"][~skipped], rel)
 
 
 def assert_refused(folder: Path, loop: str, *words: str) -> None:

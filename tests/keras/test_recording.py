@@ -179,6 +179,8 @@ def test_what_cannot_be_recorded_is_refused(keras: Any) -> None:
         gl.keras.record(gl.Recorder()).set_model(tf_keras.Sequential())
     with pytest.raises(ValueError, match="no optimizer: compile it"):
         gl.keras.record(gl.Recorder(), keras.Sequential())
+    with pytest.raises(ValueError, match="give the optimizer gradient_accumulation_steps"):
+        gl.keras.record(gl.Recorder(), network(keras, keras.optimizers.SGD()), noise_scale=True)
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ def test_the_words_are_the_recorders_answer(method: str, kind: str) -> None:
     answer = char_rnn.shipped()[1.0].what_if(**{kind: 0.7})  # type: ignore[arg-type]
     assert f"{answer.fraction_fired * 100:.1f}% of 300 steps" in lab.description.summary
     table = dict(lab.description.table)
-    assert table["exact or estimate"] == ("exact" if answer.exact else "estimate from histograms")
+    assert table["exact or estimate"] == ("exact" if answer.exact else "estimate from histograms of 300 of 300 steps")
 
 
 def test_the_nearest_recorded_run_is_named() -> None:

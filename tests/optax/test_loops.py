@@ -139,6 +139,44 @@ def test_multi_steps_that_leave_batches_out() -> None:
     np.testing.assert_allclose(got["norm"][got.taken > 0], [expected[k] for k in (0, 2, 3, 4)], 1e-5)
 
 
+def test_weights_and_updates() -> None:
+    """Of steps that are skipped there are none, nor of micro-batches that move nothing."""
+    rec, other, w = gl.Recorder(sample_every=1), gl.Recorder(sample_every=1), weights()
+    tx = gl.optax.record(rec, around=optax.chain(optax.clip_by_global_norm(1.0), optax.adam(0.01)), weights=True)
+    accumulated = optax.MultiSteps(optax.sgd(0.01), 2).gradient_transformation()
+    micro = gl.optax.record(other, around=accumulated, weights=True)
+    state, second, step, before, moved = tx.init(w), micro.init(w), step_of(tx), [], []
+    for k in range(STEPS):
+        own = jax.tree.map(np.array, w)
+        _, second = jax.jit(micro.update)(gradients_of(w, *batch(k)), second, w)
+        w, state = step(w, state, *batch(k))
+        before.append(norms(own))
+        moved.append(norms({name: np.asarray(w[name], np.float64) - own[name] for name in NAMES}))
+    found = gl.optax.absorb(rec, state).updates()
+    np.testing.assert_allclose(found.weight, before, 1e-5)
+    np.testing.assert_allclose(found.update, moved, 1e-3)
+    np.testing.assert_allclose(found.gradient, gl.optax.absorb(rec, state)["norm"], 1e-6)
+    assert gl.optax.absorb(other, second).updates().step.tolist() == [1, 3]
+    with pytest.raises(ValueError, match=r"give record\(..., around="):
+        gl.optax.record(rec, weights=True)
+    with pytest.raises(ValueError, match="needs params"):
+        tx.update(weights(), state)
+
+
+def test_the_noise_scale_of_micro_batches() -> None:
+    rec, w, parts = gl.Recorder(), weights(), [slice(start, start + 4) for start in range(0, 16, 4)]
+    tx = optax.chain(gl.optax.record(rec, scalars=["micro_norms"]), optax.sgd(0.01))
+    state, step, big, small = tx.init(w), step_of(tx), [], []
+    for k in range(STEPS):
+        each = [np.linalg.norm(norms(by_hand(w, k, rows))) for rows in parts]
+        big.append(np.square(norms(by_hand(w, k))).sum())
+        small.append(np.square(each).mean())
+        w, state = step(w, state, *batch(k), micro_norms=jnp.float32(each))
+    noise, signal = np.subtract(small, big).mean() * 4 / 3, (4 * np.mean(big) - np.mean(small)) / 3
+    found = gl.optax.absorb(rec, state).noise_scale(4)
+    assert found.value == pytest.approx(4 * noise / signal, rel=1e-3)
+
+
 @pytest.mark.exhaustive
 def test_masked() -> None:
     rec = gl.Recorder()
@@ -349,8 +387,8 @@ MESHES = [
 @pytest.mark.parametrize(("kind", "sharding", "ambient"), MESHES)
 def test_meshes(kind: str, sharding: str, ambient: bool) -> None:
     """Batches dealt out, gradients as sharded as in data parallelism and in ZeRO."""
-    own, rec = mesh(getattr(AxisType, kind)), gl.Recorder(histogram_every=2)
-    tx = gl.optax.record(rec, around=optax.apply_if_finite(optax.sgd(0.1), 5))
+    own, rec = mesh(getattr(AxisType, kind)), gl.Recorder(sample_every=2)
+    tx = gl.optax.record(rec, around=optax.apply_if_finite(optax.sgd(0.1), 5), weights=True)
     shardings = {name: NamedSharding(own, PartitionSpec(*spec)) for name, spec in SHARDINGS[sharding].items()}
     place = jax.sharding.reshard if kind == "Explicit" else jax.lax.with_sharding_constraint
 
@@ -359,7 +397,7 @@ def test_meshes(kind: str, sharding: str, ambient: bool) -> None:
         grads = {name: place(g, shardings[name]) for name, g in gradients_of(w, x, y).items()}
         if kind == "Explicit":
             assert all(jax.typeof(g).sharding.spec == shardings[name].spec for name, g in grads.items())
-        updates, state = tx.update(grads, state)
+        updates, state = tx.update(grads, state, w)
         return w, updates, state
 
     def run() -> tuple[Any, list[list[float]]]:
@@ -380,6 +418,7 @@ def test_meshes(kind: str, sharding: str, ambient: bool) -> None:
     got = gl.optax.absorb(rec, state)
     assert_rows(got, expected)
     assert got["histogram"].sum() == 2 * (8 + 64 + 128)  # of steps 0 and 2
+    np.testing.assert_allclose(got.updates().update, 0.1 * np.array(expected)[[0, 2]], 1e-5)
 
 
 @pytest.mark.sampled(2)

@@ -195,5 +195,7 @@ def test_a_traced_state_is_as_large_as_the_docstring_says(tensors: int, options:
     counts = 256 * t * -(-b // rec.histogram_every)
     said = 4 * (b + 1) * (4 * t + 2 * e + 2 * s + 8) + counts + 2068 * (2 * t + 3) + 4 * rec.ring * (s + 5) + 16
     assert sum(x.nbytes for x in state.values()) == said
+    moved = rec.init(shapes, weights=shapes, loss=0.0)
+    assert sum(x.nbytes for x in moved.values()) == said + 3072 * t + 1036
     if tensors == 300:
         assert said < (4e6 if options else 12e6)

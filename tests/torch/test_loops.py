@@ -27,6 +27,10 @@ backward:
 | attached twice                          | one row for each step, and a warning                                |
 | two recorders                           | each as if alone                                                    |
 | closed                                  | none, and no hook is left                                           |
+
+With `weights=True` the norms of the weights before each step and of what it adds to them, and with `noise_scale=True`
+those of the micro-batches' gradients, of replicas too (test_replicas.py), are compared with weights and gradients by
+hand as well.
 """
 
 from __future__ import annotations
@@ -138,6 +142,65 @@ def test_micro_batches() -> None:
             clip(net)
             optimizer.step()
     assert_rows(recording.recorder, expected)
+
+
+@pytest.mark.parametrize("kind", ["AdamW", "fused", "LBFGS"])
+def test_weights_and_updates(kind: str) -> None:
+    """Of steps that a scaler skips, or that move nothing, there are none."""
+    net, before, moved = model(), [], []
+    kwargs: dict[str, Any] = {"fused": True} if kind == "fused" else {}
+    optimizer = getattr(torch.optim, "LBFGS" if kind == "LBFGS" else "AdamW")(net.parameters(), 1e-2, **kwargs)
+    scaler = torch.amp.GradScaler("cpu", enabled=kind != "LBFGS")
+    with gl.torch.record(gl.Recorder(sample_every=1), net, optimizer, weights=True, every=3) as recording:
+        for step in range(STEPS):
+            own = [p.detach().double().numpy().copy() for p in net.parameters()]
+
+            def closure(step: int = step) -> Any:
+                optimizer.zero_grad()
+                loss = loss_of(net, step) * (np.inf if step == 1 and kind != "LBFGS" else 1)
+                scaler.scale(loss).backward()
+                return loss
+
+            if kind == "LBFGS":
+                optimizer.step(closure)
+            else:
+                closure()
+                scaler.step(optimizer)
+                scaler.update()
+            before.append(norms(own))
+            moved.append(norms([p.detach().double().numpy() - x for p, x in zip(net.parameters(), own, strict=True)]))
+    found = recording.recorder.updates()
+    taken = [k for k in range(STEPS) if kind == "LBFGS" or k != 1]
+    assert found.step.tolist() == taken
+    np.testing.assert_allclose(found.weight, np.array(before)[taken], 1e-5)
+    np.testing.assert_allclose(found.update, np.array(moved)[taken], 1e-4)
+    np.testing.assert_allclose(found.gradient, recording.recorder["norm"][taken], 1e-6)
+    assert recording.groups == {"0": NAMES}
+
+
+@pytest.mark.parametrize("divided", [True, False])
+def test_the_noise_scale_of_micro_batches(divided: bool) -> None:
+    """Whether losses are divided by their number, or scaled, says nothing of the noise."""
+    net, parts = model(), [slice(0, 2), slice(2, 4), slice(4, 6), slice(6, 8)]
+    big, small = [], []
+    optimizer = torch.optim.SGD(net.parameters(), 1e-2)
+    scaler = torch.amp.GradScaler("cpu")
+    loss_of(net, 9).backward()  # of no step: begun anew below
+    with gl.torch.record(gl.Recorder(), net, optimizer, noise_scale=True, scalars=()) as recording:
+        for step in range(STEPS):
+            loss_of(net, step).backward()  # a batch that the loop drops
+            optimizer.zero_grad()
+            for rows in parts:
+                scaler.scale(loss_of(net, step, rows) / (len(parts) if divided else 1)).backward()
+            small.append(np.mean([np.square(norms(gradients(net, step, rows))).sum() for rows in parts]))
+            big.append(np.square(norms(gradients(net, step))).sum())
+            scaler.step(optimizer)
+            scaler.update()
+    n, found = len(parts), recording.recorder.noise_scale()
+    noise, signal = np.mean(np.subtract(small, big)) * n / (n - 1), np.mean(n * np.array(big) - small) / (n - 1)
+    assert found.steps == STEPS and found.value == pytest.approx(noise / signal, rel=1e-3)
+    with pytest.raises(ValueError, match="before a clip"):
+        gl.torch.record(gl.Recorder(), net, optimizer, noise_scale=True, before_clip=False)
 
 
 def test_bfloat16_autocast() -> None:

@@ -7,6 +7,7 @@ the gradient of all rows.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -41,11 +42,12 @@ def recorded(
     """
     optimizer = torch.optim.SGD(net.parameters(), 0.1)
     whole = torch.optim.SGD(plain.parameters(), 0.1)
-    expected, entries, counts = [], [], []
+    expected, entries, counts, weights, squares = [], [], [], [_weights(plain)], []
     scaler = torch.amp.GradScaler("cpu", enabled=scaled)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        with gl.torch.record(gl.Recorder(histogram_every=1), net, optimizer, **kwargs) as recording:
+        kwargs = {"weights": True, **kwargs}
+        with gl.torch.record(gl.Recorder(sample_every=1), net, optimizer, **kwargs) as recording:
             for step in range(STEPS):
                 net.zero_grad()
                 if scaled:
@@ -54,6 +56,7 @@ def recorded(
                     (loop or _backward)(net, step, rank, recording)
                 by_hand = gradients(plain, step)
                 expected.append(norms(by_hand))
+                squares.append([_square(plain, step, size) for size in (ROWS, HALF, HALF // 2)])
                 entries.append(np.concatenate([g.reshape(-1) for g in by_hand]))
                 counts.append([g.size for g in by_hand])
                 scaler.unscale_(optimizer)
@@ -64,8 +67,17 @@ def recorded(
                 loss_of(plain, step).backward()
                 torch.nn.utils.clip_grad_norm_(plain.parameters(), CLIP)
                 whole.step()
+                weights.append(_weights(plain))
     rec = recording.recorder
+    updates = rec.updates()
     return {
+        "moved": [updates.weight, updates.update],
+        "moves": [
+            [norms(w) for w in weights[:-1]],
+            [norms([a - b for a, b in zip(*pair, strict=True)]) for pair in itertools.pairwise(weights)],
+        ],
+        "noises": [_noise_scale(np.array(squares)[:, [0, k]], 2**k) for k in (1, 2)],
+        "noise": rec.noise_scale().value if kwargs.get("noise_scale") else None,
         "names": rec.names,
         "expected": expected,
         "entries": entries,
@@ -77,6 +89,22 @@ def recorded(
         "counted": rec["histogram"].sum(-1),
         "warned": [str(w.message) for w in caught if issubclass(w.category, gl.errors.RecordingWarning)],
     }
+
+
+def _weights(net: Any) -> list[np.ndarray]:
+    return [p.detach().double().numpy().copy() for p in net.parameters()]
+
+
+def _square(net: Any, step: int, size: int) -> float:
+    """Mean squared norm of the gradients of batches of so many rows."""
+    parts = [slice(start, start + size) for start in range(0, ROWS, size)]
+    return float(np.mean([np.square(norms(gradients(net, step, rows))).sum() for rows in parts]))
+
+
+def _noise_scale(squares: np.ndarray, n: int) -> float:
+    """From (steps, 2) squares of gradients of the whole batch and of one of n parts."""
+    big, small = squares.mean(axis=0)
+    return float((small - big) * n / (n * big - small))
 
 
 def _backward(net: Any, step: int, rank: int, recording: Any) -> None:
@@ -114,12 +142,12 @@ def ddp_loops(rank: int) -> dict[str, Result]:
     inner = model()
     torch._dynamo.config.suppress_errors = False
     found = {
-        "plain": of(Ddp(model())),
-        "a GradScaler": of(Ddp(model()), scaled=True),
-        "micro-batches": of(Ddp(model()), _micro_batches),
+        "plain": of(Ddp(model()), noise_scale=True),
+        "a GradScaler": of(Ddp(model()), scaled=True, noise_scale=True),
+        "micro-batches": of(Ddp(model()), _micro_batches, noise_scale=True),
         "static graph": of(Ddp(model(), static_graph=True)),
         "gradients as views": of(Ddp(model(), gradient_as_bucket_view=True, bucket_cap_mb=1e-5)),
-        "compiled": of(torch.compile(Ddp(model()), backend="aot_eager")),
+        "compiled": of(torch.compile(Ddp(model()), backend="aot_eager"), noise_scale=True),
         "a compiled model inside": of(Ddp(torch.compile(model(), backend="aot_eager"))),
         "averaged by hand": of(model(), _averaged_by_hand),
         "averaged by hand, untold": of(model(), _averaged_untold),
@@ -158,6 +186,13 @@ def test_ddp(ddp: list[dict[str, Result]], loop: str) -> None:
         result = of_rank[loop]
         np.testing.assert_allclose(result["norm"], result["expected"], 1e-5)
         assert not result.get("warned") and result.get("names", NAMES) == NAMES
+
+
+@pytest.mark.parametrize("loop", ["plain", "a GradScaler", "micro-batches", "compiled"])
+def test_noise_and_updates_of_ddp(ddp: list[dict[str, Result]], loop: str) -> None:
+    for of_rank in ddp:
+        np.testing.assert_allclose(of_rank[loop]["moved"], of_rank[loop]["moves"], 1e-3)
+        assert of_rank[loop]["noise"] == pytest.approx(of_rank[loop]["noises"][loop == "micro-batches"], rel=1e-3)
 
 
 def test_averages_by_hand_are_warned_of(ddp: list[dict[str, Result]]) -> None:
@@ -225,6 +260,7 @@ def test_fsdp2(fsdp: list[dict[str, Any]], loop: str) -> None:
         np.testing.assert_allclose(result["entry"], result["entries"], 1e-4, 1e-6)  # all are followed, in order
         np.testing.assert_array_equal(result["counted"], result["counts"])
         assert not result["nonfinite"].any()
+        np.testing.assert_allclose(result["moved"], result["moves"], 1e-3)
     for column in ("norm", "largest", "entry"):
         np.testing.assert_array_equal(fsdp[0][loop][column], fsdp[1][loop][column])
 
