@@ -52,7 +52,7 @@ class Room(NamedTuple):
 
     def to_grow(self) -> Room:
         """More than is needed now, so that it is enough for a while."""
-        steps = max(30, self.steps + self.steps // 2)
+        steps = max(100, 2 * self.steps)
         return Room(steps, self.stride, tuple((low / 3, high * 3) for low, high in self.ranges))
 
 
@@ -100,7 +100,9 @@ class FollowingLab(Lab):
     def take(self, rec: Recorder, growing: bool) -> None:
         """Show the run as it is in `rec`; `growing`: there is more to come."""
         with drawing:
-            wider, live = self._take(rec), self.live
+            if (live := self._live) is None:
+                return
+            wider = self._take(rec)
             presets = [Preset(label, dict(values)) for label, values in self.presets.items()]
             if growing and self._room is not None and self._room.holds(self.needs()):
                 live.renew(wider, presets)

@@ -14,7 +14,7 @@ from .cells import cells, layout_is_shared
 from .controls import Button, Control, Drag, Preset, checked
 from .description import Description, figure_html
 from .inbox import Inbox, Stage
-from .scheduling import attention, drawing, shell
+from .scheduling import attention, drawing, hear_at_any_time, shell
 from .sliders import Slider
 from .state import FigureState
 
@@ -104,6 +104,7 @@ class LiveFigure(anywidget.AnyWidget):
         super().__init__()
         if traits:  # asked for none, `observe` takes all there are
             self.observe(self._trait_moved, names=list(traits))
+        hear_at_any_time(self.comm)
         self.on_msg(lambda _widget, content, _buffers: self._inbox.receive(content))
 
     @property
@@ -184,6 +185,7 @@ class LiveFigure(anywidget.AnyWidget):
         """Let pages show it; a figure that is made is open, and one that is shown again opens by itself."""
         self.layout.open()
         super().open()
+        hear_at_any_time(self.comm)
 
     def close(self) -> None:
         """Take it out of every page and out of ipywidgets' list of all widgets, so that it can be freed."""

@@ -67,6 +67,16 @@ class Attention:
 attention = Attention()
 
 
+def hear_at_any_time(comm: Any) -> None:
+    """Let pages reach this comm while a cell runs, where they speak to a kernel's subshells, as JupyterLab's do.
+
+    ipykernel 7.4 hands what they say to the loop from which the comm spoke last, and that of a cell is busy. Here
+    whoever hears it first acts on it, in any thread.
+    """
+    if hasattr(comm, "_reply_subshell_for"):
+        comm._reply_subshell_for = lambda _, asked: asked
+
+
 def shell() -> Any:
     """The IPython shell of this process, if it has one."""
     ipython = sys.modules.get("IPython")

@@ -11,7 +11,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
 from gradlab.live import Description, LiveFigure, Slider, scheduling
-from gradlab.live.scheduling import Attention, drawing
+from gradlab.live.scheduling import Attention, drawing, hear_at_any_time
 
 
 def test_while_a_cell_runs_nothing_is_done_ahead() -> None:
@@ -83,3 +83,12 @@ def test_two_figures_never_draw_at_once() -> None:
     for thread in threads:
         thread.join()
     assert len(most) == 2 * 10 and max(most) == 1
+
+
+def test_pages_reach_a_comm_while_a_cell_runs() -> None:
+    comm = SimpleNamespace(_reply_subshell_for=lambda data, asked: "the loop of the cell")
+    hear_at_any_time(comm)
+    assert comm._reply_subshell_for({}, "a subshell") == "a subshell"
+    for other in (None, SimpleNamespace()):  # closed, or of a kernel that does not choose
+        hear_at_any_time(other)
+        assert not hasattr(other, "_reply_subshell_for")

@@ -2,6 +2,8 @@
 
 import copy
 import pickle
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ import numpy as np
 import pytest
 
 import gradlab as gl
+from gradlab.record import merge
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, jnp.bfloat16])
@@ -141,3 +144,25 @@ def test_a_run_that_was_not_absorbed_is_not_saved_as_an_empty_file(tmp_path: Pat
     with pytest.raises(ValueError, match=r"nothing is recorded yet.*absorb"):
         rec.save(tmp_path / "run.npz")
     assert not (tmp_path / "run.npz").exists()
+
+
+def test_whoever_reads_while_another_thread_records_loses_no_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    rec, steps, put = gl.Recorder(64), 60, merge.put
+    rec.record([np.ones(2)], loss=0)
+
+    def slow(*args: Any) -> None:
+        time.sleep(0.001)  # and the other thread goes on
+        put(*args)
+
+    def train() -> None:
+        for k in range(1, steps):
+            rec.record([np.ones(2)], loss=k)
+            time.sleep(0)
+
+    monkeypatch.setattr(merge, "put", slow)
+    training = threading.Thread(target=train)
+    training.start()
+    while training.is_alive():
+        now = rec.snapshot()
+        assert now.every_step("loss").tolist() == list(range(now.seen))
+    assert rec.every_step("loss").tolist() == list(range(steps))
