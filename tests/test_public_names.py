@@ -41,6 +41,7 @@ TESTED_ELSEWHERE = {
     "figures/update_ratios": "report/test_updates.py",
     "figures/report": "report/test_report.py: every picture of awkward recordings",
     "figures/compare_still": "report/test_compared.py: the page on several runs",
+    "record/watched": "record/test_appending.py and record/stream/",
     "record/sampling": "record/test_updates.py: weights in every step, in some, and none",
     "record/eager": "record/test_traced.py: eager, traced and in batches, the same columns",
     "record/devices": "optax/test_loops.py: pmap, shard_map, and meshes",

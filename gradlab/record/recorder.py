@@ -16,7 +16,6 @@ from .._base.errors import InvalidArgumentError
 from .._base.tree import named_leaves
 from .._files.archive import MAX_BYTES
 from . import budget, each, file, merge, noise, traced
-from .appending import Appended
 from .buckets import COLUMNS, LOCK
 from .eager import Part, Waiting
 from .layout import Layout
@@ -25,13 +24,13 @@ from .measure import flat, histogram
 from .merge import Columns, from_steps
 from .recording import Recording
 from .sampling import Sampling
-from .stream.stream import Stream
+from .watched import Watched
 
 if TYPE_CHECKING:
     import jax
 
 
-class Recorder(Sampling, Recording):
+class Recorder(Sampling, Watched, Recording):
     """Norm, largest entry, non-finite count and some single entries of every gradient of a run of any length.
 
         norm[t, k] = |g_k| at step t,  histogram[t, k, b] = number of entries with floor(log2|g|) = b - 32
@@ -207,11 +206,6 @@ class Recorder(Sampling, Recording):
             elif waiting.full:
                 self._settle()
         self._tell()
-
-    def _tell(self) -> None:
-        """There are more steps."""
-        if self._told:
-            self._told.tell(self)
 
     def _settle(self, counts: np.ndarray | None = None) -> None:
         if self._waiting:
@@ -413,85 +407,6 @@ class Recorder(Sampling, Recording):
                 f"this step has {names} of sizes {layout.sizes} and {scalars}. Give init and the first step all of them"
             )
         return own
-
-    def append_to(self, path: str | PathLike[str], *, seconds: float = 10.0, sync: bool = False) -> Appended:
-        """Write steps to a file while they are recorded; `load` and `gradlab report` read it at any time.
-
-        Whatever ends the process, all but the last piece is in the file, and a damaged one is refused as every other.
-        To go on after that: `rec = Recorder.load(path)`, or a checkpoint's recorder, and `rec.append_to(path)` again.
-
-        Args:
-            path: of the file, "run.rec" say; one that holds the first steps of this recorder goes on.
-            seconds: between two pieces at least. All pieces together take at most 1 % of the time, so they are rarer
-                where one takes long. 0 for one after each step, whatever it takes.
-            sync: whether a piece is on the disk when the next step begins (fsync), and so outlives the machine, too.
-
-        Returns: what writes, until its `close()`; a context manager, with `flush()`. Of a traced run it goes on with
-            what `absorb` returns: call that now and then.
-
-        Raises:
-            ValueError: the file holds another run, or its name ends in .npz. OSError: it cannot be written.
-            DataLossError: something else is there. TimeoutError: another process writes to it.
-
-        Where a piece cannot be written, a `gl.errors.RecordingWarning` says so once, and the next one has its steps.
-
-        Not in TensorFlow.
-
-        >>> import tempfile, os
-        >>> rec = Recorder()
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = os.path.join(folder, "run.rec")
-        ...     with rec.append_to(path, seconds=0):
-        ...         for scale in (1.0, 2.0):
-        ...             rec.record([scale * np.array([3.0, 4.0])])
-        ...             print(Recorder.load(path).global_norm.tolist())
-        [5.0]
-        [5.0, 10.0]
-        """
-        return Appended(self, path, seconds, sync)
-
-    def stream(self, to: Any, *, seconds: float = 1.0, share: float = 0.05) -> Stream:
-        """Send each step, once and in order, to TensorBoard, Weights & Biases, MLflow, or a file of JSON lines.
-
-        Sent are the numbers that `every_step` has: global norm, largest norm of a tensor, largest entry, whether the
-        step was skipped, its loss scale where there is one, and scalars. In a client their names begin with gradlab/.
-
-        Args:
-            to: a path that ends in .jsonl, which `gl.record.read_json_lines` reads; "tensorboard:FOLDER"; a
-                SummaryWriter of torch.utils.tensorboard, tensorboardX or tensorboard; "wandb" or "mlflow" for the run
-                that has begun in this process, or a new one; such a run.
-            seconds: between two times at least, 0 for each step. share: of the time of the loop at most; 0.05 is 5 %.
-                Steps that queue up go on their way at `flush` or `close`.
-
-        Steps that a file, a folder, or a run has already are not sent again, so a run that goes on from a checkpoint
-        goes on there, under the same numbers; in a file, steps after the checkpoint give way to the new ones. Steps
-        that were recorded before go first, but for a SummaryWriter, which gets those from now on.
-
-        In Weights & Biases the charts are over gradlab/step, as its own step counts what everybody logs; log your own
-        numbers without step=. JSON has no NaN: the lines have "NaN", "Infinity" and "-Infinity".
-
-        Returns: the stream, until its `close()`; a context manager, with `flush()`. Of a traced run it goes on with
-            what `absorb` returns: call that now and then.
-
-        Raises:
-            ValueError: the file holds another run, or another text. TypeError: something else. ModuleNotFoundError: the
-            client is missing; it is in the extra tensorboard, wandb or mlflow.
-
-        A client that fails does not end the training: a `gl.errors.RecordingWarning` says so once, its steps are sent
-        later, and `close` says how many were not.
-
-        Not in TensorFlow.
-
-        >>> import tempfile, os
-        >>> rec = Recorder()
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     with rec.stream(path := os.path.join(folder, "run.jsonl")):
-        ...         rec.record([np.array([3.0, 4.0])], loss=0.1)
-        ...     with open(path) as file:
-        ...         print(file.read(), end="")
-        {"step": 0, "global_norm": 5.0, "leading_norm": 5.0, "largest": 4.0, "skipped": false, "loss": 0.1}
-        """
-        return Stream(self, to, seconds, share)
 
     @classmethod
     def load(cls, path: str | PathLike[str], *, max_bytes: int = MAX_BYTES) -> Recorder:
