@@ -1,0 +1,54 @@
+"""Keras 3's suites, read where Keras is installed. gradlab has two of its optimizers, and no layers or models."""
+
+from tests.originals.suites import Absent, Origin, Suite
+
+ORIGIN = Origin("keras", "3.15.1", "keras")
+FOLDER = "keras/src/optimizers"
+
+_MODELS = Absent("gl.keras.Sequential", "trains a Keras model; gradlab has none")
+_NO_ADAM = Absent("gl.keras.Adam", "Keras's Adam; gl.keras has Adagrad and SGD")
+_OTHERS = {
+    "Adam": "0",
+    "AdamW": "2",
+    "RMSprop": "4",
+    "Adadelta": "5",
+    "Adamax": "6",
+    "Lion": "7",
+    "Nadam": "8",
+    "Ftrl": "9",
+    "Adafactor": "10",
+}  # which case of those that go through all optimizers by name
+
+SUITES = (
+    Suite(ORIGIN, f"{FOLDER}/adagrad_test.py", "keras"),
+    Suite(ORIGIN, f"{FOLDER}/sgd_test.py", "keras"),
+    Suite(
+        ORIGIN,
+        f"{FOLDER}/optimizer_test.py",
+        "keras",
+        absent={
+            "OptimizerTest.test_ema_with_model_fit": _MODELS,
+            "OptimizerTest.test_tf_checkpointing": _MODELS,
+            "OptimizerTest.test_mixed_with_tf_variables": _NO_ADAM,
+            "OptimizerTest.test_iterations_counter": _NO_ADAM,
+            "OptimizerTest.test_optimizer_auto_naming": _NO_ADAM,
+            "OptimizerTest.test_set_weights": _NO_ADAM,
+            "OptimizerTest.test_setting_lr_to_callable_untracks_lr_var": _NO_ADAM,
+            "OptimizerTest.test_get_method": Absent("gl.keras.get", "an optimizer by its name, AdamW among them"),
+            "OptimizerTest.test_overwrite_with_gradient*": Absent(
+                "gl.Variable.overwrite_with_gradient", "Keras's mark of float8 scales on a variable"
+            ),
+            **{
+                f"OptimizerTest.test_{case}{number}": Absent(f"gl.keras.{name}", "gl.keras has Adagrad and SGD")
+                for case in ("gradient_accumulation_with_weigth_decay", "pickleable_optimizers")
+                for name, number in _OTHERS.items()
+            },
+        },
+    ),
+    Suite(
+        ORIGIN,
+        f"{FOLDER}/schedules/learning_rate_schedule_test.py",
+        "keras",
+        absent={"TestFitLRSchedulesFlow.test_fit_lr_correctness": _MODELS},
+    ),
+)

@@ -1,0 +1,124 @@
+"""Run one suite against gradlab and count: every case passed, failed, is not applicable or differs by design."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import inspect
+import io
+import sys
+import unittest
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import gradlab as gl
+from tests.originals.namespaces import StandIn, load
+from tests.originals.suites import Source, Suite, entry
+
+
+@dataclass
+class Row:
+    """What became of the cases of one file."""
+
+    suite: Suite
+    tag: str
+    digest: str
+    version: str = gl.__version__
+    cases: int = 0
+    passed: int = 0
+    absent: dict[str, str] = field(default_factory=dict)
+    differs: dict[str, str] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+    wrong: list[str] = field(default_factory=list)  # what the manifest says and is not so
+
+    @property
+    def adds_up(self) -> bool:
+        return self.cases == self.passed + len(self.failed) + len(self.absent) + len(self.differs)
+
+    @property
+    def is_good(self) -> bool:
+        return self.adds_up and not self.failed and not self.wrong
+
+
+def run(suite: Suite, source: Source) -> Row:
+    """Load the file, run each case by itself, and compare with what the manifest says of it."""
+    row = Row(suite, source.tag, source.digest)
+    stand_in: StandIn = importlib.import_module(f"tests.originals.stand_ins.{suite.stand_in}").STAND_IN
+    name = f"original_{suite.origin.name}_{source.digest}"
+    used: set[str] = set()
+    try:
+        for case in _cases(unittest.defaultTestLoader.loadTestsFromModule(load(source, stand_in, name))):
+            _count(row, case, source, stand_in, used)
+    finally:
+        sys.modules.pop(name, None)
+    stale = [p for p in (*suite.absent, *suite.differs) if p not in used]
+    row.wrong += [f"{pattern}: no case has this name" for pattern in stale]
+    row.wrong += [
+        f"{pattern}: called not applicable, but gradlab has {absent.name}"
+        for pattern, absent in suite.absent.items()
+        if _has(absent.name)
+    ]
+    return row
+
+
+def _count(row: Row, case: unittest.TestCase, source: Source, stand_in: StandIn, used: set[str]) -> None:
+    title = f"{type(case).__name__}.{case._testMethodName}"
+    row.cases += 1
+    if absent := entry(row.suite.absent, title):
+        used.update(p for p, x in row.suite.absent.items() if x is absent)
+        row.absent[title] = f"{absent.name}: {absent.reason}"
+        return
+    why = _failure(case, stand_in)
+    differs = entry(row.suite.differs, title)
+    used.update(p for p, x in row.suite.differs.items() if x is differs)
+    there = entry(row.suite.fails_there, title)
+    if why is None:
+        row.passed += 1
+        if differs:
+            row.wrong.append(f"{title}: said to differ by design, but it passes")
+    elif there and _failure(_theirs(case, source, stand_in), None):
+        row.absent[title] = there
+    elif differs:
+        row.differs[title] = differs.reason
+    else:
+        row.failed[title] = why
+
+
+def _theirs(case: unittest.TestCase, source: Source, stand_in: StandIn) -> unittest.TestCase:
+    """The same case, run with the original itself."""
+    suite = load(source, replace(stand_in, prefixes=()), f"{type(case).__module__}_itself")
+    theirs: unittest.TestCase = getattr(suite, type(case).__name__)(case._testMethodName)
+    return theirs
+
+
+def _failure(case: unittest.TestCase, stand_in: StandIn | None) -> str | None:
+    """None, or the traceback of a case that did not pass. A skipped case did not pass either: nothing was shown."""
+    result = unittest.TestResult()
+    around = stand_in.around() if stand_in and stand_in.around else contextlib.nullcontext()
+    with around, gl.variable_collection(), warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+        warnings.simplefilter("ignore")
+        case.run(result)
+    problems = [text for _, text in (*result.errors, *result.failures)]
+    problems += [f"skipped: {why}" for _, why in result.skipped]
+    return "\n".join(problems) or None
+
+
+def _cases(suite: Any) -> Iterator[unittest.TestCase]:
+    for part in suite:
+        if isinstance(part, unittest.TestSuite):
+            yield from _cases(part)
+        elif part._testMethodName != "test_session":  # a helper of TensorFlow's TestCase, which skips itself there
+            yield part
+
+
+def _has(name: str) -> bool:
+    """Whether gradlab has this public name: `gl.train.YogiOptimizer`, or an argument, `gl.clip_by_norm(axes)`."""
+    path, _, argument = name.removeprefix("gl.").partition("(")
+    thing: Any = gl
+    for part in path.split("."):
+        if not hasattr(thing, part):
+            return False
+        thing = getattr(thing, part)
+    return not argument or argument.rstrip(")") in inspect.signature(thing).parameters

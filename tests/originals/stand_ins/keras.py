@@ -1,0 +1,128 @@
+"""Keras 3: gradlab's optimizers with semantics="keras3" and its schedules; variables and ops are NumPy's."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+import gradlab as gl
+from tests.originals.namespaces import Namespace, StandIn
+from tests.originals.stand_ins.comparing import Comparing
+
+FLOATX = np.float32
+
+
+class Variable(gl.Variable):
+    """A variable whose floats are float32 if nobody says otherwise, and whose name has no ":0"."""
+
+    def __init__(self, initializer: Any, shape: Any = None, dtype: Any = None, name: Any = None, **keywords: Any) -> None:
+        value = np.full(shape, {"ones": 1, "zeros": 0}[initializer]) if isinstance(initializer, str) else initializer
+        array = np.asarray(value)
+        if dtype is None and array.dtype.kind in "fi":
+            dtype = FLOATX
+        super().__init__(array, keywords.pop("trainable", True), name, dtype)
+
+
+class TestCase(Comparing):
+    """`keras.src.testing.TestCase`."""
+
+    def assertAlmostEqual(self, x1: Any, x2: Any, decimal: int = 3, **_: Any) -> None:
+        np.testing.assert_almost_equal(np.asarray(x1), np.asarray(x2), decimal=decimal)
+
+    def run_class_serialization_test(self, instance: Any, custom_objects: Any = None) -> Any:
+        """The config is JSON, and makes an object with the same config; so does serialize, for optimizers."""
+        config = json.loads(json.dumps(instance.get_config()))
+        revived = type(instance).from_config(instance.get_config())
+        self.assertEqual(config, json.loads(json.dumps(revived.get_config())))
+        self.assertEqual(set(dir(instance)), set(dir(revived)))
+        module = gl.schedules if isinstance(instance, gl.schedules.LearningRateSchedule) else gl.keras
+        self.assertEqual(module.deserialize(module.serialize(instance)).get_config(), instance.get_config())
+        copy.deepcopy(instance)
+        return revived
+
+
+def _version(cls: Any) -> Any:
+    """The class whose instances are those of Keras 3."""
+
+    class Meta(type):
+        def __instancecheck__(self, x: Any) -> bool:
+            return isinstance(x, cls)
+
+    class Keras3(metaclass=Meta):
+        def __new__(cls_, *arguments: Any, **keywords: Any) -> Any:
+            return cls(*arguments, semantics="keras3", **keywords)
+
+        from_config = staticmethod(lambda config: cls.from_config(config, semantics="keras3"))
+
+    return Keras3
+
+
+@contextlib.contextmanager
+def _private_names() -> Iterator[None]:
+    """Keras's tests call this one of its optimizers' own."""
+    gl.keras.Optimizer._clip_gradients = _clipped  # type: ignore[attr-defined]
+    try:
+        yield
+    finally:
+        del gl.keras.Optimizer._clip_gradients  # type: ignore[attr-defined]
+
+
+def _clipped(optimizer: Any, grads: Any) -> list[Any]:
+    """What the optimizer's step does to gradients before its rule."""
+    from gradlab.keras.clips import clipped
+
+    pairs = [(np.asarray(g), gl.Variable(np.zeros_like(g))) for g in grads]
+    return [g for g, _ in clipped(pairs, optimizer._limits, optimizer._version)]
+
+
+def get(identifier: Any) -> Any:
+    """`keras.optimizers.get` for the two that gradlab has."""
+    if identifier is None or not isinstance(identifier, str | dict):
+        return identifier
+    config = {"class_name": identifier, "config": {}} if isinstance(identifier, str) else dict(identifier)
+    names = {"adagrad": "Adagrad", "sgd": "SGD"}
+    config["class_name"] = names.get(config["class_name"].lower(), config["class_name"])
+    return gl.keras.deserialize(config, semantics="keras3")
+
+
+def _array(x: Any, dtype: Any = None) -> Any:
+    array = np.asarray(x, dtype)
+    return array.astype(FLOATX) if dtype is None and array.dtype == np.float64 else array
+
+
+class NonNeg:
+    """`keras.constraints.NonNeg`."""
+
+    def __call__(self, w: Any) -> Any:
+        return w * (w >= 0)
+
+
+NAMES = {
+    "Adagrad": _version(gl.keras.Adagrad),
+    "NonNeg": NonNeg,
+    "SGD": _version(gl.keras.SGD),
+    "SUPPORTS_SPARSE_TENSORS": True,
+    "TestCase": TestCase,
+    "Variable": Variable,
+    "arange": lambda *a: _array(np.arange(*a)),
+    "array": _array,
+    "backend": lambda: "numpy",
+    "convert_to_tensor": _array,
+    "full": lambda shape, x: _array(np.full(shape, x)),
+    "get": get,
+    "ones": lambda shape: np.ones(shape, FLOATX),
+    "serialize": gl.keras.serialize,
+    "deserialize": lambda config: gl.keras.deserialize(config, semantics="keras3"),
+    "zeros": lambda shape: np.zeros(shape, FLOATX),
+    "cast": lambda x, dtype: np.asarray(x, dtype),
+    **{name: getattr(gl.schedules, name) for name in gl.schedules.__all__ if name[0].isupper()},
+}
+MODULES = frozenset(
+    "adagrad backend constraints layers models ops optimizers schedules sgd testing".split()
+)
+STAND_IN = StandIn(("keras",), Namespace("Keras 3", NAMES, frozenset(["numpy", "schedules"])), MODULES, around=_private_names)

@@ -1,0 +1,89 @@
+"""Which files of the originals are run, where they are found, and what is known not to apply to them.
+
+Nothing of theirs is kept here. What a registry's package holds is read where it is installed; everything else from a
+folder of sources, laid out as `ORIGIN-TAG/path/in/its/repository`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import importlib.util
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TypeVar
+
+Entry = TypeVar("Entry")
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Whose tests: `package` where an installed distribution holds them, None where only a folder of sources does."""
+
+    name: str
+    tag: str  # the release that the manifest describes
+    package: str | None = None
+
+    @property
+    def folder(self) -> str:
+        return f"{self.name}-{self.tag}"
+
+
+@dataclass(frozen=True)
+class Absent:
+    """A case about something that gradlab does not have: the public name it would have, and one line of reason."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Differs:
+    """A case that fails because gradlab differs on purpose: why, and the test of ours that holds the difference."""
+
+    reason: str
+    held_by: str
+
+
+@dataclass(frozen=True)
+class Suite:
+    """One file, the stand-in that runs it, and by pattern of `Class.case` what is different about a case."""
+
+    origin: Origin
+    path: str
+    stand_in: str
+    absent: Mapping[str, Absent] = field(default_factory=dict)
+    differs: Mapping[str, Differs] = field(default_factory=dict)
+    fails_there: Mapping[str, str] = field(default_factory=dict)  # with the original itself, on some machines
+
+
+@dataclass(frozen=True)
+class Source:
+    """The text of a suite as it was found: which release, and its hash."""
+
+    text: str
+    file: Path
+    tag: str
+
+    @property
+    def digest(self) -> str:
+        return hashlib.sha256(self.text.encode()).hexdigest()[:12]
+
+
+def found(suite: Suite, sources: Path | None) -> Source | None:
+    """The suite's file from the folder of sources, else from the installed package, else None."""
+    if sources is not None and (file := sources / suite.origin.folder / suite.path).is_file():
+        return Source(file.read_text("utf-8"), file, suite.origin.tag)
+    package = suite.origin.package
+    spec = importlib.util.find_spec(package) if package else None
+    if package is None or spec is None or not spec.submodule_search_locations:
+        return None
+    file = Path(next(iter(spec.submodule_search_locations))).parent / suite.path
+    return Source(file.read_text("utf-8"), file, importlib.metadata.version(package)) if file.is_file() else None
+
+
+def entry(entries: Mapping[str, Entry], case: str) -> Entry | None:
+    """What the manifest says about a case, by the first pattern that fits."""
+    return next((what for pattern, what in entries.items() if fnmatchcase(case, pattern)), None)
