@@ -42,9 +42,9 @@ def rows(values: Any, indices: Any) -> gl.IndexedSlices:
 
 
 APPLY: dict[str, tuple[Any, type[Exception], str]] = {
-    "an empty list": (lambda s: s.apply(), ValueError, "no variables provided: grads_and_vars is empty"),
+    "an empty list": (lambda s: s.apply(), ValueError, "No variables provided: grads_and_vars is empty"),
     "None for a list": (lambda s: s.opt.apply_gradients(None), TypeError, "not iterable"),
-    "all None": (lambda s: s.apply((None, s.v), (None, s.w)), ValueError, r"no gradients .*\['v:0', 'w:0'\]"),
+    "all None": (lambda s: s.apply((None, s.v), (None, s.w)), ValueError, r"No gradients .*\['v:0', 'w:0'\]"),
     "not pairs": (lambda s: s.apply(ONES, ONES), TypeError, r"\(gradient, variable\) pairs, got ndarray"),
     "a triple": (lambda s: s.apply((ONES, s.v, 1)), TypeError, "pairs, got tuple"),
     "an array for a variable": (lambda s: s.apply((ONES, ONES)), NotAVariableError, "a gradlab Variable, got ndarray"),

@@ -25,10 +25,10 @@ def checked_pairs(grads_and_vars: Any) -> list[tuple[Gradient, Variable]]:
     """The pairs that have a gradient, each checked against its variable before anything is changed."""
     pairs = read_pairs(grads_and_vars)
     if not pairs:
-        raise ValueError("no variables provided: grads_and_vars is empty")
+        raise ValueError("No variables provided: grads_and_vars is empty")
     checked = [(checked_gradient(g, v), v) for g, v in pairs if g is not None]
     if not checked:
-        raise ValueError(f"no gradients provided for any variable: {[v.name for _, v in pairs]}")
+        raise ValueError(f"No gradients provided for any variable: {[v.name for _, v in pairs]}")
     return checked
 
 

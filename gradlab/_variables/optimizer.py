@@ -121,12 +121,12 @@ class Optimizer(Stateful):
             pairs = touched_variables(loss, grad_loss)
             if not pairs:
                 raise ValueError(
-                    "no variables: the loss reads no trainable variable; pass var_list or read variables in it"
+                    "No variables: the loss reads no trainable variable; pass var_list or read variables in it"
                 )
             return pairs
         variables = trainable_variables() if var_list is None else check_variables(listed(var_list), "var_list")
         if not variables:
-            raise ValueError("no variables to optimize: var_list is empty")
+            raise ValueError("No variables to optimize: var_list is empty")
         if not any(is_inexact(v.dtype) for v in variables):
             v = variables[0]
             raise DTypeError(f"{v.name} is {v.dtype}; only floating-point variables have gradients")

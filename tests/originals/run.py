@@ -70,7 +70,10 @@ def _count(row: Row, case: unittest.TestCase, source: Source, stand_in: StandIn,
         used.update(p for p, x in row.suite.absent.items() if x is absent)
         row.absent[title] = f"{absent.name}: {absent.reason}"
         return
-    why = _failure(case, stand_in)
+    why, skipped = _failure(case, stand_in)
+    if skipped:
+        row.absent[title] = f"skips itself: {skipped}"
+        return
     differs = entry(row.suite.differs, title)
     used.update(p for p, x in row.suite.differs.items() if x is differs)
     there = entry(row.suite.fails_there, title)
@@ -78,7 +81,7 @@ def _count(row: Row, case: unittest.TestCase, source: Source, stand_in: StandIn,
         row.passed += 1
         if differs:
             row.wrong.append(f"{title}: said to differ by design, but it passes")
-    elif there and _failure(_theirs(case, source, stand_in), None):
+    elif there and _failure(_theirs(case, source, stand_in), None)[0]:
         row.absent[title] = there
     elif differs:
         row.differs[title] = differs.reason
@@ -93,16 +96,15 @@ def _theirs(case: unittest.TestCase, source: Source, stand_in: StandIn) -> unitt
     return theirs
 
 
-def _failure(case: unittest.TestCase, stand_in: StandIn | None) -> str | None:
-    """None, or the traceback of a case that did not pass. A skipped case did not pass either: nothing was shown."""
+def _failure(case: unittest.TestCase, stand_in: StandIn | None) -> tuple[str | None, str | None]:
+    """The traceback of a case that failed, and the words of one that skips itself; None and None for one that passed."""
     result = unittest.TestResult()
     around = stand_in.around() if stand_in and stand_in.around else contextlib.nullcontext()
     with around, gl.variable_collection(), warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
         warnings.simplefilter("ignore")
         case.run(result)
     problems = [text for _, text in (*result.errors, *result.failures)]
-    problems += [f"skipped: {why}" for _, why in result.skipped]
-    return "\n".join(problems) or None
+    return "\n".join(problems) or None, "; ".join(why for _, why in result.skipped) or None
 
 
 def _cases(suite: Any) -> Iterator[unittest.TestCase]:

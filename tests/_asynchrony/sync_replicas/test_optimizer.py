@@ -299,7 +299,7 @@ class TestRefused:
         ("pairs", "error", "message"),
         [
             (lambda v, w: [], ValueError, "grads_and_vars is empty"),
-            (lambda v, w: [(None, v)], ValueError, "no gradients provided for any variable"),
+            (lambda v, w: [(None, v)], ValueError, "No gradients provided for any variable"),
             (
                 lambda v, w: [(object(), v)],
                 gl.errors.NotAGradientError,

@@ -1,0 +1,169 @@
+"""TensorFlow 1's optimizers: gradlab's, whose tensors are arrays and whose operations are nodes."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+import gradlab as gl
+from tests.originals.stand_ins import graph
+from tests.originals.stand_ins.graph import Slices, Tensor, is_node, raw, running
+from tests.originals.stand_ins.tf_variables import Variable
+
+
+class Bridge:
+    """Mixed into an optimizer of gradlab: what it is given becomes arrays, what it returns nodes or tensors."""
+
+    def __init__(self, *arguments: Any, **keywords: Any) -> None:
+        super().__init__(*map(_number, arguments), **{k: _number(x) for k, x in keywords.items()})
+
+    _minimizing = False  # gradlab's own minimize calls the other two, and is given arrays
+
+    def compute_gradients(self, loss: Any, var_list: Any = None, *arguments: Any, **keywords: Any) -> Any:
+        if self._minimizing:
+            return super().compute_gradients(loss, var_list, *arguments, **keywords)  # type: ignore[misc]
+        if graph.executing_eagerly():
+            loss = (lambda f=loss: raw(f())) if callable(loss) else loss
+            pairs = super().compute_gradients(loss, var_list, *arguments, **keywords)  # type: ignore[misc]
+            return [(graph.boxed(g), v) for g, v in pairs]
+        node = loss() if callable(loss) else loss
+        here = graph.default_graph()
+
+        def compute() -> Any:
+            with here.as_default():
+                return super(Bridge, self).compute_gradients(_loss(node), var_list, *arguments, **keywords)  # type: ignore[misc]
+
+        with running(building=True):
+            sample = compute()
+        whole = Tensor(compute, "gradients")
+        return [(_part(whole, i, g), v) for i, (g, v) in enumerate(sample)]
+
+    def apply_gradients(self, grads_and_vars: Any, global_step: Any = None, name: Any = None) -> Any:
+        if self._minimizing:
+            return super().apply_gradients(grads_and_vars, global_step, name)  # type: ignore[misc]
+        pairs = [tuple(pair) if isinstance(pair, tuple | list) else pair for pair in grads_and_vars]
+        if graph.executing_eagerly():
+            super().apply_gradients([(raw(g), v) for g, v in pairs], global_step, name)  # type: ignore[misc]
+            return None
+        here = graph.default_graph()
+
+        def described(value: Any = lambda g, _: raw(g)) -> Any:
+            given = [(value(g, v), v) for g, v in pairs]
+            return super(Bridge, self).apply_gradients(given, global_step, name)  # type: ignore[misc]
+
+        changes = is_node([g for g, _ in pairs])
+        with running(building=True), here.as_default():
+            first = described(_sample)
+
+        def update() -> None:
+            operation = first
+            if changes or graph.has_feeds():
+                with here.as_default():
+                    operation = described()
+            operation.run()
+
+        return _in_train_ops(Tensor(update, first.name))
+
+    def minimize(self, loss: Any, global_step: Any = None, var_list: Any = None, *arguments: Any, **keywords: Any) -> Any:
+        if graph.executing_eagerly():
+            given = (lambda: raw(loss())) if callable(loss) else loss
+            with self._calling():
+                super().minimize(given, global_step, var_list, *arguments, **keywords)  # type: ignore[misc]
+            return None
+        node = loss() if callable(loss) else loss
+        with running(building=True), self._calling():
+            operation = super().minimize(_loss(node), global_step, var_list, *arguments, **keywords)  # type: ignore[misc]
+        return _in_train_ops(Tensor(operation.run, operation.name))
+
+    @contextlib.contextmanager
+    def _calling(self) -> Iterator[None]:
+        self._minimizing = True
+        try:
+            yield
+        finally:
+            del self._minimizing
+
+    def _get_beta_accumulators(self) -> Any:
+        """Adam's tests read its powers of beta by this name."""
+        return tuple(v for v in self.variables() if v.name.startswith(("beta1_power", "beta2_power")))
+
+    @property
+    def _slots(self) -> Any:
+        """Ftrl's test reads all slots by this name."""
+        found: dict[str, dict[Any, Any]] = {}
+        for v in gl.trainable_variables():
+            for name in self.get_slot_names():  # type: ignore[attr-defined]
+                found.setdefault(name, {})[v] = self.get_slot(v, name)
+        return found
+
+    def get_slot(self, var: Any, name: str) -> Any:
+        return Variable.adopt(super().get_slot(var, name))  # type: ignore[misc]
+
+    def variables(self) -> Any:
+        return [Variable.adopt(v) for v in super().variables()]  # type: ignore[misc]
+
+
+def _number(x: Any) -> Any:
+    """A hyperparameter: what a node is worth is asked anew at every step."""
+    if isinstance(x, Tensor) and not x.is_known:
+        return lambda: raw(x)
+    if callable(x) and not isinstance(x, type | gl.Variable) and not hasattr(x, "apply_gradients"):
+        return lambda: raw(x())
+    return raw(x) if isinstance(x, Tensor) else x
+
+
+def _loss(node: Any) -> Any:
+    """The loss as a function: all it reads is computed again, with what this run was fed."""
+
+    def loss() -> Any:
+        with running():
+            return raw(node)
+
+    return loss
+
+
+def _sample(g: Any, v: Any) -> Any:
+    """A gradient to describe the update with; zeros where a placeholder may be of any shape."""
+    try:
+        return raw(g)
+    except graph.UnknownShapeError:
+        shape = tuple(np.shape(raw(v)))
+        zeros = np.zeros(shape, v.dtype)
+        return gl.IndexedSlices(zeros[:0], np.zeros(0, np.int32), shape) if isinstance(g, Slices) else zeros
+
+
+def _part(whole: Tensor, i: int, sample: Any) -> Any:
+    """One gradient of those that are computed together, in the form that it has."""
+    if sample is None:
+        return None
+    if not isinstance(sample, gl.IndexedSlices):
+        return Tensor(lambda: raw(whole)[i][0], "gradient")
+    values = Tensor(lambda: raw(whole)[i][0].values, "values")
+    indices = Tensor(lambda: raw(whole)[i][0].indices, "indices")
+    return Slices(values, indices, sample.dense_shape)
+
+
+def _in_train_ops(node: Tensor) -> Tensor:
+    train_ops = vars(graph.default_graph()).setdefault("train_ops", [])
+    train_ops.append(node)
+    return node
+
+
+def bridged(cls: type) -> type:
+    """The stand-in for an optimizer that gradlab has."""
+    return type(cls.__name__, (Bridge, cls), {})
+
+
+TRAIN: dict[str, Any] = {
+    name: bridged(getattr(gl.train, name))
+    for name in gl.train.__all__
+    if name.endswith("Optimizer") and name not in ("Optimizer", "SyncReplicasOptimizer")
+}
+TRAIN["AggregationMethod"] = type(
+    "AggregationMethod", (), {"ADD_N": 0, "DEFAULT": 0, "EXPERIMENTAL_TREE": 1, "EXPERIMENTAL_ACCUMULATE_N": 2}
+)
+TRAIN["get_or_create_global_step"] = lambda *_: Variable.adopt(gl.get_or_create_global_step())
+TRAIN["get_global_step"] = lambda *_: Variable.adopt(gl.get_global_step())
