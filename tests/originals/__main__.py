@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 from tests.originals.manifest import SUITES
+from tests.originals.page import PAGE, page
 from tests.originals.run import Row, run
 from tests.originals.suites import found
 
@@ -37,6 +39,7 @@ def main() -> int:
     parser.add_argument("names", nargs="*", help="only files whose origin, tag and path contain one of these")
     parser.add_argument("--sources", type=Path, help="a folder of ORIGIN-TAG/path/in/its/repository")
     parser.add_argument("--details", action="store_true", help="print the tracebacks of what failed")
+    parser.add_argument("--write", action="store_true", help="write the page of the documentation; needs all files")
     given = parser.parse_args()
     rows: list[Row] = []
     print(HEAD)
@@ -52,6 +55,10 @@ def main() -> int:
         report(rows[-1], given.details)
     total = [sum(x) for x in zip(*((r.cases, r.passed, len(r.failed)) for r in rows), strict=True)] or [0, 0, 0]
     print(f"{len(rows)} files: {total[0]} cases, {total[1]} passed, {total[2]} failed")
+    if given.write:
+        if len(rows) < len(SUITES):
+            parser.error(f"{len(rows)} of {len(SUITES)} files are here; the page is of all")
+        PAGE.write_text(page(rows, datetime.now(UTC).date()), "utf-8")
     return 0 if rows and all(row.is_good for row in rows) else 1
 
 

@@ -7,10 +7,12 @@ import importlib
 import inspect
 import io
 import sys
+import threading
 import unittest
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import gradlab as gl
@@ -60,6 +62,7 @@ def run(suite: Suite, source: Source) -> Row:
         for pattern, absent in suite.absent.items()
         if _has(absent.name)
     ]
+    row.wrong += [f"{p}: there is no test {x.held_by}" for p, x in suite.differs.items() if not _is_test(x.held_by)]
     return row
 
 
@@ -97,13 +100,18 @@ def _theirs(case: unittest.TestCase, source: Source, stand_in: StandIn) -> unitt
 
 
 def _failure(case: unittest.TestCase, stand_in: StandIn | None) -> tuple[str | None, str | None]:
-    """The traceback of a case that failed, and the words of one that skips itself; None and None for one that passed."""
+    """The traceback of a case that failed, and the words of one that skips itself; two None for one that passed."""
     result = unittest.TestResult()
     around = stand_in.around() if stand_in and stand_in.around else contextlib.nullcontext()
-    with around, gl.variable_collection(), warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+    lost: list[str] = []  # in threads that nobody asks
+    with gl.variable_collection(), around, warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
         warnings.simplefilter("ignore")
-        case.run(result)
-    problems = [text for _, text in (*result.errors, *result.failures)]
+        hook, threading.excepthook = threading.excepthook, lambda x: lost.append(f"in a thread: {x.exc_value!r}")
+        try:
+            case.run(result)
+        finally:
+            threading.excepthook = hook
+    problems = [text for _, text in (*result.errors, *result.failures)] + lost
     return "\n".join(problems) or None, "; ".join(why for _, why in result.skipped) or None
 
 
@@ -113,6 +121,12 @@ def _cases(suite: Any) -> Iterator[unittest.TestCase]:
             yield from _cases(part)
         elif part._testMethodName != "test_session":  # a helper of TensorFlow's TestCase, which skips itself there
             yield part
+
+
+def _is_test(held_by: str) -> bool:
+    file, _, test = held_by.partition("::")
+    path = Path(__file__).parents[2] / file
+    return path.is_file() and f"def {test}(" in path.read_text("utf-8")
 
 
 def _has(name: str) -> bool:

@@ -41,7 +41,7 @@ class Absent:
 
 @dataclass(frozen=True)
 class Differs:
-    """A case that fails because gradlab differs on purpose: why, and the test of ours that holds the difference."""
+    """A case that fails because gradlab differs on purpose: why, and `file::test` of ours that holds the difference."""
 
     reason: str
     held_by: str

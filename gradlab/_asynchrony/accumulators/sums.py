@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextvars
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import Any, NamedTuple
 
@@ -346,20 +346,26 @@ class SparseSum:
         indices, values, shape = gradient
         if indices.ndim != 1 or values.ndim < 1 or values.shape[0] != indices.shape[0]:
             raise InvalidArgumentError(
-                f"grad_values of shape {values.shape} need one index for each row, "
+                f"{_uneven(indices, values)}: grad_values of shape {values.shape} need one index for each row, "
                 f"got grad_indices of shape {indices.shape}"
             )
         if shape is not None:
             self._check_shape(tuple(np.ravel(shape).tolist()), indices, values)
         self._check_indices(np.asarray(indices), self._shape[0] if self._shape else None, "the accumulator")
         if inner is not None and values.shape[1:] != inner:
-            raise InvalidArgumentError(f"the rows counted so far have shape {inner}, got rows of {values.shape[1:]}")
+            words = mismatch("values", values.shape, (values.shape[0], *inner), exactly=True)
+            raise InvalidArgumentError(
+                f"{words}: the rows counted so far have shape {inner}, got rows of {values.shape[1:]}"
+            )
         if inner is None or not self._strict:
             self._check_declared(values.shape)
 
     def _check_shape(self, shape: tuple[int, ...], indices: Array, values: Array) -> None:
         if self._shape is not None and not is_compatible(shape[: len(self._shape)], self._shape):
-            raise InvalidArgumentError(f"the accumulator has shape {shown(self._shape)}, got grad_shape {shape}")
+            words = mismatch("shape", shape, self._shape)
+            raise InvalidArgumentError(
+                f"{words}: the accumulator has shape {shown(self._shape)}, got grad_shape {shape}"
+            )
         if self._strict or not shape:  # TensorFlow looks no further; () means no constraint here
             return
         if shape[1:] != values.shape[1:]:
@@ -373,7 +379,11 @@ class SparseSum:
         if wrong.any():
             limit = f"in [0, {size}), as {whose} says" if size is not None else "at least 0"
             k = int(np.argmax(wrong))
-            raise InvalidArgumentError(f"grad_indices must be {limit}; got {indices[k]} at position {k}")
+            words = (
+                f"Shape mismatch: index of slice {k} exceeded limits of shape; index is {indices[k]} exceeded {size}"
+            )
+            words = f"{words}: " if size is not None and indices[k] >= size else ""
+            raise InvalidArgumentError(f"{words}grad_indices must be {limit}; got {indices[k]} at position {k}")
 
     def _check_declared(self, shape: tuple[int, ...]) -> None:
         """Behind the first axis. Rows may have more axes than were declared, in TensorFlow always."""
@@ -382,7 +392,33 @@ class SparseSum:
         is_prefix = self._strict or None in self._shape
         inner = shape[1 : len(self._shape)] if is_prefix else shape[1:]
         if not is_compatible(inner, self._shape[1:]):
-            raise InvalidArgumentError(f"rows of shape {shape[1:]} do not fit the shape {shown(self._shape)}")
+            words = mismatch("values", shape, (None, *self._shape[1:]))
+            raise InvalidArgumentError(f"{words}: rows of shape {shape[1:]} do not fit the shape {shown(self._shape)}")
+
+
+def _uneven(indices: Array, values: Array) -> str:
+    """TensorFlow's words for indices and rows that are not one each."""
+    if indices.ndim != 1:
+        return f"Input indices should be vector but received shape: {indices.shape}"
+    if values.ndim < 1:
+        return "Values cannot be 0-dimensional."
+    return f"Expected {indices.shape[0]} non-empty input values, got {values.shape[0]}"
+
+
+def mismatch(what: str, got: Sequence[int], expected: Sequence[int | None], exactly: bool = False) -> str:
+    """TensorFlow's words for a shape that is not the one expected, or does not begin with it.
+
+    >>> mismatch("values", (1, 3), (None, 2)), mismatch("shape", (2,), (2, 2))
+    ('Shape mismatch: expected values dim 1 to be 2, got 3', 'Shape mismatch: expected shape rank at least 2, got 1')
+    """
+    if len(got) < len(expected) or (exactly and len(got) != len(expected)):
+        at_least = "" if exactly else "at least "
+        return f"Shape mismatch: expected {what} rank {at_least}{len(expected)}, got {len(got)}"
+    pairs = enumerate(zip(got, expected, strict=False))
+    wrong = next(((k, n, size) for k, (n, size) in pairs if size not in (None, n)), None)
+    if wrong is None:  # more axes than were declared
+        return f"Shape mismatch: expected {what} rank {len(expected)}, got {len(got)}"
+    return f"Shape mismatch: expected {what} dim {wrong[0]} to be {wrong[2]}, got {wrong[1]}"
 
 
 def _written(x: Array, places: np.ndarray, rows: Array) -> Array:

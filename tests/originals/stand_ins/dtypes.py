@@ -8,7 +8,6 @@ import ml_dtypes
 import numpy as np
 
 
-
 class DType:
     """`tf.DType`; `dtype` is NumPy's, which is what gradlab takes."""
 
@@ -51,6 +50,10 @@ class DType:
     def min(self) -> Any:
         return (ml_dtypes.finfo if self.is_floating else np.iinfo)(self.dtype).min
 
+    def __getattr__(self, name: str) -> Any:
+        """Whatever NumPy's has: gradlab asks a variable for its dtype."""
+        return getattr(self.__dict__["dtype"], name)
+
     def __eq__(self, other: object) -> bool:
         try:
             return self.dtype == numpy_dtype(other)
@@ -62,6 +65,9 @@ class DType:
 
     def __repr__(self) -> str:
         return f"tf.{self.name}"
+
+    def __str__(self) -> str:
+        return self.name
 
 
 def numpy_dtype(dtype: Any) -> np.dtype[Any]:
@@ -95,7 +101,22 @@ class TensorShape(tuple[Any, ...]):
         return int(np.prod(self))
 
 
-_ALL = "float16 float32 float64 bfloat16 int8 int16 int32 int64 uint8 uint16 uint32 uint64 complex64 complex128".split()
+_ALL = [
+    "float16",
+    "float32",
+    "float64",
+    "bfloat16",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "complex64",
+    "complex128",
+]
 DTYPES = {name: DType(name) for name in _ALL} | {
     "bool": DType(bool),
     "half": DType("float16"),

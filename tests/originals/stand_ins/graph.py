@@ -1,7 +1,7 @@
 """TensorFlow's two modes as far as its tests show them: tensors that have a value, and nodes that are run.
 
-A node is a function without arguments. Running one computes what it reads first, each node once for one run. The mode is
-gradlab's: inside a `gl.Graph` tensors are nodes.
+A node is a function without arguments. Running one computes what it reads first, each node once for one run. The mode
+is gradlab's: inside a `gl.Graph` tensors are nodes.
 """
 
 from __future__ import annotations
@@ -82,7 +82,9 @@ class Operators:
 
     def _binary(name: str, swapped: bool = False) -> Any:  # type: ignore[misc]
         def method(self: Any, other: Any) -> Any:
-            return call(lambda a, b: getattr(_numbers(a, b)[0], name)(*_numbers(a, b)[1:]), *_order(self, other, swapped))
+            return call(
+                lambda a, b: getattr(_numbers(a, b)[0], name)(*_numbers(a, b)[1:]), *_order(self, other, swapped)
+            )
 
         return method
 
@@ -91,7 +93,12 @@ class Operators:
     __mul__, __rmul__ = _binary("multiply"), _binary("multiply", True)
     __truediv__, __rtruediv__ = _binary("true_divide"), _binary("true_divide", True)
     __matmul__, __pow__ = _binary("matmul"), _binary("power")
-    __lt__, __le__, __gt__, __ge__ = _binary("less"), _binary("less_equal"), _binary("greater"), _binary("greater_equal")
+    __lt__, __le__, __gt__, __ge__ = (
+        _binary("less"),
+        _binary("less_equal"),
+        _binary("greater"),
+        _binary("greater_equal"),
+    )
 
     def __neg__(self) -> Any:
         return call(lambda x: -x, self)
@@ -126,7 +133,7 @@ class Tensor(Operators):
             with running():
                 return self.compute()
         if id(self) not in run.done:
-            for other in self._before:
+            for other in () if run.building else self._before:
                 raw(other)
             run.done[id(self)] = self._compute()
         return run.done[id(self)]

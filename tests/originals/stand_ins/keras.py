@@ -20,7 +20,9 @@ FLOATX = np.float32
 class Variable(gl.Variable):
     """A variable whose floats are float32 if nobody says otherwise, and whose name has no ":0"."""
 
-    def __init__(self, initializer: Any, shape: Any = None, dtype: Any = None, name: Any = None, **keywords: Any) -> None:
+    def __init__(
+        self, initializer: Any, shape: Any = None, dtype: Any = None, name: Any = None, **keywords: Any
+    ) -> None:
         value = np.full(shape, {"ones": 1, "zeros": 0}[initializer]) if isinstance(initializer, str) else initializer
         array = np.asarray(value)
         if dtype is None and array.dtype.kind in "fi":
@@ -123,6 +125,8 @@ NAMES = {
     **{name: getattr(gl.schedules, name) for name in gl.schedules.__all__ if name[0].isupper()},
 }
 MODULES = frozenset(
-    "adagrad backend constraints layers models ops optimizers schedules sgd testing".split()
+    ["adagrad", "backend", "constraints", "layers", "models", "ops", "optimizers", "schedules", "sgd", "testing"]
 )
-STAND_IN = StandIn(("keras",), Namespace("Keras 3", NAMES, frozenset(["numpy", "schedules"])), MODULES, around=_private_names)
+STAND_IN = StandIn(
+    ("keras",), Namespace("Keras 3", NAMES, frozenset(["numpy", "schedules"])), MODULES, around=_private_names
+)

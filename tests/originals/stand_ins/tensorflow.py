@@ -11,10 +11,17 @@ from tests.originals.stand_ins.dtypes import DTYPES
 from tests.originals.stand_ins.graph import Slices, Tensor, call, raw
 from tests.originals.stand_ins.tf_accumulators import ACCUMULATORS
 from tests.originals.stand_ins.tf_gradients import GRADIENTS
+from tests.originals.stand_ins.tf_kernels import KERNELS
 from tests.originals.stand_ins.tf_ops import OPS
 from tests.originals.stand_ins.tf_test import TEST
 from tests.originals.stand_ins.tf_train import TRAIN
-from tests.originals.stand_ins.tf_variables import Variable, get_variable, initialize_all, variable_scope
+from tests.originals.stand_ins.tf_variables import (
+    ResourceVariable,
+    Variable,
+    get_variable,
+    initialize_all,
+    variable_scope,
+)
 
 
 def clip(name: str) -> Any:
@@ -35,12 +42,14 @@ def clip(name: str) -> Any:
 
 
 CLIPS = {
-    name: clip(name) for name in ("clip_by_value", "clip_by_norm", "clip_by_average_norm", "clip_by_global_norm", "global_norm")
+    name: clip(name)
+    for name in ("clip_by_value", "clip_by_norm", "clip_by_average_norm", "clip_by_global_norm", "global_norm")
 }
 ERRORS = {name: getattr(gl.errors, name) for name in gl.errors.__all__}
 VARIABLES = {
     "RefVariable": Variable,
-    "ResourceVariable": Variable,
+    "ResourceVariable": ResourceVariable,
+    "is_resource_variable": lambda x: isinstance(x, ResourceVariable),
     "Variable": Variable,
     "VariableV1": Variable,
     "get_variable": get_variable,
@@ -62,6 +71,7 @@ NAMES = {
     **ERRORS,
     **ACCUMULATORS,
     **GRADIENTS,
+    **KERNELS,
     **VARIABLES,
     **TRAIN,
     "IndexedSlices": Slices,
@@ -69,5 +79,5 @@ NAMES = {
     "is_tensor": lambda x: isinstance(x, Tensor),
     "raw": raw,
 }
-MODULES = frozenset("cond variables variable_scope test context training session".split())
+MODULES = frozenset(["cond", "variables", "variable_scope", "test", "context", "training", "session"])
 STAND_IN = StandIn(("tensorflow", "local_xla"), Namespace("TensorFlow", NAMES), MODULES)

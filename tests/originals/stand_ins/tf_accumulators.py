@@ -17,7 +17,9 @@ class Accumulator:
 
     _KIND: Any = None
 
-    def __init__(self, dtype: Any, shape: Any = None, shared_name: Any = None, name: Any = None, **options: Any) -> None:
+    def __init__(
+        self, dtype: Any, shape: Any = None, shared_name: Any = None, name: Any = None, **options: Any
+    ) -> None:
         named = {} if name is None else {"name": name}
         shape = tuple(shape) if shape is not None else None
         self._make = lambda: self._KIND(numpy_dtype(dtype), shape, strict="tf", **options)
@@ -83,7 +85,9 @@ class SparseConditionalAccumulator(Accumulator):
 
     def take_indexed_slices_grad(self, num_required: Any, name: Any = None) -> Any:
         taken = self.take_grad(num_required)
-        return Slices(Tensor(lambda: raw(taken).values), Tensor(lambda: raw(taken).indices), Tensor(lambda: raw(taken).shape))
+        return Slices(
+            Tensor(lambda: raw(taken).values), Tensor(lambda: raw(taken).indices), Tensor(lambda: raw(taken).shape)
+        )
 
 
 def cancel_all() -> None:

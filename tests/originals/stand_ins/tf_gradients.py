@@ -23,7 +23,11 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, **_: Any) -> list[Any]:
                 return [raw(y) for y in targets]
 
         values, pullback = jax.vjp(run, [jax.numpy.asarray(raw(x)) for x in sources])
-        upstream = [jax.numpy.ones_like(y) for y in values] if grad_ys is None else [jax.numpy.asarray(raw(g)) for g in grad_ys]
+        upstream = (
+            [jax.numpy.ones_like(y) for y in values]
+            if grad_ys is None
+            else [jax.numpy.asarray(raw(g)) for g in grad_ys]
+        )
         return [np.asarray(g) for g in pullback(upstream)[0]]
 
     whole = graph.deferred(compute, "gradients")

@@ -97,7 +97,9 @@ def shaped(make: Callable[..., Any]) -> Callable[..., Any]:
     """`zeros` and `ones`."""
 
     def function(shape: Any, dtype: Any = np.float32, **_: Any) -> Any:
-        return Tensor.of(make(tuple(int(n) for n in np.atleast_1d(raw(shape))) if np.ndim(shape) else shape, numpy_dtype(dtype)))
+        return Tensor.of(
+            make(tuple(int(n) for n in np.atleast_1d(raw(shape))) if np.ndim(shape) else shape, numpy_dtype(dtype))
+        )
 
     return function
 
@@ -150,11 +152,12 @@ OPS: dict[str, Any] = {
     "embedding_lookup": embedding_lookup,
     "equal": of_numbers("equal"),
     "exp": of_numbers("exp"),
-    "expand_dims": lambda x, axis, **_: call(lambda value: graph.namespace(value)[0].expand_dims(value, axis), as_tensor(x)),
+    "expand_dims": lambda x, axis, **_: call(
+        lambda value: graph.namespace(value)[0].expand_dims(value, axis), as_tensor(x)
+    ),
     "gather": gather,
     "group": group,
     "identity": lambda x, **_: call(lambda value: value, as_tensor(x)),
-    "is_resource_variable": lambda x: isinstance(x, gl.Variable),
     "matmul": matmul,
     "maximum": of_numbers("maximum"),
     "minimum": of_numbers("minimum"),

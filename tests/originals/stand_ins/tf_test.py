@@ -8,6 +8,8 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
+
 import gradlab as gl
 from tests.originals.stand_ins import graph
 from tests.originals.stand_ins.comparing import Comparing
@@ -46,6 +48,9 @@ class TestCase(Comparing):
     def assertAllEqual(self, a: Any, b: Any, msg: Any = None) -> None:
         with running():
             super().assertAllEqual(fetched(a), fetched(b), msg)
+
+    def assertShapeEqual(self, array: Any, tensor: Any, msg: Any = None) -> None:
+        self.assertEqual(np.shape(array), tuple(tensor.shape), msg)
 
     def assertItemsEqual(self, a: Any, b: Any) -> None:
         self.assertCountEqual(a, b)

@@ -18,12 +18,15 @@ class Bridge:
     """Mixed into an optimizer of gradlab: what it is given becomes arrays, what it returns nodes or tensors."""
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
+        for inner in (*arguments, *keywords.values()):
+            if isinstance(inner, Bridge):  # a wrapper of gradlab calls it, with arrays
+                inner._within = True
         super().__init__(*map(_number, arguments), **{k: _number(x) for k, x in keywords.items()})
 
-    _minimizing = False  # gradlab's own minimize calls the other two, and is given arrays
+    _within = False  # while a method of gradlab calls this one
 
     def compute_gradients(self, loss: Any, var_list: Any = None, *arguments: Any, **keywords: Any) -> Any:
-        if self._minimizing:
+        if self._within:
             return super().compute_gradients(loss, var_list, *arguments, **keywords)  # type: ignore[misc]
         if graph.executing_eagerly():
             loss = (lambda f=loss: raw(f())) if callable(loss) else loss
@@ -42,7 +45,7 @@ class Bridge:
         return [(_part(whole, i, g), v) for i, (g, v) in enumerate(sample)]
 
     def apply_gradients(self, grads_and_vars: Any, global_step: Any = None, name: Any = None) -> Any:
-        if self._minimizing:
+        if self._within:
             return super().apply_gradients(grads_and_vars, global_step, name)  # type: ignore[misc]
         pairs = [tuple(pair) if isinstance(pair, tuple | list) else pair for pair in grads_and_vars]
         if graph.executing_eagerly():
@@ -67,7 +70,9 @@ class Bridge:
 
         return _in_train_ops(Tensor(update, first.name))
 
-    def minimize(self, loss: Any, global_step: Any = None, var_list: Any = None, *arguments: Any, **keywords: Any) -> Any:
+    def minimize(
+        self, loss: Any, global_step: Any = None, var_list: Any = None, *arguments: Any, **keywords: Any
+    ) -> Any:
         if graph.executing_eagerly():
             given = (lambda: raw(loss())) if callable(loss) else loss
             with self._calling():
@@ -80,11 +85,11 @@ class Bridge:
 
     @contextlib.contextmanager
     def _calling(self) -> Iterator[None]:
-        self._minimizing = True
+        before, self._within = self._within, True
         try:
             yield
         finally:
-            del self._minimizing
+            self._within = before
 
     def _get_beta_accumulators(self) -> Any:
         """Adam's tests read its powers of beta by this name."""
@@ -96,7 +101,8 @@ class Bridge:
         found: dict[str, dict[Any, Any]] = {}
         for v in gl.trainable_variables():
             for name in self.get_slot_names():  # type: ignore[attr-defined]
-                found.setdefault(name, {})[v] = self.get_slot(v, name)
+                if (slot := self.get_slot(v, name)) is not None:
+                    found.setdefault(name, {})[v] = slot
         return found
 
     def get_slot(self, var: Any, name: str) -> Any:
@@ -110,7 +116,7 @@ def _number(x: Any) -> Any:
     """A hyperparameter: what a node is worth is asked anew at every step."""
     if isinstance(x, Tensor) and not x.is_known:
         return lambda: raw(x)
-    if callable(x) and not isinstance(x, type | gl.Variable) and not hasattr(x, "apply_gradients"):
+    if callable(x) and not isinstance(x, type | gl.Variable | gl.rules.Rule) and not hasattr(x, "apply_gradients"):
         return lambda: raw(x())
     return raw(x) if isinstance(x, Tensor) else x
 

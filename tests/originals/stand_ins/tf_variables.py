@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import gradlab as gl
-from tests.originals.stand_ins.dtypes import TensorShape, numpy_dtype
+from tests.originals.stand_ins.dtypes import DType, TensorShape, numpy_dtype
 from tests.originals.stand_ins.graph import (
     Operators,
     Tensor,
@@ -45,7 +45,9 @@ class Variable(gl.Variable):
     ) -> None:
         given = initial_value() if callable(initial_value) else initial_value
         with running(building=True):
-            value = constant_array(given if hasattr(given, "dtype") else list(given) if np.ndim(given) else given, dtype)
+            value = constant_array(
+                given if hasattr(given, "dtype") else list(given) if np.ndim(given) else given, dtype
+            )
         checked = (lambda x: np.asarray(raw(constraint(as_tensor(x))))) if constraint else None
         scoped = "/".join([*_SCOPE, name]) if name else name
         gl.Variable.__init__(self, value, trainable is not False, scoped, None, checked)
@@ -57,7 +59,9 @@ class Variable(gl.Variable):
     def adopt(variable: Any) -> Any:
         """TensorFlow's methods for a variable that gradlab has made, a slot."""
         if type(variable) is gl.Variable:
-            variable.__class__ = Variable
+            here = default_graph()
+            is_resource = any(isinstance(v, ResourceVariable) for v in _ALL if v.graph is here)
+            variable.__class__ = ResourceVariable if is_resource else Variable
             variable._given = variable._first = np.array(raw(variable))
             variable.graph = default_graph()
         return variable
@@ -95,12 +99,20 @@ class Variable(gl.Variable):
         return TensorShape(self.shape)
 
     @property
+    def dtype(self) -> Any:
+        return DType(self._value.dtype)
+
+    @property
     def initializer(self) -> Any:
         return deferred(self.restart, "init")
 
     @property
     def op(self) -> Tensor:
         return Tensor(lambda: None, self.name.removesuffix(":0"))
+
+    @property
+    def _shared_name(self) -> str:
+        return self.name.removesuffix(":0")
 
     @property
     def device(self) -> str:
@@ -113,6 +125,10 @@ class Variable(gl.Variable):
         return call(lambda x: x[index], self)
 
     __hash__ = object.__hash__
+
+
+class ResourceVariable(Variable):
+    """TensorFlow's newer kind, which gradlab does not tell from the older; Adam's tests ask which one it is."""
 
 
 for _name, _method in vars(Operators).items():  # not a base class: a slot of gradlab's could not become one of these
@@ -138,7 +154,9 @@ def variable_scope(name: Any = None, *_: Any, **__: Any) -> Iterator[str]:
             _SCOPE.pop()
 
 
-def get_variable(name: str, shape: Any = None, dtype: Any = np.float32, initializer: Any = None, **keywords: Any) -> Any:
+def get_variable(
+    name: str, shape: Any = None, dtype: Any = np.float32, initializer: Any = None, **keywords: Any
+) -> Any:
     """A variable by name, made if it is not there."""
     known = _BY_NAME.setdefault(default_graph(), {})
     whole = "/".join([*_SCOPE, name])

@@ -1,0 +1,70 @@
+"""TensorFlow 1.15's suites, with those of `contrib.opt`, which no package holds."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from tests.originals.manifest.tensorflow import NO_TENSORS, SESSIONS, SLOTS, SPARSE_NODES
+from tests.originals.suites import Absent, Differs, Origin, Suite
+
+ORIGIN = Origin("tensorflow", "1.15")
+_TRAINING = "tensorflow/python/training"
+_KERNELS = "tensorflow/python/kernel_tests"
+_CONTRIB = "tensorflow/contrib/opt/python/training"
+
+_DYNAMIC = Absent("gl.Variable(validate_shape)", "a variable whose shape may change")
+_LINEAR_COSINE = Absent("gl.schedules.LinearCosineDecay", "a decay of TensorFlow 1 that no later version has")
+_SIGN_DECAY = Absent("gl.schedules.CosineDecay(num_periods)", "several periods, and 0 after some of them")
+_SESSION_TESTS = {"SyncReplicasOptimizer*": SESSIONS}
+
+
+def _of(path: str, **entries: Mapping[str, Any]) -> Suite:
+    return Suite(ORIGIN, f"{path}_test.py", "tensorflow1", **entries)
+
+
+SUITES = (
+    _of(f"{_KERNELS}/clip_ops"),
+    _of("tensorflow/python/ops/clip_ops"),
+    _of(f"{_KERNELS}/conditional_accumulator"),
+    _of(f"{_KERNELS}/sparse_conditional_accumulator", absent=SPARSE_NODES),
+    *(
+        _of(f"{_TRAINING}/{name}")
+        for name in [
+            "adadelta",
+            "adagrad_da",
+            "adam",
+            "ftrl",
+            "momentum",
+            "proximal_adagrad",
+            "proximal_gradient_descent",
+            "rmsprop",
+            "training_ops",
+        ]
+    ),
+    _of(f"{_TRAINING}/adagrad", absent={"AdagradOptimizerTest.testDynamicShapeVariable*": _DYNAMIC}),
+    _of(
+        f"{_TRAINING}/gradient_descent",
+        absent={
+            "GradientDescentOptimizerTest.testCapturingInDefunWhileExecutingEagerly": Absent(
+                "gl.function", "a function compiled to a graph; gradlab's pure form compiles with jax.jit"
+            )
+        },
+    ),
+    _of(f"{_TRAINING}/optimizer", differs=NO_TENSORS),
+    _of(
+        f"{_TRAINING}/learning_rate_decay",
+        differs={
+            "LRDecayTest.testPiecewiseConstantEdgeCases": Differs(
+                "values of two kinds are converted to one, which TensorFlow 1 refuses and Keras 3 does",
+                "tests/schedules/test_decay.py::test_the_dtype_of_pieces_is_that_of_the_values",
+            )
+        },
+        absent={"LinearCosineDecayTest.*": _LINEAR_COSINE, "NoisyLinearCosineDecayTest.*": _LINEAR_COSINE},
+    ),
+    _of(f"{_TRAINING}/sync_replicas_optimizer", absent=_SESSION_TESTS),
+    _of(f"{_TRAINING}/slot_creator", absent={"SlotCreatorTest.*": SLOTS}),
+    *(_of(f"{_CONTRIB}/{name}") for name in ("adamax", "addsign", "powersign", "drop_stale_gradient_optimizer")),
+    _of(
+        f"{_CONTRIB}/sign_decay",
+        absent={"SignDecaysTest.testCosineDecay": _SIGN_DECAY, "SignDecaysTest.testRestartDecay": _SIGN_DECAY},
+    ),
+)

@@ -1,0 +1,235 @@
+"""tf_keras 2.21 and the TensorFlow it names: gradlab's Keras optimizers, "legacy" and "rewrite", and its schedules."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import gradlab as gl
+from tests.originals.namespaces import Namespace, StandIn
+from tests.originals.stand_ins import graph, tensorflow
+from tests.originals.stand_ins.comparing import parameterized
+from tests.originals.stand_ins.graph import Tensor, call, is_node, raw, running
+from tests.originals.stand_ins.tf_contrib import CONTRIB
+from tests.originals.stand_ins.tf_test import TestCase, in_graph, somewhere
+from tests.originals.stand_ins.tf_train import Bridge, _in_train_ops, _loss, _number, _part, _sample
+from tests.originals.stand_ins.tf_variables import Variable
+
+
+class KerasBridge:
+    """Mixed into an optimizer of gl.keras: what it is given becomes arrays, what it returns nodes or tensors."""
+
+    _semantics = ""
+    _within = False
+    _calling = Bridge._calling
+
+    def __init__(self, *arguments: Any, **keywords: Any) -> None:
+        given = {k: _argument(x) for k, x in keywords.items()}
+        given.setdefault("semantics", self._semantics)
+        super().__init__(*map(_argument, arguments), **given)
+
+    def _compute_gradients(self, loss: Any, var_list: Any, grad_loss: Any = None, tape: Any = None) -> Any:
+        if self._within:
+            return super()._gradients(loss, var_list, grad_loss, tape)  # type: ignore[misc]
+        here, given = graph.default_graph(), None if grad_loss is None else raw(grad_loss)
+        node = loss if graph.executing_eagerly() or not callable(loss) else loss()
+        function = (lambda: raw(loss())) if graph.executing_eagerly() else _loss(node)
+
+        def compute() -> Any:
+            with here.as_default() if here.graph else somewhere():
+                return super(KerasBridge, self)._gradients(function, _listed(var_list), given, None)  # type: ignore[misc]
+
+        if graph.executing_eagerly():
+            return [(graph.boxed(g), v) for g, v in compute()]
+        with running(building=True):
+            sample = compute()
+        whole = Tensor(compute, "gradients")
+        return [(_part(whole, i, g), v) for i, (g, v) in enumerate(sample)]
+
+    def compute_gradients(self, loss: Any, var_list: Any, tape: Any = None) -> Any:
+        return self._compute_gradients(loss, var_list, tape=tape)
+
+    def apply_gradients(self, grads_and_vars: Any, name: Any = None, **keywords: Any) -> Any:
+        if self._within:
+            return super().apply_gradients(grads_and_vars, name, **keywords)  # type: ignore[misc]
+        pairs = [tuple(pair) for pair in grads_and_vars]
+        if graph.executing_eagerly():
+            with self._calling():
+                return Variable.adopt(super().apply_gradients([(raw(g), v) for g, v in pairs], name, **keywords))  # type: ignore[misc]
+        here = graph.default_graph()
+
+        def described(value: Any = lambda g, _: raw(g)) -> Any:
+            with here.as_default(), self._calling():
+                given = [(value(g, v), v) for g, v in pairs]
+                return super(KerasBridge, self).apply_gradients(given, name, **keywords)  # type: ignore[misc]
+
+        changes = is_node([g for g, _ in pairs])
+        with running(building=True):
+            first = described(_sample)
+        return _in_train_ops(Tensor(lambda: (described() if changes or graph.has_feeds() else first).run()))
+
+    def minimize(self, loss: Any, var_list: Any, grad_loss: Any = None, name: Any = None, tape: Any = None) -> Any:
+        given = None if grad_loss is None else raw(grad_loss)
+        if graph.executing_eagerly():
+            function = (lambda: raw(loss())) if callable(loss) else loss
+            with self._calling():
+                return super().minimize(function, _listed(var_list), given, name, tape)  # type: ignore[misc]
+        node = loss() if callable(loss) else loss
+        with running(building=True), self._calling():
+            operation = super().minimize(_loss(node), _listed(var_list), given, name)  # type: ignore[misc]
+        return _in_train_ops(Tensor(operation.run, operation.name))
+
+    def _get_hyper(self, name: str) -> Any:
+        return getattr(self, name)
+
+    @property
+    def iterations(self) -> Any:
+        return Variable.adopt(super().iterations)  # type: ignore[misc]
+
+    @iterations.setter
+    def iterations(self, value: Any) -> None:
+        _base(self, "iterations").fset(self, value)
+
+    def _rate(self) -> Any:
+        rate = super().learning_rate  # type: ignore[misc]
+        return Variable.adopt(rate) if isinstance(rate, gl.Variable) else rate
+
+    def _set_rate(self, value: Any) -> None:
+        _base(self, "learning_rate").fset(self, _argument(value))
+
+    learning_rate = lr = property(_rate, _set_rate)
+
+    def get_slot(self, var: Any, name: str) -> Any:
+        return Variable.adopt(super().get_slot(var, name))  # type: ignore[misc]
+
+    def get_updates(self, loss: Any, params: Any) -> Any:
+        return [self.minimize(loss, params)]
+
+
+def _base(optimizer: Any, name: str) -> Any:
+    """The property of gradlab's class."""
+    home = next(cls for cls in type(optimizer).__mro__ if cls.__module__.startswith("gradlab") and name in vars(cls))
+    return vars(home)[name]
+
+
+def _listed(var_list: Any) -> Any:
+    return var_list if callable(var_list) else list(var_list) if isinstance(var_list, list | tuple) else var_list
+
+
+def _argument(x: Any) -> Any:
+    """A schedule as gradlab's own, a node as a function that asks it anew."""
+    if isinstance(x, Scheduled):
+        return type(x).__mro__[2].from_config(x.get_config())  # type: ignore[attr-defined]
+    return x if isinstance(x, gl.schedules.LearningRateSchedule) else _number(x)
+
+
+class Scheduled:
+    """Mixed into a schedule of gradlab: of a node it is a node."""
+
+    def __call__(self, step: Any) -> Any:
+        return call(super().__call__, step)  # type: ignore[misc]
+
+
+SCHEDULES: dict[str, Any] = {
+    name: type(name, (Scheduled, getattr(gl.schedules, name)), {})
+    for name in gl.schedules.__all__
+    if name.endswith(("Decay", "Restarts"))
+}
+
+
+def deserialize_schedule(config: Any, custom_objects: Any = None) -> Any:
+    made = gl.schedules.deserialize(config, custom_objects)
+    object.__setattr__(made, "__class__", SCHEDULES[type(made).__name__])
+    return made
+
+
+def missing(name: str) -> type:
+    """An optimizer that gl.keras does not have; named at import, refused when it is made."""
+
+    def refuse(self: Any, *_: Any, **__: Any) -> None:
+        raise NotImplementedError(f"gl.keras has no {name}")
+
+    return type(name, (), {"__init__": refuse})
+
+
+def combine(**choices: Any) -> list[dict[str, Any]]:
+    """Every combination of the choices."""
+    lists = [x if isinstance(x, list) else [x] for x in choices.values()]
+    return [dict(zip(choices, values, strict=True)) for values in itertools.product(*lists)]
+
+
+def generate(combinations: list[dict[str, Any]]) -> Callable[[Any], Any]:
+    """A case for each combination, in its mode."""
+    named = [{"testcase_name": "".join(f"_{k}_{x}" for k, x in c.items()), "chosen": c} for c in combinations]
+
+    def decorate(thing: Any) -> Any:
+        if not isinstance(thing, type):
+            return parameterized.named_parameters(*named)(_in_mode(thing))
+        for name, function in list(vars(thing).items()):
+            if name.startswith("test") and callable(function):
+                setattr(thing, name, _in_mode(function))
+        return parameterized.named_parameters(*named)(thing)
+
+    return decorate
+
+
+def _in_mode(function: Any) -> Any:
+    taken = inspect.signature(function).parameters
+
+    @functools.wraps(function)
+    def case(self: Any, chosen: dict[str, Any]) -> None:
+        with in_graph() if chosen.get("mode") == "graph" else gl.variable_collection():
+            function(self, **{k: x for k, x in chosen.items() if k in taken})
+
+    del case.__wrapped__  # type: ignore[attr-defined]  # absl would ask it for its parameters
+    return case
+
+
+def optimizers(semantics: str) -> dict[str, type]:
+    """Both optimizers of one Keras."""
+    return {
+        name: type(name, (KerasBridge, getattr(gl.keras, name)), {"_semantics": semantics})
+        for name in ("Adagrad", "SGD")
+    }
+
+
+def _deduplicated(values: Any, indices: Any) -> Any:
+    summed = gl.IndexedSlices(raw(graph.as_tensor(values)), raw(graph.as_tensor(indices))).coalesced()
+    return summed.values, summed.indices
+
+
+_OTHERS = ("Adadelta", "Adafactor", "Adam", "AdamW", "Adamax", "Ftrl", "Lion", "Nadam", "RMSprop")
+_MISSING = {name: missing(name) for name in _OTHERS}
+_WITHIN = frozenset(
+    "__internal__ compat distribute keras layers legacy linalg losses math models nn optimizers schedules test train v1 v2"
+    " combinations data saved_model utils".split()
+)
+NAMES: dict[str, Any] = {
+    **tensorflow.NAMES,
+    **CONTRIB,
+    **SCHEDULES,
+    **_MISSING,
+    "NamedObject": lambda _name, thing: thing,
+    "combine": combine,
+    "generate": generate,
+    "run_all_keras_modes": lambda function: function,
+    "run_with_all_model_types": lambda function: function,
+    "serialize": gl.schedules.serialize,
+    "deserialize": deserialize_schedule,
+    "should_run_eagerly": lambda: True,
+    "name_scope": somewhere,
+    "_deduplicate_indexed_slices": _deduplicated,
+}
+LEGACY, REWRITE = optimizers("legacy"), optimizers("rewrite")
+_EXACTLY = {
+    f"tf_keras.optimizers.{package}{module}": Namespace("tf_keras", NAMES | classes, _WITHIN)
+    for package, classes in (("legacy.", LEGACY), ("", REWRITE))
+    for module in ("adagrad", "gradient_descent", "sgd")
+}
+MODULES = tensorflow.MODULES | frozenset(["backend", "losses", "core", "adam", "adagrad", "sgd", "combinations"])
+STAND_IN = StandIn(
+    ("tf_keras", "tensorflow"), Namespace("tf_keras", NAMES | LEGACY, _WITHIN), MODULES, exactly=_EXACTLY
+)
