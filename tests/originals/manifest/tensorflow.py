@@ -14,12 +14,15 @@ _NODE = Absent("gl.SparseConditionalAccumulator.node_def", "what a node of Tenso
 SPARSE_NODES = {
     f"IndexedSlicesConditionalAccumulatorTest.{case}": _NODE for case in ("testConstructor", "testConstructorWithShape")
 }
-NO_TENSORS = {
-    "OptimizerTest.testComputeGradientsWithTensors": Differs(
-        "an array is a constant to a loss, and refused when gradients are asked for, not when they are applied",
-        "tests/test_bad_input.py::test_it_is_refused_and_nothing_changes",
-    )
-}
+TENSORS = Differs(
+    "an array is a constant to a loss, and refused when gradients are asked for, not when they are applied",
+    "tests/test_bad_input.py::test_it_is_refused_and_nothing_changes",
+)
+NO_TENSORS = {"OptimizerTest.testComputeGradientsWithTensors": TENSORS}
+MIXED_VALUES = Differs(
+    "values of two kinds are converted to one, as in TensorFlow's schedules, where tf.compat.v1.train refuses them",
+    "tests/schedules/test_decay.py::test_the_dtype_of_pieces_is_that_of_the_values",
+)
 
 SUITES = (
     Suite(ORIGIN, f"{_KERNELS}/math_ops/clip_ops_test.py", "tensorflow"),

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from tests.originals.manifest.tensorflow import NO_TENSORS, SESSIONS, SLOTS, SPARSE_NODES
-from tests.originals.suites import Absent, Differs, Origin, Suite
+from tests.originals.manifest.tensorflow import MIXED_VALUES, NO_TENSORS, SESSIONS, SLOTS, SPARSE_NODES
+from tests.originals.suites import Absent, Origin, Suite
 
 ORIGIN = Origin("tensorflow", "1.15")
 _TRAINING = "tensorflow/python/training"
@@ -52,12 +52,7 @@ SUITES = (
     _of(f"{_TRAINING}/optimizer", differs=NO_TENSORS),
     _of(
         f"{_TRAINING}/learning_rate_decay",
-        differs={
-            "LRDecayTest.testPiecewiseConstantEdgeCases": Differs(
-                "values of two kinds are converted to one, which TensorFlow 1 refuses and Keras 3 does",
-                "tests/schedules/test_decay.py::test_the_dtype_of_pieces_is_that_of_the_values",
-            )
-        },
+        differs={"LRDecayTest.testPiecewiseConstantEdgeCases": MIXED_VALUES},
         absent={"LinearCosineDecayTest.*": _LINEAR_COSINE, "NoisyLinearCosineDecayTest.*": _LINEAR_COSINE},
     ),
     _of(f"{_TRAINING}/sync_replicas_optimizer", absent=_SESSION_TESTS),

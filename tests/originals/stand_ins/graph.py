@@ -295,7 +295,7 @@ def call(function: Callable[..., Any], *arguments: Any, name: str = "op") -> Any
     if is_node(arguments):
         return Tensor(lambda: function(*map(raw, arguments)), name)
     result = boxed(function(*map(raw, arguments)), name)
-    if isinstance(result, Tensor) and any(isinstance(x, Tensor) for x in arguments):
+    if isinstance(result, Tensor) and any(isinstance(x, Tensor | gl.Variable) for x in arguments):
         result._compute = lambda: function(*map(raw, arguments))
     return result
 

@@ -27,7 +27,7 @@ class KerasBridge:
     _calling = Bridge._calling
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
-        given = {k: _argument(x) for k, x in keywords.items()}
+        given = {k: x if k == "gradient_aggregator" else _argument(x) for k, x in keywords.items()}
         given.setdefault("semantics", self._semantics)
         super().__init__(*map(_argument, arguments), **given)
 
@@ -69,6 +69,8 @@ class KerasBridge:
         changes = is_node([g for g, _ in pairs])
         with running(building=True):
             first = described(_sample)
+        if first is None:  # nothing to apply
+            return Tensor(lambda: None)
         return _in_train_ops(Tensor(lambda: (described() if changes or graph.has_feeds() else first).run()))
 
     def minimize(self, loss: Any, var_list: Any, grad_loss: Any = None, name: Any = None, tape: Any = None) -> Any:
@@ -80,7 +82,7 @@ class KerasBridge:
         node = loss() if callable(loss) else loss
         with running(building=True), self._calling():
             operation = super().minimize(_loss(node), _listed(var_list), given, name)  # type: ignore[misc]
-        return _in_train_ops(Tensor(operation.run, operation.name))
+        return _in_train_ops(Tensor(operation.run if operation else lambda: None))
 
     def _get_hyper(self, name: str) -> Any:
         return getattr(self, name)
@@ -93,14 +95,15 @@ class KerasBridge:
     def iterations(self, value: Any) -> None:
         _base(self, "iterations").fset(self, value)
 
-    def _rate(self) -> Any:
+    def _shown_rate(self) -> Any:
         rate = super().learning_rate  # type: ignore[misc]
         return Variable.adopt(rate) if isinstance(rate, gl.Variable) else rate
 
     def _set_rate(self, value: Any) -> None:
-        _base(self, "learning_rate").fset(self, _argument(value))
+        with running():  # at once, in a Graph too
+            _base(self, "learning_rate").fset(self, _argument(value))
 
-    learning_rate = lr = property(_rate, _set_rate)
+    learning_rate = lr = property(_shown_rate, _set_rate)
 
     def get_slot(self, var: Any, name: str) -> Any:
         return Variable.adopt(super().get_slot(var, name))  # type: ignore[misc]
@@ -155,6 +158,19 @@ def missing(name: str) -> type:
     return type(name, (), {"__init__": refuse})
 
 
+class Named:
+    """A function with a name for the titles of cases."""
+
+    def __init__(self, name: str, function: Any) -> None:
+        self._name, self._function = name, function
+
+    def __call__(self) -> Any:
+        return self._function()
+
+    def __repr__(self) -> str:
+        return self._name
+
+
 def combine(**choices: Any) -> list[dict[str, Any]]:
     """Every combination of the choices."""
     lists = [x if isinstance(x, list) else [x] for x in choices.values()]
@@ -163,7 +179,8 @@ def combine(**choices: Any) -> list[dict[str, Any]]:
 
 def generate(combinations: list[dict[str, Any]]) -> Callable[[Any], Any]:
     """A case for each combination, in its mode."""
-    named = [{"testcase_name": "".join(f"_{k}_{x}" for k, x in c.items()), "chosen": c} for c in combinations]
+    titles = ["".join(f"_{k}_{x}" for k, x in c.items()) for c in combinations]
+    named = [{"testcase_name": title, "chosen": c} for title, c in zip(titles, combinations, strict=True)]
 
     def decorate(thing: Any) -> Any:
         if not isinstance(thing, type):
@@ -203,6 +220,11 @@ def _deduplicated(values: Any, indices: Any) -> Any:
 
 _OTHERS = ("Adadelta", "Adafactor", "Adam", "AdamW", "Adamax", "Ftrl", "Lion", "Nadam", "RMSprop")
 _MISSING = {name: missing(name) for name in _OTHERS}
+_STRATEGIES = (
+    "one_device_strategy mirrored_strategy_with_two_cpus mirrored_strategy_with_two_gpus tpu_strategy "
+    "cloud_tpu_strategy multi_worker_mirrored_2x1_cpu multi_worker_mirrored_2x2_gpu "
+    "central_storage_strategy_with_two_gpus test_main"
+).split()
 _WITHIN = frozenset(
     "__internal__ compat distribute keras layers legacy linalg losses math models nn optimizers schedules test train v1 v2"
     " combinations data saved_model utils".split()
@@ -212,7 +234,8 @@ NAMES: dict[str, Any] = {
     **CONTRIB,
     **SCHEDULES,
     **_MISSING,
-    "NamedObject": lambda _name, thing: thing,
+    **{name: name for name in _STRATEGIES},
+    "NamedObject": Named,
     "combine": combine,
     "generate": generate,
     "run_all_keras_modes": lambda function: function,
@@ -221,6 +244,8 @@ NAMES: dict[str, Any] = {
     "deserialize": deserialize_schedule,
     "should_run_eagerly": lambda: True,
     "name_scope": somewhere,
+    "IsBuiltWithNvcc": lambda: False,
+    "is_built_with_rocm": lambda: False,
     "_deduplicate_indexed_slices": _deduplicated,
 }
 LEGACY, REWRITE = optimizers("legacy"), optimizers("rewrite")
