@@ -10,7 +10,7 @@ import importlib
 import sys
 import types
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tests.originals.suites import Source
@@ -39,7 +39,7 @@ class StandIn:
 
     `prefixes`: the packages it stands for. `modules`: names that are modules where they are imported, though they are
     functions or classes too. `exactly`: modules that have a namespace of their own; with `real` all others are the
-    library's. `around` is entered for each case: TensorFlow 1's default graph, for one.
+    library's. `beside`: modules whose names end so are files beside the suite, read like it. `around` is entered for each case: TensorFlow 1's default graph, for one.
     """
 
     prefixes: tuple[str, ...]
@@ -48,6 +48,7 @@ class StandIn:
     exactly: Mapping[str, Any] | None = None
     around: Callable[[], Any] | None = None
     real: bool = False
+    beside: str | None = None
 
     def covers(self, module: str) -> bool:
         return any(module == p or module.startswith(p + ".") for p in self.prefixes)
@@ -61,19 +62,32 @@ class StandIn:
 class _From:
     """What `from module import names` reads names of: those supplied, and modules below it."""
 
-    def __init__(self, stand_in: StandIn, module: str) -> None:
-        self._stand_in, self._module = stand_in, module
+    def __init__(self, stand_in: StandIn, module: str, source: Source) -> None:
+        self._stand_in, self._module, self._source = stand_in, module, source
 
     def __getattr__(self, name: str) -> Any:
         stand_in, whole = self._stand_in, f"{self._module}.{name}"
         if whole in (stand_in.exactly or {}):
             return stand_in.module(whole)
+        if stand_in.beside and name.endswith(stand_in.beside) and self._source.root is not None:
+            return _beside(self._source, stand_in, whole)
         here = stand_in.module(self._module)
         if stand_in.real and not hasattr(here, name):
             return stand_in.module(whole)
         if name not in stand_in.modules and hasattr(here, name):
             return getattr(here, name)
         return stand_in.namespace
+
+
+_HELPERS: dict[str, types.ModuleType] = {}  # files that suites share, each read once: they define flags
+
+
+def _beside(source: Source, stand_in: StandIn, module: str) -> types.ModuleType:
+    assert source.root is not None
+    if module not in _HELPERS:
+        file = source.root / f"{module.replace('.', '/')}.py"
+        _HELPERS[module] = load(replace(source, text=file.read_text("utf-8"), file=file), stand_in, module)
+    return _HELPERS[module]
 
 
 def load(source: Source, stand_in: StandIn, name: str) -> types.ModuleType:
@@ -83,7 +97,7 @@ def load(source: Source, stand_in: StandIn, name: str) -> types.ModuleType:
         if level or not stand_in.covers(module):
             return __import__(module, globals_, locals_, names, level)
         if names:
-            return _From(stand_in, module)
+            return _From(stand_in, module, source)
         stand_in.module(module)
         return stand_in.module(module.partition(".")[0])
 

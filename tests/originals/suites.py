@@ -66,6 +66,7 @@ class Source:
     text: str
     file: Path
     tag: str
+    root: Path | None = None  # of the folder that the paths of all suites of this original begin in
 
     @property
     def digest(self) -> str:
@@ -75,7 +76,7 @@ class Source:
 def found(suite: Suite, sources: Path | None) -> Source | None:
     """The suite's file from the folder of sources, else from the installed package, else None."""
     if sources is not None and (file := sources / suite.origin.folder / suite.path).is_file():
-        return Source(file.read_text("utf-8"), file, suite.origin.tag)
+        return Source(file.read_text("utf-8"), file, suite.origin.tag, sources / suite.origin.folder)
     package = suite.origin.package
     spec = importlib.util.find_spec(package) if package else None
     if package is None or spec is None or not spec.submodule_search_locations:

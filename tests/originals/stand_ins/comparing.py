@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from absl.testing import parameterized
+from absl.testing import absltest
 
 
 def plain(x: Any) -> Any:
@@ -17,7 +17,7 @@ def plain(x: Any) -> Any:
     return np.asarray(x.numpy()) if hasattr(x, "numpy") else x
 
 
-class Comparing(parameterized.TestCase):
+class Comparing(absltest.TestCase):
     """Their assertions about arrays."""
 
     def assertAllClose(self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, msg: Any = None, **_: Any) -> None:

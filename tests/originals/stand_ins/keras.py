@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from absl.testing import parameterized
 
 import gradlab as gl
 from tests.originals.namespaces import Namespace, StandIn
@@ -30,7 +31,7 @@ class Variable(gl.Variable):
         super().__init__(array, keywords.pop("trainable", True), name, dtype)
 
 
-class TestCase(Comparing):
+class TestCase(Comparing, parameterized.TestCase):
     """`keras.src.testing.TestCase`."""
 
     def assertAlmostEqual(self, x1: Any, x2: Any, decimal: int = 3, **_: Any) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import functools
 import inspect
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
+
+from absl.testing import parameterized
 
 import gradlab as gl
 from tests.originals.namespaces import Namespace, StandIn
 from tests.originals.stand_ins import graph, tensorflow
-from tests.originals.stand_ins.comparing import parameterized
 from tests.originals.stand_ins.graph import Tensor, call, is_node, raw, running
 from tests.originals.stand_ins.tf_contrib import CONTRIB
 from tests.originals.stand_ins.tf_test import TestCase, in_graph, somewhere
@@ -158,6 +159,10 @@ def missing(name: str) -> type:
     return type(name, (), {"__init__": refuse})
 
 
+class CombinedCase(TestCase, parameterized.TestCase):
+    """`test_combinations.TestCase`."""
+
+
 class Named:
     """A function with a name for the titles of cases."""
 
@@ -249,7 +254,9 @@ NAMES: dict[str, Any] = {
     "_deduplicate_indexed_slices": _deduplicated,
 }
 LEGACY, REWRITE = optimizers("legacy"), optimizers("rewrite")
+_COMBINATIONS = Namespace("tf_keras", NAMES | {"TestCase": CombinedCase}, _WITHIN)
 _EXACTLY = {
+    "tf_keras.testing_infra.test_combinations": _COMBINATIONS,
     f"tf_keras.optimizers.{package}{module}": Namespace("tf_keras", NAMES | classes, _WITHIN)
     for package, classes in (("legacy.", LEGACY), ("", REWRITE))
     for module in ("adagrad", "gradient_descent", "sgd")
