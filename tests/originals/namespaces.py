@@ -39,7 +39,8 @@ class StandIn:
 
     `prefixes`: the packages it stands for. `modules`: names that are modules where they are imported, though they are
     functions or classes too. `exactly`: modules that have a namespace of their own; with `real` all others are the
-    library's. `beside`: modules whose names end so are files beside the suite, read like it. `around` is entered for each case: TensorFlow 1's default graph, for one.
+    library's. `beside`: modules whose names end so are files beside the suite, read like it. `around` is entered for
+    each case: TensorFlow 1's default graph, for one.
     """
 
     prefixes: tuple[str, ...]

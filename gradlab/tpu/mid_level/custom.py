@@ -161,7 +161,9 @@ class CustomCombiner:
 
     def __post_init__(self) -> None:
         if self.num_weights > 0 and self.initializer is None:
-            raise ValueError(f"num_weights={self.num_weights} needs an initializer that makes these weights")
+            raise ValueError(
+                f"`initializer` must be set: num_weights={self.num_weights} needs an initializer of these weights"
+            )
 
 
 def _check_slots(names: Sequence[str], initializers: Sequence[Initializer], dims: Sequence[int]) -> None:

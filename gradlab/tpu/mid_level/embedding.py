@@ -326,7 +326,10 @@ class TPUEmbedding(BuiltTables):
             )
             return np.zeros(shape, np.float32)
         if not (is_jax(g) or isinstance(g, np.ndarray)):
-            raise ValueError(f"the gradient of feature {path!r} must be an array or None, got {type(g).__name__}")
+            raise ValueError(
+                f"found non-tensor type: the gradient of feature {path!r} must be an array or None, got "
+                f"{type(g).__name__}"
+            )
         if g.shape != shape:
             raise ValueError(f"the gradient of feature {path!r} must have shape {shape}, got {g.shape}")
         return g

@@ -63,7 +63,10 @@ def merged(features: Named, known: Sequence[Shape | None], given: Sequence[Shape
     """
     for (path, _), old, new in zip(features, known, given, strict=True):
         if old is not None and not fits(old, new):
-            raise ValueError(f"feature {path!r} has the output shape {old}, but its input makes it {new}")
+            raise ValueError(
+                f"Inconsistent shape founded for input feature: feature {path!r} has the output shape {old}, but its "
+                f"input makes it {new}"
+            )
     return [new if old is None else old for old, new in zip(known, given, strict=True)]
 
 
@@ -85,8 +88,8 @@ def checked(features: Named, shapes: Sequence[Shape | None]) -> list[tuple[int, 
         sizes = tuple(n for n in shape or () if n is not None)
         if shape is None or len(sizes) != len(shape):
             raise ValueError(
-                f"feature {path!r} has the output shape {shape}, which must be known before the first step: give "
-                "FeatureConfig(output_shape=...), or shapes or a batch size to build()"
+                f"Input Feature: feature {path!r} has the output shape {shape}, which must be known before the first "
+                "step: give FeatureConfig(output_shape=...), or shapes or a batch size to build()"
             )
         found.append(sizes)
     return found
@@ -185,7 +188,9 @@ def check_weights(path: str, kind: str, weights: Any) -> None:
     In TensorFlow's words, which it tests.
     """
     if kind == "dense":
-        raise ValueError(f"Weight specified for {path!r}, but input is dense: each weighs 1, so it takes no weights")
+        raise ValueError(
+            f"Weight specified for dense input: feature {path!r} is dense: each weighs 1, so it takes no weights"
+        )
     ours, theirs = "SparseTensor" if kind == "sparse" else "RaggedTensor", tensor_of(weights)
     if theirs not in ("Tensor", ours):
         raise ValueError(

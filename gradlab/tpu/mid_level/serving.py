@@ -172,7 +172,10 @@ def _ragged(path: str, feature: FeatureConfig, table: Array, ids: Any, weights: 
     wanted = count if shape is None else math.prod(n or 0 for n in shape)
     length = feature.max_sequence_length if shape is None else wanted // max(count, 1) if wanted != count else 0
     if shape is not None and wanted != count and (wanted < count or wanted % count):
-        raise ValueError(f"feature {path!r} has the output shape {shape}, which {count} samples cannot fill")
+        raise ValueError(
+            "Output shape set in the FeatureConfig should be the factor of the number of samples: feature "
+            f"{path!r} has the output shape {shape}, which {count} samples cannot fill"
+        )
     samples = np.repeat(np.arange(count), np.diff(splits))
     if length:
         places = np.arange(samples.size) - splits[samples]

@@ -86,6 +86,7 @@ def _walk_like(node: Any, given: Any, what: str, path: Path, some: bool = False)
     place = f"{what} at {'/'.join(map(str, path))!r}" if path else what
     if _kind(node) is not _kind(given):
         raise (ValueError if some else TypeError)(
+            "The two structures don't have the same nested structure. "
             f"{place} must be a {type(node).__name__} like the features, got {type(given).__name__}"
         )
     found, wanted = dict(_children(given) or ()), dict(children)

@@ -40,7 +40,9 @@ def adopt_tables(
     tables = tables_of([f for _, f in features])
     names = [t.name or f"table_{k}" for k, t in enumerate(tables)]
     if twice := sorted({n for n in names if names.count(n) > 1}):
-        raise ValueError(f"two tables have the name {twice[0]!r}; names must differ")
+        raise ValueError(
+            f"Multiple tables with name {twice[0]} found. Here two tables have the name {twice[0]!r}; names must differ"
+        )
     optimizers = [optimizer if t.optimizer is None else t.optimizer for t in tables]
     for name, found in zip(names, optimizers, strict=True):
         if not isinstance(found, Optimizer) and (needs_optimizer or found is not None):

@@ -82,6 +82,8 @@ class TensorShape(tuple[Any, ...]):
     """`tf.TensorShape`: a tuple of numbers and None. Only known ranks."""
 
     def __new__(cls, dims: Any) -> TensorShape:
+        if dims is None:
+            return None  # type: ignore[return-value]  # of unknown rank: gradlab says None as well
         dims = [dims] if isinstance(dims, int) else dims
         return super().__new__(cls, (None if n is None else int(n) for n in dims))
 

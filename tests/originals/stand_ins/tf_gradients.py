@@ -50,7 +50,7 @@ class GradientTape:
             found = [graph.boxed(g) for g in gl.gradients(lambda: _again(target), listed)]
         else:
             found = gradients(target, listed)
-        return found if isinstance(sources, list | tuple) else found[0]
+        return type(sources)(found) if isinstance(sources, list | tuple) else found[0]
 
     def __enter__(self) -> GradientTape:
         return self

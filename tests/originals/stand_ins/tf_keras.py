@@ -225,14 +225,41 @@ def _deduplicated(values: Any, indices: Any) -> Any:
 
 _OTHERS = ("Adadelta", "Adafactor", "Adam", "AdamW", "Adamax", "Ftrl", "Lion", "Nadam", "RMSprop")
 _MISSING = {name: missing(name) for name in _OTHERS}
-_STRATEGIES = (
-    "one_device_strategy mirrored_strategy_with_two_cpus mirrored_strategy_with_two_gpus tpu_strategy "
-    "cloud_tpu_strategy multi_worker_mirrored_2x1_cpu multi_worker_mirrored_2x2_gpu "
-    "central_storage_strategy_with_two_gpus test_main"
-).split()
+_STRATEGIES = [
+    "one_device_strategy",
+    "mirrored_strategy_with_two_cpus",
+    "mirrored_strategy_with_two_gpus",
+    "tpu_strategy",
+    "cloud_tpu_strategy",
+    "multi_worker_mirrored_2x1_cpu",
+    "multi_worker_mirrored_2x2_gpu",
+    "central_storage_strategy_with_two_gpus",
+    "test_main",
+]
 _WITHIN = frozenset(
-    "__internal__ compat distribute keras layers legacy linalg losses math models nn optimizers schedules test train v1 v2"
-    " combinations data saved_model utils".split()
+    [
+        "__internal__",
+        "compat",
+        "distribute",
+        "keras",
+        "layers",
+        "legacy",
+        "linalg",
+        "losses",
+        "math",
+        "models",
+        "nn",
+        "optimizers",
+        "schedules",
+        "test",
+        "train",
+        "v1",
+        "v2",
+        "combinations",
+        "data",
+        "saved_model",
+        "utils",
+    ]
 )
 NAMES: dict[str, Any] = {
     **tensorflow.NAMES,
@@ -256,11 +283,11 @@ NAMES: dict[str, Any] = {
 LEGACY, REWRITE = optimizers("legacy"), optimizers("rewrite")
 _COMBINATIONS = Namespace("tf_keras", NAMES | {"TestCase": CombinedCase}, _WITHIN)
 _EXACTLY = {
-    "tf_keras.testing_infra.test_combinations": _COMBINATIONS,
     f"tf_keras.optimizers.{package}{module}": Namespace("tf_keras", NAMES | classes, _WITHIN)
     for package, classes in (("legacy.", LEGACY), ("", REWRITE))
     for module in ("adagrad", "gradient_descent", "sgd")
 }
+_EXACTLY["tf_keras.testing_infra.test_combinations"] = _COMBINATIONS
 MODULES = tensorflow.MODULES | frozenset(["backend", "losses", "core", "adam", "adagrad", "sgd", "combinations"])
 STAND_IN = StandIn(
     ("tf_keras", "tensorflow"), Namespace("tf_keras", NAMES | LEGACY, _WITHIN), MODULES, exactly=_EXACTLY

@@ -52,6 +52,9 @@ class TestCase(Comparing):
     def assertShapeEqual(self, array: Any, tensor: Any, msg: Any = None) -> None:
         self.assertEqual(np.shape(array), tuple(tensor.shape), msg)
 
+    def assertProtoEquals(self, expected: Any, actual: Any, msg: Any = None) -> None:
+        self.assertEqual(str(expected), str(actual), msg)
+
     def assertItemsEqual(self, a: Any, b: Any) -> None:
         self.assertCountEqual(a, b)
 

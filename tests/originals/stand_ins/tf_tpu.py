@@ -63,7 +63,8 @@ class Strategy:
                 self._barrier.abort()
 
         threads = [
-            threading.Thread(target=contextvars.copy_context().run, args=(replica, r), daemon=True) for r in range(REPLICAS)
+            threading.Thread(target=contextvars.copy_context().run, args=(replica, r), daemon=True)
+            for r in range(REPLICAS)
         ]
         for thread in threads:
             thread.start()
@@ -161,7 +162,7 @@ class TPUEmbedding(gl.tpu.TPUEmbedding):
             return
 
         def apply(parts: list[Any]) -> None:
-            joined = [None if x[0] is None else np.concatenate(x) for x in zip(*parts, strict=True)]
+            joined = [np.concatenate(x) if np.ndim(x[0]) else x[0] for x in zip(*parts, strict=True)]
             super(TPUEmbedding, self).apply_gradients(type(parts[0])(joined), name)
 
         strategy.together(given, apply)
@@ -182,7 +183,7 @@ class TPUEmbedding(gl.tpu.TPUEmbedding):
 
     @_output_shapes.setter
     def _output_shapes(self, shapes: Any) -> None:
-        self._shapes = [tuple(shape) for shape in shapes]
+        self._shapes = [None if shape is None else tuple(shape) for shape in shapes]
 
 
 class TPUEmbeddingForServing(gl.tpu.TPUEmbeddingForServing):

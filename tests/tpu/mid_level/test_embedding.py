@@ -98,6 +98,13 @@ def test_a_custom_optimizer_runs_on_sparsecore() -> None:
     assert found["a"].ravel()[:4].tolist() == [3, 4, 4, 3]
 
 
+def test_there_may_be_several_embeddings_at_a_time() -> None:
+    one, other = TPUEmbedding([feature()], SGD()), TPUEmbedding([feature()], SGD())
+    one.build(2)
+    other.build(2)
+    assert one.is_built and other.is_built and one.system is not other.system
+
+
 def test_two_features_may_share_a_name() -> None:
     embedding = TPUEmbedding([feature(name="f"), feature(name="f")], SGD())
     embedding.build(2)
