@@ -60,7 +60,7 @@ def update(
     >>> w["a"].tolist(), w["b"].tolist(), int(state["step"])
     ([0.5, 0.5], [1.0, 1.0], 1)
     """
-    tree, (weights, given) = _matched(state, values, grads)
+    tree, (weights, given) = matched(state, values, grads)
     moving = [k for k, g in enumerate(given) if g is not None]
     pairs = process([(g, w) for g, w in zip(given, weights, strict=True) if g is not None])
     now, new, slots = rule.at(state["shared"]), list(weights), list(state["slots"])
@@ -72,7 +72,7 @@ def update(
     return tree.unflatten(new), state
 
 
-def _matched(state: Any, values: Any, grads: Any) -> tuple[Any, tuple[list[Array], list[Gradient | None]]]:
+def matched(state: Any, values: Any, grads: Any) -> tuple[Any, tuple[list[Array], list[Gradient | None]]]:
     """The tree of the values, and its leaves with their gradients as arrays; TypeError or ValueError if they differ."""
     from .jax import jax
 

@@ -191,7 +191,8 @@ def listed(x: Any) -> list[Any]:
 def check_variables(items: Sequence[Any], what: str) -> list[Variable]:
     for v in items:
         if not isinstance(v, Variable):
-            hint = "; an array is a constant to a loss, make it a gl.Variable" if hasattr(v, "dtype") else ""
+            kind = "NumPy array" if isinstance(v, np.ndarray | np.generic) else "array"
+            hint = f"; a {kind} is a constant to a loss, make it a gl.Variable" if hasattr(v, "dtype") else ""
             raise NotAVariableError(f"{what} must be gradlab Variables, got {type(v).__name__}{hint}")
     return list(items)
 
@@ -229,10 +230,10 @@ def differentiate(
         def run(values: list[Array]) -> list[Array]:
             with Tape([*active, *others], [*values, *(fixed[v] for v in others)]) as tape:
                 tapes.append(tape)
-                return [_checked_loss(loss) for loss in losses]
+                return [checked_loss(loss) for loss in losses]
 
         outputs, pullback = jax.vjp(run, inputs)
-        cotangents = [_checked_upstream(u, y, complex_losses) for u, y in zip(upstream, outputs, strict=True)]
+        cotangents = [checked_upstream(u, y, complex_losses) for u, y in zip(upstream, outputs, strict=True)]
         (dense,) = pullback(cotangents)
         read = tapes[0].read_whole | tapes[0].read_rows
         found = {
@@ -242,7 +243,7 @@ def differentiate(
     return [found.get(v) for v in variables], read
 
 
-def _checked_loss(loss: Loss) -> Array:
+def checked_loss(loss: Loss) -> Array:
     from .._steps.jax import jax
 
     if not callable(loss):
@@ -262,7 +263,7 @@ def _checked_loss(loss: Loss) -> Array:
     return namespace(value).asarray(value)
 
 
-def _checked_upstream(u: Any, y: Array, complex_losses: bool) -> Array:
+def checked_upstream(u: Any, y: Array, complex_losses: bool) -> Array:
     from .._steps.jax import jnp
 
     if u is None and is_complex(y.dtype) and not complex_losses:

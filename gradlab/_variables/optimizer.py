@@ -12,12 +12,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import rules
-from .._base.arrays import Array, is_inexact
+from .._base.arrays import Array, is_inexact, is_jax
 from .._base.errors import DTypeError
 from .._base.gradients import Gradient
 from .._steps import apply, pure
 from ..rules.rule import Shared
 from .autodiff import GradsAndVars, Loss, check_aggregation, check_variables, differentiate, listed, touched_variables
+from .by_arrays import differentiate_by_all
 from .copies import follow, in_copy
 from .gate import GATE_GRAPH, GATE_NONE, GATE_OP, check_gate
 from .gradient_checks import check_step, checked_pairs
@@ -100,8 +101,8 @@ class Optimizer(Stateful):
         Args:
             loss: function without arguments that computes with jax.numpy on variables; a vector is summed.
             var_list: variables, or one; None means the trainable ones the loss reads (in a Graph: all trainable ones).
-                Not arrays, which are constants to a loss; eager TensorFlow differentiates by tensors too, and refuses
-                them in `apply_gradients`.
+                JAX arrays that the loss computes with may be among them, as tensors in TensorFlow; `apply_gradients`
+                refuses them. Not NumPy's, which are constants to a loss.
             gate_gradients: has an effect in a Graph only; see `GateRace`. The values are the same for all gates.
             aggregation_method, colocate_gradients_with_ops: no effect on values.
             grad_loss: upstream gradient, of the loss's shape.
@@ -124,7 +125,10 @@ class Optimizer(Stateful):
                     "No variables: the loss reads no trainable variable; pass var_list or read variables in it"
                 )
             return pairs
-        variables = trainable_variables() if var_list is None else check_variables(listed(var_list), "var_list")
+        items = trainable_variables() if var_list is None else listed(var_list)
+        if any(map(is_jax, items)):
+            return differentiate_by_all(loss, items, grad_loss)
+        variables = check_variables(items, "var_list")
         if not variables:
             raise ValueError("No variables to optimize: var_list is empty")
         if not any(is_inexact(v.dtype) for v in variables):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from .._variables.update import Look
 from .._variables.variable import Variable
 from ..rules.rule import Slots
 from .backend import epsilon as default_epsilon
+from .built import Keras3, Rewrite
 from .clips import has_duplicates
 from .optimizer import Optimizer
 from .semantics import Name
@@ -43,13 +44,18 @@ class Adagrad(Optimizer):
             "rewrite" (TensorFlow 2.11 to 2.15), "keras3".
         strict: "tf" leaves done what an error comes too late for, as Keras does.
         kwargs: clipnorm, clipvalue, global_clipnorm (not in "tf2.3"), lr, decay; in "legacy" gradient_aggregator and
-            gradient_transformers, functions from pairs to pairs.
+            gradient_transformers, functions from pairs to pairs; in "rewrite" and "keras3" weight_decay, use_ema,
+            ema_momentum, ema_overwrite_frequency; in "keras3" loss_scale_factor and gradient_accumulation_steps; in
+            "rewrite" jit_compile, without effect.
 
     IndexedSlices: slices of one row are summed first, other rows keep weights and accumulator; in "keras3" the
     accumulator gets the sum of their squares instead (a warning says so). Shapes: w, g, accumulator (...); dtypes
     float16, bfloat16, float32, float64, complex64. Which limits clip, when, and in which order: `gl.keras.SEMANTICS`.
     An accumulator that overflows freezes its weight; of that a warning tells, for NumPy arrays only: a look at JAX's
     would wait for the device at every step.
+
+    With semantics="keras3" it is an `AdagradKeras3`, which has `build`, `apply`, `variables` as a property,
+    `exclude_from_weight_decay`, `finalize_variable_values`, and `scale_loss`; with "rewrite" an `AdagradRewrite`.
 
     Raises ValueError for negative arguments and for limits that exclude each other, TypeError for unknown ones.
     Source: `tf.keras.optimizers.Adagrad`, TensorFlow 2.3 (2020), tf_keras 2.21 and Keras 3.15 (2026); Duchi, Hazan &
@@ -66,6 +72,56 @@ class Adagrad(Optimizer):
     """
 
     _rebuilds_schedules = False
+
+    if TYPE_CHECKING:  # pyright reads the class from here, mypy from `__init__`
+
+        @overload
+        def __new__(cls, *args: Any, semantics: Literal["keras3"], **kwargs: Any) -> AdagradKeras3: ...
+        @overload
+        def __new__(cls, *args: Any, semantics: Literal["rewrite"], **kwargs: Any) -> AdagradRewrite: ...
+        @overload
+        def __new__(cls, *args: Any, **kwargs: Any) -> Self: ...
+
+        def __new__(cls, *args: Any, **kwargs: Any) -> Any: ...
+
+    @overload
+    def __init__(  # type: ignore[misc]  # the class changes in it
+        self: AdagradKeras3,
+        learning_rate: Any = ...,
+        initial_accumulator_value: float = ...,
+        epsilon: float | None = ...,
+        name: str | None = ...,
+        *,
+        semantics: Literal["keras3"],
+        strict: Strict = ...,
+        **kwargs: Any,
+    ) -> None: ...
+
+    @overload
+    def __init__(  # type: ignore[misc]  # the class changes in it
+        self: AdagradRewrite,
+        learning_rate: Any = ...,
+        initial_accumulator_value: float = ...,
+        epsilon: float | None = ...,
+        name: str | None = ...,
+        *,
+        semantics: Literal["rewrite"],
+        strict: Strict = ...,
+        **kwargs: Any,
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self,
+        learning_rate: Any = ...,
+        initial_accumulator_value: float = ...,
+        epsilon: float | None = ...,
+        name: str | None = ...,
+        semantics: Name = ...,
+        *,
+        strict: Strict = ...,
+        **kwargs: Any,
+    ) -> None: ...
 
     def __init__(
         self,
@@ -135,6 +191,14 @@ class Adagrad(Optimizer):
     ) -> Self:
         config.setdefault("initial_accumulator_value", 0.1)
         return super().from_config(config, custom_objects, **changes)
+
+
+class AdagradKeras3(Keras3, Adagrad):
+    """`Adagrad` with what Keras 3 adds: the class of `Adagrad(semantics="keras3")`."""
+
+
+class AdagradRewrite(Rewrite, Adagrad):
+    """`Adagrad` with what the rewrite adds: the class of `Adagrad(semantics="rewrite")`."""
 
 
 def _warn_of_frozen(v: Variable, slots: Slots, rows: Any, new: Slots) -> None:

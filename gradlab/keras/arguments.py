@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from inspect import signature
 from typing import Any
 
+import numpy as np
+
 from .._base.errors import KerasWarning, warn
 from .._base.suggest import did_you_mean
 from .hyperparameters import check_number
@@ -13,6 +15,11 @@ from .semantics import CLIPS, Semantics
 
 # Keras's own words, which its tests look for.
 _NOT_KNOWN = {"rewrite": "{name} is not a valid argument", "keras3": "Argument(s) not recognized"}
+_EXCLUDING = {
+    "legacy": "Cannot accept both `clipnorm` and `global_clipnorm`",
+    "rewrite": "At most one of `clipnorm` and `global_clipnorm` can be set",
+    "keras3": "Only one of `clipnorm`, `clipvalue` and `global_clipnorm` can be set",
+}
 _LEGACY_ONLY = ("decay", "gradient_aggregator", "gradient_transformers")
 
 
@@ -24,16 +31,17 @@ def check_arguments(kwargs: Mapping[str, Any], version: Semantics, in_scope: boo
     >>> from .semantics import semantics
     >>> from .sgd import SGD
     >>> check_arguments({"clipnorm": 1.0, "clipvalue": 1.0}, semantics("legacy"), False, SGD)
-    >>> check_arguments({"clipnorm": 1.0, "clipvalue": 1.0}, semantics("keras3"), False, SGD)
+    >>> check_arguments({"clipnorm": 1.0, "clipvalue": 1.0}, semantics("keras3"), False, SGD)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    ValueError: gl.keras.SGD(semantics='keras3') takes clipnorm or clipvalue, not both; got 1.0 and 1.0
+    ValueError: Only one of `clipnorm`, `clipvalue` and `global_clipnorm` can be set: ...
     """
     said = f"gl.keras.{owner.__name__}(semantics={version.name!r})"
     (_check_lazy if version.lazy else _check_eager)(kwargs, version, said, owner)
     for first, second in version.excluding:
         a, b = kwargs.get(first), kwargs.get(second)
         if a is not None and b is not None:
-            raise ValueError(f"{said} takes {first} or {second}, not both; got {a} and {b}")
+            words = _EXCLUDING[version.name]
+            raise ValueError(f"{words}: {said} takes {first} or {second}, not both; got {a} and {b}")
     limits = [name for name in CLIPS if kwargs.get(name) is not None]
     if limits and in_scope and version.name == "tf2.3":
         raise ValueError(
@@ -68,12 +76,32 @@ def _check_lazy(kwargs: Mapping[str, Any], version: Semantics, said: str, owner:
 
 def _check_eager(kwargs: Mapping[str, Any], version: Semantics, said: str, owner: type) -> None:
     for name, value in kwargs.items():
-        if name in version.fixed:
-            if value != version.fixed[name]:
-                raise NotImplementedError(f"gradlab's optimizers have no {name}; leave it at {version.fixed[name]!r}")
-        elif name not in version.clips + version.arguments:
+        allowed = (*version.clips, *version.arguments, *version.defaults)
+        if name not in allowed:
             error = ValueError if version.name == "keras3" or name in _LEGACY_ONLY else TypeError
-            told = _unknown(name, said, owner, version.clips + version.arguments)
-            raise error(f"{_NOT_KNOWN[version.name].format(name=name)}: {told}")
-        elif name == "lr" or (name == "decay" and value):
+            raise error(f"{_NOT_KNOWN[version.name].format(name=name)}: {_unknown(name, said, owner, allowed)}")
+        if name == "lr" or (name == "decay" and value):
             warn(f"{name} has no effect in {version.name}", KerasWarning)
+    _check_around(kwargs)
+
+
+def _check_around(kwargs: Mapping[str, Any]) -> None:
+    """Check what acts around the rule: weight decay, averages, the scale of the loss, accumulation."""
+    for name in ("weight_decay", "loss_scale_factor", "gradient_accumulation_steps"):
+        if kwargs.get(name) is not None:
+            check_number(name, kwargs[name])
+    if kwargs.get("loss_scale_factor") == 0:
+        warn("loss_scale_factor=0 divides every gradient by 0, as in Keras; take None, or 1", KerasWarning)
+    if (steps := kwargs.get("gradient_accumulation_steps")) and not (_is_integer(steps) and steps >= 2):
+        raise ValueError(f"gradient_accumulation_steps must be an integer >= 2 or None, got {steps!r}")
+    if not kwargs.get("use_ema"):
+        return
+    check_number("ema_momentum", momentum := kwargs.get("ema_momentum", 0.5))
+    if not 0 <= momentum <= 1:
+        raise ValueError(f"ema_momentum must be in the range [0, 1], got {momentum!r}")
+    if (every := kwargs.get("ema_overwrite_frequency")) and not (_is_integer(every) and every >= 1):
+        raise ValueError(f"ema_overwrite_frequency must be an integer >= 1 or None, got {every!r}")
+
+
+def _is_integer(x: Any) -> bool:
+    return isinstance(x, int | np.integer)

@@ -7,7 +7,6 @@ from typing import Any
 
 from .._base.gradients import Gradient
 from .._base.slices import IndexedSlices
-from .._steps import pure
 from .._variables.autodiff import Loss, check_variables, differentiate
 from .._variables.gradient_checks import read_pairs
 from .._variables.variable import current_collection
@@ -146,7 +145,7 @@ class Optimizer(Saved):
         >>> report.norm_before, round(report.factor, 3), list(report.tensors)
         (5.0, 0.2, ['v:0'])
         """
-        pairs = [(self._checked(g, v), v) for g, v in read_pairs(grads_and_vars) if g is not None]
+        pairs = self._unscaled([(self._checked(g, v), v) for g, v in read_pairs(grads_and_vars) if g is not None])
         after = clipped(pairs, self._limits, self._version)
         both = zip(pairs, after, strict=True)
         before = [(g if type(g) is type(c) else dense(g, v.shape), v) for (g, v), (c, _) in both]
@@ -164,6 +163,7 @@ class Optimizer(Saved):
         if var_list is None:
             raise ValueError("var_list is None; give the variables to update")
         variables = check_variables(list(_flat(var_list)), "var_list")
+        loss = self._scaled(loss)
         if tape is not None:
             value = loss() if callable(loss) else loss
             return list(zip(tape.gradient(value, variables, grad_loss), variables, strict=True))
@@ -172,7 +172,7 @@ class Optimizer(Saved):
 
     def init(self, values: Any) -> dict[str, Any]:
         """State of the pure form for a tree of weights: a step count and the slots of every leaf."""
-        return pure.init(self._blank(), values)
+        return self._pure_init(values)
 
     def update(self, state: Any, values: Any, grads: Any, axis_name: Any = None) -> tuple[Any, Any]:
         """(new values, new state): `apply_gradients` as a pure function, for `jit`, `scan`, `vmap` and shards.
@@ -193,15 +193,7 @@ class Optimizer(Saved):
         legacy ['-0.55', '-0.83']
         keras3 ['-0.60', '-1.30']
         """
-        return pure.update(
-            self._rule(),
-            lambda dtype: self._rate(state["step"], dtype),
-            state,
-            values,
-            grads,
-            self._sparse(),
-            lambda pairs: self._processed(pairs, axis_name),
-        )
+        return self._pure_update(state, values, grads, lambda pairs: self._processed(pairs, axis_name))
 
     def _processed(self, pairs: list[Pair], axis_name: Any) -> list[Pair]:
         """Clip, sum over the axis, transform: in the order of the version."""

@@ -16,11 +16,12 @@ from .._base.gradients import Gradient
 from .._base.slices import IndexedSlices
 from .._variables.autodiff import Loss, check_variables, differentiate, listed
 from .._variables.gradient_checks import checked_gradient, read_pairs
+from .._variables.update import Commit
 from .._variables.variable import Variable
 from .backend import in_scope_of
 from .clips import Limits, clipped, warn_of_no_clipping
 from .semantics import Semantics
-from .steps import Pairs, Steps
+from .steps import REFERRING, Pairs, Steps
 from .weights import Kept, is_trainable
 
 
@@ -134,12 +135,14 @@ class Replicas:
         lists: list[Pairs] = [read_pairs(pairs) for pairs in per_replica]
         self._check_number(lists, "lists of pairs")
         if not experimental_aggregate_gradients:
-            filled = [optimizer._filled(pairs) for pairs in lists]
-        else:
-            if clip and version.clips_each_replica:
-                lists, clip = [_clipped_of(pairs, limits, version) for pairs in lists], False
-            filled = [optimizer._filled(summed(lists))] * self.n
-        self._step(optimizer, filled, clip)
+            self._step(optimizer, [optimizer._filled(pairs) for pairs in lists], clip)
+            return optimizer.iterations
+        filled = optimizer._filled(summed(lists))
+        ready, kept = self._ready(optimizer, lists)
+        if clip and version.clips_each_replica:
+            ready, clip = [_clipped_of(pairs, limits, version) for pairs in ready], False
+        total = [(g, v) for g, v in summed(ready) if g is not None]
+        self._step(optimizer, [total] * self.n, clip, [v for _, v in filled], kept)
         return optimizer.iterations
 
     def _check(self, optimizer: Steps, aggregate: bool) -> None:
@@ -147,29 +150,51 @@ class Replicas:
             raise TypeError("Keras 3 has no experimental_aggregate_gradients")
         if optimizer._replicas not in (None, self):
             raise ValueError("this optimizer was made in the scope of other replicas")
-        if optimizer._version.name == "keras3" and optimizer._replicas is None and optimizer._blank().slots:
+        slots = (*optimizer._own_slots(), *optimizer._blank().slots)
+        if optimizer._version.name == "keras3" and optimizer._replicas is None and slots:
             raise RuntimeError("Keras 3 cannot make slots for replicas outside their scope; make the optimizer inside")
         if aggregate and optimizer.gradient_aggregator is not None:
             raise NotImplementedError("reduce the gradients yourself and pass experimental_aggregate_gradients=False")
 
-    def _step(self, optimizer: Steps, lists: Sequence[Pairs], clip: bool) -> None:
+    def _ready(self, optimizer: Steps, lists: Sequence[Pairs]) -> tuple[list[Pairs], list[Commit]]:
+        """What each replica applies now of its gradients, and what keeps the rest on each."""
+        ready, kept = list[Pairs](), list[Commit]()
+        for k, (view, pairs) in enumerate(zip(self._views(optimizer), lists, strict=True)):
+            now, later = view._ready([(g, self._copied(v)[k]) for g, v in pairs])
+            ready.append([(g, v) for (g, _), (_, v) in zip(now, pairs, strict=True)] if now else [])
+            kept += later
+        return ready, kept
+
+    def _step(
+        self,
+        optimizer: Steps,
+        lists: Sequence[Pairs],
+        clip: bool,
+        variables: Sequence[Variable] = (),
+        kept: Sequence[Commit] = (),
+    ) -> None:
         views = self._views(optimizer)
         local = [[(g, self._copied(v)[k]) for g, v in pairs] for k, pairs in enumerate(lists)]
         with optimizer._locked([pair for pairs in local for pair in pairs]):
-            every = [view._commits(pairs, clip, aggregate=False) for view, pairs in zip(views, local, strict=True)]
-            for commit in itertools.chain.from_iterable(every):  # after the last replica has computed
+            every = [
+                view._moved(pairs, [self._copied(v)[k] for v in variables], clip)
+                for k, (view, pairs) in enumerate(zip(views, local, strict=True))
+            ]
+            for commit in itertools.chain(kept, itertools.chain.from_iterable(every)):  # after all have computed
                 commit()
         if optimizer._version.name == "keras3" and optimizer._replicas is None:
             for view in views:
-                view.iterations.assign_add(self.n - 1)
+                view._iterations("").assign_add(self.n - 1)
 
     def _views(self, optimizer: Steps) -> list[Steps]:
         """The optimizer as each replica sees it: the same settings, slots and iterations of its own."""
         views = [optimizer, *(copy.copy(optimizer) for _ in range(self.n - 1))]
         if optimizer not in self._kept:
             self._kept[optimizer] = [self._own(optimizer, k) for k in range(1, self.n)]
-        for view, kept in zip(views[1:], self._kept[optimizer], strict=True):
+        for k, (view, kept) in enumerate(zip(views[1:], self._kept[optimizer], strict=True), 1):
             view._kept = kept
+            for name in REFERRING:
+                vars(view)[name] = tuple(self._copied(v)[k] for v in vars(optimizer)[name])
         return views
 
     def _own(self, optimizer: Steps, k: int) -> Kept:
@@ -177,7 +202,7 @@ class Replicas:
         view = copy.copy(optimizer)
         view._kept = type(optimizer._kept)()
         if optimizer._kept.iterations is not None:
-            view._iterations("").assign(optimizer.iterations)
+            view._iterations("").assign(optimizer._kept.iterations)
         for v, slots in optimizer._kept.slots.items():
             for name, slot in slots.items():
                 view._add_slot(self._copied(v)[k], name, slot.value, "")

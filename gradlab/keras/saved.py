@@ -27,7 +27,7 @@ from .._variables.states import (
 from .._variables.variable import Variable
 from ..schedules import LearningRateSchedule
 from .hyperparameters import Hyperparameter
-from .steps import Steps
+from .steps import REFERRING, Steps, Variables
 
 Slots = Mapping[str, Array]
 
@@ -50,8 +50,8 @@ class Saved(Steps, Stateful):
         new = memo[id(self)] = object.__new__(type(self))
         vars(new).update(_replicas=self._replicas)
         lock(new, "_lock", f"the optimizer {self._name}")
-        for name in ("_asked", "_known"):
-            vars(new)[name] = frozenset(in_copy(v, memo) for v in vars(self)[name])
+        for name in REFERRING:
+            vars(new)[name] = tuple(in_copy(v, memo) for v in vars(self)[name])
         for name, x in vars(self).items():
             if name not in vars(new):
                 vars(new)[name] = copy.deepcopy(x, memo)
@@ -69,7 +69,8 @@ class Saved(Steps, Stateful):
     def _follow(self, old: Variable, new: Variable) -> None:
         if old in self._kept.slots:
             self._kept.slots[new] = self._kept.slots.pop(old)
-        self._asked, self._known = (frozenset(new if v is old else v for v in s) for s in (self._asked, self._known))
+        for name in REFERRING:
+            vars(self)[name] = tuple(new if v is old else v for v in vars(self)[name])
 
     def _stepped(self) -> list[Variable]:
         return list(self._kept.slots) or list(self._known)
@@ -85,7 +86,7 @@ class Saved(Steps, Stateful):
             "hyperparameters": {name: np.asarray(x) for name, h in self._hyper.items() if (x := _own(h)) is not None},
             "iterations": np.asarray(np.int64(0)) if count is None else array_of(count),
             "slots": slots,
-            "known": sorted(keys[v] for v in self._known),
+            "known": [keys[v] for v in self._known],
         }
 
     def _loading(self, state: Any, names: Named) -> Commit:
@@ -98,8 +99,9 @@ class Saved(Steps, Stateful):
             )
         hyper = self._checked_hyperparameters(part(state, "hyperparameters"))
         count = fitting(part(state, "iterations", np.ndarray), np.asarray(np.int64(0)), "iterations", "the step count")
-        known = frozenset(variable_of(key, names) for key in part(state, "known", list))
+        known = tuple(variable_of(key, names) for key in part(state, "known", list))
         slots = {variable_of(key, names): self._checked_slots(key, x, names) for key, x in part(state, "slots").items()}
+        self._check_complete(known, slots)
         warn_of_changes(settings, self._settings(), self._name)
 
         def commit() -> None:
@@ -108,8 +110,8 @@ class Saved(Steps, Stateful):
                 self._create_hyperparameters(f"{self._name}/")
                 for name, x in hyper.items():
                     self._hyper[name].value._value = x
-                self._keep_only(slots)
                 self._known = known
+                self._keep_only(slots)
 
         return commit
 
@@ -127,9 +129,9 @@ class Saved(Steps, Stateful):
 
     def _checked_slots(self, key: str, saved: Any, names: Named) -> dict[str, Array]:
         """As many as the rule has and this optimizer was given, of their shapes."""
-        v, rule = names[key], self._blank()
+        v, own = names[key], (*self._own_slots(), *self._blank().slots)
         there = self._kept.slots.get(v, {})
-        expected = {**dict.fromkeys(rule.slots, v), **there}
+        expected = {**dict.fromkeys(own, v), **there}
         if not isinstance(saved, Mapping) or not set(there) <= set(saved) <= set(expected):
             found = ", ".join(saved) if isinstance(saved, Mapping) else type(saved).__name__
             raise InvalidArgumentError(
@@ -140,6 +142,15 @@ class Saved(Steps, Stateful):
         return {
             name: fitting(x, likes[name], f"slot {name} of {key}", expected[name].name) for name, x in saved.items()
         }
+
+    def _check_complete(self, known: Variables, slots: Mapping[Variable, Slots]) -> None:
+        """A variable that was stepped has all of them."""
+        for v in known:
+            if missing := set(self._own_slots()) - set(slots.get(v, ())):
+                raise InvalidArgumentError(
+                    f"the state has for {v.name} no {' and no '.join(sorted(missing))}, which {self!r} keeps; "
+                    "nothing was loaded"
+                )
 
     def _keep_only(self, slots: Mapping[Variable, Slots]) -> None:
         """These slots and no others, in the variables that are there already where there are some."""
@@ -159,7 +170,7 @@ class Saved(Steps, Stateful):
         own = {name: x for name, x in self._own_config().items() if name not in self._hyper}
         return plain_numbers(
             {"semantics": self._version.name, "decay at construction": self._initial_decay}
-            | {**self._limits, **own, **others, **of_variables}
+            | {**self._limits, **own, **self._around_config(), **others, **of_variables}
         )
 
 

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 Name = Literal["tf2.3", "legacy", "rewrite", "keras3"]
 
-# Arguments of the rewrite and of Keras 3 that gradlab takes for the sake of their configs, at their defaults only.
-_REST = {
+# Arguments of the rewrite and of Keras 3 beside limits, with their defaults.
+_MORE = {
     "weight_decay": None,
     "use_ema": False,
     "ema_momentum": 0.99,
@@ -31,7 +31,8 @@ class Semantics:
         epsilon_place: of Adagrad's epsilon. sums_duplicates: Adagrad adds slices of one row before it squares them.
         global_clip_makes_dense: slices leave `global_clipnorm` as a dense gradient.
         arguments: further keywords of the constructor.
-        fixed: keywords that only their defaults are taken for, with these.
+        defaults: keywords that stand in the config, with their defaults; `built.Built` says what they do.
+        ignored: keywords that are taken and have no effect.
     """
 
     name: str
@@ -47,7 +48,8 @@ class Semantics:
     sums_duplicates: bool = True
     global_clip_makes_dense: bool = False
     arguments: tuple[str, ...] = ()
-    fixed: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    defaults: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    ignored: tuple[str, ...] = ()
     iterations_name: str = "{optimizer}iter"
     slot_name: str = "{optimizer}{variable}/{slot}"
 
@@ -71,7 +73,8 @@ _TABLE = (
         lazy=False,
         epsilon_place="inside",
         arguments=("lr",),
-        fixed={**_REST, "jit_compile": False, "is_legacy_optimizer": False},
+        defaults={**_MORE, "jit_compile": False, "is_legacy_optimizer": False},
+        ignored=("jit_compile", "is_legacy_optimizer"),
         iterations_name="iteration",
         slot_name="{optimizer}{slot}/{variable}",
     ),
@@ -87,7 +90,7 @@ _TABLE = (
         sums_duplicates=False,
         global_clip_makes_dense=True,
         arguments=("decay",),
-        fixed={**_REST, "loss_scale_factor": None, "gradient_accumulation_steps": None},
+        defaults={**_MORE, "loss_scale_factor": None, "gradient_accumulation_steps": None},
         iterations_name="{optimizer}iteration",
         slot_name="{optimizer}{variable}_{slot}",
     ),

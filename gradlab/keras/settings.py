@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -15,6 +15,7 @@ from .._variables.hyperparameters import described
 from .._variables.variable import Variable, current_collection
 from .arguments import check_arguments
 from .backend import current_replicas
+from .classes import class_for
 from .clips import check_limit
 from .hyperparameters import Hyperparameter
 from .semantics import CLIPS, Name, Semantics, semantics
@@ -25,6 +26,7 @@ Strict = Literal["tf"] | None
 class Settings:
     """What an optimizer was told, and what it says about it."""
 
+    _forget: Callable[[Any], None]  # of `Weights`
     _rebuilds_schedules = True  # whether `from_config` brings schedules back in every version
 
     def __init__(
@@ -38,6 +40,7 @@ class Settings:
         self._strict, self._replicas = is_strict(strict), current_replicas()
         self._version: Semantics = semantics(version)
         check_arguments(kwargs, self._version, self._replicas is not None, type(self))
+        self.__class__ = class_for(type(self), version)
         self._name = name or current_collection().unique_name(type(self).__name__.lower())
         self._initial_decay = kwargs.get("decay", 0.0) if self._version.lazy else 0.0
         self._limits = {k: kwargs[k] for k in CLIPS if kwargs.get(k) is not None}
@@ -45,6 +48,8 @@ class Settings:
             check_limit(k, limit, self._version)
         self.gradient_aggregator = kwargs.get("gradient_aggregator")
         self.gradient_transformers = list(kwargs.get("gradient_transformers") or [])
+        self._around = tuple(name for name in self._version.defaults if name not in self._version.ignored)
+        vars(self).update({k: kwargs.get(k, self._version.defaults[k]) for k in self._around})
         values = self._given(hyperparameters, kwargs)
         self._hyper = {k: Hyperparameter(k, x) for k, x in values.items()}
         self._created = False
@@ -56,7 +61,9 @@ class Settings:
         rate = self._hyper["learning_rate"].value
         rate = rate.numpy().item() if isinstance(rate, Variable) else rate
         version = self._version.name
-        return described(self, self._name, learning_rate=rate, **self._own_config(), **self._limits, semantics=version)
+        around = {k: x for k, x in self._around_config().items() if x != self._version.defaults[k]}
+        given = {**self._own_config(), **self._limits, **around}
+        return described(self, self._name, learning_rate=rate, **given, semantics=version)
 
     def _given(self, hyperparameters: Mapping[str, Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """The hyperparameters that the version has, in the form it keeps them in."""
@@ -105,7 +112,10 @@ class Settings:
         rate = self._hyper["learning_rate"]
         if not self._version.lazy and isinstance(rate.value, schedules.LearningRateSchedule) and not callable(value):
             raise TypeError(f"the learning rate is a {type(rate.value).__name__}; a number cannot take its place")
+        old = rate.value
         rate.write(value)
+        if rate.value is not old:
+            self._forget(old)
 
     @property
     def lr(self) -> Any:
@@ -189,7 +199,8 @@ class Settings:
         >>> gl.keras.Adagrad(0.5, clipnorm=1.0).get_config()["clipnorm"]
         1.0
         """
-        limits = self._limits if self._version.lazy else {**self._version.fixed, **dict.fromkeys(CLIPS), **self._limits}
+        everything = {**self._version.defaults, **self._around_config(), **dict.fromkeys(CLIPS), **self._limits}
+        limits = self._limits if self._version.lazy else everything
         config = {"name": self._name, **limits, "learning_rate": self._serialized_rate()}
         if self._version.lazy:
             config["decay"] = self._hyper["decay"].number() if self._version.name == "tf2.3" else self._initial_decay
@@ -199,6 +210,10 @@ class Settings:
 
     def _own_config(self) -> dict[str, Any]:
         return {}
+
+    def _around_config(self) -> dict[str, Any]:
+        """What acts around the rule as it is now: plain attributes, which may be set."""
+        return {name: vars(self)[name] for name in self._around}
 
     def _serialized_rate(self) -> Any:
         rate = self._hyper["learning_rate"].number()

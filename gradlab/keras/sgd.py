@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import numpy as np
 
 from .. import rules
 from .._steps import apply, pure
 from .._variables.variable import Variable as Variable
+from .built import Keras3, Rewrite
 from .hyperparameters import Hyperparameter
 from .optimizer import Optimizer
 from .semantics import Name
@@ -42,6 +43,56 @@ class SGD(Optimizer):
     ([-0.25], [-0.75], 2)
     """
 
+    if TYPE_CHECKING:  # pyright reads the class from here, mypy from `__init__`
+
+        @overload
+        def __new__(cls, *args: Any, semantics: Literal["keras3"], **kwargs: Any) -> SGDKeras3: ...
+        @overload
+        def __new__(cls, *args: Any, semantics: Literal["rewrite"], **kwargs: Any) -> SGDRewrite: ...
+        @overload
+        def __new__(cls, *args: Any, **kwargs: Any) -> Self: ...
+
+        def __new__(cls, *args: Any, **kwargs: Any) -> Any: ...
+
+    @overload
+    def __init__(  # type: ignore[misc]  # the class changes in it
+        self: SGDKeras3,
+        learning_rate: Any = ...,
+        momentum: Any = ...,
+        nesterov: bool = ...,
+        name: str | None = ...,
+        *,
+        semantics: Literal["keras3"],
+        strict: Strict = ...,
+        **kwargs: Any,
+    ) -> None: ...
+
+    @overload
+    def __init__(  # type: ignore[misc]  # the class changes in it
+        self: SGDRewrite,
+        learning_rate: Any = ...,
+        momentum: Any = ...,
+        nesterov: bool = ...,
+        name: str | None = ...,
+        *,
+        semantics: Literal["rewrite"],
+        strict: Strict = ...,
+        **kwargs: Any,
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self,
+        learning_rate: Any = ...,
+        momentum: Any = ...,
+        nesterov: bool = ...,
+        name: str | None = ...,
+        semantics: Name = ...,
+        *,
+        strict: Strict = ...,
+        **kwargs: Any,
+    ) -> None: ...
+
     def __init__(
         self,
         learning_rate: Any = 0.01,
@@ -55,10 +106,12 @@ class SGD(Optimizer):
     ) -> None:
         version = version_of(semantics)
         if version.name == "keras3" and not isinstance(momentum, float):
-            raise ValueError(f"momentum must be a float in [0, 1], got {momentum!r}")
+            raise ValueError(f"`momentum` must be a float between [0, 1], got {momentum!r}")
         super().__init__(name, semantics, strict, {"learning_rate": learning_rate}, kwargs)
         if isinstance(momentum, int | float) and not 0 <= momentum <= 1:
-            raise ValueError(f"momentum must be in [0, 1], got {momentum!r}")
+            raise ValueError(
+                f"`momentum` must be {'a float ' * (version.name == 'keras3')}between [0, 1], got {momentum!r}"
+            )
         is_tensor = hasattr(momentum, "dtype") and not isinstance(momentum, np.generic)  # those come from configs
         rolls = callable(momentum) or is_tensor or bool(np.asarray(momentum) > 0)
         self._rolls = rolls or version.name == "rewrite"  # which keeps the slot in any case
@@ -93,3 +146,11 @@ class SGD(Optimizer):
 
     def _own_config(self) -> dict[str, Any]:
         return {"momentum": self._momentum.number(), "nesterov": self.nesterov}
+
+
+class SGDKeras3(Keras3, SGD):
+    """`SGD` with what Keras 3 adds: the class of `SGD(semantics="keras3")`."""
+
+
+class SGDRewrite(Rewrite, SGD):
+    """`SGD` with what the rewrite adds: the class of `SGD(semantics="rewrite")`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import chain
 from typing import Any
@@ -27,6 +27,9 @@ from .settings import Settings, Strict
 from .weights import Weights, is_trainable
 
 Pairs = Sequence[tuple[Any, Variable]]
+Variables = tuple[Variable, ...]
+REFERRING = ("_asked", "_known", "_undecayed")  # attributes of `Steps`: the user's variables
+Process = Callable[[list[pure.Pair]], list[pure.Pair]]
 _log = logging.getLogger("gradlab")
 
 
@@ -41,7 +44,9 @@ class Steps(Settings, Weights):
         Weights.__init__(self)
         Settings.__init__(self, name, semantics, strict, hyperparameters, kwargs)
         lock(self, "_lock", f"the optimizer {self._name}")
-        self._asked = self._known = frozenset[Variable]()  # the variables of this step, and those of the first
+        self._asked: Variables = ()  # those of this step, in its order
+        self._known: Variables = ()  # those of the first, or of `build`: no others may come in the eager versions
+        self._undecayed: Variables = ()
         if not self._version.lazy:
             self._iterations(f"{self._name}/")
             if self._version.name == "keras3" and isinstance(rate := self._hyper["learning_rate"].value, Variable):
@@ -79,23 +84,43 @@ class Steps(Settings, Weights):
         pairs = read_pairs(grads_and_vars)
         filled, missing = [(g, v) for g, v in pairs if g is not None], [v.name for g, v in pairs if g is None]
         if not filled and (pairs or self._version.name == "keras3"):
-            raise ValueError(f"no gradients provided for any variable: {missing}")
+            raise ValueError(f"No gradients provided for any variable: {missing}")
         self._check_known([v for _, v in pairs])
         if missing and self._version.name == "keras3":
-            warn(f"no gradients for {missing}: they stay as they are", KerasWarning)
+            warn(f"Gradients do not exist for variables {missing}: they stay as they are", KerasWarning)
         elif missing:
-            _log.warning("no gradients for %s: they stay as they are", missing)
+            _log.warning("Gradients do not exist for variables %s: they stay as they are", missing)
         return filled
 
     def _check_known(self, variables: Sequence[Variable]) -> None:
         """The eager versions know the variables of their first step only."""
         if self._version.lazy or not variables:
             return
-        self._asked = frozenset(variables)
+        self._asked, known = tuple(dict.fromkeys(variables)), set(self._known)
         for v in variables:
-            if self._known and v not in self._known:
+            if known and v not in known:
                 error = ValueError if self._version.name == "keras3" else KeyError
                 raise error(f"{v.name} was not among the variables of the first step; make another optimizer for it")
+
+    def _own_slots(self) -> tuple[str, ...]:
+        """The slots of every variable beside those of the rule."""
+        return ()
+
+    def _ready(self, pairs: Pairs) -> tuple[Pairs, list[Commit]]:
+        """What one replica applies now of its gradients, before clips, and what keeps the rest for later."""
+        return pairs, []
+
+    def _moved(self, pairs: Pairs, variables: Sequence[Variable], clip: bool) -> Iterable[Commit]:
+        """`_commits` after `_ready` and the sum over replicas; `variables` are those that had gradients."""
+        return self._commits(pairs, clip, aggregate=False)
+
+    def _scaled(self, loss: Any) -> Any:
+        """The loss that gradients are taken of."""
+        return loss
+
+    def _unscaled(self, pairs: Pairs) -> Pairs:
+        """The gradients of the loss itself; None keeps its place."""
+        return pairs
 
     def _transformed(self, pairs: Pairs, clip: bool, aggregate: bool) -> Pairs:
         if aggregate and self.gradient_aggregator is not None:
@@ -142,7 +167,7 @@ class Steps(Settings, Weights):
         return chain([lambda: self._iterations(f"{self._name}/")], stored, [self._count])
 
     def _count(self) -> None:
-        self.iterations.assign_add(1)
+        self._iterations("").assign_add(1)
         self._known = self._known or self._asked
 
     def _jobs(self, pairs: Pairs) -> Iterator[Job]:
@@ -166,6 +191,15 @@ class Steps(Settings, Weights):
     def _store(self, v: Variable, rule: rules.Rule, values: Slots) -> None:
         for name, value in zip(rule.slots, values, strict=True):
             self._add_slot(v, name, value, f"{self._name}/").assign(value)
+
+    def _pure_init(self, values: Any) -> dict[str, Any]:
+        return pure.init(self._blank(), values)
+
+    def _pure_update(self, state: Any, values: Any, grads: Any, process: Process) -> tuple[Any, Any]:
+        def rate(dtype: Any) -> Any:
+            return self._rate(state["step"], dtype)
+
+        return pure.update(self._rule(), rate, state, values, grads, self._sparse(), process)
 
     def _create(self, variables: Sequence[Variable]) -> None:
         """Make what is missing, as Keras does before anything else: iterations, hyperparameters, slots."""

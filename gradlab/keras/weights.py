@@ -125,6 +125,9 @@ class Weights:
         """
         return self._add_slot(var, slot_name, _start(initializer, var, shape), "")
 
+    def _forget(self, weight: Any) -> None:
+        self._kept.weights = [w for w in self._kept.weights if w is not weight]
+
     def _add_slot(self, var: Variable, slot: str, value: Array, prefix: str) -> Variable:
         if slot not in self._kept.slot_names:
             self._kept.slot_names.append(slot)

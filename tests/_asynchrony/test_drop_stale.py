@@ -20,6 +20,7 @@ from gradlab._variables.variable import current_collection
 from gradlab.errors import MissingStepError, StalenessWarning
 from gradlab.train import DropStaleGradientOptimizer
 from tests._asynchrony.stale_models import START, Event, Run, model, schedules
+from tests.differences import differs
 
 
 def test_one_turn_for_each_step() -> None:
@@ -243,6 +244,12 @@ def test_the_arguments_are_tensorflows_and_more() -> None:
 # The two races, forced and prevented.
 
 
+@differs(
+    "two workers at one check",
+    tensorflow="both may pass it before either updates",
+    gradlab="check and update are one piece; `atomic=False` is as TensorFlow",
+    strict="as by default",
+)
 @pytest.mark.parametrize(("atomic", "expected"), [(False, (2, 0)), (True, (1, 1))])
 def test_two_workers_pass_the_check_before_either_updates(atomic: bool, expected: tuple[int, int]) -> None:
     run = Run(0, atomic=atomic)
@@ -256,6 +263,12 @@ def test_two_workers_pass_the_check_before_either_updates(atomic: bool, expected
     assert run.opt.verdict("b").accepted is not atomic
 
 
+@differs(
+    "when the step of a gradient is noted",
+    tensorflow="possibly after the weights are read, so that it looks newer",
+    gradlab="before; `step_first=False` is as TensorFlow",
+    strict="as by default",
+)
 @pytest.mark.parametrize(("step_first", "seen", "counter"), [(False, 1, 0), (True, 0, 1)])
 def test_a_step_noted_after_the_forward_pass_makes_an_old_gradient_look_new(
     step_first: bool, seen: int, counter: int
@@ -498,6 +511,24 @@ def test_strict_is_a_word(strict: Any) -> None:
         gl.gradients(lambda: 1.0, [], strict=strict)
 
 
+@differs(
+    "`DropStaleGradientOptimizer` outside a Graph",
+    tensorflow="TypeError",
+    gradlab="works",
+    strict="as TensorFlow",
+)
+@differs(
+    "`DropStaleGradientOptimizer.variables()`",
+    tensorflow="empty",
+    gradlab="the wrapped optimizer's and the counter",
+    strict="as TensorFlow",
+)
+@differs(
+    "`DropStaleGradientOptimizer`: a second `apply_gradients` in a Graph",
+    tensorflow="ValueError",
+    gradlab="works",
+    strict="as TensorFlow",
+)
 def test_strict_is_tensorflows() -> None:
     run = Run(0, strict="tf")
     with pytest.raises(TypeError, match=r'strict="tf" works in a Graph only'):

@@ -10,6 +10,7 @@ import pytest
 
 import gradlab as gl
 from gradlab.errors import DTypeError, InvalidArgumentError
+from tests.differences import differs
 
 X = np.float32([[1.0, 2.0], [3.0, 4.0]])
 
@@ -70,6 +71,11 @@ def test_a_gather_and_a_whole_read_are_dense() -> None:
     assert g.tolist() == [[1], [7], [1]]
 
 
+@differs(
+    "the gradient of `gl.gather` where indices are computed inside `jax.jit` or `lax.scan`",
+    tensorflow="IndexedSlices",
+    gradlab="dense; elsewhere IndexedSlices",
+)
 def test_a_gather_inside_scan_or_jit_is_dense() -> None:
     e = gl.Variable(np.float32([[1.0], [2.0], [3.0]]))
 
@@ -169,6 +175,12 @@ BAD: dict[str, tuple[Any, type[Exception], str]] = {
 }
 
 
+@differs(
+    "`gl.gradients` outside a `Graph`",
+    tensorflow="RuntimeError",
+    gradlab="computes at once",
+    strict="as TensorFlow",
+)
 @pytest.mark.parametrize("case", BAD)
 def test_what_cannot_be_differentiated_is_refused_and_leaves_no_trace(case: str) -> None:
     v = gl.Variable([1.0, 2.0], name="v")
@@ -211,6 +223,11 @@ def test_a_complex_gradient_is_tensorflows() -> None:
         gl.gradients(lambda: v * v, [v])
 
 
+@differs(
+    "`Optimizer.apply_gradients` with complex variables",
+    tensorflow="refused in a Graph, taken outside",
+    gradlab="refused; `gl.keras` takes them",
+)
 def test_steps_of_gl_train_refuse_complex_variables() -> None:
     v, opt = gl.Variable(np.complex64([1j]), name="v"), gl.train.GradientDescentOptimizer(0.5)
     with gl.variable_collection() as collection:

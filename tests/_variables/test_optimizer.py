@@ -11,6 +11,7 @@ import pytest
 
 import gradlab as gl
 from tests import ways
+from tests.differences import differs
 
 OPTIMIZERS: dict[str, Any] = {
     "sgd": lambda: gl.train.GradientDescentOptimizer(0.1),
@@ -164,6 +165,12 @@ def test_it_runs_in_scan_and_vmap(name: str) -> None:
     np.testing.assert_allclose(jax.vmap(train)(jnp.stack([w, w + 1]))[0], v.numpy(), rtol=1e-5, atol=1e-6)
 
 
+@differs(
+    "`ProximalGradientDescentOptimizer` and `ProximalAdagradOptimizer` with a Python number as rate and variables "
+    "that are not float32",
+    tensorflow="refused for dense gradients",
+    gradlab="the number is cast",
+)
 @pytest.mark.sampled(3)
 @every_optimizer
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])

@@ -10,8 +10,14 @@ import pytest
 
 import gradlab as gl
 from gradlab.errors import InvalidArgumentError
+from tests.differences import differs
 
 
+@differs(
+    "`trainable_variables` and variables that nothing else refers to",
+    tensorflow="keeps them",
+    gradlab="forgets them",
+)
 def test_a_collection_forgets_variables_that_nobody_holds() -> None:
     a, b = gl.Variable(1.0, name="a"), gl.Variable(1.0, name="b")
     assert gl.trainable_variables() == [a, b]

@@ -106,7 +106,8 @@ def test_weights_one_too_few_get_a_count_of_0_in_front() -> None:
     with pytest.raises(ValueError, match="has 2 weights, got 0"):
         opt.set_weights([])
     modern = Adagrad(semantics="keras3")
-    with pytest.raises(ValueError, match="has 2 weights, got 1"):
+    modern.build([v])
+    with pytest.raises(ValueError, match="has 3 weights, got 1"):
         modern.set_weights([F(1.0)])
 
 

@@ -7,8 +7,14 @@ import pytest
 
 from gradlab.errors import KerasWarning
 from gradlab.keras import SGD, Adagrad
+from tests.differences import differs
 
 
+@differs(
+    "`gradient_accumulation_steps` that are no integer",
+    tensorflow="taken",
+    gradlab="ValueError",
+)
 @pytest.mark.parametrize(
     ("version", "kwargs", "error"),
     [
@@ -27,11 +33,17 @@ from gradlab.keras import SGD, Adagrad
         ("rewrite", {"foo": 1}, TypeError),
         ("rewrite", {"decay": 0.1}, ValueError),
         ("rewrite", {"clipnorm": 1.0, "global_clipnorm": 1.0}, ValueError),
-        ("rewrite", {"weight_decay": 0.1}, NotImplementedError),
+        ("rewrite", {"weight_decay": "a"}, TypeError),
+        ("rewrite", {"gradient_accumulation_steps": 2}, TypeError),
+        ("rewrite", {"use_ema": True, "ema_momentum": 2.0}, ValueError),
         ("keras3", {"foo": 1}, ValueError),
         ("keras3", {"lr": 0.1}, ValueError),
         ("keras3", {"clipnorm": 1.0, "clipvalue": 1.0}, ValueError),
-        ("keras3", {"use_ema": True}, NotImplementedError),
+        ("keras3", {"use_ema": True, "ema_overwrite_frequency": -1}, ValueError),
+        ("keras3", {"use_ema": True, "ema_overwrite_frequency": 1.5}, ValueError),
+        ("keras3", {"gradient_accumulation_steps": 1}, ValueError),
+        ("keras3", {"gradient_accumulation_steps": 2.5}, ValueError),  # Keras takes it
+        ("keras3", {"jit_compile": True}, ValueError),
         ("keras2", {}, ValueError),
     ],
 )
@@ -52,6 +64,10 @@ def test_refused(version: Any, kwargs: dict[str, Any], error: type[Exception]) -
             "learning_rate?"),
         ("tf2.3", {"foo": 1.0}, "Adagrad(semantics='tf2.3') has no argument 'foo'; there are learning_rate, "),
         ("rewrite", {"clipnorm": 1.0, "global_clipnorm": 1.0}, "gl.keras.Adagrad(semantics='rewrite') takes clipnorm "),
+        *[(version, {"clipnorm": 1.0, "global_clipnorm": 1.0}, words) for version, words in (
+            ("legacy", "Cannot accept both `clipnorm` and `global_clipnorm`"),
+            ("rewrite", "At most one of `clipnorm` and `global_clipnorm` can be set"),
+            ("keras3", "Only one of `clipnorm`, `clipvalue` and `global_clipnorm` can be set"))],
         *[(version, {"clipnorm": "1"}, "clipnorm must be a number, got '1'")
             for version in ("tf2.3", "legacy", "rewrite", "keras3")],
         ("legacy", {"decay": [1]}, "decay must be a number, got [1]"),
@@ -76,13 +92,19 @@ def test_a_limit_that_is_set_later_must_be_a_number() -> None:
         ("legacy", {"clipvalue": 1.0, "clipnorm": 1.0, "decay": 0.5}),
         ("tf2.3", {"clipvalue": 1.0, "clipnorm": 1.0, "lr": 0.1}),
         ("rewrite", {"clipvalue": 1.0, "clipnorm": 1.0, "weight_decay": None}),
-        ("keras3", {"decay": None, "use_ema": False}),
+        ("keras3", {"decay": None, "use_ema": False, "ema_momentum": 7, "gradient_accumulation_steps": 0}),
+        ("rewrite", {"jit_compile": True, "is_legacy_optimizer": True}),
     ],
 )
 def test_taken(version: Any, kwargs: dict[str, Any]) -> None:
     SGD(semantics=version, **kwargs)
 
 
+@differs(
+    "arguments without effect, limits that switch clips off",
+    tensorflow="silent, or a line in the log",
+    gradlab="a `KerasWarning`",
+)
 @pytest.mark.parametrize(
     ("version", "kwargs", "complaint"),
     [
@@ -91,6 +113,7 @@ def test_taken(version: Any, kwargs: dict[str, Any]) -> None:
         ("rewrite", {"lr": 0.1}, "lr has no effect in rewrite"),
         ("legacy", {"clipnorm": 0.0}, "clipnorm=0 makes every gradient 0"),
         ("keras3", {"clipvalue": -1.0}, "switches clipping off"),
+        ("keras3", {"loss_scale_factor": 0}, "divides every gradient by 0"),
     ],
 )
 def test_silent_in_keras_said_here(version: Any, kwargs: dict[str, Any], complaint: str) -> None:

@@ -10,6 +10,7 @@ import gradlab as gl
 from gradlab.errors import KerasWarning
 from gradlab.keras import SGD, Adagrad, replicas
 from gradlab.keras.replicas import divided, summed
+from tests.differences import differs
 
 F = np.float32
 V, T = gl.Variable([0.0, 0.0], name="v"), gl.Variable([[0.0], [0.0]], name="t")
@@ -27,6 +28,11 @@ def _made(two: Any, version: Any, **kwargs: Any) -> SGD:
         return SGD(1.0, semantics=version, **kwargs)
 
 
+@differs(
+    "`gl.keras.Replicas`",
+    tensorflow="each replica calls `apply_gradients` in a thread of its own",
+    gradlab="one call is given the gradients of all, in one thread",
+)
 @pytest.mark.parametrize("version", ["tf2.3", "legacy", "rewrite", "keras3"])
 def test_gradients_are_summed_not_averaged(version: Any) -> None:
     two = replicas(2)

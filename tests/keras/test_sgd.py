@@ -43,7 +43,7 @@ def test_without_momentum_slices_of_one_row_round_one_by_one() -> None:
 
 @pytest.mark.parametrize("bad", [-0.1, 1.5])
 def test_momentum_out_of_range(bad: float) -> None:
-    with pytest.raises(ValueError, match=r"momentum must be in \[0, 1\]"):
+    with pytest.raises(ValueError, match=r"`momentum` must be between \[0, 1\]"):
         SGD(momentum=bad)
 
 

@@ -13,6 +13,7 @@ import pytest
 
 import gradlab as gl
 from gradlab.raw_ops.accumulators import Handle
+from tests.differences import differs
 from tests.golden.tensorflow_values import tensorflow
 
 ops: Any = gl.raw_ops
@@ -73,6 +74,11 @@ def test_signatures_are_tensorflows() -> None:
         assert [(p.name, p.default) for p in mine] == [(p.name, p.default) for p in theirs], name
 
 
+@differs(
+    "ref ops of accumulators in `gl.raw_ops`",
+    tensorflow="in a graph only",
+    gradlab="at once; an apply returns a `Receipt`",
+)
 def test_a_round_by_resource_and_by_ref_handle() -> None:
     for prefix, make, handle_type in (("Resource", dense, "resource"), ("", ref, "string_ref")):
         handle = make()
@@ -123,6 +129,11 @@ def test_shapes_are_looked_at_only_where_a_gradient_is_fresh() -> None:
     assert state(handle) == (1, 0)
 
 
+@differs(
+    "accumulators of `raw_ops` without a shared_name",
+    tensorflow="may be one",
+    gradlab="are distinct",
+)
 def test_a_shared_name_is_one_accumulator_in_one_container() -> None:
     first, second = dense(shared_name="a"), dense(shared_name="a")
     elsewhere, unnamed = dense(shared_name="a", container="c"), dense()

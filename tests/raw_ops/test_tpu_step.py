@@ -12,6 +12,7 @@ import pytest
 import gradlab as gl
 from gradlab import raw_ops, tpu
 from gradlab.errors import DTypeError, FailedPreconditionError, InvalidArgumentError
+from tests.differences import differs
 
 CORES, BATCH, ROWS, WIDTH = 2, 3, 7, 2
 # optimizer: the message's fields, the operation's name, the slots' first values, and the step in NumPy
@@ -149,6 +150,11 @@ def test_the_pair_without_deduplication_data_gives_the_same() -> None:
     assert (results[0].parameters != 1).any()
 
 
+@differs(
+    "`ComputeDedupDataSize`",
+    tensorflow="known from the configuration alone",
+    gradlab="of the batch that is enqueued: vectors are as long as it asks",
+)
 def test_deduplication_data_may_be_split_and_merged_on_the_way() -> None:
     config = configured("adagrad", cores=1)
     tpu.initialize_system(config)

@@ -12,6 +12,7 @@ import pytest
 import gradlab as gl
 from gradlab import schedules
 from tests import ways
+from tests.differences import differs
 
 EVERY: dict[str, tuple[type[schedules.LearningRateSchedule], dict[str, Any]]] = {
     "exponential": (schedules.ExponentialDecay, {"decay_steps": 3, "decay_rate": 0.7}),
@@ -87,6 +88,11 @@ def test_a_traced_rate_works_so_that_rates_can_be_swept(name: str) -> None:
     assert np.asarray(rates) == pytest.approx([make(name, 0.1)(2), make(name, 0.2)(2)], rel=1e-6)
 
 
+@differs(
+    "`ExponentialDecay` and the other decays with an integer rate",
+    tensorflow="refused",
+    gradlab="it is a float",
+)
 def test_an_integer_rate_is_a_float() -> None:
     assert make("exponential", 1)(3) == np.float32(0.7)
 
@@ -135,6 +141,11 @@ def test_what_is_no_rate_is_refused(name: str, rate: Any, error: type[Exception]
         make(name, rate)
 
 
+@differs(
+    "`ExponentialDecay` and the other decays over no steps",
+    tensorflow="any number or NaN, silently",
+    gradlab="ValueError, as in Keras 3",
+)
 @pytest.mark.parametrize("name", EVERY)
 @pytest.mark.parametrize("steps", [0, -3, 0.0, float("nan")])
 def test_no_steps_to_decay_over_are_refused(name: str, steps: float) -> None:

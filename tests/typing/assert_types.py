@@ -14,6 +14,8 @@ import numpy as np
 import gradlab as gl
 from gradlab._base.gradients import Gradient
 from gradlab._base.types import Array, Number
+from gradlab.keras.adagrad import AdagradKeras3
+from gradlab.keras.sgd import SGDKeras3, SGDRewrite
 
 Floats = np.ndarray[tuple[int], np.dtype[np.float32]]
 
@@ -89,6 +91,19 @@ def optimizers(v: gl.Variable, x: Floats, s: gl.IndexedSlices) -> None:
     assert_type(opt.variables(), list[gl.Variable])
     assert_type(gl.gradients(lambda: v * v, [v]), list[Gradient | None])
     assert_type(gl.gather(v, [0, 1]), Array)
+
+
+def keras(v: gl.Variable, x: Floats) -> None:
+    """`semantics` chooses the class: in the newer versions `variables` is a property, and there is more."""
+    assert_type(gl.keras.SGD(0.1, semantics="keras3", use_ema=True), SGDKeras3)
+    assert_type(gl.keras.SGD(0.1, semantics="rewrite"), SGDRewrite)
+    assert_type(gl.keras.SGD(0.1), gl.keras.SGD)
+    assert_type(gl.keras.Adagrad(0.1, semantics="legacy").variables(), list[gl.Variable])
+    opt = gl.keras.Adagrad(0.1, semantics="keras3")
+    assert_type(opt, AdagradKeras3)
+    assert_type(opt.variables[0], gl.Variable)
+    assert_type(opt.build([v]), None)
+    gl.keras.SGD(0.1).build([v])  # type: ignore[attr-defined]
 
 
 def asynchrony(v: gl.Variable, x: Floats, s: gl.IndexedSlices) -> None:

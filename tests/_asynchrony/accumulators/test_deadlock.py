@@ -14,6 +14,7 @@ from nbclient import NotebookClient
 import gradlab as gl
 from gradlab._asynchrony.accumulators import deadlock
 from tests._asynchrony.accumulators.test_kernel import PATIENCE, run_python, until
+from tests.differences import differs
 
 HEAD = """
 import threading, time
@@ -30,6 +31,12 @@ def hopeless(acc, needs=1):
 """
 
 
+@differs(
+    "`take_grad` that no thread can serve",
+    tensorflow="waits forever",
+    gradlab="a `DeadlockError`",
+    strict="as by default",
+)
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "source",

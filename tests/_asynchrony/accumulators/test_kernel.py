@@ -18,6 +18,7 @@ import pytest
 
 import gradlab as gl
 from gradlab.errors import InvalidArgumentError, NotFoundError, StalenessWarning
+from tests.differences import differs
 
 PATIENCE = 30.0
 
@@ -168,6 +169,12 @@ def test_set_global_step_wakes_nobody_and_keeps_what_is_counted() -> None:
     assert (taker.result(0), acc.global_step) == (3, 6)
 
 
+@differs(
+    "`set_global_step` to an earlier step",
+    tensorflow="a line in the log",
+    gradlab="a `StalenessWarning`",
+    strict="silent",
+)
 def test_a_step_that_goes_back_is_told() -> None:
     acc = scalar()
     for step in (5, 5, 7):
@@ -340,6 +347,12 @@ def run_python(source: str) -> str:
     return done.stdout
 
 
+@differs(
+    "Ctrl-C while `take_grad` waits",
+    tensorflow="does not end the wait",
+    gradlab="ends the wait; a time limit does, too",
+    strict="as by default",
+)
 def test_ctrl_c_ends_a_blocked_take() -> None:
     out = run_python(
         """
@@ -398,6 +411,12 @@ def test_the_same_name_for_something_else(other: dict) -> None:
     ACC(**{"dtype": "float32", "shape": [1], "shared_name": "x", **other})
 
 
+@differs(
+    "accumulators of one shared_name, made differently",
+    tensorflow="the first decides",
+    gradlab="refused",
+    strict="as TensorFlow",
+)
 def test_strict_looks_at_nothing_and_the_first_decides() -> None:
     with gl.Graph().as_default():
         a, b = ACC("float32", [1], "x", strict="tf"), ACC("float32", [2], "x", None, "SUM", strict="tf")
@@ -412,6 +431,12 @@ def test_strict_looks_at_nothing_and_the_first_decides() -> None:
         assert a.num_accumulated() == 0
 
 
+@differs(
+    "each `ConditionalAccumulator` without a shared_name, outside a graph",
+    tensorflow="all that are made alike are one, which goes with the first",
+    gradlab="each is its own",
+    strict="as TensorFlow",
+)
 def test_strict_without_a_graph_accumulators_without_a_name_are_one_and_die_with_the_first() -> None:
     a, b = ACC("float32", [1], strict="tf"), ACC("float32", [1], name="other", strict="tf")
     c, d = ACC("float32", [2], strict="tf"), ACC("float32", [1], reduction_type="SUM", strict="tf")

@@ -11,6 +11,7 @@ import pytest
 
 import gradlab as gl
 from gradlab._asynchrony.sync_replicas import SyncReplicasOptimizer
+from tests.differences import differs
 
 
 class Training:
@@ -230,6 +231,11 @@ def test_apply_gradients_and_minimize_push_and_take_a_token() -> None:
     assert t.v.numpy().tolist() == [-3.0, -6.0]
 
 
+@differs(
+    "whose call it is in `SyncReplicasOptimizer`",
+    tensorflow="each worker has an object of its own",
+    gradlab="one object for all; `worker`, by default the name of the thread",
+)
 def test_a_worker_is_its_thread_by_default() -> None:
     t = Training(1, tokens=1)
     assert t.opt.apply_gradients(t.pairs(1.0), t.step).worker == "MainThread"

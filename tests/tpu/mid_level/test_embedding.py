@@ -23,6 +23,7 @@ from gradlab.tpu import (
     TableConfig,
     TPUEmbedding,
 )
+from tests.differences import differs
 
 
 def feature(**more: Any) -> FeatureConfig:
@@ -194,6 +195,11 @@ def test_a_mesh_gives_the_same_bits_as_as_many_cores_on_one_device() -> None:
     assert all((a == b).all() for a, b in zip(*runs, strict=True))
 
 
+@differs(
+    "`TPUEmbedding` with several cores, and its ids",
+    tensorflow="activations of one core for each call; ids are tensors",
+    gradlab="activations of all cores, one after another; ids may be lists",
+)
 def test_each_core_can_be_given_its_own_batch() -> None:
     table = TableConfig(8, 1, RowIdInitializer(), combiner="sum")
     embedding = TPUEmbedding(FeatureConfig(table), SGD(1.0), num_cores=2)

@@ -7,6 +7,7 @@ import pytest
 
 from gradlab.tpu import SGD, Constant, CustomCombiner, FeatureConfig, QuantizationConfig, TableConfig, TruncatedNormal
 from gradlab.tpu.mid_level.table_config import shape_of
+from tests.differences import differs
 
 
 @pytest.mark.parametrize(
@@ -39,8 +40,14 @@ def test_a_table_says_what_differs_from_its_defaults() -> None:
     assert "initializer=None" in repr(TableConfig(8, 4)) and TableConfig(8, 4).initializer == TruncatedNormal(0.5)
 
 
-def test_two_tables_alike_are_two_tables() -> None:
+@differs(
+    "`TableConfig` without a name",
+    tensorflow="a warning in the log",
+    gradlab="silent",
+)
+def test_two_tables_alike_are_two_tables(caplog: pytest.LogCaptureFixture) -> None:
     assert TableConfig(8, 4, name="t") != TableConfig(8, 4, name="t")
+    assert TableConfig(8, 4) and caplog.records == []
 
 
 @pytest.mark.parametrize(
