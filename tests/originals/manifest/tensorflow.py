@@ -9,7 +9,6 @@ _KERNELS = "tensorflow/python/kernel_tests"
 
 SHARDING = Absent("gl.xla_sharding", "how XLA lays a variable out over devices; gradlab's shards are gl.tpu's")
 SLOTS = Absent("gl.train.slot_creator", "how TensorFlow makes slot variables; in gradlab an optimizer makes its own")
-SESSIONS = Absent("gl.train.MonitoredTrainingSession", "sessions of processes that share variables by name")
 _NODE = Absent("gl.SparseConditionalAccumulator.node_def", "what a node of TensorFlow's graph is written as")
 SPARSE_NODES = {
     f"IndexedSlicesConditionalAccumulatorTest.{case}": _NODE for case in ("testConstructor", "testConstructorWithShape")
@@ -18,7 +17,6 @@ TENSORS = Differs(
     "an array is a constant to a loss, and refused when gradients are asked for, not when they are applied",
     "tests/test_bad_input.py::test_it_is_refused_and_nothing_changes",
 )
-NO_TENSORS = {"OptimizerTest.testComputeGradientsWithTensors": TENSORS}
 MIXED_VALUES = Differs(
     "values of two kinds are converted to one, as in TensorFlow's schedules, where tf.compat.v1.train refuses them",
     "tests/schedules/test_decay.py::test_the_dtype_of_pieces_is_that_of_the_values",
@@ -68,7 +66,6 @@ SUITES = (
         ORIGIN,
         f"{_TRAINING}/optimizer_test.py",
         "tensorflow",
-        differs=NO_TENSORS,
         absent={
             "OptimizerTest.testGetSlotUnderDistributedStrategy": Absent(
                 "gl.MirroredStrategy", "slots of mirrored variables; gradlab's replicas are gl.keras.replicas"
@@ -78,8 +75,7 @@ SUITES = (
     Suite(
         ORIGIN,
         f"{_TRAINING}/sync_replicas_optimizer_test.py",
-        "tensorflow",
-        absent={"SyncReplicasOptimizer*": SESSIONS},
+        "tensorflow1",
     ),
     Suite(ORIGIN, f"{_TRAINING}/slot_creator_test.py", "tensorflow", absent={"SlotCreatorTest.*": SLOTS}),
 )

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from tests.originals.manifest.tensorflow import MIXED_VALUES, NO_TENSORS, SESSIONS, SLOTS, SPARSE_NODES
+from tests.originals.manifest.tensorflow import MIXED_VALUES, SLOTS, SPARSE_NODES
 from tests.originals.suites import Absent, Origin, Suite
 
 ORIGIN = Origin("tensorflow", "1.15")
@@ -14,7 +14,6 @@ _CONTRIB = "tensorflow/contrib/opt/python/training"
 _DYNAMIC = Absent("gl.Variable(validate_shape)", "a variable whose shape may change")
 _LINEAR_COSINE = Absent("gl.schedules.LinearCosineDecay", "a decay of TensorFlow 1 that no later version has")
 _SIGN_DECAY = Absent("gl.schedules.CosineDecay(num_periods)", "several periods, and 0 after some of them")
-_SESSION_TESTS = {"SyncReplicasOptimizer*": SESSIONS}
 
 
 def _of(path: str, **entries: Mapping[str, Any]) -> Suite:
@@ -49,13 +48,13 @@ SUITES = (
             )
         },
     ),
-    _of(f"{_TRAINING}/optimizer", differs=NO_TENSORS),
+    _of(f"{_TRAINING}/optimizer"),
     _of(
         f"{_TRAINING}/learning_rate_decay",
         differs={"LRDecayTest.testPiecewiseConstantEdgeCases": MIXED_VALUES},
         absent={"LinearCosineDecayTest.*": _LINEAR_COSINE, "NoisyLinearCosineDecayTest.*": _LINEAR_COSINE},
     ),
-    _of(f"{_TRAINING}/sync_replicas_optimizer", absent=_SESSION_TESTS),
+    _of(f"{_TRAINING}/sync_replicas_optimizer"),
     _of(f"{_TRAINING}/slot_creator", absent={"SlotCreatorTest.*": SLOTS}),
     *(_of(f"{_CONTRIB}/{name}") for name in ("adamax", "addsign", "powersign", "drop_stale_gradient_optimizer")),
     _of(

@@ -23,20 +23,31 @@ class Cluster:
     """What the workers of one case share."""
 
     def __init__(self) -> None:
-        self.graph = ClusterGraph()
+        self.graph = DefaultGraph()
+        self.workers = 0
+        self.hooks: list[Any] = []
         self.variables: dict[str, Variable] = {}
         self.queues: dict[str, queue.Queue[Any]] = {}
         self.optimizer: Any = None
 
 
-class ClusterGraph(DefaultGraph):
-    """The graph of all workers, whose tensors have names."""
+class WorkerGraph:
+    """The graph of one worker, which is that of all, and whose tensors have names."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster, self._worker = cluster, cluster.workers
+        cluster.workers += 1
+
+    def as_default(self) -> Any:
+        return self._cluster.graph.as_default()
 
     def get_tensor_by_name(self, name: str) -> Any:
-        cluster = _CURRENT[-1]
+        optimizer = self._cluster.optimizer
         if name == "stale_counter:0":
-            return Tensor(lambda: raw(cluster.optimizer.stale_counter))
-        return cluster.variables[name.removesuffix(":0")]
+            return Tensor(lambda: raw(optimizer.stale_counter))
+        if name == "sync_rep_local_step:0":
+            return Tensor(lambda: optimizer.local_step(self._worker))
+        return self._cluster.variables[name.removesuffix(":0")]
 
 
 _CURRENT: list[Cluster] = []
@@ -48,12 +59,19 @@ def one_cluster() -> Iterator[None]:
     try:
         yield
     finally:
+        for hook in _CURRENT[-1].hooks if _CURRENT else ():
+            hook.end()
         _CURRENT.clear()
 
 
 def cluster_spec(_jobs: Any) -> Cluster:
     _CURRENT.append(Cluster())
     return _CURRENT[-1]
+
+
+def create_local_cluster(num_workers: int, num_ps: int) -> tuple[list[Any], list[Any]]:
+    cluster_spec({})
+    return [Server() for _ in range(num_workers)], [Server() for _ in range(num_ps)]
 
 
 class Server:
@@ -65,7 +83,7 @@ class Server:
 
 
 def new_graph() -> Any:
-    return _CURRENT[-1].graph if _CURRENT else DefaultGraph()
+    return WorkerGraph(_CURRENT[-1]) if _CURRENT else DefaultGraph()
 
 
 def variable(initial_value: Any = None, *arguments: Any, name: Any = None, **keywords: Any) -> Variable:
@@ -106,6 +124,36 @@ def drop_stale(opt: Any, staleness: Any, **keywords: Any) -> Any:
     return _CURRENT[-1].optimizer
 
 
+_Sync = bridged(gl.train.SyncReplicasOptimizer)
+
+
+class SyncReplicas:
+    """What one worker of a cluster has of the optimizer that all share."""
+
+    def __init__(self, cluster: Cluster, opt: Any, options: dict[str, Any]) -> None:
+        self._worker = cluster.workers - 1
+        cluster.optimizer = self._shared = cluster.optimizer or _Sync(opt, **options)
+
+    def apply_gradients(self, grads_and_vars: Any, global_step: Any) -> Any:
+        return self._shared.apply_gradients(grads_and_vars, global_step, worker=self._worker)
+
+    def make_session_run_hook(self, is_chief: bool, num_tokens: int = -1) -> Any:
+        return self._shared.make_session_run_hook(is_chief, num_tokens, worker=self._worker)
+
+
+def sync_replicas(opt: Any, **options: Any) -> Any:
+    return SyncReplicas(_CURRENT[-1], opt, options) if _CURRENT else _Sync(opt, **options)
+
+
+def monitored_session(hooks: Any = (), **_: Any) -> Session:
+    """A session whose hooks have begun; they end with the case."""
+    for hook in hooks:
+        hook.begin()
+        hook.after_create_session()
+        _CURRENT[-1].hooks.append(hook)
+    return Session(graph=_CURRENT[-1].graph)
+
+
 def global_step(*_: Any) -> Any:
     """The step of the graph, made if it is not there."""
     with graph.default_graph().as_default() if not _CURRENT else _CURRENT[-1].graph.as_default():
@@ -117,7 +165,10 @@ CLUSTER: dict[str, Any] = {
     "DropStaleGradientOptimizer": drop_stale,
     "FIFOQueue": FIFOQueue,
     "Graph": new_graph,
+    "MonitoredTrainingSession": monitored_session,
     "Server": Server,
+    "SyncReplicasOptimizer": sync_replicas,
+    "create_local_cluster": create_local_cluster,
     "Session": lambda *_, **keywords: Session(graph=keywords.get("graph")),
     "VariableV1": variable,
     "create_global_step": global_step,

@@ -239,7 +239,9 @@ _STRATEGIES = [
 _WITHIN = frozenset(
     [
         "__internal__",
+        "combinations",
         "compat",
+        "data",
         "distribute",
         "keras",
         "layers",
@@ -250,15 +252,13 @@ _WITHIN = frozenset(
         "models",
         "nn",
         "optimizers",
+        "saved_model",
         "schedules",
         "test",
         "train",
+        "utils",
         "v1",
         "v2",
-        "combinations",
-        "data",
-        "saved_model",
-        "utils",
     ]
 )
 NAMES: dict[str, Any] = {

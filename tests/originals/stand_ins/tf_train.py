@@ -28,6 +28,8 @@ class Bridge:
     def compute_gradients(self, loss: Any, var_list: Any = None, *arguments: Any, **keywords: Any) -> Any:
         if self._within:
             return super().compute_gradients(loss, var_list, *arguments, **keywords)  # type: ignore[misc]
+        if any(isinstance(v, Tensor) for v in var_list or ()):
+            return self._by_tensors(loss, var_list, *arguments, **keywords)
         if graph.executing_eagerly():
             loss = (lambda f=loss: raw(f())) if callable(loss) else loss
             pairs = super().compute_gradients(loss, var_list, *arguments, **keywords)  # type: ignore[misc]
@@ -44,18 +46,28 @@ class Bridge:
         whole = Tensor(compute, "gradients")
         return [(_part(whole, i, g), v) for i, (g, v) in enumerate(sample)]
 
-    def apply_gradients(self, grads_and_vars: Any, global_step: Any = None, name: Any = None) -> Any:
+    def _by_tensors(self, loss: Any, tensors: Any, *arguments: Any, **keywords: Any) -> Any:
+        """gradlab differentiates by JAX arrays, which these tensors hold from now on."""
+        import jax.numpy as jnp
+
+        for x in tensors:
+            x._value = jnp.asarray(x._value)
+        with running():
+            pairs = super().compute_gradients(lambda: raw(loss()), [x._value for x in tensors], *arguments, **keywords)  # type: ignore[misc]
+        return [(graph.boxed(g), x) for (g, _), x in zip(pairs, tensors, strict=True)]
+
+    def apply_gradients(self, grads_and_vars: Any, global_step: Any = None, name: Any = None, **more: Any) -> Any:
         if self._within:
-            return super().apply_gradients(grads_and_vars, global_step, name)  # type: ignore[misc]
+            return super().apply_gradients(grads_and_vars, global_step, name, **more)  # type: ignore[misc]
         pairs = [tuple(pair) if isinstance(pair, tuple | list) else pair for pair in grads_and_vars]
         if graph.executing_eagerly():
-            super().apply_gradients([(raw(g), v) for g, v in pairs], global_step, name)  # type: ignore[misc]
+            super().apply_gradients([(raw(g), v) for g, v in pairs], global_step, name, **more)  # type: ignore[misc]
             return None
         here = graph.default_graph()
 
         def described(value: Any = lambda g, _: raw(g)) -> Any:
             given = [(value(g, v), v) for g, v in pairs]
-            return super(Bridge, self).apply_gradients(given, global_step, name)  # type: ignore[misc]
+            return super(Bridge, self).apply_gradients(given, global_step, name, **more)  # type: ignore[misc]
 
         changes = is_node([g for g, _ in pairs])
         with running(building=True), here.as_default():
