@@ -288,7 +288,10 @@ class Exchange(ABC):
 
     def _require_build(self, what: str) -> None:
         if not self._rounds.sparse:
-            raise ValueError(f"{what} comes later: apply_gradient should be called, or opt.build(grads_and_vars, global_step)")
+            raise ValueError(
+                f"{what} comes later: call opt.build(grads_and_vars, global_step) first, or "
+                "apply_gradient should be called"
+            )
 
     def _refuse_if_closed(self) -> None:
         if self._closed is not None:

@@ -1,4 +1,4 @@
-"""TensorFlow 2.21's suites, which its wheel does not hold."""
+"""TensorFlow 2.21's suites, which its wheel does not hold: of its repository at version 2.21.0, March 2026."""
 
 from tests.originals.suites import Absent, Differs, Origin, Suite
 
