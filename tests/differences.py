@@ -34,8 +34,8 @@ test named in it, and this page is written from these tests: `python -m tests.di
 
 gradlab's default is to refuse, or to tell, what TensorFlow lets pass in silence. Where an object takes `strict="tf"`,
 one column says what it does then; a dash means that there is no such switch. Where TensorFlow's own versions differ,
-that is a named option (`semantics`, `mode`) and not a difference. What TensorFlow does not have at all is in the
-[reference](../api/index.rst).
+that is a named option (`semantics`, `mode`) and not a difference. What TensorFlow does not have at all says so in its
+docstring.
 """
 
 

@@ -113,7 +113,10 @@ class Settings:
         if not self._version.lazy and isinstance(rate.value, schedules.LearningRateSchedule) and not callable(value):
             raise TypeError(f"the learning rate is a {type(rate.value).__name__}; a number cannot take its place")
         old = rate.value
-        rate.write(value)
+        if self._version.name == "keras3" and callable(value):
+            rate.value = value
+        else:
+            rate.write(value)
         if rate.value is not old:
             self._forget(old)
 

@@ -112,6 +112,10 @@ def test_a_schedule_takes_the_place_of_the_rate_among_the_variables() -> None:
     assert len(opt.variables) == 2
     opt.learning_rate = gl.schedules.PolynomialDecay(0.1, 4)
     assert [x.name for x in opt.variables] == ["SGD/iteration:0"]
+    opt.learning_rate = lambda: 0.5
+    v = _v([1.0])
+    opt.apply([[1.0]], [v])
+    assert v.numpy() == 0.5
 
 
 def test_excluded_variables_do_not_decay() -> None:
