@@ -14,13 +14,13 @@ from .clips import dense
 
 @quiet
 def decayed(w: Array, weight_decay: float, lr: Any) -> Array:
-    """Return w - w * weight_decay * lr, every operation in the dtype of w.
+    """Return w - w * weight_decay * lr, every operation in the dtype of w; a Python number passes through float32.
 
     >>> decayed(np.float32([2.0]), 0.5, np.float32(0.25)).tolist()
     [1.75]
     """
     with precision(w.dtype):
-        smaller: Array = w - w * np.dtype(w.dtype).type(weight_decay) * lr
+        smaller: Array = w - w * np.dtype(w.dtype).type(np.float32(weight_decay)) * lr
     return smaller
 
 

@@ -1,7 +1,8 @@
 """gradlab's Keras optimizers beside tf_keras (legacy and the rewrite) and Keras 3 on generated settings and gradients.
 
-Legacy is held to equal bits in float32 and float64. The others may differ by rounding: the rewrite and Keras 3 apply
-slices with momentum in an order of their own, and Keras 3 divides Python numbers when it clips by global norm.
+Legacy is held to equal bits in float32 and float64. The others may differ by rounding, a few units in the last place of
+the largest entry: they apply slices with momentum in an order of their own, and Keras 3 divides Python numbers when it
+clips by global norm. Their optimizers' variables are compared, too.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from tests.conformance.compare import matcher
 from tests.golden.tensorflow_values import tensorflow
 
 pytestmark = pytest.mark.tensorflow
-MODES = {"legacy": "bitwise", "rewrite": "rtol 2e-5", "keras3": "rtol 2e-5"}
+MODES = {"legacy": "bitwise", "rewrite": "largest 4", "keras3": "largest 4"}
 STEPS, CASES = 6, 20
 
 

@@ -20,6 +20,8 @@ def test_every_number_is_rounded_to_the_dtype_of_the_weight(xp: Any) -> None:
             results = [decayed(w, 0.1, rate), averaged(w, w, keep, take), summed(w, w), mean(w, w, 3), unscaled(w, 3.0)]
             assert {x.dtype for x in results} == {w.dtype} and {type(x) for x in results} == {type(w)}
             assert (keep, take) == (w.dtype.type(0.99), w.dtype.type(1) - w.dtype.type(0.99))
+    decay, rate = np.float64(np.float32(0.1)), np.float64(0.5)
+    assert decayed(np.ones(1), 0.1, rate).tolist() == [1 - decay * 0.5]  # float32 on the way, as in TensorFlow
     assert shares(0.99, np.float32)[1] != shares_from(np.int64(3), 0.99, np.float32)[1]  # as the two Kerases do it
 
 

@@ -6,14 +6,21 @@ import pytest
 
 import gradlab as gl
 from gradlab.keras import SGD, Adagrad
+from tests.differences import differs
 
 STAIRS = gl.schedules.ExponentialDecay(0.5, 2, 0.5, True)
 
 
+@differs(
+    "`name` of an optimizer of Keras 3 that is given none",
+    tensorflow="unique: sgd, sgd_1",
+    gradlab="SGD, as in the other versions; None makes it unique",
+)
 def test_names() -> None:
     assert (Adagrad().get_config()["name"], Adagrad(name="Ada").get_config()["name"]) == ("Adagrad", "Ada")
     assert [Adagrad(name=n).get_config()["name"] for n in (None, "", None)] == ["adagrad", "adagrad_1", "adagrad_2"]
     assert SGD(name=None).get_config()["name"] == "sgd"
+    assert [SGD(semantics="keras3", **more).name for more in ({}, {"name": None})] == ["SGD", "sgd_1"]
 
 
 def test_config_holds_limits_that_are_set_and_versions_that_are_not_the_default() -> None:
