@@ -55,7 +55,7 @@ def run(suite: Suite, source: Source) -> Row:
             _count(row, case, source, stand_in, used)
     finally:
         sys.modules.pop(name, None)
-    stale = [p for p in (*suite.absent, *suite.differs) if p not in used]
+    stale = [p for p in (*suite.absent, *suite.differs, *suite.fails_there) if p not in used]
     row.wrong += [f"{pattern}: no case has this name" for pattern in stale]
     row.wrong += [
         f"{pattern}: called not applicable, but gradlab has {absent.name}"
@@ -69,17 +69,14 @@ def run(suite: Suite, source: Source) -> Row:
 def _count(row: Row, case: unittest.TestCase, source: Source, stand_in: StandIn, used: set[str]) -> None:
     title = f"{type(case).__name__}.{case._testMethodName}"
     row.cases += 1
-    if absent := entry(row.suite.absent, title):
-        used.update(p for p, x in row.suite.absent.items() if x is absent)
+    if absent := entry(row.suite.absent, title, used):
         row.absent[title] = f"{absent.name}: {absent.reason}"
         return
     why, skipped = _failure(case, stand_in)
-    if skipped:
+    if skipped and why is None:
         row.absent[title] = f"skips itself: {skipped}"
         return
-    differs = entry(row.suite.differs, title)
-    used.update(p for p, x in row.suite.differs.items() if x is differs)
-    there = entry(row.suite.fails_there, title)
+    differs, there = entry(row.suite.differs, title, used), entry(row.suite.fails_there, title, used)
     if why is None:
         row.passed += 1
         if differs:
@@ -94,7 +91,9 @@ def _count(row: Row, case: unittest.TestCase, source: Source, stand_in: StandIn,
 
 def _theirs(case: unittest.TestCase, source: Source, stand_in: StandIn) -> unittest.TestCase:
     """The same case, run with the original itself."""
-    suite = load(source, replace(stand_in, prefixes=()), f"{type(case).__module__}_itself")
+    name = f"{type(case).__module__}_itself"
+    suite = load(source, replace(stand_in, prefixes=()), name)
+    del sys.modules[name]
     theirs: unittest.TestCase = getattr(suite, type(case).__name__)(case._testMethodName)
     return theirs
 

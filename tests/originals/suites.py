@@ -85,6 +85,10 @@ def found(suite: Suite, sources: Path | None) -> Source | None:
     return Source(file.read_text("utf-8"), file, importlib.metadata.version(package)) if file.is_file() else None
 
 
-def entry(entries: Mapping[str, Entry], case: str) -> Entry | None:
-    """What the manifest says about a case, by the first pattern that fits."""
-    return next((what for pattern, what in entries.items() if fnmatchcase(case, pattern)), None)
+def entry(entries: Mapping[str, Entry], case: str, used: set[str]) -> Entry | None:
+    """What the manifest says about a case, by the first pattern that fits, which is noted."""
+    pattern = next((p for p in entries if fnmatchcase(case, p)), None)
+    if pattern is None:
+        return None
+    used.add(pattern)
+    return entries[pattern]
