@@ -8,36 +8,43 @@ from contextlib import contextmanager
 
 
 class Pace:
-    """Says when it may be done again: after `seconds`, and later if it took long.
+    """Says when it may be done again: after `seconds`, and not while it has taken more than its share of the time.
 
-        due:  now - end of the last one >= max(seconds, (1 / share - 1) * what the last one took)
+        credit after dt seconds = min(burst, credit + dt share / (1 - share)), less what it takes;  due: credit >= 0
 
-    Whoever asks often thus spends at most `share` of the time, and the last one.
+    Whoever asks often thus spends at most `share` of any stretch of time, and `burst`, and the last one.
 
     Args:
-        share: of the time, at most; above 0, up to 1. seconds: between two, at least.
+        share: of the time, above 0; 1 is all of it. seconds: between two, at least.
+        burst: seconds that it may take at once after a rest, and at the start, so that it begins without delay.
         clock: seconds, of an arbitrary start.
 
     Attributes:
         spent: seconds that all of them took.
 
-    >>> now = iter([0.0, 3.0, 50.0, 301.0])
-    >>> pace = Pace(0.01, 0.0, lambda: next(now))
+    >>> now = 0.0
+    >>> pace = Pace(0.01, 0.0, clock=lambda: now)
     >>> with pace.spending():
-    ...     pass
-    >>> pace.spent, pace.due, pace.due
-    (3.0, False, True)
+    ...     now = 3.0
+    >>> pace.spent, pace.due
+    (3.0, False)
+    >>> now = 301.0
+    >>> pace.due
+    True
     """
 
-    def __init__(self, share: float, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
-        self.share, self.seconds, self._clock = share, seconds, clock
+    def __init__(
+        self, share: float, seconds: float, burst: float = 0.0, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.share, self.seconds, self.burst, self._clock = share, seconds, burst, clock
         self.spent = 0.0
-        self._next = float("-inf")
+        self._credit, self._end = burst, float("-inf")
 
     @property
     def due(self) -> bool:
         """Whether it may be done now."""
-        return self._clock() >= self._next
+        now = self._clock()
+        return now >= self._end + self.seconds and (self.share >= 1 or self._credit_at(now) >= 0)
 
     @contextmanager
     def spending(self) -> Iterator[None]:
@@ -48,4 +55,9 @@ class Pace:
         finally:
             end = self._clock()
             self.spent += end - start
-            self._next = end + max(self.seconds, (1 / self.share - 1) * (end - start))
+            if self.share < 1:
+                self._credit = self._credit_at(start) - (end - start)
+            self._end = end
+
+    def _credit_at(self, now: float) -> float:
+        return min(self.burst, self._credit + (now - self._end) * self.share / (1 - self.share))

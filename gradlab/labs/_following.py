@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 SHARE = 0.02  # of the time, that drawing all labs takes at most while they follow
 SECONDS = 0.3  # between two pictures, at least
+BURST = 1.0  # seconds of it at once: the first pictures, whose axes change, are there without delay
 QUIET = 2.0  # seconds without a step, after which a run counts as over for now
 _TICK = 0.1
 
@@ -184,7 +185,7 @@ class Turns:
     """
 
     def __init__(self) -> None:
-        self.pace = Pace(SHARE, SECONDS)
+        self.pace = Pace(SHARE, SECONDS, BURST)
         self._waiting: dict[Follower, None] = {}  # in their order
         self._growing: weakref.WeakSet[Follower] = weakref.WeakSet()
         self._heard = 0.0

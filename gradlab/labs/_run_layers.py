@@ -67,9 +67,9 @@ class run_layers(RunLab, FollowingLab):
     those with the largest norms are shown, which a limit reaches first.
 
     Of your own recorder the picture follows the run while it goes on, trained in this cell or in a thread: at most
-    every 0.3 seconds, and such that drawing all labs that follow takes at most 2% of the time. A lab that is closed, or
-    whose cell runs again, follows no longer. While a cell trains, a page can open a lab with ipykernel 7 and later;
-    with an earlier one show the lab in a cell before.
+    every 0.3 seconds, and such that drawing all labs that follow takes at most 2% of the time, and a second at once
+    after a rest. A lab that is closed, or whose cell runs again, follows no longer. While a cell trains, a page can
+    open a lab with ipykernel 7 and later; with an earlier one show the lab in a cell before.
 
     Controls: `limit` (log scale, as wide as this run's norms), `method` (norm: each tensor alone; global: shares are
     then each tensor's part of the squared norm of the steps on which it fires), `show` (all tensors, one of each layer,

@@ -127,7 +127,7 @@ def test_in_a_thread_it_waits_for_the_cell_and_the_last_steps_come(monkeypatch: 
 
 def test_labs_take_turns_and_keep_to_their_share(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
-    monkeypatch.setattr(turns, "pace", Pace(0.02, 0.3, lambda: now))
+    monkeypatch.setattr(turns, "pace", Pace(0.02, 0.3, clock=lambda: now))
     rec, order = gl.Recorder(), []
     go_on(rec, 5)
     labs = [make(rec) for make in LABS]
