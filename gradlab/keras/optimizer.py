@@ -156,7 +156,8 @@ class Optimizer(Saved):
             raise TypeError("minimize has no argument 'tape' in tf2.3")
         if not callable(loss) and tape is None:
             error = TypeError if self._version.name == "tf2.3" else ValueError
-            raise error(f"loss must be a function without arguments, got {type(loss).__name__}: write lambda: ...")
+            told = "`tape` is required" if error is ValueError else "loss must be a function"
+            raise error(f"{told}: loss is no function but {type(loss).__name__}; write lambda: ..., or give tape")
         if callable(var_list):
             loss()  # may make the variables
             var_list = var_list()
