@@ -8,6 +8,7 @@ import gc
 import os
 import platform
 import signal
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +23,9 @@ os.environ["JAX_COMPILATION_CACHE_DIR"] = os.environ.get("JAX_COMPILATION_CACHE_
 )
 os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
 os.environ["JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES"] = "-1"
+# Bytecode is kept, whatever the environment says: hundreds of workers, kernels and servers import the same modules, and
+# to rewrite all tests takes ten seconds of each worker.
+os.environ["PYTHONDONTWRITEBYTECODE"] = ""
 
 import hypothesis
 import ipywidgets
@@ -32,6 +36,8 @@ import gradlab as gl
 from tests import parts
 from tests.browser import server
 from tests.conformance import summary
+
+sys.dont_write_bytecode = False
 
 # Seconds that a test with this marker, or in such a file, takes, roughly; any other one takes OTHERWISE.
 SECONDS = {

@@ -80,9 +80,20 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     markers = of_file(collection_path)
     if config.option.markexpr == "smoke" and "smoke" not in markers:
         return True
+    default = config.option.markexpr.strip() == DEFAULT
+    if default and not config.option.file_or_dir and _left_out(collection_path, markers):
+        return True
     if not selected(config.option.markexpr, "") and not _asked_for(collection_path, markers, config.option.markexpr):
         return True
     return any(lacking(PARTS[marker]) for marker in markers if marker in PARTS) or None
+
+
+def _left_out(path: Path, markers: list[str]) -> bool:
+    """Whether all of a file's tests are of a part."""
+    if path.suffix != ".py":
+        return False
+    of_all = re.search(r"^pytestmark = pytest\.mark\.(\w+)", path.read_text("utf-8", errors="replace"), re.MULTILINE)
+    return not PARTS.keys().isdisjoint([*markers, *(of_all.groups() if of_all else ())])
 
 
 def _asked_for(path: Path, markers: list[str], expression: str) -> bool:

@@ -20,7 +20,8 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
 
     names = list(names)
     longer = [n for n in names if n.lower().startswith(name.lower())]
-    near = longer[:1] if name and longer else difflib.get_close_matches(name, names, n=1)
+    pythons = name.startswith("__")  # inspect, doctest and editors ask every module for such: nothing can be near
+    near = longer[:1] if name and longer else [] if pythons else difflib.get_close_matches(name, names, n=1)
     return f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}"
 
 
