@@ -26,6 +26,8 @@ os.environ["JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES"] = "-1"
 # Bytecode is kept, whatever the environment says: hundreds of workers, kernels and servers import the same modules, and
 # to rewrite all tests takes ten seconds of each worker.
 os.environ["PYTHONDONTWRITEBYTECODE"] = ""
+# Ray's own is 15: beside other tests, each of its processes took ten seconds to start.
+os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112
 
 import hypothesis
 import ipywidgets

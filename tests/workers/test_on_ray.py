@@ -37,8 +37,6 @@ def ray(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     (deep / "rfc3987_syntax.py").write_text("raise ImportError")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TMPDIR", str(deep))
-        # Ray's own is 15: beside other tests, each process took ten seconds to start.
-        patch.setenv("RAY_worker_niceness", "0")
         patch.setenv("PYTHONPATH", os.pathsep.join([str(deep), *filter(None, [os.environ.get("PYTHONPATH")])]))
         patch.delenv("RAY_ADDRESS", raising=False)
         with connected() as ray:
