@@ -88,7 +88,7 @@ def _steps(way: Any, how: str) -> dict[str, Any]:
     return ways.together(ways.ALL[how], functions, {name: (w, rule.init(w), g) for name, rule in rules.items()})
 
 
-@pytest.mark.sampled(17)
+@pytest.mark.sampled(41)
 @pytest.mark.parametrize("how", ["eager", "jit", "sharded"])
 @pytest.mark.parametrize("way", [apply.rows, apply.each], ids=["rows", "each"])
 @pytest.mark.parametrize("name", RULES)

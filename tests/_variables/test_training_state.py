@@ -25,7 +25,7 @@ MODULES = {"numpy": np, "jax": jnp}
 pytestmark = pytest.mark.filterwarnings("ignore::gradlab.errors.KerasWarning")  # some runs walk into traps on purpose
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize("module", MODULES)
 @pytest.mark.parametrize("name", TRAIN)
 def test_a_run_that_was_stopped_has_the_bits_of_one_that_was_not(name: str, module: str, tmp_path: Path) -> None:

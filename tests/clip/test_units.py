@@ -17,6 +17,7 @@ GRADS = [np.asarray(RNG.normal(0, 1, s), np.float32) for s in SHAPES]
 PARAMS = [np.asarray(RNG.normal(0, 3, s), np.float32) for s in SHAPES]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("clipping", [0.01, 0.3, 100.0])
 @pytest.mark.parametrize("eps", [1e-3, 2.0])
 def test_agc_is_that_of_optax(clipping: float, eps: float) -> None:
@@ -53,6 +54,7 @@ def test_below_the_limit_nothing_moves() -> None:
     assert ways.ulps(gl.clip_by_block_rms(GRADS, 1e6), GRADS) == 0
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("shape", [(4,), (3, 4), (2, 3, 4), (2, 3, 4, 5), (2, 1, 2, 3, 1, 2)])
 @pytest.mark.parametrize("axis", [0, -1, (0,), "all"])
 def test_axes_of_a_unit_as_in_optax(shape: tuple[int, ...], axis: Any) -> None:

@@ -107,6 +107,7 @@ def test_texts_are_as_large_on_a_narrow_page(pages: dict[bool, Page], request: p
     assert {text: wide[text] for text in shared} == {text: narrow[text] for text in shared}
 
 
+@pytest.mark.sampled(2)
 @either
 @pytest.mark.parametrize("theme", THEMES)
 def test_texts_are_readable_and_marks_stand_out(pages: dict[bool, Page], narrow: bool, theme: str) -> None:

@@ -34,7 +34,7 @@ def movable(lab: gl.labs.Lab) -> list[Any]:
     return [c for c in lab.controls if not isinstance(c, Button)]
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(12)
 @every_lab
 def test_every_control_changes_params_words_and_picture(make: Any) -> None:
     lab = make()

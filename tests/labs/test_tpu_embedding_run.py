@@ -39,6 +39,7 @@ def test_nothing_has_happened_before_the_first_step() -> None:
     assert gl.labs.tpu_embedding_run(step=0).description.summary.startswith("Step 0: loss none yet of words")
 
 
+@pytest.mark.exhaustive
 def test_presets_show_what_their_names_say() -> None:
     rates, late = preset("Two rates"), preset("One update late")
     assert rates.loss[-1].max() < 0.1 < 100 < late.loss[-1, 0]

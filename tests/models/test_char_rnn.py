@@ -24,6 +24,7 @@ def test_the_shipped_recording_is_small() -> None:
     assert sum(p.stat().st_size for p in (char_rnn._file(None).parent).glob("char_rnn-*.npz")) <= 300_000
 
 
+@pytest.mark.exhaustive
 def test_a_fresh_run_learns_with_a_limit_and_starts_where_the_shipped_one_does() -> None:
     said: list[str] = []
     runs = char_rnn.record(steps=60, limits=(None, 1.0), progress=said.append)

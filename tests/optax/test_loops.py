@@ -106,6 +106,7 @@ def test_a_scan() -> None:
     assert_rows(gl.optax.absorb(rec, state), expected)
 
 
+@pytest.mark.exhaustive
 def test_multi_steps() -> None:
     """Four micro-batches of one batch make its gradient, which is what the recorder inside sees; each in front."""
     inside, before, w = gl.Recorder(), gl.Recorder(), weights()
@@ -121,6 +122,7 @@ def test_multi_steps() -> None:
     assert_rows(gl.optax.absorb(before, state, "before"), micro)
 
 
+@pytest.mark.exhaustive
 def test_multi_steps_that_leave_batches_out() -> None:
     factors = [1.0, np.nan, 1.0, 1.0, 1.0]
 
@@ -137,6 +139,7 @@ def test_multi_steps_that_leave_batches_out() -> None:
     np.testing.assert_allclose(got["norm"][got.taken > 0], [expected[k] for k in (0, 2, 3, 4)], 1e-5)
 
 
+@pytest.mark.exhaustive
 def test_masked() -> None:
     rec = gl.Recorder()
     tx = optax.chain(optax.masked(gl.optax.record(rec), {"b": False, "w1": True, "w2": True}), optax.sgd(0.1))
@@ -144,6 +147,7 @@ def test_masked() -> None:
     assert_rows(gl.optax.absorb(rec, state), [row[1:] for row in expected], NAMES[1:])
 
 
+@pytest.mark.exhaustive
 def test_multi_transform() -> None:
     recorders = {"slow": gl.Recorder(), "fast": gl.Recorder()}
     parts = {name: clipped(rec, name=name) for name, rec in recorders.items()}
@@ -159,6 +163,7 @@ def test_one_recorder_for_two_labels_is_refused() -> None:
         optax.multi_transform({"a": tx, "b": tx}, {"b": "a", "w1": "b", "w2": "b"}).init(weights())
 
 
+@pytest.mark.exhaustive
 def test_inject_hyperparams() -> None:
     rec = gl.Recorder()
 
@@ -192,6 +197,7 @@ def test_the_recorder_around_apply_if_finite_has_them_all() -> None:
     np.testing.assert_allclose(got["norm"][FINITE], [expected[k] for k in FINITE], 1e-5)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("around", [True, False])
 def test_a_step_that_apply_if_finite_lets_through_was_taken(around: bool) -> None:
     rec, factors = gl.Recorder(), [1.0, np.inf, np.inf, np.inf]
@@ -207,6 +213,7 @@ def test_a_step_that_apply_if_finite_lets_through_was_taken(around: bool) -> Non
     assert got.nonfinite_steps == 1
 
 
+@pytest.mark.exhaustive
 def test_missing_steps_of_a_run_that_goes_on() -> None:
     """Absorbed now and then, and begun again from what was absorbed: each is counted once."""
     rec = gl.Recorder()
@@ -224,6 +231,7 @@ def test_missing_steps_of_a_run_that_goes_on() -> None:
     assert "3 more steps held NaN or Inf and are missing" in again.summary().reason
 
 
+@pytest.mark.exhaustive
 def test_a_loss_scale_by_hand() -> None:
     rec = gl.Recorder()
     scales, skipped = np.float32([8, 4, 4, 2]), np.array([True, False, True, False])
@@ -244,6 +252,7 @@ def parts_of(step: int) -> Any:
     return jax.tree.map(lambda x: x.reshape(DEVICES, -1, x.shape[1]), batch(step))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("averaged", [True, False])
 @pytest.mark.filterwarnings("ignore:.*pmap:DeprecationWarning")
 def test_pmap(averaged: bool) -> None:
@@ -292,7 +301,7 @@ def sharded_map(tx: Any, averaged: bool, check: bool) -> Callable[..., Any]:
     return jax.jit(mapped)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("check", [True, False])
 def test_shard_map_averaged(check: bool) -> None:
     rec, w = gl.Recorder(), weights()
@@ -304,6 +313,7 @@ def test_shard_map_averaged(check: bool) -> None:
     assert_rows(gl.optax.absorb(rec, state), expected)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("check", [True, False])
 def test_shard_map_of_each_device_is_refused(check: bool) -> None:
     rec, w = gl.Recorder(), weights()
@@ -330,7 +340,7 @@ MESHES = [
 ]
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize(("kind", "sharding", "ambient"), MESHES)
 def test_meshes(kind: str, sharding: str, ambient: bool) -> None:
     """Batches dealt out, gradients as sharded as in data parallelism and in ZeRO."""
@@ -367,6 +377,7 @@ def test_meshes(kind: str, sharding: str, ambient: bool) -> None:
     assert got["histogram"].sum() == 2 * (8 + 64 + 128)  # of steps 0 and 2
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("spec", [("device", None), (None, "device")], ids=["by rows", "by columns"])
 def test_no_device_gathers_a_large_gradient(spec: tuple[str | None, str | None]) -> None:
     own, rec = mesh(), gl.Recorder()
@@ -378,6 +389,7 @@ def test_no_device_gathers_a_large_gradient(spec: tuple[str | None, str | None])
     assert rec.absorb(compiled(state, grads)).global_norm.item() == pytest.approx((128 * 64) ** 0.5)
 
 
+@pytest.mark.exhaustive
 def test_a_scan_on_an_explicit_mesh() -> None:
     """What goes into a step and what comes out of it have the same types."""
     own, rec = mesh(AxisType.Explicit), gl.Recorder()
@@ -401,6 +413,7 @@ def plain(x: Any) -> Any:
     return np.asarray(x)
 
 
+@pytest.mark.exhaustive
 def test_the_state_is_a_tree_that_checkpoints_take() -> None:
     rec = gl.Recorder()
     state, expected = trained(gl.optax.record(rec, around=optax.sgd(0.1)))

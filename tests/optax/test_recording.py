@@ -38,7 +38,7 @@ def recorded_trees() -> dict[str, tuple[gl.Recorder, Any]]:
     return {tree: (rec, states[tree]) for tree, rec in recorders.items()}
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("tree", TREES)
 def test_it_records_what_the_recorder_itself_records(tree: str) -> None:
     params, (rec, state), eager = TREES[tree](), recorded_trees()[tree], gl.Recorder(5)
@@ -112,6 +112,7 @@ def test_slices_need_an_example_of_the_gradients() -> None:
         tx.update(grads, tx.init(params), params)
 
 
+@pytest.mark.exhaustive
 def test_later_steps_than_there_is_room_for_are_counted() -> None:
     rec = gl.Recorder(2)
     got = gl.optax.absorb(rec, train(gl.optax.record(rec), jnp.ones(3), steps=5))
@@ -128,6 +129,7 @@ def test_vmap_records_each_run() -> None:
     assert norms == pytest.approx([k * 3**0.5 for k in range(4)])
 
 
+@pytest.mark.exhaustive
 def test_a_scan_carries_it_and_compiles_once() -> None:
     rec, params = gl.Recorder(8), flax_like()
     tx = gl.optax.record(rec)
@@ -136,6 +138,7 @@ def test_a_scan_carries_it_and_compiles_once() -> None:
     assert len(gl.optax.absorb(rec, state)) == 8
 
 
+@pytest.mark.exhaustive
 def test_the_state_survives_pickle_and_its_name_is_static() -> None:
     rec = gl.Recorder(3)
     state = train(gl.optax.record(rec, name="raw"), jnp.ones(3))

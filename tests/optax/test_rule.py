@@ -179,6 +179,7 @@ LEARNED = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", LEARNED)
 @pytest.mark.parametrize("way", [lambda f: f, jax.jit])
 def test_a_learning_rate_can_be_learned(name: str, way: Any) -> None:

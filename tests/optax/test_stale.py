@@ -61,6 +61,7 @@ def test_any_schedule_is_as_the_model_says(events: list[Event], limit: int, jit:
 BUSY = [("compute", k) for k in (0, 1, 2)] + [(what, k) for k in (0, 1, 2, 0, 1) for what in ("apply", "compute")]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", OPTIMIZERS)
 @pytest.mark.parametrize("jit", [False, True], ids=["eager", "jit"])
 @pytest.mark.parametrize("limit", [0, 1])

@@ -44,7 +44,7 @@ def test_every_step_is_kept_however_many_share_a_bucket() -> None:
         rec.every_step("norm")
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("steps", "kept"), [(10, 10), (17, 16), (60, 16)])
 def test_a_traced_state_keeps_the_last_steps_and_says_which_it_lost(steps: int, kept: int) -> None:
     rec, x = recorder(), norms(steps)

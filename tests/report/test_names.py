@@ -77,7 +77,7 @@ def test_names_are_no_formulas_in_pictures() -> None:
     assert r"a\$\frac{a}{\$" in {text.get_text() for text in lab.figure().findobj(lambda x: hasattr(x, "get_text"))}
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", ["script", "quotes", "lines", "template"])
 def test_a_file_may_have_such_a_name(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / f"{NAMES[name].replace('/', '_')}.npz"

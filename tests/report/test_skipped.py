@@ -77,6 +77,7 @@ def test_merged_buckets_have_the_norms_of_the_steps_taken(buckets: int) -> None:
     assert np.isfinite(merged.frozen().accumulator).all(), "what was never applied freezes nothing"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("buckets", [4, 50])
 def test_compiled_code_and_batches_record_the_same(buckets: int) -> None:
     skipped = [0, 7, 8, 21]

@@ -57,7 +57,7 @@ def moved() -> tuple[dict[str, Any], dict[str, Any]]:
     return one, many
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", RULES)
 def test_eight_devices_move_rows_as_one_does(name: str) -> None:
     one, many = (states[name] for states in moved())

@@ -22,7 +22,7 @@ def test_one_program_for_each_shape_whatever_the_values() -> None:
     assert batched.run._cache_size() == 5
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("policy", ["drop", "wait"])
 def test_blocks_and_unrolling_change_nothing(policy: str, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)

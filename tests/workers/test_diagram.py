@@ -86,6 +86,7 @@ def test_any_number_of_workers_and_one_gradient_too(policy: str, workers: int, g
     assert_is_simulated(e, sweep(e, spread=[0.0, 0.4]))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("policy", ["drop", "wait"])
 def test_more_configurations_than_one_block_holds(policy: str) -> None:
     e = Experiment(Bowl(), policy=policy, workers=4, gradients=15, speeds=Speeds(median=3, spread=0.5))

@@ -66,6 +66,7 @@ def test_room_changes_nothing(cores: int) -> None:
         np.testing.assert_array_equal(plain, roomy)
 
 
+@pytest.mark.exhaustive
 def test_a_pipelined_trace_is_one_update_late() -> None:
     plan = dataclasses.replace(PLAN, pipelined=True)
     state, wanted = (dataclasses.replace(x, plan=plan) for x in states())

@@ -19,6 +19,7 @@ def test_it_learns(run: TwoTower) -> None:
     assert run.loss[-10:].mean() < 0.7 * run.loss[:10].mean()
 
 
+@pytest.mark.exhaustive
 def test_it_finds_topics_of_lines_that_it_never_saw(run: TwoTower) -> None:
     assert run.found(1) > 10 / len(run.topics), "ten times chance"
     assert run.found(1) < run.found(5) < run.found(len(run.topics)) == 1

@@ -29,6 +29,7 @@ def test_words_that_belong_together_are_near(run: WordVectors) -> None:
     assert np.mean(nearer) < 0.15, nearer
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("word", "expected"),
     [

@@ -71,7 +71,7 @@ FOUND: dict[str, Any] = {
 }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", FOUND)
 def test_a_trap_is_found(name: str) -> None:
     trap = explain_missing(FOUND[name](), table="t").named(name)

@@ -55,6 +55,7 @@ def whole(plan: Any) -> Any:
     return create(plan, [np.arange(t.rows * 3.0).reshape(-1, 3) for t in plan.tables])
 
 
+@pytest.mark.exhaustive
 def test_shards_of_several_blocks_are_put_together(tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setattr(files, "BLOCK", 24)
     plan = small()
