@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
+
+
+def rewrite(path: Path, data: bytes) -> None:
+    """Let a file hold these bytes; a new one, for ext4 waits 4 ms for the disk where a file is emptied and written."""
+    path.unlink(missing_ok=True)
+    path.write_bytes(data)
 
 
 def damaged(data: bytes, tries: int, seed: int = 0) -> Iterator[bytes]:

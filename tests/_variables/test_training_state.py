@@ -18,7 +18,7 @@ import pytest
 import gradlab as gl
 from gradlab._files.archive import ArchiveWriter
 from gradlab.errors import DataLossError, StateWarning
-from tests._files.damage import damaged
+from tests._files.damage import damaged, rewrite
 from tests._variables.runs import LARGE, TRAIN, Run
 
 MODULES = {"numpy": np, "jax": jnp}
@@ -326,7 +326,7 @@ def test_damaged_files_are_refused_and_change_nothing(tmp_path: Path) -> None:
     data, other = path.read_bytes(), Run("adam")
     before, accepted = other.bits(), []
     for k, bad in enumerate(damaged(data, 300)):
-        path.write_bytes(bad)
+        rewrite(path, bad)
         try:
             other.load(path)
             assert other.bits() == run.bits(), k

@@ -14,7 +14,7 @@ import numpy as np
 import gradlab as gl
 from gradlab.errors import DataLossError
 from gradlab.models import recordings
-from tests._files.damage import damaged
+from tests._files.damage import damaged, rewrite
 from tests.faults.fault import Fault
 from tests.faults.kept import CHECKED, PROGRESS, Content, in_state, read_progress, read_recording, read_trace
 
@@ -43,7 +43,7 @@ def _damaged(files: Files, good: Content, read: Callable[[], Content], folder: P
     change = next(damaged(files[name], 100, seed))
     for other, data in files.items():
         (folder / other).parent.mkdir(exist_ok=True)
-        (folder / other).write_bytes(change if other == name else data)
+        rewrite(folder / other, change if other == name else data)
     try:
         found = read()
     except DataLossError:

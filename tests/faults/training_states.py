@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 import gradlab as gl
-from tests._files.damage import damaged
+from tests._files.damage import damaged, rewrite
 from tests.faults.fault import Fault
 
 _ROWS = 20_000
@@ -70,7 +70,7 @@ def damaged_on_disk(folder: Path, seed: int) -> str:
     gl.save(path, weights=weights, opt=opt, epoch=3)
     data, right = path.read_bytes(), bits(weights, opt)
     for bad in damaged(data, 100, seed):
-        path.write_bytes(bad)
+        rewrite(path, bad)
         weights, opt = fresh()
         before = bits(weights, opt)
         try:

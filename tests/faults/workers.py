@@ -13,7 +13,7 @@ import numpy as np
 
 from gradlab.errors import DataLossError
 from gradlab.workers.log import Log
-from tests._files.damage import damaged
+from tests._files.damage import damaged, rewrite
 from tests.faults.fault import Fault
 
 _RECORDS = 40
@@ -77,7 +77,7 @@ def _mutated(
     same cannot be told from it.
     """
     for k, copy in enumerate(damaged(data, tries, seed)):
-        path.write_bytes(copy)
+        rewrite(path, copy)
         try:
             with Log(path, sync=False) as log:
                 found = _bits(log)

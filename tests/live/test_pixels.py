@@ -45,8 +45,7 @@ def painted(page: Any, scene: Scene, ratio: float, dark: bool) -> np.ndarray:
     return matplotlib.image.imread(io.BytesIO(base64.b64decode(data.split(",")[1])))[..., :3]
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("ratio", [1.0, 2.0])
+@pytest.mark.parametrize(("ratio", "theme"), [(1.0, "dark"), (2.0, "light")])  # sizes and colors, each by itself
 @pytest.mark.parametrize("name", GALLERY)
 def test_the_browser_paints_what_agg_paints(page: Any, name: str, ratio: float, theme: str) -> None:
     scene, dark = Scene(build(name), {"C0": "#4489F7"}), theme == "dark"

@@ -17,7 +17,7 @@ from gradlab.models.char_rnn import _file
 from gradlab.record.file import parts as saved_parts
 from gradlab.record.layout import Layout
 from gradlab.record.sketch import OLD_PARTS
-from tests._files.damage import damaged
+from tests._files.damage import damaged, rewrite
 
 SMALL = {"entries": 5, "histogram_every": 2}
 
@@ -236,7 +236,7 @@ def test_of_damaged_copies_none_is_another_recording(tmp_path: Path) -> None:
     rec, path = recorded(21, **SMALL), tmp_path / "run.npz"
     rec.save(path)
     for copy in damaged(path.read_bytes(), 150):
-        path.write_bytes(copy)
+        rewrite(path, copy)
         try:
             back = gl.Recorder.load(path)
         except gl.errors.DataLossError:

@@ -15,6 +15,7 @@ from gradlab._base.arrays import is_jax, precision
 from gradlab.errors import DataLossError
 from gradlab.workers import log as module
 from gradlab.workers.log import MAGIC, Log, pack, unpack
+from tests._files.damage import rewrite
 
 RECORDS: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"experiment": "e"}, {"w": np.float32([1.5, -2.0]), "b": np.zeros((0, 3))}),
@@ -92,7 +93,7 @@ def test_truncated_at_every_byte_a_log_holds_a_prefix_and_goes_on(tmp_path: Path
     sizes = written(tmp_path / "whole")
     data = (tmp_path / "whole").read_bytes()
     for cut in range(len(data) + 1):
-        (tmp_path / "cut").write_bytes(data[:cut])
+        rewrite(tmp_path / "cut", data[:cut])
         whole = sum(size <= cut for size in sizes[1:])
         with Log(tmp_path / "cut", sync=False) as log:
             assert bits(log) == bits(RECORDS[:whole])
@@ -108,7 +109,7 @@ def of_format_1(path: Path) -> Path:
 
 def refused(path: Path, data: bytes) -> None:
     """These bytes are no log, and they stay as they are."""
-    path.write_bytes(data)
+    rewrite(path, data)
     with pytest.raises(DataLossError, match="left as it was"):
         Log(path, sync=False)
     assert path.read_bytes() == data
@@ -117,7 +118,7 @@ def refused(path: Path, data: bytes) -> None:
 
 def held(path: Path, data: bytes) -> list[Any]:
     """What a log of these bytes holds."""
-    path.write_bytes(data)
+    rewrite(path, data)
     with Log(path, sync=False) as log:
         return bits(log)
 
