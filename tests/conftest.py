@@ -49,6 +49,15 @@ SECONDS = {
 OTHERWISE = 0.05
 MOST_WORKERS = 4  # each holds a JAX and a matplotlib of its own
 
+# Files that run TensorFlow in the process of the worker.
+WITH_TENSORFLOW = (
+    "tests/conformance/test_live_", "tests/_asynchrony/accumulators/test_arguments", "tests/_variables/test_slots",
+    "tests/clip/test_by_global_norm", "tests/clip/test_by_value", "tests/keras/test_backend",
+    "tests/keras/test_optimizer", "tests/keras/test_recording", "tests/labs/test_adagrad_libraries",
+    "tests/raw_ops/test_accumulators", "tests/schedules/test_cosine", "tests/train/test_tensorflow",
+    "gradlab/keras/recording",
+)  # fmt: skip
+
 # The same examples in every CI run, others in every run elsewhere; a failure prints what repeats it. No database: it
 # would put a folder beside the project's own.
 SETTINGS: dict[str, Any] = {"deadline": None, "database": None, "max_examples": 25, "print_blob": True}
@@ -91,14 +100,14 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 class ByFile(LoadFileScheduling):
     """Files go to workers whole; those that run TensorFlow go to one, those that drive JupyterLab to two.
 
-    It takes ten seconds to import the one, and to start the other.
+    It takes five to ten seconds to import the one, and to start the other.
     """
 
     def _split_scope(self, nodeid: str) -> str:
         file: str = super()._split_scope(nodeid)
         if file.startswith("tests/browser/"):
             return "notebooks" if file.endswith("_notebook.py") else "browser"
-        return "tensorflow" if file.startswith("tests/conformance/test_live_") else file
+        return "tensorflow" if file.startswith(WITH_TENSORFLOW) else file
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile | None:
