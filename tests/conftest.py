@@ -52,10 +52,9 @@ MOST_WORKERS = 4  # each holds a JAX and a matplotlib of its own
 # Files that run TensorFlow in the process of the worker.
 WITH_TENSORFLOW = (
     "tests/conformance/test_live_", "tests/_asynchrony/accumulators/test_arguments", "tests/_variables/test_slots",
-    "tests/clip/test_by_global_norm", "tests/clip/test_by_value", "tests/keras/test_backend",
-    "tests/keras/test_optimizer", "tests/keras/test_recording", "tests/labs/test_adagrad_libraries",
-    "tests/raw_ops/test_accumulators", "tests/schedules/test_cosine", "tests/train/test_tensorflow",
-    "gradlab/keras/recording",
+    "tests/clip/test_by_global_norm", "tests/clip/test_by_value", "tests/keras/test_optimizer",
+    "tests/keras/test_recording", "tests/labs/test_adagrad_libraries", "tests/raw_ops/test_accumulators",
+    "tests/schedules/test_cosine", "tests/train/test_tensorflow", "gradlab/keras/recording",
 )  # fmt: skip
 
 # The same examples in every CI run, others in every run elsewhere; a failure prints what repeats it. No database: it

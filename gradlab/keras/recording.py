@@ -53,12 +53,12 @@ def record(recorder: Recorder, model: Any = None, *, every: int = 64) -> Any:
     Not in TensorFlow.
 
     >>> import keras
-    >>> model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1, name="out", use_bias=False)])
+    >>> model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1, name="out", use_bias=False)], name="net")
     >>> model.compile(keras.optimizers.SGD(0.1, clipnorm=1e-3), "mse")
     >>> rec = Recorder()
     >>> _ = model.fit(np.ones((8, 2)), np.full(8, 9.0), 4, verbose=0, callbacks=[record(rec)])
     >>> rec
-    <gradlab.Recorder: 2 steps of sequential/out/kernel and loss>
+    <gradlab.Recorder: 2 steps of net/out/kernel and loss>
     >>> with record(rec, model):
     ...     _ = model.train_on_batch(np.ones((4, 2)), np.full(4, 9.0))
     >>> rec.seen
