@@ -67,6 +67,7 @@ def test_run_opens_a_link_and_settings_come_after_it(capsys: pytest.CaptureFixtu
     assert capsys.readouterr().out.splitlines()[:2] == [expected.alt, expected.summary]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("suffix", "start"),
     [

@@ -99,7 +99,7 @@ def test_a_rule_may_hand_its_inputs_on() -> None:
     assert [x[0] for x in (w, *slots)] == [0, 1, 2]
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("name", RULES)
 def test_jax_agrees_and_uses_its_arguments_up(name: str) -> None:
     rule = RULES[name]()

@@ -115,6 +115,7 @@ def test_the_switch_takes_true_or_false() -> None:
         gl.in_place.allow(None)  # type: ignore[arg-type]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("module", ["np", "jnp"])
 def test_without_a_global_lock_nothing_is_ours(module: str) -> None:
     code = f"""

@@ -164,7 +164,7 @@ def test_it_runs_in_scan_and_vmap(name: str) -> None:
     np.testing.assert_allclose(jax.vmap(train)(jnp.stack([w, w + 1]))[0], v.numpy(), rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(7)
 @every_optimizer
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
 @pytest.mark.parametrize("module", [np, jnp])

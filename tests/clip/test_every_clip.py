@@ -28,7 +28,14 @@ def clipped(way: str) -> dict[str, Any]:
 
 
 @pytest.mark.sampled(13)
-@pytest.mark.parametrize("way", [w for w in ways.ALL if w != "numpy"])
+@pytest.mark.parametrize(
+    "way",
+    [
+        pytest.param(way, marks=[pytest.mark.exhaustive] * (way == "eager"))  # all clips in all types, each by itself
+        for way in ways.ALL
+        if way != "numpy"
+    ],
+)
 @pytest.mark.parametrize(("name", "dtype"), BY_DTYPE)
 def test_all_ways_agree(name: str, dtype: Any, way: str) -> None:
     key = f"{name} {np.dtype(dtype).name}"

@@ -45,6 +45,7 @@ def test_it_is_the_sum_of_clipped_examples() -> None:
         np.testing.assert_allclose(a, b, **CLOSE)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("per_layer", [False, True, "size"])
 def test_all_ways_agree(per_layer: Any) -> None:
     def clip(*grads: Any) -> Any:
@@ -58,6 +59,7 @@ def test_all_ways_agree(per_layer: Any) -> None:
             np.testing.assert_allclose(a, b, **CLOSE)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16, np.float32, np.float64])
 @pytest.mark.parametrize("module", [np, jnp])
 def test_the_dtype_stays(dtype: Any, module: Any) -> None:

@@ -59,6 +59,7 @@ def test_the_result_is_not_computed_before_it_is_revealed(
     assert "result" not in (tmp_path / "guess.csv").read_text()
 
 
+@pytest.mark.sampled(4)
 @every_prediction
 def test_the_first_guess_stays_when_the_guess_moves_on(name: str) -> None:
     prediction = guessed(name)
@@ -76,6 +77,7 @@ def test_the_first_guess_stays_when_the_guess_moves_on(name: str) -> None:
     assert "moved to" in prediction.description.table[0][1]
 
 
+@pytest.mark.sampled(4)
 @every_prediction
 def test_the_words_state_the_distance_in_the_unit_of_the_axis(name: str) -> None:
     prediction = guessed(name)
@@ -91,6 +93,7 @@ def test_the_words_state_the_distance_in_the_unit_of_the_axis(name: str) -> None
     assert words.summary.endswith(".")
 
 
+@pytest.mark.sampled(4)
 @every_prediction
 def test_revealing_changes_the_picture_and_every_view_hears_of_it(name: str) -> None:
     prediction = guessed(name)

@@ -79,6 +79,7 @@ def _on_mesh(opt: SGD, w: Any, grads: Any) -> Any:
     return jax.jit(step)(w, grads)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("version", ["legacy", "rewrite", "keras3"])
 @pytest.mark.parametrize("limits", [{}, {"clipnorm": 1.0}, {"global_clipnorm": 1.0}, {"clipvalue": 0.25}])
 def test_a_mesh_steps_like_replicas(version: Any, limits: dict[str, float]) -> None:

@@ -97,6 +97,7 @@ def _places(opt: Any, v: gl.Variable) -> list[int]:
     return [x.ctypes.data if isinstance(x, np.ndarray) else x.unsafe_buffer_pointer() for x in values]
 
 
+@pytest.mark.sampled(5)
 @summed
 @pytest.mark.parametrize("module", [np, jnp])
 @every_version

@@ -36,6 +36,7 @@ def test_a_lab_of_ones_own_has_a_signature_and_a_frame_has_its_own() -> None:
     assert list(inspect.signature(gl.labs.Lab).parameters) == ["target", "initial"]
 
 
+@pytest.mark.exhaustive
 def test_a_notebook_completes_the_names() -> None:
     complete, text = completer.IPCompleter(namespace={"gl": gl}), "gl.labs.clip_arrows(lim"
     with completer.provisionalcompleter():

@@ -16,6 +16,7 @@ def preset(name: str) -> Moved:
     return shown(**gl.labs.tpu_embedding.presets[name])
 
 
+@pytest.mark.exhaustive
 def test_presets_show_what_their_names_say() -> None:
     assert preset("A popular id").wanted >= 7
     doubled = preset("Mean counts duplicates").lookups

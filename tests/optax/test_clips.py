@@ -29,7 +29,7 @@ def clipped(tx: optax.GradientTransformation, grads: Any, params: Any = None) ->
     return tx.update(grads, tx.init(params), params)[0]
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("jit", [False, True])
 @pytest.mark.parametrize("tree", TREES)
 @pytest.mark.parametrize("name", CLIPS)

@@ -179,6 +179,7 @@ FACTORS = [1.0, np.inf, 1.0, np.nan, 1.0, 1.0]  # by which gradients are wrong
 FINITE = [0, 2, 4, 5]
 
 
+@pytest.mark.exhaustive
 def test_apply_if_finite_around_the_recorder_says_how_many_steps_are_missing() -> None:
     rec = gl.Recorder()
     state, expected = trained(optax.apply_if_finite(clipped(rec), 5), 6, FACTORS)
@@ -335,12 +336,16 @@ SHARDINGS = {
 }
 
 
+# Each with a mesh that is set around the loop or not: every kind and every sharding has both.
+KINDS = ("Auto", "Explicit")
 MESHES = [
-    (kind, sharding, ambient) for ambient in (True, False) for kind in ("Auto", "Explicit") for sharding in SHARDINGS
+    (kind, sharding, (row + column) % 2 == 0)
+    for row, kind in enumerate(KINDS)
+    for column, sharding in enumerate(SHARDINGS)
 ]
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(("kind", "sharding", "ambient"), MESHES)
 def test_meshes(kind: str, sharding: str, ambient: bool) -> None:
     """Batches dealt out, gradients as sharded as in data parallelism and in ZeRO."""

@@ -84,6 +84,7 @@ def test_before_and_after_a_clip_in_one_chain() -> None:
         gl.optax.absorb(rec, optax.sgd(0.1).init(params))
 
 
+@pytest.mark.exhaustive
 def test_scalars_come_as_extra_arguments_of_update() -> None:
     rec, params = gl.Recorder(3), flax_like()
     tx = optax.chain(gl.optax.record(rec, scalars=["loss"]), optax.sgd(0.1))

@@ -86,7 +86,7 @@ def first_steps() -> tuple[dict[str, Any], dict[str, Any]]:
     return through_optax(w, gradients(w)), by_the_pure_form(w, gradients(w))
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("name", RULES)
 def test_under_jit_an_array_is_off_by_no_more_than_epsilon(name: str) -> None:
     w = weights("float32")
@@ -116,6 +116,7 @@ def trained_trees() -> tuple[Any, Any, Any]:
     return params, got, want
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("tree", TREES)
 @pytest.mark.parametrize("replace", [False, True])
 def test_any_tree_of_weights_keeps_its_shape(tree: str, replace: bool) -> None:
@@ -125,6 +126,7 @@ def test_any_tree_of_weights_keeps_its_shape(tree: str, replace: bool) -> None:
     assert equal(new, want[tree][0])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("rule", [rules.Adam(), rules.Momentum(), rules.StochasticGradientDescent()], ids=repr)
 def test_vmap_trains_many_at_once(rule: rules.Rule) -> None:
     params = jax.tree.map(lambda w: jnp.stack([w, 2 * w]), flax_like())

@@ -51,6 +51,7 @@ def test_hypothesis_finds_no_sum_that_is_missed(w: float, x: float) -> None:
         assert float(old + u) == float(n)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_what_cannot_be_reached_is_off_by_no_more_than_epsilon(dtype: str) -> None:
     with jax.enable_x64(True):

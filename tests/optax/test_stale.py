@@ -76,6 +76,7 @@ def test_the_bits_are_the_optimizers(name: str, jit: bool, limit: int) -> None:
     np.testing.assert_array_max_ulp(np.asarray(w), theirs.w.numpy(), worst)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("tree", TREES)
 @pytest.mark.parametrize("replace", [False, True])
 def test_a_drop_changes_no_bit_of_weights_and_inner_state(tree: str, replace: bool) -> None:

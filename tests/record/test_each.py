@@ -89,6 +89,7 @@ def test_steps_of_another_run_do_not_fill_what_was_lost() -> None:
     assert mixed.known.sum() == 16
 
 
+@pytest.mark.exhaustive
 def test_a_run_that_goes_on_from_a_recorder_keeps_its_steps() -> None:
     rec, x = recorder(), norms(60)
     for part in (x[:30], x[30:]):

@@ -96,6 +96,7 @@ def check_same(got: gl.Recorder, want: gl.Recorder) -> None:
 odd_entries = st.dictionaries(st.integers(0, 30), st.sampled_from(ODD), max_size=4)
 
 
+@pytest.mark.exhaustive
 @given(seed=st.integers(0, LONGEST - 2), odd=odd_entries)
 @settings(max_examples=6)
 def test_a_traced_run_records_what_an_eager_one_does(seed: int, odd: dict[int, float]) -> None:
@@ -160,6 +161,7 @@ def test_a_traced_step_calls_nobody_back_and_copies_no_buffer() -> None:
     assert [x.nbytes for x in jax.tree.leaves(compiled(state, grads))] == sizes
 
 
+@pytest.mark.exhaustive
 def test_a_run_goes_on_after_it_was_absorbed() -> None:
     rec, grads, loss = gl.Recorder(4), gradients(10, {3: np.nan}), np.float32(np.arange(12))
     first, second = (

@@ -127,6 +127,7 @@ def test_a_scale_that_is_none_is_refused(scale: float) -> None:
     assert rec.seen == 0
 
 
+@pytest.mark.exhaustive
 def test_the_report_says_how_many_steps_are_missing() -> None:
     """Of a run in which two steps were skipped and recorded, and five were taken back with the recorder."""
     rec = mixed_precision(20, [3, 4])

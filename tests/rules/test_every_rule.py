@@ -46,7 +46,7 @@ def results_of_optax() -> list[dict[str, Any]]:
     return properties.run_optax(DEFAULTS)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("name", DEFAULTS)
 @pytest.mark.parametrize("way", ways.ROW_LOCAL)
 def test_all_ways_agree(name: str, way: str) -> None:

@@ -62,14 +62,14 @@ def test_a_variable_is_a_step_too(schedule: Any) -> None:
     assert schedule(iterations) == schedule(3)
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("way", [ways.eager, ways.jit, ways.vmap, ways.shard_map, ways.sharded])
 def test_every_way_gives_numpy_s_numbers(schedule: Any, way: ways.Way) -> None:
     # A cosine near -1 and what is left of a quotient of periods cancel, so small rates have the error of large ones.
     assert np.allclose(way(schedule, STEPS), schedule(STEPS), rtol=1e-6, atol=1e-7)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16, np.float32, np.float64])
 @pytest.mark.parametrize("name", EVERY)
 def test_the_dtype_of_the_rate_is_the_dtype_of_the_result(name: str, dtype: Any) -> None:

@@ -93,6 +93,7 @@ def in_order(count: int, rows: Any, take: Any, put: Any, weights: Any) -> np.nda
     return total
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("n", [0, 5, PART, PART + 1, 3 * PART])
 @pytest.mark.parametrize("way", [ways.eager, ways.jit], ids=["eager", "jit"])
 def test_the_order_is_that_of_the_lookups(n: int, way: ways.Way) -> None:

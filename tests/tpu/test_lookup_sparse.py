@@ -52,7 +52,7 @@ def test_the_safe_lookup_is_a_loop_over_samples(rows: Any, combiner: str, defaul
     assert not loop(inside, combiner)[len(plain) :].any(), "only empty samples are left out, at the end"
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("combiner", COMBINERS)
 @pytest.mark.parametrize("op", [embedding_lookup_sparse, safe_embedding_lookup_sparse])
 def test_derivatives_are_those_of_differences(op: Any, combiner: str) -> None:

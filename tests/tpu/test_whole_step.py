@@ -142,7 +142,7 @@ def compiled_step() -> Any:
     return states, batch, g, step_of_all(states, g, batch)
 
 
-@pytest.mark.sampled(32)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", RULES)
 def test_eager_jit_and_vmap_agree(name: str) -> None:
     states, batch, g, after = compiled_step()

@@ -242,7 +242,7 @@ def test_what_is_asked_wrongly() -> None:
         Sent([np.zeros((1, 1))])
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("pipelined", [False, True])
 @pytest.mark.parametrize("engine", ["classic", "sparsecore"])
 def test_the_running_system_is_explained(pipelined: bool, engine: str) -> None:
@@ -273,6 +273,7 @@ def test_the_running_system_is_explained(pipelined: bool, engine: str) -> None:
         explain(row=3)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("devices", [None, 2])
 def test_what_an_engine_dropped_is_not_explained_as_looked_up(devices: int | None) -> None:
     few = functools.partial(sparsecore.make_batch, per_core=1, limits=Limits(1, 1), allow_id_dropping=True)

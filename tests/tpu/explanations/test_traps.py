@@ -13,7 +13,7 @@ FEATURES = (Feature("f", 0, (3,)), Feature("g", 1, (2,)), Feature("h", 1, (1,)))
 IDS = [{"f": Ids([0], [1]), "g": Ids([0, 0, 1], [90, 7, 90]), "h": Ids([0], [50])}, {"g": Ids([1], [7])}]
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("rule", [Adagrad(), Adam(), Adam(lazy=False), Momentum()], ids=str)
 @pytest.mark.parametrize("accumulate", [True, False])
 def test_rows_move_as_in_the_whole_table(rule: Any, accumulate: bool) -> None:

@@ -35,7 +35,7 @@ def on_one_device(pipelined: bool) -> Any:
     return [x.tobytes() for step in seen for x in step], bits(after)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("shape", "strategy", "pipelined"),
     [((8,), "div", False), ((2, 4), "mod", False), ((4,), "mod", True), ((1,), "mod", True)],

@@ -1,12 +1,14 @@
 """Ids by owner in parts of equal length, and rows read from wherever they are."""
 
 import numpy as np
+import pytest
 
 from gradlab.tpu import OneDevice, Shards
 from gradlab.tpu.lookups import OUTSIDE
 from gradlab.tpu.sharding.rows import arranged, by_owner, longest, reader
 
 
+@pytest.mark.exhaustive
 def test_ids_stay_in_order_within_their_part() -> None:
     ids = np.uint32([9, 4, OUTSIDE, 0, 5, 9])
     owners = Shards(10, 2).owner(ids)

@@ -74,6 +74,7 @@ def test_a_mesh_is_no_list_of_devices() -> None:
         initialize_system(tpu.example_config(), mesh=jax.devices())
 
 
+@pytest.mark.exhaustive
 def test_a_mesh_with_explicit_axes_holds_the_rows() -> None:
     mesh = jax.make_mesh((8,), ("x",), devices=jax.devices("cpu")[:8])
     config = system(num_tensor_cores=8).config
