@@ -139,6 +139,7 @@ def test_multi_steps_that_leave_batches_out() -> None:
     np.testing.assert_allclose(got["norm"][got.taken > 0], [expected[k] for k in (0, 2, 3, 4)], 1e-5)
 
 
+@pytest.mark.exhaustive
 def test_weights_and_updates() -> None:
     """Of steps that are skipped there are none, nor of micro-batches that move nothing."""
     rec, other, w = gl.Recorder(sample_every=1), gl.Recorder(sample_every=1), weights()
@@ -163,6 +164,7 @@ def test_weights_and_updates() -> None:
         tx.update(weights(), state)
 
 
+@pytest.mark.exhaustive
 def test_the_noise_scale_of_micro_batches() -> None:
     rec, w, parts = gl.Recorder(), weights(), [slice(start, start + 4) for start in range(0, 16, 4)]
     tx = optax.chain(gl.optax.record(rec, scalars=["micro_norms"]), optax.sgd(0.01))
@@ -323,12 +325,17 @@ def mesh(kind: Any = AxisType.Auto) -> Any:
     return jax.make_mesh((DEVICES,), ("device",), axis_types=(kind,))
 
 
+def varying(x: Any) -> Any:
+    """The same on all devices, but free to differ: JAX says so in another way since 0.9."""
+    return jax.lax.pcast(x, "device", to="varying") if hasattr(jax.lax, "pcast") else jax.lax.pvary(x, "device")
+
+
 def sharded_map(tx: Any, averaged: bool, check: bool) -> Callable[..., Any]:
     """A training step in `shard_map`, with weights and state the same on all devices."""
     everywhere, dealt = PartitionSpec(), PartitionSpec("device")
 
     def step(w: Any, state: Any, x: Any, y: Any) -> Any:
-        local = jax.tree.map(lambda a: jax.lax.pcast(a, "device", to="varying"), w) if check else w
+        local = jax.tree.map(varying, w) if check else w
         grads = gradients_of(local, x, y)
         if averaged:
             grads = jax.lax.pmean(grads, "device")
