@@ -28,6 +28,7 @@ TESTED_ELSEWHERE = {
     "reader_run": "models/test_reader_run.py",
     "_base/errors": "the tests of whoever raises them; the line a warning points at is in clip/test_warnings.py",
     "keras/tap": "keras/test_recording.py: what is recorded and left behind; keras/test_loops.py: every backend",
+    "keras/losses": "keras/test_loops.py: on each backend; keras/test_recording.py: where it is not known",
     "keras/ring": "keras/test_loops.py: what each backend leaves in it",
     "keras/saved": "_variables/test_training_state.py and test_copies.py there: every version, and what is refused",
     "_variables/states": "the same",

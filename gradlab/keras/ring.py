@@ -20,10 +20,10 @@ _MARKS = 2  # of a step beside its tensors: its loss scale, and whether it was s
 
 
 class Ring:
-    """Room for `size` steps on the device; step number n is at n % size.
+    """Room for `size` steps on the device, and for the losses of as many batches; number n is at n % size.
 
     Args:
-        optimizer: a built Keras 3 optimizer, which gets four variables more until the tap takes them off.
+        optimizer: a built Keras 3 optimizer, which gets six variables more until the tap takes them off.
         layout: the tensors and their sampled entries.
     """
 
@@ -39,8 +39,10 @@ class Ring:
         self._before = add((size,), dtype="int32", name="recorded_before")
         self._steps = add((size, width), dtype="float32", name="recorded_steps")
         self._counts = add((self._slots, tensors, BINS), dtype="int32", name="recorded_counts")
-        self.variables = (self._at, self._before, self._steps, self._counts)
-        self.taken = 0
+        self._batches = add((), dtype="int32", name="recorded_batches")
+        self._losses = add((size,), dtype="float32", name="recorded_losses")
+        self.variables = (self._at, self._before, self._steps, self._counts, self._batches, self._losses)
+        self.taken = self._read = 0
 
     def append(self, grads: Sequence[Tensor | None], before: Tensor, scale: Any, skipped: bool) -> None:
         """One step more, where it is traced; None is a gradient that is not there.
@@ -64,9 +66,23 @@ class Ring:
         _put(self._counts, slot, counts)
         self._at.assign(at + 1)
 
+    def note(self, loss: Tensor | float) -> None:
+        """The loss of one batch more, NaN where it is not known, where its step is traced."""
+        at = self._batches.value
+        _put(self._losses, at % self._size, self._ops.cast(loss, "float32"))
+        self._batches.assign(at + 1)
+
+    def losses(self) -> list[float]:
+        """Those of the batches since the last time."""
+        batches, found = int(self._batches.numpy()), self._losses.numpy()
+        numbers = np.arange(self._read, batches)
+        self._read = batches
+        kept: list[float] = np.where(numbers >= batches - self._size, found[numbers % self._size], np.nan).tolist()
+        return kept
+
     def take(self) -> dict[str, np.ndarray]:
         """The steps since the last time, as `Recorder.extend` takes them, and "before" of each."""
-        at, before, numbers, counts = (v.numpy() for v in self.variables)
+        at, before, numbers, counts = (v.numpy() for v in (self._at, self._before, self._steps, self._counts))
         first = max(self.taken, int(at) - self._size)
         if lost := first - self.taken:
             warn(

@@ -43,7 +43,7 @@ def nursery() -> Nursery:
     return Nursery()
 
 
-def wait_for(pid: int, seconds: float = 120) -> None:
+def wait_for(pid: int, seconds: float = 600) -> None:
     """Until the child is gone.
 
     Raises:
