@@ -41,6 +41,7 @@ TESTED_ELSEWHERE = {
     "report/sampled": "the same, and labs/test_run_adagrad.py: the figure in it",
     "figures/report": "report/test_report.py: every picture of awkward recordings",
     "record/eager": "record/test_traced.py: eager, traced and in batches, the same columns",
+    "record/room": "record/test_traced.py: a state is as large as the docstring says",
     "record/devices": "optax/test_loops.py: pmap, shard_map, and meshes",
     "record/attached": "torch/test_recording.py and keras/test_recording.py: attached, read, closed, attached again",
     "record/buckets": "record/test_recorder.py and everything else there",
