@@ -43,7 +43,7 @@ class Losses:
 
     def _find(self, loss: Tensor) -> None:
         """A loss; of a step that is not one of training nobody asks."""
-        if (found := self._found.get(threading.get_ident())) is not None:
+        if (found := self._found.get(_replica())) is not None:
             found.append(loss)
 
     def _worked_out(self, original: Callable[..., Tensor]) -> Callable[..., Tensor]:
@@ -52,7 +52,6 @@ class Losses:
             self._find(loss)
             return loss
 
-        # Keras looks whether there is an argument `training`, in the class.
         return compute_loss
 
     def _handed_on(self, original: Callable[..., Any]) -> Callable[..., Any]:
@@ -64,7 +63,7 @@ class Losses:
 
     def _noting(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def train_step(*args: Any) -> Any:
-            replica = threading.get_ident()  # each has a thread
+            replica = _replica()
             self._found[replica] = []
             try:
                 result = original(*args)
@@ -98,3 +97,8 @@ class Losses:
         with keras.StatelessScope(state_mapping=list(zip(variables, now, strict=True))) as scope:
             ring.note(loss)
         return logs, (trainable, others, [scope.get_current_value(v) for v in variables], metrics)
+
+
+def _replica() -> int:
+    """Each of TensorFlow's replicas has a thread; torch.compile cannot see through such a question."""
+    return threading.get_ident() if backend() == "tensorflow" else 0
