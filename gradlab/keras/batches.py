@@ -10,10 +10,10 @@ import numpy as np
 
 
 class Batches:
-    """How long each batch of `fit` took, and its loss, from what callbacks are told: when it begins, and running means.
+    """The loss of each batch of `fit`, and how long it took, from when callbacks are told that it begins.
 
     Attributes:
-        loss, seconds: by batch, over all epochs.
+        loss, seconds: by batch, over all epochs; either may be known before the other.
         executed: how many batches there were when the last one began, or the epoch ended.
     """
 
@@ -23,49 +23,44 @@ class Batches:
         self.executed = 0
         self._start_epoch()
 
-    def add(self, loss: float, seconds: float) -> None:
-        """A batch of which both are known."""
-        self.loss.append(loss)
+    def add(self, seconds: float) -> None:
+        """A batch that took so long."""
         self.seconds.append(seconds)
         self.executed += 1
 
     def _start_epoch(self) -> None:
-        self._begun: list[tuple[int, float]] = []  # of executions whose loss is not known: their first batch, the time
-        self._earlier = len(self.loss)
-        self._means: dict[int, float] = {}  # by last batch of an execution; other threads may write here
-        self._total = 0.0
+        self._begun: tuple[int, float] | None = None  # the execution under way: its first batch, the time
+        self._earlier, self._end = len(self.seconds), 0
 
     def begin(self, batch: int) -> None:
-        """Batch number `batch` of this epoch begins."""
+        """Batch number `batch` of this epoch begins, and with it an execution of one or several."""
+        now = time.perf_counter()
+        if self._begun is not None:
+            start, then = self._begun
+            self.seconds += [(now - then) / (batch - start)] * (batch - start)
         self.executed = self._earlier + batch
-        self._begun.append((batch, time.perf_counter()))
-        self._settle()
+        self._begun = batch, now
 
-    def end(self, batch: int, mean: float) -> None:
-        """The mean loss of this epoch after that batch; NaN where there is none. In any thread and any order."""
-        self._means[batch] = mean
+    def end(self, batch: int) -> None:
+        """That batch has ended. In any thread and any order."""
+        self._end = max(self._end, batch + 1)
 
     def end_epoch(self) -> None:
         """All batches of this epoch have ended."""
-        end = max(self._means, default=-1) + 1
-        if self._begun and self._begun[-1][0] < end:  # else one began for which there was no data
-            self.begin(end)
-        self._settle()
-        self.executed = len(self.loss)
+        if self._begun is not None and self._begun[0] < self._end:  # else one began for which there was no data
+            self.begin(self._end)
+        self.executed = len(self.seconds)
         self._start_epoch()
 
-    def of(self, some: Sequence[int]) -> tuple[float, float]:
-        """Mean loss and seconds in all of these batches."""
-        return math.fsum(self.loss[k] for k in some) / len(some), math.fsum(self.seconds[k] for k in some)
+    def align(self) -> None:
+        """The next loss is that of the next batch, even if there were batches without a step of Keras's."""
+        missing = [math.nan] * (self.executed - len(self.loss))
+        self.loss = [*self.loss, *missing][: self.executed]
 
-    def _settle(self) -> None:
-        """An execution has one or several batches; they share what is known of it."""
-        while len(self._begun) > 1 and (end := self._begun[1][0]) - 1 in self._means:
-            (start, then), (_, now) = self._begun.pop(0), self._begun[0]
-            total, count = self._means[end - 1] * end, end - start
-            self.loss += [(total - self._total) / count] * count
-            self.seconds += [(now - then) / count] * count
-            self._total = total
+    def of(self, some: Sequence[int]) -> tuple[float, float]:
+        """Mean loss and seconds in all of these batches; NaN where they are not known."""
+        losses = (self.loss[k] if k < len(self.loss) else math.nan for k in some)
+        return math.fsum(losses) / len(some), math.fsum(self.seconds[k] for k in some)
 
 
 class Made:

@@ -15,6 +15,7 @@ from ..record import Recorder
 from ..record.attached import Attached
 from ..record.noise import SCALARS
 from .batches import Batches, Made
+from .losses import Losses
 from .ring import Ring, backend
 from .tap import Tap, check_optimizer
 
@@ -35,7 +36,9 @@ def record(
     train step is compiled anew; after `fit` all is as before. Gradients that TensorFlow keeps as slices, those of
     embeddings, are made dense to be measured.
 
-    "loss" is that of each batch, worked out from the running means in Keras's logs.
+    "loss" is what the step differentiates, before it is scaled, of each batch alone: not the running mean that Keras
+    shows. Of several replicas, and of accumulated batches, it is the mean. It is NaN, not known, in a `train_step` of
+    your own that does not call `compute_loss` once (JAX: that does not hand one loss to Keras's metrics).
 
     For `train_on_batch` give the model, too: what is returned records it from then on, until its `close()`; it is a
     context manager.
@@ -128,6 +131,7 @@ class _Recording(Attached[Recorder]):
         self._room = self._size = max(self._every, self._executed)
         self._batches, self._waiting = Batches(), ({}, [])
         self._tap = Tap(outer, inner, self._begin, variables)
+        self._losses = Losses(self._model, lambda: self._tap.ring)
         self._made = Made(self._tap.taken())
         self._inner, self._attached, self._by_batch, self._numbered = inner, True, False, True
         vars(inner)[_MARK] = self
@@ -153,6 +157,7 @@ class _Recording(Attached[Recorder]):
     def _detach(self) -> None:
         self._attached = False
         self._tap.close()
+        self._losses.close()
         vars(self._inner).pop(_MARK, None)
         vars(self._model).pop("train_on_batch", None)
         self._model.make_train_function(force=True)
@@ -204,11 +209,11 @@ class _Recording(Attached[Recorder]):
     def _one_batch(self, original: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(original)
         def train_on_batch(*args: Any, **kwargs: Any) -> Any:
-            self._by_batch = True  # so what callbacks are told, if somebody calls them, is no running mean
+            self._by_batch = True  # so what callbacks are told, if somebody calls them, counts no batch
             self._make_room()
             begun = time.perf_counter()
             result = original(*args, **kwargs)
-            self._batches.add(_loss_of(result, self._model.metrics_names), time.perf_counter() - begun)
+            self._batches.add(time.perf_counter() - begun)
             return result
 
         return train_on_batch
@@ -231,12 +236,13 @@ class _Recording(Attached[Recorder]):
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
         steps = (self.params or {}).get("steps")
         last = batch if steps is None else min(batch, steps - 1)  # the last execution may be a short one
-        self._batches.end(last, (logs or {}).get("loss", np.nan))
+        self._batches.end(last)
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         if not self._by_batch:
             self._batches.end_epoch()
         self._read()
+        self._batches.align()
         self._made.restart(self._tap.taken(), self._batches.executed)
         self._numbered = True  # where steps are no batches in one epoch, they may be in the next
 
@@ -251,12 +257,13 @@ class _Recording(Attached[Recorder]):
         if backend() == "jax":
             self._model.jax_state_sync()
         columns = self._tap.ring.take()
+        self._batches.loss += self._tap.ring.losses()
         made = self._made.of(columns.pop("before"), columns["skipped"])
         self._compare(self._made.count(self._tap.taken()))
         columns["loss"], columns["seconds"] = np.full((2, len(made)), np.nan)
         steps = {name: np.concatenate([self._waiting[0].get(name, x[:0]), x]) for name, x in columns.items()}
         made = self._waiting[1] + made
-        n = sum(some[-1] < len(self._batches.loss) for some in made) if self._numbered else len(made)
+        n = sum(some[-1] < len(self._batches.seconds) for some in made) if self._numbered else len(made)
         if n and self._numbered:
             steps["loss"][:n], steps["seconds"][:n] = np.transpose([self._batches.of(some) for some in made[:n]])
         self._waiting = {name: x[n:] for name, x in steps.items()}, made[n:]
@@ -292,15 +299,6 @@ def _inner(optimizer: Any) -> Any:
 def _is_built(model: Any) -> bool:
     """Whether all variables are there. On TensorFlow a subclassed model gets them within its first step."""
     return bool(model.trainable_variables) and all(layer.built for layer in model._flatten_layers())
-
-
-def _loss_of(result: Any, names: Sequence[str]) -> float:
-    """What `train_on_batch` says of the loss."""
-    if isinstance(result, dict):
-        return float(result.get("loss", np.nan))
-    if names[:1] != ["loss"]:
-        return np.nan
-    return float(result[0] if isinstance(result, (list, tuple)) else result)
 
 
 def _replicas(model: Any) -> int:

@@ -21,7 +21,7 @@ _MARKS = 3  # of a step beside its tensors: its loss scale, whether it was skipp
 
 
 class Ring:
-    """Room for `size` steps on the device; step number n is at n % size.
+    """Room for `size` steps on the device, and for the losses of as many batches; number n is at n % size.
 
     Args:
         optimizer: a built Keras 3 optimizer, which gets some variables more until the tap takes them off.
@@ -44,12 +44,14 @@ class Ring:
         self._before = add((size,), dtype="int32", name="recorded_before")
         self._steps = add((size, width), dtype="float32", name="recorded_steps")
         self._counts = add((self._slots, tensors, BINS), dtype="int32", name="recorded_counts")
+        self._batches = add((), dtype="int32", name="recorded_batches")
+        self._losses = add((size,), dtype="float32", name="recorded_losses")
         self._moves = add((self._slots, 2, tensors), dtype="float32", name="recorded_moves") if weights else None
         self._squares = add((), dtype="float32", name="recorded_squares") if micro_batches else None
         self._micro = micro_batches
-        of_all = (self._at, self._before, self._steps, self._counts, self._moves, self._squares)
-        self.variables = tuple(v for v in of_all if v is not None)
-        self.taken = 0
+        always = (self._at, self._before, self._steps, self._counts, self._batches, self._losses)
+        self.variables = (*always, *(v for v in (self._moves, self._squares) if v is not None))
+        self.taken = self._read = 0
 
     def append(self, grads: Sequence[Tensor | None], before: Tensor, scale: Any, skipped: bool) -> None:
         """One step more, where it is traced; None is a gradient that is not there.
@@ -113,12 +115,26 @@ class Ring:
 
         _put(self._moves, slot, _choose(ops.equal(last % every, 0), norms, lambda: now))
 
+    def note(self, loss: Tensor | float) -> None:
+        """The loss of one batch more, NaN where it is not known, where its step is traced."""
+        at = self._batches.value
+        _put(self._losses, at % self._size, self._ops.cast(loss, "float32"))
+        self._batches.assign(at + 1)
+
+    def losses(self) -> list[float]:
+        """Those of the batches since the last time."""
+        batches, found = int(self._batches.numpy()), self._losses.numpy()
+        numbers = np.arange(self._read, batches)
+        self._read = batches
+        kept: list[float] = np.where(numbers >= batches - self._size, found[numbers % self._size], np.nan).tolist()
+        return kept
+
     def take(self) -> dict[str, np.ndarray]:
         """The steps since the last time, as `Recorder.extend` takes them, and "before" of each.
 
         And "moved" (n, 2, tensors), norms of weights and updates, 0 where they were not measured.
         """
-        at, before, numbers, counts = (v.numpy() for v in self.variables[:4])
+        at, before, numbers, counts = (v.numpy() for v in (self._at, self._before, self._steps, self._counts))
         first = max(self.taken, int(at) - self._size)
         if lost := first - self.taken:
             warn(

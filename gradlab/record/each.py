@@ -18,7 +18,7 @@ GLOBAL, LEADING, LARGEST, SKIPPED, SCALE, SCALARS = range(6)
 # Norm over all tensors, largest norm of any of them, largest |entry| with Inf where one is not finite, whether the step
 # was skipped, its loss scale, and then the scalars of a recording.
 NAMES = ("global_norm", "leading_norm", "largest", "skipped", "scale")
-RING = 1 << 14  # steps
+RING = 1 << 13  # steps
 LOST = -1.0
 _ROOM = 1024
 

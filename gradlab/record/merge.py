@@ -150,6 +150,24 @@ def halve(data: Mapping[str, np.ndarray]) -> None:
         data[name][: len(x)] = x
 
 
+def condensed(data: Mapping[str, np.ndarray], seen: int, stride: int, buckets: int, every: int) -> tuple[Columns, int]:
+    """The columns of buckets, and "histogram", with room for so many buckets; and the stride that takes.
+
+    `every` buckets share a row of the histogram. Where there is more room than before the rest is 0.
+    """
+    used = -(-seen // stride)
+    few = {name: data[name][:used] for name in BY_BUCKET} | {"histogram": data["histogram"][: -(-used // every)]}
+    while seen > buckets * stride:
+        few = halved({name: few[name] for name in BY_BUCKET}) | {"histogram": halved_counts(few["histogram"])}
+        stride *= 2
+    rows = dict.fromkeys(BY_BUCKET, buckets) | {"histogram": -(-buckets // every)}
+    return {name: _with_rows(x[: rows[name]], rows[name]) for name, x in few.items()}, stride
+
+
+def _with_rows(x: np.ndarray, rows: int) -> np.ndarray:
+    return np.concatenate([x, np.zeros((rows - len(x), *x.shape[1:]), x.dtype)])
+
+
 @quiet
 def _folded(steps: Columns, starts: np.ndarray) -> Columns:
     """One bucket for the steps from each start to the next."""

@@ -3,8 +3,8 @@
 A sketch is an int32 array (rows, 5 + bins): each row counts one number of every step, in a window of bins that moves
 to where its numbers are. Bins are very narrow at first. Where a window is too narrow for all numbers of its row, every
 two neighboring bins become one, as in UDDSketch, and the relative error of what is read from the row doubles. So it is
-small where numbers differ little, and 1 % where the largest is up to 25,000 times the smallest. NumPy and JAX share all
-that counts.
+small where numbers differ little, and with 512 bins 1 % where the largest is up to 25,000 times the smallest. NumPy and
+JAX share all that counts.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .._base.types import EachA as A
 
 PARTS = 560  # bins to each power of two: a number is known to 0.06 %
 OLD_PARTS = 8  # of recordings of version 2, evenly spaced: known to 6 %
-WIDTH = 512  # bins of a row at first, and always in traced code
+WIDTH = 512  # bins of a row at first; traced code, which makes no room, has so many or fewer
 MOST = 2048  # bins of a row on the host, which makes room rather than have an error of more than 1 %: 17 decades
 
 # Columns of a sketch: the number of a row's first bin; how often bins were joined; how many numbers of skipped steps
@@ -81,9 +81,14 @@ def bins(x: A, parts: int) -> A:
     return k
 
 
+def columns(bins: int = WIDTH) -> int:
+    """How many columns a sketch has whose rows have so many bins."""
+    return FIRST + bins + 1
+
+
 def empty(rows: int) -> np.ndarray:
     """Nothing counted yet, of so many numbers a step."""
-    return np.zeros((rows, FIRST + WIDTH + 1), np.int32)
+    return np.zeros((rows, columns()), np.int32)
 
 
 def add(sketch: np.ndarray, x: np.ndarray, skipped: np.ndarray, parts: int) -> np.ndarray:
@@ -177,9 +182,12 @@ def moved(sketch: A, low: A, high: A, parts: int, most: int = WIDTH) -> A:
     return found
 
 
-def fitted(sketch: np.ndarray, parts: int) -> np.ndarray:
-    """The same counts in as many bins as traced code has."""
-    return moved(sketch, *span(sketch), parts, most=WIDTH) if _width(sketch) != WIDTH else sketch
+def fitted(sketch: np.ndarray, parts: int, bins: int = WIDTH) -> np.ndarray:
+    """The same counts in so many bins: in wider ones if they are fewer, else with room above."""
+    if _width(sketch) > bins:
+        return moved(sketch, *span(sketch), parts, most=bins)
+    free = np.zeros((len(sketch), bins - _width(sketch)), np.int32)
+    return np.concatenate([sketch[:, :-1], free, sketch[:, -1:]], axis=1)
 
 
 def is_width(columns: int) -> bool:

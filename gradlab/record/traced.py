@@ -17,6 +17,7 @@ from . import devices, each, merge, sketch, updates
 from .layout import Layout
 from .measure import BINS, careful, flat, largest_of, sum_of_squares, well_inside
 from .measure import histogram as entries_by_size
+from .room import Room
 
 if TYPE_CHECKING:
     from jax import Array
@@ -30,17 +31,18 @@ _PACKS: dict[str, tuple[str, ...]] = {
 _ONE = ("peak", "taken")  # columns of one number
 
 
-def init(
-    data: Mapping[str, np.ndarray], seen: int, stride: int, before: tuple[int, int], ring: int, parts: int
-) -> State:
+def init(data: Mapping[str, np.ndarray], seen: int, stride: int, before: tuple[int, int], room: Room) -> State:
     """A state that goes on where `data` ends; `before`: how many steps were missing by then, and not finite."""
     from .._steps.jax import jnp
 
-    packed = _packed(data)
-    now = min(seen // stride, len(data["peak"]) - 1)
+    few, stride = merge.condensed(data, seen, stride, room.buckets, room.layout.histogram_every)
+    packed = _packed(few)
+    now = min(seen // stride, room.buckets - 1)
     start = {f"open_{name}": x[now : now + 1] for name, x in packed.items()}
-    start |= {**packed, "histogram": data["histogram"], "sketch": sketch.fitted(data["sketch"], parts)}
-    start["each"] = each.ring(data["each"], seen, ring)
+    start |= {**packed, "histogram": few["histogram"]}
+    for name, rows in _sketches(room.layout).items():
+        start[name] = sketch.fitted(data["sketch"][rows], room.layout.parts, room.bins[name])
+    start["each"] = each.ring(data["each"], seen, room.ring)
     start |= updates.init(data) if "moved" in data else {}
     return {"at": jnp.array([seen, stride, *before], np.int32), **{name: jnp.array(x) for name, x in start.items()}}
 
@@ -49,8 +51,9 @@ def columns(layout: Layout, state: Mapping[str, Array]) -> tuple[dict[str, np.nd
     """Back on the host: the columns, how many steps were seen, the stride, and what `init` was given as `before`."""
     host = devices.one_of(state)
     seen, stride, *before = host["at"].tolist()
-    found = {name: np.ascontiguousarray(x) for name, x in _unpacked(layout, host).items()}
-    found |= {"histogram": host["histogram"], "sketch": host["sketch"]}
+    found = {**_unpacked(layout, host), "histogram": host["histogram"]}
+    found, _ = merge.condensed(found, seen, stride, layout.capacity, layout.histogram_every)
+    found["sketch"] = np.concatenate([sketch.fitted(host[name], layout.parts) for name in _sketches(layout)])
     found |= updates.found(host) if "moved" in host else {}
     return {**found, "each": each.unrolled(host["each"], seen)}, seen, stride, (before[0], before[1])
 
@@ -106,7 +109,8 @@ def _update(
     *measured, counts = _measured(layout, tensors, due)
     numbers = [scalars.get(name, np.nan) for name in ("seconds", *layout.scalars)]
     new = _bucket(seen, measured, _entries(layout, tensors), numbers, marks)
-    found = _Found(merge.sizes(new), new["taken"] == 0, layout.parts)
+    sizes, skipped = merge.sizes(new), new["taken"] == 0
+    found = {name: _Found(sizes[:, rows], skipped, layout.parts) for name, rows in _sketches(layout).items()}
     kept, stride = _now_and_then(layout, state, due, counts, found)
     at, is_new = seen // stride, seen % stride == 0
     joined = _packed(merge.join(_unpacked(layout, state, "open_"), new))
@@ -115,10 +119,16 @@ def _update(
     ring = jax.lax.dynamic_update_slice_in_dim(state["each"], each.of_steps(new), seen % state["each"].shape[1], 1)
     still_open = {f"open_{name}": x for name, x in bucket.items()}
     return {
-        "at": jnp.stack([seen + 1, stride, *before]), **still_open, **kept, **put,
+        "at": jnp.stack([seen + 1, stride, *before]), **still_open, **kept, **put, "each": ring,
+        **{name: some.counted(kept[name]) for name, some in found.items()},
         **_moved(state, marks[1], measured[0], moves),
-        "sketch": found.counted(kept["sketch"]), "each": ring,
     }  # fmt: skip
+
+
+def _sketches(layout: Layout) -> dict[str, slice]:
+    """Which rows of the sketch each of the two in a state has: norms, and largest entries, which have fewer bins."""
+    norms = len(layout.names) + 2
+    return {"sketch": slice(norms), "sketch_largest": slice(norms, None)}
 
 
 class _Found:
@@ -143,7 +153,7 @@ class _Found:
 
 
 def _now_and_then(
-    layout: Layout, state: Mapping[str, Array], due: Array, counts: Array, found: _Found
+    layout: Layout, state: Mapping[str, Array], due: Array, counts: Array, found: Mapping[str, _Found]
 ) -> tuple[State, Array]:
     """The buffers and the stride, after what few steps have a part in.
 
@@ -152,19 +162,19 @@ def _now_and_then(
     from .._steps.jax import jnp
 
     seen, stride = state["at"][:2]
-    full = seen == layout.capacity * stride
+    full = seen == len(state["values"]) * stride
     stride = jnp.where(full, 2 * stride, stride)
-    outside = found.outside(state["sketch"])
+    outside = {name: some.outside(state[name]) for name, some in found.items()}
+    any_outside = functools.reduce(jnp.logical_or, outside.values())
 
     def changed(x: State) -> State:
-        bins = _where(outside, found.moved, x["sketch"])
+        bins = {name: _where(outside[name], some.moved, x[name]) for name, some in found.items()}
         x = _where(full, lambda x: _halved(layout, x), {name: x[name] for name in (*_PACKS, "histogram")})
         histogram = _where(due, lambda h: _with_counts(layout, h, counts, seen, stride), x["histogram"])
-        return {**x, "histogram": histogram, "sketch": bins}
+        return {**x, "histogram": histogram, **bins}
 
-    return _where(
-        full | due | outside, changed, {name: state[name] for name in (*_PACKS, "histogram", "sketch")}
-    ), stride
+    kept = {name: state[name] for name in (*_PACKS, "histogram", *found)}
+    return _where(full | due | any_outside, changed, kept), stride
 
 
 def _where(flag: Array, change: Callable[[Any], Any], x: Any) -> Any:

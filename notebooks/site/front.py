@@ -9,6 +9,7 @@ from html import escape
 from pathlib import Path
 
 from gradlab._base.addresses import on_binder
+from gradlab._files.replace import replaced
 
 from .pages import Notebook, plain
 
@@ -105,7 +106,8 @@ def pictures(notebooks: Sequence[Notebook], folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for notebook in notebooks:
         if found := notebook.picture():
-            (folder / f"{notebook.name}.png").write_bytes(b64decode(found[1]))
+            with replaced(folder / f"{notebook.name}.png") as part:
+                part.write_bytes(b64decode(found[1]))
 
 
 def _card(notebook: Notebook) -> str:

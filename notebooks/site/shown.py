@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import gradlab as gl
+from gradlab._files.replace import replaced
 from gradlab.labs import Lab
 from gradlab.live.page import page_html
 
@@ -53,7 +54,8 @@ class Shown:
     def save(self, path: Path, states: int) -> None:
         """Write the page on which the lab moves without a kernel."""
         lab = self.make()
-        path.write_text(page_html(lab.live, lab.code(), states), "utf-8")
+        with replaced(path) as part:
+            part.write_text(page_html(lab.live, lab.code(), states), "utf-8")
 
 
 def labs_in(cells: Sequence[dict[str, Any]]) -> Iterator[Shown]:

@@ -10,19 +10,21 @@ import time
 from pathlib import Path
 
 from tests.faults.catalog import FAULTS, ON_RAY
-from tests.faults.fault import Fault
+from tests.faults.fault import Fault, tried
+
+_WIDTH = 84  # of the first column
 
 
-def run(fault: Fault, seconds: float, seed: int) -> tuple[int, list[str]]:
-    """How often it was tried, and what each loss was."""
-    tries, losses, end = 0, [], time.monotonic() + seconds
-    once = fault.long or fault.once
-    while tries < fault.short or time.monotonic() < end:
-        with tempfile.TemporaryDirectory() as folder:
-            if lost := once(Path(folder), seed + tries):
-                losses.append(f"seed {seed + tries}: {lost}")
+def run(fault: Fault, seconds: float, seed: int) -> tuple[int, list[str], str]:
+    """How often it was tried, what each loss was, and the last figure."""
+    tries, losses, figure, end = 0, [], "", time.monotonic() + seconds
+    while tries < max(fault.short, 1) or time.monotonic() < end:
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:  # an encoder may outlive who is killed
+            lost, figure = tried(fault.long or fault.once, Path(folder), seed + tries)
+        if lost:
+            losses.append(f"seed {seed + tries}: {lost}")
         tries += 1
-    return tries, losses
+    return tries, losses, figure
 
 
 def main() -> int:
@@ -35,10 +37,10 @@ def main() -> int:
     there = [*FAULTS, *(ON_RAY if importlib.util.find_spec("ray") else [])]
     chosen = [fault for fault in there if given.only in fault.name]
     failed = False
-    print(f"{'fault':<72} {'tries':>7} {'lost':>5}", flush=True)
+    print(f"{'fault':<{_WIDTH}} {'tries':>7} {'lost':>5}", flush=True)
     for fault in chosen:
-        tries, losses = run(fault, 60 * given.minutes / len(chosen), given.seed)
-        print(f"{fault.name:<72} {tries:>7,} {len(losses):>5,}", flush=True)
+        tries, losses, figure = run(fault, 60 * given.minutes / len(chosen), given.seed)
+        print(f"{fault.name:<{_WIDTH}} {tries:>7,} {len(losses):>5,}  {figure}".rstrip(), flush=True)
         for loss in losses[:3]:
             print(f"    {loss}", flush=True)
         failed |= len(losses) > fault.allowed * tries

@@ -1,4 +1,4 @@
-"""Ctrl-C, again and again, on those who apply and take."""
+"""Ctrl-C, again and again, on those who apply and take, and long runs of both against plain models."""
 
 from __future__ import annotations
 
@@ -8,9 +8,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import numpy as np
+import pytest
+from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
+import gradlab as gl
 from tests._asynchrony.accumulators.interrupts import Accounts
+from tests._asynchrony.accumulators.test_machine import AgainstTheModel as OfAccumulators
+from tests._asynchrony.sync_replicas.books import CALLS, stopped
+from tests._asynchrony.sync_replicas.test_against_a_model import AgainstTheModel as OfReplicas
 from tests.faults.fault import Fault
 
 _GRADIENTS = 300
@@ -86,4 +93,48 @@ def _in_time(acc: Any, needs: int) -> Any:
         return None
 
 
-FAULTS = [Fault("a storm of Ctrl-C on an accumulator", storm, 4)]
+def instants(times: int, folder: Path, seed: int) -> str:
+    """Ctrl-C at an instant of a call of a SyncReplicasOptimizer, so many times."""
+    rng, names = np.random.default_rng(seed), list(CALLS)
+    for _ in range(times):
+        name, came = names[int(rng.integers(len(names)))], False
+        while not came:
+            instant = int(rng.integers(1500))  # some calls are over before
+            wrong, came = stopped(name, instant)
+            if wrong:
+                return f"{name}, instant {instant}: {wrong}"
+            came |= instant > 100
+    return ""
+
+
+def against_a_model(machine: type[RuleBasedStateMachine], examples: int, folder: Path, seed: int) -> str:
+    """So many random sequences of calls, mistakes, deaths and ends of waits among them."""
+    seeded: Any = hypothesis.seed(seed)(type(machine.__name__, (machine,), {}))
+    few = hypothesis.settings(
+        max_examples=examples, stateful_step_count=60, deadline=None, database=None, print_blob=False,
+        suppress_health_check=list(hypothesis.HealthCheck), phases=[hypothesis.Phase.generate],
+    )  # fmt: skip
+    try:
+        with gl.variable_collection():
+            run_state_machine_as_test(seeded, settings=few)
+    except (Exception, pytest.fail.Exception) as error:
+        return f"{type(error).__name__}: {error}"
+    return ""
+
+
+def _model(name: str, machine: type[RuleBasedStateMachine]) -> Fault:
+    short, long = (partial(against_a_model, machine, examples) for examples in (5, 50))
+    return Fault(f"50 sequences (in CI 5) of calls of {name}, against a plain model", short, 1, long=long)
+
+
+FAULTS = [
+    Fault("a storm of Ctrl-C on an accumulator", storm, 4),
+    Fault(
+        "50 times (in CI 20) Ctrl-C at an instant of SyncReplicasOptimizer",
+        partial(instants, 20),
+        1,
+        long=partial(instants, 50),
+    ),
+    _model("accumulators", OfAccumulators),
+    _model("SyncReplicasOptimizer", OfReplicas),
+]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Callable, Mapping
 from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
+from PIL import Image
 
 import gradlab as gl
 from gradlab import tpu
@@ -19,6 +22,7 @@ from gradlab.live import Description, Slider
 from gradlab.report import Report
 from gradlab.tpu import Feature, Plan, Table
 from gradlab.workers import Bowl, Experiment, Round, Trace
+from notebooks.site.shown import Shown
 
 Content = Mapping[str, Any]  # "number" is the k of `Kept.write`
 _ROWS, _WIDTH = 4000, 8
@@ -144,12 +148,15 @@ def read_progress(path: Path) -> Content:
 
 
 class line(Lab):
-    """A line that ends where it is told."""
+    """A line that ends where it is told, in a color that tells where; films go along its way."""
 
-    label = "A line"
+    label, axis = "A line", "way"
 
     def make_controls(self) -> list[Any]:
-        return [Slider("end", "End", 0, 100_000, 0, scale="integer")]
+        return [
+            Slider("end", "End", 0, 100_000, 0, scale="integer"),
+            Slider("way", "Way", 0, 3, 0, scale="integer"),
+        ]
 
     def compute(self, values: dict[str, Any]) -> dict[str, Any]:
         return values
@@ -167,10 +174,12 @@ class line(Lab):
 class _View:
     def __init__(self) -> None:
         self.figure = Figure(figsize=(2, 1))
-        (self.line,) = self.figure.add_subplot(title="A short line").plot([0, 1], [0, 1], animated=True)
+        axes = self.figure.add_subplot(title="A short line")
+        (self.line,) = axes.plot([0, 1], [0.5, 0.5], lw=30, animated=True)
+        axes.set(xlim=(0.2, 0.8), ylim=(0, 1))
 
     def draw(self, trace: dict[str, Any]) -> None:
-        self.line.set_ydata([0, trace["end"] / 100_000])
+        self.line.set(xdata=[0, 1 + trace["way"]], color=f"#{trace['end'] + 1:06x}")
 
 
 def _write_lab(path: Path, k: int) -> None:
@@ -185,6 +194,30 @@ def _read_numbers(path: Path) -> Content:
 def _read_page(path: Path) -> Content:
     text = path.read_text("utf-8")
     return {"number": int(text.partition("The end is ")[2].partition(".")[0]), "text": text}
+
+
+def _read_picture(path: Path) -> Content:
+    with Image.open(path) as picture:
+        colors = np.asarray(picture.convert("RGB"))
+    red, green, blue = colors[colors.shape[0] // 2, colors.shape[1] // 2].tolist()
+    return {"number": red * 65536 + green * 256 + blue - 1, "bytes": path.read_bytes()}
+
+
+def _read_vectors(path: Path) -> Content:
+    text = path.read_text("utf-8")
+    colors = {int(color, 16) for color in re.findall(r"stroke: #(0[0-9a-f]{5})", text)} - {0}
+    return {"number": min(colors) - 1, "text": text}
+
+
+def _read_film(path: Path) -> Content:
+    """What it shows is said in it: as a comment of a .gif, as the title of an .mp4."""
+    data = path.read_bytes()
+    return {"number": int(data.partition(b"The end is ")[2].partition(b".")[0]), "bytes": data}
+
+
+def _write_site_page(path: Path, k: int) -> None:
+    program = f"from tests.faults.kept import line\nline(end={k})"
+    Shown(0, repr(line(end=k)), program).save(path, 3)
 
 
 class _LongReport(Report):
@@ -214,5 +247,11 @@ PROGRESS = Kept("progress", _progress.FILE, _write_progress, read_progress)
 NUMBERS = Kept("a lab's .csv", "lab.csv", _write_lab, _read_numbers)
 PAGE = Kept("a lab's .html", "lab.html", _write_lab, _read_page)
 REPORT = Kept("Report.save", "report.html", _write_report, _read_report)
+PICTURE = Kept("a lab's .png", "lab.png", _write_lab, _read_picture)
+VECTORS = Kept("a lab's .svg", "lab.svg", _write_lab, _read_vectors)
+FILM = Kept("a lab's .gif", "lab.gif", _write_lab, _read_film)
+VIDEO = Kept("a lab's .mp4", "lab.mp4", _write_lab, _read_film)
+SITE = Kept("a lab's page of the site", "site.html", _write_site_page, _read_page)
 CHECKED = (RECORDING, TRACE, EMBEDDING, TABLES, PROGRESS)
-ALL = {kept.name: kept for kept in (*CHECKED, NUMBERS, PAGE, REPORT)}
+DRAWN = (NUMBERS, PICTURE, VECTORS, FILM, *([VIDEO] if find_spec("imageio_ffmpeg") else []), PAGE, SITE)
+ALL = {kept.name: kept for kept in (*CHECKED, *DRAWN, REPORT)}

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from tests.faults.fault import Fault
+from tests.faults.fault import Fault, Measured
 from tests.live.kernel import kernel
 
 MOST = 12.0  # MB by which a process may grow, an allocator's slack; a lab that stays takes 3
@@ -28,13 +28,17 @@ def rss():
 """
 
 
-def grown(before: float, after: float, what: str) -> str:
-    """What to say of a process that has grown; nothing if it has not."""
-    return f"{what}: {before:.0f} MB became {after:.0f} MB" if after > before + MOST else ""
+def grown(before: float, after: float, what: str) -> Measured:
+    """What a process holds before and after, and whether it has grown."""
+    figure = f"{what}: {before:.1f} MB became {after:.1f} MB"
+    return Measured(figure if after > before + MOST else "", figure)
 
 
-def labs_shown_again(times: int, folder: Path, seed: int) -> str:
-    """One cell of a real kernel runs again and again, and each run shows a lab of its own."""
+def labs_shown_again(times: int, folder: Path, seed: int) -> str | Measured:
+    """One cell of a real kernel runs again and again, and each run shows a lab of its own.
+
+    `Out[n]` keeps every one of them, without its picture: 26 kB each.
+    """
     with kernel(folder) as notebook:
         notebook.run(f"{RSS}\nimport gradlab as gl\nfrom ipywidgets.widgets import widget")
 
@@ -44,14 +48,14 @@ def labs_shown_again(times: int, folder: Path, seed: int) -> str:
             it = notebook.run("0", "other", rss="rss()", widgets="len(widget._instances)")
             return it["rss"], it["widgets"]
 
-        before, _ = run(6)
+        before, _ = run(max(6, times // 5))
         after, widgets = run(times)
     if widgets != 2:  # the figure and its layout
         return f"{widgets} widgets are open for one lab that is shown"
     return grown(before, after, f"{times} labs in one cell")
 
 
-def _alone(setup: str, once: str, warm: int, times: int, what: str) -> str:
+def _alone(setup: str, once: str, warm: int, times: int, what: str) -> str | Measured:
     """The same in a process of its own: `once` is a statement of `k`."""
     code = f"""
 {RSS}
@@ -71,7 +75,7 @@ print(before, rss())
     return grown(before, after, what)
 
 
-def steps_recorded(times: int, folder: Path, seed: int) -> str:
+def steps_recorded(times: int, folder: Path, seed: int) -> str | Measured:
     """A recorder that is never saved."""
     setup = f"""
 import numpy as np, gradlab as gl
@@ -81,13 +85,13 @@ rec, gradients = gl.Recorder(), [{{"w": rng.normal(size=(8, 4)), "b": rng.normal
     return _alone(setup, "rec.record(gradients[k % 50], loss=1.0 / (1 + k))", 5_000, times, f"{times} steps")
 
 
-def controls_moved(times: int, folder: Path, seed: int) -> str:
+def controls_moved(times: int, folder: Path, seed: int) -> str | Measured:
     """A lab that is set from Python; its figure is drawn every time."""
     setup = "import gradlab as gl\nlab = gl.labs.clip_arrows()\nlab.live"
     return _alone(setup, "lab.set(limit=0.5 + k % 97 / 20)", 150, times, f"{times} times set")
 
 
-def _line(name: str, once: Callable[[int, Path, int], str], short: int, long: int) -> Fault:
+def _line(name: str, once: Callable[[int, Path, int], str | Measured], short: int, long: int) -> Fault:
     """A line of the bench that does it `short` times in CI, and `long` times at length."""
     return Fault(f"memory: {name}", partial(once, short), 1, long=partial(once, long))
 

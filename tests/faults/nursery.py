@@ -11,6 +11,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
@@ -42,7 +43,7 @@ def nursery() -> Nursery:
     return Nursery()
 
 
-def wait_for(pid: int, seconds: float = 120) -> None:
+def wait_for(pid: int, seconds: float = 600) -> None:
     """Until the child is gone.
 
     Raises:
@@ -113,6 +114,13 @@ def _refused(write: Callable[[Path, int], None], path: Path) -> str:
 ACTS = {act.__name__: act for act in (_again_and_again, _some_times, _on_a_full_disk, _in_a_folder_to_read)}
 
 
+def _bury(*_: object) -> None:
+    """Wait for the children that have ended: what they took counts as this process's then."""
+    with suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+
+
 def main() -> None:
     """Fork a child for each line of the input."""
     import jax  # noqa: F401  # once for all children; none of it runs before they are there
@@ -120,12 +128,13 @@ def main() -> None:
     from tests.faults.kept import ALL
 
     warnings.simplefilter("ignore")
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system buries the children
+    signal.signal(signal.SIGCHLD, _bury)
     for text in sys.stdin:
         act, kept, path, number = json.loads(text)
         if pid := os.fork():
             print(pid, flush=True)
             continue
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # a child waits for an encoder of its own
         try:
             said = ACTS[act](ALL[kept].write, Path(path), number)
         except BaseException as error:

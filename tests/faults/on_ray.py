@@ -2,69 +2,46 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+import itertools
+from functools import partial
 from pathlib import Path
+from typing import Any
 
-import numpy as np
-
-from gradlab._files.log import Log
-from gradlab.workers import UPDATE, Bowl, Experiment, Trace, on_ray, replay
-from gradlab.workers.durable import Durable
+from gradlab.workers import Bowl, Experiment
 from gradlab.workers.ray_start import connected
 from tests.faults.fault import Fault
+from tests.workers.killing import Cruel, lost, wrong
 
 
-class Cruel(on_ray.Driver):
-    """Kills the server, a worker, or both, a few times in a run."""
+def killed(times: int, folder: Path, seed: int) -> str:
+    """Runs, one after the other, until so many processes were killed.
 
-    seed = 0
-
-    def _next(self) -> None:
-        if not hasattr(self, "kills"):
-            self.rng, self.events = np.random.default_rng(self.seed), 0
-            self.kills = set(self.rng.choice(np.arange(3, 120), 4, replace=False).tolist())
-        self.events += 1
-        if self.events in self.kills:
-            who = int(self.rng.integers(3))
-            if who != 1:
-                self.server.kill()
-            if who != 0:
-                self._bury(int(self.rng.integers(self.experiment.workers)))
-        super()._next()
-
-
-def killed(folder: Path, seed: int) -> str:
-    """The trace replays to the bit, the log holds it, and each request that was answered is in it once."""
-    e = Experiment(Bowl(noise=0.5), workers=3, policy=("drop", "apply", "backup")[seed % 3], staleness=2, aggregate=2,
-                   gradients=40, seed=seed)  # fmt: skip
+    Each trace replays to the bit, its log holds it, and each request that was answered is in it once.
+    """
     with connected() as ray:
-        driver = Cruel(ray, e, log=folder / "run.log", sync=False, timeout=400)
-        driver.seed = seed
-        try:
-            trace = driver.run()
-        except Exception as error:  # what it is, is said in the table
-            return f"{type(error).__name__}: {error}"
-    return _lost(driver, trace)
+        kills = 0
+        for run in itertools.count():
+            driver = _driver(ray, folder / f"{run}.log", seed + run)
+            try:
+                trace = driver.run()
+            except Exception as error:  # what it is, is said in the table
+                return f"run {run}: {type(error).__name__}: {error}"
+            if found := wrong(trace) or lost(driver, trace):
+                return f"run {run}: {found}"
+            kills += len(driver.killed)
+            if kills >= times:
+                return ""
+    raise AssertionError
 
 
-def _lost(driver: on_ray.Driver, trace: Trace) -> str:
-    e, path = driver.experiment, driver.log
-    if replay(e, trace)["w"].tobytes() != trace.weights["w"].tobytes():
-        return "the replay differs"
-    handed_in = list(zip(trace.rounds["worker"].tolist(), trace.rounds["number"].tolist(), strict=True))
-    if len(set(handed_in)) != len(handed_in) or (trace.moves[:, 0] == UPDATE).sum() != e.gradients:
-        return "a gradient counts twice"
-    with closing(Durable(e, path)) as again:
-        if again.server.weights["w"].tobytes() != trace.weights["w"].tobytes():
-            return "the log gives other weights"
-    assert path is not None
-    with Log(path) as log:
-        requests = [(fields["worker"], fields["serial"]) for fields, _ in log if "serial" in fields]
-    for k, answered in enumerate(driver.serials):
-        serials = [serial for worker, serial in requests if worker == k]
-        if serials != list(range(1, len(serials) + 1)) or answered > len(serials):
-            return f"worker {k} was answered {answered} requests, the log holds {serials[-3:]}"
-    return ""
+def _driver(ray: Any, log: Path, seed: int) -> Cruel:
+    policy = ("drop", "apply", "backup")[seed % 3]
+    e = Experiment(Bowl(noise=0.5), workers=3, policy=policy, staleness=2, aggregate=2, gradients=40, seed=seed)
+    driver = Cruel(ray, e, log=log, sync=False, timeout=400)
+    driver.seed = seed
+    return driver
 
 
-FAULTS = [Fault("server and workers of a run on Ray killed", killed, 1)]
+FAULTS = [
+    Fault("100 kills (in CI 4) of server and workers of runs on Ray", partial(killed, 4), 1, long=partial(killed, 100))
+]

@@ -20,6 +20,7 @@ from tests.record import hosts
 SCALE = 2.0**24  # float16 overflows with it
 FACTOR = 1024.0
 POISONED = 5  # micro-batch with an infinite input
+SHORT = 3 * hosts.BATCH // 2  # of such batches the last one is shorter
 
 if __name__ == "__main__":
     os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=8")
@@ -130,6 +131,7 @@ def loops() -> dict[str, Callable[[], gl.Recorder]]:
     several = {} if BACKEND == "torch" else {"steps_per_execution": 3}
     found = {
         "fit": lambda: fit(network(), every=7),
+        "short last batch": lambda: fit(network(**several), SHORT, every=7),
         "subclassed, jit_compile": lambda: fit(subclassed(jit_compile=True)),
         "bfloat16": lambda: fit(network(dtype="mixed_bfloat16")),
         "float16": auto_scaled,

@@ -2,45 +2,38 @@
 
 import math
 
-import pytest
-
 from gradlab.keras.batches import Batches
 
 
-def test_losses_come_out_of_running_means_in_any_order() -> None:
-    batches, losses = Batches(), [4.0, 2.0, 6.0]
-    means = [4.0, 3.0, 4.0]
-    for k in range(3):
-        batches.begin(k)
-    batches.end(1, means[1])
-    batches.begin(3)
-    assert batches.loss == [], "batch 0 is not known yet"
-    batches.end(0, means[0])
-    batches.end(2, means[2])
-    batches.end_epoch()
-    assert batches.loss == pytest.approx(losses)
-    assert len(batches.seconds) == 3 and min(batches.seconds) >= 0
-    batches.begin(0)
-    batches.end(0, 10.0)
-    batches.end_epoch()
-    assert batches.loss[3] == 10.0, "means start anew with each epoch"
-    assert batches.of([2, 3])[0] == pytest.approx(8.0)
-
-
-def test_batches_of_one_execution_share_their_mean() -> None:
+def test_batches_of_one_execution_share_its_time() -> None:
     batches = Batches()
-    for begin, end, mean in ((0, 2, 3.0), (3, 4, 4.0)):
+    for begin, end in ((0, 2), (3, 4)):
         batches.begin(begin)
-        batches.end(end, mean)
+        batches.end(end)
+    assert (len(batches.seconds), batches.executed) == (3, 3)
     batches.end_epoch()
-    assert batches.loss == pytest.approx([3.0, 3.0, 3.0, 5.5, 5.5])
+    assert batches.executed == len(batches.seconds) == 5 and min(batches.seconds) >= 0
+    assert len(set(batches.seconds[:3])) == len(set(batches.seconds[3:])) == 1
+    batches.begin(0)
+    batches.begin(1)  # there was no data for it, or nobody has said that it ended
+    batches.end(0)
+    batches.end_epoch()
+    assert batches.executed == len(batches.seconds) == 6
 
 
-def test_no_batches_and_no_losses() -> None:
+def test_a_loss_that_is_not_known_is_nan_and_shifts_no_other() -> None:
     batches = Batches()
     batches.end_epoch()
-    assert batches.loss == []
-    batches.begin(0)
-    batches.end(0, math.nan)
+    assert batches.seconds == []
+    for batch in range(3):
+        batches.begin(batch)
+        batches.end(batch)
+    batches.loss += [4.0, 2.0]
     batches.end_epoch()
-    assert math.isnan(batches.of([0])[0])
+    assert batches.of([0, 1])[0] == 3.0 and math.isnan(batches.of([1, 2])[0])
+    batches.align()
+    batches.begin(0)
+    batches.end(0)
+    batches.loss += [7.0]
+    batches.end_epoch()
+    assert batches.of([3])[0] == 7.0 and math.isnan(batches.of([2])[0])

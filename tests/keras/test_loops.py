@@ -5,6 +5,7 @@ What must be recorded (T TensorFlow, J JAX, P PyTorch), where the optimizer clip
 | loop                                      | backends | row                                                          |
 |-------------------------------------------|----------|--------------------------------------------------------------|
 | `fit`, steps handed over in pieces        | T J P    | before the clip                                              |
+| `fit`, the last batch is shorter          | T J P    | the same, and the loss of that batch alone                   |
 | `fit`, built by the first batch, compiled | T J P    | the same, XLA or torch.compile                               |
 | mixed_bfloat16                            | T J P    | the same                                                     |
 | mixed_float16, scaler put in by `compile` | T J P    | without the scale, which is noted                            |
@@ -34,7 +35,7 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from tests.keras.loops import FACTOR, POISONED, SCALE
+from tests.keras.loops import FACTOR, POISONED, SCALE, SHORT
 from tests.record import hosts
 
 pytestmark = pytest.mark.tensorflow
@@ -78,15 +79,17 @@ def by_hand(
     """Columns of the rows that a run must have.
 
     Args:
-        scale: the first loss scale. limit: above it gradients overflow. poisoned: a batch whose gradients are NaN.
+        scale: the first loss scale. limit: above it gradients overflow. poisoned: a batch whose loss and gradients are
+            NaN.
     """
-    w, (x, y), rows, kept = hosts.weights(), hosts.data(), [], []
-    for k in range(len(x) // batch):
+    w, (x, y), rows, kept, losses = hosts.weights(), hosts.data(), [], [], []
+    for k in range(-(-len(x) // batch)):
         some = slice(k * batch, (k + 1) * batch)
         parts = [gradients(w, *part) for part in zip(*(np.split(a[some], replicas) for a in (x, y)), strict=True)]
-        loss = float(np.mean([part[0] for part in parts]))
+        losses.append(float(np.mean([part[0] for part in parts])))
         if k == poisoned or max(part[2] for part in parts) / replicas * scale > limit:
-            rows.append((np.full(4, np.nan), loss, scale, True, np.zeros((2, 4)), np.nan))
+            loss = losses.pop()
+            rows.append((np.full(4, np.nan), np.nan if k == poisoned else loss, scale, True, np.zeros((2, 4)), np.nan))
             scale /= 2
             continue
         kept.append([{name: g / replicas for name, g in part[1].items()} for part in parts])
@@ -95,7 +98,7 @@ def by_hand(
         means = [{name: sum(mb[r][name] for mb in kept) / accumulate for name in NAMES} for r in range(replicas)]
         norm = np.array([np.linalg.norm(sum(part[name] for part in means)) for name in NAMES])
         squares = np.mean([sum((g**2).sum() for g in mb[0].values()) for mb in kept])
-        kept, own = [], w
+        loss, kept, losses, own = np.mean(losses), [], [], w
         for part in means:  # each clips its own
             clipped, _ = gl.clip_by_global_norm([part[name] for name in NAMES], hosts.LIMIT)
             for name, g in zip(NAMES, clipped, strict=True):
@@ -106,7 +109,7 @@ def by_hand(
     return {name: np.array(x) for name, x in zip(columns, zip(*rows, strict=True), strict=True)}
 
 
-def assert_rows(folder: Path, loop: str, rel: float = 1e-4, losses: bool = True, **kwargs: Any) -> None:
+def assert_rows(folder: Path, loop: str, rel: float = 1e-4, **kwargs: Any) -> None:
     refused = folder / f"{loop}.txt"
     assert not refused.exists(), refused.read_text()
     got, expected = gl.Recorder.load(folder / f"{loop}.npz"), by_hand(**kwargs)
@@ -116,8 +119,7 @@ def assert_rows(folder: Path, loop: str, rel: float = 1e-4, losses: bool = True,
     np.testing.assert_array_equal(got["scale"], expected["scale"])
     np.testing.assert_allclose(got["norm"][~skipped], expected["norm"][~skipped], rel)
     assert (got["nonfinite"].sum(1) > 0).tolist() == skipped.tolist()
-    if losses:
-        np.testing.assert_allclose(got["loss"], expected["loss"], rel)
+    np.testing.assert_allclose(got["loss"], expected["loss"], rel)
     assert (got["seconds"] > 0).all()
     if "moved" in got._data:
         updates = got.updates()
@@ -154,18 +156,18 @@ def test_a_factor_is_taken_off(folder: Path) -> None:
     assert_rows(folder, "factor", scale=FACTOR)
 
 
+def test_each_batch_has_its_own_loss(folder: Path) -> None:
+    assert_rows(folder, "short last batch", batch=SHORT)
+
+
 def test_steps_that_overflow_are_rows(folder: Path) -> None:
-    at_once = backend(folder) != "torch"  # then several share their loss
-    assert_rows(folder, "float16, overflows", rel=1e-2, losses=not at_once, scale=SCALE, limit=FLOAT16)
-    if at_once:
-        got = gl.Recorder.load(folder / "float16, overflows.npz")["loss"]
-        expected = by_hand(scale=SCALE, limit=FLOAT16)["loss"]
-        np.testing.assert_allclose(got[:18].reshape(6, 3).mean(1), expected[:18].reshape(6, 3).mean(1), 1e-2)
+    assert_rows(folder, "float16, overflows", rel=1e-2, scale=SCALE, limit=FLOAT16)
 
 
 def test_a_micro_batch_that_overflows_is_a_row_of_its_own(folder: Path) -> None:
+    """Its loss is NaN, and that of no other."""
     kwargs = {"batch": hosts.BATCH // 2, "accumulate": 2, "scale": FACTOR, "poisoned": POISONED}
-    assert_rows(folder, "accumulated, overflows", losses=False, **kwargs)
+    assert_rows(folder, "accumulated, overflows", **kwargs)
 
 
 def test_several_devices(folder: Path) -> None:

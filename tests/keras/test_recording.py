@@ -58,7 +58,7 @@ def test_every_way_to_run_a_step_records_the_same(keras: Any, plain: gl.Recorder
     model = network(keras, keras.optimizers.SGD(hosts.RATE, global_clipnorm=hosts.LIMIT), **compile_)
     fit(model, gl.keras.record(rec, every=7))
     np.testing.assert_allclose(in_order(rec, plain), plain["norm"], 1e-4)
-    assert rec["loss"].mean() == pytest.approx(plain["loss"].mean(), rel=1e-4)
+    np.testing.assert_allclose(rec["loss"], plain["loss"], 1e-4)
     assert (rec["seconds"] > 0).all()
 
 
@@ -67,7 +67,7 @@ def test_accumulated_gradients_are_one_row_their_mean(keras: Any, plain: gl.Reco
     rec = gl.Recorder()
     fit(network(keras, optimizer), gl.keras.record(rec), batch=hosts.BATCH // 2)
     np.testing.assert_allclose(in_order(rec, plain), plain["norm"], 1e-4)
-    np.testing.assert_allclose(rec["loss"], plain["loss"], 1e-3)
+    np.testing.assert_allclose(rec["loss"], plain["loss"], 1e-4)
 
 
 def test_a_step_that_a_loss_scaler_skips_is_a_row(keras: Any) -> None:

@@ -185,17 +185,54 @@ def test_a_run_goes_on_after_it_was_absorbed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tensors", "options"), [(5, {}), (300, {}), (300, {"steps": 250, "entries": 300}), (3, {"ring": 7})]
+    ("tensors", "options", "buckets", "bins"),
+    [
+        (5, {}, 1000, 512),
+        (300, {}, 27, 256),
+        (300, {"steps": 250, "entries": 300, "state_bytes": 1 << 25}, 250, 512),
+        (3, {"ring": 7, "steps": 9}, 9, 512),
+        (30, {"state_bytes": 1}, 16, 256),
+    ],
 )
-def test_a_traced_state_is_as_large_as_the_docstring_says(tensors: int, options: dict[str, int]) -> None:
+def test_a_traced_state_is_as_large_as_the_docstring_says(
+    tensors: int, options: dict[str, int], buckets: int, bins: int
+) -> None:
     rec = gl.Recorder(**options)
     shapes = {f"w{k}": np.zeros(9, np.float32) for k in range(tensors)}
     state = rec.init(shapes, loss=0.0)
-    t, s, b, e = tensors, 1, rec.capacity, len(rec.sampled[0])
+    t, s, b, e, w = tensors, 1, len(state["values"]), len(rec.sampled[0]), state["sketch"].shape[1] - 5
+    assert (b, w) == (buckets, bins)
     counts = 256 * t * -(-b // rec.histogram_every)
-    said = 4 * (b + 1) * (4 * t + 2 * e + 2 * s + 8) + counts + 2068 * (2 * t + 3) + 4 * rec.ring * (s + 5) + 16
+    bins = 4 * (w + 5) * (t + 2) + 4 * (w // 2 + 5) * (t + 1)
+    said = 4 * (b + 1) * (4 * t + 2 * e + 2 * s + 8) + counts + bins + 4 * rec.ring * (s + 5) + 16
     assert sum(x.nbytes for x in state.values()) == said
+    assert b == 16 or said <= rec.state_bytes
     moved = rec.init(shapes, weights=shapes, loss=0.0)
     assert sum(x.nbytes for x in moved.values()) == said + 3072 * t + 1036
-    if tensors == 300:
-        assert said < (4e6 if options else 12e6)
+
+
+def test_a_small_state_keeps_what_is_exact_and_says_what_is_not() -> None:
+    """Few buckets and bins for many steps: extremes and the global norm are those of the eager recording."""
+    grads = gradients(90, {7: 1e4})
+    small, all_, loss = gl.Recorder(64, state_bytes=1), gl.Recorder(64), np.float32(np.arange(92))
+    small.record({name: g[0] for name, g in grads.items()}, loss=loss[0])
+    state = small.init({name: g[0] for name, g in grads.items()}, loss=0.0)
+    rest = jax.tree.map(lambda x: x[1:], (grads, loss))
+
+    @jax.jit
+    def scan(state: Any, steps: Any) -> Any:
+        return jax.lax.scan(lambda s, now: (small.update(s, now[0], loss=now[1]), None), state, steps)[0]
+
+    got, exact = small.absorb(scan(state, rest)), eager(all_, grads, loss)
+    assert len(state["values"]) == 16 and (got.capacity, got.stride, exact.stride) == (64, 8, 2)
+    assert len(got["norm"]) == 12
+    for name, extreme in (("norm", np.max), ("norm_low", np.min), ("largest", np.max)):
+        np.testing.assert_allclose(extreme(got[name], axis=0), extreme(exact[name], axis=0), rtol=1e-6)
+    again = got.absorb(got.init({name: g[0] for name, g in grads.items()}, loss=0.0))
+    for limit in (0.5, 2.0, 100.0):
+        a, b, c = (rec.what_if(clip_global_norm=limit).fraction_fired for rec in (got, again, exact))
+        assert a == b == c
+        found = got.what_if(clip_norm=limit)
+        true = np.mean([[np.linalg.norm(g[k]) > limit for g in grads.values()] for k in range(92)], axis=0)
+        assert (found.bounds_by_tensor[0] <= true).all() and (true <= found.bounds_by_tensor[1]).all()
+    assert (got.quantile_error >= exact.quantile_error).all() and got.quantile_error.max() < 0.2

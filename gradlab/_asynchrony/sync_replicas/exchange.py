@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import threading
+import time
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from ..._base.errors import CancelledError, DeadlineExceededError, DeadlockError
 from ..._base.forks import guard
+from ..._base.interrupts import later
 from ..._base.numbers import counted
 from ..._variables.variable import Variable
 from ..accumulators.arguments import check_timeout
@@ -21,6 +23,7 @@ from .tokens import Crew, TokenQueue, TokenTaker, Worker
 
 REMEMBERED = 10_000  # updates; older ones are forgotten
 CHIEF = "chief"
+_Waiter = TypeVar("_Waiter", Sync, TokenTaker)
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,10 @@ class Waiting:
 
 
 class Exchange(ABC):
-    """What workers and the chief share; every method is one step for the other threads, and only three of them wait."""
+    """What workers and the chief share; every method is one step for the other threads, and only three of them wait.
+
+    One step for Ctrl-C, too: it comes before it, after it, or in a wait, and whoever is stopped there leaves the queue.
+    """
 
     def __init__(self, needs: int, workers: int) -> None:
         self._needs, self._workers = needs, workers
@@ -58,6 +64,10 @@ class Exchange(ABC):
         """Apply mean gradients and add 1 to the global step."""
 
     @abstractmethod
+    def _after_update(self) -> None:
+        """What else is to be done once an update counts, and is not done again if it raises."""
+
+    @abstractmethod
     def _checked(self, grads_and_vars: Any) -> Pairs:
         """The pairs with a gradient, if they are what the accumulators were made for."""
 
@@ -69,7 +79,7 @@ class Exchange(ABC):
     @property
     def tokens(self) -> tuple[int, ...]:
         """The tokens in the queue, the next one first."""
-        with self._changed:
+        with later, self._changed:
             return self._tokens.tokens
 
     @property
@@ -80,12 +90,12 @@ class Exchange(ABC):
     @property
     def updates(self) -> tuple[Update, ...]:
         """The workers that contributed to each update or were late for it, the oldest first; the last 10,000."""
-        with self._changed:
+        with later, self._changed:
             return tuple(self._updates)
 
     def why_waiting(self) -> list[Waiting]:
         """Everybody who waits, and for what."""
-        with self._changed:
+        with later, self._changed:
             return list(self._waiting())
 
     def local_step(self, worker: Worker = None) -> int:
@@ -94,7 +104,7 @@ class Exchange(ABC):
 
     def push(self, grads_and_vars: Any, worker: Worker = None) -> Push:
         """Hand in the gradients of one worker; never waits. Raises what `apply_gradients` raises."""
-        with self._changed:
+        with later, self._changed:
             self._refuse_if_closed()
             key, step = thread_key(worker), self.local_step(worker)
             push = self._rounds.push(self._checked(grads_and_vars), key, step)
@@ -105,23 +115,21 @@ class Exchange(ABC):
     def put_tokens(self, number: int) -> None:
         """Put tokens into the queue that hold the global step."""
         self._require_build("put_tokens")
-        with self._changed:
+        with later, self._changed:
             self._tokens.put(self._step(), number)
             self._changed.notify_all()
 
     def request_sync(self) -> Sync:
         """Ask for the gradients of an update without waiting for them: `finish` the sync once it is `done`."""
         self._require_build("a sync")
-        with self._changed:
-            self._refuse_if_closed()
-            return self._rounds.request()
+        return self._requested(lambda: self._rounds.request())
 
     def finish(self, sync: Sync) -> Update:
         """Apply the gradients of a sync that is done and put in the tokens of the next round.
 
         If the update raises, the next sync tries it again.
         """
-        with self._changed:
+        with later, self._changed:
             if sync not in self._rounds.served:
                 raise ValueError("finish needs a sync that is done, once")
             pairs = sync.pairs()
@@ -133,11 +141,12 @@ class Exchange(ABC):
             self._rounds.served.remove(sync)
             self._updates.append(Update(self._step(), sync.contributors, sync.dropped))
             self.put_tokens(self.tokens_per_step)
+            self._after_update()
             return self._updates[-1]
 
     def cancel(self, waiting: Sync | TokenTaker) -> None:
         """Take back `request_sync` or `request_token`. What was given already is there for the next who asks."""
-        with self._changed:
+        with later, self._changed:
             if isinstance(waiting, Sync):
                 self._rounds.cancel(waiting)
             else:
@@ -146,7 +155,7 @@ class Exchange(ABC):
 
     def try_sync(self) -> Update | None:
         """The update, or None if too few gradients have come."""
-        with self._changed:
+        with later, self._changed:
             sync = self.request_sync()
             if sync.done:
                 return self.finish(sync)
@@ -159,19 +168,17 @@ class Exchange(ABC):
 
     def request_token(self, worker: Worker = None) -> TokenTaker:
         """Join the queue for a token without waiting for it; once `done`, it is the worker's local step."""
-        with self._changed:
-            self._refuse_if_closed()
-            return self._tokens.request(thread_key(worker))
+        return self._requested(lambda: self._tokens.request(thread_key(worker)))
 
     def try_token(self, worker: Worker = None) -> int | None:
         """A token, which is the worker's local step from now on, or None if there is none."""
-        with self._changed:
+        with later, self._changed:
             self._refuse_if_closed()
             return self._tokens.try_take(thread_key(worker))
 
     def take_token(self, worker: Worker = None, timeout: float | None = None) -> int:
         """Wait for a token and make it the worker's local step. Raises what `apply_gradients` raises."""
-        with self._changed:
+        with later, self._changed:
             taker = self.request_token(worker)
             taker.is_patient = timeout is None
             self._changed.notify_all()  # one more who waits: maybe nobody is left who could push
@@ -186,22 +193,22 @@ class Exchange(ABC):
         the chief stops, the block ends without an error.
         """
         key = thread_key(worker)
-        with self._changed:
-            self._crew.join(key)
-            self._local_steps[key] = self._step()
         try:
+            with later, self._changed:
+                self._crew.join(key)
+                self._local_steps[key] = self._step()
             yield key
         except CancelledError:
             if self._closed is None:
                 raise
         finally:
-            with self._changed:
+            with later, self._changed:
                 self._crew.leave(key)
                 self._changed.notify_all()
 
     def close(self, reason: str = "the optimizer was closed") -> None:
         """Wake all who wait with CancelledError, which all who come later get too."""
-        with self._changed:
+        with later, self._changed:
             self._closed = reason = self._closed or reason
             for waiting in (*self._tokens.takers, *self._rounds.waiting):
                 waiting.ended = reason
@@ -210,7 +217,7 @@ class Exchange(ABC):
 
     def _begin(self, sparse: Mapping[Variable, bool]) -> None:
         """Start at the global step of now: no gradient, no token, no worker's step of before."""
-        with self._changed:
+        with later, self._changed:
             self._start = self._step()
             self._rounds = Rounds(sparse, self._needs, self._start)
             self._local_steps, self._closed = {}, None
@@ -218,8 +225,21 @@ class Exchange(ABC):
             self._crew.gone.clear()
             self._changed.notify_all()
 
+    def _requested(self, ask: Callable[[], _Waiter]) -> _Waiter:
+        """A place in a queue. Who never hears of it because of Ctrl-C has none."""
+        places: list[_Waiter] = []
+        try:
+            with later, self._changed:
+                self._refuse_if_closed()
+                places.append(ask())
+            return places[0]
+        except BaseException:
+            for place in places:
+                self.cancel(place)
+            raise
+
     def _sync(self, timeout: float | None, idle: bool) -> Update:
-        with self._changed:
+        with later, self._changed:
             sync = self.request_sync()
             self._wait(sync, timeout, f"the chief waits for {counted(self._needs, 'gradient')}", idle)
             return self.finish(sync)
@@ -231,11 +251,10 @@ class Exchange(ABC):
         """
         try:
             check_timeout(timeout)
-            if timeout is not None:
-                if not self._changed.wait_for(lambda: for_.is_over, timeout):
-                    raise DeadlineExceededError(f"{what}, for {timeout} s in vain: {self._state()}")
-            else:
+            if timeout is None:
                 self._wait_endlessly(for_, what, idle)
+            elif not self._is_over_in(timeout, for_):
+                raise DeadlineExceededError(f"{what}, for {timeout} s in vain: {self._state()}")
             if for_.ended is not None:
                 raise CancelledError(f"{what}, but {for_.ended}")
         except BaseException:  # Ctrl-C, too
@@ -247,7 +266,24 @@ class Exchange(ABC):
             while not for_.is_over:
                 if not idle and (reason := self._stuck(wait)):
                     raise DeadlockError(f"{what}, but {reason}")
-                self._changed.wait(wait.pause)
+                self._rest(for_, wait.pause)
+
+    def _is_over_in(self, seconds: float, for_: Sync | TokenTaker) -> bool:
+        end = time.monotonic() + seconds
+        while not for_.is_over and (left := end - time.monotonic()) > 0:
+            self._rest(for_, left)
+        return for_.is_over
+
+    def _rest(self, for_: Sync | TokenTaker, seconds: float) -> None:
+        """Wait at most so long, with the lock free, until anything has changed or Ctrl-C comes.
+
+        It comes here alone: inside of `Condition.wait` it may leave a lock that nobody has, or one for ever.
+        """
+        end, has_changed = time.monotonic() + seconds, False
+        while not has_changed and (left := end - time.monotonic()) > 0:
+            has_changed = self._changed.wait(min(left, later.glance))
+            if not for_.is_over:
+                later.look()
 
     def _waiting(self) -> Iterator[Waiting]:
         """Everybody who waits: chiefs for gradients, workers for tokens."""

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from ..._base.errors import FailedPreconditionError, NotAGradientError, NotAVariableError
+from ..._base.interrupts import later
 from ..._base.slices import IndexedSlices
 from ..._variables.autodiff import GradsAndVars, Loss
 from ..._variables.copies import refuse
@@ -105,7 +106,7 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
 
     def compute_gradients(self, *args: Any, worker: Worker = None, **kwargs: Any) -> GradsAndVars:
         """The inner optimizer's; a worker that is new starts with the global step of now."""
-        with self._changed:
+        with later, self._changed:
             if self._global_step is not None:
                 self._local_steps.setdefault(thread_key(worker), self._step())
         pairs: GradsAndVars = self._opt.compute_gradients(*args, **kwargs)
@@ -120,7 +121,7 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
         if global_step is None:
             raise ValueError("global_step is required: it tells which gradients come too late")
         check_step(global_step)
-        with self._changed:
+        with later, self._changed:
             if self._global_step is None:
                 self._global_step, self._collection = global_step, current_collection(self._collection)
                 if self._collection.graph and hasattr(self._opt, "_declare_slots"):  # a wrapper has none of its own
@@ -237,7 +238,10 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
 
     def _train(self, pairs: Any, worker: Worker, timeout: float | None) -> Push:
         check_timeout(timeout)
-        with self._changed:  # in one piece: a faster worker might take the token that this push brings, and push twice
+        with (
+            later,
+            self._changed,
+        ):  # in one piece: a faster worker might take the token that this push brings, and push twice
             push = self.push(pairs, worker)
             return replace(push, token=self.take_token(worker, timeout))
 
@@ -255,6 +259,8 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
         where = self._collection
         with entered(AtOnce(where) if where.graph else where):
             self._opt.apply_gradients(pairs, self._global_step)
+
+    def _after_update(self) -> None:
         if self._averages is not None:
             self._averages.apply(self._averaged)
 

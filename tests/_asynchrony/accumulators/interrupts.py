@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable
@@ -16,11 +17,12 @@ class Interrupts:
     """`with Interrupts([3, 5]):` raises KeyboardInterrupt at the 3rd instant inside, and at the 5th after that.
 
     An instant is where Python looks for signals: where a function begins, and where one written in C has returned.
-    `left` is empty if all were raised.
+    `left` is empty if all were raised. With `by_signal` it comes as the system sends it, which may be noted for later,
+    and in functions of the standard library, too.
     """
 
-    def __init__(self, instants: Iterable[int]) -> None:
-        self.left = deque(instants)
+    def __init__(self, instants: Iterable[int], by_signal: bool = False) -> None:
+        self.left, self._by_signal = deque(instants), by_signal
 
     def __enter__(self) -> Interrupts:
         sys.setprofile(self._look)
@@ -32,16 +34,31 @@ class Interrupts:
     def _look(self, frame: Any, event: str, argument: Any) -> None:
         if event not in ("call", "c_return") or argument is sys.setprofile or not self.left:
             return
-        if "gradlab" not in frame.f_code.co_filename or frame.f_code is Interrupts.__exit__.__code__:
+        elsewhere = not self._by_signal and "gradlab" not in frame.f_code.co_filename
+        if elsewhere or frame.f_code is Interrupts.__exit__.__code__:
             return
         self.left[0] -= 1
         if self.left[0] < 0:
             self.left.popleft()
             again = self._look
             try:
-                raise KeyboardInterrupt
+                if not self._by_signal:
+                    raise KeyboardInterrupt
+                signal.raise_signal(signal.SIGINT)
             finally:
                 sys.setprofile(again)  # what raises here is no longer called otherwise
+
+
+def interrupted(call: Callable[[], Any], instants: Iterable[int], by_signal: bool = False) -> tuple[Any, bool]:
+    """What a call returns, None if it is interrupted; and whether all interrupts came."""
+    got = None
+    inside = Interrupts(instants, by_signal)
+    try:
+        with inside:
+            got = call()
+    except KeyboardInterrupt:
+        pass
+    return got, not inside.left
 
 
 class Accounts:

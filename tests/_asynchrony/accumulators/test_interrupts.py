@@ -1,28 +1,14 @@
 """Ctrl-C at every instant of every call, and again at every instant of what follows: nothing is lost or doubled."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import gradlab as gl
-from tests._asynchrony.accumulators.interrupts import Accounts, Interrupts, take
+from tests._asynchrony.accumulators.interrupts import Accounts, interrupted, take
 
 SPARSE = pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
-
-
-def interrupted(call: Any, instants: list[int]) -> tuple[Any, bool]:
-    """What a call returns, None if it is interrupted; and whether all interrupts came."""
-    got = None
-    inside = Interrupts(instants)
-    try:
-        with inside:
-            got = call()
-    except KeyboardInterrupt:
-        pass
-    return got, not inside.left
 
 
 def tried(sparse: bool, how: str, instants: list[int]) -> tuple[str, bool]:

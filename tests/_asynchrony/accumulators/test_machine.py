@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 import gradlab as gl
 from gradlab._asynchrony.accumulators.machine import Machine, Waiter
@@ -20,6 +20,7 @@ class Model:
 
     def __init__(self) -> None:
         self.step, self.grads, self.queue, self.got = 0, [], [], {}
+        self.is_closed = False
 
     def apply(self, grad: int, step: int) -> bool:
         self.grads += [grad] * (step >= self.step)
@@ -32,6 +33,9 @@ class Model:
             taker, _ = self.queue.pop(0)
             self.got[taker] = sum(self.grads) / len(self.grads)
             self.step, self.grads = self.step + 1, []
+
+
+OPEN = precondition(lambda self: not self.model.is_closed)
 
 
 class AgainstTheModel(RuleBasedStateMachine):
@@ -51,24 +55,28 @@ class AgainstTheModel(RuleBasedStateMachine):
     def value(self, taken: Any) -> float:
         return getattr(taken, "values", taken)[0]
 
+    def gradient(self, values: Any, index: int = 0) -> tuple[Any, ...]:
+        return ([index], values) if isinstance(self.acc, gl.SparseConditionalAccumulator) else (values,)
+
+    @OPEN
     @rule(grad=st.integers(-50, 50), age=st.integers(-2, 2))
     def apply(self, grad: int, age: int) -> None:
         step, waiting = self.model.step - age, [taker for taker, _ in self.model.queue]
-        values = np.array([float(grad)])
-        sparse = isinstance(self.acc, gl.SparseConditionalAccumulator)
-        receipt = self.acc.apply_grad(*([[0], values] if sparse else [values]), local_step=step)
+        receipt = self.acc.apply_grad(*self.gradient(np.array([float(grad)])), local_step=step)
         before = self.model.step, len(self.model.grads)
         assert receipt.accepted == self.model.apply(grad, step)
         assert receipt[1:4] == (step, before[0], before[1] + receipt.accepted)
         served = [k for k in waiting if k in self.model.got]
         assert receipt.served is (self.takers[served[0]] if served else None)
 
+    @OPEN
     @rule(needs=st.integers(1, 4))
     def request(self, needs: int) -> None:
         self.model.queue.append((len(self.takers), needs))
         self.takers.append(self.acc.request(needs))
         self.model.serve()
 
+    @OPEN
     @rule(needs=st.integers(1, 4))
     def try_take(self, needs: int) -> None:
         ready = not self.model.queue and len(self.model.grads) >= needs
@@ -79,6 +87,7 @@ class AgainstTheModel(RuleBasedStateMachine):
             self.model.serve()
             assert self.value(taken) == self.model.got.pop("now")
 
+    @OPEN
     @rule(needs=st.integers(1, 4))
     def take_without_patience(self, needs: int) -> None:
         if not self.model.queue and len(self.model.grads) >= needs:
@@ -96,17 +105,53 @@ class AgainstTheModel(RuleBasedStateMachine):
             self.model.queue.remove(entry)
             self.model.serve()
 
+    @OPEN
     @rule(step=st.integers(-3, 9))
     def set_global_step(self, step: int) -> None:
         with pytest.warns(StalenessWarning) if self.warns and step < self.model.step else nullcontext():
             self.acc.set_global_step(step)
         self.model.step = step
 
+    @OPEN
     @rule(needs=st.integers(-3, 0))
     def refuse(self, needs: int) -> None:
         for call in (self.acc.request, self.acc.try_take, self.acc.take_grad):
             with pytest.raises(gl.errors.InvalidArgumentError):
                 call(needs)
+
+    @OPEN
+    @rule(bad=st.sampled_from([np.array([1j]), np.array(["a"]), np.ones(2), None]))
+    def refuse_a_gradient(self, bad: Any) -> None:
+        """Of another dtype or shape: the invariant says that nothing has changed."""
+        with pytest.raises(ValueError, match="grad"):
+            self.acc.apply_grad(*self.gradient(bad), local_step=self.model.step)
+        if isinstance(self.acc, gl.SparseConditionalAccumulator):
+            with pytest.raises(ValueError, match="must be in"):
+                self.acc.apply_grad(*self.gradient(np.ones(1), index=1), local_step=self.model.step)
+
+    @OPEN
+    @rule(really=st.sampled_from([False] * 9 + [True]))
+    def close(self, really: bool) -> None:
+        if really:
+            self.acc.close()
+            for taker, _ in self.model.queue:
+                with pytest.raises(gl.errors.CancelledError):
+                    self.takers[taker].result(0)
+            self.model.queue, self.model.is_closed = [], True
+
+    @precondition(lambda self: self.model.is_closed)
+    @rule()
+    def refuse_when_closed(self) -> None:
+        acc, one = self.acc, self.gradient(np.ones(1))
+        calls = (
+            lambda: acc.apply_grad(*one),
+            lambda: acc.request(1),
+            lambda: acc.try_take(1),
+            lambda: acc.take_grad(1),
+        )
+        for call in (*calls, lambda: acc.set_global_step(self.model.step)):
+            with pytest.raises(RuntimeError, match="is closed; make a new accumulator"):
+                call()
 
     @invariant()
     def both_say_the_same(self) -> None:

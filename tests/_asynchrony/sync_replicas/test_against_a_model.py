@@ -1,12 +1,14 @@
 """SyncReplicasOptimizer against a plain model of TensorFlow's graph: a counter, a list of gradients, a queue of tokens.
 
-Workers push, ask for tokens, die in the middle of a round and come back; chiefs ask for gradients, and die as well.
+Workers push, ask for tokens, run out of time, hand in what does not fit, die in the middle of a round and come back;
+chiefs ask for gradients, run out of time, and die as well; in the end all of them may be told that it is over.
 """
 
 from collections import deque
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -29,6 +31,7 @@ class Model:
         self.asking: deque[str] = deque()
         self.taken: list[Any] | None = None  # by a chief that has not applied them yet
         self.waits = False  # a chief
+        self.is_closed = False
         self.updates: list[tuple[int, tuple[str, ...], tuple[str, ...]]] = []
 
     @property
@@ -72,6 +75,9 @@ class Model:
             self.local[self.asking.popleft()] = self.tokens.popleft()
 
 
+OPEN = precondition(lambda self: not self.model.is_closed)
+
+
 class AgainstTheModel(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
@@ -87,6 +93,7 @@ class AgainstTheModel(RuleBasedStateMachine):
         self.opt.put_tokens(tokens)
         self.model.put(tokens)
 
+    @OPEN
     @rule(worker=WORKERS, gradient=st.integers(-9, 9))
     def push(self, worker: str, gradient: int) -> None:
         push = self.opt.push([(np.array([float(gradient)]), self.v)], worker)
@@ -94,6 +101,7 @@ class AgainstTheModel(RuleBasedStateMachine):
         self.model.local.setdefault(worker, 0)
         assert push.accepted == self.model.push(worker, gradient)
 
+    @OPEN
     @rule(worker=WORKERS)
     def ask_for_a_token(self, worker: str) -> None:
         if worker in self.takers:
@@ -102,6 +110,7 @@ class AgainstTheModel(RuleBasedStateMachine):
         self.model.asking.append(worker)
         self.model.serve_workers()
 
+    @OPEN
     @rule(worker=WORKERS)
     def die_and_come_back(self, worker: str) -> None:
         """In the middle of whatever it was at: what it pushed counts, the token it waited for is another's."""
@@ -111,6 +120,7 @@ class AgainstTheModel(RuleBasedStateMachine):
         with self.opt.worker(worker):
             self.model.local[worker] = self.model.step
 
+    @OPEN
     @precondition(lambda self: self.sync is None)
     @rule()
     def ask_for_gradients(self) -> None:
@@ -120,18 +130,78 @@ class AgainstTheModel(RuleBasedStateMachine):
             self.model.waits = True
             self.model.serve_chief()
 
+    @OPEN
     @precondition(lambda self: self.sync is not None)
     @rule()
     def the_chief_dies(self) -> None:
         self.opt.cancel(self.sync)
         self.sync, self.model.waits = None, False
 
+    @OPEN
     @precondition(lambda self: self.sync is not None and self.model.taken is not None)
     @rule()
     def the_chief_updates(self) -> None:
         self.opt.finish(self.sync)
         self.model.finish()
         self.sync = None
+
+    @OPEN
+    @rule(worker=WORKERS)
+    def wait_for_a_token_without_patience(self, worker: str) -> None:
+        if worker in self.takers:
+            return
+        try:
+            assert self.opt.take_token(worker, timeout=0) == self.model.tokens.popleft()
+        except gl.errors.DeadlineExceededError:
+            assert not self.model.tokens
+        else:
+            self.model.local[worker] = self.opt.local_step(worker)
+
+    @OPEN
+    @precondition(lambda self: self.sync is None)
+    @rule()
+    def wait_for_gradients_without_patience(self) -> None:
+        model = self.model
+        if model.taken is None and len(model.gradients) < model.needs:
+            with pytest.raises(gl.errors.DeadlineExceededError):
+                self.opt.sync(timeout=0)
+            return
+        if model.taken is None:
+            model.waits = True
+            model.serve_chief()
+        model.finish()
+        assert self.opt.sync(timeout=0).step == model.step
+
+    @OPEN
+    @rule(worker=WORKERS, bad=st.sampled_from([np.ones(1, np.float32), np.ones(1, int), np.ones(2), 1j, "a", None]))
+    def refuse_a_gradient(self, worker: str, bad: Any) -> None:
+        """Of another dtype or shape: the invariant says that nothing has changed."""
+        with pytest.raises(ValueError, match="gradient"):
+            self.opt.push([(bad, self.v)], worker)
+        with pytest.raises(ValueError, match="gradients of the same variables"):
+            self.opt.push([(np.ones(1), self.v), (np.ones(1), gl.Variable(np.zeros(1)))], worker)
+
+    @OPEN
+    @rule(really=st.sampled_from([False] * 9 + [True]))
+    def close(self, really: bool) -> None:
+        if not really:
+            return
+        self.opt.close("that was all")
+        for taker in self.takers.values():
+            assert taker.ended == "that was all"
+        self.takers, self.model.is_closed = {}, True
+        self.model.asking.clear()
+        if self.model.waits:
+            self.sync, self.model.waits = None, False
+
+    @precondition(lambda self: self.model.is_closed)
+    @rule(worker=WORKERS)
+    def refuse_when_closed(self, worker: str) -> None:
+        opt = self.opt
+        calls = (lambda: opt.push([(np.ones(1), self.v)], worker), opt.try_sync, opt.sync, opt.request_sync)
+        for call in (*calls, lambda: opt.try_token(worker), lambda: opt.take_token(worker)):
+            with pytest.raises(gl.errors.CancelledError, match="that was all"):
+                call()
 
     @invariant()
     def they_agree(self) -> None:

@@ -196,6 +196,12 @@ def test_averages_are_told_after_each_update() -> None:
         opt.try_sync()
         opt.try_token("w")
     assert averages.seen == [[-1.0], [-2.0]]
+    opt._averaged = [None]  # what raises there is raised once the update counts, and does not make it twice
+    opt.push([([1.0], v)], "w")
+    with pytest.raises(AttributeError):
+        opt.try_sync()
+    assert v.numpy().tolist() == [-3.0] and [u.step for u in opt.updates] == [1, 2, 3] and opt.try_token("w") == 3
+    assert opt.try_sync() is None
 
 
 def test_a_worker_begins_with_the_step_at_which_it_first_computes_or_else_at_which_all_began() -> None:

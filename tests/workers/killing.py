@@ -1,0 +1,83 @@
+"""Kills of the processes of a run on Ray, and what must be left of the run whoever is killed when.
+
+What must hold is said as a text, empty if it does, so that a test can assert it and the fault bench can print it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import closing
+
+import numpy as np
+from gradlab.workers.log import Log
+
+from gradlab._base.arrays import Array
+from gradlab.workers import UPDATE, Trace, on_ray, replay
+from gradlab.workers.durable import Durable
+
+
+class Cruel(on_ray.Driver):
+    """Kills the server, a worker, and both, whatever they are at.
+
+    `seed` says when, whom first, and which worker; `killed` is what has been killed so far.
+    """
+
+    seed = 0
+
+    def _next(self) -> None:
+        if not hasattr(self, "killed"):
+            self.rng, self.events, self.killed = np.random.default_rng(self.seed), 0, list[str]()
+            last = min(3 * self.experiment.gradients, 140)  # of a short run there are about so many events
+            self.when = sorted(self.rng.choice(np.arange(3, last), 3, replace=False).tolist())
+        self.events += 1
+        if self.events in self.when:
+            who = (self.seed + self.when.index(self.events)) % 3
+            if who != 1:
+                self.killed.append("server")
+                self.server.kill()
+            if who != 0:
+                self.killed.append("worker")
+                self._bury(int(self.rng.integers(self.experiment.workers)))
+        super()._next()
+
+
+def same(a: Mapping[str, Array], b: Mapping[str, Array]) -> bool:
+    """To the last bit."""
+    return a.keys() == b.keys() and all(a[k].tobytes() == b[k].tobytes() for k in a)
+
+
+def wrong(trace: Trace) -> str:
+    """What does not hold for every run: it repeats, each gradient was handed in once, and each update counts."""
+    e = trace.experiment
+    if trace.engine != "ray" or len(trace) != e.gradients:
+        return f"{len(trace)} gradients of {e.gradients} were made by {trace.engine}"
+    if not same(replay(e, trace), trace.weights):
+        return "the replay gives other weights"
+    if len(set(zip(trace.rounds["worker"].tolist(), trace.rounds["number"].tolist(), strict=True))) != len(trace):
+        return "a gradient was handed in twice"
+    if (updates := (trace.moves[:, 0] == UPDATE).sum()) != len(trace):
+        return f"{updates} updates were asked for with {len(trace)} gradients"
+    return "" if (np.diff(trace.times) >= 0).all() else "time runs backward"
+
+
+def lost(driver: on_ray.Driver, trace: Trace) -> str:
+    """What else does not hold where there is a log.
+
+    Replayed, it is the state that survived; no request is in it twice, and none is missing that was answered.
+    """
+    assert driver.log is not None
+    with closing(Durable(driver.experiment, driver.log)) as again:
+        recovered = again.trace("ray")
+    if not same(recovered.weights, trace.weights):
+        return "the log gives other weights"
+    columns = {"moves": (recovered.moves, trace.moves), "times": (recovered.times, trace.times)}
+    columns |= {k: (recovered.rounds[k], x) for k, x in trace.rounds.items()}
+    if other := [name for name, (a, b) in columns.items() if a.shape != b.shape or not (a == b).all()]:
+        return f"the log has other {', '.join(other)}"
+    with Log(driver.log) as log:
+        requests = [(fields["worker"], fields["serial"]) for fields, _ in log if "serial" in fields]
+    for k, answered in enumerate(driver.serials):
+        serials = [serial for worker, serial in requests if worker == k]
+        if serials != list(range(1, len(serials) + 1)) or answered > len(serials):
+            return f"worker {k} was answered {answered} requests, the log holds {serials[-3:]}"
+    return ""
