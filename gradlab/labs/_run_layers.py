@@ -91,12 +91,12 @@ class run_layers(RunLab, FollowingLab):
     axis = "limit"
     targets: ClassVar = {
         "one_alone": Target(
-            "by the norm of each tensor, clip one tensor on half of its steps or more, and every other on 10% or less",
+            "by the norm of each tensor, clip one tensor on at least half of its steps, and every other on at most 10%",
             _one_alone,
         ),
         "not_as_usual": Target(
-            "find a limit on the global norm that fires on 2% of the steps or fewer, on which no tensor makes up more "
-            "than 45% of the squared norm",
+            "find a limit on the global norm that fires on at most 2% of the steps, where no tensor makes up more than "
+            "45% of the squared norm",
             _not_as_usual,
         ),
     }
@@ -112,8 +112,8 @@ class run_layers(RunLab, FollowingLab):
         typical = nearest(limit, float(np.median(self._norms[1])) or limit.value)
         return {
             "The suggested limit": {"limit": suggested, "method": "global", "show": _ALL},
-            "It, for each tensor alone": {"limit": suggested, "method": "norm", "show": _ALL},
-            "The norm of a middling tensor": {"limit": typical, "method": "norm", "show": _ALL},
+            "Suggested limit, per tensor": {"limit": suggested, "method": "norm", "show": _ALL},
+            "Limit at a typical norm": {"limit": typical, "method": "norm", "show": _ALL},
             "One of each layer": {"limit": typical, "method": "norm", "show": _EACH},
         }
 

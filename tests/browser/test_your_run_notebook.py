@@ -48,7 +48,7 @@ def test_the_clipping_lab_counts_the_steps_of_this_run(shown: Any) -> None:
     ("label", "preset", "said"),
     [
         (LAYERS, "The suggested limit", "there embed is 46% of the squared norm"),
-        (LAYERS, "It, for each tensor alone", "fires most on embed, on 1.0% of its 512 steps"),
+        (LAYERS, "Suggested limit, per tensor", "fires most on embed, on 1.0% of its 512 steps"),
         (ADAGRAD, "A large accumulator", "25 of 128 sampled entries are frozen"),
         (ADAGRAD, "A tiny accumulator", "127 of 128 sampled entries are frozen"),
         (STALENESS, "Two workers", "With 2 workers mean staleness is"),

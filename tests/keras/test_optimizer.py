@@ -52,7 +52,7 @@ def test_grad_loss_comes_before_the_clip() -> None:
 
 @pytest.mark.parametrize(("version", "error"), [("tf2.3", TypeError), ("legacy", ValueError)])
 def test_a_tensor_is_no_loss(version: Any, error: type[Exception]) -> None:
-    with pytest.raises(error, match="loss must be a function"):
+    with pytest.raises(error, match="loss is no function"):
         SGD(semantics=version).minimize(F(1.0), [gl.Variable([1.0])])
 
 
