@@ -83,7 +83,7 @@ def AccumulatorTakeGradient(*, handle: Any, num_required: Any, dtype: Any, name:
     """`ResourceAccumulatorTakeGradient` for a "string_ref" handle."""
 
 def CollateTPUEmbeddingMemory(*, memory_configs: Tensors, name: str | None = None) -> bytes:
-    """What the hosts need, together."""
+    """Merge the data that the hosts need."""
 
 def ComputeDedupDataSize(*, config: Config, name: str | None = None) -> np.int32:
     """The number of entries in the deduplication data of the step in progress."""
@@ -128,10 +128,10 @@ def ConfigureTPUEmbedding(*, config: Config, name: str | None = None) -> None:
 def ConfigureTPUEmbeddingHost(
     *, common_config: Tensor, memory_config: Tensor, config: Config, name: str | None = None
 ) -> bytes:
-    """What the other hosts need to reach one."""
+    """Return the data that the other hosts need to reach one host."""
 
 def ConfigureTPUEmbeddingMemory(*, common_config: Tensor, name: str | None = None) -> bytes:
-    """What one host needs for its rows: here the same for all."""
+    """Return the data that one host needs for its rows: here the same for all."""
 
 def ConnectTPUEmbeddingHosts(*, network_configs: Tensors, name: str | None = None) -> None:
     """Let the hosts know each other; there is one process, so nothing is left to do."""
@@ -223,7 +223,7 @@ def EnqueueTPUEmbeddingSparseTensorBatch(
     """Indices, values and weights of a sparse tensor for each input, several of which may read one table."""
 
 def ExecuteTPUEmbeddingPartitioner(*, config: Config, name: str | None = None) -> bytes:
-    """What all hosts need to know: here the configuration itself, looked at."""
+    """Return the data that all hosts need: here the checked configuration itself."""
 
 def FinalizeTPUEmbedding(*, common_config: Tensor, memory_config: Tensor, name: str | None = None) -> None:
     """Start the system; the last of the parts of `ConfigureTPUEmbedding`."""
@@ -234,7 +234,7 @@ def FinalizeTPUEmbeddingV2(
     """`FinalizeTPUEmbedding`, and what the V2 operations take as `embedding_partitions` and `hbm_buffers_config`."""
 
 def IsTPUEmbeddingInitialized(*, config: Config = "", name: str | None = None) -> np.bool_:
-    """Whether a system is running, and with this configuration if one is given."""
+    """Tell whether a system is running, and with this configuration if one is given."""
 
 def LoadAllTPUEmbeddingParameters(
     *,
@@ -639,7 +639,7 @@ def SparseAccumulatorApplyGradient(
 def SparseAccumulatorTakeGradient(
     *, handle: Any, num_required: Any, dtype: Any, name: str | None = None
 ) -> SparseGradient:
-    """As `AccumulatorTakeGradient`; returns (indices, values, shape), each row divided by how often it came."""
+    """Like `AccumulatorTakeGradient`; returns (indices, values, shape), each row divided by its own count."""
 
 def SparseConditionalAccumulator(
     *,

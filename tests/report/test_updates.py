@@ -19,7 +19,8 @@ def recorded(tensors: int = 1, **kwargs: object) -> gl.Recorder:
 
 
 def test_updates_and_noise() -> None:
-    report = gl.Report(recorded(micro_norms=[7.0, 8.0]), labs=False)
+    rec = recorded(micro_norms=[7.0, 8.0])
+    report = gl.Report(rec, labs=False)
     found = {section.key: section for section in report.sections}
     assert found["updates"].sentence == (
         "The median ratio of update to weight is 0.001, measured in 3 of 10 steps; 2 of 5 tensors are outside of "
@@ -28,7 +29,7 @@ def test_updates_and_noise() -> None:
     html = found["updates"].html()
     assert "about a thousandth" in html and "by layer, in 3 of 10 steps" in html and html.count("<svg") == 2
     assert found["noise"].sentence.startswith("Gradient noise scale about")
-    assert "2e-06" in str(report._run.rec.summary())
+    assert "2e-06" in str(rec.summary())
 
 
 def test_absent_where_they_were_not_recorded() -> None:

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from contextlib import closing
 
 import numpy as np
-from gradlab.workers.log import Log
 
 from gradlab._base.arrays import Array
+from gradlab._files.log import Log
 from gradlab.workers import UPDATE, Trace, on_ray, replay
 from gradlab.workers.durable import Durable
 
