@@ -189,6 +189,7 @@ def test_wandb_writes_every_step_offline(tmp_path: Path, monkeypatch: pytest.Mon
         run.log({"mine": 1.0})
         go_on(rec, 8)
     run.finish()
+    wandb.teardown()  # waits for the process that writes the file, which `finish` may not do
     (path,) = tmp_path.rglob("*.wandb")
     steps = []
     for data in _records(path.read_bytes()):
