@@ -44,12 +44,13 @@ class GradientTape:
 
     def watch(self, _tensor: Any) -> None: ...
 
-    def gradient(self, target: Any, sources: Any, **_: Any) -> Any:
+    def gradient(self, target: Any, sources: Any, output_gradients: Any = None, **_: Any) -> Any:
+        upstream = None if output_gradients is None else [output_gradients]
         listed = list(sources) if isinstance(sources, list | tuple) else [sources]
         if all(isinstance(x, gl.Variable) for x in listed):
-            found = [graph.boxed(g) for g in gl.gradients(lambda: _again(target), listed)]
+            found = [graph.boxed(g) for g in gl.gradients(lambda: _again(target), listed, upstream)]
         else:
-            found = gradients(target, listed)
+            found = gradients(target, listed, upstream)
         return type(sources)(found) if isinstance(sources, list | tuple) else found[0]
 
     def __enter__(self) -> GradientTape:
