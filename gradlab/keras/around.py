@@ -48,10 +48,11 @@ def shares_from(count: Any, momentum: float, dtype: Any) -> tuple[Any, Any]:
     >>> shares_from(np.int64(0), 0.75, np.float32), shares_from(np.int64(1), 0.75, np.float32)
     ((np.float32(0.0), np.float32(1.0)), (np.float32(0.75), np.float32(0.25)))
     """
-    xp, one = namespace(count), np.dtype(dtype).type(1)
+    xp, as_type = namespace(count), np.dtype(dtype).type
     with precision(dtype):
-        keep = xp.where(count != 0, one, one * 0) * np.dtype(dtype).type(momentum)
-        return keep, one - keep
+        # Not a product with 0: early NumPy 2 widens bfloat16 times a Python number.
+        keep = xp.where(count != 0, as_type(momentum), as_type(0))[()]
+        return keep, as_type(1) - keep
 
 
 @quiet
