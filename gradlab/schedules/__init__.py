@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from .._base.suggest import only_public as _only_public
 from ._schedule import LearningRateSchedule
-from .cosine import CosineDecay, CosineDecayRestarts
+from .cosine import CosineDecay, CosineDecayRestarts, LinearCosineDecay
 from .decay import ExponentialDecay, InverseTimeDecay, PiecewiseConstantDecay, PolynomialDecay
 from .serialization import deserialize, serialize
 
@@ -17,6 +17,7 @@ __all__ = [
     "ExponentialDecay",
     "InverseTimeDecay",
     "LearningRateSchedule",
+    "LinearCosineDecay",
     "PiecewiseConstantDecay",
     "PolynomialDecay",
     "deserialize",

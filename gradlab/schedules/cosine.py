@@ -116,5 +116,40 @@ class CosineDecayRestarts(Decay):
         return rate * ((one - alpha) * cosine + alpha)
 
 
+@dataclass(frozen=True, eq=False)
+class LinearCosineDecay(Decay):
+    """Lead the rate down a line that a cosine bends, and never to 0.
+
+        rate = initial_learning_rate * ((alpha + 1 - x) * (1 + cos(2 * pi * num_periods * x)) / 2 + beta)
+        x = min(step, decay_steps) / decay_steps
+
+    Args:
+        initial_learning_rate: number or scalar array; its dtype is the result's, a Python number is float32.
+        decay_steps: > 0 (ValueError). num_periods, alpha, beta: numbers. name: kept in the config, nothing else.
+
+    Dtypes, shapes and differences as of `ExponentialDecay`; without the noise of TensorFlow 1's
+    `noisy_linear_cosine_decay`. Source: Bello, Zoph, Vasudevan & Le, "Neural Optimizer Search with Reinforcement
+    Learning" (2017); `tf.compat.v1.train.linear_cosine_decay`, TensorFlow 1.15 (2019).
+
+    >>> schedule = LinearCosineDecay(1.0, decay_steps=4, beta=0.25)
+    >>> print(schedule(0), schedule(2), schedule(4), schedule(5))
+    1.25 0.5 0.25 0.25
+    """
+
+    initial_learning_rate: Number
+    decay_steps: Any
+    num_periods: Any = 0.5
+    alpha: Any = 0.0
+    beta: Any = 0.001
+    name: str | None = None
+
+    def formula(self, xp: Namespace, rate: Array, step: Array, cast: Callable[[Any], Array]) -> Array:
+        steps, one = cast(self.decay_steps), cast(1)
+        step = xp.minimum(step, steps)
+        fraction = cast(2) * cast(self.num_periods) * (step / steps)
+        cosine = cast(0.5) * (one + precise(xp.cos, xp.asarray(math.pi, rate.dtype) * fraction))
+        return rate * ((cast(self.alpha) + (steps - step) / steps) * cosine + cast(self.beta))
+
+
 def _is_zero(steps: Any) -> bool:
     return isinstance(steps, int | float) and steps == 0

@@ -7,7 +7,7 @@ from typing import Any
 
 from .._base.options import Semantics, is_old
 from ._schedule import LearningRateSchedule
-from .cosine import CosineDecay, CosineDecayRestarts
+from .cosine import CosineDecay, CosineDecayRestarts, LinearCosineDecay
 from .decay import ExponentialDecay, InverseTimeDecay, PiecewiseConstantDecay, PolynomialDecay
 
 _MODULE = "keras.optimizers.schedules"
@@ -20,6 +20,7 @@ _CLASSES: dict[str, type[LearningRateSchedule]] = {
         InverseTimeDecay,
         CosineDecay,
         CosineDecayRestarts,
+        LinearCosineDecay,
     )
 }
 

@@ -88,6 +88,18 @@ def test_cosine(keras: Any, data: st.DataObject) -> None:
 
 
 @repeatable
+@given(st.tuples(initial, lengths, st.sampled_from([0.5, 1.0, 3.5]), shares, shares), steps)
+def test_linear_cosine(keras: Any, args: Any, at: list[int]) -> None:
+    """Keras's class is not among its public names."""
+    from tf_keras.src.optimizers.schedules.learning_rate_schedule import LinearCosineDecay
+
+    mine, theirs = gl.schedules.LinearCosineDecay(*args), LinearCosineDecay(*args)
+    got, want = np.array([mine(step) for step in at]), np.array([theirs(step).numpy() for step in at])
+    assert got.dtype == want.dtype and mine.get_config() == theirs.get_config()
+    assert np.abs(got - want).max() <= 2 * np.spacing(np.max([*want, args[0]]).astype(want.dtype))
+
+
+@repeatable
 @given(st.data())
 def test_restarts(keras: Any, data: st.DataObject) -> None:
     t_mul = data.draw(st.sampled_from([1.0, 1.5, 2.0, 3.0]))

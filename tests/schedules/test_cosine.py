@@ -7,13 +7,20 @@ import numpy as np
 import pytest
 
 from gradlab.errors import KerasWarning
-from gradlab.schedules import CosineDecay, CosineDecayRestarts
+from gradlab.schedules import CosineDecay, CosineDecayRestarts, LinearCosineDecay
 
 
 def test_half_a_cosine_down_to_alpha() -> None:
     schedule = CosineDecay(0.1, 4, alpha=0.1)
     values = [0.1, 0.08681981, 0.055, 0.023180196, 0.01, 0.01]
     assert schedule(np.arange(6)) == pytest.approx(np.float32(values), rel=1e-6)
+
+
+def test_a_line_that_a_cosine_bends() -> None:
+    schedule = LinearCosineDecay(2.0, 8, num_periods=2, alpha=0.5, beta=0.25)
+    x = np.minimum(np.arange(10), 8) / 8
+    bent = (0.5 + 1 - x) * (1 + np.cos(4 * np.pi * x)) / 2
+    assert schedule(np.arange(10)) == pytest.approx(2 * (bent + 0.25), rel=1e-6)
 
 
 def test_warmup_climbs_in_a_line_then_the_cosine_falls_from_the_target() -> None:
