@@ -44,7 +44,7 @@ def put(every: np.ndarray, new: np.ndarray, seen: int) -> np.ndarray:
     end = seen + new.shape[1]
     if end > every.shape[1]:
         room = max(_ROOM, end, every.shape[1] * 3 // 2)
-        every = np.concatenate([every[:, :seen], np.empty((len(new), room - seen), np.float32)], axis=1)
+        every = np.concatenate([every[:, :seen], np.zeros((len(new), room - seen), np.float32)], axis=1)
     every[:, seen:end] = new
     return every
 
