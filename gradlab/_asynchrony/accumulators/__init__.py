@@ -6,4 +6,4 @@ from .conditional import SparseConditionalAccumulator as SparseConditionalAccumu
 from .machine import Peek as Peek
 from .machine import Receipt as Receipt
 from .machine import Waiting as Waiting
-from .sums import SparseGradient as SparseGradient
+from .sparse_sum import SparseGradient as SparseGradient

@@ -16,7 +16,7 @@ from .arguments import check_whole, is_compatible, read_any, read_array, read_co
 from .deadlock import Producer
 from .kernel import DENSE, SPARSE, Kernel, Spec, Taker, kernel_for
 from .machine import Peek, Receipt, Waiter, Waiting
-from .sums import SparseGradient
+from .sparse_sum import SparseGradient
 
 
 class ConditionalAccumulatorBase:

@@ -19,8 +19,9 @@ from ..._base.options import is_strict
 from ..._variables.variable import Collection, current_collection
 from .arguments import Shape, check_timeout, read_count, read_dtype, read_reduction, read_shape, read_step, shown
 from .deadlock import Producer, Wait
+from .dense_sum import DenseSum
 from .machine import Machine, Peek, Receipt, Sum, Waiter, Waiting
-from .sums import DenseSum, SparseSum
+from .sparse_sum import SparseSum
 
 
 class Taker(Waiter):

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 import gradlab as gl
+from gradlab._asynchrony.accumulators.dense_sum import DenseSum
 from gradlab._asynchrony.accumulators.machine import Machine, Waiter
-from gradlab._asynchrony.accumulators.sums import DenseSum
 from gradlab.errors import StalenessWarning
 
 

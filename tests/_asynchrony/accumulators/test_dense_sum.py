@@ -1,4 +1,4 @@
-"""The arithmetic of the dense sum, in every dtype, NumPy and JAX, and whose memory it is in; how rows are merged."""
+"""The arithmetic of the dense sum, in every dtype, NumPy and JAX, and whose memory it is in."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gradlab as gl
-from gradlab._asynchrony.accumulators.sums import is_sorted, union, walk
 from tests.differences import differs
 
 DTYPES = ["float16", "bfloat16", "float32", "float64"]
@@ -171,47 +170,3 @@ def test_a_donated_gradient_is_not_missed() -> None:
     acc.apply_grad(g)
     g.delete()
     assert acc.take_grad(1).tolist() == [1] * 4
-
-
-INDICES = st.lists(st.integers(-3, 9), max_size=8)
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "merged"),
-    [
-        ([0, 1], [1, 2], [0, 1, 2]),
-        ([1, 1], [1, 1], [1, 1]),
-        ([1], [1, 1], [1, 1]),
-        ([2, 0], [0, 2], [0, 2, 0]),
-        ([0, 5, 5, 9], [5, 9, 9], [0, 5, 5, 9, 9]),
-        ([], [4], [4]),
-        ([4], [], [4]),
-    ],
-)
-def test_the_walk(a: list[int], b: list[int], merged: list[int]) -> None:
-    assert walk(np.array(a, int), np.array(b, int))[0].tolist() == merged
-
-
-@given(INDICES, INDICES)
-def test_each_row_goes_to_a_place_of_its_index_and_every_place_is_taken(a: list[int], b: list[int]) -> None:
-    merged, to_a, to_b = walk(np.array(a, int), np.array(b, int))
-    assert merged[to_a].tolist() == a
-    assert merged[to_b].tolist() == b
-    assert sorted({*to_a.tolist(), *to_b.tolist()}) == list(range(merged.size))
-    assert len(set(to_a.tolist())) == len(a)
-    assert len(set(to_b.tolist())) == len(b)
-
-
-@given(st.sets(st.integers(-3, 30)), st.sets(st.integers(-3, 30)))
-def test_of_sorted_lists_the_walk_makes_the_union(a: set[int], b: set[int]) -> None:
-    from gradlab._asynchrony.accumulators import sums
-
-    left, right = np.array(sorted(a), int), np.array(sorted(b), int)
-    quick = union(left, right)
-    seen, sums.is_sorted = sums.is_sorted, lambda _: False  # step by step
-    try:
-        slow = walk(left, right)
-    finally:
-        sums.is_sorted = seen
-    assert [x.tolist() for x in quick] == [x.tolist() for x in slow]
-    assert is_sorted(quick[0])
