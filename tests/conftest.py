@@ -43,8 +43,15 @@ sys.dont_write_bytecode = False
 
 # Seconds that a test with this marker, or in such a file, takes, roughly; any other one takes OTHERWISE.
 SECONDS = {
-    "binder": 100.0, "long": 20.0, "ray": 10.0, "packaging": 5.0, "browser": 4.0, "site": 2.0, "exhaustive": 0.5,
-    "tensorflow": 1.0, ".ipynb": 1.0,
+    "binder": 50.0, "long": 20.0, "ray": 10.0, "trackers": 10.0, "originals": 10.0, "trainers": 5.0, "packaging": 5.0,
+    "torch": 1.0, "browser": 4.0, "site": 2.0, "exhaustive": 0.5, "tensorflow": 1.0, ".ipynb": 1.0,
+}  # fmt: skip
+# Files of few tests that are long: of processes, installs, builds, and of a framework for each of them.
+LONG_FILES = {
+    "tests/golden/test_write.py": 80.0, "tests/keras/test_loops.py": 90.0, "tests/packaging/test_editable.py": 90.0,
+    "tests/record/test_hosts.py": 100.0, "tests/report/test_names.py": 70.0, "tests/test_parts.py": 50.0,
+    "tests/torch/test_compiled.py": 60.0, "tests/torch/test_replicas.py": 80.0, "tests/workers/test_durable.py": 110.0,
+    "tests/workers/test_on_ray.py": 240.0,
 }  # fmt: skip
 OTHERWISE = 0.05
 MOST_WORKERS = 4  # each holds a JAX and a matplotlib of its own
@@ -147,6 +154,9 @@ def longest_first(items: list[Any]) -> list[Any]:
     for item in items:
         kinds = {item.path.suffix, *(marker.name for marker in item.iter_markers())} & SECONDS.keys()
         seconds[item.path] += max((SECONDS[kind] for kind in kinds), default=OTHERWISE)
+    for path in seconds:
+        if path.is_relative_to(parts.ROOT):
+            seconds[path] = max(seconds[path], LONG_FILES.get(path.relative_to(parts.ROOT).as_posix(), 0.0))
     return sorted(items, key=lambda item: -seconds[item.path])
 
 

@@ -74,7 +74,8 @@ def never_saved(path: Path, folder: Path) -> Path:
     return copy
 
 
-@pytest.mark.parametrize("name", [path.name for path in NOTEBOOKS.glob("*.ipynb")])
+# What JupyterLab cleans away is the same in all; of the others the test below sees every picture.
+@pytest.mark.parametrize("name", ["02_clipping.ipynb", "06_tpu_embeddings.ipynb"])
 def test_a_notebook_that_was_not_run(
     name: str, not_run: Callable[[Path], Notebook], tmp_path: Path, screenshots: str | None
 ) -> None:
