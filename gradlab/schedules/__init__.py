@@ -9,6 +9,7 @@ from .._base.suggest import only_public as _only_public
 from ._schedule import LearningRateSchedule
 from .cosine import CosineDecay, CosineDecayRestarts, LinearCosineDecay
 from .decay import ExponentialDecay, InverseTimeDecay, PiecewiseConstantDecay, PolynomialDecay
+from .noisy import NoisyLinearCosineDecay
 from .serialization import deserialize, serialize
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "InverseTimeDecay",
     "LearningRateSchedule",
     "LinearCosineDecay",
+    "NoisyLinearCosineDecay",
     "PiecewiseConstantDecay",
     "PolynomialDecay",
     "deserialize",

@@ -127,9 +127,8 @@ class LinearCosineDecay(Decay):
         initial_learning_rate: number or scalar array; its dtype is the result's, a Python number is float32.
         decay_steps: > 0 (ValueError). num_periods, alpha, beta: numbers. name: kept in the config, nothing else.
 
-    Dtypes, shapes and differences as of `ExponentialDecay`; without the noise of TensorFlow 1's
-    `noisy_linear_cosine_decay`. Source: Bello, Zoph, Vasudevan & Le, "Neural Optimizer Search with Reinforcement
-    Learning" (2017); `tf.compat.v1.train.linear_cosine_decay`, TensorFlow 1.15 (2019).
+    Dtypes, shapes and differences as of `ExponentialDecay`. Source: Bello, Zoph, Vasudevan & Le, "Neural Optimizer
+    Search with Reinforcement Learning" (2017); `tf.compat.v1.train.linear_cosine_decay`, TensorFlow 1.15 (2019).
 
     >>> schedule = LinearCosineDecay(1.0, decay_steps=4, beta=0.25)
     >>> print(schedule(0), schedule(2), schedule(4), schedule(5))
@@ -144,11 +143,18 @@ class LinearCosineDecay(Decay):
     name: str | None = None
 
     def formula(self, xp: Namespace, rate: Array, step: Array, cast: Callable[[Any], Array]) -> Array:
-        steps, one = cast(self.decay_steps), cast(1)
+        steps = cast(self.decay_steps)
         step = xp.minimum(step, steps)
-        fraction = cast(2) * cast(self.num_periods) * (step / steps)
-        cosine = cast(0.5) * (one + precise(xp.cos, xp.asarray(math.pi, rate.dtype) * fraction))
-        return rate * ((cast(self.alpha) + (steps - step) / steps) * cosine + cast(self.beta))
+        return rate * bent(xp, (steps - step) / steps, step / steps, self.num_periods, self.alpha, self.beta, cast)
+
+
+def bent(
+    xp: Namespace, line: Array, x: Array, num_periods: Any, alpha: Any, beta: Any, cast: Callable[[Any], Array]
+) -> Array:
+    """A line above alpha, times a cosine of num_periods periods from x = 0 to 1, plus beta."""
+    angle = xp.asarray(math.pi, x.dtype) * (cast(2) * cast(num_periods) * x)
+    share: Array = (cast(alpha) + line) * (cast(0.5) * (cast(1) + precise(xp.cos, angle))) + cast(beta)
+    return share
 
 
 def _is_zero(steps: Any) -> bool:

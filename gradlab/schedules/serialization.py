@@ -9,6 +9,7 @@ from .._base.options import Semantics, is_old
 from ._schedule import LearningRateSchedule
 from .cosine import CosineDecay, CosineDecayRestarts, LinearCosineDecay
 from .decay import ExponentialDecay, InverseTimeDecay, PiecewiseConstantDecay, PolynomialDecay
+from .noisy import NoisyLinearCosineDecay
 
 _MODULE = "keras.optimizers.schedules"
 _CLASSES: dict[str, type[LearningRateSchedule]] = {
@@ -21,6 +22,7 @@ _CLASSES: dict[str, type[LearningRateSchedule]] = {
         CosineDecay,
         CosineDecayRestarts,
         LinearCosineDecay,
+        NoisyLinearCosineDecay,
     )
 }
 

@@ -47,6 +47,28 @@ SUITES = (
     ),
     Suite(
         ORIGIN,
+        f"{FOLDER}/optimizer_sparse_test.py",
+        "keras_sparse",
+        absent={
+            "OptimizerSparseTest.test_sparse_gradients_*": Absent(
+                "gl.keras.Optimizer.assign", "by which method Keras writes rows; a rule of gradlab returns new ones"
+            ),
+            "OptimizerSparseTest.*_scatter_update": Absent(
+                "gl.keras.Optimizer.update_step", "an optimizer by overriding a method; in gradlab it is a rule"
+            ),
+            "OptimizerSparseTest.*_loss_scale_optimizer_sgd": Absent(
+                "gl.keras.LossScaleOptimizer", "a scale of its own choosing; gl.keras takes a loss_scale_factor"
+            ),
+            **{
+                f"OptimizerSparseTest.test_sparse_correctness_{name.lower()}*": Absent(
+                    f"gl.keras.{name}", "gl.keras has Adagrad and SGD"
+                )
+                for name in sorted(_OTHERS, reverse=True)  # AdamW before Adam
+            },
+        },
+    ),
+    Suite(
+        ORIGIN,
         f"{FOLDER}/schedules/learning_rate_schedule_test.py",
         "keras",
         absent={"TestFitLRSchedulesFlow.test_fit_lr_correctness": _MODELS},

@@ -6,7 +6,6 @@ from tests.originals.suites import Absent, Origin, Suite
 ORIGIN = Origin("tf_keras", "2.21")
 _FOLDER = "tf_keras/optimizers"
 
-_NOISY = Absent("gl.schedules.NoisyLinearCosineDecay", "a decay that draws other numbers at every call")
 _MODELS = Absent("gl.keras.Sequential", "trains or saves a Keras model; gradlab has none")
 _FUNCTION = Absent("gl.function", "a function compiled to a graph; gradlab's pure form compiles with jax.jit")
 _CHECKPOINT = Absent("gl.train.Checkpoint", "TensorFlow's checkpoints; gradlab has gl.save")
@@ -91,7 +90,6 @@ SUITES = (
         ORIGIN,
         f"{_FOLDER}/legacy_learning_rate_decay_test.py",
         "tf_keras",
-        absent={"NoisyLinearCosineDecayTest.*": _NOISY},
         differs={"LRDecayTest.testPiecewiseConstantEdgeCases_*": MIXED_VALUES},
     ),
     Suite(ORIGIN, f"{_FOLDER}/legacy/adagrad_test.py", "tf_keras"),

@@ -104,6 +104,7 @@ CONTRIB: dict[str, Any] = {
     "get_linear_decay_fn": linear_decay,
     "inverse_time_decay": decay(gl.schedules.InverseTimeDecay),
     "linear_cosine_decay": decay(gl.schedules.LinearCosineDecay),
+    "noisy_linear_cosine_decay": decay(gl.schedules.NoisyLinearCosineDecay),
     "natural_exp_decay": natural_exp_decay,
     "piecewise_constant": piecewise_constant,
     "polynomial_decay": decay(gl.schedules.PolynomialDecay),
