@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from .._base.suggest import only_public as _only_public
 from ._schedule import LearningRateSchedule
-from .cosine import CosineDecay, CosineDecayRestarts, LinearCosineDecay
+from .cosine import CosineDecay, CosineDecayRestarts, LinearCosineDecay, PeriodicCosineDecay
 from .decay import ExponentialDecay, InverseTimeDecay, PiecewiseConstantDecay, PolynomialDecay
 from .noisy import NoisyLinearCosineDecay
 from .serialization import deserialize, serialize
@@ -20,6 +20,7 @@ __all__ = [
     "LearningRateSchedule",
     "LinearCosineDecay",
     "NoisyLinearCosineDecay",
+    "PeriodicCosineDecay",
     "PiecewiseConstantDecay",
     "PolynomialDecay",
     "deserialize",

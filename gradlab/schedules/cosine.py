@@ -117,6 +117,49 @@ class CosineDecayRestarts(Decay):
 
 
 @dataclass(frozen=True, eq=False)
+class PeriodicCosineDecay(Decay):
+    """Lead the rate along several periods of a cosine, and to 0 after some of them if asked for.
+
+        rate = initial_learning_rate * (1 + cos(2 * pi * p)) / 2               down and up again
+               initial_learning_rate * (1 + cos(pi * (p mod 1))) / 2           restarts: down, and from the top again
+        p = num_periods * min(step, decay_steps) / decay_steps, and the rate is 0 where p >= zero_after
+
+    Args:
+        initial_learning_rate: number or scalar array; its dtype is the result's, a Python number is float32. 1 makes
+            the `sign_decay` of AddSign and PowerSign.
+        decay_steps: > 0 (ValueError). num_periods: a number; TensorFlow's default is 1 with restarts.
+        restarts: whether a period goes down only. zero_after: so many periods, or None. name: kept in the config.
+
+    Dtypes, shapes and differences as of `ExponentialDecay`. Source: Bello, Zoph, Vasudevan & Le, "Neural Optimizer
+    Search with Reinforcement Learning" (2017); `get_cosine_decay_fn` and `get_restart_decay_fn` of
+    `tf.contrib.opt.python.training.sign_decay`, TensorFlow 1.15 (2019).
+
+    >>> wave = PeriodicCosineDecay(1.0, decay_steps=8, num_periods=2, zero_after=1.5)
+    >>> print(*(f"{wave(step):.2f}" for step in range(8)))
+    1.00 0.50 0.00 0.50 1.00 0.50 0.00 0.00
+    >>> saw = PeriodicCosineDecay(1.0, decay_steps=8, num_periods=2, restarts=True)
+    >>> print(*(f"{saw(step):.2f}" for step in range(8)))
+    1.00 0.85 0.50 0.15 1.00 0.85 0.50 0.15
+    """
+
+    initial_learning_rate: Number
+    decay_steps: Any
+    num_periods: Any = 0.5
+    restarts: bool = False
+    zero_after: Any = None
+    name: str | None = None
+
+    def formula(self, xp: Namespace, rate: Array, step: Array, cast: Callable[[Any], Array]) -> Array:
+        steps = cast(self.decay_steps)
+        gone = cast(self.num_periods) * xp.minimum(step, steps)
+        turn = xp.remainder(gone, steps) if self.restarts else cast(2) * gone
+        cosine = cast(0.5) * (cast(1) + precise(xp.cos, xp.asarray(math.pi, rate.dtype) * (turn / steps)))
+        if self.zero_after is not None:
+            cosine = xp.where(gone / steps >= cast(self.zero_after), cast(0), cosine)
+        return rate * cosine
+
+
+@dataclass(frozen=True, eq=False)
 class LinearCosineDecay(Decay):
     """Lead the rate down a line that a cosine bends, and never to 0.
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from .._base.options import Semantics, is_old
 from ._schedule import LearningRateSchedule
-from .cosine import CosineDecay, CosineDecayRestarts, LinearCosineDecay
+from .cosine import CosineDecay, CosineDecayRestarts, LinearCosineDecay, PeriodicCosineDecay
 from .decay import ExponentialDecay, InverseTimeDecay, PiecewiseConstantDecay, PolynomialDecay
 from .noisy import NoisyLinearCosineDecay
 
@@ -23,6 +23,7 @@ _CLASSES: dict[str, type[LearningRateSchedule]] = {
         CosineDecayRestarts,
         LinearCosineDecay,
         NoisyLinearCosineDecay,
+        PeriodicCosineDecay,
     )
 }
 

@@ -12,7 +12,6 @@ _KERNELS = "tensorflow/python/kernel_tests"
 _CONTRIB = "tensorflow/contrib/opt/python/training"
 
 _DYNAMIC = Absent("gl.Variable(validate_shape)", "a variable whose shape may change")
-_SIGN_DECAY = Absent("gl.schedules.CosineDecay(num_periods)", "several periods, and 0 after some of them")
 
 
 def _of(path: str, **entries: Mapping[str, Any]) -> Suite:
@@ -55,8 +54,5 @@ SUITES = (
     _of(f"{_TRAINING}/sync_replicas_optimizer"),
     _of(f"{_TRAINING}/slot_creator", absent={"SlotCreatorTest.*": SLOTS}),
     *(_of(f"{_CONTRIB}/{name}") for name in ("adamax", "addsign", "powersign", "drop_stale_gradient_optimizer")),
-    _of(
-        f"{_CONTRIB}/sign_decay",
-        absent={"SignDecaysTest.testCosineDecay": _SIGN_DECAY, "SignDecaysTest.testRestartDecay": _SIGN_DECAY},
-    ),
+    _of(f"{_CONTRIB}/sign_decay"),
 )
