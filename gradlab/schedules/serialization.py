@@ -53,7 +53,12 @@ def serialize(
     if _CLASSES.get(name) is type(learning_rate_schedule):
         return {"module": _MODULE, "class_name": name, "config": config, "registered_name": None}
     module = type(learning_rate_schedule).__module__
-    return {"module": module, "class_name": name, "config": config, "registered_name": name}
+    return {
+        "module": None if module == "__main__" else module,
+        "class_name": name,
+        "config": config,
+        "registered_name": name,
+    }
 
 
 def deserialize(

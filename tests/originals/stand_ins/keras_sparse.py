@@ -30,7 +30,7 @@ def _missing(name: str) -> Any:
     return made
 
 
-OTHERS = ("Adadelta", "Adafactor", "Adam", "Adamax", "AdamW", "Ftrl", "Lion", "Nadam", "RMSprop")
+OTHERS = ("Adadelta", "Adafactor", "Adamax", "Ftrl", "Lion", "Nadam", "RMSprop")
 NAMES = keras.NAMES | {
     **{name: _missing(name) for name in OTHERS},
     "LossScaleOptimizer": _missing("LossScaleOptimizer"),
