@@ -11,6 +11,7 @@ from gradlab.tpu.sparsecore.buffers import fill
 from gradlab.tpu.sparsecore.entries import entries
 from gradlab.tpu.sparsecore.partitions import grouped
 from tests.originals.namespaces import Namespace, StandIn
+from tests.originals.stand_ins.sparsecore_specs import SPECS
 from tests.originals.stand_ins.sparsecore_steps import PER_CORE, PRIMITIVES
 
 
@@ -72,4 +73,13 @@ NAMES = {
     "shard_emb_table": shard_emb_table,
     "unshard_emb_table": unshard_emb_table,
 }
-STAND_IN = StandIn(("jax_tpu_embedding",), Namespace("jax-tpu-embedding", NAMES))
+_LIB = "jax_tpu_embedding.sparsecore.lib"
+STAND_IN = StandIn(
+    ("jax_tpu_embedding", "portpicker"),
+    Namespace("jax-tpu-embedding", NAMES),
+    exactly={
+        f"{_LIB}.{module}": Namespace(f"jax-tpu-embedding's {module}", NAMES | SPECS)
+        for module in ("core.pybind_input_preprocessing", "nn.embedding", "nn.embedding_spec")
+    },
+    beside="test_utils",
+)
