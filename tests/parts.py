@@ -30,7 +30,7 @@ CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 PARTS = {
     "exhaustive": Part("all cases, where the default run tries some", "test", (), (), 2_800, 6),
     "tensorflow": Part("TensorFlow", "oracle", ("tensorflow", "tf_keras"), (), 860, 4),
-    "originals": Part("the suites of Keras and optax", "oracle", ("keras", "optax"), (), 6, 0.5),
+    "originals": Part("the suites of Keras and optax", "oracle", ("keras", "optax"), (), 7, 0.5),
     "torch": Part("PyTorch", "torch", ("torch",), (), 220, 2),
     "trainers": Part(
         "Lightning, Hugging Face Trainer", "trainers", ("torch", "lightning", "transformers", "accelerate"), (), 10, 1

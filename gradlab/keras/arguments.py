@@ -15,6 +15,7 @@ from .semantics import CLIPS, Semantics
 
 # Keras's own words, which its tests look for.
 _NOT_KNOWN = {"rewrite": "{name} is not a valid argument", "keras3": "Argument(s) not recognized"}
+_DEPRECATED = "{name} is deprecated in the new TF-Keras optimizer, semantics='legacy' has it"
 _EXCLUDING = {
     "legacy": "Cannot accept both `clipnorm` and `global_clipnorm`",
     "rewrite": "At most one of `clipnorm` and `global_clipnorm` can be set",
@@ -78,8 +79,10 @@ def _check_eager(kwargs: Mapping[str, Any], version: Semantics, said: str, owner
     for name, value in kwargs.items():
         allowed = (*version.clips, *version.arguments, *version.defaults)
         if name not in allowed:
-            error = ValueError if version.name == "keras3" or name in _LEGACY_ONLY else TypeError
-            raise error(f"{_NOT_KNOWN[version.name].format(name=name)}: {_unknown(name, said, owner, allowed)}")
+            gone = version.name == "rewrite" and name in _LEGACY_ONLY
+            words = _DEPRECATED if gone else _NOT_KNOWN[version.name]
+            error = ValueError if version.name == "keras3" or gone else TypeError
+            raise error(f"{words.format(name=name)}: {_unknown(name, said, owner, allowed)}")
         if name == "lr" or (name == "decay" and value):
             warn(f"{name} has no effect in {version.name}", KerasWarning)
     _check_around(kwargs)

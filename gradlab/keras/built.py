@@ -249,6 +249,10 @@ class Built(Functional):
     def _steps_made(self) -> Any:
         return np.int64(0) if self._kept.iterations is None else self._kept.iterations.numpy()[()]
 
+    def _rate_step(self) -> Any:
+        made = self._steps_made()
+        return made if self._version.name == "keras3" else np.maximum(made - 1, 0)
+
     def _updates(self) -> Any:
         return self._updates_of(self._steps_made())
 

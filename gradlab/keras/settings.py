@@ -97,7 +97,8 @@ class Settings:
         """A number as the float32 variable that it has become; a schedule as it is; the result of a function.
 
         Setting a number assigns the variable, setting a schedule takes its place. In "keras3" and "rewrite" a schedule
-        cannot be replaced by a number (TypeError).
+        cannot be replaced by a number (TypeError), and what is read is its rate: of the next step in "keras3", of the
+        last one in "rewrite".
 
         >>> import gradlab as gl
         >>> opt = gl.keras.SGD(0.5)
@@ -105,13 +106,19 @@ class Settings:
         >>> opt.learning_rate, opt.lr.numpy().item()
         (<gradlab.Variable 'learning_rate:0' shape=() dtype=float32>, 0.25)
         """
+        rate = self._hyper["learning_rate"].value
+        if not self._version.lazy and isinstance(rate, schedules.LearningRateSchedule):
+            return rate(self._rate_step())
         return self._read("learning_rate")
 
     @learning_rate.setter
     def learning_rate(self, value: Any) -> None:
         rate = self._hyper["learning_rate"]
         if not self._version.lazy and isinstance(rate.value, schedules.LearningRateSchedule) and not callable(value):
-            raise TypeError(f"the learning rate is a {type(rate.value).__name__}; a number cannot take its place")
+            raise TypeError(
+                "This optimizer was created with a `LearningRateSchedule` as its learning rate: a number cannot take "
+                f"the place of this {type(rate.value).__name__}"
+            )
         old = rate.value
         if self._version.name == "keras3" and callable(value):
             rate.value = value
@@ -119,6 +126,10 @@ class Settings:
             rate.write(value)
         if rate.value is not old:
             self._forget(old)
+
+    def _rate_step(self) -> Any:
+        """The step whose rate a reader of a schedule sees."""
+        raise NotImplementedError(f"{type(self).__name__} must define _rate_step()")
 
     @property
     def lr(self) -> Any:

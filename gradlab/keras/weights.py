@@ -73,8 +73,8 @@ class Weights:
     def iterations(self, variable: Variable) -> None:
         if self._kept.iterations is not None and (self._version.lazy or self._kept.slots):
             raise RuntimeError(
-                f"iterations exist already ({self._kept.iterations.name}); set them before they are read and before "
-                "the first step, or assign: opt.iterations.assign(n)"
+                f"Cannot set `iterations`: there are some already ({self._kept.iterations.name}); set them before they "
+                "are read and before the first step, or assign: opt.iterations.assign(n)"
             )
         others = [w for w in self._kept.weights if w is not self._kept.iterations]
         self._kept.weights = [*others, variable] if self._version.lazy else [variable, *others]
@@ -189,12 +189,14 @@ class Weights:
         arrays, own = [as_array(w, "a weight") for w in weights], self._kept.weights
         if len(arrays) != len(own):
             raise ValueError(
-                f"{self._name} has {len(own)} weights, got {len(arrays)}: "
-                f"{', '.join(w.name for w in own) or 'none before the first step'}"
+                f"You called `set_weights(weights)` on {self._name} with {len(arrays)} weights, but the optimizer was "
+                f"expecting {len(own)} weights: {', '.join(w.name for w in own) or 'none before the first step'}"
             )
         for w, a in zip(own, arrays, strict=True):
             if tuple(a.shape) != w.shape:
-                raise ValueError(f"{w.name} has shape {w.shape}, got a weight of shape {tuple(a.shape)}")
+                raise ValueError(
+                    f"{w.name}: shape {w.shape} is not compatible with provided weight shape {tuple(a.shape)}"
+                )
         for w, a in zip(own, arrays, strict=True):
             w.assign(a.astype(w.dtype))
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from .._base.suggest import only_public as _only_public
 from ._schedule import LearningRateSchedule
-from .cosine import CosineDecay, CosineDecayRestarts, LinearCosineDecay
+from .cosine import CosineDecay, CosineDecayRestarts, LinearCosineDecay, PeriodicCosineDecay
 from .decay import ExponentialDecay, InverseTimeDecay, PiecewiseConstantDecay, PolynomialDecay
+from .noisy import NoisyLinearCosineDecay
 from .serialization import deserialize, serialize
 
 __all__ = [
@@ -18,6 +19,8 @@ __all__ = [
     "InverseTimeDecay",
     "LearningRateSchedule",
     "LinearCosineDecay",
+    "NoisyLinearCosineDecay",
+    "PeriodicCosineDecay",
     "PiecewiseConstantDecay",
     "PolynomialDecay",
     "deserialize",

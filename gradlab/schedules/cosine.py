@@ -117,6 +117,49 @@ class CosineDecayRestarts(Decay):
 
 
 @dataclass(frozen=True, eq=False)
+class PeriodicCosineDecay(Decay):
+    """Lead the rate along several periods of a cosine, and to 0 after some of them if asked for.
+
+        rate = initial_learning_rate * (1 + cos(2 * pi * p)) / 2               down and up again
+               initial_learning_rate * (1 + cos(pi * (p mod 1))) / 2           restarts: down, and from the top again
+        p = num_periods * min(step, decay_steps) / decay_steps, and the rate is 0 where p >= zero_after
+
+    Args:
+        initial_learning_rate: number or scalar array; its dtype is the result's, a Python number is float32. 1 makes
+            the `sign_decay` of AddSign and PowerSign.
+        decay_steps: > 0 (ValueError). num_periods: a number; TensorFlow's default is 1 with restarts.
+        restarts: whether a period goes down only. zero_after: so many periods, or None. name: kept in the config.
+
+    Dtypes, shapes and differences as of `ExponentialDecay`. Source: Bello, Zoph, Vasudevan & Le, "Neural Optimizer
+    Search with Reinforcement Learning" (2017); `get_cosine_decay_fn` and `get_restart_decay_fn` of
+    `tf.contrib.opt.python.training.sign_decay`, TensorFlow 1.15 (2019).
+
+    >>> wave = PeriodicCosineDecay(1.0, decay_steps=8, num_periods=2, zero_after=1.5)
+    >>> print(*(f"{wave(step):.2f}" for step in range(8)))
+    1.00 0.50 0.00 0.50 1.00 0.50 0.00 0.00
+    >>> saw = PeriodicCosineDecay(1.0, decay_steps=8, num_periods=2, restarts=True)
+    >>> print(*(f"{saw(step):.2f}" for step in range(8)))
+    1.00 0.85 0.50 0.15 1.00 0.85 0.50 0.15
+    """
+
+    initial_learning_rate: Number
+    decay_steps: Any
+    num_periods: Any = 0.5
+    restarts: bool = False
+    zero_after: Any = None
+    name: str | None = None
+
+    def formula(self, xp: Namespace, rate: Array, step: Array, cast: Callable[[Any], Array]) -> Array:
+        steps = cast(self.decay_steps)
+        gone = cast(self.num_periods) * xp.minimum(step, steps)
+        turn = xp.remainder(gone, steps) if self.restarts else cast(2) * gone
+        cosine = cast(0.5) * (cast(1) + precise(xp.cos, xp.asarray(math.pi, rate.dtype) * (turn / steps)))
+        if self.zero_after is not None:
+            cosine = xp.where(gone / steps >= cast(self.zero_after), cast(0), cosine)
+        return rate * cosine
+
+
+@dataclass(frozen=True, eq=False)
 class LinearCosineDecay(Decay):
     """Lead the rate down a line that a cosine bends, and never to 0.
 
@@ -127,9 +170,8 @@ class LinearCosineDecay(Decay):
         initial_learning_rate: number or scalar array; its dtype is the result's, a Python number is float32.
         decay_steps: > 0 (ValueError). num_periods, alpha, beta: numbers. name: kept in the config, nothing else.
 
-    Dtypes, shapes and differences as of `ExponentialDecay`; without the noise of TensorFlow 1's
-    `noisy_linear_cosine_decay`. Source: Bello, Zoph, Vasudevan & Le, "Neural Optimizer Search with Reinforcement
-    Learning" (2017); `tf.compat.v1.train.linear_cosine_decay`, TensorFlow 1.15 (2019).
+    Dtypes, shapes and differences as of `ExponentialDecay`. Source: Bello, Zoph, Vasudevan & Le, "Neural Optimizer
+    Search with Reinforcement Learning" (2017); `tf.compat.v1.train.linear_cosine_decay`, TensorFlow 1.15 (2019).
 
     >>> schedule = LinearCosineDecay(1.0, decay_steps=4, beta=0.25)
     >>> print(schedule(0), schedule(2), schedule(4), schedule(5))
@@ -144,11 +186,18 @@ class LinearCosineDecay(Decay):
     name: str | None = None
 
     def formula(self, xp: Namespace, rate: Array, step: Array, cast: Callable[[Any], Array]) -> Array:
-        steps, one = cast(self.decay_steps), cast(1)
+        steps = cast(self.decay_steps)
         step = xp.minimum(step, steps)
-        fraction = cast(2) * cast(self.num_periods) * (step / steps)
-        cosine = cast(0.5) * (one + precise(xp.cos, xp.asarray(math.pi, rate.dtype) * fraction))
-        return rate * ((cast(self.alpha) + (steps - step) / steps) * cosine + cast(self.beta))
+        return rate * bent(xp, (steps - step) / steps, step / steps, self.num_periods, self.alpha, self.beta, cast)
+
+
+def bent(
+    xp: Namespace, line: Array, x: Array, num_periods: Any, alpha: Any, beta: Any, cast: Callable[[Any], Array]
+) -> Array:
+    """A line above alpha, times a cosine of num_periods periods from x = 0 to 1, plus beta."""
+    angle = xp.asarray(math.pi, x.dtype) * (cast(2) * cast(num_periods) * x)
+    share: Array = (cast(alpha) + line) * (cast(0.5) * (cast(1) + precise(xp.cos, angle))) + cast(beta)
+    return share
 
 
 def _is_zero(steps: Any) -> bool:

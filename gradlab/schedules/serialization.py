@@ -7,8 +7,9 @@ from typing import Any
 
 from .._base.options import Semantics, is_old
 from ._schedule import LearningRateSchedule
-from .cosine import CosineDecay, CosineDecayRestarts, LinearCosineDecay
+from .cosine import CosineDecay, CosineDecayRestarts, LinearCosineDecay, PeriodicCosineDecay
 from .decay import ExponentialDecay, InverseTimeDecay, PiecewiseConstantDecay, PolynomialDecay
+from .noisy import NoisyLinearCosineDecay
 
 _MODULE = "keras.optimizers.schedules"
 _CLASSES: dict[str, type[LearningRateSchedule]] = {
@@ -21,6 +22,8 @@ _CLASSES: dict[str, type[LearningRateSchedule]] = {
         CosineDecay,
         CosineDecayRestarts,
         LinearCosineDecay,
+        NoisyLinearCosineDecay,
+        PeriodicCosineDecay,
     )
 }
 
@@ -50,7 +53,12 @@ def serialize(
     if _CLASSES.get(name) is type(learning_rate_schedule):
         return {"module": _MODULE, "class_name": name, "config": config, "registered_name": None}
     module = type(learning_rate_schedule).__module__
-    return {"module": module, "class_name": name, "config": config, "registered_name": name}
+    return {
+        "module": None if module == "__main__" else module,
+        "class_name": name,
+        "config": config,
+        "registered_name": name,
+    }
 
 
 def deserialize(

@@ -30,6 +30,11 @@ CASES: dict[str, tuple[Any, tuple[str, ...], str]] = {
         r"(Cannot accept both|At most one of|Only one of) `clipnorm`"),
     "momentum": (lambda cls, v: cls(momentum=2.0), ALL, r"`momentum` must be (a float )?between \[0, 1\]"),
     "weights before build": (lambda cls, v: cls().set_weights([1.0]), EAGER, r"You are calling `set_weights\(\)`"),
+    "too many weights": (
+        lambda cls, v: cls().set_weights([1.0] * 5), ("legacy",), r"`set_weights\(weights\)` .*but the optimizer was"),
+    "what the rewrite has no more": (lambda cls, v: cls(decay=0.5), ("rewrite",), "decay is deprecated in the new"),
+    "a number for a schedule": (
+        lambda cls, v: setattr(cls(_schedule(cls)), "learning_rate", 1.0), EAGER, "created with a `LearningRateSch"),
     "an average's momentum": (
         lambda cls, v: cls(use_ema=True, ema_momentum=2.0), EAGER, r"must be in the range \[0, 1\]"),
     "an overwriting that never comes": (
@@ -38,6 +43,14 @@ CASES: dict[str, tuple[Any, tuple[str, ...], str]] = {
         lambda cls, v: cls(gradient_accumulation_steps=1), ("keras3",), "must be an integer >= 2"),
     "gradients without variables": (lambda cls, v: cls().apply([1.0]), ("keras3",), r"without .*variables"),
 }  # fmt: skip
+
+
+def _schedule(cls: Any) -> Any:
+    """A schedule of the library of an optimizer."""
+    if issubclass(cls, gl.keras.Optimizer):
+        return gl.schedules.ExponentialDecay(0.1, 10, 0.5)
+    version = "keras3" if cls.__module__.startswith("keras.") else "rewrite"
+    return _library(version).schedules.ExponentialDecay(0.1, 10, 0.5)
 
 
 @pytest.mark.parametrize("case", CASES)

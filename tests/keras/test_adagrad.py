@@ -103,11 +103,11 @@ def test_weights_one_too_few_get_a_count_of_0_in_front() -> None:
     opt.apply_gradients([(F([0.0]), v)])
     opt.set_weights([F([5.0])])
     assert [w.tolist() for w in opt.get_weights()] == [0, [5.0]]
-    with pytest.raises(ValueError, match="has 2 weights, got 0"):
+    with pytest.raises(ValueError, match="0 weights, but the optimizer was expecting 2 weights"):
         opt.set_weights([])
     modern = Adagrad(semantics="keras3")
     modern.build([v])
-    with pytest.raises(ValueError, match="has 3 weights, got 1"):
+    with pytest.raises(ValueError, match="1 weights, but the optimizer was expecting 3 weights"):
         modern.set_weights([F(1.0)])
 
 
@@ -123,4 +123,4 @@ def test_a_schedule_does_not_come_back_and_the_warning_says_what_to_do() -> None
     assert v.numpy().tolist() == [1.0]
     del config["decay"]
     again = Adagrad.from_config({**config, "semantics": "keras3"})
-    assert isinstance(again.learning_rate, gl.schedules.ExponentialDecay)
+    assert again.get_config()["learning_rate"]["class_name"] == "ExponentialDecay"

@@ -71,8 +71,17 @@ def test_schedules_and_what_replaces_them() -> None:
     number.lr = STAIRS
     assert number.lr is STAIRS
     fixed = SGD(STAIRS, semantics="keras3")
-    with pytest.raises(TypeError, match="a number cannot take its place"):
+    with pytest.raises(TypeError, match=r"created with a `LearningRateSchedule`.*take the place of this"):
         fixed.learning_rate = 1.0
+
+
+def test_newer_versions_show_the_rate_of_a_schedule() -> None:
+    seen = {}
+    for opt in (SGD(STAIRS, semantics="rewrite"), SGD(STAIRS, semantics="keras3")):
+        v = gl.Variable([1.0])
+        seen[type(opt).__qualname__] = [opt.lr, *((opt.apply_gradients([([1.0], v)]), opt.lr)[1] for _ in range(3))]
+    assert seen["SGDRewrite"] == [0.5, 0.5, 0.5, 0.25]  # of the last step
+    assert seen["SGDKeras3"] == [0.5, 0.5, 0.25, 0.25]  # of the next
 
 
 def test_the_step_is_cast_to_the_dtype_of_the_variable_first() -> None:

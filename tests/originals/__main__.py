@@ -17,7 +17,7 @@ HEAD = f"{'file':<100} {'cases':>5} {'passed':>6} {'failed':>6} {'n/a':>4} {'des
 
 def line(row: Row) -> str:
     """One row of the table."""
-    title = f"{row.suite.origin.name} {row.tag}: {row.suite.path}"
+    title = f"{row.suite.origin.name} {row.tag}: {row.suite.title}"
     counts = f"{row.cases:>5} {row.passed:>6} {len(row.failed):>6} {len(row.absent):>4} {len(row.differs):>6}"
     return f"{title:<100} {counts}  {row.digest}  {row.version}"
 
@@ -44,7 +44,7 @@ def main() -> int:
     rows: list[Row] = []
     print(HEAD)
     for suite in SUITES:
-        title = f"{suite.origin.folder}/{suite.path}"
+        title = f"{suite.origin.folder}/{suite.title}"
         if given.names and not any(name in title for name in given.names):
             continue
         source = found(suite, given.sources)

@@ -13,8 +13,8 @@ PAGE = Path(__file__).parents[2] / "notebooks" / "site" / "guide" / "originals.m
 
 _HEAD = """# The originals' own tests
 
-The test suites of TensorFlow, Keras, tf_keras and optax, run against gradlab. Nothing of theirs is kept here:
-`python -m tests.originals` reads what an installed package holds, `--sources DIR` a folder of
+The test suites of TensorFlow, Keras, tf_keras, optax, and jax-tpu-embedding, run against gradlab. Nothing of theirs is
+kept here: `python -m tests.originals` reads what an installed package holds, `--sources DIR` a folder of
 `ORIGIN-TAG/path/in/its/repository`. A case's own text runs; a thin stand-in gives it gradlab's optimizers, clips,
 schedules, accumulators and embeddings under the original's names, and NumPy for everything else. Inside a graph its
 tensors are nodes over `gl.Graph`.
@@ -50,7 +50,7 @@ def page(rows: Sequence[Row], today: date) -> str:
         *_designs(rows),
     ]
     failed = [
-        f"- `{row.suite.path}` ({row.suite.origin.name} {row.tag}): {case}" for row in rows for case in row.failed
+        f"- `{row.suite.title}` ({row.suite.origin.name} {row.tag}): {case}" for row in rows for case in row.failed
     ]
     return "\n".join([*lines, *(["", "## Failed", "", *failed] if failed else [])]) + "\n"
 
@@ -58,7 +58,8 @@ def page(rows: Sequence[Row], today: date) -> str:
 def table_line(row: Row) -> str:
     """One suite as a row of the page."""
     numbers = " | ".join(map(str, _numbers(row)))
-    return f"| {row.suite.origin.name} {row.tag} | `{row.suite.path}` | `{row.digest}` | {numbers} |"
+    mode = f", {row.suite.mode}" if row.suite.mode else ""
+    return f"| {row.suite.origin.name} {row.tag} | `{row.suite.path}`{mode} | `{row.digest}` | {numbers} |"
 
 
 def _numbers(row: Row) -> tuple[int, ...]:

@@ -57,6 +57,12 @@ class Suite:
     absent: Mapping[str, Absent] = field(default_factory=dict)
     differs: Mapping[str, Differs] = field(default_factory=dict)
     fails_there: Mapping[str, str] = field(default_factory=dict)  # with the original itself, on some machines
+    mode: str = ""  # where a suite is run in several, which one this is
+
+    @property
+    def title(self) -> str:
+        """The path, and the mode if there are several."""
+        return f"{self.path}, {self.mode}" if self.mode else self.path
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,7 @@ def test_a_manifest_that_is_wrong_is_found_out(manifest: Any, words: str) -> Non
 def test_the_page_has_every_suite() -> None:
     text = PAGE.read_text("utf-8")
     for suite in SUITES:
-        assert f"| `{suite.path}` |" in text
+        assert f"| {suite.origin.name} {suite.origin.tag} | `{suite.path}`{suite.mode and ', ' + suite.mode} |" in text
     assert text.count("\n## Failed") <= 1
 
 

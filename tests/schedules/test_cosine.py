@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gradlab.errors import KerasWarning
-from gradlab.schedules import CosineDecay, CosineDecayRestarts, LinearCosineDecay
+from gradlab.schedules import CosineDecay, CosineDecayRestarts, LinearCosineDecay, PeriodicCosineDecay
 
 
 def test_half_a_cosine_down_to_alpha() -> None:
@@ -21,6 +21,15 @@ def test_a_line_that_a_cosine_bends() -> None:
     x = np.minimum(np.arange(10), 8) / 8
     bent = (0.5 + 1 - x) * (1 + np.cos(4 * np.pi * x)) / 2
     assert schedule(np.arange(10)) == pytest.approx(2 * (bent + 0.25), rel=1e-6)
+
+
+def test_periods_go_up_again_or_restart_until_they_are_over() -> None:
+    steps, p = np.arange(12), 2 * np.minimum(np.arange(12), 10) / 10
+    waves, saw = (PeriodicCosineDecay(3.0, 10, 2, restarts) for restarts in (False, True))
+    assert waves(steps) == pytest.approx(3 * (1 + np.cos(2 * np.pi * p)) / 2, rel=1e-5, abs=1e-6)
+    assert saw(steps) == pytest.approx(3 * (1 + np.cos(np.pi * (p % 1))) / 2, rel=1e-5, abs=1e-6)
+    over = PeriodicCosineDecay(3.0, 10, 2, zero_after=1.2)
+    assert over(steps).tolist() == np.where(p >= 1.2, 0, waves(steps)).tolist()
 
 
 def test_warmup_climbs_in_a_line_then_the_cosine_falls_from_the_target() -> None:

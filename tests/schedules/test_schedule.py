@@ -24,6 +24,9 @@ EVERY: dict[str, tuple[type[schedules.LearningRateSchedule], dict[str, Any]]] = 
     "cosine": (schedules.CosineDecay, {"decay_steps": 7, "alpha": 0.1}),
     "cosine with warmup": (schedules.CosineDecay, {"decay_steps": 7, "warmup_target": 0.5, "warmup_steps": 3}),
     "linear cosine": (schedules.LinearCosineDecay, {"decay_steps": 7, "num_periods": 1.5, "alpha": 0.1}),
+    "waves": (schedules.PeriodicCosineDecay, {"decay_steps": 7, "num_periods": 2, "zero_after": 1.5}),
+    "saw": (schedules.PeriodicCosineDecay, {"decay_steps": 7, "num_periods": 2, "restarts": True}),
+    "noisy linear cosine": (schedules.NoisyLinearCosineDecay, {"decay_steps": 7, "alpha": 0.1, "seed": 1}),
     "restarts": (schedules.CosineDecayRestarts, {"first_decay_steps": 2, "m_mul": 0.5, "alpha": 0.1}),
     "equal restarts": (schedules.CosineDecayRestarts, {"first_decay_steps": 3, "t_mul": 1.0, "m_mul": 0.9}),
 }

@@ -62,6 +62,7 @@ def test_there_and_back_through_json(name: str, how: dict[str, Any]) -> None:
 def test_own_classes_come_back_by_name() -> None:
     written = serialize(Halving())
     assert (written["module"], written["registered_name"]) == (Halving.__module__, "Halving")
+    assert serialize(type("Here", (Halving,), {"__module__": "__main__"})())["module"] is None  # as in TensorFlow
     assert isinstance(deserialize(written, custom_objects={"Halving": Halving}), Halving)
 
 

@@ -1,22 +1,63 @@
-"""jax-tpu-embedding's suite of what the host hands to SparseCores, of its repository at August 2026."""
+"""jax-tpu-embedding's suites: what the host hands to SparseCores, and steps; its repository at August 2026."""
 
 from tests.originals.suites import Absent, Origin, Suite
 
 ORIGIN = Origin("jax-tpu-embedding", "566086d")
+_BUFFERS = Absent(
+    "gl.tpu.sparsecore.update", "a step on buffers, and what dtypes it takes; gradlab steps on batches and converts"
+)
+_ARGUMENTS = {
+    f"*.test_raising_value_error_while_evaluating_abstracts_{what}": _BUFFERS
+    for what in ("*np.*", "row_pointers_shape*", "max_*ids_per_partition*")
+}
+_HOST = "jax_tpu_embedding/sparsecore/lib/core/tests"
+_STEPS = "jax_tpu_embedding/sparsecore/lib/core/primitives/tests/sparse_dense_matmul"
+_WHOLE = ("grad_with_sgd", "grad_with_sgd_minibatching", "optimizer_grad")
+_REFUSING = [
+    f"grad_with_{name}"
+    for name in ("adagrad", "adagrad_minibatching", "adagrad_momentum", "adam", "f2a", "ftrl", "laprop")
+]
+
+_LOOKUPS = {
+    f"*.test_sc_emb_forward_pass_invalid_{what}": _BUFFERS
+    for what in ("input_dtypes", "input_shapes", "max_ids_per_partition", "sharding")
+}
+
+_SHARDING = Absent(
+    "gl.tpu.sparsecore.preprocess(sharding_strategy)", "a strategy to choose, of which one is refused there"
+)
+_COUNTS = Absent(
+    "gl.tpu.sparsecore.preprocess(local_device_count)", "counts of devices as arguments; a plan has cores, at least one"
+)
+_SIZES = Absent("gl.tpu.Table(suggested_coo_buffer_size)", "sizes of buffers that an earlier run suggested")
+_EXTENSION = {
+    "InputPreprocessingTest.test_empty_input_batches_raises_error": _COUNTS,
+    "InputPreprocessingTest.test_global_device_count_less_than_*": _COUNTS,
+    "InputPreprocessingTest.test_local_device_count_less_than_*": _COUNTS,
+    "InputPreprocessingTest.test_num_sc_per_device_less_than_*": _COUNTS,
+    "InputPreprocessingTest.test_invalid_sharding_strategy_raises_error": _SHARDING,
+    "InputPreprocessingTableStackingTest.test_multi_process_fdo*": Absent(
+        "gl.tpu.sparsecore.FileFDOClient", "files by which the hosts of a run tell each other sizes of buffers"
+    ),
+    "MinibatchingNodeTest.test_minibatching_node_creation": Absent(
+        "gl.tpu.sparsecore.MinibatchingNode", "a network in which hosts agree on minibatches"
+    ),
+    "PybindBufferSizeTest.test_compute_coo_buffer_size_per_device": _SIZES,
+    "PybindBufferSizeTest.test_compute_row_pointers_size": Absent(
+        "gl.tpu.sparsecore.row_pointers_size", "the length of pointers alone; gradlab's buffers show it"
+    ),
+}
 
 SUITES = (
     Suite(
         ORIGIN,
-        "jax_tpu_embedding/sparsecore/lib/core/tests/input_preprocessing_test.py",
+        f"{_HOST}/input_preprocessing_test.py",
         "sparsecore",
-        absent={
-            "InputPreprocessingTest.test_error_non_mod_sharding": Absent(
-                "gl.tpu.sparsecore.preprocess(sharding_strategy)", "a strategy to choose, of which one is refused there"
-            ),
-            "InputPreprocessingMinibatchingTest.test_multi_minibatch_exact_contents": Absent(
-                "gl.tpu.sparsecore.preprocess(minibatches)",
-                "minibatches as they are given; gradlab splits a batch itself",
-            ),
-        },
+        absent={"InputPreprocessingTest.test_error_non_mod_sharding": _SHARDING},
     ),
+    *(Suite(ORIGIN, f"{_STEPS}_{name}_test.py", "sparsecore") for name in _WHOLE),
+    *(Suite(ORIGIN, f"{_STEPS}_{name}_test.py", "sparsecore", absent=_ARGUMENTS) for name in _REFUSING),
+    *(Suite(ORIGIN, f"{_STEPS}_{name}_test.py", "sparsecore", absent=_LOOKUPS) for name in ("csr", "csr_minibatching")),
+    Suite(ORIGIN, f"{_HOST}/pybind_input_preprocessing_test.py", "sparsecore", absent=_EXTENSION),
+    Suite(ORIGIN, f"{_HOST}/sparse_coo_input_preprocessing_test.py", "sparsecore"),
 )

@@ -1,5 +1,7 @@
 """TensorFlow 2.21's suites, which its wheel does not hold: of its repository at version 2.21.0, March 2026."""
 
+from collections.abc import Mapping
+
 from tests.originals.suites import Absent, Differs, Origin, Suite
 
 ORIGIN = Origin("tensorflow", "2.21")
@@ -22,11 +24,18 @@ MIXED_VALUES = Differs(
     "tests/schedules/test_decay.py::test_the_dtype_of_pieces_is_that_of_the_values",
 )
 
+
+def in_both_modes(origin: Origin, path: str, stand_in: str, absent: Mapping[str, Absent] | None = None) -> list[Suite]:
+    """A suite of accumulators with `strict="tf"`, and as gradlab makes them for everybody."""
+    modes = (('strict="tf"', stand_in), ("by default", f"{stand_in}_default"))
+    return [Suite(origin, path, name, absent or {}, mode=mode) for mode, name in modes]
+
+
 SUITES = (
     Suite(ORIGIN, f"{_KERNELS}/math_ops/clip_ops_test.py", "tensorflow"),
     Suite(ORIGIN, "tensorflow/python/ops/clip_ops_test.py", "tensorflow"),
-    Suite(ORIGIN, f"{_KERNELS}/data_structures/conditional_accumulator_test.py", "tensorflow"),
-    Suite(ORIGIN, f"{_KERNELS}/sparse_ops/sparse_conditional_accumulator_test.py", "tensorflow", absent=SPARSE_NODES),
+    *in_both_modes(ORIGIN, f"{_KERNELS}/data_structures/conditional_accumulator_test.py", "tensorflow"),
+    *in_both_modes(ORIGIN, f"{_KERNELS}/sparse_ops/sparse_conditional_accumulator_test.py", "tensorflow", SPARSE_NODES),
     *(
         Suite(ORIGIN, f"{_TRAINING}/{name}_test.py", "tensorflow")
         for name in [

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from tests.originals.manifest.tensorflow import MIXED_VALUES, SLOTS, SPARSE_NODES
+from tests.originals.manifest.tensorflow import MIXED_VALUES, SLOTS, SPARSE_NODES, in_both_modes
 from tests.originals.suites import Absent, Origin, Suite
 
 ORIGIN = Origin("tensorflow", "1.15")
@@ -12,8 +12,6 @@ _KERNELS = "tensorflow/python/kernel_tests"
 _CONTRIB = "tensorflow/contrib/opt/python/training"
 
 _DYNAMIC = Absent("gl.Variable(validate_shape)", "a variable whose shape may change")
-_NOISY = Absent("gl.schedules.NoisyLinearCosineDecay", "a decay that draws other numbers at every call")
-_SIGN_DECAY = Absent("gl.schedules.CosineDecay(num_periods)", "several periods, and 0 after some of them")
 
 
 def _of(path: str, **entries: Mapping[str, Any]) -> Suite:
@@ -23,8 +21,8 @@ def _of(path: str, **entries: Mapping[str, Any]) -> Suite:
 SUITES = (
     _of(f"{_KERNELS}/clip_ops"),
     _of("tensorflow/python/ops/clip_ops"),
-    _of(f"{_KERNELS}/conditional_accumulator"),
-    _of(f"{_KERNELS}/sparse_conditional_accumulator", absent=SPARSE_NODES),
+    *in_both_modes(ORIGIN, f"{_KERNELS}/conditional_accumulator_test.py", "tensorflow1"),
+    *in_both_modes(ORIGIN, f"{_KERNELS}/sparse_conditional_accumulator_test.py", "tensorflow1", SPARSE_NODES),
     *(
         _of(f"{_TRAINING}/{name}")
         for name in [
@@ -52,13 +50,9 @@ SUITES = (
     _of(
         f"{_TRAINING}/learning_rate_decay",
         differs={"LRDecayTest.testPiecewiseConstantEdgeCases": MIXED_VALUES},
-        absent={"NoisyLinearCosineDecayTest.*": _NOISY},
     ),
     _of(f"{_TRAINING}/sync_replicas_optimizer"),
     _of(f"{_TRAINING}/slot_creator", absent={"SlotCreatorTest.*": SLOTS}),
     *(_of(f"{_CONTRIB}/{name}") for name in ("adamax", "addsign", "powersign", "drop_stale_gradient_optimizer")),
-    _of(
-        f"{_CONTRIB}/sign_decay",
-        absent={"SignDecaysTest.testCosineDecay": _SIGN_DECAY, "SignDecaysTest.testRestartDecay": _SIGN_DECAY},
-    ),
+    _of(f"{_CONTRIB}/sign_decay"),
 )

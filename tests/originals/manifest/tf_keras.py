@@ -1,17 +1,15 @@
 """tf_keras 2.21's suites, which its package does not hold: legacy optimizers, the rewrite of 2.11, schedules."""
 
 from tests.originals.manifest.tensorflow import MIXED_VALUES, TENSORS
-from tests.originals.suites import Absent, Origin, Suite
+from tests.originals.suites import Absent, Differs, Origin, Suite
 
 ORIGIN = Origin("tf_keras", "2.21")
 _FOLDER = "tf_keras/optimizers"
 
-_NOISY = Absent("gl.schedules.NoisyLinearCosineDecay", "a decay that draws other numbers at every call")
 _MODELS = Absent("gl.keras.Sequential", "trains or saves a Keras model; gradlab has none")
 _FUNCTION = Absent("gl.function", "a function compiled to a graph; gradlab's pure form compiles with jax.jit")
 _CHECKPOINT = Absent("gl.train.Checkpoint", "TensorFlow's checkpoints; gradlab has gl.save")
 _STRATEGY = Absent("gl.MirroredStrategy", "distribution strategies with Keras models; gradlab has gl.keras.replicas")
-_ADAM = Absent("gl.keras.Adam", "Keras's Adam; gl.keras has Adagrad and SGD")
 
 
 def _no(name: str) -> Absent:
@@ -23,16 +21,13 @@ def _each(test: str, cases: str, absent: Absent) -> dict[str, Absent]:
 
 
 _OPTIMIZER_V2 = {
-    "DeepcopyTests.test_deepcopy": _ADAM,
     **{f"OptimizerCoefficientTest.*_{name}": _no(name) for name in ("Adadelta", "Adamax", "Nadam")},
     **{f"OptimizerCoefficientTest.*_{name}*": _no(name) for name in ("Adam", "Ftrl", "RMSprop")},
     "OptimizerCoefficientTest.*": _MODELS,
-    **_each(
-        "OptimizerTest", "testGettingHyperParameters_* testOptimizerSetIterations testVarName testWeights_*", _ADAM
-    ),
     **_each("OptimizerTest", "testOptimizerSaving_* testOptimizerWith*", _MODELS),
     **_each("OptimizerTest", "testRestoringIterationsWithoutAnOptimizer_*", _CHECKPOINT),
     "OptimizerTest.testSlotWithNonstandardShapeRestoresBasedOnCheckpoint_*": _CHECKPOINT,
+    "OptimizerTest.testVarName": Absent("gl.keras.name_scope", "names of slots under a scope of names"),
     "OptimizerTest.testVarKey": Absent("gl.keras.var_key", "by what name Keras keeps a variable; gradlab by itself"),
     "OptimizerTest.test_create_slots_for_sharded_variables_*": Absent(
         "gl.ShardedVariable", "a variable in pieces; gradlab's shards are gl.tpu's"
@@ -40,20 +35,17 @@ _OPTIMIZER_V2 = {
     "OptimizerTest.test_override_aggregate_gradients_*": Absent(
         "gl.keras.SGD._aggregate_gradients", "a private method to override; gradlab takes gradient_aggregator"
     ),
-    "OptimizerWithFunctionTest.testVarKeyWithVarCreatedInEager_*": _FUNCTION,
-    "OptimizerWithFunctionTest.*": _ADAM,
+    "OptimizerWithFunctionTest.*": _FUNCTION,
     **{
         f"OptimizersCompatibilityTest.test{name}Compatibility": _no(name)
-        for name in ("Adadelta", "Adam", "Adamax", "Nadam", "RMSprop")
+        for name in ("Adadelta", "Adamax", "Nadam", "RMSprop")
     },
 }
 
 _OTHERS = {
     "Adadelta": "0",
     "Adafactor": "2",
-    "Adam": "3",
     "Adamax": "4",
-    "AdamW": "5",
     "Ftrl": "6",
     "Lion": "7",
     "Nadam": "8",
@@ -62,14 +54,20 @@ _OTHERS = {
 _REWRITE = {
     **_each(
         "OptimizerFuntionalityTest",
-        "testAddVariableFromReference testAddVarialeWithCustomShape testBuildIndexDict testComputeGradients "
-        "testClipNorm testClipValue testClipGlobalNorm testPassingLegacyArgsRaiseError testPassingLegacyClipnorm "
-        "testReturnAllOptimizerVariables testSetWeights testSetLearningRate testSetIterations testVariableConstraints "
-        "testNoGradients testApplyGradientsNameArg testGetAndFromConfig testCheckpointOptimizer",
-        _ADAM,
+        "testAddVariableFromReference testAddVarialeWithCustomShape testBuildIndexDict testApplyGradientsNameArg",
+        Absent(
+            "gl.keras.Optimizer.add_variable_from_reference", "how Keras's own optimizers make and find their slots"
+        ),
     ),
-    **_each("OptimizerFuntionalityTest", "testPassingMissingWDError testWeightDecay", _no("AdamW")),
-    **_each("OptimizerFuntionalityTest", "testCheckpointOptimizerWithModel testRestoreOldOptimizerCheckpoint", _MODELS),
+    **_each(
+        "OptimizerFuntionalityTest",
+        "testCheckpointOptimizerWithModel testRestoreOldOptimizerCheckpoint testVariableConstraints",
+        _MODELS,
+    ),
+    "OptimizerFuntionalityTest.testCheckpointOptimizer": _CHECKPOINT,
+    "OptimizerFuntionalityTest.testGetAndFromConfig": Absent(
+        "gl.schedules.serialize(module)", "the module of a class of the program itself; a suite that is read is none"
+    ),
     "OptimizerFuntionalityTest.testSaveAndLoadOptimizerWithModel*": _MODELS,
     **_each(
         "OptimizerFuntionalityTest",
@@ -80,8 +78,7 @@ _REWRITE = {
         f"OptimizerFuntionalityTest.testSparseGradientsWorkAsExpected{number}": _no(name)
         for name, number in _OTHERS.items()
     },
-    **{f"OptimizerRegressionTest.test{name}": _no(name) for name in ("Adam", "Adadelta", "Ftrl", "RMSprop")},
-    "OptimizerRegressionTest.testWeightDecay": _ADAM,
+    **{f"OptimizerRegressionTest.test{name}": _no(name) for name in ("Adadelta", "Ftrl", "RMSprop")},
     "DistributedTrainingTest.*": _STRATEGY,
 }
 
@@ -91,7 +88,6 @@ SUITES = (
         ORIGIN,
         f"{_FOLDER}/legacy_learning_rate_decay_test.py",
         "tf_keras",
-        absent={"NoisyLinearCosineDecayTest.*": _NOISY},
         differs={"LRDecayTest.testPiecewiseConstantEdgeCases_*": MIXED_VALUES},
     ),
     Suite(ORIGIN, f"{_FOLDER}/legacy/adagrad_test.py", "tf_keras"),
@@ -103,5 +99,16 @@ SUITES = (
         absent=_OPTIMIZER_V2,
         differs={"OptimizerTest.testComputeGradientsWithTensors_*": TENSORS},
     ),
-    Suite(ORIGIN, f"{_FOLDER}/optimizer_test.py", "tf_keras", absent=_REWRITE),
+    Suite(
+        ORIGIN,
+        f"{_FOLDER}/optimizer_test.py",
+        "tf_keras",
+        absent=_REWRITE,
+        differs={
+            "OptimizerFuntionalityTest.testComputeGradients": Differs(
+                "a loss that makes variables runs twice, and what it makes anew each time has no gradient",
+                "tests/keras/test_optimizer.py::test_variables_may_be_made_by_the_loss",
+            )
+        },
+    ),
 )

@@ -12,8 +12,10 @@ import numpy as np
 from absl.testing import parameterized
 
 import gradlab as gl
+from gradlab.keras import clips
 from tests.originals.namespaces import Namespace, StandIn
 from tests.originals.stand_ins.comparing import Comparing
+from tests.originals.stand_ins.keras_adam import Adam, AdamW
 
 FLOATX = np.float32
 
@@ -77,7 +79,7 @@ def _version(cls: Any) -> Any:
 def _private_names() -> Iterator[None]:
     """Keras's tests read these of its optimizers' own."""
     names = {
-        "_clip_gradients": _clipped,
+        "_clip_gradients": clipped,
         "_model_variables_moving_average": property(lambda opt: _slots(opt, "average")),
         "_accumulated_gradients": property(lambda opt: _slots(opt, "gradient_accumulator")),
     }
@@ -95,21 +97,26 @@ def _slots(optimizer: Any, name: str) -> list[Any]:
     return [v for v in optimizer.variables if name in v.name]
 
 
-def _clipped(optimizer: Any, grads: Any) -> list[Any]:
+def clipped(optimizer: Any, grads: Any) -> list[Any]:
     """What the optimizer's step does to gradients before its rule."""
-    from gradlab.keras.clips import clipped
-
     pairs = [(np.asarray(g), gl.Variable(np.zeros_like(g))) for g in grads]
-    return [g for g, _ in clipped(pairs, optimizer._limits, optimizer._version)]
+    return [g for g, _ in clips.clipped(pairs, optimizer._limits, optimizer._version)]
 
 
 def get(identifier: Any) -> Any:
-    """`keras.optimizers.get` for the two that gradlab has."""
+    """`keras.optimizers.get` for those that there are."""
     if identifier is None or not isinstance(identifier, str | dict):
         return identifier
     config = {"class_name": identifier, "config": {}} if isinstance(identifier, str) else dict(identifier)
-    names = {"adagrad": "Adagrad", "sgd": "SGD"}
+    names = {"adagrad": "Adagrad", "adam": "Adam", "adamw": "AdamW", "sgd": "SGD"}
     config["class_name"] = names.get(config["class_name"].lower(), config["class_name"])
+    return deserialize(config)
+
+
+def deserialize(config: Any) -> Any:
+    """gradlab's own, and Adam that is not among its names."""
+    if config["class_name"] in ("Adam", "AdamW"):
+        return NAMES[config["class_name"]].from_config(config["config"])
     return gl.keras.deserialize(config, semantics="keras3")
 
 
@@ -133,6 +140,8 @@ class NonNeg:
 
 
 NAMES = {
+    "Adam": _version(Adam),
+    "AdamW": _version(AdamW),
     "Adagrad": _version(gl.keras.Adagrad),
     "NonNeg": NonNeg,
     "SGD": _version(gl.keras.SGD),
@@ -147,7 +156,7 @@ NAMES = {
     "get": get,
     "ones": lambda shape: np.ones(shape, FLOATX),
     "serialize": gl.keras.serialize,
-    "deserialize": lambda config: gl.keras.deserialize(config, semantics="keras3"),
+    "deserialize": deserialize,
     "zeros": lambda shape: np.zeros(shape, FLOATX),
     "cast": lambda x, dtype: np.asarray(x, dtype),
     **{name: getattr(gl.schedules, name) for name in gl.schedules.__all__ if name[0].isupper()},

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 import gradlab as gl
@@ -10,10 +12,21 @@ from tests.originals.stand_ins.dtypes import numpy_dtype
 from tests.originals.stand_ins.graph import Slices, Tensor, is_node, raw
 
 WAITING: list[tuple[Any, Any]] = []  # accumulators and their takers
+STRICT: list[str | None] = ["tf"]  # the mode of accumulators that are made now is the last
+
+
+@contextlib.contextmanager
+def default_mode() -> Iterator[None]:
+    """Accumulators made in here are as gradlab makes them for everybody."""
+    STRICT.append(None)
+    try:
+        yield
+    finally:
+        STRICT.pop()
 
 
 class Accumulator:
-    """Either kind of accumulator, made with `strict="tf"`."""
+    """Either kind of accumulator, in the mode that is on when it is made."""
 
     _KIND: Any = None
 
@@ -22,8 +35,9 @@ class Accumulator:
     ) -> None:
         named = {} if name is None else {"name": name}
         shape = tuple(shape) if shape is not None else None
-        self._make = lambda: self._KIND(numpy_dtype(dtype), shape, strict="tf", **options)
-        self._accumulator = self._KIND(numpy_dtype(dtype), shape, shared_name, strict="tf", **named, **options)
+        options |= {"strict": STRICT[-1]}
+        self._make = lambda: self._KIND(numpy_dtype(dtype), shape, **options)
+        self._accumulator = self._KIND(numpy_dtype(dtype), shape, shared_name, **named, **options)
         self.name, self.dtype = self._accumulator.name, dtype
 
     @property

@@ -50,6 +50,16 @@ def linear_decay(decay_steps: int) -> Callable[[Any], Any]:
     return lambda step: graph.call(gl.schedules.PolynomialDecay(1.0, decay_steps, 0.0), step)
 
 
+def cosine_decay(restarts: bool) -> Callable[..., Any]:
+    """`get_cosine_decay_fn`, or `get_restart_decay_fn`."""
+
+    def made(decay_steps: int, num_periods: float = 1 if restarts else 0.5, zero_after: Any = None) -> Any:
+        schedule = gl.schedules.PeriodicCosineDecay(1.0, decay_steps, num_periods, restarts, zero_after)
+        return lambda step: graph.call(schedule, step)
+
+    return made
+
+
 def decay(schedule: Callable[..., Any]) -> Callable[..., Any]:
     """A decay of TensorFlow 1: the number at a step, in a Graph anew at each run, eagerly as a function."""
 
@@ -101,9 +111,12 @@ CONTRIB: dict[str, Any] = {
     "cosine_decay": decay(gl.schedules.CosineDecay),
     "cosine_decay_restarts": decay(gl.schedules.CosineDecayRestarts),
     "exponential_decay": decay(gl.schedules.ExponentialDecay),
+    "get_cosine_decay_fn": cosine_decay(restarts=False),
+    "get_restart_decay_fn": cosine_decay(restarts=True),
     "get_linear_decay_fn": linear_decay,
     "inverse_time_decay": decay(gl.schedules.InverseTimeDecay),
     "linear_cosine_decay": decay(gl.schedules.LinearCosineDecay),
+    "noisy_linear_cosine_decay": decay(gl.schedules.NoisyLinearCosineDecay),
     "natural_exp_decay": natural_exp_decay,
     "piecewise_constant": piecewise_constant,
     "polynomial_decay": decay(gl.schedules.PolynomialDecay),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import copy
 import functools
 import inspect
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from absl.testing import parameterized
@@ -14,6 +16,8 @@ import gradlab as gl
 from tests.originals.namespaces import Namespace, StandIn
 from tests.originals.stand_ins import graph, tensorflow
 from tests.originals.stand_ins.graph import Tensor, call, is_node, raw, running
+from tests.originals.stand_ins.keras import clipped as keras_clipped
+from tests.originals.stand_ins.keras_adam import Adam, AdamW
 from tests.originals.stand_ins.tf_contrib import CONTRIB
 from tests.originals.stand_ins.tf_test import TestCase, in_graph, somewhere
 from tests.originals.stand_ins.tf_train import Bridge, _in_train_ops, _loss, _number, _part, _sample
@@ -37,7 +41,7 @@ class KerasBridge:
             return super()._gradients(loss, var_list, grad_loss, tape)  # type: ignore[misc]
         here, given = graph.default_graph(), None if grad_loss is None else raw(grad_loss)
         node = loss if graph.executing_eagerly() or not callable(loss) else loss()
-        function = (lambda: raw(loss())) if graph.executing_eagerly() else _loss(node)
+        function = (lambda: _value(loss())) if graph.executing_eagerly() else _loss(node)
 
         def compute() -> Any:
             with here.as_default() if here.graph else somewhere():
@@ -88,6 +92,14 @@ class KerasBridge:
     def _get_hyper(self, name: str) -> Any:
         return getattr(self, name)
 
+    def _clip_gradients(self, grads: Any) -> list[Any]:
+        return keras_clipped(self, [raw(graph.as_tensor(g)) for g in grads])
+
+    @property
+    def _learning_rate(self) -> Any:
+        rate = self._hyper["learning_rate"].value
+        return Variable.adopt(rate) if isinstance(rate, gl.Variable) else _scheduled(copy.copy(rate))
+
     @property
     def iterations(self) -> Any:
         return Variable.adopt(super().iterations)  # type: ignore[misc]
@@ -111,6 +123,11 @@ class KerasBridge:
 
     def get_updates(self, loss: Any, params: Any) -> Any:
         return [self.minimize(loss, params)]
+
+
+def _value(loss: Any) -> Any:
+    """What a loss is; a variable that is one stays itself."""
+    return loss if isinstance(loss, gl.Variable) else raw(loss)
 
 
 def _base(optimizer: Any, name: str) -> Any:
@@ -145,7 +162,11 @@ SCHEDULES: dict[str, Any] = {
 
 
 def deserialize_schedule(config: Any, custom_objects: Any = None) -> Any:
-    made = gl.schedules.deserialize(config, custom_objects)
+    return _scheduled(gl.schedules.deserialize(config, custom_objects))
+
+
+def _scheduled(made: Any) -> Any:
+    """The schedule, whose rate at a node is a node."""
     object.__setattr__(made, "__class__", SCHEDULES[type(made).__name__])
     return made
 
@@ -211,10 +232,10 @@ def _in_mode(function: Any) -> Any:
 
 
 def optimizers(semantics: str) -> dict[str, type]:
-    """Both optimizers of one Keras."""
+    """The optimizers of one Keras."""
     return {
-        name: type(name, (KerasBridge, getattr(gl.keras, name)), {"_semantics": semantics})
-        for name in ("Adagrad", "SGD")
+        cls.__name__: type(cls.__name__, (KerasBridge, cls), {"_semantics": semantics})
+        for cls in (gl.keras.Adagrad, gl.keras.SGD, Adam, AdamW)
     }
 
 
@@ -223,7 +244,17 @@ def _deduplicated(values: Any, indices: Any) -> Any:
     return summed.values, summed.indices
 
 
-_OTHERS = ("Adadelta", "Adafactor", "Adam", "AdamW", "Adamax", "Ftrl", "Lion", "Nadam", "RMSprop")
+@contextlib.contextmanager
+def _private_names() -> Iterator[None]:
+    """The name that Keras's tests read of TensorFlow's variables."""
+    gl.Variable._shared_name = property(lambda v: v.name.removesuffix(":0"))
+    try:
+        yield
+    finally:
+        del gl.Variable._shared_name
+
+
+_OTHERS = ("Adadelta", "Adafactor", "Adamax", "Ftrl", "Lion", "Nadam", "RMSprop")
 _MISSING = {name: missing(name) for name in _OTHERS}
 _STRATEGIES = [
     "one_device_strategy",
@@ -272,6 +303,7 @@ NAMES: dict[str, Any] = {
     "generate": generate,
     "run_all_keras_modes": lambda function: function,
     "run_with_all_model_types": lambda function: function,
+    "LearningRateSchedule": gl.schedules.LearningRateSchedule,
     "serialize": gl.schedules.serialize,
     "deserialize": deserialize_schedule,
     "should_run_eagerly": lambda: True,
@@ -285,10 +317,14 @@ _COMBINATIONS = Namespace("tf_keras", NAMES | {"TestCase": CombinedCase}, _WITHI
 _EXACTLY = {
     f"tf_keras.optimizers.{package}{module}": Namespace("tf_keras", NAMES | classes, _WITHIN)
     for package, classes in (("legacy.", LEGACY), ("", REWRITE))
-    for module in ("adagrad", "gradient_descent", "sgd")
+    for module in ("adagrad", "adam", "adamw", "gradient_descent", "sgd")
 }
 _EXACTLY["tf_keras.testing_infra.test_combinations"] = _COMBINATIONS
 MODULES = tensorflow.MODULES | frozenset(["backend", "losses", "core", "adam", "adagrad", "sgd", "combinations"])
 STAND_IN = StandIn(
-    ("tf_keras", "tensorflow"), Namespace("tf_keras", NAMES | LEGACY, _WITHIN), MODULES, exactly=_EXACTLY
+    ("tf_keras", "tensorflow"),
+    Namespace("tf_keras", NAMES | LEGACY, _WITHIN),
+    MODULES,
+    exactly=_EXACTLY,
+    around=_private_names,
 )

@@ -41,6 +41,13 @@ class TestCase(Comparing):
     def assertRaisesOpError(self, pattern: str) -> Any:
         return self.assertRaisesRegex(OP_ERRORS, pattern)
 
+    def assertEqual(self, first: Any, second: Any, msg: Any = None) -> None:
+        """A variable is compared by its value, in its dtype, as TensorFlow 2 does."""
+        if isinstance(first, gl.Variable) and isinstance(second, int | float | gl.Variable):
+            first = first.numpy()
+            second = np.asarray(second, first.dtype)
+        super().assertEqual(first, second, msg)
+
     def assertAllClose(self, a: Any, b: Any, *arguments: Any, **keywords: Any) -> None:
         with running():
             super().assertAllClose(fetched(a), fetched(b), *arguments, **keywords)
