@@ -100,6 +100,8 @@ def restore(plan: Plan, folder: str | Path, mesh: Mesh | None = None, strategy: 
     pending = (
         pending_on(placement, plan, pending) if isinstance(placement, OnMesh) else jax.tree.map(jnp.asarray, pending)
     )
+    if isinstance(placement, OnMesh):
+        shared = placement.copied(shared)
     state = State(plan, tables, slots, shared, pending, placement)
     return state if plan.pipelined or pending is None else jax.jit(flush_pending)(state)
 

@@ -14,6 +14,7 @@ import pytest
 from gradlab.tpu import create, gather, restore
 from gradlab.tpu.sharding.files import read_manifest
 from tests.tpu.sharding.plans import bits, mesh, rows_of, stepped, two_tables
+from tests.tpu.training.towers import STEPS, plain
 
 pytestmark = pytest.mark.exhaustive  # in one process: test_place.py, test_checkpoint.py
 ROOT = Path(__file__).parents[3]
@@ -64,6 +65,8 @@ def saved(tmp_path_factory: Any) -> Any:
 def test_each_has_its_own_cores_and_shards(saved: Any) -> None:
     folder, texts = saved
     for k, text in enumerate(texts):
+        losses = [float(x) for x in text.partition("losses ")[2].splitlines()[0].split()]
+        np.testing.assert_allclose(losses, plain(STEPS), rtol=1e-6, err_msg="of towers and tables trained together")
         assert f"process {k} of 2: cores {list(range(4 * k, 4 * k + 4))}, tables [(40, 5), (16, 3)]" in text
     manifest = read_manifest(folder / "trained")
     assert sorted(p.name for p in (folder / "trained").iterdir()) == sorted(["manifest.json", *manifest["files"]])
