@@ -71,16 +71,16 @@ from .storage import pack_rows, quantize, unpack_rows
 from .system.current import current_system, initialize_system, shutdown_system
 from .system.system import System
 from .system.turns import replica
-from .training import Training, TrainState
+from .training import Checkpoints, Training, TrainState
 from .update import flush_pending, train_step, update
 
 __all__ = [
     "FTRL", "SGD", "Adadelta", "Adagrad", "AdagradMomentum", "Adam", "Assign", "Batch", "BoundedAdagrad",
-    "CenteredRMSProp", "Constant", "Contribution", "CooRows", "CustomCombiner", "CustomOptimizer", "Explanation",
-    "Feature", "FeatureConfig", "FrequencyAwareAdagrad", "FrequencyEstimator", "Ids", "Levels", "Lion", "Lookups",
-    "MDLAdagradLight", "Momentum", "OnMesh", "OneDevice", "OnlineYogi", "OptimizationParameters", "Optimizer",
-    "PlacedBatch", "Plan", "Policy", "ProximalAdagrad", "ProximalYogi", "QuantizationConfig", "RMSProp",
-    "RowIdInitializer", "Sent", "Shards", "SparseCoreEmbeddingConfig", "State", "StepRecord", "System",
+    "CenteredRMSProp", "Checkpoints", "Constant", "Contribution", "CooRows", "CustomCombiner", "CustomOptimizer",
+    "Explanation", "Feature", "FeatureConfig", "FrequencyAwareAdagrad", "FrequencyEstimator", "Ids", "Levels",
+    "Lion", "Lookups", "MDLAdagradLight", "Momentum", "OnMesh", "OneDevice", "OnlineYogi", "OptimizationParameters",
+    "Optimizer", "PlacedBatch", "Plan", "Policy", "ProximalAdagrad", "ProximalYogi", "QuantizationConfig",
+    "RMSProp", "RowIdInitializer", "Sent", "Shards", "SparseCoreEmbeddingConfig", "State", "StepRecord", "System",
     "TPUEmbedding", "TPUEmbeddingConfiguration", "TPUEmbeddingForServing", "TPUEmbeddingV2", "Table", "TableConfig",
     "Tag", "TrainState", "Training", "Trap", "Traps", "TruncatedNormal", "UserDefinedProgram", "activation_shapes",
     "all_parameter_shapes", "combiner_gains", "config_of", "configuration", "coo_rows", "cores_here", "create",

@@ -70,6 +70,8 @@ def by_owner(shards: Shards, width: int, of_shard: Callable[[int, np.ndarray], n
 
     def read(ids: np.ndarray) -> np.ndarray:
         owners, places = np.asarray(shards.owner(ids)), np.asarray(shards.place(ids))
+        if ids.size and (owners == owners[0]).all():
+            return of_shard(int(owners[0]), places)
         out = np.empty((ids.size, width), np.float32)
         for k in np.unique(owners).tolist():
             out[owners == k] = of_shard(k, places[owners == k])

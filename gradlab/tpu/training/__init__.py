@@ -1,12 +1,14 @@
-"""Tables and a dense tower trained together: one step, its state, batches made ahead, checkpoints of all of it.
+"""Tables and a dense tower trained together: one step, its state, checkpoints of all of it.
 
 On one machine, with any number of devices:
 
     tables = create(plan, arrays)                                # or create_placed(plan, mesh, initializers)
     training = Training(loss, optax.adam(1e-3))                  # loss(activations, params, data) -> scalar
     state = training.init(tables, params)
-    for batch, data in prefetch(plan, state.tables.placement, examples):
-        value, state = training.step(state, batch, data)
+    with Checkpoints(folder) as checkpoints:
+        for batch, data in examples:                             # what make_batch and place_batch give
+            value, state = training.step(state, batch, data)
+            checkpoints.save(state)                              # now and then
 
 In several processes each gives the ids and the data of its own cores, after `jax.distributed.initialize`.
 """
@@ -14,10 +16,11 @@ In several processes each gives the ids and the data of its own cores, after `ja
 from typing import TYPE_CHECKING
 
 from ..._base.suggest import only_public as _only_public
+from .checkpoints import Checkpoints
 from .state import TrainState
 from .training import Training
 
-__all__ = ["TrainState", "Training"]
+__all__ = ["Checkpoints", "TrainState", "Training"]
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = _only_public(__name__)

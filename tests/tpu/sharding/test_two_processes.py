@@ -14,7 +14,6 @@ import pytest
 from gradlab.tpu import create, gather, restore
 from gradlab.tpu.sharding.files import read_manifest
 from tests.tpu.sharding.plans import bits, mesh, rows_of, stepped, two_tables
-from tests.tpu.training.towers import STEPS, plain
 
 pytestmark = pytest.mark.exhaustive  # in one process: test_place.py, test_checkpoint.py
 ROOT = Path(__file__).parents[3]
@@ -27,11 +26,11 @@ SETTINGS = {
 TIMEOUT = 300
 
 
-def run_together(folder: Path, count: int = 2) -> list[str]:
+def run_together(folder: Path, count: int = 2, module: str = "tests.tpu.sharding.two_processes") -> list[str]:
     """What each of the processes prints; if one fails or hangs, all are ended and told of."""
     with socket.create_server(("localhost", 0)) as server:
         address = f"localhost:{server.getsockname()[1]}"
-    command = [sys.executable, "-m", "tests.tpu.sharding.two_processes", address]
+    command = [sys.executable, "-m", module, address]
     options: Any = {"cwd": ROOT, "env": os.environ | SETTINGS, "text": True}
     processes = [
         subprocess.Popen(
@@ -65,8 +64,6 @@ def saved(tmp_path_factory: Any) -> Any:
 def test_each_has_its_own_cores_and_shards(saved: Any) -> None:
     folder, texts = saved
     for k, text in enumerate(texts):
-        losses = [float(x) for x in text.partition("losses ")[2].splitlines()[0].split()]
-        np.testing.assert_allclose(losses, plain(STEPS), rtol=1e-6, err_msg="of towers and tables trained together")
         assert f"process {k} of 2: cores {list(range(4 * k, 4 * k + 4))}, tables [(40, 5), (16, 3)]" in text
     manifest = read_manifest(folder / "trained")
     assert sorted(p.name for p in (folder / "trained").iterdir()) == sorted(["manifest.json", *manifest["files"]])

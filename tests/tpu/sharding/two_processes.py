@@ -1,7 +1,7 @@
 """One of several processes that share a mesh: ADDRESS NUMBER COUNT FOLDER are its arguments.
 
 Each has the ids of its own cores only. They make the tables together, train, save the state, restore it by the other
-strategy and save that, too. Then they train two towers with tables.
+strategy and save that, too.
 """
 
 import dataclasses
@@ -12,9 +12,8 @@ import jax
 import numpy as np
 from jax.sharding import Mesh
 
-from gradlab.tpu import Training, cores_here, create_placed, make_batch, place_batch, restore, save
+from gradlab.tpu import cores_here, create_placed, make_batch, place_batch, restore, save
 from tests.tpu.sharding.plans import compiled, ids_of_cores, rows_of, two_tables
-from tests.tpu.training import towers
 
 
 def main(address: str, number: int, count: int, folder: str) -> None:
@@ -29,22 +28,7 @@ def main(address: str, number: int, count: int, folder: str) -> None:
         _, state = compiled(state, place_batch(plan, state.placement, batch), [np.float32(0.1)])
     save(state, Path(folder) / "trained")
     save(restore(plan, Path(folder) / "trained", mesh, "mod"), Path(folder) / "again")
-    print("losses", *towers_trained(mesh))
     print(f"process {number} of {count}: cores {own}, tables {[x.shape for x in state.tables]}")
-
-
-def towers_trained(mesh: Mesh) -> list[float]:
-    """The losses of steps for which each process has the examples of its own cores."""
-    plan = towers.plan_of(len(jax.devices()))
-    tables = create_placed(plan, mesh, [towers.row(t.rows, t.width) for t in plan.tables])
-    training = Training(towers.loss, towers.OPTIMIZER, [towers.rate])
-    state, losses = training.init(tables, towers.tower()), []
-    own, each = cores_here(plan, tables.placement), towers.BATCH // plan.cores
-    for users, items, clicked in towers.examples(towers.STEPS):
-        batch = towers.batch_of(plan, tables.placement, users, items, own)
-        value, state = training.step(state, batch, clicked[own[0] * each : (own[-1] + 1) * each])
-        losses.append(float(value))
-    return losses
 
 
 if __name__ == "__main__":
