@@ -6,6 +6,7 @@ or a later one, and be whole. Children are forks of a process that has everythin
 
 from __future__ import annotations
 
+import importlib
 import os
 import signal
 import sys
@@ -19,7 +20,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-import orbax.checkpoint  # noqa: F401  # once for all children
 
 from gradlab.rules import Adagrad
 from gradlab.tpu import Checkpoints, Feature, Plan, Table, Training, TrainState, create
@@ -67,6 +67,7 @@ def child(act: Callable[..., Any], *arguments: Any) -> tuple[int, Any]:
 
 def main(folder: Path, count: int) -> None:
     """Kill and read, so many times."""
+    importlib.import_module("orbax.checkpoint")  # once for all children
     numbers, lost, first = np.random.default_rng(0), 0, 1
     for _ in range(count):
         pid, told = child(save_again_and_again, folder, first)
