@@ -31,6 +31,7 @@ PARTS = {
     "exhaustive": Part("all cases, where the default run tries some", "test", (), (), 2_800, 6),
     "tensorflow": Part("TensorFlow", "oracle", ("tensorflow", "tf_keras"), (), 860, 4),
     "originals": Part("the suites of Keras and optax", "oracle", ("keras", "optax"), (), 7, 0.5),
+    "orbax": Part("orbax", "orbax", ("orbax",), (), 5, 1),
     "torch": Part("PyTorch", "torch", ("torch",), (), 220, 2),
     "trainers": Part(
         "Lightning, Hugging Face Trainer", "trainers", ("torch", "lightning", "transformers", "accelerate"), (), 10, 1

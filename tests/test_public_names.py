@@ -72,6 +72,7 @@ TESTED_ELSEWHERE = {
     "train/rms_prop": "the same, and train/test_kernels.py",
     "raw_ops/tpu_shapes": "conformance/: golden files, and TensorFlow's shape functions beside it",
     "raw_ops/tpu_versions": "raw_ops/test_tpu_op.py: their examples, and what holds for every operation",
+    "tpu/training/state": "tpu/training/test_training.py: where towers and data are put, and what is refused",
     "tpu/system/exchange": "tpu/system/test_system.py and raw_ops/test_tpu_step.py: what is refused",
 }
 

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import jax
 import pytest
 
 import gradlab as gl
@@ -33,7 +34,7 @@ def printed(program: str) -> list[str]:
 (OPTIMIZERS,) = programs("notebooks/site/guide/optimizers.md")
 # The second is run where Ray runs: workers/test_on_ray.py.
 WORKERS, CLUSTER = programs("notebooks/site/guide/asynchronous.md")
-(TPU,) = programs("notebooks/site/guide/tpu_embeddings.md")
+TPU, RECOMMENDER = programs("notebooks/site/guide/tpu_embeddings.md")
 (LAB,) = programs("notebooks/site/guide/your_lab.md")
 
 
@@ -62,6 +63,13 @@ def test_tpu_embeddings_print_what_their_comments_say() -> None:
     falls, step, *configuration = printed(TPU)
     assert (falls, step) == ("True", "[3 7] [1 0 1] [-0.02]")
     assert any("table words" in line and "8 x 1" in line for line in configuration)
+
+
+@pytest.mark.exhaustive
+def test_the_recommender_is_short_and_learns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jax, "device_count", lambda: 2)  # of those of tests/conftest.py
+    assert printed(RECOMMENDER) == ["True"]
+    assert len([line for line in RECOMMENDER.splitlines() if line.strip()]) <= 40
 
 
 def test_the_lab_in_30_lines_is_one_and_works(tmp_path: Path) -> None:

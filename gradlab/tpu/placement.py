@@ -139,8 +139,6 @@ class OnMesh:
         check_choice("strategy", self.strategy, ("div", "mod"))
         if not isinstance(self.mesh, Mesh):
             raise TypeError(f"mesh must be a jax.sharding.Mesh, got {type(self.mesh).__name__}")
-        # With axes in the types of arrays, as `jax.make_mesh` has them, every index would have to say where it goes.
-        object.__setattr__(self, "mesh", Mesh(self.mesh.devices, self.mesh.axis_names))
 
     @property
     def devices(self) -> int:
@@ -151,6 +149,31 @@ class OnMesh:
     def sharding(self) -> NamedSharding:
         """First axes split over all devices."""
         return NamedSharding(self.mesh, self._split)
+
+    @property
+    def everywhere(self) -> NamedSharding:
+        """The same on all devices."""
+        return NamedSharding(self.mesh, _spec())
+
+    def copied(self, tree: Any) -> Any:
+        """A tree of numbers, the same in all processes, on every device: as they are after a step."""
+        return jax.tree.map(
+            lambda x: jax.make_array_from_callback(np.shape(x), self.everywhere, lambda i: np.asarray(x)[i]), tree
+        )
+
+    def laid_out(self, spec: PartitionSpec, axes: int) -> NamedSharding:
+        """The sharding of an array with so many axes, written as JAX writes that of a result."""
+        return NamedSharding(self.mesh, _spec(*spec, *[None] * (axes - len(spec))) if self._is_explicit else spec)
+
+    def pinned(self, tree: Any, shardings: Any) -> Any:
+        """The arrays of a tree in traced code, made to lie so."""
+        put: Any = jax.sharding.reshard if self._is_explicit else jax.lax.with_sharding_constraint
+        return put(tree, shardings)
+
+    @property
+    def _is_explicit(self) -> bool:
+        """Tell whether axes show in the types of arrays, as those of `jax.make_mesh` do."""
+        return any(kind == jax.sharding.AxisType.Explicit for kind in self.mesh.axis_types)
 
     @property
     def here(self) -> list[int]:

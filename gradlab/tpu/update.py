@@ -21,6 +21,7 @@ from .placement import ONE_DEVICE, Placement
 from .plan import Plan, Table, Tag
 from .row_update import Around, clipped, move_rows, spread
 from .state import State
+from .waiting import after_lookup
 
 
 class RowSums(NamedTuple):
@@ -68,8 +69,12 @@ def update(state: State, gradients: Sequence[Any], learning_rates: Sequence[Any]
     plan = state.plan
     check_gradients(plan, gradients)
     rates = check_rates(plan, learning_rates)
-    now = Step(row_sums(plan, gradients, dedup, state.placement), rates)
-    if not plan.pipelined:
+    return sent(state, Step(row_sums(plan, gradients, dedup, state.placement), rates))
+
+
+def sent(state: State, now: Step) -> State:
+    """The state after a step was sent: it is made, or in a pipelined plan the one before."""
+    if not state.plan.pipelined:
         return apply_step(state, now)
     return dataclasses.replace(state if state.pending is None else apply_step(state, state.pending), pending=now)
 
@@ -100,6 +105,28 @@ def _row_sums(plan: Plan, cores: int, gradients: Any, tables: Any) -> tuple[RowS
     joined = join_features(plan, gradients, cores)
     rules = (Around(table, table.rule, plan.policy) for table in plan.tables)
     return tuple(RowSums(t.unique, _sums(r, g, t, cores)) for r, g, t in zip(rules, joined, tables, strict=True))
+
+
+def joined_sums(plan: Plan, parts: Sequence[tuple[RowSums, ...]], place: Placement = ONE_DEVICE) -> tuple[RowSums, ...]:
+    """The sums of several batches as those of one: each core sends what it has of all of them."""
+    if len(parts) == 1:
+        return parts[0]
+    joined: tuple[RowSums, ...] = place.run(partial(_joined_sums, plan, place.devices), tuple(parts))
+    return joined
+
+
+def _joined_sums(plan: Plan, devices: int, parts: tuple[tuple[RowSums, ...], ...]) -> tuple[RowSums, ...]:
+    def side_by_side(*x: Array) -> Array:
+        by_owner = [y.reshape(plan.cores // devices, devices, -1, *y.shape[1:]) for y in x]
+        return jnp.concatenate(by_owner, axis=2).reshape(-1, *x[0].shape[1:])
+
+    joined: tuple[RowSums, ...] = jax.tree.map(side_by_side, *parts)
+    if plan.cores > 1:  # then rows of several cores are summed anyway
+        return joined
+    return tuple(
+        RowSums(*sum_duplicates(*sums)) if table.accumulate else sums
+        for table, sums in zip(plan.tables, joined, strict=True)
+    )
 
 
 def unpacked(plan: Plan, dedup: Dedup) -> list[Lookups]:
@@ -205,8 +232,8 @@ def train_step(
         activations = lookup(state, batch);   state = update(state, d loss(activations, *arguments) / d activations)
 
     Pure. As `jax.jit(train_step, static_argnames="loss", donate_argnums=0)` rows that are looked up are read once, and
-    tables are changed where they are: the memory of a step is that of tables, slots and batch. (Not so with a loss that
-    is linear in the activations: its gradients are there before the lookup, and XLA copies tables to be safe.)
+    tables are changed where they are: the memory of a step is that of tables, slots and batch. `Training` does the same
+    for tables and a dense tower.
 
     Args:
         batch: of `make_batch`.
@@ -227,4 +254,5 @@ def train_step(
     """
     activations, dedup = lookup(state, batch)
     value, gradients = jax.value_and_grad(loss)(activations, *arguments)
+    gradients = after_lookup(lambda x: jax.grad(loss)(x, *arguments), activations, gradients)
     return value, update(state, gradients, learning_rates, dedup)

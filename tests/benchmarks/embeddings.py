@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib.util
+import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -62,6 +63,7 @@ def rows() -> Iterator[Row]:
         "ten times the rows": _ours(problem(TALL)),
     }
     yield from race("train step, as ids and rows grow", runners, ROUNDS)
+    yield from race("five steps of a table and a tower of 64-256-64, batches included", _ahead(whole), 10)
     yield Row("train step, memory beside table and slots", "gradlab", note=_memory(whole))
     yield from _on_gpu(whole)
 
@@ -107,6 +109,39 @@ def _in_one_call(p: Problem) -> Runner:
         _, kept[0] = jax.block_until_ready(step(kept[0], batch, [], _loss, upstream))
 
     return run
+
+
+def _ahead(p: Problem) -> dict[str, Runner]:
+    """Batches made in turn, and made in a thread while the tower computes."""
+    import jax
+    import jax.numpy as jnp
+    import optax
+
+    import gradlab as gl
+
+    def loss(activations: Any, params: Any, upstream: Any) -> Any:
+        x = activations[0]
+        for w in params:
+            x = jnp.tanh(x @ w)
+        return ((x - upstream) ** 2).sum()
+
+    numbers, sizes = np.random.default_rng(0), (WIDTH, 256, WIDTH)
+    tower = [numbers.normal(0, n**-0.5, (n, m)).astype(np.float32) for n, m in itertools.pairwise(sizes)]
+    training, upstream = gl.tpu.Training(loss, optax.sgd(1e-6)), jax.device_put(p.upstream)
+
+    def runner(batches: Callable[[Any, Any], Any]) -> Runner:
+        plan, tables = _start(p)
+        kept = [training.init(tables, tower)]
+
+        def run() -> None:
+            made = batches(lambda _: gl.tpu.make_batch(plan, {"f": gl.tpu.Ids(p.samples, p.ids)}), range(5))
+            for batch in made:
+                _, kept[0] = training.step(kept[0], batch, upstream)
+            jax.block_until_ready(kept[0])
+
+        return run
+
+    return {"gradlab": runner(gl.tpu.prefetch), "gradlab, batches made in turn": runner(map)}
 
 
 def _ours(p: Problem) -> Runner:

@@ -1,4 +1,4 @@
-"""Real runs: vectors of words, two towers; and small ones with everything inside kept, for pictures."""
+"""Real runs: vectors of words, two towers, a recommender; and small ones with everything inside kept, for pictures."""
 
 from typing import TYPE_CHECKING
 
@@ -6,10 +6,11 @@ from ..._base.suggest import only_modules as _only_modules
 
 if TYPE_CHECKING:
     from . import documentation as documentation
+    from . import recommender as recommender
     from . import traces as traces
     from . import two_tower as two_tower
     from . import word_vectors as word_vectors
 else:
     __getattr__, __dir__ = _only_modules(__name__)
 
-__all__ = ["documentation", "traces", "two_tower", "word_vectors"]
+__all__ = ["documentation", "recommender", "traces", "two_tower", "word_vectors"]

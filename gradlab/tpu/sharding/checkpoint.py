@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from jax.sharding import Mesh
@@ -16,6 +17,7 @@ from ..placement import ONE_DEVICE, OnMesh, Placement, Shards, Strategy
 from ..plan import Plan, Table
 from ..state import State
 from ..update import RowSums, Step, flush_pending
+from .batch import cores_here
 from .files import MANIFEST, ShardReader, ShardWriter, read_manifest, shard_names, write_manifest
 from .place import pending_on
 from .rows import Reader, by_owner, made_of
@@ -45,15 +47,15 @@ def save(state: State, folder: str | Path) -> None:
     path = Path(folder)
     path.mkdir(parents=True, exist_ok=True)
     number = read_manifest(path)["number"] + 1 if (path / MANIFEST).exists() else 1
-    mark = _mark(state.placement)
+    mark = mark_of(state.placement)
     files = shard_names(number, mark, state.placement.devices)
     for k, arrays in _shards(state).items():
         with ShardWriter(path / files[k], number, mark, k) as file:
             _write(file, state.plan, k, arrays, state.placement)
-    _wait_for_all(state.placement, f"shards of {number}")
+    wait_for_all(state.placement, f"shards of {number}")
     if jax.process_index() == 0:
-        write_manifest(path, {"number": number, "mark": mark, "files": files} | _content(state))
-    _wait_for_all(state.placement, f"manifest of {number}")
+        write_manifest(path, {"number": number, "mark": mark, "files": files} | content_of(state))
+    wait_for_all(state.placement, f"manifest of {number}")
 
 
 def restore(plan: Plan, folder: str | Path, mesh: Mesh | None = None, strategy: Strategy = "div") -> State:
@@ -83,23 +85,49 @@ def restore(plan: Plan, folder: str | Path, mesh: Mesh | None = None, strategy: 
     """
     path = Path(folder)
     content = read_manifest(path)
-    _check_tables(plan, content, path)
-    placement = ONE_DEVICE if mesh is None else OnMesh(mesh, strategy)
+    check_tables(plan, content, path)
     version, number, mark = content["version"], content["number"], content.get("mark", "")
     shards = [ShardReader(path / name, version, number, mark, k) for k, name in enumerate(content["files"])]
 
+    def whole(name: str, dtype: str, shape: tuple[int, ...]) -> np.ndarray:
+        return np.concatenate([s.whole(name, dtype, shape) for s in shards])
+
+    saved = Saved(content, len(shards), lambda shard, name, *places: shards[shard].rows(name, *places), whole)
+    return state_from(plan, saved, ONE_DEVICE if mesh is None else OnMesh(mesh, strategy))
+
+
+class Saved(NamedTuple):
+    """A state in files: its manifest, the number of its shards, and what reads them.
+
+    `rows(shard, name, places, width)` gives rows of an array by their places in a shard, `whole(name, dtype, shape)` an
+    array of all shards one after another; arrays are named "number of the table/name".
+    """
+
+    content: dict[str, Any]
+    shards: int
+    rows: Callable[[int, str, np.ndarray, int], np.ndarray]
+    whole: Callable[[str, str, tuple[int, ...]], np.ndarray]
+
+
+def state_from(plan: Plan, saved: Saved, placement: Placement) -> State:
+    """The state that was saved, on these devices; `check_tables` has been asked."""
+    cores_here(plan, placement)
+
     def array(k: int, table: Table, name: str) -> Array:
-        old = Shards(table.rows, len(shards), content["strategy"])
-        read = by_owner(old, table.width, lambda s, places: shards[s].rows(f"{k}/{name}", places, table.width))
+        old = Shards(table.rows, saved.shards, saved.content["strategy"])
+        read = by_owner(old, table.width, lambda s, places: saved.rows(s, f"{k}/{name}", places, table.width))
         return _made(placement, table, read)
 
     tables = tuple(array(k, t, "parameters") for k, t in enumerate(plan.tables))
     slots = tuple(tuple(array(k, t, name) for name in t.rule.slots) for k, t in enumerate(plan.tables))
-    shared: tuple[Shared, ...] = tuple({name: np.float32(x) for name, x in own.items()} for own in content["shared"])
-    pending = _pending(plan, content, shards)
-    pending = (
-        pending_on(placement, plan, pending) if isinstance(placement, OnMesh) else jax.tree.map(jnp.asarray, pending)
+    shared: tuple[Shared, ...] = tuple(
+        {name: np.float32(x) for name, x in own.items()} for own in saved.content["shared"]
     )
+    pending = _pending(plan, saved)
+    if isinstance(placement, OnMesh):
+        pending, shared = pending_on(placement, plan, pending), placement.copied(shared)
+    else:
+        pending = jax.tree.map(jnp.asarray, pending)
     state = State(plan, tables, slots, shared, pending, placement)
     return state if plan.pipelined or pending is None else jax.jit(flush_pending)(state)
 
@@ -134,7 +162,7 @@ def _write(file: ShardWriter, plan: Plan, shard: int, arrays: Any, placement: Pl
             file.array(f"{k}/pending/{name}", np.asarray(x))
 
 
-def _content(state: State) -> dict[str, Any]:
+def content_of(state: State) -> dict[str, Any]:
     """The manifest of a state, but for its files."""
     mesh = state.placement.mesh.shape if isinstance(state.placement, OnMesh) else {}
     return {
@@ -151,7 +179,8 @@ def _tables(plan: Plan) -> list[dict[str, Any]]:
     return [{"name": t.name, "rows": t.rows, "width": t.width, "slots": list(t.rule.slots)} for t in plan.tables]
 
 
-def _check_tables(plan: Plan, content: dict[str, Any], path: Path) -> None:
+def check_tables(plan: Plan, content: dict[str, Any], path: Path) -> None:
+    """Refuse a manifest of other tables than those of a plan, or of an update of other cores."""
     saved, wanted = content["tables"], _tables(plan)
     if saved != wanted:
         pairs = [(a, b) for a, b in zip(saved, wanted, strict=False) if a != b]
@@ -164,22 +193,18 @@ def _check_tables(plan: Plan, content: dict[str, Any], path: Path) -> None:
         )
 
 
-def _pending(plan: Plan, content: dict[str, Any], shards: list[ShardReader]) -> Step | None:
-    if content["pending"] is None:
+def _pending(plan: Plan, saved: Saved) -> Step | None:
+    if saved.content["pending"] is None:
         return None
-
-    def joined(name: str, kind: str, shape: tuple[int, ...]) -> np.ndarray:
-        return np.concatenate([s.whole(name, kind, shape) for s in shards])
-
     rows = []
     for k, table in enumerate(plan.tables):
-        ids = joined(f"{k}/pending/ids", "u4", ())
-        sums = joined(f"{k}/pending/sums", "f4", (table.width,))
+        ids = saved.whole(f"{k}/pending/ids", "u4", ())
+        sums = saved.whole(f"{k}/pending/sums", "f4", (table.width,))
         rows.append(RowSums(ids, sums))
-    return Step(tuple(rows), tuple(np.asarray(x, np.float32) for x in content["pending"]))
+    return Step(tuple(rows), tuple(np.asarray(x, np.float32) for x in saved.content["pending"]))
 
 
-def _mark(placement: Placement) -> str:
+def mark_of(placement: Placement) -> str:
     """A value that distinguishes this save from others of its number; the same in all processes."""
     drawn: Any = np.uint32(secrets.randbits(32))
     if isinstance(placement, OnMesh) and placement.mesh.is_multi_process:
@@ -189,7 +214,8 @@ def _mark(placement: Placement) -> str:
     return f"{int(drawn):08x}"
 
 
-def _wait_for_all(placement: Placement, name: str) -> None:
+def wait_for_all(placement: Placement, name: str) -> None:
+    """Wait until every process of a mesh is here."""
     if isinstance(placement, OnMesh) and placement.mesh.is_multi_process:
         from jax.experimental.multihost_utils import sync_global_devices
 

@@ -17,7 +17,7 @@ from ..plan import Plan, Table
 from ..state import State
 from ..update import RowSums, Step
 from .batch import cores_here
-from .rows import arranged, longest, made_of, of_each_core, put, reader
+from .rows import arranged, longest, made_of, of_each_core, on, put, reader
 
 Initializer = Callable[[np.ndarray], Any]  # the rows with these ids
 
@@ -56,7 +56,8 @@ def place(state: State, mesh: Mesh, strategy: Strategy = "div") -> State:
     def moved(table: Table, x: Array) -> Array:
         return made_of(new, table.rows, reader(state.placement, table.rows, x))
 
-    return _each_array(state, moved, placement=new, pending=pending_on(new, state.plan, _host(state.pending)))
+    pending = pending_on(new, state.plan, _host(state.pending))
+    return _each_array(state, moved, placement=new, pending=pending, shared=new.copied(state.shared))
 
 
 def gather(state: State) -> State:
@@ -79,7 +80,7 @@ def gather(state: State) -> State:
     def whole(table: Table, x: Array) -> np.ndarray:
         return reader(state.placement, table.rows, x)(np.arange(table.rows))
 
-    return _each_array(state, whole, placement=ONE_DEVICE, pending=_host(state.pending))
+    return _each_array(state, whole, placement=ONE_DEVICE, pending=_host(state.pending), shared=_host(state.shared))
 
 
 def create_placed(plan: Plan, mesh: Mesh, initializers: Sequence[Initializer], strategy: Strategy = "div") -> State:
@@ -110,7 +111,8 @@ def create_placed(plan: Plan, mesh: Mesh, initializers: Sequence[Initializer], s
     cores_here(plan, new)
     tables = [made_of(new, t.rows, checked(t, init)) for t, init in zip(plan.tables, initializers, strict=True)]
     slots = [_slots(new, t, w) for t, w in zip(plan.tables, tables, strict=True)]
-    return State(plan, tuple(tables), tuple(slots), tuple(t.rule.start() for t in plan.tables), placement=new)
+    shared = new.copied(tuple(t.rule.start() for t in plan.tables))
+    return State(plan, tuple(tables), tuple(slots), shared, placement=new)
 
 
 def checked(table: Table, read: Initializer) -> Initializer:
@@ -131,7 +133,7 @@ def _slots(placement: OnMesh, table: Table, w: Array) -> tuple[Array, ...]:
     """The initial slots of the rule, made on the device of each shard of w."""
     made = []
     for shard in cast(jax.Array, w).addressable_shards:
-        with jax.default_device(shard.device):
+        with on(shard.device):
             made.append(table.rule.init(shard.data))
     return tuple(
         jax.make_array_from_single_device_arrays(w.shape, placement.sharding, list(blocks))
@@ -168,6 +170,5 @@ def _each_array(state: State, function: Callable[[Table, Array], Any], **changes
     return dataclasses.replace(state, tables=tuple(w for w, _ in made), slots=tuple(s for _, s in made), **changes)
 
 
-def _host(pending: Step | None) -> Step | None:
-    held: Step | None = jax.tree.map(np.asarray, pending)
-    return held
+def _host(tree: Any) -> Any:
+    return jax.tree.map(np.asarray, tree)

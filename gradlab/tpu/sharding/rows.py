@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any, cast
 
 import numpy as np
+from jax.sharding import Mesh
 
 from ..._base.arrays import Array
 from ..._base.indices import ranks
@@ -25,12 +27,21 @@ def made_of(placement: OnMesh, rows: int, read: Reader) -> Array:
     shards, flat, blocks = placement.shards(rows), placement.mesh.devices.flat, []
     for k in placement.here:
         ids = shards.held(k)
-        with jax.default_device(flat[k]):
+        with on(flat[k]):
             block = jnp.asarray(read(ids if ids.size else np.zeros(1, int)), jnp.float32)[: ids.size]
             full = jnp.pad(block, ((0, shards.size - ids.size), (0, 0)))
             blocks.append(jax.device_put(full, flat[k]))
     shape = (shards.size * shards.count, *blocks[0].shape[1:])
     return jax.make_array_from_single_device_arrays(shape, placement.sharding, blocks)
+
+
+@contextmanager
+def on(device: Any) -> Iterator[None]:
+    """Arrays are made on one device, even where a mesh is the context."""
+    with jax.default_device(device), ExitStack() as stack:
+        if not jax.sharding.get_abstract_mesh().empty:
+            stack.enter_context(jax.set_mesh(Mesh(np.array([device]), ("only",))))
+        yield
 
 
 def reader(placement: Placement, rows: int, x: Array) -> Reader:
@@ -59,6 +70,8 @@ def by_owner(shards: Shards, width: int, of_shard: Callable[[int, np.ndarray], n
 
     def read(ids: np.ndarray) -> np.ndarray:
         owners, places = np.asarray(shards.owner(ids)), np.asarray(shards.place(ids))
+        if ids.size and (owners == owners[0]).all():
+            return of_shard(int(owners[0]), places)
         out = np.empty((ids.size, width), np.float32)
         for k in np.unique(owners).tolist():
             out[owners == k] = of_shard(k, places[owners == k])

@@ -137,6 +137,8 @@ class KeptTables:
         elif len(OnMesh(mesh, strategy).here) < mesh.size:
             raise ValueError("a system has the devices of one process; several run gl.tpu.lookup and update themselves")
         else:
+            # Axes in the types of arrays, as `jax.make_mesh` has them, do not go with the shares that replicas get.
+            mesh = Mesh(mesh.devices, mesh.axis_names)
             self._state = create_placed(plan, mesh, [partial(_zeros, t.width) for t in plan.tables], strategy)
 
     def placed(self, batch: Batch) -> Any:

@@ -26,11 +26,11 @@ SETTINGS = {
 TIMEOUT = 300
 
 
-def run_together(folder: Path, count: int = 2) -> list[str]:
+def run_together(folder: Path, count: int = 2, module: str = "tests.tpu.sharding.two_processes") -> list[str]:
     """What each of the processes prints; if one fails or hangs, all are ended and told of."""
     with socket.create_server(("localhost", 0)) as server:
         address = f"localhost:{server.getsockname()[1]}"
-    command = [sys.executable, "-m", "tests.tpu.sharding.two_processes", address]
+    command = [sys.executable, "-m", module, address]
     options: Any = {"cwd": ROOT, "env": os.environ | SETTINGS, "text": True}
     processes = [
         subprocess.Popen(
