@@ -20,6 +20,7 @@ TESTED_ELSEWHERE = {
     "_base/gradients": "test_bad_input.py: gradients of another shape",
     "_base/options": "the tests of all who take them",
     "_base/types": "the type checkers",
+    "exercises/starters": "notebooks/test_exercises.py: every cell; exercises/test_progress.py: no try",
     "errors": "_base/errors: the same under its public name",
     "apply": "_steps/test_apply.py: the same under its public name",
     "in_place": "_steps/test_in_place.py: the same under its public name",

@@ -6,7 +6,7 @@ import copy
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any
 
@@ -25,12 +25,14 @@ class Feedback:
     Args:
         right: whether it is. text: the hint, or why. difference: the result and the wanted one, where there are two.
         progress: how many exercises of the notebook are solved.
+        mistake: the hint of the mistake that was recognized; empty if none was.
     """
 
     right: bool
     text: str
     difference: Difference | None = field(default=None, compare=False)
     progress: str = ""
+    mistake: str = field(default="", compare=False)
 
     def __bool__(self) -> bool:
         return self.right
@@ -59,12 +61,19 @@ class Choice:
         self.question, self._options = question, options
 
     def __call__(self, answer: Any) -> Feedback:
+        letters = ", ".join(map(repr, self.letters))
         if answer is None:  # nobody has answered yet
-            return Feedback(False, f"Write your guess first: one of {self._letters}.")
+            return Feedback(False, f"Write your guess first: one of {letters}.")
         letter = answer.strip(" ()").lower() if isinstance(answer, str) else ""
         if letter not in self._options:
-            return Feedback(False, f"The answers are {self._letters}; got {answer!r}.")
-        return Feedback(*self._options[letter])
+            return Feedback(False, f"The answers are {letters}; got {answer!r}.")
+        right, said = self._options[letter]
+        return Feedback(right, said, mistake="" if right else f"({letter}) {said}")
+
+    @property
+    def letters(self) -> list[str]:
+        """The letters that may be answered."""
+        return list(self._options)
 
     @property
     def letter(self) -> str:
@@ -76,10 +85,6 @@ class Choice:
     def mistakes(self) -> list[tuple[str, str]]:
         """The wrong letters, and what is said of each."""
         return [(letter, said) for letter, (right, said) in self._options.items() if not right]
-
-    @property
-    def _letters(self) -> str:
-        return ", ".join(map(repr, self._options))
 
 
 @dataclass(frozen=True)
@@ -96,7 +101,9 @@ class Judged:
     mistakes: Sequence[tuple[Any, str]]
 
     def __call__(self, answer: Any) -> Feedback:
-        return self.judge(answer)
+        feedback = self.judge(answer)
+        known = (hint for _, hint in self.mistakes if not feedback.right and hint in feedback.text)
+        return replace(feedback, mistake=next(known, ""))
 
 
 def no_function(answer: object) -> str:
@@ -133,36 +140,37 @@ class Coded:
         if said := no_function(answer):
             return Feedback(False, said)
         for case in self.cases:
-            if wrong := self._wrong(answer, case):
-                said, difference = wrong
+            if (wrong := self._wrong(answer, case)) is not None:
                 given = ", ".join(f"{name} = {_shown(value)}" for name, value in case.items())
-                return Feedback(False, f"For {given} it {said}", difference)
+                return replace(wrong, text=f"For {given} it {wrong.text}")
         return Feedback(True, self.done)
 
-    def _wrong(self, answer: Callable[..., Any], case: Mapping[str, Any]) -> tuple[str, Difference | None] | None:
+    def _wrong(self, answer: Callable[..., Any], case: Mapping[str, Any]) -> Feedback | None:
         """Return what is wrong with an answer in one case, in words and as a picture; nothing if it is right."""
         wanted, arguments = _like([], _called(self.right, copy.deepcopy(case))), copy.deepcopy(dict(case))
         try:
             given = _called(answer, arguments)
         except Exception as error:
             hint = next((hint for mistake, hint in self.mistakes if _raises(mistake, case, type(error))), "")
-            return f"raises {type(error).__name__}: {error}{hint and f'. {hint}'}", None
+            return Feedback(False, f"raises {type(error).__name__}: {error}{hint and f'. {hint}'}", mistake=hint)
         if given is None:
-            return "returns None; did you forget `return`?", None
+            return Feedback(False, said := "returns None; did you forget `return`?", mistake=said)
         got = _like(wanted, given)
         if _same(got, wanted):
             changed = next((name for name in case if not _unchanged(arguments[name], case[name])), "")
-            said = f"returns the right result, but changes `{changed}`. Leave it as it is: return new arrays."
-            return (said, None) if changed and self.keeps else None
+            hint = "Leave it as it is: return new arrays."
+            said = f"returns the right result, but changes `{changed}`. {hint}"
+            return Feedback(False, said, mistake=hint) if changed and self.keeps else None
         hints = (hint for mistake, hint in self.mistakes if _same(got, _given(mistake, case, wanted)))
         hint = next(hints, "")
         if _form(got) != _form(wanted):
             said = f"{_shown(got)}. {hint}" if hint else f"{given!r}. The result must be {_form(wanted)}."
-            return f"returns {said}", None if got is None else shapes(wanted, got)
+            return Feedback(False, f"returns {said}", None if got is None else shapes(wanted, got), mistake=hint)
         with quiet():
             picture = self.show(wanted, got, case, answer)
         seen = given if getattr(given, "dtype", "") == "bool" else got  # True and False, not 1.0 and 0.0
-        return f"returns {_shown(seen)}. {hint or self.otherwise(got, **case)}", picture
+        said = f"returns {_shown(seen)}. {hint or self.otherwise(got, **case)}"
+        return Feedback(False, said, picture, mistake=hint)
 
 
 def norm_of(tensors: Any) -> float:
