@@ -42,10 +42,13 @@ def check(name: str, answer: Any) -> Feedback:
     return noted(name, answer, EXERCISES[name](answer))
 
 
-def choose(name: str) -> Buttons:
+def choose(name: str, answer: str | None = None) -> Buttons:
     """A button for each answer of a multiple-choice exercise; a script calls `check(name, "b")` instead.
 
-    Raises: ValueError: no multiple-choice exercise of that name.
+    Args:
+        answer: a letter that stands in the notebook, as if its button had been pressed; `gradlab grade` reads it.
+
+    Raises: ValueError: no multiple-choice exercise of that name, or no such letter.
 
     >>> choose("clipping.direction")
     How far does clipping by global norm turn a step? Press (a), (b) or (c).
@@ -54,7 +57,12 @@ def choose(name: str) -> Buttons:
     if not isinstance(question, Choice):
         choices = [other for other, exercise in EXERCISES.items() if isinstance(exercise, Choice)]
         raise ValueError(f"{name!r} is not a multiple-choice exercise; choose one of: {', '.join(choices)}")
-    return Buttons(question, lambda letter: check(name, letter))
+    asked = Buttons(question, lambda letter: check(name, letter))
+    if answer is not None:
+        if answer not in question.letters:
+            raise ValueError(f"the answers of {name!r} are {', '.join(question.letters)}; got {answer!r}")
+        asked.press(answer)
+    return asked
 
 
 def predictions() -> list[str]:

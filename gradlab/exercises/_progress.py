@@ -224,13 +224,13 @@ class Progress:
         return f"{said}<table><caption>Exercises by notebook</caption><thead><tr>{head}</tr></thead>{groups}</table>"
 
 
-def progress() -> Progress:
-    """List what is solved, open, and tried in the notebooks of this folder, by notebook, and what is next.
+def progress(folder: str | Path = ".") -> Progress:
+    """List what is solved, open, and tried in the notebooks of a folder, by notebook, and what is next.
 
     >>> progress().next
     'start.sign'
     """
     try:
-        return Progress(merged(_session, read(Path.cwd())))
+        return Progress(merged(_session, read(Path(folder).absolute())))
     except (OSError, ValueError) as error:
         return Progress(dict(_session), f"{FILE} cannot be used: {error}. This is what this notebook remembers.")

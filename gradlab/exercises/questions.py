@@ -92,12 +92,12 @@ class Judged:
     """An exercise with a way of its own to look at an answer.
 
     Args:
-        question: what is asked, in one sentence. judge: from an answer to feedback.
+        question: what is asked, in one sentence. judge: from an answer, and what a grader drew, to feedback.
         mistakes: pairs of a wrong answer and words of the hint for whoever gave it.
     """
 
     question: str
-    judge: Callable[[Any], Feedback]
+    judge: Callable[..., Feedback]
     mistakes: Sequence[tuple[Any, str]]
 
     def __call__(self, answer: Any) -> Feedback:

@@ -13,11 +13,12 @@ from .._variables.gate import product_race
 from .._variables.variable import Variable, variable_collection
 from ..clip import clip_by_global_norm, clip_by_norm
 from ..figures.prediction import Quantity
-from ..train import GATE_NONE, GradientDescentOptimizer, MomentumOptimizer
+from ..train import GATE_NONE, MomentumOptimizer
+from . import scene
 from .clipping import by_global_norm
 from .pictures import Difference, of_numbers, of_words
 from .prediction import Prediction
-from .questions import Choice, Feedback, Judged, no_function, norm_of, quiet
+from .questions import Choice, Coded, Feedback, Judged, no_function, norm_of, quiet
 
 none = Choice(
     "What does apply_gradients do with the pair (None, variable)?",
@@ -51,32 +52,25 @@ sessions = Choice(
 # Write minimize
 
 
-class _Undressed(GradientDescentOptimizer):
-    """An optimizer whose minimize is still to be written."""
-
-    def minimize(self, *args: Any, **kwargs: Any) -> Any:
-        raise NotImplementedError("minimize is what you are writing: call the two steps it is made of")
-
-
 _MOVED = ("v[0]", "v[1]", "w[0]", "w[1]", "other[0]", "other[1]", "global_step")
 
 
-def _minimized(answer: Any) -> Feedback:
+def _minimized(answer: Any, rate: float = 0.25, start: Sequence[float] = (4.0, -8.0)) -> Feedback:
     if said := no_function(answer):
         return Feedback(False, said)
-    with variable_collection(), quiet():
-        v, w, other = (Variable([4.0, -8.0], name=name) for name in ("v", "w", "other"))
-        steps = Variable(np.int64(0), trainable=False, name="global_step")
-        try:
-            answer(_Undressed(0.25), lambda: (v * v).sum() + (w * w).sum() + (other * other).sum(), [v, w], steps)
-        except Exception as error:
-            return Feedback(False, f"It raises {type(error).__name__}: {error}")
-    return _moved(v.numpy().tolist(), w.numpy().tolist(), other.numpy().tolist(), int(steps.numpy()))
+    play = getattr(answer, "play", None)  # a function that runs in another process is played there
+    try:
+        with quiet():
+            ends = play(scene, rate, list(start)) if play else scene.play(answer, rate, list(start))
+    except Exception as error:
+        return Feedback(False, f"It raises {type(error).__name__}: {error}")
+    v, w, other, steps = ends
+    return _moved(v, w, other, steps, rate, list(start))
 
 
-def _moved(v: list[float], w: list[float], other: list[float], steps: int) -> Feedback:
-    """Feedback on where a step of rate 0.25 on the squares took variables that began at (4, -8)."""
-    start, right = [4.0, -8.0], [2.0, -4.0]
+def _moved(v: list[float], w: list[float], other: list[float], steps: int, rate: float, start: list[float]) -> Feedback:
+    """Feedback on where a step on the squares took the variables."""
+    right = [x - rate * 2 * x for x in start]
     hint = ""
     if v == w == start:
         hint = "No variable has moved. compute_gradients changes nothing; which step does?"
@@ -85,7 +79,7 @@ def _moved(v: list[float], w: list[float], other: list[float], steps: int) -> Fe
     elif start in (v, w):
         hint = "Only one of the two variables of var_list has moved."
     elif (v, w) != (right, right):
-        hint = f"v went from {start} to {v}; one step of rate 0.25 ends at {right}. How many were there?"
+        hint = f"v went from {start} to {v}; one step of rate {rate} ends at {right}. How many were there?"
     elif steps != 1:
         hint = f"global_step is {steps} after one step. Who adds to it, if it is handed on?"
     if hint:
@@ -149,20 +143,19 @@ race = Judged(
 
 
 _GRADIENTS: tuple[list[Any], ...] = ([[3.0, 4.0], None, [[12.0]]], [[0.3, 0.4], None, [[0.2]]], [None, [6.0], [-8.0]])
-# What is left to check once the pairs are in order: the clip of the gradients that are there.
-_clipped = replace(
-    by_global_norm,
-    cases=[
-        {"tensors": [np.array(row, np.float32) for row in rows if row is not None], "limit": 1.0} for rows in _GRADIENTS
-    ],
-    done="Three steps with gradients above and below the limit, None among them, come out right.",
-)
 
 
-def _processed(answer: Any) -> Feedback:
+def _clip_of(gradients: Sequence[list[Any]]) -> Coded:
+    """What is left to check once the pairs are in order: the clip of the gradients that are there."""
+    there = ([np.array(row, np.float32) for row in rows if row is not None] for rows in gradients)
+    done = "Steps with gradients above and below the limit, None among them, come out right."
+    return replace(by_global_norm, cases=[{"tensors": tensors, "limit": 1.0} for tensors in there], done=done)
+
+
+def _processed(answer: Any, gradients: Sequence[list[Any]] = _GRADIENTS) -> Feedback:
     if said := no_function(answer):
         return Feedback(False, said)
-    for rows in _GRADIENTS:
+    for rows in gradients:
         pairs = _pairs([None if row is None else np.array(row, np.float32) for row in rows])
         try:
             with quiet():
@@ -176,7 +169,8 @@ def _processed(answer: Any) -> Feedback:
             return Feedback(False, f"With the gradients {rows}: {said}")
         if said := _misplaced(given, pairs):
             return Feedback(False, f"With the gradients {rows}: {said}", _beside(given, pairs))
-    return _clipped(lambda tensors, limit: [g for g, _ in answer(_pairs([None, *tensors])) if g is not None])
+    clip = _clip_of(gradients)
+    return clip(lambda tensors, limit: [g for g, _ in answer(_pairs([None, *tensors])) if g is not None])
 
 
 def _pairs(grads: Sequence[np.ndarray | None]) -> list[tuple[Any, Variable]]:
