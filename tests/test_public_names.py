@@ -21,6 +21,7 @@ TESTED_ELSEWHERE = {
     "_base/options": "the tests of all who take them",
     "_base/types": "the type checkers",
     "exercises/scene": "exercises/test_three_steps.py: every mistake; _app/test_grade.py: in another process",
+    "_app/slides": "_app/test_course.py: the page of a lab in a deck",
     "_app/grading/inside": "_app/test_grade.py: a class, what cheats and what never ends",
     "_app/grading/student": "the same",
     "_app/grading/sandbox": "the same",

@@ -13,6 +13,7 @@ from .._base import notebooks
 from .._base.notebooks import UsageError
 from .._files.replace import replaced
 from .commands import say
+from .slides import moving
 
 Cell = dict[str, Any]
 
@@ -35,6 +36,8 @@ def add(commands: Any) -> None:
     kinds = course.add_mutually_exclusive_group()
     kinds.add_argument("--nbgrader", action="store_true", help="as source/ of an nbgrader course, solved by the key")
     kinds.add_argument("--otter", action="store_true", help="as master notebooks for `otter assign`, solved by the key")
+    slides = "with labs that move in the decks that `jupyter nbconvert --to slides DIR/*.ipynb` makes (takes minutes)"
+    kinds.add_argument("--slides", action="store_true", help=slides)
     course.set_defaults(act=_course)
 
 
@@ -42,6 +45,8 @@ def _course(options: argparse.Namespace) -> None:
     folder: Path = options.folder
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} is not an empty folder: give a new one")
+    if options.slides and options.no_outputs:
+        raise UsageError("--slides is about what cells show: leave out --no-outputs")
     try:
         for path in sorted(notebooks.shipped().glob("*.ipynb")):
             to = folder / "source" / path.stem if options.nbgrader else folder
@@ -64,6 +69,8 @@ def _copy(path: Path, options: argparse.Namespace) -> str:
         cells = [new for cell in cells for new in for_class(cell)]
         if options.otter:
             cells.insert(0, _raw(_OTTER_CONFIG) | {"id": "assignment"})
+    if options.slides:
+        moving(cells)
     if options.no_outputs or options.nbgrader or options.otter:
         cells = [_bare(cell) for cell in cells]
     return json.dumps(notebook | {"cells": cells}, indent=1, ensure_ascii=False) + "\n"

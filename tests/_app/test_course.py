@@ -1,11 +1,13 @@
 """`gradlab course`: copies for a class, and the cells that nbgrader and Otter read."""
 
+import json
 from pathlib import Path
 
 import nbformat
 import pytest
 
 from gradlab import __main__ as command
+from gradlab._app import slides
 from gradlab._base import notebooks
 from gradlab.exercises.catalog import EXERCISES
 
@@ -58,3 +60,16 @@ def test_otter_gets_questions(tmp_path: Path) -> None:
     assert raw == [f"# {word}" for word in (
         "BEGIN QUESTION", "BEGIN SOLUTION", "END SOLUTION", "BEGIN TESTS", "END TESTS", "END QUESTION"
     )]  # fmt: skip
+
+
+def test_a_deck_has_the_pages_of_its_labs() -> None:
+    shown = {"output_type": "execute_result", "data": {"text/html": "a picture", "text/plain": "a lab"}}
+    make = "import gradlab as gl\n%matplotlib inline\ngl.labs.clip_arrows(method='norm')"
+    guess = "gl.exercises.predict('clipping.spikes')"
+    cells = [
+        {"cell_type": "code", "source": source, "outputs": [json.loads(json.dumps(shown))]} for source in (make, guess)
+    ]
+    slides.moving(cells)
+    lab, prediction = (cell["outputs"][0]["data"]["text/html"] for cell in cells)
+    assert lab.startswith('<iframe title="Four ways to clip one gradient" srcdoc="&lt;!')
+    assert prediction == "a picture"
