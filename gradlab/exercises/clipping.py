@@ -142,6 +142,8 @@ by_global_norm = Coded(
 def _kept(limit: Any) -> Feedback:
     if limit is None:
         return Feedback(False, "Write a number first; the lab above shows on how many steps a limit fires.")
+    if isinstance(limit, str):
+        return Feedback(False, f"A limit is a number: write it without quotes, not {limit!r}.")
     if (
         isinstance(limit, bool)
         or not isinstance(limit, int | float | np.floating | np.integer)
@@ -169,6 +171,7 @@ keep_95 = Judged(
     judge=_kept,
     mistakes=(
         (-1.0, "A limit is a positive number"),
+        ("1.25", "write it without quotes"),
         (0.95, "Raise it"),
         (0.1, "Look at the other end"),
         (5.0, "Lower it"),

@@ -15,6 +15,8 @@ import numpy as np
 from .._base.numbers import number
 from .pictures import Difference, Show, bars, shapes
 
+_ALIKE = 20  # first characters of the messages of two errors that are one mistake
+
 
 @dataclass(frozen=True)
 class Feedback:
@@ -151,7 +153,7 @@ class Coded:
         try:
             given = _called(answer, arguments)
         except Exception as error:
-            hint = next((hint for mistake, hint in self.mistakes if _raises(mistake, case, type(error))), "")
+            hint = next((hint for mistake, hint in self.mistakes if _raises(mistake, case, error)), "")
             return Feedback(False, f"raises {type(error).__name__}: {error}{hint and f'. {hint}'}", mistake=hint)
         if given is None:
             return Feedback(False, said := "returns None; did you forget `return`?", mistake=said)
@@ -198,12 +200,12 @@ def _unchanged(after: Any, before: Any) -> bool:
     return np.array_equal(after, before)
 
 
-def _raises(mistake: Callable[..., Any], case: Mapping[str, Any], kind: type[Exception]) -> bool:
-    """Tell whether it fails in the same way as the answer."""
+def _raises(mistake: Callable[..., Any], case: Mapping[str, Any], theirs: Exception) -> bool:
+    """Tell whether it fails in the same way as the answer: with the same type, and words that begin the same."""
     try:
         _called(mistake, copy.deepcopy(case))
     except Exception as error:
-        return type(error) is kind
+        return type(error) is type(theirs) and str(error)[:_ALIKE] == str(theirs)[:_ALIKE]
     return False
 
 

@@ -89,6 +89,14 @@ descent = Coded(
             lambda weights, grads, lr: [w - lr * (g or 0) for w, g in zip(weights, grads, strict=True)],
             "`g or 0` asks whether an array is true or false. Ask `g is None` instead.",
         ),
+        (
+            lambda weights, grads, lr: weights - lr * grads,
+            "`weights` and `grads` are lists: take them in pairs, weight by weight.",
+        ),
+        (
+            lambda weights, grads, lr: np.array(weights) - lr * np.array(grads),
+            "The weights have different shapes, so they don't fit in one array. Take them one by one.",
+        ),
         (_in_place, "Leave it as it is: return new arrays."),
     ),
     otherwise=lambda got, weights, grads, lr: f"Each weight moves against its gradient, by {number(lr)} times it.",
@@ -113,6 +121,10 @@ norm = Coded(
         (
             lambda grads: norm_of(grads) / np.sqrt(sum(g.size for g in grads)),
             "That is the root of the mean square. A norm adds the squares up and divides by nothing.",
+        ),
+        (
+            lambda grads: np.sqrt(sum(g * g for g in grads)),
+            "That adds entry by entry and gives several numbers. Add up the entries of each gradient, too.",
         ),
         (lambda grads: [norm_of([g]) for g in grads], "That is a norm for each. One number belongs to all of them."),
         (lambda grads: 0.0, "Begin with one gradient of two entries, the sides of a right triangle: how long is it?"),

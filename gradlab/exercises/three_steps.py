@@ -116,9 +116,9 @@ minimize = Judged(
 
 def _raced(answer: Any) -> Feedback:
     run = product_race(GATE_NONE)
-    listed = answer if isinstance(answer, list | tuple) else []
-    if sorted(map(str, listed)) != sorted(run.tasks):
-        return Feedback(False, f"Write a list of all four tasks, each once: {', '.join(map(repr, run.tasks))}.")
+    if said := _no_order(answer, run.tasks):
+        return Feedback(False, said)
+    listed = list(answer)
     for task in listed:
         if task not in run.ready:
             own = task.replace("update", "gradient")
@@ -131,11 +131,25 @@ def _raced(answer: Any) -> Feedback:
     return Feedback(True, f"{said} GATE_OP would have held {listed[1]!r} back.")
 
 
+def _no_order(answer: Any, tasks: Sequence[str]) -> str:
+    """Return what is wrong with an answer that doesn't hold every task once."""
+    listed = answer if isinstance(answer, list | tuple) else []
+    if unknown := [task for task in listed if task not in tasks]:
+        return f"{unknown[0]!r} isn't one of the tasks; they are {', '.join(map(repr, tasks))}."
+    if twice := [task for task in tasks if listed.count(task) > 1]:
+        return f"A step runs every task once, and {twice[0]!r} is there {listed.count(twice[0])} times."
+    if len(listed) < len(tasks):
+        return f"Write a list of all four tasks, each once: {', '.join(map(repr, tasks))}."
+    return ""
+
+
 race = Judged(
     "Write the four tasks of a step on sum(a @ b) in an order that GATE_NONE allows and that goes wrong.",
     judge=_raced,
     mistakes=(
         (["gradient a", "update a"], "a list of all four tasks"),
+        (["gradient a", "update a", "gradient b", "apply b"], "'apply b' isn't one of the tasks"),
+        (["gradient a", "gradient a", "update a", "update b"], "A step runs every task once"),
         (["update a", "gradient a", "gradient b", "update b"], "even GATE_NONE lets an update wait"),
         (["gradient a", "gradient b", "update a", "update b"], "Both gradients come first"),
     ),

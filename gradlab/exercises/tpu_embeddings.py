@@ -85,6 +85,10 @@ pooled = Coded(
     right=_pooled,
     mistakes=(
         (_sums, "Those are the sums. What is each divided by?"),
+        (
+            lambda table, samples, ids, count: table[ids],
+            "Those are the rows, one for each lookup. Which of them belong to one sample?",
+        ),
         (_pooled_distinct, "A row that a sample names twice counts twice."),
         (
             lambda table, samples, ids, count: _sums(table, samples, ids, count) / _lookups(samples, count),
@@ -148,6 +152,10 @@ row_gradient = Coded(
     right=_spread(_mean_gains),
     mistakes=(
         (_spread(lambda samples: np.ones(len(samples))), "By how much was each row multiplied on the way there?"),
+        (
+            _spread(lambda samples: np.bincount(samples)[samples]),
+            "That multiplies by the lookups of a sample. A mean divides by them.",
+        ),
         (_last, "A row that comes again is overwritten. Add it: NumPy has np.add.at."),
         (_per_mention, "What a row gets is summed, not averaged: a popular row gets more."),
         (lambda samples, ids, gradients, rows: np.zeros(rows), "Nothing is added."),
@@ -181,6 +189,10 @@ rate = Coded(
         (
             lambda lr, beta1, beta2, step: lr * (1 - beta1**step) / np.sqrt(1 - beta2**step),
             "The other way round: the mean starts too small, and the rate has to make up for it.",
+        ),
+        (
+            lambda lr, beta1, beta2, step: lr / (1 - beta1**step),
+            "That corrects the mean alone. The mean square starts too small as well.",
         ),
         (
             lambda lr, beta1, beta2, step: lr * np.sqrt(1 - beta2) / (1 - beta1),

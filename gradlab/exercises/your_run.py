@@ -113,7 +113,10 @@ suggest = Coded(
             lambda norms, percentile: np.percentile(norms, percentile),
             "NaN and Inf are among these norms, and no percentile of them is a limit.",
         ),
-        (lambda norms, percentile: np.nanpercentile(norms, percentile), "NaN is left out, Inf and 0 are not."),
+        (
+            lambda norms, percentile: np.nanpercentile(norms, percentile),
+            "NaN is left out, Inf isn't. Keep only norms that are finite and above 0.",
+        ),
         (lambda norms, percentile: np.max(norms), "That is the largest norm: a limit there never fires."),
         (lambda norms, percentile: np.mean(norms), "That is the mean, which a single explosion carries away."),
         (lambda norms, percentile: np.median(norms), "That is the median: a limit there fires on every second step."),
