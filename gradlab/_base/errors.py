@@ -144,11 +144,11 @@ class NotAVariableError(TypeError, NotImplementedError, AttributeError):
 
 
 class DeadlockError(RuntimeError):
-    """Nobody alive can bring about what is waited for; TensorFlow waits forever."""
+    """No live thread can end this wait; TensorFlow waits forever."""
 
 
 class MissingStepError(RuntimeError, AttributeError):
-    """Nothing to measure the age of a gradient from: no global step, or none was noted for this worker.
+    """The staleness of a gradient is unknown: no global step, or none was noted for this worker.
 
     An AttributeError in TensorFlow; this is both.
     """

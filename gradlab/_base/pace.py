@@ -1,4 +1,4 @@
-"""How often something may be done beside what really matters, so that it takes no more than a share of the time."""
+"""The pace of side work, so that it takes no more than a share of the time."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Pace:
 
     @property
     def due(self) -> bool:
-        """Whether it may be done now."""
+        """True if it may be done now."""
         now = self._clock()
         return now >= self._end + self.seconds and (self.share >= 1 or self._credit_at(now) >= 0)
 

@@ -194,7 +194,7 @@ def _same(saved: Mapping[str, Any], now: Mapping[str, Any], name: str) -> bool:
 
 
 def plain_numbers(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Those settings that are numbers or words; NumPy's and JAX's as Python's."""
+    """Return those settings that are numbers or words; NumPy's and JAX's as Python's."""
     found = {}
     for name, x in settings.items():
         if isinstance(x, np.ndarray | np.generic) or is_jax(x):

@@ -149,7 +149,7 @@ row_mean = Coded(
 
 
 class Collect(Prediction):
-    """How long does a round take that needs only the k fastest of sixteen workers?"""
+    """Prediction: the time of a round that needs only the k fastest of sixteen workers."""
 
     name, label = "accumulators.collect", "Predict the time of a round"
     question = "Sixteen workers, now and then one stalls. How long until k gradients are there?"

@@ -162,7 +162,7 @@ sparse = Coded(
 
 
 class Rate(Prediction):
-    """What is left of the learning rate after many steps of one gradient?"""
+    """Prediction: the effective learning rate after many steps of one gradient."""
 
     name, label = "adagrad.rate", "Predict the effective rate"
     question = "The gradient is 1 on every step. How large is Adagrad's step?"
@@ -193,7 +193,7 @@ class Rate(Prediction):
 
 
 class Ratio(Prediction):
-    """How much larger is the step of a weight whose gradient comes once in a hundred steps?"""
+    """Prediction: the step of a weight with a gradient in one step of a hundred, relative to others."""
 
     name, label = "adagrad.rare", "Predict the rate of a rare feature"
     question = "A feature is 100 times rarer. How many times larger is its rate?"

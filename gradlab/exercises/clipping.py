@@ -205,7 +205,7 @@ class Share(Prediction):
 
 
 class Turn(Prediction):
-    """How far does clipping by value turn a gradient, whatever its direction?"""
+    """Prediction: the angle by which clipping by value turns a gradient of any direction."""
 
     name, label = "clipping.turn", "Predict the turn"
     question = "How far does clipping each entry to 2 turn a gradient of norm 5?"

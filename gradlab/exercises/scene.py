@@ -16,7 +16,7 @@ class Undressed(GradientDescentOptimizer):
 
 
 def play(minimize: Any, rate: float, start: list[float]) -> list[Any]:
-    """Where one step on the squares takes three variables, of which two are in `var_list`; and the global step."""
+    """Take one step on the squares of three variables, two of them in `var_list`; return them and the global step."""
     with variable_collection():
         v, w, other = (Variable(start, name=name) for name in ("v", "w", "other"))
         steps = Variable(np.int64(0), trainable=False, name="global_step")

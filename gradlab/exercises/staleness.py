@@ -129,7 +129,7 @@ def _accepted(experiment: Experiment, worker: int | None = None) -> float:
 
 
 class Accepted(Prediction):
-    """What share of the gradients of eight workers is accepted, by the limit on staleness?"""
+    """Prediction: the share of eight workers' gradients that each staleness limit accepts."""
 
     name, label = "staleness.accepted", "Predict the share of accepted gradients"
     question = "Eight workers of like speed. What share of their gradients is accepted?"
@@ -153,7 +153,7 @@ class Accepted(Prediction):
 
 
 class Straggler(Prediction):
-    """What share of the gradients of a worker four times slower than its seven peers is accepted?"""
+    """Prediction: the share accepted of a worker that is four times slower than its seven peers."""
 
     name, label = "staleness.straggler", "Predict the straggler's share"
     question = "One worker of eight is four times slower; the limit is 8. Its share accepted?"

@@ -141,7 +141,7 @@ norm = Coded(
 
 
 class Reader(Prediction):
-    """What share of new lines does a model get right after so many steps?"""
+    """Prediction: the accuracy on new lines after a number of steps."""
 
     name, label = "start.reader", "Predict how fast the reader learns"
     question = "What is the reader's accuracy on lines that it was not trained on?"

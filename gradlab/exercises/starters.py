@@ -1,4 +1,4 @@
-"""What stands in a notebook's cell before anybody writes an answer: such a cell, run, is no try."""
+"""Starter code of the notebooks' exercise cells; running an untouched cell counts no try."""
 
 from __future__ import annotations
 
@@ -113,6 +113,6 @@ def _first(name: str) -> Any:
 
 
 def _does(function: FunctionType) -> tuple[object, ...]:
-    """What a function does, whatever it and its arguments are called."""
+    """Return what a function does, whatever it and its arguments are called."""
     code = function.__code__
     return code.co_code, code.co_consts, code.co_names, code.co_argcount, function.__closure__

@@ -160,7 +160,7 @@ _GRADIENTS: tuple[list[Any], ...] = ([[3.0, 4.0], None, [[12.0]]], [[0.3, 0.4], 
 
 
 def _clip_of(gradients: Sequence[list[Any]]) -> Coded:
-    """What is left to check once the pairs are in order: the clip of the gradients that are there."""
+    """Return what is left to check once the pairs are in order: the clip of the gradients that are there."""
     there = ([np.array(row, np.float32) for row in rows if row is not None] for rows in gradients)
     done = "Steps with gradients above and below the limit, None among them, come out right."
     return replace(by_global_norm, cases=[{"tensors": tensors, "limit": 1.0} for tensors in there], done=done)
@@ -279,7 +279,7 @@ _STEPS = 30
 
 
 class Coast(Prediction):
-    """How far does momentum carry a variable whose gradient is zero from the second step on?"""
+    """Prediction: the distance that momentum carries a variable whose gradient is zero after the first step."""
 
     name, label = "three_steps.coast", "Predict where momentum goes"
     question = (

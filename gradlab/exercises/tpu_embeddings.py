@@ -208,7 +208,7 @@ rate = Coded(
 
 
 class Distinct(Prediction):
-    """How many of the ids of a batch are different ones?"""
+    """Prediction: the number of distinct ids in a batch."""
 
     name, label = "tpu_embeddings.distinct", "Predict the distinct ids"
     question = "Of the first n words of a text, how many are different?"

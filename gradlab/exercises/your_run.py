@@ -148,7 +148,7 @@ _STEPS, _PERCENTILE = np.array([5, 10, 20, 30, 50, 75, 100, 150, 200]), 95.0
 
 
 class Share(Prediction):
-    """How often does a limit fire that was chosen from the beginning of a run?"""
+    """Prediction: the share of later steps on which a limit chosen from the first steps fires."""
 
     name, label = "your_run.share", "Predict how long to record"
     question = "Of n norms you take the 95th percentile as limit. On what share of the later steps does it fire?"

@@ -103,7 +103,7 @@ def _warn_of_duplicates(pairs: Sequence[Pair], limit: str) -> None:
 
 
 def has_duplicates(g: Gradient) -> bool:
-    """Whether a row is named twice, as far as one may look: JAX's indices are left alone."""
+    """Tell whether a row is named twice, as far as one may look: JAX's indices are left alone."""
     if not isinstance(g, IndexedSlices) or is_jax(g.indices):
         return False
     return bool(len(np.unique(g.indices)) < g.indices.shape[0])

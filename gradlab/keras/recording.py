@@ -90,7 +90,7 @@ def _class() -> type:
 
 
 class _Recording(Attached[Recorder]):
-    """What the callback does; Keras's own base class is joined to it when Keras is there."""
+    """The callback's methods; Keras's own base class is joined to it when Keras is there."""
 
     async_safe = True  # on_train_batch_end only writes a number down, so that no step waits for its logs
     params: dict[str, Any] | None
@@ -297,11 +297,11 @@ def _inner(optimizer: Any) -> Any:
 
 
 def _is_built(model: Any) -> bool:
-    """Whether all variables are there. On TensorFlow a subclassed model gets them within its first step."""
+    """Tell whether all variables are there. On TensorFlow a subclassed model gets them within its first step."""
     return bool(model.trainable_variables) and all(layer.built for layer in model._flatten_layers())
 
 
 def _replicas(model: Any) -> int:
-    """How many replicas of TensorFlow train a model."""
+    """Return how many replicas of TensorFlow train a model."""
     strategy = getattr(model, "distribute_strategy", None)
     return strategy.num_replicas_in_sync if strategy else 1

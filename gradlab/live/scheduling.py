@@ -36,7 +36,7 @@ class Attention:
 
     @property
     def runs_cell(self) -> bool:
-        """Whether a cell runs."""
+        """True if a cell runs."""
         return self._running > 0
 
     def asked(self) -> None:

@@ -137,7 +137,7 @@ class FigureState:
         return [{"label": preset.label, "values": preset.values} for preset in self.presets]
 
     def setup(self, ratio: float, dark: bool, **more: Any) -> Message:
-        """Everything that a new view needs to know."""
+        """State that a new view needs."""
         return self.picture(
             "setup", ratio, dark, label=self.label, name=self.name, axis=self.axis, start=self.start,
             controls=[control.spec() for control in self.controls.values()],

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class RuleState(NamedTuple):
-    """What `from_rule` carries of a rule: steps done, fields that change with them, slots shaped as the weights.
+    """State of `from_rule`: steps done, fields that change with them, slots shaped like the weights.
 
     Not in TensorFlow.
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class StaleState(NamedTuple):
-    """What `drop_stale` carries: the step of the next gradient, how many were dropped, the state of the inner one.
+    """State of `drop_stale`: the step of the next gradient, the number dropped, the inner transformation's state.
 
     Not in TensorFlow.
 

@@ -1,4 +1,4 @@
-"""Who is told of new steps: labs that follow a recorder, files and clients that its steps go on to."""
+"""Listeners to new steps: labs that follow a recorder, files, and clients."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def follow(rec: Any, listener: Listener) -> None:
 
 
 def here(rec: Any) -> int:
-    """How many steps a recorder has, but for those that wait on a device: nothing waits for them."""
+    """Return how many steps a recorder has, but for those that wait on a device: nothing waits for them."""
     mine = vars(rec)
     return int(mine["seen"]) + len(mine["_waiting"] or ())
 

@@ -186,13 +186,13 @@ class Recorder(Sampling, Watched, Recording):
         return int(vars(self)["seen"]) + len(self._room())
 
     def _room(self) -> Waiting:
-        """Where steps wait."""
+        """Return where steps wait."""
         if self._waiting is None:
             self._waiting = Waiting(self.layout)
         return self._waiting
 
     def _counts_next(self) -> bool:
-        """Whether all entries of the step to come are counted by size."""
+        """Tell whether all entries of the step to come are counted by size."""
         return self._number() % self.layout.histogram_every == 0
 
     def _add(
@@ -451,7 +451,7 @@ def _checked_scale(scale: float | None) -> float:
 
 
 def _is_earlier(rec: Recorder, data: Columns, stride: int) -> bool:
-    """Whether a recorder holds the first steps of the run that these columns are of.
+    """Tell whether a recorder holds the first steps of the run that these columns are of.
 
     Steps that both know must be the same, what is followed of the first step taken, and the largest norms of buckets
     that the recorder has all steps of.

@@ -62,7 +62,7 @@ class Rule:
         return {}
 
     def advance(self, shared: Shared) -> Shared:
-        """The same fields at the next step."""
+        """Return the same fields at the next step."""
         return shared
 
     def at(self, shared: Shared) -> Self:

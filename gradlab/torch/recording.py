@@ -303,7 +303,7 @@ class Recording(Attached[Recorder]):
             self._counted[k] = self._steps.counted(k, g)
 
     def _gradient(self, p: torch.nn.Parameter, scale: Any) -> Any:
-        """What the optimizer has of a gradient on this process, divided by the scale."""
+        """Return what the optimizer has of a gradient on this process, divided by the scale."""
         if p.grad is None or id(p) not in self._moved:
             return None
         g = local(p.grad.detach())
@@ -397,7 +397,7 @@ class Recording(Attached[Recorder]):
 
 
 def _has_closure(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
-    """Whether a step was given a closure; hooks get what its function gets, of which the first is the optimizer."""
+    """Tell whether a step was given a closure; hooks get its function's arguments, the optimizer first."""
     return (args[1] if len(args) > 1 else kwargs.get("closure")) is not None
 
 

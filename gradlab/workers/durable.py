@@ -132,7 +132,7 @@ class Durable:
 
 
 def _same(a: Mapping[str, Array], b: Mapping[str, Array]) -> bool:
-    """The same bits under the same names."""
+    """Return the same bits under the same names."""
 
     def bits(x: Array) -> tuple[np.dtype, tuple[int, ...], bytes]:
         return np.asarray(x).dtype, np.shape(x), np.asarray(x).tobytes()

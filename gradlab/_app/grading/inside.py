@@ -27,7 +27,7 @@ _PROCESSES = 256  # threads count
 
 
 class Answers:
-    """What the notebook has handed to `check` and `choose`, the last for each name."""
+    """Answers that the notebook has handed to `check` and `choose`, the last for each name."""
 
     def __init__(self) -> None:
         self.given: dict[str, Any] = {}
@@ -127,7 +127,7 @@ def _described(value: Any) -> dict[str, Any]:
 
 
 def _answered(function: Any, call: dict[str, Any]) -> dict[str, Any]:
-    """What a function gives, what it raises, and what it makes of its arguments."""
+    """Return what a function gives, what it raises, and what it makes of its arguments."""
     variables = wire.Variables(_variable)
     arguments = wire.unpacked(call["arguments"], variables)
     try:

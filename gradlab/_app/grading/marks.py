@@ -27,7 +27,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how a cell begins that a spreadsh
 
 @dataclass(frozen=True)
 class Mark:
-    """What a student has of one exercise.
+    """A student's result in one exercise.
 
     Attributes:
         score: 1 or 0; None for a choice that was only pressed, which is no part of a notebook.

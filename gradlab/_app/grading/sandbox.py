@@ -1,4 +1,4 @@
-"""Where students' code runs: a process that sees Python, gradlab, and one folder; no network, no other files.
+"""The sandbox of students' code: a process that sees Python, gradlab, and one folder; no network, no other files.
 
 Bubblewrap makes it where it is installed, else util-linux's `unshare`. The exercises, which hold the right answers, are
 not there. What cannot be made is refused: nothing runs outside without the teacher's word.
@@ -23,7 +23,7 @@ _SECONDS = 30.0  # for a sandbox to say that it works
 
 
 def environment() -> dict[str, str]:
-    """What a student's process knows of ours: where gradlab is, and no more."""
+    """Return what a student's process knows of ours: where gradlab is, and no more."""
     one = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
     return one | {
         "PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "HOME": HOME, "LANG": "C.UTF-8",

@@ -26,7 +26,7 @@ _GRACE = 3.0  # more, until a process that does not end by itself is stopped
 
 @dataclass(frozen=True)
 class Limits:
-    """What a notebook may take.
+    """Limits on the time and memory of a notebook.
 
     Args:
         seconds: for all of its cells. memory: MB for a process.
@@ -48,7 +48,7 @@ class Student:
 
     @property
     def ended(self) -> bool:
-        """Whether its process is gone, so that its functions cannot be called any more."""
+        """True if its process is gone, so that its functions cannot be called any more."""
         return self._process.ended
 
 
@@ -87,7 +87,7 @@ class Process:
 
     @property
     def ended(self) -> bool:
-        """Whether it is gone."""
+        """True if it is gone."""
         return self._process.poll() is not None
 
     def stop(self) -> None:
@@ -111,7 +111,7 @@ class Remote:
         return self._asked(arguments)
 
     def play(self, scene: ModuleType, *arguments: Any) -> Any:
-        """What `scene.play(function, *arguments)` gives over there."""
+        """Return what `scene.play(function, *arguments)` gives over there."""
         return self._asked(arguments, scene=inspect.getsource(scene))
 
     def _asked(self, arguments: Sequence[Any], **more: str) -> Any:

@@ -1,4 +1,4 @@
-"""What students handed in: their notebooks, found and read as text. Nothing of it runs here."""
+"""Submissions: students' notebooks, found and read as text. None of their code runs here."""
 
 from __future__ import annotations
 

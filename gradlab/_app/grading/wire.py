@@ -1,4 +1,4 @@
-"""What the grader and a student's process say to each other: lines of JSON that hold plain values and arrays.
+"""The protocol between the grader and a student's process: lines of JSON that hold plain values and arrays.
 
 Nothing that is read makes an object run code, whatever the other side wrote.
 """

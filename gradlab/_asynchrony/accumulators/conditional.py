@@ -69,7 +69,7 @@ class ConditionalAccumulatorBase:
 
     @property
     def global_step(self) -> int:
-        """What local steps are compared with. Not in TensorFlow, which never shows it."""
+        """The step that local steps are compared with. Not in TensorFlow, which never shows it."""
         return self._kernel.step
 
     def set_global_step(self, new_global_step: Any, name: str | None = None) -> None:
@@ -104,7 +104,7 @@ class ConditionalAccumulatorBase:
         return self._kernel.take(self._read_count(num_required), timeout=timeout)
 
     def try_take(self, num_required: int) -> Any:
-        """What `take_grad` returns if it need not wait, else None: too few gradients, or somebody waits already."""
+        """Take a mean without waiting, else return None: too few gradients, or another taker waits."""
         return self._kernel.try_take(self._read_count(num_required))
 
     def request(self, num_required: int, name: str | None = None) -> Taker:
@@ -118,7 +118,7 @@ class ConditionalAccumulatorBase:
         return self._kernel.cancel(taker)
 
     def peek(self) -> Peek:
-        """What is inside, as copies: step, count, sum, and the value a take would return now."""
+        """Return what is inside, as copies: step, count, sum, and the value a take would return now."""
         return self._kernel.peek()
 
     def why_waiting(self) -> list[Waiting]:

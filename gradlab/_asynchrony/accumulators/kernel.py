@@ -169,12 +169,12 @@ class Kernel:
 
     @property
     def step(self) -> int:
-        """What local steps are compared with."""
+        """The step that local steps are compared with."""
         with self._lock:
             return self._readable().step
 
     def peek(self) -> Peek:
-        """What is inside, as copies."""
+        """Return what is inside, as copies."""
         with self._lock:
             return self._readable().peek()
 
@@ -334,7 +334,7 @@ class Spec:
         sum_dtype: Any = None,
         mean: Any = "row",
     ) -> Spec:
-        """What the constructors are given. Errors as said there."""
+        """Return what the constructors are given. Errors as said there."""
         is_tf = is_strict(strict)
         if mean not in ("row", "gradient"):
             raise ValueError(f'mean must be "row" or "gradient", got {mean!r}')

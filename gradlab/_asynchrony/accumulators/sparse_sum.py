@@ -57,7 +57,7 @@ def walk(a: np.ndarray, b: np.ndarray) -> Places:
 
 
 def is_sorted(indices: np.ndarray) -> bool:
-    """Whether they grow from each to the next."""
+    """Tell whether they grow from each to the next."""
     return bool(np.all(indices[1:] > indices[:-1]))
 
 
@@ -95,7 +95,7 @@ class SparseSum:
         self.count = 0
 
     def add(self, gradient: SparseGradient) -> None:
-        """What TensorFlow checks, in its order, then one merge."""
+        """Make TensorFlow's checks in its order, then merge once."""
         self._check(gradient, self._rows.shape[1:] if self.count else None)
         indices, rows = self._in_order(np.array(gradient.indices, np.int64), gradient.values)
         if not self.count:
