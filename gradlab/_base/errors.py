@@ -123,14 +123,14 @@ class RecordingWarning(GradlabWarning):
 
 
 class NotPairsError(TypeError, ValueError):
-    """Something else than (gradient, variable) pairs.
+    """Something other than (gradient, variable) pairs.
 
     In TensorFlow a TypeError where it cannot be unpacked, a ValueError where it has another length; this is both.
     """
 
 
 class NotAGradientError(TypeError, ValueError):
-    """Something else than an array, IndexedSlices or None where a gradient must be.
+    """Something other than an array, IndexedSlices or None where a gradient must be.
 
     In TensorFlow 1 a ValueError from SyncReplicasOptimizer, a TypeError from the others; this is both.
     """

@@ -12,7 +12,7 @@ class Pace:
 
         credit after dt seconds = min(burst, credit + dt share / (1 - share)), less what it takes;  due: credit >= 0
 
-    Whoever asks often thus spends at most `share` of any stretch of time, and `burst`, and the last one.
+    A caller that asks often thus spends at most `share` of any stretch of time, and `burst`, and the last one.
 
     Args:
         share: of the time, above 0; 1 is all of it. seconds: between two, at least.

@@ -98,7 +98,7 @@ class Log:
         return self._write(*_framed(payload, self._mark.chain))
 
     def restart(self, fields: Mapping[str, Any], arrays: Mapping[str, Array] | None = None) -> None:
-        """Let one record take the place of all; whoever reads the file meanwhile sees the old ones or the new one.
+        """Let one record take the place of all; a reader meanwhile sees the old ones or the new one.
 
         Raises: OSError: it cannot be written; the file is what it was, and the log is closed.
         """
@@ -175,7 +175,7 @@ class Log:
 
 
 def records(path: str | os.PathLike[str]) -> Iterator[Record]:
-    """The whole records of a log, which somebody may be writing: nothing is locked, waited for or changed.
+    """The whole records of a log, which another process may be writing: nothing is locked, waited for or changed.
 
     Raises: OSError: it cannot be opened. DataLossError: not such a file, or damaged before its end.
     """

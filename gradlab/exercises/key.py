@@ -133,7 +133,7 @@ class Key(NamedTuple):
 
     Attributes:
         name: "clipping.below". question: in one sentence. answer: a letter, code, or the result of a prediction.
-        why: what is said to whoever has it right. recognized: what is said to others; empty for a prediction.
+        why: what is said of a right answer. recognized: what is said of wrong ones; empty for a prediction.
         discuss: what to talk about afterwards; empty for an exercise.
     """
 

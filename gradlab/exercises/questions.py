@@ -95,7 +95,7 @@ class Judged:
 
     Args:
         question: what is asked, in one sentence. judge: from an answer, and what a grader drew, to feedback.
-        mistakes: pairs of a wrong answer and words of the hint for whoever gave it.
+        mistakes: pairs of a wrong answer and words of its hint.
     """
 
     question: str
@@ -121,7 +121,7 @@ class Coded:
         question: what is asked, in one sentence.
         cases: arguments to try, by name, in order; arrays and lists of arrays are copied before each call.
         right: the function that gives the wanted results.
-        mistakes: pairs of a wrong function and the hint for whoever wrote it; the first that gives the same result as
+        mistakes: pairs of a wrong function and its hint; the first that gives the same result as
             the answer, on the first case the answer fails, is the one meant.
         otherwise: the hint for any other wrong result, from the result and the arguments.
         done: what to say in the end.

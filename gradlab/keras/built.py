@@ -283,7 +283,7 @@ class Keras3(Built):
     def apply(self, grads: Iterable[Any], trainable_variables: Iterable[Variable] | None = None) -> None:
         """`apply_gradients` with gradients and variables apart; without variables those of `build`, in its order.
 
-        Raises ValueError: no variables yet, or not one gradient for each. No gradients at all are no step.
+        Raises ValueError: no variables yet, or not one gradient for each. Without any gradient there is no step.
 
         >>> import gradlab as gl
         >>> v, opt = gl.Variable([1.0], name="v"), gl.keras.SGD(0.5, semantics="keras3")

@@ -33,7 +33,7 @@ def record(
     A step that LossScaleOptimizer skips is recorded as skipped, with its scale and the tensors that hold NaN or Inf. A
     variable without a gradient has norm 0 in that step. No step calls back or waits; every `every` steps, and after
     each epoch, they are read. While it records, the optimizer has some variables more, which are not saved, and the
-    train step is compiled anew; after `fit` all is as before. Gradients that TensorFlow keeps as slices, those of
+    train step is compiled again; after `fit` all is as before. Gradients that TensorFlow keeps as slices, those of
     embeddings, are made dense to be measured.
 
     "loss" is what the step differentiates, before it is scaled, of each batch alone: not the running mean that Keras

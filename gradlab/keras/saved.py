@@ -187,7 +187,7 @@ def _own(h: Hyperparameter) -> Array | None:
 
 
 def _described(value: Any) -> Any:
-    """Return what can be compared of a hyperparameter that is no variable; of a function nothing."""
+    """Return what can be compared of a hyperparameter that isn't a variable; of a function nothing."""
     if not isinstance(value, LearningRateSchedule):
         return value
     try:

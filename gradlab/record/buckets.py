@@ -224,8 +224,8 @@ class Buckets:
     def quantile_error(self) -> np.ndarray:
         """(tensors,) relative error, at most, of the quantiles of each tensor's norms once steps are merged.
 
-        0.06 to 1 %, the less the less they differ; 2, 4, ... % of a tensor whose norms span more than 17 decades, in a
-        traced run more than 4, in one of hundreds of tensors more than 2; 6 % or more in recordings that an earlier
+        0.06 to 1%, the less the less they differ; 2, 4, ... % of a tensor whose norms span more than 17 decades, in a
+        traced run more than 4, in one of hundreds of tensors more than 2; 6% or more in recordings that an earlier
         gradlab merged; 0 where each step has a bucket.
         """
         tensors = len(self.names)

@@ -60,7 +60,7 @@ class Parting(NamedTuple):
 class Comparison:
     """Comparison of 2 to 6 recordings with the first: what they have in common, and where they differ.
 
-    How many buckets, entries, or histograms a recorder was told to keep is no difference: steps are compared by number.
+    How many buckets, entries, or histograms a recorder keeps isn't a difference: steps are compared by number.
 
     Args:
         names: of the runs. recs: the recordings.

@@ -89,7 +89,7 @@ class Layout:
 
     @cached_property
     def nbytes(self) -> int:
-        """Memory that `empty` and `sampled` take; worked out without taking any."""
+        """Memory that `empty` and `sampled` take; computed without taking any."""
         indices = 2 * np.dtype(np.int64).itemsize * sum(self._shares())
         return indices + sum(math.prod(shape) * np.dtype(dtype).itemsize for _, shape, dtype in self.columns())
 

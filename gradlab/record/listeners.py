@@ -15,7 +15,7 @@ class Listener(Protocol):
 
 
 def follow(rec: Any, listener: Listener) -> None:
-    """Tell this one of new steps of a recorder, for as long as somebody else holds it."""
+    """Tell this one of new steps of a recorder, for as long as something else holds it."""
     rec._told.add(listener)
 
 
@@ -37,7 +37,7 @@ class Listeners:
         self._telling = False
 
     def add(self, listener: Listener) -> None:
-        """Tell it from now on, for as long as somebody else holds it."""
+        """Tell it from now on, for as long as something else holds it."""
         self._weak.add(listener)
 
     def keep(self, listener: Listener) -> None:

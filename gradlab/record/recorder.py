@@ -43,7 +43,7 @@ class Recorder(Sampling, Watched, Recording):
 
     Of every step, however many share a bucket, the global norm, the largest norm and entry of any tensor, and the
     scalars are kept, 24 bytes with a loss: what is said of all tensors together is exact. The norms of each tensor are
-    counted in narrow bins (`quantile_error`, 1 % at most unless they span 17 decades), and what follows from them is
+    counted in narrow bins (`quantile_error`, 1% at most unless they span 17 decades), and what follows from them is
     given with its bounds. A step that a loss scaler skipped is one with `skipped=True`: limits are asked about the
     steps taken, and the report says how many were not.
 
@@ -64,8 +64,8 @@ class Recorder(Sampling, Watched, Recording):
         + 4 ring (S + 5) + 16
 
     It has B <= steps buckets, as many as `state_bytes` allow, but 16, and counts norms in W = 512 bins, or 256 where
-    512 take more than half of it; largest entries in half as many. Norms are known to 1 % while the largest of a tensor
-    is up to 25,000 times the smallest, with 256 bins 150 times, then to 2 %, and so on: `quantile_error` says it.
+    512 take more than half of it; largest entries in half as many. Norms are known to 1% while the largest of a tensor
+    is up to 25,000 times the smallest, with 256 bins 150 times, then to 2%, and so on: `quantile_error` says it.
     Extremes, and what the ring has, are exact. 1.0 MB for 300 tensors and a loss, 27 buckets; `state_bytes=12 << 20`
     has room for all of them. An eager recorder has them anyway. With
     weights it takes 3072 T + 1036 bytes more, and with micro_norms two scalars.
@@ -76,7 +76,7 @@ class Recorder(Sampling, Watched, Recording):
 
     Raises:
         ValueError: steps < 1; a later step has other tensors; nothing recorded yet; a scalar that is a vector.
-        TypeError: a scalar that is no number.
+        TypeError: a scalar that isn't a number.
 
     Not in TensorFlow.
 

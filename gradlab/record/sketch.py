@@ -3,7 +3,7 @@
 A sketch is an int32 array (rows, 5 + bins): each row counts one number of every step, in a window of bins that moves
 to where its numbers are. Bins are very narrow at first. Where a window is too narrow for all numbers of its row, every
 two neighboring bins become one, as in UDDSketch, and the relative error of what is read from the row doubles. So it is
-small where numbers differ little, and with 512 bins 1 % where the largest is up to 25,000 times the smallest. NumPy and
+small where numbers differ little, and with 512 bins 1% where the largest is up to 25,000 times the smallest. NumPy and
 JAX share all that counts.
 """
 

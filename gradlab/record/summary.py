@@ -154,7 +154,7 @@ def norm_error(rec: Buckets) -> float:
 def _limit_at(rec: Buckets, percent: float) -> float:
     """A percentile of the norms, rounded up to as few digits as leave it one.
 
-    As it is printed, so that what is said of a limit holds for whoever types it.
+    As it is printed, so that what is said of a limit holds for the limit as typed.
     """
     x = norm_at(rec, percent)
     share = what_if(rec, {"clip_global_norm": x}).fraction_fired

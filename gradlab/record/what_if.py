@@ -1,4 +1,4 @@
-"""What-if analysis: the effect of a limit on recorded gradients."""
+"""The effect of a limit on recorded gradients."""
 
 from __future__ import annotations
 

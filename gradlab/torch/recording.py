@@ -67,7 +67,7 @@ def record(
         weights: norms of weights and updates as well, in every `recorder.sample_every`th step, which holds a copy of
             the weights while it lasts: `Recorder.updates`.
         noise_scale: the norms of what each backward adds to .grad as well, on each replica of DistributedDataParallel,
-            for `Recorder.noise_scale`: of steps of several micro-batches, or replicas. Gradients that begin anew are to
+            for `Recorder.noise_scale`: of steps of several micro-batches, or replicas. New gradients are to
             be None, as `zero_grad()` leaves them.
 
     Returns: a `Recording`; its `close()` ends it and returns the recorder. It is a context manager, too. A recorder

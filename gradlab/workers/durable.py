@@ -43,7 +43,7 @@ class Durable:
     damaged.
 
     Source: Ongaro & Ousterhout, "In Search of an Understandable Consensus Algorithm" (2014), section 8, on requests
-    that are numbered; Mohan et al., "ARIES" (1992), on logs. Not in TensorFlow, whose parameter servers begin anew from
+    that are numbered; Mohan et al., "ARIES" (1992), on logs. Not in TensorFlow, whose parameter servers restart from
     their last checkpoint.
 
     >>> from gradlab.workers import Bowl, RECORD

@@ -30,7 +30,7 @@ class Mark:
     """A student's result in one exercise.
 
     Attributes:
-        score: 1 or 0; None for a choice that was only pressed, which is no part of a notebook.
+        score: 1 or 0; None for a choice that was only pressed, which isn't part of a notebook.
         mistake: by name, the hint that it has in the course; empty if it is right. said: what else is known.
         tries: as the student's own progress file has it, and not to be believed; None without one.
     """

@@ -16,7 +16,7 @@ _KINDS = "biuf"  # of arrays: Booleans and numbers
 
 
 class BrokenError(Exception):
-    """The other side ended, or wrote something else than was agreed on."""
+    """The other side ended, or wrote something other than was agreed on."""
 
 
 class Foreign:

@@ -372,8 +372,8 @@ in_child(_after_fork)
 def kernel_for(spec: Spec, shared_name: str, name: str) -> Kernel:
     """A new kernel, or one that is there: one shared_name is one kernel in a collection.
 
-    As in TensorFlow, strict specs without a graph need no shared_name to be one, nobody compares strict specs of one
-    shared_name, and such kernels stay when nobody refers to them. Others must be equal (InvalidArgumentError).
+    As in TensorFlow, strict specs without a graph need no shared_name to be one, nothing compares strict specs of one
+    shared_name, and such kernels stay when nothing refers to them. Others must be equal (InvalidArgumentError).
     """
     collection = current_collection()
     alike = spec if spec.strict and not collection.graph else None

@@ -96,7 +96,7 @@ class Waiter:
 
     A value is safe with the waiter while somebody holds that. Where nobody does before the value is handed on,
     `claimed` is False until it was, and `left` becomes True if it never will be: then its gradients go back. Both are
-    plain attributes, for whoever is stopped by Ctrl-C may be stopped again by the next one.
+    plain attributes, because a thread stopped by Ctrl-C may be stopped again by the next one.
     """
 
     claimed, left = True, False

@@ -40,7 +40,7 @@ class Waiting:
 class Exchange(ABC):
     """State shared by the workers and the chief; every method is atomic to other threads, and only three wait.
 
-    One step for Ctrl-C, too: it comes before it, after it, or in a wait, and whoever is stopped there leaves the queue.
+    One step for Ctrl-C, too: it comes before it, after it, or in a wait, and a worker stopped there leaves the queue.
     """
 
     def __init__(self, needs: int, workers: int) -> None:
@@ -245,9 +245,9 @@ class Exchange(ABC):
             return self.finish(sync)
 
     def _wait(self, for_: Sync | TokenTaker, timeout: float | None, what: str, idle: bool = False) -> None:
-        """Until it is done, with the lock free in the meantime; whoever gives up leaves the queue.
+        """Until it is done, with the lock free in the meantime; one that gives up leaves the queue.
 
-        `idle`: it is no fault if nothing ever comes.
+        `idle`: it isn't an error if nothing ever comes.
         """
         try:
             check_timeout(timeout)
@@ -277,7 +277,7 @@ class Exchange(ABC):
     def _rest(self, for_: Sync | TokenTaker, seconds: float) -> None:
         """Wait at most so long, with the lock free, until anything has changed or Ctrl-C comes.
 
-        It comes here alone: inside of `Condition.wait` it may leave a lock that nobody has, or one for ever.
+        It comes here alone: inside of `Condition.wait` it may leave a lock that nobody has, or one forever.
         """
         end, has_changed = time.monotonic() + seconds, False
         while not has_changed and (left := end - time.monotonic()) > 0:

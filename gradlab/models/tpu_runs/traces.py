@@ -46,7 +46,7 @@ class Trace(NamedTuple):
 
 
 def record(state: State, wanted: State, batches: Sequence[Batch], learning_rates: Any) -> Trace:
-    """Train towards other tables, and keep what happens in every step.
+    """Train toward other tables, and keep what happens in every step.
 
         loss = sum over all activations of (activation - activation from the wanted tables) ** 2 / 2
 

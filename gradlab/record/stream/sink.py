@@ -50,7 +50,7 @@ class Sink(Protocol):
         """Take these steps, all or none of them."""
 
     def flush(self) -> None:
-        """Whoever looks there sees all of them."""
+        """Make all of them visible there."""
 
     def close(self) -> None:
         """Let go of what was opened for this."""
