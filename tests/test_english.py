@@ -25,7 +25,7 @@ FORMS = {
     r"\b(that|which|it) is no (?!longer\b|more\b|less\b|worse\b|better\b|larger\b|smaller\b)\w+": "isn't a ...",
     r"\b(that|which) are no (?!longer\b|more\b)\w+": "aren't ...",
     r"\b(speaks next|asks nobody|how it fares)\b": "say what the code does",
-    r"\b(colour|neighbour|behaviour|grey|licence|catalogue|towards|maths|favour|analyse|for ever)\b": "American spelling",
+    r"\b(colour|neighbour|behaviour|grey|licence|catalogue|towards|maths|favour|for ever)\b": "American spelling",
 }
 # Of prose alone: in a docstring nobody is often a thread, a process, or another library.
 PROSE = {r"\b([Nn]o|[Ss]ome)body (speaks|tells|asks|knows)\b": "say what the code does"}

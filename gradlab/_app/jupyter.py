@@ -20,7 +20,7 @@ SEND_AT_ONCE = "--ServerApp.kernel_websocket_connection_class=gradlab._app.serve
 
 
 def copy(source: Path, target: Path) -> Iterator[str]:
-    """Add the notebooks of `source`, and the pages beside them, to `target`, never touching what is there; yield what is worth saying.
+    """Add the notebooks and pages of `source` to `target`, never touching what is there; yield what to say.
 
     Raises:
         UsageError: `target` cannot be a folder.

@@ -133,7 +133,7 @@ class Accepted(Prediction):
 
     name, label = "staleness.accepted", "Predict the share of accepted gradients"
     question = "Eight workers of like speed. What share of their gradients is accepted?"
-    x = Quantity("limit on staleness", "updates", 0.0, 12.0)
+    x = Quantity("staleness limit", "updates", 0.0, 12.0)
     y, step = Quantity("accepted gradients", "%", 0.0, 100.0, ticks=(0, 25, 50, 75, 100)), 1.0
     at = (0.0, 2.0, 4.0, 6.0, 8.0, 10.0, 12.0)
 
