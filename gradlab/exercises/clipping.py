@@ -31,7 +31,7 @@ infinite = Choice(
         "They would if every tensor had its own norm. Which norm does clip_by_global_norm divide by?",
     ),
     b=(False, "PyTorch and optax do that: c / inf is 0. TensorFlow adds norm - norm, and inf - inf is ..."),
-    c=(True, "The common norm is infinite, and TensorFlow makes the factor NaN so that nobody misses it."),
+    c=(True, "The common norm is infinite, and TensorFlow makes the factor NaN, so that the error shows."),
 )
 
 below = Choice(

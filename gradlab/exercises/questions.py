@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -104,7 +105,10 @@ class Judged:
 
     def __call__(self, answer: Any) -> Feedback:
         feedback = self.judge(answer)
-        known = (hint for _, hint in self.mistakes if not feedback.right and hint in feedback.text)
+        if feedback.right:
+            return feedback
+        sentences = re.split(r"(?<=[.?!]) ", feedback.text)
+        known = (said for _, hint in self.mistakes for said in sentences if hint in said)
         return replace(feedback, mistake=next(known, ""))
 
 

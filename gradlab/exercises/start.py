@@ -115,7 +115,7 @@ norm = Coded(
     mistakes=(
         (lambda grads: sum(norm_of([g]) for g in grads), "That adds the norms. Add the squares of all entries."),
         (lambda grads: norm_of(grads) ** 2, "That is the sum of the squares. The norm is the root of it."),
-        (lambda grads: sum(np.abs(g).sum() for g in grads), "That adds the sizes. The norm adds squares."),
+        (lambda grads: sum(np.abs(g).sum() for g in grads), "That adds absolute values. The norm adds squares."),
         (lambda grads: max(norm_of([g]) for g in grads), "That is the largest of the norms. The others count as well."),
         (lambda grads: max(np.abs(g).max() for g in grads), "That is the largest entry. All entries count."),
         (

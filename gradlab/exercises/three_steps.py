@@ -22,8 +22,8 @@ from .questions import Choice, Coded, Feedback, Judged, no_function, norm_of, qu
 
 none = Choice(
     "What does apply_gradients do with the pair (None, variable)?",
-    a=(False, "It does if every gradient is None, for then there is nothing to do. Here one of three is."),
-    b=(True, "It skips the pair and says nothing: the variable and its slots stay as they are."),
+    a=(False, "It raises an error only if every gradient is None. Here one of three is."),
+    b=(True, "It skips the pair without a warning: the variable and its slots stay as they are."),
     c=(False, "The weights would be the same, but zero is a gradient. What would momentum do with it?"),
 )
 
@@ -43,9 +43,9 @@ shared = Choice(
 
 sessions = Choice(
     "In how many of 60 sessions of TensorFlow does GATE_NONE make `a` wrong?",
-    a=(False, "An answer on Stack Overflow says so: too simple a graph to race. Somebody ran it since."),
-    b=(False, "A race need not be a lottery: with one thread and with many, the scheduler has its habits."),
-    c=(True, "With resource variables b is updated first, every time. With the old ones it was never."),
+    a=(False, "An answer on Stack Overflow says that this graph is too simple to race. Running it shows otherwise."),
+    b=(False, "A race isn't always random: with one thread or many, the scheduler picks the same order."),
+    c=(True, "With resource variables b is updated first, every time. With reference variables it never was."),
 )
 
 
@@ -229,7 +229,10 @@ def _misplaced(given: Sequence[Any], pairs: Sequence[Any]) -> str:
     before, after = ([id(v) for _, v in rows] for rows in (pairs, given))
     lost = [(g, v) for g, v in pairs if id(v) not in after]
     if lost and all(g is None for g, _ in lost):
-        return "the pair without a gradient is gone. Who counts on the order of the pairs finds another variable there."
+        return (
+            "the pair without a gradient is gone. "
+            "Code that counts on the order of the pairs finds a different variable there."
+        )
     if sorted(before) != sorted(after):
         return f"{len(pairs)} pairs go in and {len(given)} come out: one for each variable, please."
     if before != after:

@@ -34,17 +34,17 @@ zero = Choice(
     b=(
         True,
         "A row that is named is touched, with a sum of 0 too: the rule runs, and its momentum moves it. "
-        "A row that nobody names keeps its momentum and stands still.",
+        "A row that isn't looked up keeps its momentum and doesn't move.",
     ),
     c=(False, "They are summed before the rule runs, and it runs once."),
 )
 
 forgets = Choice(
     "A row starts at 0.5, the optimizer is FTRL, its first gradient is 0: what is the weight?",
-    a=(False, "A gradient of 0 leaves it alone with SGD. FTRL works the weight out anew; from what?"),
+    a=(False, "A gradient of 0 leaves it alone with SGD. FTRL computes the weight from scratch; from what?"),
     b=(
         True,
-        "FTRL's weight is a function of its two slots, and both know nothing of the initial value: a linear "
+        "FTRL's weight is a function of its two slots, and neither depends on the initial value: a linear "
         "slot of 0 gives a weight of 0.",
     ),
     c=(False, "The accumulator starts at 0.1, so nothing is divided by 0."),

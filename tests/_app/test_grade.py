@@ -65,12 +65,12 @@ def test_a_class(tmp_path: Path) -> None:
     assert {scores["right", name] for name in ("start.sign", "start.descent", "start.norm")} == {"1"}
     assert scores["right", "start.units"] == ""  # a button alone is no part of a notebook
     assert result["wrong", "start.sign"]["mistake"].startswith("(a) The gradient points")
-    assert result["wrong", "start.norm"]["mistake"] == "That adds the sizes. The norm adds squares."
+    assert result["wrong", "start.norm"]["mistake"] == "That adds absolute values. The norm adds squares."
     assert result["untouched", "start.norm"]["mistake"] == "not tried"
     assert scores["cheat", "start.norm"] == "0"
     assert scores["'=spy", "start.norm"] == "1" and result["'=spy", "start.units"]["said"] == ""
     page = (tmp_path / "marks.html").read_text()
-    assert "<td>That adds the sizes. The norm adds squares.</td><td>1 of 5</td><td>wrong</td>" in page
+    assert "<td>That adds absolute values. The norm adds squares.</td><td>1 of 5</td><td>wrong</td>" in page
 
 
 @pytest.mark.exhaustive
