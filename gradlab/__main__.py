@@ -8,11 +8,11 @@ import sys
 from collections.abc import Sequence
 
 from . import __version__
-from ._app import commands, dashboard, jupyter, key
+from ._app import commands, course, dashboard, grade, jupyter, key
 from ._base.notebooks import UsageError
 
-# As `gradlab --help` shows them.
-COMMANDS = (jupyter.add, dashboard.add, commands.add_list, commands.add_run, commands.add_report, key.add)
+_EVERYBODY = (jupyter.add, dashboard.add, commands.add_list, commands.add_run, commands.add_report)
+COMMANDS = (*_EVERYBODY, key.add, course.add, grade.add)  # as `gradlab --help` shows them; the last for teachers
 FOR_OTHERS = ("lab", "dashboard")  # hand on what follows --
 
 

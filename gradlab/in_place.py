@@ -2,8 +2,8 @@
 
 The functions here do what their namesakes in `gradlab.apply` do, but use up the arrays they are given: NumPy arrays
 are written into, JAX arrays are donated and cannot be read again. So a step of a large table costs what the rows
-named cost, and a dense step is no slower than memory. For variables the optimizers do this by themselves wherever
-nobody else holds a value (`update.py`). What that costs: after a dense step a large NumPy variable, and each of its
+named cost, and a dense step isn't slower than memory. For variables the optimizers do this by themselves wherever
+nothing else holds a value (`update.py`). What that costs: after a dense step a large NumPy variable, and each of its
 slots, keeps the buffer of its last value for the next one, twice the memory, until a step by slices or the end of the
 variable.
 

@@ -41,7 +41,7 @@ LAYERS = {
     "labs": "numpy matplotlib ipywidgets traitlets IPython",
     "exercises": "numpy matplotlib ipywidgets traitlets IPython anywidget",
     "report": "numpy matplotlib",
-    "_app": "jupyterlab jupyter_server ipykernel voila tornado",
+    "_app": "numpy jupyterlab jupyter_server ipykernel voila tornado",
     "__main__": "",
 }
 ORDER = list(LAYERS)

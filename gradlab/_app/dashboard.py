@@ -23,7 +23,7 @@ def write_pages(folder: Path, address_of: Callable[[str], str] = addresses.on_bi
     """Write all pages into a folder.
 
     Args:
-        folder: made if it is not there; pages that are there are written anew.
+        folder: made if it is not there; pages that are there are written again.
         address_of: where a notebook of the course is, by its file name.
     """
     folder.mkdir(parents=True, exist_ok=True)

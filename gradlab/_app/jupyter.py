@@ -20,7 +20,7 @@ SEND_AT_ONCE = "--ServerApp.kernel_websocket_connection_class=gradlab._app.serve
 
 
 def copy(source: Path, target: Path) -> Iterator[str]:
-    """Add the notebooks of `source` to `target`, never touching what is there; yield what is worth saying.
+    """Add the notebooks and pages of `source` to `target`, never touching what is there; yield what to say.
 
     Raises:
         UsageError: `target` cannot be a folder.
@@ -36,6 +36,10 @@ def copy(source: Path, target: Path) -> Iterator[str]:
                 added += 1
             elif place.read_bytes() != content:
                 kept.append(notebook.name)
+        for page in source.glob("*.md"):  # which the notebooks link to
+            if not (place := target / page.name).exists():
+                with replaced(place) as part:
+                    part.write_bytes(page.read_bytes())
     except OSError as error:
         raise UsageError(f"cannot put notebooks into {target}: {error.strerror or error}") from error
     if added:

@@ -86,7 +86,7 @@ def _asked() -> dict[str, str]:
             source = "".join(cell["source"])
             if cell["cell_type"] == "markdown":
                 start = max(source.rfind(mark) for mark in _ASKED)
-                said = source[start:].partition('\n\nWrite `"a"`')[0] if start >= 0 else ""
+                said = source[start:].partition("\n\nRun the cell and press")[0] if start >= 0 else ""
             elif said:
                 found |= dict.fromkeys(_called(source), said)
     return found
@@ -118,14 +118,14 @@ def _write_solved(folder: Path) -> Iterator[Path]:
 def _solved(cell: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """A cell with its answers, its outputs taken out if it had any to fill in; behind a prediction its key."""
     from ..exercises.catalog import PREDICTIONS
-    from ..exercises.key import checked, filled
+    from ..exercises.key import checked, chosen, filled
 
     source = "".join(cell["source"])
     if cell["cell_type"] != "code":
         yield cell
         return
     changed: dict[str, Any] = {}
-    if checked(source):
+    if checked(source) or chosen(source):
         changed = {"source": filled(source), "outputs": [], "execution_count": None}
     yield cell | changed
     for name in _called(source):

@@ -1,4 +1,4 @@
-"""A Voila that lets in its own reader only, asks nobody else for anything, and opens the page that was asked for.
+"""A Voila that lets in its own reader only, loads nothing external, and opens the page that was asked for.
 
 Voila by itself answers anybody, by any name of this machine. Here it has what Jupyter Server has: a token that is made
 when it starts, and the check of the Host header, without which a page elsewhere could talk to it by a name of its own.

@@ -72,7 +72,7 @@ class DropStaleGradientOptimizer(Wrapper):
 
     All variables of a call stand or fall together; gradients may be IndexedSlices, or None. A drop moves no step, so
     of three workers that computed at step 0 the second and the third are both 1 late. After the step was moved back s
-    is negative. Nobody waits, so s has no bound; a worker that is always late never contributes.
+    is negative. No worker waits, so s has no bound; a worker that is always late never contributes.
 
     Args:
         opt: the optimizer that computes and updates; another wrapper works too, and both add to one counter.
@@ -184,7 +184,7 @@ class DropStaleGradientOptimizer(Wrapper):
         *,
         worker: Any = None,
     ) -> Any:
-        """The second half: what the verdict says; with `atomic` it is reached anew, in one piece with the update.
+        """The second half: what the verdict says; with `atomic` it is reached again, in one piece with the update.
 
         Returns and raises as `apply_gradients`. Not in TensorFlow.
         """
@@ -233,7 +233,7 @@ class DropStaleGradientOptimizer(Wrapper):
     def summaries(self) -> dict[str, np.float32]:
         """{"Gradient_staleness_percentage": stale_counter / (global_step + 1)}: what TensorFlow logs under this name.
 
-        It is no percentage, nor the share of gradients dropped: it counts drops for each update, and is above 1 where
+        It isn't a percentage, nor the share of gradients dropped: it counts drops for each update, and is above 1 where
         most are dropped. The global step is that of the last `apply_gradients`.
         """
         with self._entered() as collection:
@@ -264,7 +264,7 @@ class DropStaleGradientOptimizer(Wrapper):
         vars(self).update({name: new for name, x in vars(self).items() if x is old})
 
     def _to_save(self, names: Named) -> dict[str, Any]:
-        """The wrapped optimizer's, and the counter. Gradients on their way are no part of it, nor are their steps."""
+        """The wrapped optimizer's, and the counter. Gradients on their way aren't part of it, nor are their steps."""
         given = {"staleness": array_of(self._staleness)} if isinstance(self._staleness, Variable) else {}
         values = {"stale_counter": array_of(self.stale_counter), **given}
         return {**super()._to_save(names), "variables": values, "settings": self._settings()}

@@ -1,4 +1,4 @@
-"""What is noted of each worker: the step that the gradient on its way was computed at, and the last verdict."""
+"""Notes on each worker: the step that its gradient in flight was computed at, and the last verdict."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def no_step_noted(worker: Any) -> MissingStepError:
 
 
 class Workers:
-    """What is known of each worker: by its key, or for None of the calling thread, as long as that lives.
+    """Notes on each worker by its key, or for None on the calling thread, as long as that lives.
 
     >>> workers = Workers()
     >>> workers.keep("a", step=3)
@@ -45,7 +45,7 @@ class Workers:
         (vars(self._by_thread) if worker is None else self._by_key.setdefault(worker, {})).update(known)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Workers:
-        """What is known by key; threads keep what is theirs."""
+        """Return what is known by key; threads keep what is theirs."""
         new = Workers()
         for worker, known in self._by_key.items():
             noted = {"noted": (known["noted"][0], in_copy(known["noted"][1], memo))} if known.get("noted") else {}

@@ -123,14 +123,14 @@ class RecordingWarning(GradlabWarning):
 
 
 class NotPairsError(TypeError, ValueError):
-    """Something else than (gradient, variable) pairs.
+    """Something other than (gradient, variable) pairs.
 
     In TensorFlow a TypeError where it cannot be unpacked, a ValueError where it has another length; this is both.
     """
 
 
 class NotAGradientError(TypeError, ValueError):
-    """Something else than an array, IndexedSlices or None where a gradient must be.
+    """Something other than an array, IndexedSlices or None where a gradient must be.
 
     In TensorFlow 1 a ValueError from SyncReplicasOptimizer, a TypeError from the others; this is both.
     """
@@ -144,11 +144,11 @@ class NotAVariableError(TypeError, NotImplementedError, AttributeError):
 
 
 class DeadlockError(RuntimeError):
-    """Nobody alive can bring about what is waited for; TensorFlow waits forever."""
+    """No live thread can end this wait; TensorFlow waits forever."""
 
 
 class MissingStepError(RuntimeError, AttributeError):
-    """Nothing to measure the age of a gradient from: no global step, or none was noted for this worker.
+    """The staleness of a gradient is unknown: no global step, or none was noted for this worker.
 
     An AttributeError in TensorFlow; this is both.
     """

@@ -1,4 +1,4 @@
-"""Locks after a fork: one that another thread held is held in the child for ever, by nobody.
+"""Locks after a fork: one that another thread held is held in the child forever, by nobody.
 
 What such a lock guards may be half changed, so in the child it is refused in a sentence, where waiting would never end.
 Locks that guard nothing but a table that is whole at every instant are new in the child.

@@ -1,7 +1,7 @@
 """Ctrl-C at a time of our choosing: what must happen whole, or not at all, is not stopped in between.
 
 Python turns the signal into a KeyboardInterrupt wherever the main thread is at that instant. In a block of `later` the
-signal is noted, and whoever listens for it hears of it when the block is over, or at `later.look()` before.
+signal is noted, and its handler runs when the block is over, or at `later.look()` before.
 """
 
 from __future__ import annotations

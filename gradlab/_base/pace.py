@@ -1,4 +1,4 @@
-"""How often something may be done beside what really matters, so that it takes no more than a share of the time."""
+"""The pace of side work, so that it takes no more than a share of the time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Pace:
 
         credit after dt seconds = min(burst, credit + dt share / (1 - share)), less what it takes;  due: credit >= 0
 
-    Whoever asks often thus spends at most `share` of any stretch of time, and `burst`, and the last one.
+    A caller that asks often thus spends at most `share` of any stretch of time, and `burst`, and the last one.
 
     Args:
         share: of the time, above 0; 1 is all of it. seconds: between two, at least.
@@ -42,7 +42,7 @@ class Pace:
 
     @property
     def due(self) -> bool:
-        """Whether it may be done now."""
+        """True if it may be done now."""
         now = self._clock()
         return now >= self._end + self.seconds and (self.share >= 1 or self._credit_at(now) >= 0)
 

@@ -71,7 +71,7 @@ class IndexedSlices:
         return math.prod(self.values.shape[1:]) == 1
 
     def with_values(self, values: Array) -> IndexedSlices:
-        """The same rows with other values: the result of a clip."""
+        """Return the same rows with other values: the result of a clip."""
         return IndexedSlices(values, self.indices, self.dense_shape)
 
     def check_rows(self, rows: int, name: str) -> None:

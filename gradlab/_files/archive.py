@@ -66,7 +66,7 @@ class ArchiveWriter:
         """One array under a name.
 
         Raises:
-            TypeError: it holds something else than numbers or texts.
+            TypeError: it holds something other than numbers or texts.
         """
         dtype, plain = _plain(name, x)
         with self._zip.open(f"{name}.npy", "w", force_zip64=True) as file:
@@ -130,7 +130,7 @@ class Archive:
         return {name: self.array(name) for name in self.names()}
 
     def array(self, name: str, shape: tuple[int, ...] | None = None, *, max_bytes: int | None = None) -> np.ndarray:
-        """The array of a name, which nobody else holds; of this shape if one is given, no larger than `max_bytes`.
+        """The array of a name, which nothing else holds; of this shape if one is given, no larger than `max_bytes`.
 
         Raises:
             DataLossError: it is missing, damaged, or another one than the file says.

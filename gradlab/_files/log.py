@@ -98,7 +98,7 @@ class Log:
         return self._write(*_framed(payload, self._mark.chain))
 
     def restart(self, fields: Mapping[str, Any], arrays: Mapping[str, Array] | None = None) -> None:
-        """Let one record take the place of all; whoever reads the file meanwhile sees the old ones or the new one.
+        """Let one record take the place of all; a reader meanwhile sees the old ones or the new one.
 
         Raises: OSError: it cannot be written; the file is what it was, and the log is closed.
         """
@@ -175,7 +175,7 @@ class Log:
 
 
 def records(path: str | os.PathLike[str]) -> Iterator[Record]:
-    """The whole records of a log, which somebody may be writing: nothing is locked, waited for or changed.
+    """The whole records of a log, which another process may be writing: nothing is locked, waited for or changed.
 
     Raises: OSError: it cannot be opened. DataLossError: not such a file, or damaged before its end.
     """
@@ -187,7 +187,7 @@ def records(path: str | os.PathLike[str]) -> Iterator[Record]:
 
 
 def is_log(path: str | os.PathLike[str]) -> bool:
-    """Whether a file begins as a log does."""
+    """Tell whether a file begins as a log does."""
     with open(path, "rb") as file:
         return file.read(len(MAGIC)) in (MAGIC, _MAGIC_1)
 
@@ -255,7 +255,7 @@ def _frame(file: IO[bytes], size: int, mark: _Mark, path: Path) -> tuple[bytes, 
 
 
 def _old_frame(file: IO[bytes], size: int, mark: _Mark, path: Path) -> tuple[bytes, _Mark] | None:
-    """The same check in format 1, where only later frames distinguish a torn frame from a damaged length."""
+    """Return the same check in format 1, where only later frames distinguish a torn frame from a damaged length."""
     head = file.read(_HEAD_1.size)
     if len(head) < _HEAD_1.size:
         return None
@@ -279,7 +279,7 @@ def _old_sum(payload: bytes) -> int:
 
 
 def _holds_frame(data: bytes) -> bool:
-    """Whether a whole frame of format 1 is somewhere in these bytes."""
+    """Tell whether a whole frame of format 1 is somewhere in these bytes."""
     at = data.find(b'{"fields": ')
     while at >= 0:
         if at >= _HEAD_1.size:
@@ -291,7 +291,7 @@ def _holds_frame(data: bytes) -> bool:
 
 
 def _check_torn(file: IO[bytes], size: int, start: int, end: int, path: Path, why: str) -> None:
-    """Nothing if all is zeros from `start`, or from the beginning of a sector before `end`, to the end of the file.
+    """Accept zeros from `start`, or from the beginning of a sector before `end`, to the end of the file.
 
     Raises: DataLossError: they do not, and so the frame is not torn but damaged.
     """

@@ -30,7 +30,7 @@ Cell = Variable | Fresh
 
 @contextmanager
 def taken(cells: Sequence[Cell]) -> Iterator[list[Taken]]:
-    """The values, out of their cells: whoever reads one waits, and what is in the list at the end is put back.
+    """The values, out of their cells: a read of one waits, and what is in the list at the end is put back.
 
     All locks come first: a thread that holds one of them may still want to read another cell.
     """
@@ -51,7 +51,7 @@ def is_small(value: Array) -> bool:
 
 
 def is_ours(taken: Taken) -> bool:
-    """True if nobody holds the value, a view of it, or the memory under it.
+    """True if nothing holds the value, a view of it, or the memory under it.
 
     A JAX array may have aliases that do not hold it: see `gradlab.in_place`. A small one is therefore never ours.
     """
@@ -74,7 +74,7 @@ _ALONE = _references([np.empty(0)]) if _counts() else -1  # how many that is dep
 
 
 def spare(cell: Cell) -> np.ndarray:
-    """A buffer for the next value of a NumPy cell: the one before last if nobody looks at it, else a new one.
+    """A buffer for the next value of a NumPy cell: the one before last if nothing reads it, else a new one.
 
     Pages fresh from the system cost more than a step does.
     """

@@ -84,7 +84,7 @@ class Optimizer(Stateful):
         return self._store.names()
 
     def variables(self) -> list[Variable]:
-        """Those of the current graph: slot variables and what all weights share (Adam's powers of beta), by name."""
+        """Return the current graph's slot variables and what all weights share (Adam's powers of beta), by name."""
         return self._store.variables()
 
     def compute_gradients(

@@ -91,7 +91,7 @@ class SlotStore:
             return sorted({name for slots in self._slots.values() for name in slots})
 
     def variables(self) -> list[Variable]:
-        """Those of the current graph."""
+        """Return those of the current graph."""
         key = current_collection().graph_key
         with self.lock:
             slots = [s for v, slots in self._slots.items() if v._graph_key is key for s in slots.values()]

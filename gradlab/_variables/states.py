@@ -104,7 +104,7 @@ def held(variables: Iterable[Variable]) -> Iterator[None]:
     """While no other thread steps them, or counts a step.
 
     Optimizers take the lock of the global step while they hold those of the weights, so there is no one order for all
-    of them: whoever finds one taken lets go of the others, waits for that one, and tries again.
+    of them: a thread that finds one taken releases the others, waits for that one, and tries again.
     """
     locks = {id(v): v._lock for v in variables}
     waited = next(iter(locks), None)
@@ -194,7 +194,7 @@ def _same(saved: Mapping[str, Any], now: Mapping[str, Any], name: str) -> bool:
 
 
 def plain_numbers(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Those settings that are numbers or words; NumPy's and JAX's as Python's."""
+    """Return those settings that are numbers or words; NumPy's and JAX's as Python's."""
     found = {}
     for name, x in settings.items():
         if isinstance(x, np.ndarray | np.generic) or is_jax(x):

@@ -329,7 +329,7 @@ def trainable_variables(scope: str | None = None) -> list[Variable]:
 
 
 def get_global_step() -> Variable | None:
-    """The global step of the current collection, or None if nobody made one.
+    """The global step of the current collection, or None if none was made.
 
     Source: `tf.compat.v1.train.get_global_step`.
 

@@ -83,7 +83,7 @@ def clip_report(before: Any, after: Any) -> ClipReport:
 
 @dataclass(frozen=True)
 class _Sums:
-    """Everything a report needs, additive over tensors."""
+    """Sums that a report needs, additive over tensors."""
 
     before: float = 0.0
     after: float = 0.0

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from .._base.suggest import only_public as _only_public
 from ._progress import Progress, noted, progress
+from .buttons import Buttons
 from .catalog import EXERCISES, PREDICTIONS
 from .prediction import Prediction
-from .questions import Feedback
+from .questions import Choice, Feedback
 
-__all__ = ["Feedback", "Prediction", "Progress", "check", "names", "predict", "predictions", "progress"]
+__all__ = ["Feedback", "Prediction", "Progress", "check", "choose", "names", "predict", "predictions", "progress"]
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = _only_public(__name__)
@@ -39,6 +40,29 @@ def check(name: str, answer: Any) -> Feedback:
             raise ValueError(f"{name!r} is a prediction: use predict({name!r})")
         raise ValueError(f"unknown exercise {name!r}; choose one of: {', '.join(EXERCISES)}")
     return noted(name, answer, EXERCISES[name](answer))
+
+
+def choose(name: str, answer: str | None = None) -> Buttons:
+    """A button for each answer of a multiple-choice exercise; a script calls `check(name, "b")` instead.
+
+    Args:
+        answer: a letter that stands in the notebook, as if its button had been pressed; `gradlab grade` reads it.
+
+    Raises: ValueError: no multiple-choice exercise of that name, or no such letter.
+
+    >>> choose("clipping.direction")
+    How far does clipping by global norm turn a step? Press (a), (b) or (c).
+    """
+    question = EXERCISES.get(name)
+    if not isinstance(question, Choice):
+        choices = [other for other, exercise in EXERCISES.items() if isinstance(exercise, Choice)]
+        raise ValueError(f"{name!r} is not a multiple-choice exercise; choose one of: {', '.join(choices)}")
+    asked = Buttons(question, lambda letter: check(name, letter))
+    if answer is not None:
+        if answer not in question.letters:
+            raise ValueError(f"the answers of {name!r} are {', '.join(question.letters)}; got {answer!r}")
+        asked.press(answer)
+    return asked
 
 
 def predictions() -> list[str]:

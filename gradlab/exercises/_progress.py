@@ -15,6 +15,7 @@ from .._files.seal import checked, field, read_json, whole, write_json
 from ..live.scheduling import shell
 from .catalog import EXERCISES, NOTEBOOKS, notebook
 from .questions import Feedback
+from .starters import untouched
 
 FILE = "gradlab_progress.json"
 _KIND = "list of solved exercises"
@@ -106,9 +107,10 @@ _told: set[str] = set()  # troubles that have been spoken of
 def noted(name: str, answer: Any, feedback: Feedback) -> Feedback:
     """The feedback with what it makes of the notebook; in a kernel, an answer is counted and a right one saved.
 
-    Wrong answers are kept in memory until something is solved: a notebook that is only run leaves no file behind.
+    A cell that still holds what the notebook came with is no answer, so that running all cells counts no try. Wrong
+    answers are kept in memory until something is solved: a notebook that is only run leaves no file behind.
     """
-    if answer is None or not in_kernel():
+    if untouched(name, answer) or not in_kernel():
         return feedback
     entries, trouble = _with(name, feedback.right)
     said = _count(entries, name) if feedback.right else ""
@@ -222,13 +224,13 @@ class Progress:
         return f"{said}<table><caption>Exercises by notebook</caption><thead><tr>{head}</tr></thead>{groups}</table>"
 
 
-def progress() -> Progress:
-    """List what is solved, open, and tried in the notebooks of this folder, by notebook, and what is next.
+def progress(folder: str | Path = ".") -> Progress:
+    """List what is solved, open, and tried in the notebooks of a folder, by notebook, and what is next.
 
     >>> progress().next
     'start.sign'
     """
     try:
-        return Progress(merged(_session, read(Path.cwd())))
+        return Progress(merged(_session, read(Path(folder).absolute())))
     except (OSError, ValueError) as error:
         return Progress(dict(_session), f"{FILE} cannot be used: {error}. This is what this notebook remembers.")

@@ -13,7 +13,7 @@ from .prediction import Prediction
 from .questions import Choice, Coded
 
 divisor = Choice(
-    "Five gradients are there and two are asked for: the mean of which?",
+    "Five gradients have arrived and a take asks for two: which ones does it average?",
     a=(False, "Nothing is kept apart: the accumulator holds one sum and a count."),
     b=(False, "Which two would be the newest? The accumulator holds one sum and a count."),
     c=(
@@ -65,7 +65,7 @@ mean = Coded(
         ),
         (
             lambda grads, steps, step: sum(g for g, s in zip(grads, steps, strict=True) if s >= step) / len(grads),
-            "The sum is divided by how many were accepted, not by how many came.",
+            "The sum is divided by how many were accepted, not by how many arrived.",
         ),
         (
             lambda grads, steps, step: _mean_of([g for g, s in zip(grads, steps, strict=True) if s == step]),
@@ -73,7 +73,7 @@ mean = Coded(
         ),
         (
             lambda grads, steps, step: _mean_of([g for g, s in zip(grads, steps, strict=True) if s <= step]),
-            "The other way round: those are the old ones.",
+            "The other way round: those are the stale ones.",
         ),
         (
             lambda grads, steps, step: (
@@ -149,7 +149,7 @@ row_mean = Coded(
 
 
 class Collect(Prediction):
-    """How long does a round take that needs only the k fastest of sixteen workers?"""
+    """Prediction: the time of a round that needs only the k fastest of sixteen workers."""
 
     name, label = "accumulators.collect", "Predict the time of a round"
     question = "Sixteen workers, now and then one stalls. How long until k gradients are there?"

@@ -19,7 +19,7 @@ _RULE = replace(Adagrad(), epsilon=0.0, epsilon_place="none")  # without epsilon
 
 first_step = Choice(
     "How far does the first step go for a gradient of 100, beside one of 1?",
-    a=(False, "Gradient descent does that. Here the gradient is divided by something made of itself."),
+    a=(False, "Gradient descent does that. Here the gradient is divided by something computed from itself."),
     b=(
         True,
         "g / sqrt(0.1 + g * g) is 0.953 for 1 and 0.999995 for 100: the first step is about as long as the "
@@ -78,9 +78,12 @@ step = Coded(
         ),
         (
             lambda w, a, g, lr: [w - lr * g / np.sqrt(a + np.abs(g)), a + np.abs(g)],
-            "That adds the size of the gradient. It is the square that is added.",
+            "That adds the absolute value of the gradient. Add its square.",
         ),
-        (lambda w, a, g, lr: [w - lr * g / np.sqrt(a + g * g), a], "The step is right; the accumulator forgot it."),
+        (
+            lambda w, a, g, lr: [w - lr * g / np.sqrt(a + g * g), a],
+            "The step is right, but the accumulator isn't updated.",
+        ),
         (lambda w, a, g, lr: _right_step(w, a, g, lr)[::-1], "The weights come first, then the accumulator."),
     ),
     otherwise=lambda got, w, accumulator, g, lr: (
@@ -162,7 +165,7 @@ sparse = Coded(
 
 
 class Rate(Prediction):
-    """What is left of the learning rate after many steps of one gradient?"""
+    """Prediction: the effective learning rate after many steps of one gradient."""
 
     name, label = "adagrad.rate", "Predict the effective rate"
     question = "The gradient is 1 on every step. How large is Adagrad's step?"
@@ -193,7 +196,7 @@ class Rate(Prediction):
 
 
 class Ratio(Prediction):
-    """How much larger is the step of a weight whose gradient comes once in a hundred steps?"""
+    """Prediction: the step of a weight with a gradient in one step of a hundred, relative to others."""
 
     name, label = "adagrad.rare", "Predict the rate of a rare feature"
     question = "A feature is 100 times rarer. How many times larger is its rate?"

@@ -31,7 +31,7 @@ infinite = Choice(
         "They would if every tensor had its own norm. Which norm does clip_by_global_norm divide by?",
     ),
     b=(False, "PyTorch and optax do that: c / inf is 0. TensorFlow adds norm - norm, and inf - inf is ..."),
-    c=(True, "The common norm is infinite, and TensorFlow makes the factor NaN so that nobody misses it."),
+    c=(True, "The common norm is infinite, and TensorFlow makes the factor NaN, so that the error shows."),
 )
 
 below = Choice(
@@ -142,6 +142,8 @@ by_global_norm = Coded(
 def _kept(limit: Any) -> Feedback:
     if limit is None:
         return Feedback(False, "Write a number first; the lab above shows on how many steps a limit fires.")
+    if isinstance(limit, str):
+        return Feedback(False, f"A limit is a number: write it without quotes, not {limit!r}.")
     if (
         isinstance(limit, bool)
         or not isinstance(limit, int | float | np.floating | np.integer)
@@ -169,6 +171,7 @@ keep_95 = Judged(
     judge=_kept,
     mistakes=(
         (-1.0, "A limit is a positive number"),
+        ("1.25", "write it without quotes"),
         (0.95, "Raise it"),
         (0.1, "Look at the other end"),
         (5.0, "Lower it"),
@@ -202,7 +205,7 @@ class Share(Prediction):
 
 
 class Turn(Prediction):
-    """How far does clipping by value turn a gradient, whatever its direction?"""
+    """Prediction: the angle by which clipping by value turns a gradient of any direction."""
 
     name, label = "clipping.turn", "Predict the turn"
     question = "How far does clipping each entry to 2 turn a gradient of norm 5?"

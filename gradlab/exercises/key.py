@@ -7,6 +7,7 @@ choices are not here: a choice knows its own.
 from __future__ import annotations
 
 import ast
+import re
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -132,7 +133,7 @@ class Key(NamedTuple):
 
     Attributes:
         name: "clipping.below". question: in one sentence. answer: a letter, code, or the result of a prediction.
-        why: what is said to whoever has it right. recognized: what is said to others; empty for a prediction.
+        why: what is said of a right answer. recognized: what is said of wrong ones; empty for a prediction.
         discuss: what to talk about afterwards; empty for an exercise.
     """
 
@@ -180,19 +181,24 @@ def value(name: str) -> Any:
 
 
 def filled(source: str) -> str:
-    """A cell in which every answer that is checked is the key's; any other cell as it is.
+    """A cell in which every answer that is checked, or chosen, is the key's; any other cell as it is.
 
-    >>> print(filled('guess = None\\ngl.exercises.check("clipping.direction", guess)'))
-    guess = "b"
-    gl.exercises.check("clipping.direction", guess)
+    >>> print(filled('gl.exercises.choose("clipping.direction")'))
+    gl.exercises.check("clipping.direction", "b")
     """
     lines = source.splitlines()
     for name, variable in reversed(checked(source)):
-        start, end = _definition(source, variable)
-        exercise = EXERCISES[name]
-        code = f'{variable} = "{exercise.letter}"' if isinstance(exercise, Choice) else CODE[name].strip()
-        lines[start:end] = code.splitlines()
-    return "\n".join(lines)
+        start, end = definition(source, variable)
+        lines[start:end] = CODE[name].strip().splitlines()
+    text = "\n".join(lines)
+    for name in chosen(text):
+        text = text.replace(f'choose("{name}")', f'check("{name}", "{value(name)}")')
+    return text
+
+
+def chosen(source: str) -> list[str]:
+    """The multiple-choice exercises that a cell asks."""
+    return re.findall(r'exercises\.choose\("([\w.]+)"\)', source)
 
 
 def checked(source: str) -> list[tuple[str, str]]:
@@ -209,7 +215,7 @@ def checked(source: str) -> list[tuple[str, str]]:
     ]
 
 
-def _definition(source: str, variable: str) -> tuple[int, int]:
+def definition(source: str, variable: str) -> tuple[int, int]:
     """The lines at which a cell defines a name, the last one not among them."""
     for node in ast.parse(source).body:
         names = [node.name] if isinstance(node, ast.FunctionDef) else []

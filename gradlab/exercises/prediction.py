@@ -49,7 +49,7 @@ class Prediction(Lab):
         raise NotImplementedError
 
     def said(self, guess: np.ndarray, truth: np.ndarray) -> str:
-        """One sentence on what the result tells, and the guess about whoever made it."""
+        """One sentence on what the result tells, and what the guess overlooked."""
         raise NotImplementedError
 
     # What a prediction does
@@ -79,7 +79,7 @@ class Prediction(Lab):
         self.live.refresh()
 
     def solved(self) -> tuple[list[str], str]:
-        """The result at every handle, and what is said to whoever guesses it; for teachers."""
+        """The result at every handle, and what is said of that guess; for teachers."""
         truth = np.atleast_1d(self.truth(np.asarray(self.at, float))).astype(float)
         at = [f" at {place}" for place in self._places()] or [""]
         return [f"{self.y.of(y)}{place}" for y, place in zip(truth, at, strict=True)], self.said(truth, truth)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import copy
+import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any
 
@@ -14,6 +15,8 @@ import numpy as np
 
 from .._base.numbers import number
 from .pictures import Difference, Show, bars, shapes
+
+_ALIKE = 20  # first characters of the messages of two errors that are one mistake
 
 
 @dataclass(frozen=True)
@@ -25,12 +28,14 @@ class Feedback:
     Args:
         right: whether it is. text: the hint, or why. difference: the result and the wanted one, where there are two.
         progress: how many exercises of the notebook are solved.
+        mistake: the hint of the mistake that was recognized; empty if none was.
     """
 
     right: bool
     text: str
     difference: Difference | None = field(default=None, compare=False)
     progress: str = ""
+    mistake: str = field(default="", compare=False)
 
     def __bool__(self) -> bool:
         return self.right
@@ -59,12 +64,19 @@ class Choice:
         self.question, self._options = question, options
 
     def __call__(self, answer: Any) -> Feedback:
+        letters = ", ".join(map(repr, self.letters))
         if answer is None:  # nobody has answered yet
-            return Feedback(False, f"Write your guess first: one of {self._letters}.")
+            return Feedback(False, f"Write your guess first: one of {letters}.")
         letter = answer.strip(" ()").lower() if isinstance(answer, str) else ""
         if letter not in self._options:
-            return Feedback(False, f"The answers are {self._letters}; got {answer!r}.")
-        return Feedback(*self._options[letter])
+            return Feedback(False, f"The answers are {letters}; got {answer!r}.")
+        right, said = self._options[letter]
+        return Feedback(right, said, mistake="" if right else f"({letter}) {said}")
+
+    @property
+    def letters(self) -> list[str]:
+        """The letters that may be answered."""
+        return list(self._options)
 
     @property
     def letter(self) -> str:
@@ -77,26 +89,27 @@ class Choice:
         """The wrong letters, and what is said of each."""
         return [(letter, said) for letter, (right, said) in self._options.items() if not right]
 
-    @property
-    def _letters(self) -> str:
-        return ", ".join(map(repr, self._options))
-
 
 @dataclass(frozen=True)
 class Judged:
     """An exercise with a way of its own to look at an answer.
 
     Args:
-        question: what is asked, in one sentence. judge: from an answer to feedback.
-        mistakes: pairs of a wrong answer and words of the hint for whoever gave it.
+        question: what is asked, in one sentence. judge: from an answer, and what a grader drew, to feedback.
+        mistakes: pairs of a wrong answer and words of its hint.
     """
 
     question: str
-    judge: Callable[[Any], Feedback]
+    judge: Callable[..., Feedback]
     mistakes: Sequence[tuple[Any, str]]
 
     def __call__(self, answer: Any) -> Feedback:
-        return self.judge(answer)
+        feedback = self.judge(answer)
+        if feedback.right:
+            return feedback
+        sentences = re.split(r"(?<=[.?!]) ", feedback.text)
+        known = (said for _, hint in self.mistakes for said in sentences if hint in said)
+        return replace(feedback, mistake=next(known, ""))
 
 
 def no_function(answer: object) -> str:
@@ -112,7 +125,7 @@ class Coded:
         question: what is asked, in one sentence.
         cases: arguments to try, by name, in order; arrays and lists of arrays are copied before each call.
         right: the function that gives the wanted results.
-        mistakes: pairs of a wrong function and the hint for whoever wrote it; the first that gives the same result as
+        mistakes: pairs of a wrong function and its hint; the first that gives the same result as
             the answer, on the first case the answer fails, is the one meant.
         otherwise: the hint for any other wrong result, from the result and the arguments.
         done: what to say in the end.
@@ -133,36 +146,37 @@ class Coded:
         if said := no_function(answer):
             return Feedback(False, said)
         for case in self.cases:
-            if wrong := self._wrong(answer, case):
-                said, difference = wrong
+            if (wrong := self._wrong(answer, case)) is not None:
                 given = ", ".join(f"{name} = {_shown(value)}" for name, value in case.items())
-                return Feedback(False, f"For {given} it {said}", difference)
+                return replace(wrong, text=f"For {given} it {wrong.text}")
         return Feedback(True, self.done)
 
-    def _wrong(self, answer: Callable[..., Any], case: Mapping[str, Any]) -> tuple[str, Difference | None] | None:
+    def _wrong(self, answer: Callable[..., Any], case: Mapping[str, Any]) -> Feedback | None:
         """Return what is wrong with an answer in one case, in words and as a picture; nothing if it is right."""
         wanted, arguments = _like([], _called(self.right, copy.deepcopy(case))), copy.deepcopy(dict(case))
         try:
             given = _called(answer, arguments)
         except Exception as error:
-            hint = next((hint for mistake, hint in self.mistakes if _raises(mistake, case, type(error))), "")
-            return f"raises {type(error).__name__}: {error}{hint and f'. {hint}'}", None
+            hint = next((hint for mistake, hint in self.mistakes if _raises(mistake, case, error)), "")
+            return Feedback(False, f"raises {type(error).__name__}: {error}{hint and f'. {hint}'}", mistake=hint)
         if given is None:
-            return "returns None; did you forget `return`?", None
+            return Feedback(False, said := "returns None; did you forget `return`?", mistake=said)
         got = _like(wanted, given)
         if _same(got, wanted):
             changed = next((name for name in case if not _unchanged(arguments[name], case[name])), "")
-            said = f"returns the right result, but changes `{changed}`. Leave it as it is: return new arrays."
-            return (said, None) if changed and self.keeps else None
+            hint = "Leave it as it is: return new arrays."
+            said = f"returns the right result, but changes `{changed}`. {hint}"
+            return Feedback(False, said, mistake=hint) if changed and self.keeps else None
         hints = (hint for mistake, hint in self.mistakes if _same(got, _given(mistake, case, wanted)))
         hint = next(hints, "")
         if _form(got) != _form(wanted):
             said = f"{_shown(got)}. {hint}" if hint else f"{given!r}. The result must be {_form(wanted)}."
-            return f"returns {said}", None if got is None else shapes(wanted, got)
+            return Feedback(False, f"returns {said}", None if got is None else shapes(wanted, got), mistake=hint)
         with quiet():
             picture = self.show(wanted, got, case, answer)
         seen = given if getattr(given, "dtype", "") == "bool" else got  # True and False, not 1.0 and 0.0
-        return f"returns {_shown(seen)}. {hint or self.otherwise(got, **case)}", picture
+        said = f"returns {_shown(seen)}. {hint or self.otherwise(got, **case)}"
+        return Feedback(False, said, picture, mistake=hint)
 
 
 def norm_of(tensors: Any) -> float:
@@ -190,12 +204,12 @@ def _unchanged(after: Any, before: Any) -> bool:
     return np.array_equal(after, before)
 
 
-def _raises(mistake: Callable[..., Any], case: Mapping[str, Any], kind: type[Exception]) -> bool:
-    """Tell whether it fails in the same way as the answer."""
+def _raises(mistake: Callable[..., Any], case: Mapping[str, Any], theirs: Exception) -> bool:
+    """Tell whether it fails in the same way as the answer: with the same type, and words that begin the same."""
     try:
         _called(mistake, copy.deepcopy(case))
     except Exception as error:
-        return type(error) is kind
+        return type(error) is type(theirs) and str(error)[:_ALIKE] == str(theirs)[:_ALIKE]
     return False
 
 

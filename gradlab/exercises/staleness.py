@@ -19,32 +19,32 @@ third = Choice(
     a=(False, "It was 0 when it read. Meanwhile the first worker's gradient has been applied."),
     b=(
         True,
-        "The first update brings the step to 1. The second gradient is dropped, and a drop moves nothing, "
-        "the step neither: the third is as stale as the second.",
+        "The first update brings the step to 1. The second gradient is dropped, and a drop changes nothing, "
+        "not even the step: the third is as stale as the second.",
     ),
     c=(False, "It would be if both gradients before it had been applied. Was the second one?"),
 )
 
 both_pass = Choice(
     "Check and update apart, limit 0, two workers that read at step 0: how many gradients are applied?",
-    a=(False, "If the check and the update were one piece. Here somebody may come between them."),
+    a=(False, "That is so if the check and the update are one piece. Here another worker can act in between."),
     b=(
         True,
         "If both check before either updates, both pass; if one is done before the other checks, one is "
-        "dropped. Nobody did anything wrong, and two runs differ.",
+        "dropped. No worker made a mistake, and still two runs differ.",
     ),
-    c=(False, "If they come at the same moment. What if the first is done long before?"),
+    c=(False, "That is so if both check at once. What if the first has finished long before?"),
 )
 
 noted_late = Choice(
     "The step is noted after the forward pass. What may the recorded staleness be, beside the true one?",
     a=(
         True,
-        "The weights are read first, an update comes, the step is noted after it: the weights are one update "
-        "older than the note says. The check believes the note.",
+        "The weights are read, then an update is made, then the step is noted: the weights are one update "
+        "older than the note says. The check trusts the note.",
     ),
     b=(False, "For that the step would have to be noted first, and the weights read after an update."),
-    c=(False, "Only if nobody updates between the read and the note."),
+    c=(False, "Only if there is no update between the read and the note."),
 )
 
 
@@ -66,7 +66,7 @@ accept = Coded(
         (lambda now, noted, limit: now - noted > limit, "The other way round: that says which ones to drop."),
         (
             lambda now, noted, limit: abs(now - noted) <= limit,
-            "A step that went back, after a checkpoint was restored for one, gives a negative staleness: accepted.",
+            "A restored checkpoint can move the step back: a negative staleness is accepted.",
         ),
     ),
     otherwise=lambda got, global_step, local_steps, limit: (
@@ -88,7 +88,7 @@ def _case(g: list[float], now: list[float], read: list[float], strength: float) 
 
 
 compensate = Coded(
-    question="Write delay compensation: a guess at the gradient at the weights of now.",
+    question="Write delay compensation: an estimate of the gradient at the current weights.",
     cases=[
         _case([2.0, -1.0], [1.0, 1.0], [0.5, 2.0], 0.4),
         _case([3.0, 4.0], [1.0, -1.0], [1.0, -1.0], 1.0),
@@ -99,11 +99,11 @@ compensate = Coded(
         (lambda g, now, read, strength: g, "That is the stale gradient as it came."),
         (
             lambda g, now, read, strength: g + strength * g * g * (read - now),
-            "That corrects for a way in the wrong direction: the weights went from w_read to w_now.",
+            "That corrects in the wrong direction: the weights went from w_read to w_now.",
         ),
         (
             lambda g, now, read, strength: g + strength * np.abs(g) * (now - read),
-            "The slope of the gradient is guessed to be strength * g * g, not the gradient's size.",
+            "The slope of the gradient is estimated as strength * g * g, not as its absolute value.",
         ),
         (lambda g, now, read, strength: strength * g * g * (now - read), "That is the correction alone. Add it to g."),
         (
@@ -113,7 +113,7 @@ compensate = Coded(
         (lambda g, now, read, strength: g * damping(1), "That damps. Compensation looks at where the weights went."),
     ),
     otherwise=lambda got, g, w_now, w_read, strength: (
-        f"The weights went by {(w_now - w_read).tolist()}; the slope is guessed to be "
+        f"The weights went by {(w_now - w_read).tolist()}; the slope is estimated as "
         f"{[float(f'{slope:.4g}') for slope in strength * g * g]}."
     ),
     done="It agrees on 3 cases. Where the weights have not moved, the gradient stays as it is.",
@@ -129,11 +129,11 @@ def _accepted(experiment: Experiment, worker: int | None = None) -> float:
 
 
 class Accepted(Prediction):
-    """What share of the gradients of eight workers is accepted, by the limit on staleness?"""
+    """Prediction: the share of eight workers' gradients that each staleness limit accepts."""
 
     name, label = "staleness.accepted", "Predict the share of accepted gradients"
     question = "Eight workers of like speed. What share of their gradients is accepted?"
-    x = Quantity("limit on staleness", "updates", 0.0, 12.0)
+    x = Quantity("staleness limit", "updates", 0.0, 12.0)
     y, step = Quantity("accepted gradients", "%", 0.0, 100.0, ticks=(0, 25, 50, 75, 100)), 1.0
     at = (0.0, 2.0, 4.0, 6.0, 8.0, 10.0, 12.0)
 
@@ -153,7 +153,7 @@ class Accepted(Prediction):
 
 
 class Straggler(Prediction):
-    """What share of the gradients of a worker four times slower than its seven peers is accepted?"""
+    """Prediction: the share accepted of a worker that is four times slower than its seven peers."""
 
     name, label = "staleness.straggler", "Predict the straggler's share"
     question = "One worker of eight is four times slower; the limit is 8. Its share accepted?"

@@ -89,6 +89,14 @@ descent = Coded(
             lambda weights, grads, lr: [w - lr * (g or 0) for w, g in zip(weights, grads, strict=True)],
             "`g or 0` asks whether an array is true or false. Ask `g is None` instead.",
         ),
+        (
+            lambda weights, grads, lr: weights - lr * grads,
+            "`weights` and `grads` are lists: take them in pairs, weight by weight.",
+        ),
+        (
+            lambda weights, grads, lr: np.array(weights) - lr * np.array(grads),
+            "The weights have different shapes, so they don't fit in one array. Take them one by one.",
+        ),
         (_in_place, "Leave it as it is: return new arrays."),
     ),
     otherwise=lambda got, weights, grads, lr: f"Each weight moves against its gradient, by {number(lr)} times it.",
@@ -107,12 +115,16 @@ norm = Coded(
     mistakes=(
         (lambda grads: sum(norm_of([g]) for g in grads), "That adds the norms. Add the squares of all entries."),
         (lambda grads: norm_of(grads) ** 2, "That is the sum of the squares. The norm is the root of it."),
-        (lambda grads: sum(np.abs(g).sum() for g in grads), "That adds the sizes. The norm adds squares."),
+        (lambda grads: sum(np.abs(g).sum() for g in grads), "That adds absolute values. The norm adds squares."),
         (lambda grads: max(norm_of([g]) for g in grads), "That is the largest of the norms. The others count as well."),
         (lambda grads: max(np.abs(g).max() for g in grads), "That is the largest entry. All entries count."),
         (
             lambda grads: norm_of(grads) / np.sqrt(sum(g.size for g in grads)),
             "That is the root of the mean square. A norm adds the squares up and divides by nothing.",
+        ),
+        (
+            lambda grads: np.sqrt(sum(g * g for g in grads)),
+            "That adds entry by entry and gives several numbers. Add up the entries of each gradient, too.",
         ),
         (lambda grads: [norm_of([g]) for g in grads], "That is a norm for each. One number belongs to all of them."),
         (lambda grads: 0.0, "Begin with one gradient of two entries, the sides of a right triangle: how long is it?"),
@@ -129,7 +141,7 @@ norm = Coded(
 
 
 class Reader(Prediction):
-    """What share of new lines does a model get right after so many steps?"""
+    """Prediction: the accuracy on new lines after a number of steps."""
 
     name, label = "start.reader", "Predict how fast the reader learns"
     question = "What is the reader's accuracy on lines that it was not trained on?"

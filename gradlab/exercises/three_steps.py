@@ -13,16 +13,17 @@ from .._variables.gate import product_race
 from .._variables.variable import Variable, variable_collection
 from ..clip import clip_by_global_norm, clip_by_norm
 from ..figures.prediction import Quantity
-from ..train import GATE_NONE, GradientDescentOptimizer, MomentumOptimizer
+from ..train import GATE_NONE, MomentumOptimizer
+from . import scene
 from .clipping import by_global_norm
 from .pictures import Difference, of_numbers, of_words
 from .prediction import Prediction
-from .questions import Choice, Feedback, Judged, no_function, norm_of, quiet
+from .questions import Choice, Coded, Feedback, Judged, no_function, norm_of, quiet
 
 none = Choice(
     "What does apply_gradients do with the pair (None, variable)?",
-    a=(False, "It does if every gradient is None, for then there is nothing to do. Here one of three is."),
-    b=(True, "It skips the pair and says nothing: the variable and its slots stay as they are."),
+    a=(False, "It raises an error only if every gradient is None. Here one of three is."),
+    b=(True, "It skips the pair without a warning: the variable and its slots stay as they are."),
     c=(False, "The weights would be the same, but zero is a gradient. What would momentum do with it?"),
 )
 
@@ -42,41 +43,34 @@ shared = Choice(
 
 sessions = Choice(
     "In how many of 60 sessions of TensorFlow does GATE_NONE make `a` wrong?",
-    a=(False, "An answer on Stack Overflow says so: too simple a graph to race. Somebody ran it since."),
-    b=(False, "A race need not be a lottery: with one thread and with many, the scheduler has its habits."),
-    c=(True, "With resource variables b is updated first, every time. With the old ones it was never."),
+    a=(False, "An answer on Stack Overflow says that this graph is too simple to race. Running it shows otherwise."),
+    b=(False, "A race isn't always random: with one thread or many, the scheduler picks the same order."),
+    c=(True, "With resource variables b is updated first, every time. With reference variables it never was."),
 )
 
 
 # Write minimize
 
 
-class _Undressed(GradientDescentOptimizer):
-    """An optimizer whose minimize is still to be written."""
-
-    def minimize(self, *args: Any, **kwargs: Any) -> Any:
-        raise NotImplementedError("minimize is what you are writing: call the two steps it is made of")
-
-
 _MOVED = ("v[0]", "v[1]", "w[0]", "w[1]", "other[0]", "other[1]", "global_step")
 
 
-def _minimized(answer: Any) -> Feedback:
+def _minimized(answer: Any, rate: float = 0.25, start: Sequence[float] = (4.0, -8.0)) -> Feedback:
     if said := no_function(answer):
         return Feedback(False, said)
-    with variable_collection(), quiet():
-        v, w, other = (Variable([4.0, -8.0], name=name) for name in ("v", "w", "other"))
-        steps = Variable(np.int64(0), trainable=False, name="global_step")
-        try:
-            answer(_Undressed(0.25), lambda: (v * v).sum() + (w * w).sum() + (other * other).sum(), [v, w], steps)
-        except Exception as error:
-            return Feedback(False, f"It raises {type(error).__name__}: {error}")
-    return _moved(v.numpy().tolist(), w.numpy().tolist(), other.numpy().tolist(), int(steps.numpy()))
+    play = getattr(answer, "play", None)  # a function that runs in another process is played there
+    try:
+        with quiet():
+            ends = play(scene, rate, list(start)) if play else scene.play(answer, rate, list(start))
+    except Exception as error:
+        return Feedback(False, f"It raises {type(error).__name__}: {error}")
+    v, w, other, steps = ends
+    return _moved(v, w, other, steps, rate, list(start))
 
 
-def _moved(v: list[float], w: list[float], other: list[float], steps: int) -> Feedback:
-    """Feedback on where a step of rate 0.25 on the squares took variables that began at (4, -8)."""
-    start, right = [4.0, -8.0], [2.0, -4.0]
+def _moved(v: list[float], w: list[float], other: list[float], steps: int, rate: float, start: list[float]) -> Feedback:
+    """Feedback on where a step on the squares took the variables."""
+    right = [x - rate * 2 * x for x in start]
     hint = ""
     if v == w == start:
         hint = "No variable has moved. compute_gradients changes nothing; which step does?"
@@ -85,7 +79,7 @@ def _moved(v: list[float], w: list[float], other: list[float], steps: int) -> Fe
     elif start in (v, w):
         hint = "Only one of the two variables of var_list has moved."
     elif (v, w) != (right, right):
-        hint = f"v went from {start} to {v}; one step of rate 0.25 ends at {right}. How many were there?"
+        hint = f"v went from {start} to {v}; one step of rate {rate} ends at {right}. How many were there?"
     elif steps != 1:
         hint = f"global_step is {steps} after one step. Who adds to it, if it is handed on?"
     if hint:
@@ -122,9 +116,9 @@ minimize = Judged(
 
 def _raced(answer: Any) -> Feedback:
     run = product_race(GATE_NONE)
-    listed = answer if isinstance(answer, list | tuple) else []
-    if sorted(map(str, listed)) != sorted(run.tasks):
-        return Feedback(False, f"Write a list of all four tasks, each once: {', '.join(map(repr, run.tasks))}.")
+    if said := _no_order(answer, run.tasks):
+        return Feedback(False, said)
+    listed = list(answer)
     for task in listed:
         if task not in run.ready:
             own = task.replace("update", "gradient")
@@ -137,11 +131,25 @@ def _raced(answer: Any) -> Feedback:
     return Feedback(True, f"{said} GATE_OP would have held {listed[1]!r} back.")
 
 
+def _no_order(answer: Any, tasks: Sequence[str]) -> str:
+    """Return what is wrong with an answer that doesn't hold every task once."""
+    listed = answer if isinstance(answer, list | tuple) else []
+    if unknown := [task for task in listed if task not in tasks]:
+        return f"{unknown[0]!r} isn't one of the tasks; they are {', '.join(map(repr, tasks))}."
+    if twice := [task for task in tasks if listed.count(task) > 1]:
+        return f"A step runs every task once, and {twice[0]!r} is there {listed.count(twice[0])} times."
+    if len(listed) < len(tasks):
+        return f"Write a list of all four tasks, each once: {', '.join(map(repr, tasks))}."
+    return ""
+
+
 race = Judged(
     "Write the four tasks of a step on sum(a @ b) in an order that GATE_NONE allows and that goes wrong.",
     judge=_raced,
     mistakes=(
         (["gradient a", "update a"], "a list of all four tasks"),
+        (["gradient a", "update a", "gradient b", "apply b"], "'apply b' isn't one of the tasks"),
+        (["gradient a", "gradient a", "update a", "update b"], "A step runs every task once"),
         (["update a", "gradient a", "gradient b", "update b"], "even GATE_NONE lets an update wait"),
         (["gradient a", "gradient b", "update a", "update b"], "Both gradients come first"),
     ),
@@ -149,20 +157,19 @@ race = Judged(
 
 
 _GRADIENTS: tuple[list[Any], ...] = ([[3.0, 4.0], None, [[12.0]]], [[0.3, 0.4], None, [[0.2]]], [None, [6.0], [-8.0]])
-# What is left to check once the pairs are in order: the clip of the gradients that are there.
-_clipped = replace(
-    by_global_norm,
-    cases=[
-        {"tensors": [np.array(row, np.float32) for row in rows if row is not None], "limit": 1.0} for rows in _GRADIENTS
-    ],
-    done="Three steps with gradients above and below the limit, None among them, come out right.",
-)
 
 
-def _processed(answer: Any) -> Feedback:
+def _clip_of(gradients: Sequence[list[Any]]) -> Coded:
+    """Return what is left to check once the pairs are in order: the clip of the gradients that are there."""
+    there = ([np.array(row, np.float32) for row in rows if row is not None] for rows in gradients)
+    done = "Steps with gradients above and below the limit, None among them, come out right."
+    return replace(by_global_norm, cases=[{"tensors": tensors, "limit": 1.0} for tensors in there], done=done)
+
+
+def _processed(answer: Any, gradients: Sequence[list[Any]] = _GRADIENTS) -> Feedback:
     if said := no_function(answer):
         return Feedback(False, said)
-    for rows in _GRADIENTS:
+    for rows in gradients:
         pairs = _pairs([None if row is None else np.array(row, np.float32) for row in rows])
         try:
             with quiet():
@@ -176,7 +183,8 @@ def _processed(answer: Any) -> Feedback:
             return Feedback(False, f"With the gradients {rows}: {said}")
         if said := _misplaced(given, pairs):
             return Feedback(False, f"With the gradients {rows}: {said}", _beside(given, pairs))
-    return _clipped(lambda tensors, limit: [g for g, _ in answer(_pairs([None, *tensors])) if g is not None])
+    clip = _clip_of(gradients)
+    return clip(lambda tensors, limit: [g for g, _ in answer(_pairs([None, *tensors])) if g is not None])
 
 
 def _pairs(grads: Sequence[np.ndarray | None]) -> list[tuple[Any, Variable]]:
@@ -221,7 +229,10 @@ def _misplaced(given: Sequence[Any], pairs: Sequence[Any]) -> str:
     before, after = ([id(v) for _, v in rows] for rows in (pairs, given))
     lost = [(g, v) for g, v in pairs if id(v) not in after]
     if lost and all(g is None for g, _ in lost):
-        return "the pair without a gradient is gone. Who counts on the order of the pairs finds another variable there."
+        return (
+            "the pair without a gradient is gone. "
+            "Code that counts on the order of the pairs finds a different variable there."
+        )
     if sorted(before) != sorted(after):
         return f"{len(pairs)} pairs go in and {len(given)} come out: one for each variable, please."
     if before != after:
@@ -271,7 +282,7 @@ _STEPS = 30
 
 
 class Coast(Prediction):
-    """How far does momentum carry a variable whose gradient is zero from the second step on?"""
+    """Prediction: the distance that momentum carries a variable whose gradient is zero after the first step."""
 
     name, label = "three_steps.coast", "Predict where momentum goes"
     question = (

@@ -34,17 +34,17 @@ zero = Choice(
     b=(
         True,
         "A row that is named is touched, with a sum of 0 too: the rule runs, and its momentum moves it. "
-        "A row that nobody names keeps its momentum and stands still.",
+        "A row that isn't looked up keeps its momentum and doesn't move.",
     ),
     c=(False, "They are summed before the rule runs, and it runs once."),
 )
 
 forgets = Choice(
     "A row starts at 0.5, the optimizer is FTRL, its first gradient is 0: what is the weight?",
-    a=(False, "A gradient of 0 leaves it alone with SGD. FTRL works the weight out anew; from what?"),
+    a=(False, "A gradient of 0 leaves it alone with SGD. FTRL computes the weight from scratch; from what?"),
     b=(
         True,
-        "FTRL's weight is a function of its two slots, and both know nothing of the initial value: a linear "
+        "FTRL's weight is a function of its two slots, and neither depends on the initial value: a linear "
         "slot of 0 gives a weight of 0.",
     ),
     c=(False, "The accumulator starts at 0.1, so nothing is divided by 0."),
@@ -85,6 +85,10 @@ pooled = Coded(
     right=_pooled,
     mistakes=(
         (_sums, "Those are the sums. What is each divided by?"),
+        (
+            lambda table, samples, ids, count: table[ids],
+            "Those are the rows, one for each lookup. Which of them belong to one sample?",
+        ),
         (_pooled_distinct, "A row that a sample names twice counts twice."),
         (
             lambda table, samples, ids, count: _sums(table, samples, ids, count) / _lookups(samples, count),
@@ -148,6 +152,10 @@ row_gradient = Coded(
     right=_spread(_mean_gains),
     mistakes=(
         (_spread(lambda samples: np.ones(len(samples))), "By how much was each row multiplied on the way there?"),
+        (
+            _spread(lambda samples: np.bincount(samples)[samples]),
+            "That multiplies by the lookups of a sample. A mean divides by them.",
+        ),
         (_last, "A row that comes again is overwritten. Add it: NumPy has np.add.at."),
         (_per_mention, "What a row gets is summed, not averaged: a popular row gets more."),
         (lambda samples, ids, gradients, rows: np.zeros(rows), "Nothing is added."),
@@ -183,6 +191,10 @@ rate = Coded(
             "The other way round: the mean starts too small, and the rate has to make up for it.",
         ),
         (
+            lambda lr, beta1, beta2, step: lr / (1 - beta1**step),
+            "That corrects the mean alone. The mean square starts too small as well.",
+        ),
+        (
             lambda lr, beta1, beta2, step: lr * np.sqrt(1 - beta2) / (1 - beta1),
             "That is right for the first step. What are the betas raised to?",
         ),
@@ -196,7 +208,7 @@ rate = Coded(
 
 
 class Distinct(Prediction):
-    """How many of the ids of a batch are different ones?"""
+    """Prediction: the number of distinct ids in a batch."""
 
     name, label = "tpu_embeddings.distinct", "Predict the distinct ids"
     question = "Of the first n words of a text, how many are different?"

@@ -20,21 +20,21 @@ before = Choice(
     a=(False, "It is handed the gradients that the clip gives. Which norms can these have?"),
     b=(
         True,
-        "It sees what is left: every norm at most the limit, and a pile of steps at the limit itself. How long they "
-        "were is lost, so record before you clip.",
+        "It sees what is left: every norm at most the limit, and many steps exactly at the limit. The original norms "
+        "are lost, so record before you clip.",
     ),
     c=(False, "It records whatever it is handed, clipped or not."),
 )
 
 counterfactual = Choice(
     "what_if says that limit 1 would have fired on 30% of the steps. Had you trained with it, on how many?",
-    a=(False, "From the first clipped step on the weights are others. Are the gradients at other weights the same?"),
+    a=(False, "From the first clipped step on, the weights differ. Are the gradients at other weights the same?"),
     b=(
         True,
         "The first clip changes the weights, and every gradient after it. what_if is exact for the recorded gradients "
         "and a guess about another run: train once more with the limit, and record again.",
     ),
-    c=(False, "It often comes out so, for a clipped run explodes less. But who guarantees it?"),
+    c=(False, "It often does, because a clipped run explodes less. Is that guaranteed?"),
 )
 
 NAN, INF = float("nan"), float("inf")
@@ -107,16 +107,19 @@ suggest = Coded(
     mistakes=(
         (
             lambda norms, percentile: np.percentile(norms[np.isfinite(norms)], percentile),
-            "Norms of 0 are among these: a step without a gradient says nothing of how long they are.",
+            "Norms of 0 are among these: a step without a gradient says nothing about typical norms.",
         ),
         (
             lambda norms, percentile: np.percentile(norms, percentile),
             "NaN and Inf are among these norms, and no percentile of them is a limit.",
         ),
-        (lambda norms, percentile: np.nanpercentile(norms, percentile), "NaN is left out, Inf and 0 are not."),
+        (
+            lambda norms, percentile: np.nanpercentile(norms, percentile),
+            "NaN is left out, Inf isn't. Keep only norms that are finite and above 0.",
+        ),
         (lambda norms, percentile: np.max(norms), "That is the largest norm: a limit there never fires."),
-        (lambda norms, percentile: np.mean(norms), "That is the mean, which a single explosion carries away."),
-        (lambda norms, percentile: np.median(norms), "That is the median: a limit there fires on every second step."),
+        (lambda norms, percentile: np.mean(norms), "That is the mean, which a single explosion dominates."),
+        (lambda norms, percentile: np.median(norms), "That is the median: a limit there fires on half of the steps."),
         (
             lambda norms, percentile: _percentile(norms, 100 - percentile),
             "The other end: that is so small that most steps are clipped.",
@@ -145,7 +148,7 @@ _STEPS, _PERCENTILE = np.array([5, 10, 20, 30, 50, 75, 100, 150, 200]), 95.0
 
 
 class Share(Prediction):
-    """How often does a limit fire that was chosen from the beginning of a run?"""
+    """Prediction: the share of later steps on which a limit chosen from the first steps fires."""
 
     name, label = "your_run.share", "Predict how long to record"
     question = "Of n norms you take the 95th percentile as limit. On what share of the later steps does it fire?"

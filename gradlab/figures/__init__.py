@@ -1,7 +1,7 @@
 """Traces in, matplotlib figures out: the views of the labs, one file per lab, and what they are all drawn with.
 
 A view holds `figure`, whose moving artists are made with `animated=True`, and `draw(trace)`, which sets their data and
-paints nothing. No pyplot, no files, no maths of its own. For a view of your own take `new_figure`, let `tidy` label
+paints nothing. No pyplot, no files, no math of its own. For a view of your own take `new_figure`, let `tidy` label
 each of its Axes, make moving lines by `moving_line`, and take its colors from `BLUE`, `ORANGE`, `GREEN`, `BLACK` and
 `OTHER`, which every reader tells apart; `DARK` says what they become on a dark page. `gradlab.labs.Lab` shows the view.
 """

@@ -20,7 +20,7 @@ _LEFT = {"left": 0.0, "center": 0.5, "right": 1.0}  # how much of a text is left
 
 
 class Label(Text):
-    """One line without formulas around a whole pixel, painted without the layout that Text makes anew each time.
+    """One line without formulas around a whole pixel, painted without the layout that Text makes again each time.
 
     Its middle is that of its digits, so that numbers of one row stand on one line; its alignment is horizontal only.
     """

@@ -37,7 +37,7 @@ _NAVY = "#0F5FA8"  # text in blue
 
 
 class Look(NamedTuple):
-    """How one run is told from others, whoever looks: color, dash and marker, and a color dark enough for words."""
+    """Look of a run's curve: color, dash, marker, and a color dark enough for text."""
 
     color: str
     dash: Any
@@ -65,7 +65,7 @@ _LINE = 0.095  # of an axis's height: the least between two names
 
 
 class Runs(NamedTuple):
-    """What stays as it is.
+    """The fixed part of the picture.
 
     Attributes:
         names: of the runs. steps: (buckets,) of each the first steps of its buckets.
@@ -91,7 +91,7 @@ class Runs(NamedTuple):
 
 
 def in_picture(both: Comparison, seen: Sequence[Recording], norms: tuple[float, float]) -> Runs:
-    """What is drawn of a comparison; `seen` are its recordings in no more buckets than there is room for."""
+    """Return the drawn part of a comparison; `seen` are its recordings in as many buckets as there is room for."""
     rows = both.order[:MOST_ROWS]
     losses = [rec["loss"] if "loss" in rec.scalars else np.full(len(rec), np.nan) for rec in seen]
     return Runs(
@@ -101,7 +101,7 @@ def in_picture(both: Comparison, seen: Sequence[Recording], norms: tuple[float, 
 
 
 class Shown(NamedTuple):
-    """What moves.
+    """The moving part of the picture.
 
     Attributes:
         of: whose norms. norms: (buckets,) of each run. limit: the limit.
@@ -277,7 +277,7 @@ def span(axes: Any, until: float, narrow: bool) -> None:
 
 
 def _part(axes: Any, runs: Runs, said: bool = False) -> None:
-    """Where the runs part, unless that is at the start."""
+    """Return where the runs part, unless that is at the start."""
     if not runs.parting:
         return
     axes.axvline(runs.parting, **_PART)
@@ -346,7 +346,7 @@ def _last(line: np.ndarray) -> float:
 
 
 def window(points: int) -> int:
-    """How many neighbors a median is of: an odd number, 1 where points are few.
+    """Return how many neighbors a median is of: an odd number, 1 where points are few.
 
     >>> window(30), window(300)
     (1, 7)

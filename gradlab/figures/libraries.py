@@ -1,4 +1,4 @@
-"""The same gradients clipped by several libraries: a table with a cell for each entry."""
+"""Table of gradients clipped by several libraries, with a cell for each entry."""
 
 from __future__ import annotations
 

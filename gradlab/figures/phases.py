@@ -1,4 +1,4 @@
-"""A phase diagram: one number for every limit of staleness and every number of workers, and two cuts through it."""
+"""A phase diagram: one number for every staleness limit and every number of workers, and two cuts through it."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ class PhasesView:
 
     def _still(self) -> None:
         limits, workers = self._limits, self._workers
-        tidy(self.plane, "Every limit, every number of workers", "limit of staleness", "workers")
-        tidy(self.along, "At this number of workers", "limit of staleness", "")
+        tidy(self.plane, "Every limit, every number of workers", "staleness limit", "workers")
+        tidy(self.along, "At this number of workers", "staleness limit", "")
         tidy(self.across, "At this limit", "workers", "")
         self.plane.grid(False)
         self.plane.set(xlim=(limits[0] - 0.5, limits[-1] + 0.5), ylim=(workers[0] - 0.5, workers[-1] + 0.5))

@@ -115,7 +115,7 @@ class PoliciesView:
 
 
 def number(loss: Any) -> Any:
-    """Losses that are no numbers are the largest."""
+    """Losses that aren't numbers are the largest."""
     return np.where(np.isfinite(loss), loss, np.inf)
 
 

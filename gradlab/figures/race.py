@@ -145,7 +145,7 @@ def _on_the_page(path: np.ndarray) -> np.ndarray:
 
 
 def _shown(loss: np.ndarray) -> np.ndarray:
-    """Losses moved into the panel; those that are no numbers are at its upper edge."""
+    """Losses moved into the panel; those that aren't numbers are at its upper edge."""
     return np.clip(np.where(np.isfinite(loss), loss, HIGHEST), LOWEST, HIGHEST)
 
 

@@ -95,7 +95,7 @@ class LayersView:
         self.arrange(narrow=False)
 
     def still(self, until: int, norms: tuple[float, float], every: str) -> None:
-        """What the axes have room for; arguments as above."""
+        """Return what the axes have room for; arguments as above."""
         tidy(self.story, f"Norm at {every}", "training step", "norm")
         self.norms.set(xscale="log", xlim=norms)
         self.story.set(yscale="log", ylim=norms, xlim=(-0.01 * until - 1, 1.01 * until + 1))

@@ -62,7 +62,7 @@ class StalenessView:
         self.ages, self.cosine, self.by_limit, self.seconds = (self.figure.add_subplot() for _ in range(4))
         tidy(self.ages, "Staleness of what is handed in", "staleness (updates since the read)", "share")
         tidy(self.cosine, "Do gradients so far apart agree?", f"steps apart{noted}", "cosine")
-        tidy(self.by_limit, "Accepted under each limit", "limit of staleness", "share")
+        tidy(self.by_limit, "Accepted under each limit", "staleness limit", "share")
         for axes in (self.ages, self.cosine, self.by_limit):
             axes.set(xlim=(-0.8, OLDEST + 0.8), xticks=range(0, OLDEST + 1, 4))
         for axes in (self.ages, self.by_limit):

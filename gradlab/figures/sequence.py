@@ -49,7 +49,7 @@ class Schedule(NamedTuple):
 
     Fields:
         versions: (row of the update, words) of the weights, the first one at row 0.
-        recorded, true (workers,): staleness, -1 where there is none yet. accepted (workers,). limit: the threshold.
+        recorded, true (workers,): staleness, -1 where there is none yet. accepted (workers,). limit: of staleness.
         ranges, chosen: every setting of the switches, and which of them this is.
     """
 
@@ -77,7 +77,7 @@ class SequenceView:
         self._orders = _Orders(self.orders)
         self._key = Key(key, (
             (ACCEPTED, "accepted"), (DROPPED | {"hatch": "//"}, "dropped"), (_PIECE, "one piece"),
-            (RECORDED, "recorded"), (LIMIT, "threshold"),
+            (RECORDED, "recorded"), (LIMIT, "limit"),
         ))  # fmt: skip
         self.arrange(narrow=False)
 

@@ -1,4 +1,4 @@
-"""The same ids for two engines: the input of each, and the movement of rows with and without sums."""
+"""Figure of the same ids on two engines: the input of each, and the movement of rows with and without sums."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ NAMED = 24  # rows that have room for a name each
 
 
 class Ratios(NamedTuple):
-    """What is drawn.
+    """The numbers that are drawn.
 
     Attributes:
         names: of the tensors, from the top. low, median, high: (tensors,) of their ratios, all above 0.

@@ -168,7 +168,7 @@ class Adagrad(Optimizer):
         return partial(_warn_of_frozen, v)
 
     def set_weights(self, weights: Any) -> None:
-        """As of `Optimizer`; a list one too short gets an iteration count of 0 in front, as old files need it.
+        """Set the weights as `Optimizer` does; to a list one too short an iteration count of 0 is added.
 
         >>> v = Variable([1.0], name="v")
         >>> opt = Adagrad()

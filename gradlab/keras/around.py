@@ -1,4 +1,4 @@
-"""What Keras does to weights around the rule, as formulas: decay before it, a moving average after it."""
+"""Formulas of what Keras does to weights around the rule: decay before it, a moving average after it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Keras keeps for everybody: its one global number, and in the scope of which replicas a thread is."""
+"""Global state of Keras: its epsilon, and the replicas in whose scope a thread is."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _scope: ContextVar[object | None] = ContextVar("gradlab_replicas", default=None)
 
 
 def epsilon() -> float:
-    """What epsilon None (and, in "tf2.3" and "legacy", 0) stands for. Source: `tf.keras.backend.epsilon`.
+    """Return the default epsilon, used for None (and, in "tf2.3" and "legacy", 0). Source: `tf.keras.backend.epsilon`.
 
     >>> epsilon()
     1e-07

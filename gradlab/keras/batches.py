@@ -42,7 +42,7 @@ class Batches:
         self._begun = batch, now
 
     def end(self, batch: int) -> None:
-        """That batch has ended. In any thread and any order."""
+        """Note that a batch has ended, from any thread and in any order."""
         self._end = max(self._end, batch + 1)
 
     def end_epoch(self) -> None:
@@ -64,7 +64,7 @@ class Batches:
 
 
 class Made:
-    """What each step is made of: the batches since the last update, but the one alone that a loss scaler skipped.
+    """Batches of each step: those since the last update, or a single one that a loss scaler skipped.
 
     An optimizer counts the batches it took. Those it skipped are steps, so with them the batches can be numbered.
 
@@ -92,5 +92,5 @@ class Made:
         return found
 
     def count(self, taken: int) -> int:
-        """How many batches there were, as the optimizer has it now."""
+        """Return how many batches there were, as the optimizer has it now."""
         return taken - self._first + self._skipped

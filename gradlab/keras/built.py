@@ -1,4 +1,4 @@
-"""What optimizers have in the versions that know their variables from the first step on: the rewrite and Keras 3."""
+"""Optimizers of the versions that know their variables from the first step on: the rewrite and Keras 3."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Built(Functional):
 
     @property
     def built(self) -> bool:
-        """Whether the variables are known: after `build` or the first step."""
+        """True if the variables are known: after `build` or the first step."""
         return bool(self._known)
 
     @property
@@ -264,7 +264,7 @@ class Rewrite(Built):
 
 @adds_to("keras3")
 class Keras3(Built):
-    """What Keras 3 adds: a scale of the loss, and accumulated gradients.
+    """Additions of Keras 3: a scale of the loss, and accumulated gradients.
 
         g = g / loss_scale_factor
         sum = sum + g                    gradient_accumulation_steps - 1 times: the weights stay, `iterations` too
@@ -276,7 +276,7 @@ class Keras3(Built):
 
     @property
     def iterations(self) -> Any:
-        """How many updates have been made: a variable, but with accumulation a number, calls // steps."""
+        """The number of updates made: a variable, or with accumulation a number, calls // steps."""
         steps = self.gradient_accumulation_steps
         return self._updates() if steps else self._iterations("")
 
@@ -287,7 +287,7 @@ class Keras3(Built):
     def apply(self, grads: Iterable[Any], trainable_variables: Iterable[Variable] | None = None) -> None:
         """`apply_gradients` with gradients and variables apart; without variables those of `build`, in its order.
 
-        Raises ValueError: no variables yet, or not one gradient for each. No gradients at all are no step.
+        Raises ValueError: no variables yet, or not one gradient for each. Without any gradient there is no step.
 
         >>> import gradlab as gl
         >>> v, opt = gl.Variable([1.0], name="v"), gl.keras.SGD(0.5, semantics="keras3")

@@ -1,4 +1,4 @@
-"""The clip arguments of an optimizer: what they do to a step, and when they do something else than one thinks."""
+"""The clip arguments of an optimizer: what they do to a step, and when they do something other than one thinks."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ _CLIPS: dict[str, Callable[[list[Gradient], Any, Semantics], list[Gradient]]] = 
 
 
 def check_limit(name: str, limit: Any, version: Semantics) -> None:
-    """Refuse a limit that is no number, warn of one that the version reads in its own way."""
+    """Refuse a limit that isn't a number, warn of one that the version reads in its own way."""
     if limit is None:
         return
     check_number(name, limit)
@@ -103,7 +103,7 @@ def _warn_of_duplicates(pairs: Sequence[Pair], limit: str) -> None:
 
 
 def has_duplicates(g: Gradient) -> bool:
-    """Whether a row is named twice, as far as one may look: JAX's indices are left alone."""
+    """Tell whether a row is named twice, as far as one may look: JAX's indices are left alone."""
     if not isinstance(g, IndexedSlices) or is_jax(g.indices):
         return False
     return bool(len(np.unique(g.indices)) < g.indices.shape[0])

@@ -37,7 +37,7 @@ class Functional(Steps):
         return (*((AVERAGE,) if self.use_ema else ()), *((SUM,) if self.gradient_accumulation_steps else ()))
 
     def _start_of(self, w: Array, slot: str) -> Array:
-        """What a slot of `_own_slots` starts with."""
+        """Return what a slot of `_own_slots` starts with."""
         copies = slot == AVERAGE and self._version.name == "rewrite"
         return w if copies else namespace(w).zeros_like(w)
 
@@ -52,7 +52,7 @@ class Functional(Steps):
         return made // self.gradient_accumulation_steps if self.gradient_accumulation_steps else made
 
     def _averages_all(self) -> bool:
-        """Whether variables without a gradient are averaged, too."""
+        """Tell whether variables without a gradient are averaged, too."""
         return self._version.name == "keras3"
 
     def _pure_init(self, values: Any) -> dict[str, Any]:

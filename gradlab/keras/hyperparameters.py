@@ -82,7 +82,7 @@ class Hyperparameter:
         return self._scalar(as_array(value, self.name)).astype(dtype)
 
     def number(self) -> Any:
-        """What a config holds: a variable's value as a NumPy scalar, a function's result, a schedule as it is."""
+        """Return a config's entry: a variable's value as a NumPy scalar, a function's result, or a schedule."""
         value = self.read()
         return np.asarray(value)[()] if isinstance(value, Variable | np.ndarray) or is_jax(value) else value
 

@@ -75,7 +75,7 @@ class Losses:
         return train_step
 
     def _with(self, result: Any, loss: Tensor | float) -> Any:
-        """What a step returns, with its loss in the ring."""
+        """Return what a step returns, with its loss in the ring."""
         ring = self._ring()
         if ring is None:
             return result

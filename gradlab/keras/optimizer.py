@@ -18,7 +18,7 @@ from .steps import Pairs
 
 
 class Optimizer(Saved):
-    """What `Adagrad` and `SGD` share; `semantics` says which Keras is meant, see `gl.keras.SEMANTICS`.
+    """Base of `Adagrad` and `SGD`; `semantics` selects the version of Keras, see `gl.keras.SEMANTICS`.
 
     Methods that a version lacks (Keras 3 has no slots, no `minimize`) are there all the same, with its numbers.
 
@@ -135,7 +135,7 @@ class Optimizer(Saved):
         return [self.minimize(loss, params)]
 
     def clip_report(self, grads_and_vars: Iterable[Any]) -> ClipReport:
-        """What the clip arguments make of gradients, without a step: norms, factor, entries hit, angle, by variable.
+        """Report what the clip arguments do, without a step: norms, factor, entries hit, angle, by variable.
 
         Not in TensorFlow. In "tf2.3" it is what `minimize` does; `apply_gradients` does nothing there.
 

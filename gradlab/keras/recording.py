@@ -33,7 +33,7 @@ def record(
     A step that LossScaleOptimizer skips is recorded as skipped, with its scale and the tensors that hold NaN or Inf. A
     variable without a gradient has norm 0 in that step. No step calls back or waits; every `every` steps, and after
     each epoch, they are read. While it records, the optimizer has some variables more, which are not saved, and the
-    train step is compiled anew; after `fit` all is as before. Gradients that TensorFlow keeps as slices, those of
+    train step is compiled again; after `fit` all is as before. Gradients that TensorFlow keeps as slices, those of
     embeddings, are made dense to be measured.
 
     "loss" is what the step differentiates, before it is scaled, of each batch alone: not the running mean that Keras
@@ -90,7 +90,7 @@ def _class() -> type:
 
 
 class _Recording(Attached[Recorder]):
-    """What the callback does; Keras's own base class is joined to it when Keras is there."""
+    """The callback's methods; Keras's own base class is joined to it when Keras is there."""
 
     async_safe = True  # on_train_batch_end only writes a number down, so that no step waits for its logs
     params: dict[str, Any] | None
@@ -297,11 +297,11 @@ def _inner(optimizer: Any) -> Any:
 
 
 def _is_built(model: Any) -> bool:
-    """Whether all variables are there. On TensorFlow a subclassed model gets them within its first step."""
+    """Tell whether all variables are there. On TensorFlow a subclassed model gets them within its first step."""
     return bool(model.trainable_variables) and all(layer.built for layer in model._flatten_layers())
 
 
 def _replicas(model: Any) -> int:
-    """How many replicas of TensorFlow train a model."""
+    """Return how many replicas of TensorFlow train a model."""
     strategy = getattr(model, "distribute_strategy", None)
     return strategy.num_replicas_in_sync if strategy else 1

@@ -75,7 +75,7 @@ class Replicas:
         return [v.value for v in (variable, *self._copies.get(variable, [variable] * (self.n - 1)))]
 
     def assign(self, variable: Variable, value: Any) -> None:
-        """The same value on all replicas."""
+        """Return the same value on all replicas."""
         for v in self._copied(variable):
             v.assign(value)
 
@@ -96,7 +96,7 @@ class Replicas:
         return [list(zip(grads, variables, strict=True)) for grads in found]
 
     def reduce(self, per_replica: Sequence[Any], how: Literal["sum", "mean"] = "sum") -> list[Pairs]:
-        """The same sum, or mean, of the gradients for every replica: to be applied without aggregation.
+        """Return the same sum, or mean, of the gradients for every replica: to be applied without aggregation.
 
         >>> v = Variable([0.0])
         >>> [[float(g[0]) for g, _ in pairs] for pairs in replicas(2).reduce([[([1.0], v)], [([3.0], v)]], "mean")]
@@ -157,7 +157,7 @@ class Replicas:
             raise NotImplementedError("reduce the gradients yourself and pass experimental_aggregate_gradients=False")
 
     def _ready(self, optimizer: Steps, lists: Sequence[Pairs]) -> tuple[list[Pairs], list[Commit]]:
-        """What each replica applies now of its gradients, and what keeps the rest on each."""
+        """Return what each replica applies now of its gradients, and what keeps the rest on each."""
         ready, kept = list[Pairs](), list[Commit]()
         for k, (view, pairs) in enumerate(zip(self._views(optimizer), lists, strict=True)):
             now, later = view._ready([(g, self._copied(v)[k]) for g, v in pairs])
@@ -198,7 +198,7 @@ class Replicas:
         return views
 
     def _own(self, optimizer: Steps, k: int) -> Kept:
-        """What replica k starts with: what the optimizer has by now."""
+        """Return what replica k starts with: what the optimizer has by now."""
         view = copy.copy(optimizer)
         view._kept = type(optimizer._kept)()
         if optimizer._kept.iterations is not None:

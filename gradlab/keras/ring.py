@@ -100,7 +100,7 @@ class Ring:
         return None if self._moves is None else [self._ops.copy(v) for v in variables]
 
     def move(self, before: Sequence[Tensor] | None, variables: Sequence[Any]) -> None:
-        """How far the step that was appended last has moved the weights, where it is traced."""
+        """Return how far the step that was appended last has moved the weights, where it is traced."""
         if before is None or self._moves is None:
             return
         ops, every, last = self._ops, self._layout.histogram_every, self._at.value - 1
@@ -122,7 +122,7 @@ class Ring:
         self._batches.assign(at + 1)
 
     def losses(self) -> list[float]:
-        """Those of the batches since the last time."""
+        """Return those of the batches since the last time."""
         batches, found = int(self._batches.numpy()), self._losses.numpy()
         numbers = np.arange(self._read, batches)
         self._read = batches
@@ -181,7 +181,7 @@ class Ring:
         return numbers
 
     def _careful(self, g: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """As `gradlab.record.measure.careful` has it."""
+        """Compute what `gradlab.record.measure.careful` does."""
         ops = self._ops
         size = ops.abs(g)
         finite = ops.isfinite(size)
@@ -190,7 +190,7 @@ class Ring:
         return unit * ops.sqrt(ops.sum((size / unit) ** 2)), largest, ops.sum(ops.cast(~finite, "float32"))
 
     def _histogram(self, g: Tensor) -> Tensor:
-        """As `gradlab.record.measure.histogram` has it."""
+        """Compute what `gradlab.record.measure.histogram` does."""
         ops = self._ops
         exponent = _bits(ops.abs(g)) // 2**23
         counted = ops.cast(exponent < 2 * EXPONENT_BIAS + 1, "int32")

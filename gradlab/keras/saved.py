@@ -40,7 +40,7 @@ class Saved(Steps, Stateful):
     """
 
     def __copy__(self) -> Any:
-        """The same optimizer under another name: what `Replicas` looks at one through."""
+        """Return the same optimizer under another name, through which `Replicas` reads it."""
         new = object.__new__(type(self))
         vars(new).update(vars(self))
         return new
@@ -123,12 +123,12 @@ class Saved(Steps, Stateful):
             )
 
     def _checked_hyperparameters(self, saved: Mapping[str, Any]) -> dict[str, Array]:
-        """Those that are variables here too; of the others the settings tell."""
+        """Return those that are variables here too; of the others the settings tell."""
         own = {name: x for name, h in self._hyper.items() if (x := _own(h)) is not None}
         return {name: fitting(x, own[name], name, f"its {name}") for name, x in saved.items() if name in own}
 
     def _checked_slots(self, key: str, saved: Any, names: Named) -> dict[str, Array]:
-        """As many as the rule has and this optimizer was given, of their shapes."""
+        """Return the slots that the rule has and this optimizer was given, with checked shapes."""
         v, own = names[key], (*self._own_slots(), *self._blank().slots)
         there = self._kept.slots.get(v, {})
         expected = {**dict.fromkeys(own, v), **there}
@@ -164,7 +164,7 @@ class Saved(Steps, Stateful):
         kept.slot_names = [name for name in kept.slot_names if name in there]
 
     def _settings(self) -> dict[str, Any]:
-        """What the constructor was given, as far as it can be compared."""
+        """Return what the constructor was given, as far as it can be compared."""
         of_variables = {name: "a number" for name, h in self._hyper.items() if _own(h) is not None}
         others = {name: _described(h.value) for name, h in self._hyper.items() if name not in of_variables}
         own = {name: x for name, x in self._own_config().items() if name not in self._hyper}
@@ -187,7 +187,7 @@ def _own(h: Hyperparameter) -> Array | None:
 
 
 def _described(value: Any) -> Any:
-    """What can be compared of a hyperparameter that is no variable; of a function nothing."""
+    """Return what can be compared of a hyperparameter that isn't a variable; of a function nothing."""
     if not isinstance(value, LearningRateSchedule):
         return value
     try:

@@ -24,7 +24,7 @@ Strict = Literal["tf"] | None
 
 
 class Settings:
-    """What an optimizer was told, and what it says about it."""
+    """Settings of an optimizer, and its config."""
 
     _forget: Callable[[Any], None]  # of `Weights`
     _rebuilds_schedules = True  # whether `from_config` brings schedules back in every version
@@ -226,7 +226,7 @@ class Settings:
         return {}
 
     def _around_config(self) -> dict[str, Any]:
-        """What acts around the rule as it is now: plain attributes, which may be set."""
+        """Return what acts around the rule as it is now: plain attributes, which may be set."""
         return {name: vars(self)[name] for name in self._around}
 
     def _serialized_rate(self) -> Any:

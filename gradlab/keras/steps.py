@@ -1,4 +1,4 @@
-"""How one step is made: which gradients count, what clips do to them, and that all variables move or none."""
+"""One step: selection of gradients, clips, and an update of all variables or of none."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _log = logging.getLogger("gradlab")
 
 
 class Steps(Settings, Weights):
-    """What happens to pairs of gradient and variable on the way to new values."""
+    """Steps from pairs of gradient and variable to new values."""
 
     _lock: Any  # of `forks.lock`
 
@@ -61,7 +61,7 @@ class Steps(Settings, Weights):
         return self._rule()
 
     def _sparse(self) -> pure.Sparse:
-        """How IndexedSlices meet the rule."""
+        """Return how IndexedSlices meet the rule."""
         return apply.rows
 
     def _look(self, v: Variable, g: Gradient) -> Look:
@@ -107,7 +107,7 @@ class Steps(Settings, Weights):
         return ()
 
     def _ready(self, pairs: Pairs) -> tuple[Pairs, list[Commit]]:
-        """What one replica applies now of its gradients, before clips, and what keeps the rest for later."""
+        """Return what one replica applies now of its gradients, before clips, and what keeps the rest for later."""
         return pairs, []
 
     def _moved(self, pairs: Pairs, variables: Sequence[Variable], clip: bool) -> Iterable[Commit]:
@@ -151,7 +151,7 @@ class Steps(Settings, Weights):
             yield
 
     def _commits(self, pairs: Pairs, clip: bool, aggregate: bool) -> Iterable[Commit]:
-        """What stores the results, the iteration last: all that may fail is done now, or in between if strict."""
+        """Return stores of the results, iteration last: all that may fail is done now, or in between if strict."""
         if self._strict:
             self._create([v for _, v in pairs])
         else:
@@ -171,7 +171,7 @@ class Steps(Settings, Weights):
         self._known = self._known or self._asked
 
     def _jobs(self, pairs: Pairs) -> Iterator[Job]:
-        """What is to be done for each pair."""
+        """Return what is to be done for each pair."""
         step = np.int64(0) if self._kept.iterations is None else self._kept.iterations.value
         rates = {dtype: self._rate(np.asarray(step), dtype) for dtype in dict.fromkeys(v.dtype for _, v in pairs)}
         rule, sparse = self._rule(), self._sparse()

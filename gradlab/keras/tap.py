@@ -76,7 +76,7 @@ class Tap:
             vars(owner)[name] = wrap(getattr(owner, name))
 
     def _around(self, scales: bool) -> list[tuple[str, Callable[..., Any]]]:
-        """What is wrapped of the model's optimizer, to know its variables, and what it skips."""
+        """Wrapper around the model's optimizer, to know its variables and what it skips."""
         if not scales:
             return [("apply", self._settled)] if self.ring is None else []
         handlers = (self._stateful_skip, self._stateless_skip)
@@ -93,7 +93,7 @@ class Tap:
         self._untrack()
 
     def taken(self) -> int:
-        """How many batches the optimizer has taken. Waits for the device."""
+        """Return how many batches the optimizer has taken. Waits for the device."""
         return int(self._inner._iterations.numpy())
 
     def _settle(self, variables: Sequence[Any]) -> None:
@@ -272,7 +272,7 @@ def _sum(parts: Sequence[Tensor | None]) -> Tensor | None:
 
 
 def _key(variable: Any) -> int:
-    """The same for a Keras variable, TensorFlow's or PyTorch's own in it, and that of a replica: optimizers get any."""
+    """Return one key for a Keras variable, the backend's own in it, and a replica's: optimizers get any of them."""
     if backend() == "jax":  # whose values are others in each scope
         return id(variable)
     bare = variable.value if hasattr(variable, "path") else variable

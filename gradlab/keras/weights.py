@@ -20,7 +20,7 @@ _INITIALIZERS = {"zeros": 0, "ones": 1}
 
 @dataclass
 class Kept:
-    """Everything about an optimizer that changes from step to step, in order of creation."""
+    """Optimizer state that changes from step to step, in order of creation."""
 
     iterations: Variable | None = None
     slots: weakref.WeakKeyDictionary[Variable, dict[str, Variable]] = field(default_factory=weakref.WeakKeyDictionary)
@@ -63,7 +63,7 @@ class Weights:
 
     @property
     def iterations(self) -> Variable:
-        """How many steps have been made: an int64 variable, made when it is first asked for.
+        """The number of steps made: an int64 variable, created on first access.
 
         It may be set to your own int64 variable as long as there is none (else RuntimeError).
         """
@@ -166,7 +166,7 @@ class Weights:
         return list(self._kept.weights)
 
     def variables(self) -> list[Variable]:
-        """The same as `weights`. A method, as up to Keras 2; Keras 3's `variables` is a property."""
+        """Return `weights`. A method, as up to Keras 2; Keras 3's `variables` is a property."""
         return self.weights
 
     def get_weights(self) -> list[np.ndarray]:

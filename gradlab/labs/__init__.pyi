@@ -245,7 +245,7 @@ class _staleness_races_controls(TypedDict, total=False):
     event: int
 
 class staleness_races(_staleness_races.staleness_races):
-    """Step through moves of three workers, and see gradients accepted that are older than the threshold."""
+    """Step through moves of three workers, and see gradients accepted that are staler than the limit."""
 
     def __init__(self, target: Literal["over", "caught"] | None = None, **initial:
         Unpack[_staleness_races_controls]) -> None: ...

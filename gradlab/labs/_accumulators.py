@@ -167,7 +167,7 @@ def _story(needs: int, pause: int, second: int, notes: str, reduction: str) -> t
 
 
 class Takers:
-    """Who waits at an accumulator, by name. All ask again at once, but A pauses first."""
+    """Takers that wait at an accumulator, by name. All ask again at once, but A pauses first."""
 
     def __init__(self, accumulator: ConditionalAccumulator, wants: dict[str, int], pause: int) -> None:
         self._accumulator, self._pause, self._idle = accumulator, pause, 0
@@ -175,7 +175,7 @@ class Takers:
         self.waiting = {who: accumulator.request(needs) for who, needs in self.wants.items()}
 
     def served(self) -> tuple[str, np.ndarray, int]:
-        """Who has got what since the last gradient and had asked for how many; then those who are ready ask again."""
+        """Return who took what since the last gradient, and for how many asked; then let the ready ones ask again."""
         self._idle -= 1
         found = self._done()
         for who, needs in self.wants.items():
@@ -251,7 +251,7 @@ class sparse_accumulators(Lab):
     """Gradients of some rows come to a sparse accumulator; every row has a sum and a count, and there are two means.
 
     TensorFlow divides a row by the number of gradients that hold it; a dense accumulator that is given the same would
-    divide by the number of all. TensorFlow also believes that the indices of a gradient are sorted and distinct.
+    divide by the number of all. TensorFlow also assumes that the indices of a gradient are sorted and distinct.
 
     Controls: `event` (how many gradients have come), `case` (two, words, twice, unsorted, empty), `merge` (gradlab:
     rows of one index are one row; tf: merged as TensorFlow does).
@@ -316,7 +316,7 @@ class sparse_accumulators(Lab):
 
 @functools.lru_cache(maxsize=64)
 def _held(given: tuple[Gradient, ...], merge: str) -> Rows:
-    """What accumulators with the one and the other mean hold after these gradients."""
+    """Contents of two accumulators, one for each kind of mean, after these gradients."""
     strict = "tf" if merge == "tf" else None
     with Graph().as_default():  # where TensorFlow has them
         both = [

@@ -44,7 +44,7 @@ _RAVINE: dict[str, Any] = {
 
 
 class Descent(NamedTuple):
-    """What the figure shows after `step` steps, and the settings it comes from."""
+    """State of the figure after `step` steps, and its settings."""
 
     settings: dict[str, Any]
     step: int

@@ -1,4 +1,4 @@
-"""The same gradients through the Adagrads of five libraries, with the first digit in which they part."""
+"""Five libraries' Adagrads on the same gradients, with the first digit that differs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SCALES = (2.0, 0.1, 0.001)  # of the gradients of the three weights
 
 
 class Case(NamedTuple):
-    """What all libraries are given: settings are None where each keeps its own default."""
+    """Settings given to all libraries; None keeps each library's default."""
 
     words: str
     accumulator: float | None = None
@@ -153,7 +153,7 @@ def _rules(case: str) -> dict[str, Adagrad]:
 
 @cache
 def _gradients(case: str) -> np.ndarray:
-    """What every library is given: (STEPS, 3)."""
+    """Return the gradients that every library gets: (STEPS, 3)."""
     gradients = np.random.default_rng(0).normal(size=(STEPS, 3)) * SCALES
     if CASES[case].special == "huge":
         gradients[4, 0] = 1e20
@@ -189,7 +189,7 @@ def _differs(text: str, other: str) -> int | None:
 
 
 def _digits(text: str) -> int:
-    """How many digits count in the beginning of a number: zeros in front do not."""
+    """Count the significant digits at the beginning of a number."""
     return len(text.replace(".", "").replace("−", "").lstrip("0"))
 
 
@@ -220,7 +220,7 @@ def _cell(text: str, at: int | None) -> Cell:
 
 
 def _said(trace: Parted, name: str) -> str:
-    """Where a library parts from the one compared with, at the earliest weight."""
+    """Return where a library first differs from the one compared with."""
     weights = trace.weights[name]
     if weights is None:
         return f"{name} ValueError"

@@ -1,4 +1,4 @@
-"""The same gradients through the global-norm clips of five libraries, at the cases where they differ."""
+"""Five libraries' global-norm clips on the same gradients, in cases where they differ."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def _clipped(clip: Callable[..., list[np.ndarray]], tensors: list[np.ndarray], l
 
 
 def _happened(before: np.ndarray, after: np.ndarray) -> list[str]:
-    """What became of each entry: keys of figures.libraries.LOOKS."""
+    """Return what became of each entry: keys of figures.libraries.LOOKS."""
     last_digit = np.abs(after - before) <= 4 * np.spacing(np.abs(before))
     checks = {
         "NaN": np.isnan(after),
@@ -118,7 +118,7 @@ def _happened(before: np.ndarray, after: np.ndarray) -> list[str]:
 
 
 def _outcome(before: np.ndarray, after: np.ndarray | None) -> str:
-    """What became of all entries, in words that follow several names."""
+    """Return what became of all entries, in words that follow several names."""
     if after is None:
         return "raise ZeroDivisionError"
     kinds = set(_happened(before, after))

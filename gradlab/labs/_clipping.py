@@ -52,7 +52,7 @@ class clipping(FollowingLab):
 
     Controls: `limit` (log scale, as wide as the norms of your own run), `method` (global, norm, value), `run` (which
     recorded run; "none" is the one that explodes), and, for the shipped recording, a button that records the runs
-    afresh on this machine.
+    again on this machine.
 
     Of your own recorder it follows the run while it goes on, at most a few times a second, see `run_layers`.
 
@@ -62,7 +62,7 @@ class clipping(FollowingLab):
         **initial: limit, method, run.
 
     Raises:
-        ValueError: the file is no recording, or nothing is recorded yet. TypeError: something else than a recording, or
+        ValueError: the file is no recording, or nothing is recorded yet. TypeError: not a recording, or
             one given as `run`, which takes a name.
 
     >>> lab = clipping(limit=1.0, run="0.3")
@@ -113,7 +113,7 @@ class clipping(FollowingLab):
     def make_controls(self) -> list[Control]:
         runs = [(name, _limited(name) if self.trained else "your own") for name in self.runs]
         recorded = "Run recorded with" if self.trained else "Run"
-        afresh = [] if self.own else [Button("record", "Record afresh", self.record_afresh)]
+        afresh = [] if self.own else [Button("record", "Record again", self.record_afresh)]
         return [
             Slider("limit", "Limit", 0.001, 1000.0, 1.0, scale="log", step=40, play=True)
             if self.trained

@@ -53,7 +53,7 @@ def _one_run_only(trace: Answer) -> tuple[bool, str]:
 
 
 def _above(slider: Slider, value: float) -> float:
-    """The value of the slider's first position that is not below one, so that its picture is made ahead."""
+    """The value of the slider's first position that is not below one, so that its picture is precomputed."""
     near = slider.position(value)
     return slider.at(near + (slider.at(near) < value))
 
@@ -76,7 +76,7 @@ class compare(Lab):
         **initial: limit, tensor.
 
     Raises:
-        ValueError: fewer than 2 recordings or more than 6, two of one name, a file that is no recording, or nothing is
+        ValueError: fewer than 2 recordings or more than 6, two of one name, not a recording, or nothing is
             recorded yet. TypeError: neither a recording nor a path.
 
     >>> lab = compare(limit=1.0)
@@ -171,7 +171,7 @@ class compare(Lab):
         return [Drag(view.norms, y="limit", label="drag the limit over the runs")]
 
     def make_live(self, view: CompareView, **params: Any) -> LiveFigure:
-        """As every lab's, and a tensor that is clicked is the one shown."""
+        """Return a lab's widget in which a click on a tensor selects it."""
         return follow_clicks(super().make_live(view, **params), "tensor", self._tensors)
 
     def describe(self, trace: Answer) -> Description:

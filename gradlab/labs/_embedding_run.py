@@ -1,4 +1,4 @@
-"""What the labs of embedding tables share: rules, popular ids, steps of one small table, and why a row moved."""
+"""Parts of the embedding labs: rules, popular ids, steps of one small table, and why a row moved."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def labeled() -> list[tuple[str, str]]:
 
 
 def choosing(live: LiveFigure, rows: int) -> LiveFigure:
-    """The same with its control "row" tied to the selection: a click moves the control, which moves the selection."""
+    """Tie the control "row" to the selection: a click moves the control, which moves the selection."""
 
     def look(change: Any) -> None:
         if change.new is not None and change.new < rows:
@@ -65,7 +65,7 @@ def popular(chance: np.ndarray, rows: int, zipf: float) -> np.ndarray:
 
 @functools.cache
 def chances(seed: int, *shape: int) -> np.ndarray:
-    """The same numbers in [0, 1) every time, so that ids change little when a knob is moved a little."""
+    """Return the same numbers in [0, 1) every time, so that ids change little when a knob is moved a little."""
     return np.random.default_rng(seed).random(shape)
 
 
@@ -134,17 +134,17 @@ class Moved(NamedTuple):
 
     @property
     def wanted(self) -> int:
-        """How many lookups of the step are of the chosen row."""
+        """The number of the step's lookups of the chosen row."""
         return 0 if self.run.refused else len(self.why.contributions)
 
     @property
     def total(self) -> np.ndarray:
-        """What the rule got for the row in all its runs, before limits, (width,)."""
+        """The sum that the rule got for the row in all its runs, before limits, (width,)."""
         return np.sum([run.total for run in self.why.runs], axis=0) if self.why.runs else np.zeros(WIDTH, np.float32)
 
     @property
     def distance(self) -> float:
-        """How far the row moves."""
+        """The distance that the row moves."""
         return float(np.linalg.norm(self.why.weights_after - self.why.weights_before))
 
     @property
@@ -201,7 +201,7 @@ def _explained(step: int, row: int, **settings: Any) -> Any:
 
 
 def _refusal(ids: Any) -> str:
-    """What is said of ids that are refused."""
+    """Return what is said of ids that are refused."""
     from ..tpu import make_batch
 
     try:
@@ -248,7 +248,7 @@ def in_a_sentence(trace: Moved) -> str:
 
 
 def story(trace: Moved) -> list[Line]:
-    """The same, number by number."""
+    """Return the same, number by number."""
     if trace.run.refused:
         return [Line(words) for words in folded(trace.run.refused, 50)]
     why, row = trace.why, f"row {trace.row}"

@@ -33,7 +33,7 @@ _log = logging.getLogger(__name__)
 
 
 class Room(NamedTuple):
-    """What the axes of a picture have room for: a picture that fits is drawn much faster than one that does not.
+    """Room in the axes of a picture: one that fits is drawn much faster.
 
     Attributes:
         steps: how many. stride: of a bucket. ranges: (smallest, largest) of what is on a log axis; NaN for nothing.
@@ -44,7 +44,7 @@ class Room(NamedTuple):
     ranges: tuple[tuple[float, float], ...]
 
     def holds(self, other: Room) -> bool:
-        """Whether all of another fits."""
+        """Tell whether all of another fits."""
         inside = (
             np.isnan(low) or a <= low <= high <= b
             for (a, b), (low, high) in zip(self.ranges, other.ranges, strict=True)
@@ -81,7 +81,7 @@ class FollowingLab(Lab):
         raise NotImplementedError
 
     def needs(self) -> Room:
-        """What the axes must have room for."""
+        """Return what the axes must have room for."""
         raise NotImplementedError
 
     def arrange_still(self, view: Any) -> None:
@@ -140,7 +140,7 @@ class Follower:
 
     @property
     def is_behind(self) -> bool:
-        """Whether there are steps that the lab does not have."""
+        """True if there are steps that the lab does not have."""
         return here(self.recorder) != self.shown
 
     def next(self) -> Recorder:
@@ -178,7 +178,7 @@ def _live(lab: Any) -> LiveFigure | None:
 
 
 class Turns:
-    """Whose picture comes next, of all labs that follow a recorder in this process.
+    """Queue of the labs that follow a recorder in this process.
 
     A picture is drawn where a step is recorded, or, when no step has come for a moment, in a thread, whose only work
     this is: the last steps of a run are shown, too. Not while another thread runs a cell: see `live/scheduling.py`.
@@ -205,7 +205,7 @@ class Turns:
             self._draw()
 
     def _draw(self) -> None:
-        """The picture of whoever waits longest."""
+        """Draw the picture of the lab that has waited longest."""
         if not self._busy.acquire(blocking=False):
             return
         try:

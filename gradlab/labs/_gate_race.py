@@ -136,7 +136,7 @@ def _side(schedule: str, step: int) -> Side:
 
 
 def _told(side: Side) -> str:
-    """What the last task did, with its first entry as an example."""
+    """Return what the last task did, with its first entry as an example."""
     if not side.done:
         return f"the scheduler begins with {side.order[0]}"
     task = side.order[side.done - 1]
@@ -151,7 +151,7 @@ def _told(side: Side) -> str:
 
 
 def _outcome(side: Side) -> tuple[str, bool]:
-    """What is good or bad about it, and whether it is bad."""
+    """Return what is good or bad about it, and whether it is bad."""
     if side.waits:
         return f"{side.waits} waits at the gate", False
     to_come = side.order[side.done :]

@@ -52,7 +52,7 @@ class Target:
 
 
 class _Signature:
-    """What a lab is called with, for `inspect` and so for completion: its controls, with their defaults, by name."""
+    """Signature of a lab for `inspect` and completion: its controls, with their defaults."""
 
     def __get__(self, lab: Lab | None, kind: Any) -> inspect.Signature:
         try:
@@ -102,7 +102,7 @@ class Lab:
 
     @classmethod
     def about(cls) -> str:
-        """What the lab is for: the first line of its docstring."""
+        """Return what the lab is for: the first line of its docstring."""
         return (cls.__doc__ or "").partition("\n")[0]
 
     # What a lab gives
@@ -135,7 +135,7 @@ class Lab:
         return {name: column for name, column in columns.items() if len(column) == longest}
 
     def items(self, view: Any, trace: Any) -> Items | None:
-        """What can be pointed at in the view."""
+        """Return what can be pointed at in the view."""
         return None
 
     def drags(self, view: Any) -> list[Drag]:
@@ -297,7 +297,7 @@ class Lab:
         return {name: c for name, c in self._controls.items() if not isinstance(c, Button)}
 
     def _called(self) -> str:
-        """How Python code calls the lab."""
+        """Return how Python code calls the lab."""
         home = "gl.labs." if type(self).__module__.startswith("gradlab.labs.") else ""
         return f"{home}{type(self).__name__}"
 

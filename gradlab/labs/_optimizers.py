@@ -24,7 +24,7 @@ NOBODY = "none"
 
 
 class Race(NamedTuple):
-    """Who is where after `step` steps; None for a place without a rule."""
+    """Places of the racers after `step` steps; None for a place without a rule."""
 
     surface: str
     start: np.ndarray
@@ -35,11 +35,11 @@ class Race(NamedTuple):
 
     @property
     def order(self) -> list[Racer]:
-        """Those who race, lowest loss first, those without a number last."""
+        """The racers, lowest loss first, those without a number last."""
         return sorted(filter(None, self.racers), key=lambda racer: np.nan_to_num(racer.loss[-1], nan=np.inf))
 
     def distance(self, racer: Racer) -> float:
-        """How far a racer is from the nearest minimum."""
+        """Return how far a racer is from the nearest minimum."""
         return float(SURFACES[self.surface].distance(racer.path[-1].astype(np.float64)))
 
 
@@ -208,7 +208,7 @@ def _best(losses: np.ndarray, stays: np.ndarray) -> int:
 
 @functools.cache
 def _heights(surface: str) -> float:
-    """What nine tenths of the square are below, counted from the lowest loss."""
+    """Return what nine tenths of the square are below, counted from the lowest loss."""
     side = np.linspace(-REACH, REACH, 41)
     above = SURFACES[surface].above(np.stack(np.meshgrid(side, side), axis=-1))
     return float(np.quantile(above, 0.9))

@@ -1,4 +1,4 @@
-"""What labs on a recorded run share: how they take a recording, and sliders that fit its norms."""
+"""Parts of the labs on a recorded run: reading a recording, and sliders that fit its norms."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _DECADES = 8  # of norms; smaller ones are as good as 0
 
 
 class RunLab(Lab):
-    """A lab on one recorded run, of one's own or the one that ships.
+    """A lab on one recorded run, of your own or the one that ships.
 
     Args:
         recording: a `Recorder`, or the path of one that was saved; by default the shipped run of the reader.
@@ -54,7 +54,7 @@ def opened(recording: Any) -> Recorder:
 
 
 def written(recording: Any) -> str:
-    """How `code` writes a recording."""
+    """Return how `code` writes a recording."""
     return repr(str(recording)) if isinstance(recording, str | PathLike) else "recording"
 
 
@@ -64,7 +64,7 @@ def in_sight(rec: AnyRecording) -> AnyRecording:
 
 
 def every(rec: Recorder) -> str:
-    """What a bucket stands for: "step", or "bucket of 4 steps".
+    """The name of a bucket: "step", or "bucket of 4 steps".
 
     >>> every(reader_run.shipped())
     'step'
@@ -100,7 +100,7 @@ def limit_slider(norms: tuple[float, float], value: float) -> Slider:
 
 
 def nearest(slider: Slider, value: float) -> float:
-    """The value of the slider's position nearest to one, so that its picture is made ahead."""
+    """The value of the slider's position nearest to one, so that its picture is precomputed."""
     return slider.at(slider.position(min(max(value, slider.minimum), slider.maximum)))
 
 

@@ -71,7 +71,7 @@ class run_adagrad(RunLab):
         **initial: initial, epsilon, below, step, entry.
 
     Raises:
-        ValueError: the file is no recording, nothing is recorded yet, or no single entries are. TypeError: neither a
+        ValueError: the file isn't a recording, nothing is recorded yet, or no single entries are. TypeError: neither a
             recording nor a path.
 
     >>> run_adagrad(initial=10.0).description.summary.partition(":")[0]
@@ -173,7 +173,7 @@ class run_adagrad(RunLab):
         ]
 
     def make_live(self, view: EntriesView, **params: Any) -> LiveFigure:
-        """As every lab's, and an entry that is clicked is the one whose story is told."""
+        """Return a lab's widget in which a click on an entry selects it."""
         return follow_clicks(super().make_live(view, **params), "entry", self._names)
 
     def describe(self, trace: Answer) -> Description:

@@ -1,4 +1,4 @@
-"""How often a limit fires on each layer of a recorded run, and what another one would have done."""
+"""Limits by layer: how often one fires on each layer of a recorded run."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class run_layers(RunLab, FollowingLab):
         **initial: limit, method, show, tensor.
 
     Raises:
-        ValueError: the file is no recording, or nothing is recorded yet. TypeError: neither a
+        ValueError: the file isn't a recording, or nothing is recorded yet. TypeError: neither a
             recording nor a path.
 
     >>> run_layers(limit=30.0).description.summary.partition(";")[0]
@@ -200,7 +200,7 @@ class run_layers(RunLab, FollowingLab):
         ]
 
     def make_live(self, view: LayersView, **params: Any) -> LiveFigure:
-        """As every lab's, and a tensor that is clicked is the one shown over time."""
+        """Return a lab's widget in which a click on a tensor selects it."""
         return follow_clicks(super().make_live(view, **params), "tensor", self.rec.names)
 
     def describe(self, trace: Answer) -> Description:

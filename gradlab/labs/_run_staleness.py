@@ -91,7 +91,7 @@ class run_staleness(RunLab):
         **initial: workers, limit, straggler, speeds.
 
     Raises:
-        ValueError: the file is no recording, or nothing is recorded yet. TypeError: neither a
+        ValueError: the file isn't a recording, or nothing is recorded yet. TypeError: neither a
             recording nor a path.
 
     >>> run_staleness(workers=1, limit=0).description.summary.partition(";")[0]
@@ -125,7 +125,7 @@ class run_staleness(RunLab):
         speeds = _SPEEDS if self._seconds.size else _SPEEDS[1:]
         return [
             Slider("workers", "Workers", 1, _MOST, 8, scale="integer"),
-            Slider("limit", "Limit of staleness", 0, OLDEST, 7, scale="integer", play=True),
+            Slider("limit", "Staleness limit", 0, OLDEST, 7, scale="integer", play=True),
             Slider("straggler", "Straggler", 1.0, 5.0, 1.0, step=0.5, unit="times"),
             Menu("speeds", "Speeds", speeds, speeds[0][0]),
         ]

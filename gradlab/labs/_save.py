@@ -25,7 +25,7 @@ _UNSIGNED: dict[str, dict[str, Any]] = {"svg": {"Date": None, "Creator": None}, 
 
 
 class Saved(Protocol):
-    """What is asked of a lab that is written to a file."""
+    """Interface of a lab that is written to a file."""
 
     label: ClassVar[str]
     axis: ClassVar[str | None]

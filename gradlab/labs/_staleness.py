@@ -34,7 +34,7 @@ class Run(NamedTuple):
     waits: np.ndarray
 
     def until(self, now: int) -> Lanes:
-        """What there is to see at a time."""
+        """State of the picture at a time."""
         trace, experiment = self.trace, self.trace.experiment
         rounds, workers = trace.rounds, experiment.workers
         done = self.settled <= now
@@ -66,7 +66,7 @@ class Moment(NamedTuple):
 
     @property
     def straggler(self) -> float:
-        """How many times slower the last worker is."""
+        """The slowdown of the last worker."""
         return self.experiment.speeds.slow[self.experiment.workers - 1]
 
     def ages(self, accepted: bool = False) -> np.ndarray:
@@ -93,7 +93,7 @@ def _let_through(trace: Moment) -> tuple[bool, str]:
     if e.policy != "drop" or not e.step_first:
         return False, "This is another policy now" if e.policy != "drop" else "The step is noted late now"
     over = int(trace.ages(accepted=True).max(initial=0)) - e.staleness
-    return bool(over >= 4), f"The oldest accepted is {max(over, 0)} over the threshold now"
+    return bool(over >= 4), f"The oldest accepted is {max(over, 0)} over the limit now"
 
 
 class staleness(Lab):
@@ -137,7 +137,7 @@ class staleness(Lab):
     def make_controls(self) -> list[Control]:
         return [
             Menu("policy", "Policy", [*POLICIES.items()], "drop"),
-            Slider("threshold", "Threshold", 0, 12, 3, scale="integer"),
+            Slider("threshold", "Staleness limit", 0, 12, 3, scale="integer"),
             Slider("workers", "Workers", 1, 8, 4, scale="integer"),
             Slider("straggler", "Straggler", 1.0, 5.0, 3.0, step=0.5, unit="times"),
             Slider("spread", "Spread of speed", 0.0, 0.5, 0.2, step=0.05),
@@ -214,7 +214,7 @@ def _mean(ages: np.ndarray) -> float:
 def experiment(
     policy: str, threshold: int, workers: int, straggler: float, spread: float, step_first: bool, atomic: bool
 ) -> Experiment:
-    """What these settings mean; "backup" needs all workers but one."""
+    """Return what these settings mean; "backup" needs all workers but one."""
     speeds = Speeds(spread=spread, slow={workers - 1: straggler}, gap=_GAP)
     return Experiment(
         Bowl(), learning_rate=1e-3, workers=workers, speeds=speeds, policy=policy, staleness=threshold,
@@ -237,5 +237,5 @@ def _ran(**settings: Any) -> Run:
 
 
 def starving(handed_in: np.ndarray, accepted: np.ndarray) -> np.ndarray:
-    """Who hands in and is hardly ever accepted: less than one gradient in four, of two at least."""
+    """Return who hands in and is hardly ever accepted: less than one gradient in four, of two at least."""
     return (handed_in >= 2) & (4 * accepted < handed_in)

@@ -1,4 +1,4 @@
-"""What staleness does to a training run: to deeper models and methods with momentum, and under several policies."""
+"""Effects of staleness on training: deeper models, momentum, and several policies."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class staleness_policies(Lab):
     All six see the same workers, speeds and batches, and each of them hands in 200 gradients. "backup" takes the mean
     of the first seven, and "compensate" adapts its strength to the size of the gradients.
 
-    The losses at every position of the sliders are recorded; those in between are worked out, which takes a moment.
+    The losses at every position of the sliders are recorded; those in between are computed, which takes a moment.
 
     Controls: `staleness` (the most that "drop" accepts, and how far "wait" lets workers get ahead), `straggler` (how
     many times slower the last worker is), `learning_rate` (log scale) and `momentum`.
@@ -80,7 +80,7 @@ class staleness_policies(Lab):
 
     def make_controls(self) -> list[Control]:
         return [
-            Slider("staleness", "Limit of staleness", 0, 12, 4, scale="integer", play=True),
+            Slider("staleness", "Staleness limit", 0, 12, 4, scale="integer", play=True),
             Slider("straggler", "Straggler", 1.0, 5.0, 3.0, step=1.0, unit="times"),
             Slider("learning_rate", "Learning rate", 0.03, 3.0, 0.3, scale="log", step=8),
             Slider("momentum", "Momentum", 0.0, 0.9, 0.0, step=0.3),
@@ -115,7 +115,7 @@ class staleness_policies(Lab):
             f"{number(trace.learning_rate)}, momentum {number(trace.momentum)}, limit {trace.staleness}. {said}",
             summary=said,
             table=(
-                ("limit of staleness", f"{trace.staleness}"),
+                ("staleness limit", f"{trace.staleness}"),
                 ("last worker slower by", f"{number(trace.straggler)} times"),
                 ("learning rate, momentum", f"{number(trace.learning_rate)}, {number(trace.momentum)}"),
                 *((name, _row(trace, name)) for name in order),
@@ -152,7 +152,7 @@ class Slowed(NamedTuple):
 class staleness_models(Lab):
     """Networks that read digits, trained with gradients that are up to `delay` updates old.
 
-    Each gradient's delay is drawn anew, from 0 to `delay` updates. Recorded runs, the median of five; a small version
+    Each gradient's delay is drawn again, from 0 to `delay` updates. Recorded runs, the median of five; a small version
     of what Dai et al. (2018) found with larger networks.
 
     Controls: `delay` (0 to 32 updates).

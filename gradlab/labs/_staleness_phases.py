@@ -1,4 +1,4 @@
-"""What many workers and a limit of staleness lead to: the whole diagram at once, while speeds are dragged."""
+"""Diagram of accepted gradients by number of workers and staleness limit, while speeds are dragged."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Phases(NamedTuple):
 
     @property
     def straggler(self) -> float:
-        """How many times slower one worker is."""
+        """The slowdown of one worker."""
         return self.speeds.slow[0]
 
 
@@ -117,7 +117,7 @@ class staleness_phases(Lab):
             Menu("policy", "Policy", [*POLICIES.items()], "drop"),
             Slider("straggler", "Straggler", 1.0, 5.0, 1.0, step=0.25, unit="times", play=True),
             Slider("spread", "Spread of speed", 0.0, 1.0, 0.2, step=0.05),
-            Slider("limit", "Limit of staleness", LIMITS[0], LIMITS[-1], 4, scale="integer"),
+            Slider("limit", "Staleness limit", LIMITS[0], LIMITS[-1], 4, scale="integer"),
             Slider("workers", "Workers", WORKERS[0], WORKERS[-1], 8, scale="integer"),
         ]
 
@@ -141,7 +141,7 @@ class staleness_phases(Lab):
         return Items("place", {view.plane: (limit, workers)}, values, names)
 
     def make_live(self, view: PhasesView, **params: Any) -> LiveFigure:
-        """As every lab's, and a place that is clicked is the one that is looked at."""
+        """Return a lab's widget in which a click on a place selects it."""
         live = super().make_live(view, **params)
         limit, workers = _places()
 

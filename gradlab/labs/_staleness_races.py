@@ -38,7 +38,7 @@ class Moment(NamedTuple):
 
     @property
     def settled(self) -> np.ndarray:
-        """Whether each gradient, in the order of the updates, is settled."""
+        """True for each gradient, in the order of the updates, that is settled."""
         return np.flatnonzero(self.play.trace.moves[:, 0] == UPDATE) < self.done
 
     def by_worker(self, name: str) -> np.ndarray:
@@ -49,14 +49,14 @@ class Moment(NamedTuple):
 
     @property
     def too_old(self) -> int:
-        """By how many updates the oldest accepted gradient is over the threshold."""
+        """By how many updates the oldest accepted gradient is over the limit."""
         trace = self.play.trace
         ages = trace.true_staleness[self.settled & trace.accepted]
         return max(0, int(ages.max(initial=0)) - self.experiment.staleness)
 
     @property
     def doomed(self) -> int:
-        """How many gradients have passed their check, are not applied yet, and are too old by now."""
+        """The number of gradients that passed their check, aren't applied yet, and are too stale by now."""
         ledger = Simulation(self.play.trace).goto(self.done).ledger
         made = self.play.trace.moves[: self.done].tolist()
         passed = [k for k in range(WORKERS) if ledger.accepted[k] and made.count([CHECK, k]) > made.count([UPDATE, k])]
@@ -67,7 +67,7 @@ def _over(trace: Moment) -> tuple[bool, str]:
     limit = trace.experiment.staleness
     return (
         trace.too_old >= 1 and limit == 1,
-        f"The threshold is {limit}, the oldest accepted {trace.too_old} over it now",
+        f"The staleness limit is {limit}, the oldest accepted {trace.too_old} over it now",
     )
 
 
@@ -76,7 +76,7 @@ def _caught(trace: Moment) -> tuple[bool, str]:
 
 
 class staleness_races(Lab):
-    """Step through moves of three workers, and see gradients accepted that are older than the threshold.
+    """Step through moves of three workers, and see gradients accepted that are staler than the limit.
 
     A worker reads the weights, notes the step, lets its gradient be checked against the step of that time, and updates
     the weights. In TensorFlow the note may come after the forward pass, and updates of others between check and update.
@@ -108,7 +108,7 @@ class staleness_races(Lab):
     def make_controls(self) -> list[Control]:
         return [
             Menu("schedule", "Schedule", [(name, words) for name, (words, _) in SCHEDULES.items()], "checks"),
-            Slider("threshold", "Threshold", 0, 2, 0, scale="integer"),
+            Slider("threshold", "Staleness limit", 0, 2, 0, scale="integer"),
             Toggle("atomic", "Check and update in one piece", False),
             Toggle("step_first", "Step noted with the read", False),
             Slider("event", "Moves made", 0, 4 * WORKERS, 4 * WORKERS, scale="integer", play=True),
@@ -145,19 +145,19 @@ class staleness_races(Lab):
             "" if now is None else f", worker {now.worker + 1}: {now.words}"
         )
         verdict = f"{accepted} of {int(trace.settled.sum())} accepted" + (
-            f", the oldest {wrong} over the threshold" if wrong else ", none over the threshold"
+            f", the oldest {wrong} over the limit" if wrong else ", none over the limit"
         )
         share, few = found.too_stale / found.interleavings, min(found.accepted)
         orders = f"Too old a gradient is accepted in {percent(share)} of {found.interleavings:,} orders"
         return Description(
-            alt=_ascii(f"Three workers, threshold {e.staleness}. {said}. {verdict}. {orders}."),
+            alt=_ascii(f"Three workers, staleness limit {e.staleness}. {said}. {verdict}. {orders}."),
             summary=f"{said}. {verdict}. {orders}.",
             table=(
                 (
                     "schedule",
                     ", ".join(f"{event.worker + 1} {event.words}" for event in trace.play.events[: trace.done]),
                 ),
-                ("threshold", f"{e.staleness}"),
+                ("staleness limit", f"{e.staleness}"),
                 (
                     "weights",
                     ", ".join(
@@ -182,13 +182,13 @@ class staleness_races(Lab):
 
 @functools.lru_cache(maxsize=8)
 def _outcomes(threshold: int) -> dict[tuple[bool, bool], Outcomes]:
-    """What all orders of all moves come to, for every setting of the switches."""
+    """Return what all orders of all moves come to, for every setting of the switches."""
     e = Experiment(Bowl(), workers=WORKERS, staleness=threshold)
     return {switches: explore(e.with_(atomic=switches[0], step_first=switches[1])) for switches in SWITCHES}
 
 
 def _workers(trace: Moment) -> Iterator[str]:
-    """What became of each worker's gradient."""
+    """Return what became of each worker's gradient."""
     of = {name: trace.by_worker(name) for name in ("true_staleness", "staleness", "accepted")}
     for true, recorded, accepted in zip(*of.values(), strict=True):
         what = "accepted" if accepted == 1 else "dropped"

@@ -125,7 +125,7 @@ class tpu_embedding(Lab):
         return Items("row", places, values)
 
     def make_live(self, view: EmbeddingView, **params: Any) -> LiveFigure:
-        """As every lab's, and a row that is clicked is the one that is explained."""
+        """Return a lab's widget in which a click on a row selects it."""
         return choosing(super().make_live(view, **params), ROWS)
 
     def describe(self, trace: Moved) -> Description:

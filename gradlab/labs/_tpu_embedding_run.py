@@ -29,7 +29,7 @@ class Trained(NamedTuple):
 
     @property
     def served(self) -> np.ndarray:
-        """How many rows each device was asked for in the whole training."""
+        """The number of rows requested from each device in the whole training."""
         return np.asarray(self.traffic.sum(axis=(0, 1)))
 
     @property
@@ -197,7 +197,7 @@ def _batches(zipf: float) -> list[Any]:
 
 @functools.lru_cache(maxsize=64)
 def _lookups(k: int, zipf: float) -> list[Any]:
-    """What every step looks up in table k."""
+    """Return what every step looks up in table k."""
     from ..models.tpu_runs.traces import sized
     from ..tpu import Feature, Ids, Plan, Table, make_batch
 

@@ -1,4 +1,4 @@
-"""The same ids for the classic engine and for SparseCores, and for a table that sums no gradients."""
+"""Classic engine and SparseCores on the same ids, with and without sums of gradients."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class tpu_engines(Lab):
         return Items("row", {view.moved: (rows, moved[0])}, dict(zip(names, moved, strict=True)))
 
     def make_live(self, view: EnginesView, **params: Any) -> LiveFigure:
-        """As every lab's, and a row that is clicked is the one that is marked."""
+        """Return a lab's widget in which a click on a row selects it."""
         return choosing(super().make_live(view, **params), ROWS)
 
     def describe(self, trace: Compared) -> Description:
@@ -221,7 +221,7 @@ def _buffers(found: Any) -> tuple[np.ndarray, ...]:
 
 
 def _moved(plan: Any, batch: Any) -> np.ndarray:
-    """How far a step moves each row."""
+    """Return how far a step moves each row."""
     from ..models.tpu_runs.traces import record, sized
     from ..tpu import create
 

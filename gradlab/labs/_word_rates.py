@@ -1,4 +1,4 @@
-"""How often a word is seen, and how fast its weights may move: Adagrad on sparse features."""
+"""Word frequencies and rates: Adagrad on sparse features."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NAMED = ("the", "class", "except")  # carry their names in the picture
 
 
 class Rates(NamedTuple):
-    """What the figure shows: one pass of training, how far it has come, and the word that is looked at."""
+    """State of the figure: one pass of training, its step, and the selected word."""
 
     training: Training
     rule: Rule
@@ -125,7 +125,7 @@ class word_rates(Lab):
         return Items("word", {view.cloud: (trace.counts, trace.now)}, values, shipped().words)
 
     def make_live(self, view: WordsView, **params: Any) -> LiveFigure:
-        """As every lab's, and a word that is clicked is the one that is traced."""
+        """Return a lab's widget in which a click on a word selects it."""
         live, words = super().make_live(view, **params), shipped().words
 
         def trace(change: Any) -> None:
@@ -188,7 +188,7 @@ def _times(count: int) -> str:
 
 
 def _seen(step: int, word: int) -> int:
-    """How often a word was in the lines of the first steps."""
+    """Return how often a word was in the lines of the first steps."""
     lines = shipped().train
     return int((lines.words[: lines.starts[step * BATCH]] == word).sum())
 

@@ -18,7 +18,7 @@ FAR = 2.0**23
 
 
 def color(rgba: Sequence[float] | None, alpha: float | None = None) -> int:
-    """Pack a color with parts from 0 to 1 into one word; `None` is no color.
+    """Pack a color with parts from 0 to 1 into one word; `None` isn't a color.
 
     >>> hex(color((1.0, 0.0, 0.0, 0.5)))
     '0x800000ff'

@@ -154,7 +154,7 @@ class LiveFigure(anywidget.AnyWidget):
 
     @property
     def changing(self) -> bool:
-        """Whether the data change by themselves for now, so that nothing is made ahead."""
+        """True if the data change by themselves for now, so that nothing is precomputed."""
         return self._state.changing
 
     @changing.setter

@@ -33,7 +33,7 @@ def save_film(live: LiveFigure, path: Path, dark: bool = False, frames: int = FR
     """Write what the figure shows from one end of its axis to the other.
 
     Args:
-        live: the figure; it is moved about, so let nobody else use it.
+        live: the figure; it is moved about, so don't use it elsewhere.
         path: .gif or .mp4. The same state gives the same bytes.
         dark: in dark colors.
         frames: the most pictures there may be, evenly spaced.

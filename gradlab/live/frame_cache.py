@@ -1,4 +1,4 @@
-"""Pictures made ahead: every position of one control, recorded while nobody asks for anything."""
+"""Precomputed pictures: every position of one control, recorded while the kernel is idle."""
 
 from __future__ import annotations
 

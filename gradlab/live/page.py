@@ -43,7 +43,7 @@ def page_html(live: LiveFigure, code: str = "", most: int = MOST_STATES) -> str:
     """Give a page that needs neither kernel nor network, at most 3 MB if the figure itself allows that.
 
     Args:
-        live: the figure, at the state in which the page opens; it is moved about, so let nobody else use it.
+        live: the figure, at the state in which the page opens; it is moved about, so don't use it elsewhere.
         code: the line of Python that shows the same.
         most: states that the page holds.
     """
@@ -66,7 +66,7 @@ def parts(
     """Give the figure as a part of a page, the same one with ever fewer of its states; `script` runs all in a page.
 
     Args:
-        live: the figure, at the state in which the page opens; it is moved about, so let nobody else use it.
+        live: the figure, at the state in which the page opens; it is moved about, so don't use it elsewhere.
         most: states at first.
         within: the ends between which a slider moves in the page, by name.
     """

@@ -36,7 +36,7 @@ class Attention:
 
     @property
     def runs_cell(self) -> bool:
-        """Whether a cell runs."""
+        """True if a cell runs."""
         return self._running > 0
 
     def asked(self) -> None:
@@ -71,7 +71,7 @@ def hear_at_any_time(comm: Any) -> None:
     """Let pages reach this comm while a cell runs, where they speak to a kernel's subshells, as JupyterLab's do.
 
     ipykernel 7.4 hands what they say to the loop from which the comm spoke last, and that of a cell is busy. Here
-    whoever hears it first acts on it, in any thread.
+    the one that gets it first acts on it, in any thread.
     """
     if hasattr(comm, "_reply_subshell_for"):
         comm._reply_subshell_for = lambda _, asked: asked

@@ -45,7 +45,7 @@ class Views(dict[str, Screen]):
 class FigureState:
     """The parts of a figure and what they show; for the arguments see `LiveFigure`.
 
-    `send` takes a message and its buffers to every view. Whoever changes `values` or draws holds `drawing`.
+    `send` takes a message and its buffers to every view. A thread that changes `values` or draws holds `drawing`.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class FigureState:
         self.send(content)
 
     def now(self) -> dict[str, Any]:
-        """The state in numbers and in words; whoever knows a later `edition` or `number` may forget it."""
+        """The state in numbers and in words; a view that knows a later `edition` or `number` may ignore it."""
         return {
             "number": self.number, "edition": self.edition, "key": key_of(self.controls, self.values),
             "values": self.values, "colours": list(self.scene.colors.items()), **self.description.words(),
@@ -137,7 +137,7 @@ class FigureState:
         return [{"label": preset.label, "values": preset.values} for preset in self.presets]
 
     def setup(self, ratio: float, dark: bool, **more: Any) -> Message:
-        """Everything that a new view needs to know."""
+        """State that a new view needs."""
         return self.picture(
             "setup", ratio, dark, label=self.label, name=self.name, axis=self.axis, start=self.start,
             controls=[control.spec() for control in self.controls.values()],

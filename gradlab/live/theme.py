@@ -67,7 +67,7 @@ class DarkAgg:
     """Agg with the colors of a palette. Images are data and Gouraud shading is rare: both stay as they are.
 
     It hands on to an Agg renderer instead of being one: how Agg binds its compiled methods, and which of its methods
-    call others, is no concern here, and no color can be turned round twice.
+    call others, doesn't matter here, and no color can be turned round twice.
     """
 
     def __init__(self, width: int, height: int, dpi: float, palette: Palette) -> None:

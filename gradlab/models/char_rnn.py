@@ -2,7 +2,7 @@
 
 Unrolled over 100 characters its gradients explode now and then; without clipping the run does not recover. An exploding
 run is chaotic, so another processor records other digits: `recordings/` holds what ships with the package, and
-`python -m gradlab.models.char_rnn` writes it anew.
+`python -m gradlab.models.char_rnn` writes it again.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""A run of one's own to ask about: the reader of `word_topics` with two hidden layers, recorded step by step.
+"""A run of your own to ask about: the reader of `word_topics` with two hidden layers, recorded step by step.
 
 The words of a line become the sum of their rows, two layers of ReLU units follow, and a readout says which topic the
 line is from. Row 0 of the table is for words that are not known, of which the lines to learn from have none. How long
 the steps took is the machine's: `recordings/` holds what ships with the package, and
-`python -m gradlab.models.reader_run` writes it anew.
+`python -m gradlab.models.reader_run` writes it again.
 """
 
 from __future__ import annotations

@@ -126,7 +126,7 @@ _RAVINE = 50.0  # the condition of a ravine
 
 
 def _turned(x: Array, y: Array) -> tuple[Array, Array]:
-    """The same point in axes turned by 45 degrees: along the ravine and across it."""
+    """Return the same point in axes turned by 45 degrees: along the ravine and across it."""
     return (x - _X + y - _Y) / 2**0.5, (y - _Y - x + _X) / 2**0.5
 
 

@@ -2,7 +2,7 @@
 
 Softmax regression with one row of eight weights for every word; a step reads sixteen lines and moves the rows of their
 words only. The lines ship in `recordings/`, for another Python has other documentation;
-`python -m gradlab.models.word_topics` writes them anew.
+`python -m gradlab.models.word_topics` writes them again.
 """
 
 from __future__ import annotations

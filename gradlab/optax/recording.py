@@ -28,7 +28,7 @@ _LEFT_OUT = (
 
 
 class RecordState(NamedTuple):
-    """What `record` carries: the columns so far, under a name that is static. Not in TensorFlow.
+    """State of `record`: the columns so far, under a name that is static. Not in TensorFlow.
 
     A tree of tuples, dicts and arrays alone, so that pickle, flax's `to_bytes` and other checkpoints take it.
 
@@ -134,7 +134,7 @@ def record(
 
 
 def _refused(grads: Any, updates: Any) -> jax.Array:
-    """Whether gradients held NaN or Inf and nothing was made of them."""
+    """Tell whether gradients held NaN or Inf and nothing was made of them."""
     from .._steps.jax import jax, jnp
 
     finite = [jnp.isfinite(g).all() for g in jax.tree.leaves(grads)]
@@ -196,7 +196,7 @@ def _is_finite_only(x: Any) -> bool:
 
 
 def _inside(x: Any) -> Any:
-    """What is in a state of `optax.apply_if_finite`, or of `optax.MultiSteps` that leaves batches out; else None."""
+    """Return the inner state of `optax.apply_if_finite`, or of an `optax.MultiSteps` that skips batches; else None."""
     if _is_finite_only(x):
         return x.inner_state
     return x.inner_opt_state if hasattr(x, "inner_opt_state") and getattr(x, "skip_state", ()) != () else None

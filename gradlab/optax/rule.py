@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class RuleState(NamedTuple):
-    """What `from_rule` carries of a rule: steps done, fields that change with them, slots shaped as the weights.
+    """State of `from_rule`: steps done, fields that change with them, slots shaped like the weights.
 
     Not in TensorFlow.
 
@@ -186,7 +186,7 @@ def _differentiable() -> Callable[[Array, Array], Array]:
 class Replacement:
     """A new weight where optax expects an update: added to the old weight it takes its place.
 
-    `optax.apply_updates` and what works like it need nothing else. It is no array on purpose: a transformation that
+    `optax.apply_updates` and what works like it need nothing else. It isn't an array on purpose: a transformation that
     would scale or average it fails instead of changing the weight, and it cannot leave `jit`. Not in TensorFlow.
 
     >>> import jax.numpy as jnp, optax

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class StaleState(NamedTuple):
-    """What `drop_stale` carries: the step of the next gradient, how many were dropped, the state of the inner one.
+    """State of `drop_stale`: the step of the next gradient, the number dropped, the inner transformation's state.
 
     Not in TensorFlow.
 
@@ -51,7 +51,7 @@ def drop_stale(inner: optax.GradientTransformation, staleness: Any) -> optax.Gra
 
     Raises:
         TypeError: `staleness` or `local_step` is no integer; `inner` is no transformation.
-        ValueError: no `local_step`; one that is no scalar. ImportError: optax is missing.
+        ValueError: no `local_step`; one that isn't a scalar. ImportError: optax is missing.
 
     Source: `tf.contrib.opt.DropStaleGradientOptimizer`, TensorFlow 1.15 (2019).
 

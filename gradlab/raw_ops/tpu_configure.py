@@ -17,7 +17,7 @@ def ConfigureTPUEmbedding(*, config: Config, name: str | None = None) -> None:
 
     Raises:
         FailedPreconditionError: one is running; it is configured once, and a new start wipes the tables.
-        ValueError: bytes that are no configuration, or one that cannot be run.
+        ValueError: bytes that aren't a configuration, or one that cannot be run.
 
     Source: `tf.raw_ops.ConfigureTPUEmbedding`, TensorFlow 2.21 (2026).
 
@@ -54,7 +54,7 @@ def ExecuteTPUEmbeddingPartitioner(*, config: Config, name: str | None = None) -
     """Return the data that all hosts need: here the checked configuration itself.
 
     Raises:
-        ValueError: bytes that are no configuration, one that cannot be run, or one without a mode.
+        ValueError: bytes that aren't a configuration, one that cannot be run, or one without a mode.
 
     Source: op `ExecuteTPUEmbeddingPartitioner`, TensorFlow 2.21 (2026).
 

@@ -29,7 +29,7 @@ def SplitDedupData(
         tuple_mask: what `gl.tpu.write_tuple_mask` makes of the mask.
 
     Raises:
-        InvalidArgumentError: bytes that are no mask, or a mask that does not fit the vectors. TypeError: another dtype.
+        InvalidArgumentError: not a mask, or a mask that does not fit the vectors. TypeError: another dtype.
 
     Source: op `SplitDedupData`, TensorFlow 2.21 (2026).
 
@@ -62,7 +62,7 @@ def MergeDedupData(
         config: with SPMD sharding the mask has the lengths of all cores of a replica, and each holds its share.
 
     Raises:
-        InvalidArgumentError: bytes that are no mask, vectors that are too short or too long for it.
+        InvalidArgumentError: bytes that aren't a mask, vectors that are too short or too long for it.
 
     Source: op `MergeDedupData`, TensorFlow 2.21 (2026).
 

@@ -27,7 +27,7 @@ def EnqueueTPUEmbeddingIntegerBatch(
 
     Raises:
         InvalidArgumentError: ids that do not fit or are outside their table, an unknown mode or core.
-        FailedPreconditionError: the core has a batch that nobody received.
+        FailedPreconditionError: the core has a batch that wasn't received.
 
     Source: `tf.raw_ops.EnqueueTPUEmbeddingIntegerBatch`, TensorFlow 2.21 (2026).
 

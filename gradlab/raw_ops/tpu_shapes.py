@@ -32,7 +32,7 @@ def activations(config: Any, num_outputs: int = 0, num_tables: int = 0, **_: Any
 
 
 def gradients(learning_rates: Sequence[Shape], inputs: Any = (), gradients: Any = (), **_: Any) -> list[Any]:
-    """Nothing comes out; a learning rate is a scalar. Gradients are looked at when they are sent."""
+    """Check that learning rates are scalars; gradients are checked when they are sent. No outputs."""
     if not inputs and not gradients:
         raise InvalidArgumentError("there must be a gradient for each feature or table, got none")
     part("config.shapes").check_rate_shapes([s for s in learning_rates if s is not None])
@@ -50,7 +50,7 @@ def split(tuple_mask: bytes, integer_type: Any, float_type: Any, config: Any, **
 
 
 def load(*, table_id: int, table_name: str, **given: Any) -> list[Any]:
-    """Nothing comes out; parameters and slots are matrices of one shape, of one table."""
+    """Check that parameters and slots are matrices of one shape, for one table. No outputs."""
     part("config.shapes").check_one_of(table_id, text(table_name))
     attributes = ("num_shards", "shard_id", "config")
     part("config.shapes").check_loaded([s for name, s in given.items() if name not in attributes and s is not None])
@@ -58,7 +58,7 @@ def load(*, table_id: int, table_name: str, **given: Any) -> list[Any]:
 
 
 def retrieve(count: int) -> Callable[..., list[Any]]:
-    """That many matrices, whose sizes are known once they arrive."""
+    """Return one matrix of unknown size per output."""
 
     def shapes(*, table_id: int, table_name: str, **_: Any) -> list[Any]:
         part("config.shapes").check_one_of(table_id, text(table_name))
@@ -68,7 +68,7 @@ def retrieve(count: int) -> Callable[..., list[Any]]:
 
 
 def load_all(*, config: Any, num_shards: int, shard_id: int, **given: Sequence[Shape]) -> list[Any]:
-    """Nothing comes out; each list has an entry for each table."""
+    """Check that each list has an entry for each table. No outputs."""
     lists = [[(None, None) if s is None else s for s in shapes] for shapes in given.values()]
     part("config.shapes").check_all_loaded(_internal(config), lists, num_shards, shard_id)
     return []
@@ -107,7 +107,7 @@ def strings(*outputs: Sequence[int] | None) -> Callable[..., list[Any]]:
 
 
 def enqueue(embedding_indices: Sequence[Shape], combiners: Sequence[Any] = (), **given: Any) -> list[Any]:
-    """Nothing comes out; the lists have one length, and it is not 0."""
+    """Check that the lists have one length, other than 0. No outputs."""
     lists = {name: x for name, x in given.items() if name.startswith("sample_") or name == "aggregation_weights"}
     sizes = {"embedding_indices": len(embedding_indices), **{name: len(x) for name, x in lists.items()}}
     if len(set(sizes.values())) > 1 or not embedding_indices:
@@ -125,7 +125,7 @@ def enqueue_by_table(embedding_indices: Sequence[Shape], combiners: Sequence[Any
 
 
 def integers(batch: Sequence[Shape], **_: Any) -> list[Any]:
-    """Nothing comes out; there is an input."""
+    """Check that there is an input. No outputs."""
     return enqueue(batch)
 
 

@@ -86,7 +86,7 @@ class Appended(Outlet):
 
 
 def parts_now(rec: Buckets) -> tuple[dict[str, Any], Columns] | None:
-    """What `file.parts` has of the steps that do not wait on a device; None before the first."""
+    """Return what `file.parts` has of the steps that do not wait on a device; None before the first."""
     with LOCK:
         rec._settle()
         mine = vars(rec)
@@ -117,7 +117,7 @@ def _check_continues(rec: Buckets, path: str) -> None:
 
 
 def _agree(mine: np.ndarray, other: np.ndarray, steps: int) -> bool:
-    """Whether two runs have the same first steps, as far as both know them."""
+    """Tell whether two runs have the same first steps, as far as both know them."""
     if len(mine) != len(other):
         return False
     a, b = mine[:, :steps], other[:, :steps]

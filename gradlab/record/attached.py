@@ -1,4 +1,4 @@
-"""What records the steps of somebody else's loop, and hands them over when the recorder is read."""
+"""Attachments of a recorder to a training loop, which hand over its steps when the recorder is read."""
 
 from __future__ import annotations
 
@@ -42,6 +42,6 @@ class Attached(Generic[R]):
 
 
 def attached_to(recorder: Buckets) -> Attached[Any] | None:
-    """What a recorder asks for steps now."""
+    """Return what a recorder asks for steps now."""
     found = getattr(recorder._elsewhere, "__self__", None)
     return found if isinstance(found, Attached) else None

@@ -1,4 +1,4 @@
-"""What a run has left: its layout and its columns, in buckets of consecutive steps."""
+"""Columns of a recording, in buckets of consecutive steps, and their layout."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Buckets:
 
     @property
     def layout(self) -> Layout:
-        """What is recorded; ValueError before anything is known of it."""
+        """The layout of what is recorded; ValueError before it is known."""
         if self._layout is None:
             raise ValueError(EMPTY)
         return self._layout
@@ -101,7 +101,7 @@ class Buckets:
 
     @property
     def budget(self) -> str:
-        """What is recorded how often, in words.
+        """The sampling of a recording, in words.
 
         >>> from gradlab import Recorder
         >>> rec = Recorder()
@@ -217,15 +217,15 @@ class Buckets:
 
     @property
     def skipped_steps(self) -> int:
-        """How many steps were skipped: recorded, but no weight was changed."""
+        """The number of skipped steps: recorded, but no weight was changed."""
         return self.seen - int(self.taken.sum())
 
     @property
     def quantile_error(self) -> np.ndarray:
         """(tensors,) relative error, at most, of the quantiles of each tensor's norms once steps are merged.
 
-        0.06 to 1 %, the less the less they differ; 2, 4, ... % of a tensor whose norms span more than 17 decades, in a
-        traced run more than 4, in one of hundreds of tensors more than 2; 6 % or more in recordings that an earlier
+        0.06 to 1%, the less the less they differ; 2, 4, ... % of a tensor whose norms span more than 17 decades, in a
+        traced run more than 4, in one of hundreds of tensors more than 2; 6% or more in recordings that an earlier
         gradlab merged; 0 where each step has a bucket.
         """
         tensors = len(self.names)
@@ -235,12 +235,12 @@ class Buckets:
 
     @property
     def nonfinite_steps(self) -> int:
-        """How many of the steps taken held NaN or Inf."""
+        """The number of steps taken that held NaN or Inf."""
         return int(sketch.nonfinite(self._data["sketch"])[-1])
 
     @property
     def _nonfinite_rows(self) -> int:
-        """How many of the steps recorded, skipped ones too, held NaN or Inf."""
+        """The number of of the steps recorded, skipped ones too, held NaN or Inf."""
         every = self._data["sketch"][-1]
         return int(every[-1] + every[sketch.SKIPPED])
 

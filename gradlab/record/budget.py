@@ -1,4 +1,4 @@
-"""How often a recorder looks at what costs more than norms: all entries by size, weights, updates.
+"""Sampling of what costs more than norms: all entries by size, weights, updates.
 
 Norms of all tensors are there in every step. The rest is done in every k-th, so that it adds at most a part of what the
 norms cost. k follows from the sizes of the tensors alone, so that it is the same on every machine and in every run.

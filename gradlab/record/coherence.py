@@ -1,4 +1,4 @@
-"""How much the gradients of a run agree with earlier ones: what a stale gradient would still be worth."""
+"""Coherence: agreement of a run's gradients with earlier ones, which bounds what a stale gradient is worth."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Difference(NamedTuple):
 
 
 class Parting(NamedTuple):
-    """Where runs part in one number of every step.
+    """The first difference between runs in one per-step number.
 
     Attributes:
         first: the first step at which they are not exactly the same; None if there is none.
@@ -58,9 +58,9 @@ class Parting(NamedTuple):
 
 @dataclass(frozen=True)
 class Comparison:
-    """What 2 to 6 recordings have in common, and where they differ; the first is the one others are compared with.
+    """Comparison of 2 to 6 recordings with the first: what they have in common, and where they differ.
 
-    How many buckets, entries, or histograms a recorder was told to keep is no difference: steps are compared by number.
+    How many buckets, entries, or histograms a recorder keeps isn't a difference: steps are compared by number.
 
     Args:
         names: of the runs. recs: the recordings.
@@ -76,7 +76,7 @@ class Comparison:
 
     @cached_property
     def has_loss(self) -> bool:
-        """Whether every run has a loss."""
+        """True if every run has a loss."""
         return all("loss" in rec.scalars for rec in self.recs)
 
     @cached_property
@@ -193,7 +193,7 @@ class Comparison:
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """What cannot be compared, or with care only."""
+        """Return what can't be compared, or only with care."""
         return tuple((*self._lengths(), *self._tensors(), *self._columns()))
 
     def _lengths(self) -> Iterator[str]:
@@ -257,7 +257,7 @@ def _has(count: int) -> str:
 
 
 def run_names(recordings: Sequence[Any], names: Sequence[str] | None = None) -> tuple[str, ...]:
-    """What runs are called: as given, or by their files, or "run 1" and so on.
+    """Return what runs are called: as given, or by their files, or "run 1" and so on.
 
     Raises:
         ValueError: fewer than 2 runs or more than 6, as many names as there are not runs, or two of one name.

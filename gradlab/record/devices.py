@@ -73,6 +73,6 @@ def one_of(state: Mapping[str, Any]) -> dict[str, np.ndarray]:
 
 
 def _copies(x: Any) -> list[Any]:
-    """What each device that is here holds of an array that is said to be the same on all, else the array."""
+    """Return what each device that is here holds of an array that is said to be the same on all, else the array."""
     shards = getattr(x, "addressable_shards", ())
     return [shard.data for shard in shards] if len(shards) > 1 and x.is_fully_replicated else [x]

@@ -38,7 +38,7 @@ class Waiting:
 
     @quiet
     def parts(self, tensors: Mapping[int, np.ndarray]) -> list[Part]:
-        """What a step needs of some tensors, by their number; each flat, float32."""
+        """Return what a step needs of some tensors, by their number; each flat, float32."""
         small, places = self._layout.is_small, self._layout.places
         return [g if small(g.size) else (measure(g), g.take(places[k])) for k, g in tensors.items()]
 

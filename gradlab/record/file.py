@@ -46,7 +46,7 @@ def save(
 def parts(
     layout: Layout, data: Mapping[str, np.ndarray], seen: int, stride: int, missing: int = 0
 ) -> tuple[dict[str, Any], Columns]:
-    """What says all of a recording: plain values, and copies of the buckets that are filled."""
+    """Return all of a recording: plain values, and copies of the filled buckets."""
     filled = -(-seen // stride)
     columns = {name: data[name][:filled] for name in BY_BUCKET}
     columns["histogram"] = data["histogram"][: -(-filled // layout.histogram_every)]
@@ -73,7 +73,7 @@ def load(path: str | PathLike[str], max_bytes: int = MAX_BYTES) -> Found:
 
 
 def load_pieces(path: str | PathLike[str], max_bytes: int = MAX_BYTES) -> Found | None:
-    """The same of a file that grows; None before its first piece."""
+    """Return the same of a file that grows; None before its first piece."""
     with checked(path, _KIND):
         found = pieces.together(records(path), max_bytes)
         return None if found is None else whole_of(*found, max_bytes)
@@ -85,7 +85,7 @@ def _named(path: str | PathLike[str]) -> str:
 
 
 def _found(path: str | PathLike[str]) -> str:
-    """What `save` wrote under this name; else the file that somebody gave exactly this name."""
+    """Return what `save` wrote under this name; else the file that somebody gave exactly this name."""
     return named if os.path.exists(named := _named(path)) else os.fsdecode(fspath(path))
 
 

@@ -1,4 +1,4 @@
-"""What Adagrad would have made of a recorded run: which sampled entries can hardly move any more, or never did."""
+"""Adagrad on a recorded run: which sampled entries can hardly move anymore, or never did."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def adagrad_rates(square: np.ndarray, rule: Adagrad) -> Rates:
 
 @quiet
 def at_bucket(rec: Buckets, rates: Rates, done: int, rule: Adagrad, below: float) -> Frozen:
-    """What is frozen before the first bucket of a recording (0), or after so many."""
+    """Return what is frozen before the first bucket of a recording (0), or after so many."""
     accumulator, share = rates.accumulator[done], rates.share[done]
     tensor, count = rec.sampled[0], len(rec.names)
     overflowed, spoiled = np.isposinf(accumulator), np.isnan(accumulator)

@@ -1,4 +1,4 @@
-"""What a recording is about: its tensors, its scalars, and the entries that are looked at one by one."""
+"""Layout of a recording: its tensors, its scalars, and the entries that are sampled."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Layout:
 
     @staticmethod
     def is_small(size: int) -> bool:
-        """Whether a tensor of so many entries costs more to call for than to copy."""
+        """Tell whether a tensor of so many entries costs more to call for than to copy."""
         return size <= _SMALL
 
     @cached_property
@@ -69,7 +69,7 @@ class Layout:
         return tensor, np.concatenate(self.places)
 
     def _shares(self) -> list[int]:
-        """As many entries of each tensor, but no more than it has; at least one."""
+        """Return an equal number of entries of each tensor, at least one and at most what it has."""
         shares, left = [0] * len(self.sizes), self.entries
         by_size = sorted(range(len(self.sizes)), key=lambda k: self.sizes[k])
         for done, k in enumerate(by_size):
@@ -89,13 +89,13 @@ class Layout:
 
     @cached_property
     def nbytes(self) -> int:
-        """Memory that `empty` and `sampled` take; worked out without taking any."""
+        """Memory that `empty` and `sampled` take; computed without taking any."""
         indices = 2 * np.dtype(np.int64).itemsize * sum(self._shares())
         return indices + sum(math.prod(shape) * np.dtype(dtype).itemsize for _, shape, dtype in self.columns())
 
     @cached_property
     def widths(self) -> dict[str, int]:
-        """How many numbers a bucket of each column has."""
+        """The number of numbers a bucket of each column has."""
         return {name: math.prod(shape[1:]) for name, shape, _ in self.columns()}
 
     def columns(self) -> Iterator[tuple[str, tuple[int, ...], type]]:

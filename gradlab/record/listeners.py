@@ -1,4 +1,4 @@
-"""Who is told of new steps: labs that follow a recorder, files and clients that its steps go on to."""
+"""Listeners to new steps: labs that follow a recorder, files, and clients."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ class Listener(Protocol):
 
 
 def follow(rec: Any, listener: Listener) -> None:
-    """Tell this one of new steps of a recorder, for as long as somebody else holds it."""
+    """Tell this one of new steps of a recorder, for as long as something else holds it."""
     rec._told.add(listener)
 
 
 def here(rec: Any) -> int:
-    """How many steps a recorder has, but for those that wait on a device: nothing waits for them."""
+    """Return how many steps a recorder has, but for those that wait on a device: nothing waits for them."""
     mine = vars(rec)
     return int(mine["seen"]) + len(mine["_waiting"] or ())
 
@@ -37,7 +37,7 @@ class Listeners:
         self._telling = False
 
     def add(self, listener: Listener) -> None:
-        """Tell it from now on, for as long as somebody else holds it."""
+        """Tell it from now on, for as long as something else holds it."""
         self._weak.add(listener)
 
     def keep(self, listener: Listener) -> None:

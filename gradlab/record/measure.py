@@ -1,4 +1,4 @@
-"""What is kept of one gradient: its norm, its largest entry, what is not finite, and how large the entries are."""
+"""Measurements of one gradient: norm, largest entry, entries that aren't finite, and sizes of the entries."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def measure(g: np.ndarray) -> tuple[float, float, int]:
 
 @quiet
 def careful(g: A) -> tuple[A, A, A]:
-    """The same of any tensor, for whatever it holds: the norm is taken relative to the largest entry."""
+    """Return the same of any tensor, for whatever it holds: the norm is taken relative to the largest entry."""
     xp: Any = namespace(g)
     size = xp.abs(g.astype(np.float32, copy=False))
     finite = xp.isfinite(size)
@@ -74,7 +74,7 @@ def largest_of(g: jax.Array) -> jax.Array:
 
 
 def well_inside(square: Any) -> Any:
-    """Whether a sum of squares lost nothing to overflow or underflow, and met neither NaN nor Inf."""
+    """Tell whether a sum of squares lost nothing to overflow or underflow, and met neither NaN nor Inf."""
     return (square >= _SMALLEST) & (square <= _LARGEST)
 
 

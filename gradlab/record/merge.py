@@ -88,7 +88,7 @@ def halved(columns: Mapping[str, A]) -> dict[str, A]:
 
 
 def halved_counts(histogram: A) -> A:
-    """The same for counts."""
+    """Return the same for counts."""
     xp: Any = namespace(histogram)
     even = len(histogram) // 2 * 2
     found: A = xp.concatenate([added(histogram[0:even:2], histogram[1:even:2]), histogram[even:]])
@@ -192,7 +192,7 @@ def _folded(steps: Columns, starts: np.ndarray) -> Columns:
 
 
 def _first_peaks(norm: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Where the largest norm of each group is, the first of equal ones; NaN is the largest of all."""
+    """Return where the largest norm of each group is, the first of equal ones; NaN is the largest of all."""
     top = np.repeat(np.maximum.reduceat(norm, starts), np.diff(np.append(starts, len(norm))))
     found = np.where((norm == top) | np.isnan(norm), np.arange(len(norm)), len(norm))
     first: np.ndarray = np.minimum.reduceat(found, starts)

@@ -88,7 +88,7 @@ def noise_scale(rec: Buckets, micro_batch: int, last: int | None) -> NoiseScale:
 
 
 def known_noise(rec: Buckets) -> NoiseScale | None:
-    """That of the whole run in micro-batches; None where it was not recorded."""
+    """Return that of the whole run in micro-batches; None where it was not recorded."""
     try:
         return noise_scale(rec, 1, None)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Where the steps of a recorder go on to while they are recorded: what files and clients have in common."""
+"""Outlets: what files and clients that receive a recorder's steps have in common."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Outlet:
         """Let go of the file or the client, after the last step."""
 
     def _left(self) -> str:
-        """What is not handed on yet, in words; empty if nothing is."""
+        """Return what is not handed on yet, in words; empty if nothing is."""
         raise NotImplementedError(f"{type(self).__name__} must define _left(self)")
 
     def heard(self, rec: Buckets) -> None:

@@ -85,7 +85,7 @@ def _bits(x: np.ndarray) -> np.ndarray:
 
 
 def _runs(flags: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where each run of True begins, and how long it is."""
+    """Return where each run of True begins, and how long it is."""
     ends = np.flatnonzero(np.diff(flags.astype(np.int8), prepend=0, append=0))
     return ends[::2], ends[1::2] - ends[::2]
 

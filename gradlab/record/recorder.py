@@ -43,7 +43,7 @@ class Recorder(Sampling, Watched, Recording):
 
     Of every step, however many share a bucket, the global norm, the largest norm and entry of any tensor, and the
     scalars are kept, 24 bytes with a loss: what is said of all tensors together is exact. The norms of each tensor are
-    counted in narrow bins (`quantile_error`, 1 % at most unless they span 17 decades), and what follows from them is
+    counted in narrow bins (`quantile_error`, 1% at most unless they span 17 decades), and what follows from them is
     given with its bounds. A step that a loss scaler skipped is one with `skipped=True`: limits are asked about the
     steps taken, and the report says how many were not.
 
@@ -64,8 +64,8 @@ class Recorder(Sampling, Watched, Recording):
         + 4 ring (S + 5) + 16
 
     It has B <= steps buckets, as many as `state_bytes` allow, but 16, and counts norms in W = 512 bins, or 256 where
-    512 take more than half of it; largest entries in half as many. Norms are known to 1 % while the largest of a tensor
-    is up to 25,000 times the smallest, with 256 bins 150 times, then to 2 %, and so on: `quantile_error` says it.
+    512 take more than half of it; largest entries in half as many. Norms are known to 1% while the largest of a tensor
+    is up to 25,000 times the smallest, with 256 bins 150 times, then to 2%, and so on: `quantile_error` says it.
     Extremes, and what the ring has, are exact. 1.0 MB for 300 tensors and a loss, 27 buckets; `state_bytes=12 << 20`
     has room for all of them. An eager recorder has them anyway. With
     weights it takes 3072 T + 1036 bytes more, and with micro_norms two scalars.
@@ -76,7 +76,7 @@ class Recorder(Sampling, Watched, Recording):
 
     Raises:
         ValueError: steps < 1; a later step has other tensors; nothing recorded yet; a scalar that is a vector.
-        TypeError: a scalar that is no number.
+        TypeError: a scalar that isn't a number.
 
     Not in TensorFlow.
 
@@ -186,13 +186,13 @@ class Recorder(Sampling, Watched, Recording):
         return int(vars(self)["seen"]) + len(self._room())
 
     def _room(self) -> Waiting:
-        """Where steps wait."""
+        """Return where steps wait."""
         if self._waiting is None:
             self._waiting = Waiting(self.layout)
         return self._waiting
 
     def _counts_next(self) -> bool:
-        """Whether all entries of the step to come are counted by size."""
+        """Tell whether all entries of the step to come are counted by size."""
         return self._number() % self.layout.histogram_every == 0
 
     def _add(
@@ -451,7 +451,7 @@ def _checked_scale(scale: float | None) -> float:
 
 
 def _is_earlier(rec: Recorder, data: Columns, stride: int) -> bool:
-    """Whether a recorder holds the first steps of the run that these columns are of.
+    """Tell whether a recorder holds the first steps of the run that these columns are of.
 
     Steps that both know must be the same, what is followed of the first step taken, and the largest norms of buckets
     that the recorder has all steps of.

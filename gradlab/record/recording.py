@@ -22,7 +22,7 @@ from .what_if import WhatIf, what_if
 
 
 class Recording(Buckets):
-    """What a run has left, and what can be asked of it; `Recorder` fills it."""
+    """A recorded run and its queries; `Recorder` fills it."""
 
     def what_if(
         self,
@@ -31,7 +31,7 @@ class Recording(Buckets):
         clip_value: float | None = None,
         clip_global_norm: float | None = None,
     ) -> WhatIf:
-        """What one limit would have done to these gradients: which steps it fires on, factor, norm after, turn angle.
+        """Return what one limit would have done to these gradients: steps it fires on, factor, norm after, turn angle.
 
         Exact for `clip_norm` (each tensor by itself) and `clip_global_norm`; an estimate from the histograms, and
         marked so, for `clip_value`. A bucket of several steps answers for the largest of them; shares count all steps.
@@ -47,7 +47,7 @@ class Recording(Buckets):
         return what_if(self, {kind: limit for kind, limit in limits.items() if limit is not None})
 
     def summary(self, percentile: float = 90.0) -> Summary:
-        """How often limits would have fired, by tensor, with the limit that fires on (100 - percentile) % of steps."""
+        """Summarize how often limits would have fired, by tensor; suggest one for (100 - percentile)% of steps."""
         return summarize(self, percentile)
 
     def frozen(self, rule: Adagrad | None = None, *, below: float = 0.1, step: int | None = None) -> Frozen:
@@ -74,7 +74,7 @@ class Recording(Buckets):
         return frozen(self, rule, below, step)
 
     def coherence(self, lags: Sequence[int] | None = None) -> Coherence:
-        """How much gradients so many steps apart agree: the cosine between them, estimated on the sampled entries.
+        """Estimate the cosine between gradients that many steps apart, on the sampled entries.
 
         Batches differ from step to step, so neighbors agree in part only; what is lost beyond lag 1 is what staleness
         costs. Of merged steps the first one's entries are kept: lags are multiples of `stride` then.

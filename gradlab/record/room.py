@@ -1,4 +1,4 @@
-"""How large the state is that traced code carries: it goes into every checkpoint of an optimizer, so it has a limit."""
+"""Limit on the state that traced code carries, because every checkpoint of an optimizer holds it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WORD = 4  # bytes of a number
 
 @dataclass(frozen=True)
 class Room:
-    """What a state has room for: `buckets` of each column, bins of norms, `width`, and a `ring` of steps."""
+    """Capacity of a state: `buckets` of each column, bins of norms, `width`, and a `ring` of steps."""
 
     layout: Layout
     buckets: int
@@ -40,7 +40,7 @@ class Room:
 
 
 def within(layout: Layout, ring: int, nbytes: int) -> Room:
-    """As many buckets as fit into so many bytes, `FEWEST` if they do not; half of them is for bins of norms."""
+    """Return as many buckets as fit into a number of bytes, at least `FEWEST`; half of them is for bins of norms."""
     wide = _WORD * sketch.columns(sketch.WIDTH) * len(layout.names) <= nbytes // 2
     width = sketch.WIDTH if wide else _NARROWEST
     low, high = min(FEWEST, layout.capacity), layout.capacity

@@ -30,7 +30,7 @@ class Sampling(Buckets):
         return updates.next_due(vars(self)["_data"])
 
     def _samples_every(self) -> int:
-        """How many steps are between two of them now."""
+        """Return how many steps are between two of them now."""
         return int(vars(self)["_data"]["moved_at"][0])
 
     def _sampled(self, step: int, norms: np.ndarray) -> None:

@@ -33,7 +33,7 @@ def of_tensors(rec: Buckets, column: str, limit: float) -> Share:
 
 @quiet
 def of_all(rec: Buckets, name: str, limit: float) -> Share:
-    """The same of one number of every step: "global_norm", "leading_norm", or "largest". Exact unless some are lost."""
+    """Return shares of one number of every step: "global_norm", "leading_norm", or "largest". Exact unless lost."""
     values, taken = rec.every_step(name), rec.every_step("skipped") != 1
     known = rec.known
     fired = ~(values <= limit) & taken & known
@@ -88,7 +88,7 @@ def _norms(rec: Buckets, which: slice) -> tuple[np.ndarray, np.ndarray, np.ndarr
 
 
 def _largest(rec: Buckets, which: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The same of the largest entries; in a bucket of several steps what is not finite may be of a skipped one."""
+    """Return shares of the largest entries; in a merged bucket, NaN and Inf may be of a skipped step."""
     one = rec.bucket_steps[:, None] == 1
     largest, high = rec["largest"], np.where(rec["nonfinite"] > 0, np.inf, rec["largest"])
     if which.start:  # of any tensor

@@ -1,9 +1,9 @@
-"""How often numbers of each size came: counts in bins of one relative width, which add up exactly.
+"""Sketch of a distribution: counts in bins of one relative width, which add up exactly.
 
 A sketch is an int32 array (rows, 5 + bins): each row counts one number of every step, in a window of bins that moves
 to where its numbers are. Bins are very narrow at first. Where a window is too narrow for all numbers of its row, every
 two neighboring bins become one, as in UDDSketch, and the relative error of what is read from the row doubles. So it is
-small where numbers differ little, and with 512 bins 1 % where the largest is up to 25,000 times the smallest. NumPy and
+small where numbers differ little, and with 512 bins 1% where the largest is up to 25,000 times the smallest. NumPy and
 JAX share all that counts.
 """
 
@@ -82,12 +82,12 @@ def bins(x: A, parts: int) -> A:
 
 
 def columns(bins: int = WIDTH) -> int:
-    """How many columns a sketch has whose rows have so many bins."""
+    """Return how many columns a sketch has whose rows have so many bins."""
     return FIRST + bins + 1
 
 
 def empty(rows: int) -> np.ndarray:
-    """Nothing counted yet, of so many numbers a step."""
+    """Return a sketch without counts, for that many numbers a step."""
     return np.zeros((rows, columns()), np.int32)
 
 
@@ -121,7 +121,7 @@ def is_inside(k: A, skipped: A, parts: int) -> A:
 
 
 def outside(sketch: A, k: A, inside: A) -> A:
-    """Whether some number has no place in its window."""
+    """Tell whether some number has no place in its window."""
     place = (k >> sketch[:, SHIFT]) - sketch[:, LOWEST]
     found: A = (inside & ((place < 0) | (place >= _width(sketch)))).any()
     return found
@@ -153,7 +153,7 @@ def span(sketch: A, k: A | None = None, inside: A | None = None) -> tuple[A, A]:
 
 
 def moved(sketch: A, low: A, high: A, parts: int, most: int = WIDTH) -> A:
-    """The same counts, with a window of each row from its `low` to its `high`, and of `most` bins at most.
+    """Return the same counts, with a window of each row from its `low` to its `high`, and of `most` bins at most.
 
     A window that is wide enough stays. Under JAX the sketch keeps its width.
     """
@@ -183,7 +183,7 @@ def moved(sketch: A, low: A, high: A, parts: int, most: int = WIDTH) -> A:
 
 
 def fitted(sketch: np.ndarray, parts: int, bins: int = WIDTH) -> np.ndarray:
-    """The same counts in so many bins: in wider ones if they are fewer, else with room above."""
+    """Return the same counts in so many bins: in wider ones if they are fewer, else with room above."""
     if _width(sketch) > bins:
         return moved(sketch, *span(sketch), parts, most=bins)
     free = np.zeros((len(sketch), bins - _width(sketch)), np.int32)
@@ -191,7 +191,7 @@ def fitted(sketch: np.ndarray, parts: int, bins: int = WIDTH) -> np.ndarray:
 
 
 def is_width(columns: int) -> bool:
-    """Whether a sketch may have so many columns."""
+    """Tell whether a sketch may have so many columns."""
     bins = columns - FIRST - 1
     return WIDTH <= bins <= MOST and bins & (bins - 1) == 0
 

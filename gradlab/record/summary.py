@@ -1,4 +1,4 @@
-"""How large the norms of a run are, whose they are, how often limits would have fired, and which one to try."""
+"""Summary of a run: norms by tensor, how often limits would have fired, and a suggested limit."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ROUNDING = 0.005  # of the steps, that a limit may fire on less when it is roun
 
 @dataclass(frozen=True)
 class Summary:
-    """How often limits would have fired on a recording.
+    """Summary of how often limits would have fired on a recording.
 
     Attributes:
         limits: global-norm limits, the percentiles 50, 75, 90, 95, 99 of the recorded norms, rounded up to three
@@ -72,7 +72,7 @@ def _line(name: str, shares: tuple[float, ...]) -> str:
 
 
 def shows(doubt: float) -> bool:
-    """Whether so much of a share is seen where it is printed.
+    """Tell whether so much of a share is seen where it is printed.
 
     >>> shows(0.0), shows(0.0001), shows(0.002)
     (False, False, True)
@@ -154,7 +154,7 @@ def norm_error(rec: Buckets) -> float:
 def _limit_at(rec: Buckets, percent: float) -> float:
     """A percentile of the norms, rounded up to as few digits as leave it one.
 
-    As it is printed, so that what is said of a limit holds for whoever types it.
+    As it is printed, so that what is said of a limit holds for the limit as typed.
     """
     x = norm_at(rec, percent)
     share = what_if(rec, {"clip_global_norm": x}).fraction_fired
@@ -208,7 +208,7 @@ def medians(rec: Buckets) -> np.ndarray:
 
 @quiet
 def _within_extremes(rec: Buckets, found: np.ndarray, percents: Sequence[float]) -> np.ndarray:
-    """The same where the buckets know more: the largest and smallest, if none of their norms was 0 or not finite."""
+    """Narrow it by what buckets know: the largest and smallest, if none of their norms was 0 or not finite."""
     bins = rec._data["sketch"][: len(rec.names)]
     high, low = rec["norm"].astype(np.float64), rec["norm_low"].astype(np.float64)
     taken = rec.taken[:, None] > 0

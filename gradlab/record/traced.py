@@ -93,7 +93,7 @@ def _update(
     marks: tuple[Array, Array],
     moves: Sequence[Sequence[Array]],
 ) -> State:
-    """The same on one device.
+    """Return the same on one device.
 
     The bucket that steps go into is carried by itself and only written to its place: a step that reads the buffers it
     writes, or has them pass through a `cond`, copies them.
@@ -139,7 +139,7 @@ class _Found:
         self._inside = sketch.is_inside(self._bins, skipped, parts)
 
     def outside(self, counts: Array) -> Array:
-        """Whether some have no place yet."""
+        """Tell whether some have no place yet."""
         return sketch.outside(counts, self._bins, self._inside)
 
     def moved(self, counts: Array) -> Array:
@@ -195,7 +195,7 @@ def _bucket(
 
 
 def _moved(state: State, skipped: Array, norm: Array, moves: Sequence[Sequence[Array]]) -> State:
-    """What is known of weights and updates after this step; none where they are not recorded."""
+    """Return what is known of weights and updates after this step; none where they are not recorded."""
     from .._steps.jax import jnp
 
     def norms() -> Array:

@@ -1,4 +1,4 @@
-"""How far each step moves each tensor: norms of weights and of updates, in some steps of a run, spread over all of it.
+"""Updates: norms of weights and of updates by tensor, in sampled steps spread over a run.
 
 They are two arrays. "moved" (3, samples, tensors), float32, has the norms of the gradient, of the weights before the
 step, and of the update; "moved_at", int32, the steps they are of, and before these how many steps are between two. When
@@ -92,7 +92,7 @@ class Updates:
         return f"{len(self.step):,} of {counted(self.seen, 'step')}"
 
     def by_group(self, groups: Mapping[str, Sequence[str]]) -> Updates:
-        """The same of groups of tensors, name of the group -> names of its tensors: roots of the sums of squares.
+        """Return norms of groups of tensors, given as group name -> tensor names: roots of the sums of squares.
 
         Raises ValueError: a tensor that is not there, a group without any.
 
@@ -151,7 +151,7 @@ def sampled_updates(rec: Buckets) -> Updates | None:
 
 
 def empty(tensors: int, every: int) -> dict[str, np.ndarray]:
-    """Nothing sampled yet, and what is will be so many steps apart."""
+    """Return samples that are empty, for steps that far apart."""
     return {"moved": np.zeros((3, 0, tensors), np.float32), "moved_at": np.array([every], np.int32)}
 
 
@@ -171,7 +171,7 @@ def next_due(data: Mapping[str, np.ndarray]) -> int:
 
 
 def init(data: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """What traced code carries, to go on where `data` ends."""
+    """Return what traced code carries, to go on where `data` ends."""
     moved, at = data["moved"], data["moved_at"]
     room = ROOM - moved.shape[1]
     head = np.array([at[0], next_due(data), moved.shape[1]])

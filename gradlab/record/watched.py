@@ -21,7 +21,7 @@ class Watched(Buckets):
 
         Args:
             path: of the file, "run.rec" say; one that holds the first steps of this recorder goes on.
-            seconds: between two pieces at least. All pieces together take at most 1 % of the time, so they are rarer
+            seconds: between two pieces at least. All pieces together take at most 1% of the time, so they are rarer
                 where one takes long. 0 for one after each step, whatever it takes.
             sync: whether a piece is on the disk when the next step begins (fsync), and so outlives the machine, too.
 
@@ -61,7 +61,7 @@ class Watched(Buckets):
             to: a path that ends in .jsonl, which `gl.record.read_json_lines` reads; "tensorboard:FOLDER"; a
                 SummaryWriter of torch.utils.tensorboard, tensorboardX or tensorboard; "wandb" or "mlflow" for the run
                 that has begun in this process, or a new one; such a run.
-            seconds: between two times at least, 0 for each step. share: of the time of the loop at most; 0.05 is 5 %.
+            seconds: between two times at least, 0 for each step. share: of the time of the loop at most; 0.05 is 5%.
                 Steps that queue up go on their way at `flush` or `close`.
 
         Steps that a file, a folder, or a run has already are not sent again, so a run that goes on from a checkpoint

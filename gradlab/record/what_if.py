@@ -1,4 +1,4 @@
-"""What a limit would have done to recorded gradients."""
+"""The effect of a limit on recorded gradients."""
 
 from __future__ import annotations
 

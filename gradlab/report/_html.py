@@ -1,4 +1,4 @@
-"""What sections are made of: paragraphs, tables, pictures, and labs that move in the page without a kernel."""
+"""Parts of sections: paragraphs, tables, pictures, and labs that move in the page without a kernel."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class Run:
 
     @cached_property
     def summary(self) -> Summary | None:
-        """How often limits fire; None if no step has a gradient that a limit could be about."""
+        """Summary of how often limits fire; None if no step has a gradient to limit."""
         try:
             return self.rec.summary()
         except ValueError:
@@ -63,7 +63,7 @@ class Run:
 
     @property
     def merged(self) -> str:
-        """What a bucket stands for, where it is more than one step."""
+        """The number of steps in a bucket, in words, where it is more than one."""
         stride = self.rec.stride
         return (
             f"each bucket stands for {stride:,} steps and keeps their largest and smallest norm" if stride > 1 else ""

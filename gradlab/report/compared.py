@@ -65,7 +65,7 @@ class Several:
 
     @cached_property
     def drawn(self) -> tuple[Runs, list[np.ndarray]]:
-        """What pictures show."""
+        """The data of the pictures."""
         seen = [condensed(rec, _MOST_DRAWN) for rec in self.recs]
         norms = [np.where(rec.taken > 0, rec.global_norm, np.nan) for rec in seen]
         there = self.norms
@@ -80,7 +80,7 @@ class Several:
 
 
 def first(runs: Several) -> Section:
-    """Where the runs part, their norms and losses on the same axes, and a table of the runs."""
+    """Return where the runs part, their norms and losses on the same axes, and a table of the runs."""
     return Section("recorded", "What differs first", runs.both.first(), partial(_first, runs))
 
 
@@ -191,7 +191,7 @@ def _lab(runs: Several, limit: float) -> str:
 
 
 def skipped(runs: Several) -> Section:
-    """How many steps of each run were skipped, are missing, or held NaN or Inf."""
+    """Return how many steps of each run were skipped, are missing, or held NaN or Inf."""
     said = [
         f"{name} skipped {rec.skipped_steps:,} of {counted(rec.seen, 'step')}"
         for name, rec in zip(runs.both.names, runs.both.recs, strict=True)
@@ -216,7 +216,7 @@ def _overflowed(rec: Any) -> str:
 
 
 def incomparable(runs: Several) -> Section:
-    """What cannot be compared, or with care only."""
+    """Return what can't be compared, or only with care."""
     notes = runs.both.notes
     some = f"{counted(len(notes), 'thing')} {'differs' if len(notes) == 1 else 'differ'} between the recordings."
     sentence = some if notes else "Nothing: all runs have the same tensors, the same number of steps, and a loss."

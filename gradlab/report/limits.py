@@ -1,4 +1,4 @@
-"""How often limits would have fired, overall and by tensor, which one is suggested and why, and what others do."""
+"""Section on limits: how often they would have fired, overall and by tensor, and the suggested one."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _doubt(each: list[WhatIf]) -> str:
 
 
 def _is(run: Run, limit: float) -> str:
-    """What a limit is."""
+    """Return what a limit is, in words."""
     named = dict(zip(run.summary.limits, (50, 75, 90, 95, 99), strict=True)) if run.summary else {}
     said = [f"{named[limit]}th percentile" if limit in named else "", "asked about" if limit == run.limit else ""]
     return ", ".join(filter(None, said))

@@ -1,4 +1,4 @@
-"""What was recorded: tensors, norms and loss over time, steps that are not finite, and what no number here says."""
+"""Section on the recording: tensors, norms and loss over time, steps that aren't finite, and caveats."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _tensors(run: Run, typical: np.ndarray) -> str:
 
 
 def course(run: Run) -> Section:
-    """How the norms are spread, where the largest is, and how the loss went."""
+    """Return how the norms are spread, where the largest is, and how the loss went."""
     sentence = f"{_norms(run)} {_loss(run)}"
     return Section("course", "Loss and gradient norm", sentence, partial(_course, run, sentence))
 
@@ -121,7 +121,7 @@ def _some_rows(run: Run) -> str:
 
 
 def nonfinite(run: Run) -> Section:
-    """How many steps that were taken held such, when it began, and in which tensors."""
+    """Return how many steps that were taken held such, when it began, and in which tensors."""
     rec, title = run.rec, "Steps that are not finite"
     count, taken = rec["nonfinite"], rec.seen - rec.skipped_steps
     rows = np.flatnonzero(count.any(axis=1) & (rec.taken > 0) & ~np.isfinite(rec.global_norm))

@@ -131,7 +131,7 @@ class Report:
 
 
 def _opened(recording: Recorder | str | os.PathLike[str]) -> Recorder:
-    """What a recording is, or holds the file of this name; ValueError if that is nothing."""
+    """Return what a recording is, or holds the file of this name; ValueError if that is nothing."""
     rec = recording if isinstance(recording, Recorder) else Recorder.load(recording)
     if not len(rec):
         raise ValueError("nothing is recorded yet: call rec.record(grads, loss=loss) in every step, then rec.save")

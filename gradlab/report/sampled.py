@@ -1,4 +1,4 @@
-"""What is computed on the sampled entries: what Adagrad would have frozen, and what several workers would have done."""
+"""Section on sampled entries: what Adagrad would have frozen, and the effect of several workers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ASKED = 4  # workers, in the sentence
 
 
 def adagrad(run: Run) -> Section | None:
-    """How many entries end up frozen, and where most of them are."""
+    """Return how many entries end up frozen, and where most of them are."""
     if not len(run.rec.sampled[0]):
         return None
     found = run.rec.frozen()
@@ -61,7 +61,7 @@ def _tensors(found: Frozen) -> str:
 
 
 def _entries(found: Frozen) -> str:
-    """Those of which there is something to say, the slowest first."""
+    """Return those of which there is something to say, the slowest first."""
     states = np.select(
         [found.overflowed, found.spoiled, found.still, found.frozen], ["overflowed", "NaN", "never moved", "frozen"], ""
     )
@@ -71,7 +71,7 @@ def _entries(found: Frozen) -> str:
 
 
 def staleness(run: Run) -> Section | None:
-    """How old gradients are with some workers, and how much gradients so far apart agree."""
+    """Return how old gradients are with some workers, and how much gradients so far apart agree."""
     if not len(run.rec.sampled[0]):
         return None
     from ..labs import run_staleness

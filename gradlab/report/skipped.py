@@ -25,7 +25,7 @@ _WHY = (
 
 
 def skipped(run: Run) -> Section | None:
-    """How many steps changed no weight, and why; None where that never happened."""
+    """Return how many steps changed no weight, and why; None where that never happened."""
     sentences = [*_skipped(run), *_missing(run)]
     return (
         Section("skipped", "Steps that were skipped", " ".join(sentences), partial(_body, run)) if sentences else None

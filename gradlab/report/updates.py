@@ -1,4 +1,4 @@
-"""How far steps move each tensor, which tensors are outside of what is usual, and how noisy gradients are."""
+"""Section on updates: how far steps move each tensor, unusual tensors, and gradient noise."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ class BoundedAdagrad(Rule):
             w - lr * clip(g / root)        "scaled_gradient"
             w - lr * (clip(g) / root)      "gradient"; new has the square of clip(g) too
 
-    where clip(x) = min(max(x, -max_var_update), max_var_update); a limit of 0 is no limit.
+    where clip(x) = min(max(x, -max_var_update), max_var_update); a limit of 0 is off.
 
     Shapes: w, g, accumulators (...). Slot: accumulators, from `initial_accumulator_value`. Raises ValueError for a
     `bounded` that is none of these.

@@ -27,7 +27,7 @@ class MdlAdagradLight(Rule):
         w = u * share where |u| >= mdl_min_weight, else 0
         weights, benefits = u, b
 
-    Without `mdl_regularize` w = u, and the rule is Adagrad with a power and L2. Limits of 0 are no limits; a margin of
+    Without `mdl_regularize` w = u, and the rule is Adagrad with a power and L2. Limits of 0 are off; a margin of
     0 makes share 1 from `min_servable_mdl_benefit` on.
 
     Public are the names of slots and fields, and the paper: keep a running estimate of the loss each feature saves,

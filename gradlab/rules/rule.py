@@ -9,7 +9,7 @@
 It returns new weights, never deltas: a rule may set weights as well as move them.
 
 What changes from step to step but is the same for all weights (the powers in Adam's bias correction, a step count) is
-a field too. `start` says what those fields are at the first step, `advance` what they are at the next; whoever runs the
+a field too. `start` says what those fields are at the first step, `advance` what they are at the next; what runs the
 steps keeps them and puts them in by `rule.at(shared)`.
 """
 
@@ -42,7 +42,7 @@ class Rule:
     adds: ClassVar[bool] = False  # a step adds something to w that knows neither w nor a slot
 
     def __init_subclass__(cls) -> None:
-        """Another `step` has to say anew whether it only adds."""
+        """Another `step` has to say again whether it only adds."""
         super().__init_subclass__()
         if "step" in vars(cls) and "adds" not in vars(cls):
             cls.adds = False
@@ -62,7 +62,7 @@ class Rule:
         return {}
 
     def advance(self, shared: Shared) -> Shared:
-        """The same fields at the next step."""
+        """Return the same fields at the next step."""
         return shared
 
     def at(self, shared: Shared) -> Self:

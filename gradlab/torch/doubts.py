@@ -10,12 +10,12 @@ _EXACT, _CLOSE = 1e-6, 1e-2
 
 
 def is_looked_at(step: int) -> bool:
-    """Whether gradients are measured a second time in this step, to compare."""
+    """Tell whether gradients are measured a second time in this step, to compare."""
     return step < _STEPS or step % _EVERY == 0
 
 
 def doubt(after_backward: np.ndarray, at_step: np.ndarray, processes: int) -> str | None:
-    """What to warn of, given the norms of all tensors after backward and when the optimizer's step begins.
+    """Return what to warn of, given the norms of all tensors after backward and when the optimizer's step begins.
 
     A clip multiplies by at most 1. A loss scale is taken off by a factor 2^-k, the same for all tensors to the last
     digit. Where processes average their gradients by hand, each tensor's norm changes by another factor.

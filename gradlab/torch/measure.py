@@ -1,4 +1,4 @@
-"""What is kept of one gradient, on its own device and in torch's ops: nothing here waits for an accelerator."""
+"""Measurements of one gradient, on its own device and in torch's ops, without waiting for an accelerator."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class MicroBatches:
     """Sums the squared norms of what each backward adds to .grad, on its device, from hooks of the parameters.
 
-    .grad begins anew where it is None when a backward comes to it. Of DistributedDataParallel these are the gradients
+    .grad begins again where it is None when a backward comes to it. Of DistributedDataParallel these are the gradients
     of the replica, before they are averaged.
     """
 

@@ -1,4 +1,4 @@
-"""How far a step of the optimizer moves the weights, in those steps in which that is due."""
+"""Measurement of how far an optimizer's step moves the weights, in sampled steps."""
 
 from __future__ import annotations
 

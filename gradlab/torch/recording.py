@@ -67,7 +67,7 @@ def record(
         weights: norms of weights and updates as well, in every `recorder.sample_every`th step, which holds a copy of
             the weights while it lasts: `Recorder.updates`.
         noise_scale: the norms of what each backward adds to .grad as well, on each replica of DistributedDataParallel,
-            for `Recorder.noise_scale`: of steps of several micro-batches, or replicas. Gradients that begin anew are to
+            for `Recorder.noise_scale`: of steps of several micro-batches, or replicas. New gradients are to
             be None, as `zero_grad()` leaves them.
 
     Returns: a `Recording`; its `close()` ends it and returns the recorder. It is a context manager, too. A recorder
@@ -303,7 +303,7 @@ class Recording(Attached[Recorder]):
             self._counted[k] = self._steps.counted(k, g)
 
     def _gradient(self, p: torch.nn.Parameter, scale: Any) -> Any:
-        """What the optimizer has of a gradient on this process, divided by the scale."""
+        """Return what the optimizer has of a gradient on this process, divided by the scale."""
         if p.grad is None or id(p) not in self._moved:
             return None
         g = local(p.grad.detach())
@@ -397,7 +397,7 @@ class Recording(Attached[Recorder]):
 
 
 def _has_closure(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
-    """Whether a step was given a closure; hooks get what its function gets, of which the first is the optimizer."""
+    """Tell whether a step was given a closure; hooks get its function's arguments, the optimizer first."""
     return (args[1] if len(args) > 1 else kwargs.get("closure")) is not None
 
 

@@ -20,7 +20,7 @@ Tensor = Any
 
 
 def is_sharded(tensor: Tensor) -> bool:
-    """Whether this is a DTensor: of its entries a process may have some only."""
+    """Tell whether this is a DTensor: of its entries a process may have some only."""
     return hasattr(tensor, "to_local") and hasattr(tensor, "device_mesh")
 
 
@@ -58,7 +58,7 @@ class ShardedSteps(DeviceSteps):
         self._parts = [_Part(p, recorder.layout.places[k], device) for k, p in enumerate(tensors)]
 
     def measured(self, k: int, g: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """What this process adds to the numbers of tensor number k: norm, largest, not finite, entries."""
+        """Return what this process adds to the numbers of tensor number k: norm, largest, not finite, entries."""
         part, nothing = self._parts[k], self._nothing[k]
         if not part.counts:
             return nothing
@@ -67,7 +67,7 @@ class ShardedSteps(DeviceSteps):
         return *careful(g.float()), entry
 
     def counted(self, k: int, g: Tensor) -> Tensor:
-        """What this process adds to the counts of tensor number k."""
+        """Return what this process adds to the counts of tensor number k."""
         import torch
 
         return counted(g) if self._parts[k].counts else torch.zeros(BINS, dtype=torch.int32, device=g.device)

@@ -29,11 +29,11 @@ class HostSteps:
         self._small = [recorder.layout.is_small(size) for size in self._sizes]
 
     def __len__(self) -> int:
-        """How many steps the recorder does not have yet."""
+        """Return how many steps the recorder does not have yet."""
         return 0
 
     def measured(self, k: int, g: Tensor) -> Part:
-        """What the recorder needs of a gradient of tensor number k."""
+        """Return what the recorder needs of a gradient of tensor number k."""
         import torch
 
         if g.is_sparse and not self._small[k]:
@@ -46,7 +46,7 @@ class HostSteps:
         return array.copy() if self._small[k] else self._part(k, array)
 
     def counted(self, k: int, g: Tensor) -> Tensor:
-        """How many entries of a gradient have which size."""
+        """Return how many entries of a gradient have which size."""
         return counted(g)
 
     def norm(self, part: Any) -> float:
@@ -98,15 +98,15 @@ class DeviceSteps:
         self._samples: list[tuple[int, Tensor]] = []
 
     def __len__(self) -> int:
-        """How many steps the recorder does not have yet."""
+        """Return how many steps the recorder does not have yet."""
         return len(self._steps)
 
     def measured(self, k: int, g: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """What the recorder needs of a gradient of tensor number k."""
+        """Return what the recorder needs of a gradient of tensor number k."""
         return measured(g, self._places[k])
 
     def counted(self, k: int, g: Tensor) -> Tensor:
-        """How many entries of a gradient have which size."""
+        """Return how many entries of a gradient have which size."""
         return counted(g)
 
     def norm(self, part: Any) -> float:
@@ -179,5 +179,5 @@ def _all_counts(counts: Mapping[int, Tensor], tensors: int) -> np.ndarray:
 
 
 def waiting_on(device: torch.device, recorder: Recorder) -> HostSteps | DeviceSteps:
-    """Where steps wait whose gradients are on this device."""
+    """Return where steps wait whose gradients are on this device."""
     return HostSteps(recorder) if device.type == "cpu" else DeviceSteps(recorder, device)

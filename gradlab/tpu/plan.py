@@ -52,7 +52,7 @@ class Table:
     `step_counter` feeds the rule's field of that name. The rule is lazy unless it says otherwise.
 
     Raises:
-        ValueError: rows or a width that are no integers of at least 1, a rate that isn't a number, an unknown combiner,
+        ValueError: rows or a width that aren't integers of at least 1, a rate that isn't a number, an unknown combiner,
             limits that cross, or a rule that moves every row without `accumulate`.
 
     Source: `TableDescriptor` and `OptimizationParameters`, TensorFlow 2.21 (2026).
@@ -100,7 +100,7 @@ class Feature:
 
     With a `sequence_length` the last entry of the shape is that length: ids are not combined but stand in a row.
     Raises:
-        ValueError: sizes that are no integers.
+        ValueError: sizes that aren't integers.
 
     Source: `FeatureDescriptor`, TensorFlow 2.21 (2026).
 

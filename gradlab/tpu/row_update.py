@@ -67,7 +67,7 @@ def update_table(
 
 
 def move_rows(rule: Around, w: Array, slots: Slots, ids: Array, sums: Array, lr: Any) -> tuple[Array, Slots]:
-    """The rows `ids`, none of which comes twice, moved by `sums`; in JAX an id past the end is no row.
+    """The rows `ids`, none of which comes twice, moved by `sums`; in JAX an id past the end isn't a row.
 
     On a processor part by part: all rows at once would be read, moved and written in three passes through memory.
     """

@@ -1,7 +1,7 @@
 """Asynchronous training: one experiment, several engines, and traces that repeat bit for bit.
 
 Workers are generators of moves, the server is a state machine without locks or clocks, and an engine only decides who
-speaks next.
+acts next.
 
 >>> import gradlab as gl
 >>> e = gl.workers.Experiment(gl.workers.Bowl(), workers=3, staleness=1, gradients=30)

@@ -1,10 +1,10 @@
 """The timing and the decisions of the simulated engine for many configurations at once, in JAX.
 
 An event is one gradient handed in. All configurations take their n-th event together, without a branch, in int32 arrays
-of (workers, limits, configurations), along the last of which XLA vectorizes. Under "drop" the limit of staleness has no
-say in who is done when, so timing has length 1 along the limits there and is worked out once for all of them.
+of (workers, limits, configurations), along the last of which XLA vectorizes. Under "drop" the staleness limit has no
+say in who is done when, so timing has length 1 along the limits there and is computed once for all of them.
 
-Time and worker are one number, `time << bits | worker`: the least of them is who speaks next, ties and all.
+Time and worker are one number, `time << bits | worker`: the least of them is who acts next, ties and all.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ def flag(name: str, x: Any) -> None:
 
 
 def read_only(weights: Mapping[str, Array]) -> dict[str, Array]:
-    """The same weights in a dictionary of its own, read-only. JAX arrays are read-only anyway."""
+    """Return the same weights in a dictionary of its own, read-only. JAX arrays are read-only anyway."""
     return {
         name: _read_only(w) if isinstance(w, np.ndarray) and w.flags.writeable else w for name, w in weights.items()
     }

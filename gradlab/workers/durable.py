@@ -43,7 +43,7 @@ class Durable:
     damaged.
 
     Source: Ongaro & Ousterhout, "In Search of an Understandable Consensus Algorithm" (2014), section 8, on requests
-    that are numbered; Mohan et al., "ARIES" (1992), on logs. Not in TensorFlow, whose parameter servers begin anew from
+    that are numbered; Mohan et al., "ARIES" (1992), on logs. Not in TensorFlow, whose parameter servers restart from
     their last checkpoint.
 
     >>> from gradlab.workers import Bowl, RECORD
@@ -132,7 +132,7 @@ class Durable:
 
 
 def _same(a: Mapping[str, Array], b: Mapping[str, Array]) -> bool:
-    """The same bits under the same names."""
+    """Return the same bits under the same names."""
 
     def bits(x: Array) -> tuple[np.dtype, tuple[int, ...], bytes]:
         return np.asarray(x).dtype, np.shape(x), np.asarray(x).tobytes()

@@ -140,7 +140,7 @@ class Experiment:
         return self.speeds.ticks(self.seed, self.workers, most if count is None else count)
 
     def to_json(self) -> str:
-        """Everything but the weights to start from; null for a problem of your own."""
+        """Return everything but the weights to start from; null for a problem of your own."""
         config = {name: getattr(self, name) for name in _PLAIN}
         config |= {"problem": problems.get_config(self.problem), "optimizer": self.optimizer.get_config()}
         speeds = asdict(self.speeds)
@@ -161,7 +161,7 @@ class Experiment:
         return cls(problem=problem or problems.from_config(written), **config)
 
     def with_(self, **changes: Any) -> Experiment:
-        """The same experiment with some fields changed, checked again."""
+        """Return the same experiment with some fields changed, checked again."""
         return replace(self, **changes)
 
 

@@ -167,7 +167,7 @@ class History(NamedTuple):
 
 
 class End(NamedTuple):
-    """A state in which nobody can go on."""
+    """A state in which no worker can continue."""
 
     history: History
     ways: int  # interleavings that lead there
@@ -200,7 +200,7 @@ class Outcomes:
         accepted: how many gradients were accepted in how many interleavings.
         understated: interleavings in which an accepted gradient was truly staler than its check saw.
         too_stale: those in which one was accepted that was truly staler than the limit.
-        stuck: those which end with somebody waiting for ever.
+        stuck: those which end with somebody waiting forever.
         starved: per worker, those in which none of its gradients was accepted.
         order_dependent: groups of outcomes in which the same gradients, bit for bit, were accepted in another order;
             under plain descent only rounding makes such sums differ.

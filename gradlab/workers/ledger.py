@@ -131,7 +131,7 @@ class Ledger:
         self.clock[worker] += 1
 
     def join(self, worker: int, time: int = 0) -> None:
-        """The worker is back. It catches up with the slowest, so that nobody has to wait for what is lost."""
+        """The worker is back. It catches up with the slowest, so that no worker has to wait for what is lost."""
         others = [self.clock[k] for k in self.alive]
         self.clock[worker] = max(self.clock[worker], min(others, default=0))
         self.alive.add(worker)

@@ -35,7 +35,7 @@ def run(
         address: of a Ray cluster, by default $RAY_ADDRESS, else Ray is started on this machine for the time of the run.
             A Ray that is initialized already is used and left as it is.
         timeout: seconds from the call on, Ray's own start among them; None: as long as it takes, but an address at
-            which nobody answers is given up after 10 seconds. A Ray that was started for the run is given up to 30
+            which nothing answers is given up after 10 seconds. A Ray that was started for the run is given up to 30
             seconds more to end.
         log, sync, tick, worker_options: see `Driver`.
 

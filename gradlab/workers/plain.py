@@ -31,7 +31,7 @@ def decide_plain(experiment: Experiment) -> Trace:
 
 
 def _as_they_come(e: Experiment) -> tuple[np.ndarray, np.ndarray]:
-    """Entries and verdicts if nobody waits: when who comes is known before anything is decided."""
+    """Entries and verdicts if no worker waits: when who comes is known before anything is decided."""
     count = e.gradients // e.workers + 16
     while True:
         ends = np.cumsum(e.ticks(count), axis=1) * e.workers + np.arange(e.workers)[:, None]

@@ -1,6 +1,6 @@
 """One training under six policies for stale gradients: same workers, speeds and batches, at many settings.
 
-`python -m gradlab.workers.policy_study` trains them all anew and writes the recording that ships; it takes ten minutes.
+`python -m gradlab.workers.policy_study` trains them all again and writes the shipped recording; it takes ten minutes.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Trained(NamedTuple):
 
 
 def trained(policy: str, limit: int, straggler: float, learning_rate: float, momentum: float) -> Trained:
-    """One training: its loss recorded if the setting is one of `settings`, worked out otherwise.
+    """One training: its loss recorded if the setting is one of `settings`, computed otherwise.
 
     >>> trained("drop", 4, 3.0, 0.3, 0.0).step[:3].tolist()
     [0, 4, 8]
@@ -82,7 +82,7 @@ def experiment(policy: str, limit: int, straggler: float, learning_rate: float, 
 
 
 def losses(trace: Trace) -> np.ndarray:
-    """The watched losses of a training, worked out."""
+    """The watched losses of a training, computed."""
     with np.errstate(all="ignore"):  # some of these are lost
         return loss_curve(trace, every=_every(trace.experiment.policy))["loss"]
 

@@ -258,7 +258,7 @@ class FromLoss:
 
     Not in TensorFlow.
 
-    Raises: TypeError: weights that are no mapping of names to float arrays. InvalidArgumentError: a loss is no scalar.
+    Raises: TypeError: weights other than a mapping of names to float arrays. InvalidArgumentError: no scalar loss.
 
     >>> import jax.numpy as jnp
     >>> line = FromLoss(lambda w, x: ((w["a"] * x - 2 * x) ** 2).mean(), {"a": np.float32(0.0)},

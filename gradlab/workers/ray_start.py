@@ -35,7 +35,7 @@ def connected(address: str | None = None, timeout: float | None = None) -> Itera
     until then Ray cannot be started again in this process.
 
     Raises: ImportError: Ray is not installed. ValueError: an address, but Ray is connected already. TimeoutError: it
-    was not up after `timeout` seconds. ConnectionError: nobody answers at the address. RuntimeError: it cannot be
+    was not up after `timeout` seconds. ConnectionError: nothing answers at the address. RuntimeError: it cannot be
     started here, or one that was left behind is still starting.
     """
     ray = need("ray", 'the engine "ray"', "ray")

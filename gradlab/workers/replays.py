@@ -17,13 +17,13 @@ Watch = Callable[[int, int, Weights], None]  # step, time, weights after an upda
 
 
 def replay(experiment: Experiment, trace: Trace, watch: Watch | None = None) -> dict[str, Array]:
-    """The weights after the moves of a trace; gradients are computed anew from the seed.
+    """The weights after the moves of a trace; gradients are computed again from the seed.
 
     Args:
         experiment: that of the trace, or another one with as many workers: "the same schedule, another optimizer".
         watch: called after every update with (step, time, weights).
 
-    What is accepted is decided anew, by the experiment given. Nobody waits: who came when is the trace's.
+    What is accepted is decided again, by the experiment given. No worker waits: who came when is the trace's.
 
     Returns: the final weights, bit for bit those of the engine if the experiment is the trace's own.
 

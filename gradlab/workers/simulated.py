@@ -1,4 +1,4 @@
-"""Virtual time: who speaks next is who is done first; ties go to the lower worker. Nothing waits, nothing varies.
+"""Virtual time: who acts next is who is done first; ties go to the lower worker. Nothing waits, nothing varies.
 
 Also an engine in which staleness is drawn, not grown, and a walk through a run, move by move, in both directions.
 """
@@ -25,7 +25,7 @@ _EVERY = 16  # moves between two states of a `Simulation` that are kept, which s
 def run(experiment: Experiment) -> Trace:
     """The trace of an experiment in virtual time: first who does what when, then the arithmetic in that order.
 
-    Raises: DeadlockError: everybody who is left waits for somebody who is not.
+    Raises: DeadlockError: every worker waits for a worker that is gone.
 
     >>> from gradlab.workers import Bowl
     >>> run(Experiment(Bowl(), workers=2, gradients=4)).rounds["worker"].tolist()

@@ -1,6 +1,6 @@
 """A published result, run small: with a few workers more than one waits for, stalls cost little.
 
-`python -m gradlab.workers.spare_workers` runs it anew and writes the recording that ships; it takes some minutes.
+`python -m gradlab.workers.spare_workers` runs it again and writes the recording that ships; it takes some minutes.
 """
 
 from __future__ import annotations

@@ -100,7 +100,7 @@ class Speeds:
         return self.ticks_from(*draws(seed, workers, count, stalls=self.stall > 0))
 
     def ticks_from(self, z: np.ndarray, u: np.ndarray | None) -> np.ndarray:
-        """The same durations from the result of `draws`."""
+        """Return the same durations from the result of `draws`."""
         median = np.array([[self.median * self.slow.get(k, 1.0)] for k in range(len(z))])
         with np.errstate(over="ignore"):
             ticks = median * (_chosen(self.measured, z) if self.measured else np.exp(self.spread * z))

@@ -1,6 +1,6 @@
 """A published result, run small: staleness slows deeper models and methods with momentum more.
 
-`python -m gradlab.workers.studies` runs it anew and writes the recording that ships; it takes some minutes.
+`python -m gradlab.workers.studies` runs it again and writes the recording that ships; it takes some minutes.
 """
 
 from __future__ import annotations

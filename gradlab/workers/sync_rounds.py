@@ -55,7 +55,7 @@ class Moment:
 def sync_rounds(
     workers: int, aggregate: int, start_tokens: int, speeds: Speeds, moments: int, chief: int = 0, seed: int = 0
 ) -> list[Moment]:
-    """The first moments of synchronous training; a last one ends early if nobody can go on.
+    """The first moments of synchronous training; a last one ends early if no worker can continue.
 
     Args:
         workers: n. aggregate: k, the gradients that the chief waits for. start_tokens: in the queue at the start.
@@ -120,7 +120,7 @@ class _Run:
         return f"update {update.step if update else 0}, mean of {count}"
 
     def _release(self, time: int) -> None:
-        """Whoever has a token begins its next gradient."""
+        """Let each worker with a token begin its next gradient."""
         for worker, taker in list(self._takers.items()):
             if taker.done:
                 del self._takers[worker]

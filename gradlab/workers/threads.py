@@ -1,4 +1,4 @@
-"""Real threads that really wait: the operating system decides who speaks next, one lock that one is heard at a time."""
+"""Real threads that really wait: the operating system decides who acts next, one lock that one is heard at a time."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def run(experiment: Experiment, tick: float = 1e-5) -> Trace:
 
     Not in TensorFlow.
 
-    Raises: DeadlockError: everybody who is left waits for somebody who is not.
+    Raises: DeadlockError: every worker waits for a worker that is gone.
 
     >>> from gradlab.workers import Bowl
     >>> trace = run(Experiment(Bowl(), workers=3, gradients=30, policy="wait"))

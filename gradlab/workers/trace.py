@@ -112,7 +112,7 @@ class Trace:
         An older file of this name stays what it is until all of the new one is on the disk.
 
         Raises:
-            ValueError: the path does not end in .npz. TypeError: weights that are no numbers. OSError: it cannot be
+            ValueError: the path does not end in .npz. TypeError: weights that aren't numbers. OSError: it cannot be
                 written; no part of it is left behind.
         """
         if not str(path).endswith(".npz"):

@@ -20,7 +20,7 @@ from pathlib import Path
 from gradlab.live.grid import MOST_STATES
 
 from . import api, front
-from .pages import Notebook
+from .pages import Notebook, plain
 from .shown import Shown, labs_in
 
 HERE = Path(__file__).parent
@@ -77,6 +77,8 @@ def _write_pages(folder: Path, labs: Mapping[Notebook, Mapping[int, str]]) -> No
     (folder / "guide").mkdir()
     for guide in guides:
         (folder / "guide" / guide.name).write_text(front.guide_page(guide), "utf-8")
+    for page in sorted(HERE.parent.glob("*.md")):
+        (folder / page.name).write_text(plain(page.read_text("utf-8")), "utf-8")
     shutil.copy(ROOT / ".github" / "CONTRIBUTING.md", folder / "contributing.md")
     shutil.copy(ROOT / "gradlab" / "CHANGELOG.md", folder / "changelog.md")
     for name in ("LICENSE", "NOTICE"):

@@ -32,6 +32,8 @@ _PAGE = """\
 <div class="cards">{cards}</div>
 ```
 
+For teachers: [cuts of the course, wrong answers to expect, slides, and grading](TEACHING.md). Every term once: [glossary](GLOSSARY.md).
+
 ## The library
 
 - [README](readme.md): installation, a tour of the library, your own run
@@ -43,6 +45,8 @@ _PAGE = """\
 :caption: Course
 
 {course}
+GLOSSARY
+TEACHING
 ```
 
 ```{{toctree}}

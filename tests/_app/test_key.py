@@ -12,7 +12,7 @@ from gradlab._app import key
 from gradlab._base import notebooks
 from gradlab.exercises.catalog import EXERCISES, PREDICTIONS
 
-CHECK = 'guess = None\n\ngl.exercises.check("start.sign", guess)'
+CHECK = 'gl.exercises.choose("start.sign")'
 PREDICT = 'gl.exercises.predict("clipping.spikes")'
 
 
@@ -24,7 +24,7 @@ def cell(kind: str, source: str) -> dict[str, object]:
 @pytest.fixture
 def notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """One notebook that asks two things."""
-    asked = 'Words.\n\n**Predict.** Which way?\n\n- (a) up\n- (b) down\n\nWrite `"a"` here.'
+    asked = "Words.\n\n**Predict.** Which way?\n\n- (a) up\n- (b) down\n\nRun the cell and press a button."
     cells = [cell("markdown", asked), cell("code", CHECK), cell("code", PREDICT)]
     (tmp_path / "00_start_here.ipynb").write_text(json.dumps({"cells": cells, "nbformat": 4}))
     monkeypatch.setattr(notebooks, "shipped", lambda: tmp_path)
@@ -73,7 +73,7 @@ def test_solved_copies_have_answers_and_words_behind_predictions(
     folder = notebook / "solved"
     assert said(capsys, "--course", "--notebooks", str(folder)) == f"wrote {folder / '00_start_here.ipynb'}\n"
     _, check, predict, told = json.loads((folder / "00_start_here.ipynb").read_text())["cells"]
-    assert check["source"] == CHECK.replace("None", '"b"')
+    assert check["source"] == CHECK.replace("choose", "check").replace(")", ', "b")')
     assert (check["outputs"], check["execution_count"]) == ([], None)
     assert predict["outputs"]
     assert told["source"].startswith("**Key.** 3 steps. A handful")

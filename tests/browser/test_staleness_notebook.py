@@ -25,7 +25,7 @@ AXES = {
     LANES: ("now", "Time"),
     PHASES: ("straggler", "Straggler"),
     RACES: ("event", "Moves made"),
-    POLICIES: ("staleness", "Limit of staleness"),
+    POLICIES: ("staleness", "Staleness limit"),
     MODELS: ("delay", "Largest delay"),
 }
 
@@ -75,7 +75,7 @@ def test_what_the_text_says_of_each_preset(preset: str, said: str, shown: Any) -
 def test_everybody_is_fed_if_all_wait(shown: Any, screenshots: str | None) -> None:
     lab = shown(LANES)
     lab.slider("Workers").press("ArrowRight", times=2)
-    lab.slider("Threshold").press("Home")
+    lab.slider("Staleness limit").press("Home")
     until(lambda: lab.agrees(workers="Workers", threshold="Threshold"))
     assert lab.goal().endswith("not yet.")
     lab.menu("Policy").select_option(label="wait for the slowest")
@@ -110,11 +110,11 @@ def test_a_click_selects_a_place_of_the_diagram(shown: Any, screenshots: str | N
 
 def test_the_lowest_limit_is_found(shown: Any) -> None:
     lab = shown(PHASES)
-    for label, times in (("Straggler", 8), ("Workers", 4), ("Limit of staleness", 8)):
+    for label, times in (("Straggler", 8), ("Workers", 4), ("Staleness limit", 8)):
         lab.slider(label).press("ArrowRight", times)
     until(lambda: "at limit 12" in lab.goal() and lab.params()["workers"] == 12 and lab.params()["straggler"] == 3)
     until(lambda: lab.goal().endswith("below it now: not yet."), saying="one more is needed")
-    lab.slider("Limit of staleness").press("ArrowRight")
+    lab.slider("Staleness limit").press("ArrowRight")
     until(lambda: lab.goal().endswith("reached."), saying="the target is reached")
 
 
@@ -130,7 +130,7 @@ def test_a_race_is_stepped_forth_and_back(shown: Any, screenshots: str | None) -
         until(lambda k=k: lab.readout().startswith(f"Move {k} of 12") and lab.agrees(event="Moves made"))
         until(lambda: lab.pixels() != said[-1][1], saying=f"move {k} is painted")
         said.append((lab.readout(), lab.pixels()))
-    assert "none over the threshold" in said[10][0] and "the oldest 1 over the threshold" in said[11][0]
+    assert "none over the limit" in said[10][0] and "the oldest 1 over the limit" in said[11][0]
     for k in range(11, -1, -1):
         moves.press("ArrowLeft")
         until(lambda k=k: (lab.readout(), lab.pixels()) == said[k], saying=f"move {k} is as it was")
@@ -140,10 +140,10 @@ def test_a_race_is_stepped_forth_and_back(shown: Any, screenshots: str | None) -
 def test_a_gradient_that_is_too_old_slips_through_and_is_dropped_when_repaired(shown: Any) -> None:
     lab = shown(RACES)
     lab.click("Both races")
-    lab.slider("Threshold").press("ArrowRight")
+    lab.slider("Staleness limit").press("ArrowRight")
     until(lambda: lab.goal().endswith("reached."), saying="the target is reached")
     lab.click("Repaired")
-    until(lambda: "1 of 3 accepted, none over the threshold" in lab.readout() and lab.agrees())
+    until(lambda: "1 of 3 accepted, none over the limit" in lab.readout() and lab.agrees())
 
 
 def test_large_steps_and_a_rate_at_which_drop_wins(shown: Any) -> None:

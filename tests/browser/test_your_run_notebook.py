@@ -25,7 +25,7 @@ AXES = {
     CLIPPING: ("limit", "Limit"),
     LAYERS: ("limit", "Limit"),
     ADAGRAD: ("step", "Steps done"),
-    STALENESS: ("limit", "Limit of staleness"),
+    STALENESS: ("limit", "Staleness limit"),
     COMPARED: ("limit", "Limit"),
 }
 

@@ -36,7 +36,7 @@ WARNS: dict[str, tuple[Any, str]] = {
 
 
 @differs(
-    "clips that do something else than they seem to",
+    "clips that do something other than they seem to",
     tensorflow="silent",
     gradlab="a `ClipWarning`",
 )

@@ -4,12 +4,11 @@ import pytest
 
 from gradlab.exercises import check
 from gradlab.exercises.catalog import EXERCISES, PREDICTIONS
-from gradlab.exercises.key import CODE, DISCUSS, checked, filled, key, value
+from gradlab.exercises.key import CODE, DISCUSS, checked, chosen, filled, key, value
 from gradlab.exercises.questions import Choice
 
 CELL = """import numpy as np
-guess = None  # a, b or c
-gl.exercises.check("start.sign", guess)
+gl.exercises.choose("start.sign")
 
 
 def norm(grads):
@@ -31,7 +30,7 @@ def test_the_key_of_code_has_the_code_and_every_hint() -> None:
     found = key("start.norm")
     assert found.answer.startswith("def norm(grads):\n    return ")
     assert found.why.startswith("It agrees on 3 cases")
-    assert len(found.recognized) == 9
+    assert len(found.recognized) == 10
     assert value("start.norm")([]) == 0
     assert value("three_steps.race")[0] == "gradient b"
 
@@ -50,18 +49,18 @@ def test_who_is_unknown_has_no_key() -> None:
 
 
 def test_a_cell_is_filled_where_it_defines_what_it_checks() -> None:
-    assert checked(CELL) == [("start.sign", "guess"), ("start.norm", "norm")]
+    assert (chosen(CELL), checked(CELL)) == (["start.sign"], [("start.norm", "norm")])
     lines = filled(CELL).splitlines()
-    assert lines[:3] == ["import numpy as np", 'guess = "b"', 'gl.exercises.check("start.sign", guess)']
-    assert "    return np.sqrt" in lines[6]
+    assert lines[:2] == ["import numpy as np", 'gl.exercises.check("start.sign", "b")']
+    assert "    return np.sqrt" in lines[5]
     assert lines[-1] == 'gl.exercises.check("start.norm", norm)'
 
 
 def test_other_cells_stay_as_they_are() -> None:
     for source in ("%pip install it", "guess = 1", 'gl.exercises.predict("start.reader")\n'):
         assert filled(source) == source.rstrip("\n")
-    with pytest.raises(ValueError, match="checks guess and does not define it"):
-        filled('gl.exercises.check("start.sign", guess)')
+    with pytest.raises(ValueError, match="checks norm and does not define it"):
+        filled('gl.exercises.check("start.norm", norm)')
 
 
 def test_no_key_is_missing_and_none_is_spare() -> None:

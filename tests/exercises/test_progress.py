@@ -12,6 +12,7 @@ import pytest
 from gradlab.errors import DataLossError
 from gradlab.exercises import _progress, check, progress
 from gradlab.exercises._progress import FILE, Entry, Progress
+from gradlab.exercises.starters import STARTERS, _first
 
 SOLVED = {"start.sign": Entry("2026-11-22 14:05", 2), "start.units": Entry(None, 1)}
 
@@ -51,6 +52,8 @@ def test_a_right_answer_says_how_many_are_solved_and_saves_it(kernel: Path) -> N
 def test_a_notebook_that_is_only_run_leaves_no_file_behind(kernel: Path) -> None:
     for answer in (None, "a", "c"):
         assert check("start.sign", answer).progress == ""
+    for name in STARTERS:
+        assert check(name, _first(name)).progress == ""
     assert not list(kernel.iterdir())
     assert progress().entries == {"start.sign": Entry(None, 2)}
     check("start.sign", "b")

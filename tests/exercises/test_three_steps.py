@@ -56,7 +56,7 @@ def test_right_answers(name: str, answer: Any) -> None:
         ("shared", "a", "One pair for each variable"),
         ("shared", "b", "By the chain rule"),
         ("sessions", "a", "Stack Overflow"),
-        ("sessions", "b", "need not be a lottery"),
+        ("sessions", "b", "always random"),
     ],
 )
 def test_wrong_guesses_get_their_hint(name: str, letter: str | None, hint: str) -> None:
@@ -91,7 +91,7 @@ def test_a_wrong_minimize_gets_its_hint(answer: Any, hint: str) -> None:
         (None, "Write a list of all four tasks"),
         ("gradient a", "Write a list of all four tasks"),
         (["gradient a", "update a"], "'gradient a', 'update a', 'gradient b', 'update b'"),
-        (["gradient a", "gradient a", "update a", "update b"], "each once"),
+        (["gradient a", "gradient a", "update a", "update b"], "runs every task once"),
         (["update b", "gradient b", "gradient a", "update a"], "'update b' cannot run before 'gradient b'"),
         (["gradient a", "gradient b", "update a", "update b"], "Both gradients come first"),
         (["gradient b", "gradient a", "update b", "update a"], "Both gradients come first"),

@@ -11,7 +11,7 @@ from tests.differences import differs
 
 
 @differs(
-    "`gradient_accumulation_steps` that are no integer",
+    "`gradient_accumulation_steps` that isn't an integer",
     tensorflow="taken",
     gradlab="ValueError",
 )

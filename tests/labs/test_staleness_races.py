@@ -58,7 +58,7 @@ def test_all_orders_are_those_of_explore() -> None:
 
 def test_words_say_the_move_and_the_verdict() -> None:
     summary = gl.labs.staleness_races(event=12).description.summary
-    assert summary.startswith("Move 12 of 12, worker 3: now v3. 3 of 3 accepted, the oldest 2 over the threshold.")
+    assert summary.startswith("Move 12 of 12, worker 3: now v3. 3 of 3 accepted, the oldest 2 over the limit.")
     assert gl.labs.staleness_races(event=0).description.summary.startswith("Move 0 of 12. 0 of 0 accepted")
     table = dict(gl.labs.staleness_races(event=10).description.table)
     assert table["worker 1"] == "accepted, staleness 0, recorded 0"

@@ -11,11 +11,14 @@ NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
 
 INSTALL = f"""\
 import importlib.util
+import subprocess
+import sys
 
 REPOSITORY = "{addresses.REPOSITORY}"
 if importlib.util.find_spec("gradlab") is None:  # on Colab, for example
     assert not REPOSITORY.startswith("YOUR_"), "This copy does not know its repository: set REPOSITORY to OWNER/REPO."
-    %pip install --quiet "{extras.DISTRIBUTION} @ git+https://github.com/{{REPOSITORY}}\""""
+    source = f"{extras.DISTRIBUTION} @ git+https://github.com/{{REPOSITORY}}"
+    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", source], check=True)"""
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)

@@ -35,7 +35,7 @@ def test_executing_and_saving_again_changes_no_byte(path: Path) -> None:
 @every_notebook
 def test_a_notebook_is_small_and_carries_no_widget_state(path: Path) -> None:
     text = path.read_text("utf-8")
-    assert path.stat().st_size <= 300_000
+    assert path.stat().st_size <= 310_000
     assert "widget-view+json" not in text
     assert "widgets" not in json.loads(text)["metadata"]
 
@@ -61,6 +61,14 @@ def test_every_picture_has_a_text_alternative(path: Path) -> None:
 def _html(path: Path) -> list[str]:
     outputs = [o for c in nbformat.read(path, as_version=4).cells for o in c.get("outputs", [])]
     return ["".join(o["data"]["text/html"]) for o in outputs if "text/html" in o.get("data", {})]
+
+
+@every_notebook
+def test_a_notebook_is_a_deck_of_slides(path: Path) -> None:
+    cells = nbformat.read(path, as_version=4).cells
+    kinds = [cell.metadata.get("slideshow", {"slide_type": "-"})["slide_type"] for cell in cells]
+    assert kinds == [save.slide_type(number, cell) for number, cell in enumerate(cells)]
+    assert kinds[:3] == ["slide", "skip", "skip"] and kinds.count("slide") >= 5
 
 
 def test_links_between_notebooks_lead_somewhere() -> None:

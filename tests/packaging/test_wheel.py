@@ -28,7 +28,8 @@ def test_the_wheel_holds_every_file_of_the_package(built: Built, pattern: str) -
 
 
 def test_the_wheel_holds_the_notebooks_and_nothing_else_beside_the_package(built: Built) -> None:
-    assert files(built.installed / "gradlab" / "notebooks", "*") == {p.name for p in ROOT.glob("notebooks/*.ipynb")}
+    ours = {p.name for p in ROOT.glob("notebooks/*.*") if p.suffix in (".ipynb", ".md")}
+    assert files(built.installed / "gradlab" / "notebooks", "*") == ours
     assert {p.name.partition("-")[0] for p in built.installed.iterdir()} == {"gradlab", "gradlab_notebooks"}
 
 

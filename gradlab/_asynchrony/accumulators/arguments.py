@@ -1,4 +1,4 @@
-"""What accumulators are given, read TensorFlow's way."""
+"""Arguments of accumulators, read TensorFlow's way."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def _check_real(array: Array, what: str) -> None:
 
 
 def is_compatible(shape: Sequence[int], declared: Shape) -> bool:
-    """Whether both have one rank and agree where a size is known."""
+    """Tell whether both have one rank and agree where a size is known."""
     if declared is None or shape == declared:
         return True
     return len(shape) == len(declared) and all(d in (None, n) for n, d in zip(shape, declared, strict=True))

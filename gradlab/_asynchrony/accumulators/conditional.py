@@ -69,7 +69,7 @@ class ConditionalAccumulatorBase:
 
     @property
     def global_step(self) -> int:
-        """What local steps are compared with. Not in TensorFlow, which never shows it."""
+        """The step that local steps are compared with. Not in TensorFlow, which never shows it."""
         return self._kernel.step
 
     def set_global_step(self, new_global_step: Any, name: str | None = None) -> None:
@@ -98,13 +98,13 @@ class ConditionalAccumulatorBase:
             DeadlineExceededError: `timeout` seconds have passed. Nothing is consumed then, nor in these cases:
             CancelledError: the accumulator was closed, or `cancel` ended the wait.
             DeadlockError: there is no timeout, and nothing alive can bring what is missing.
-            InvalidArgumentError: `num_required` is below 1 or no scalar; TypeError: it is no integer.
+            InvalidArgumentError: `num_required` is below 1 or no scalar; TypeError: it isn't an integer.
         """
         read_name(name, "name")  # a second argument that was meant as timeout
         return self._kernel.take(self._read_count(num_required), timeout=timeout)
 
     def try_take(self, num_required: int) -> Any:
-        """What `take_grad` returns if it need not wait, else None: too few gradients, or somebody waits already."""
+        """Take a mean without waiting, else return None: too few gradients, or another taker waits."""
         return self._kernel.try_take(self._read_count(num_required))
 
     def request(self, num_required: int, name: str | None = None) -> Taker:
@@ -118,7 +118,7 @@ class ConditionalAccumulatorBase:
         return self._kernel.cancel(taker)
 
     def peek(self) -> Peek:
-        """What is inside, as copies: step, count, sum, and the value a take would return now."""
+        """Return what is inside, as copies: step, count, sum, and the value a take would return now."""
         return self._kernel.peek()
 
     def why_waiting(self) -> list[Waiting]:
@@ -260,7 +260,7 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
         mean: "row" divides each row by the number of gradients that contained it, "gradient" by the number of all, as
             the dense accumulator does.
 
-    `strict="tf"` merges rows as TensorFlow does, which believes that indices are sorted and distinct, and lets negative
+    `strict="tf"` merges rows as TensorFlow does, which assumes that indices are sorted and distinct, and lets negative
     ones and a grad_shape that contradicts the rows pass; outside a Graph it is a RuntimeError, as there. Otherwise rows
     of one index are summed first and count once, and what contradicts is refused. Source:
     `tf.compat.v1.SparseConditionalAccumulator`, TensorFlow 2.21 (2026).

@@ -60,7 +60,7 @@ class Wait:
 
 
 def nobody_can_act() -> bool:
-    """Whether all threads but this one wait, without a time limit, for other threads."""
+    """Tell whether all threads but this one wait, without a time limit, for other threads."""
     if any(library in sys.modules for library in _FOREIGN):
         return False
     if any(thread.ident is None for thread in threading.enumerate()):  # started, but not running yet
@@ -72,7 +72,7 @@ def nobody_can_act() -> bool:
 
 
 def _jax_computes() -> bool:
-    """Whether a computation is under way: it may call back from a thread that Python has not seen yet."""
+    """Tell whether a computation is under way: it may call back from a thread that Python has not seen yet."""
     jax: Any = sys.modules.get("jax")
     return jax is not None and not all(array.is_ready() for array in jax.live_arrays())
 

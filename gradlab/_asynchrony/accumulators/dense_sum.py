@@ -73,7 +73,7 @@ class DenseSum:
         return self._total, self.count
 
     def take(self) -> Array:
-        """The sum stays in its buffer, for the next round if nobody holds it; the value has another."""
+        """The sum stays in its buffer, for the next round if nothing holds it; the value has another."""
         spare = [self._spare]
         self._spare = None
         value = self._reduced(self._total, self.count, _let_go(spare, self._total.shape))
@@ -116,7 +116,7 @@ class DenseSum:
         return flush(x) if self._flushes else x
 
     def _copied(self, gradient: Array) -> Array:
-        """The gradient's numbers in memory that nobody else has: its owner may write over it, or donate it."""
+        """The gradient's numbers in memory that nothing else has: its owner may write over it, or donate it."""
         if is_jax(gradient):
             with precision(self._sum_dtype):
                 return namespace(gradient).array(gradient, self._sum_dtype, copy=True)
@@ -132,7 +132,7 @@ class DenseSum:
 
 
 def _let_go(kept: list[Any], shape: tuple[int, ...]) -> np.ndarray | None:
-    """The one array in a list if nobody else holds it, and it is large and of this shape."""
+    """The one array in a list if nothing else holds it, and it is large and of this shape."""
     x = kept[0]
     fits = isinstance(x, np.ndarray) and x.nbytes >= _LARGE and x.shape == shape
     del x

@@ -169,12 +169,12 @@ class Kernel:
 
     @property
     def step(self) -> int:
-        """What local steps are compared with."""
+        """The step that local steps are compared with."""
         with self._lock:
             return self._readable().step
 
     def peek(self) -> Peek:
-        """What is inside, as copies."""
+        """Return what is inside, as copies."""
         with self._lock:
             return self._readable().peek()
 
@@ -334,7 +334,7 @@ class Spec:
         sum_dtype: Any = None,
         mean: Any = "row",
     ) -> Spec:
-        """What the constructors are given. Errors as said there."""
+        """Return what the constructors are given. Errors as said there."""
         is_tf = is_strict(strict)
         if mean not in ("row", "gradient"):
             raise ValueError(f'mean must be "row" or "gradient", got {mean!r}')
@@ -372,8 +372,8 @@ in_child(_after_fork)
 def kernel_for(spec: Spec, shared_name: str, name: str) -> Kernel:
     """A new kernel, or one that is there: one shared_name is one kernel in a collection.
 
-    As in TensorFlow, strict specs without a graph need no shared_name to be one, nobody compares strict specs of one
-    shared_name, and such kernels stay when nobody refers to them. Others must be equal (InvalidArgumentError).
+    As in TensorFlow, strict specs without a graph need no shared_name to be one, nothing compares strict specs of one
+    shared_name, and such kernels stay when nothing refers to them. Others must be equal (InvalidArgumentError).
     """
     collection = current_collection()
     alike = spec if spec.strict and not collection.graph else None

@@ -10,7 +10,7 @@ from ..._base.numbers import counted
 
 
 class Receipt(NamedTuple):
-    """What became of a gradient. True if it was accepted.
+    """The verdict on a gradient. True if it was accepted.
 
     `count` is the number of gradients with this one; `served` is the taker who got their mean because of it, or None.
     """
@@ -40,7 +40,7 @@ class Receipt(NamedTuple):
 
 
 class Peek(NamedTuple):
-    """What is in an accumulator: its step, the number of gradients, their sum, and what a take would return now.
+    """The content of an accumulator: its step, the number of gradients, their sum, and what a take would return now.
 
     `sum` and `value` are None while nothing is counted. `row_counts` (sparse only) has one entry for each row of them:
     how many gradients contained it.
@@ -65,7 +65,7 @@ class Waiting(NamedTuple):
 
 
 class Sum(Protocol):
-    """What the machine adds up: dense arrays or rows; `count` is the number of gradients.
+    """The sum that the machine keeps, of dense arrays or rows; `count` is the number of gradients.
 
     Ctrl-C may strike whenever a call returns; so count and sum change together, with no call in between.
     """
@@ -74,7 +74,7 @@ class Sum(Protocol):
 
     @property
     def round(self) -> Any:
-        """What is added up now, as `restore` takes it: nothing writes to it after a `take` while somebody holds it."""
+        """The current sum, as `restore` takes it; it isn't written to after a `take` while it is in use."""
 
     def add(self, gradient: Any) -> None:
         """Add a gradient, or begin with it; what does not fit raises and changes nothing."""
@@ -96,7 +96,7 @@ class Waiter:
 
     A value is safe with the waiter while somebody holds that. Where nobody does before the value is handed on,
     `claimed` is False until it was, and `left` becomes True if it never will be: then its gradients go back. Both are
-    plain attributes, for whoever is stopped by Ctrl-C may be stopped again by the next one.
+    plain attributes, because a thread stopped by Ctrl-C may be stopped again by the next one.
     """
 
     claimed, left = True, False
@@ -190,7 +190,7 @@ class Machine:
         self.takers.clear()
 
     def peek(self) -> Peek:
-        """What is inside, unchanged."""
+        """Return what is inside, unchanged."""
         return Peek(self.step, self.count, *(self._sum.peek() if self.count else (None, None)))
 
     def why(self) -> list[Waiting]:

@@ -30,7 +30,7 @@ def union(a: np.ndarray, b: np.ndarray) -> Places:
 
 
 def walk(a: np.ndarray, b: np.ndarray) -> Places:
-    """TensorFlow's walk with two pointers: the same for such lists. It believes that they are, and makes of others
+    """TensorFlow's walk with two pointers: the same for such lists. It assumes that they are, and makes of others
 
     >>> [x.tolist() for x in walk(np.array([2, 0]), np.array([0, 2]))]
     [[0, 2, 0], [1, 2], [0, 1]]
@@ -57,7 +57,7 @@ def walk(a: np.ndarray, b: np.ndarray) -> Places:
 
 
 def is_sorted(indices: np.ndarray) -> bool:
-    """Whether they grow from each to the next."""
+    """Tell whether they grow from each to the next."""
     return bool(np.all(indices[1:] > indices[:-1]))
 
 
@@ -81,7 +81,7 @@ class SparseSum:
     """Rows of one index are added in order of arrival. The mean divides each row by `row_counts` or by the number of
     gradients (`by_row=False`).
 
-    `strict` merges as TensorFlow does, which believes that indices are sorted, distinct and not negative. Otherwise
+    `strict` merges as TensorFlow does, which assumes that indices are sorted, distinct and not negative. Otherwise
     the rows of one gradient are sorted and those of one index summed first, so that they count as one.
     """
 
@@ -95,7 +95,7 @@ class SparseSum:
         self.count = 0
 
     def add(self, gradient: SparseGradient) -> None:
-        """What TensorFlow checks, in its order, then one merge."""
+        """Make TensorFlow's checks in its order, then merge once."""
         self._check(gradient, self._rows.shape[1:] if self.count else None)
         indices, rows = self._in_order(np.array(gradient.indices, np.int64), gradient.values)
         if not self.count:

@@ -38,9 +38,9 @@ class Waiting:
 
 
 class Exchange(ABC):
-    """What workers and the chief share; every method is one step for the other threads, and only three of them wait.
+    """State shared by the workers and the chief; every method is atomic to other threads, and only three wait.
 
-    One step for Ctrl-C, too: it comes before it, after it, or in a wait, and whoever is stopped there leaves the queue.
+    One step for Ctrl-C, too: it comes before it, after it, or in a wait, and a worker stopped there leaves the queue.
     """
 
     def __init__(self, needs: int, workers: int) -> None:
@@ -65,7 +65,7 @@ class Exchange(ABC):
 
     @abstractmethod
     def _after_update(self) -> None:
-        """What else is to be done once an update counts, and is not done again if it raises."""
+        """Finish an update that counts; this isn't repeated if it raises."""
 
     @abstractmethod
     def _checked(self, grads_and_vars: Any) -> Pairs:
@@ -245,9 +245,9 @@ class Exchange(ABC):
             return self.finish(sync)
 
     def _wait(self, for_: Sync | TokenTaker, timeout: float | None, what: str, idle: bool = False) -> None:
-        """Until it is done, with the lock free in the meantime; whoever gives up leaves the queue.
+        """Until it is done, with the lock free in the meantime; one that gives up leaves the queue.
 
-        `idle`: it is no fault if nothing ever comes.
+        `idle`: it isn't an error if nothing ever comes.
         """
         try:
             check_timeout(timeout)
@@ -277,7 +277,7 @@ class Exchange(ABC):
     def _rest(self, for_: Sync | TokenTaker, seconds: float) -> None:
         """Wait at most so long, with the lock free, until anything has changed or Ctrl-C comes.
 
-        It comes here alone: inside of `Condition.wait` it may leave a lock that nobody has, or one for ever.
+        It comes here alone: inside of `Condition.wait` it may leave a lock that nobody has, or one forever.
         """
         end, has_changed = time.monotonic() + seconds, False
         while not has_changed and (left := end - time.monotonic()) > 0:
@@ -295,13 +295,13 @@ class Exchange(ABC):
             yield Waiting(taker.worker, 1, 0, k, text)
 
     def _state(self) -> str:
-        """What the next tokens depend on."""
+        """Return what the next tokens depend on."""
         if self._chiefs or self._rounds.waiting or self._rounds.served:
             return f"tokens come with the next update: {self._gradients()}"
         return f"no chief is there, start one by `with opt.chief():`; {self._gradients()}"
 
     def _gradients(self) -> str:
-        """What an update needs and what has come."""
+        """Return what an update needs and what has come."""
         rounds = self._rounds
         text = f"an update needs {self._needs}, {len(rounds.contributors)} have come{_names(rounds.contributors)}"
         if rounds.dropped:
@@ -317,7 +317,7 @@ class Exchange(ABC):
         return f"every other thread waits, too: {self._state()}" if wait.is_hopeless() else None
 
     def _may_push(self) -> bool:
-        """Whether tokens are there, or may arrive by a worker or by a thread that isn't one; when in doubt, True."""
+        """Tell whether tokens are there, or may arrive from a worker or another thread; when in doubt, True."""
         waiting = [taker.worker for taker in self._tokens.takers if taker.is_patient]
         served = self._rounds.served or len(self._rounds.contributors) >= self._needs
         return bool(served or not self._chiefs or not self._crew.is_known_to_all_wait(waiting, self._local_steps))
@@ -335,7 +335,7 @@ class Exchange(ABC):
 
 
 def thread_key(worker: Worker) -> Worker:
-    """What a worker is known by: the name of its thread, if nothing else was given."""
+    """Return what a worker is known by: the name of its thread, if nothing else was given."""
     return threading.current_thread().name if worker is None else worker
 
 

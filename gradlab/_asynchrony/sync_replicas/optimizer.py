@@ -32,7 +32,7 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
     Every worker pushes its gradients, marked with its local step, and waits for a token: the global step to go on
     with. The chief waits until k gradients have come, averages all that are there, and puts in the tokens of the next
     round. A gradient whose local step is behind is dropped; its worker gets a token like the others. With n > k the
-    slowest n - k workers are backups: nobody waits for them.
+    slowest n - k workers are backups: no step waits for them.
 
     Args:
         opt: the optimizer that applies the means.
@@ -152,7 +152,7 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
         Raises:
             ValueError: no pairs, no gradients, no global step, other variables than before, not a gradient.
             DeadlineExceededError: the time is up. The gradients stay pushed, and `take_token` waits on.
-            CancelledError: the chief has stopped. DeadlockError: nobody is left whose gradient could be waited for.
+            CancelledError: the chief has stopped. DeadlockError: no worker is left whose gradient could be waited for.
         """
         pairs = list(grads_and_vars)
         self.build(pairs, global_step)
@@ -246,7 +246,7 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
             return replace(push, token=self.take_token(worker, timeout))
 
     def _loading(self, state: Any, names: Named) -> Commit:
-        """The inner optimizer's. Gradients and tokens on their way are no part of a state: a new round begins."""
+        """The inner optimizer's. Gradients and tokens on their way aren't part of a state: a new round begins."""
         if self._chiefs:
             raise FailedPreconditionError("the chief is running: load a state before or after its block")
         return together([super()._loading(state, names), lambda: self._begin(self._rounds.sparse)])

@@ -33,7 +33,7 @@ class Trace(NamedTuple):
     states: State
 
     def refused(self) -> Trace:
-        """The same steps if every batch is refused: nothing is looked up, and every state is the first."""
+        """Return the same steps if every batch is refused: nothing is looked up, and every state is the first."""
         activations, gradients = jax.tree.map(lambda x: np.full_like(x, np.nan), (self.activations, self.gradients))
         none = jax.tree.map(lambda x: np.full_like(x, OUTSIDE), self.lookups)
         states = jax.tree.map(lambda x: np.broadcast_to(x[:1], x.shape), self.states)
@@ -46,7 +46,7 @@ class Trace(NamedTuple):
 
 
 def record(state: State, wanted: State, batches: Sequence[Batch], learning_rates: Any) -> Trace:
-    """Train towards other tables, and keep what happens in every step.
+    """Train toward other tables, and keep what happens in every step.
 
         loss = sum over all activations of (activation - activation from the wanted tables) ** 2 / 2
 

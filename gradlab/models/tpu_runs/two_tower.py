@@ -115,7 +115,7 @@ def _start(table: Table, seed: int, number: int) -> np.ndarray:
 
 
 def _batches(text: Documentation, passes: int, seed: int) -> Iterator[tuple[Mapping[str, Ids], np.ndarray]]:
-    """The ids of each step, and the topics of its lines; lines are shuffled anew in every pass."""
+    """The ids of each step, and the topics of its lines; lines are shuffled again in every pass."""
     lines = np.delete(np.arange(len(text.topic)), np.s_[::HELD_OUT])
     for number in range(passes):
         order = np.random.default_rng([seed, 2, number]).permutation(lines)

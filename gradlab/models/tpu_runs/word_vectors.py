@@ -140,7 +140,7 @@ def _touched(ids: Mapping[str, Any]) -> tuple[int, int]:
 
 
 def _batches(text: Documentation, passes: int, seed: int) -> Iterator[Mapping[str, Any]]:
-    """The ids of each step, shuffled and thinned anew in every pass."""
+    """The ids of each step, shuffled and thinned again in every pass."""
     chances = text.counts**0.75 / (text.counts**0.75).sum()
     for number in range(passes):
         rng = np.random.default_rng([seed, 1, number])

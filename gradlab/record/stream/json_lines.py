@@ -126,7 +126,7 @@ def _lines(path: str) -> Iterator[tuple[int, str]]:
 
 
 def _ends_well(path: str) -> bool:
-    """Whether a file, if there is one, ends with a whole line."""
+    """Tell whether a file, if there is one, ends with a whole line."""
     if not os.path.exists(path):
         return True
     with open(path, "rb") as file:

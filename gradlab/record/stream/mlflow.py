@@ -35,7 +35,7 @@ class MLflow:
         """Each request has been answered."""
 
     def close(self) -> None:
-        """The run belongs to whoever began it."""
+        """Leave the run open: it belongs to the code that began it."""
 
 
 def current() -> MLflow:

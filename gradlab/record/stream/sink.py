@@ -1,4 +1,4 @@
-"""What every destination of a stream is given, and what it answers."""
+"""The interface of a stream's destinations."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Steps:
 
 
 class Sink(Protocol):
-    """Where steps go.
+    """A destination of steps.
 
     Attributes:
         name: in messages. most: steps that it takes at once.
@@ -41,7 +41,7 @@ class Sink(Protocol):
     most: int
 
     def begin(self, steps: Steps) -> int | None:
-        """How many steps it has already; None if it cannot tell. `steps` are those of the recorder so far.
+        """Return how many steps it has already; None if it cannot tell. `steps` are those of the recorder so far.
 
         Raises ValueError: it has those of another run.
         """
@@ -50,7 +50,7 @@ class Sink(Protocol):
         """Take these steps, all or none of them."""
 
     def flush(self) -> None:
-        """Whoever looks there sees all of them."""
+        """Make all of them visible there."""
 
     def close(self) -> None:
         """Let go of what was opened for this."""

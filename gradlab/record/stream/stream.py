@@ -48,7 +48,7 @@ class Stream(Outlet):
             self._hurry = False
 
     def _begin(self, rec: Buckets) -> int:
-        """How many steps need not be sent."""
+        """Return how many steps need not be sent."""
         there = self._sink.begin(steps := _steps(rec, 0))
         if there is not None and there > len(steps):
             warn(
@@ -93,7 +93,7 @@ class Stream(Outlet):
         self.lost += steps
 
     def _is_other(self, rec: Buckets) -> bool:
-        """Whether the last step that was sent is another one now."""
+        """Tell whether the last step that was sent is another one now."""
         if self._last is None:
             return False
         with LOCK:
@@ -118,7 +118,7 @@ class Stream(Outlet):
 
 
 def _steps(rec: Buckets, first: int) -> Steps:
-    """Those from a number on that do not wait on a device."""
+    """Return those from a number on that do not wait on a device."""
     if rec._layout is None:
         return Steps(first, {})
     with LOCK:

@@ -41,7 +41,7 @@ def in_folder(folder: str) -> TensorBoard:
 
 
 def _steps_in(folder: str) -> int:
-    """How many steps the events in a folder have."""
+    """Return how many steps the events in a folder have."""
     files = need("tensorboard.backend.event_processing.event_accumulator", "rec.stream to TensorBoard", "tensorboard")
     events = files.EventAccumulator(folder, size_guidance={files.SCALARS: 1, files.TENSORS: 1})  # the last one
     events.Reload()

@@ -11,7 +11,7 @@ _STEP = f"{PREFIX}step"
 
 
 class WeightsAndBiases:
-    """A run whose charts of these numbers are over `gradlab/step`: its own steps are those of whoever else logs."""
+    """A run whose charts of these numbers are over `gradlab/step`: its own steps are those of other logging."""
 
     most = 1
 

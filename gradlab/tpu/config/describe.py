@@ -62,7 +62,7 @@ class Description:
 def describe(config: bytes | str | Message) -> Description:
     """A configuration in words: its tables, features and optimizers with every field, and what to look out for.
 
-    Nothing is refused but bytes that are no configuration: what no plan can be made of is a note of the kind
+    Nothing is refused but bytes that aren't a configuration: what no plan can be made of is a note of the kind
     "refused". Fields say whether they are set, or stand at the default of their type.
 
     Raises:

@@ -1,4 +1,4 @@
-"""`explain`: why a row moved in a step, worked out again from what the step was given."""
+"""`explain`: why a row moved in a step, computed again from what the step was given."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def explain(step: Any = None, *, row: int, table: str | int = 0) -> Explanation:
         G = sum over cores of (sum over the lookups there of gain * gradient)
         row, slots = rule(row, slots, clip(G), lr)
 
-    The numbers are worked out again from what the step was given, and compared with the state after it: see `ulps`.
+    The numbers are computed again from what the step was given, and compared with the state after it: see `ulps`.
 
     Args:
         step: a `StepRecord`; or what keeps one of its last step, a system or a `TPUEmbedding`. None is the system that

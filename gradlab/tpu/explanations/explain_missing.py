@@ -100,7 +100,7 @@ def hot_rows(e: Excerpt) -> Trap:
 
 
 def ids_outside(e: Excerpt) -> Trap:
-    """What becomes of an id that the table has no row for is not documented."""
+    """Explain ids outside the table, for which the engine's behavior isn't documented."""
     plan, table = e.whole, e.whole.tables[e.number]
     policy = (
         plan.policy if plan.policy.out_of_range != "raise" else dataclasses.replace(plan.policy, out_of_range="drop")
@@ -284,7 +284,7 @@ def decay_of_touched_rows(e: Excerpt) -> Trap:
 
 
 def quantized_forward(e: Excerpt) -> Trap:
-    """What is looked up is coarse, what is stored and updated is not."""
+    """Explain that lookups are quantized, and stored and updated values aren't."""
     levels = e.table.levels
     seen = np.asarray(quantize(e.before[0], *levels)) if levels else e.before[0]
     at = farthest((e.before[0], ()), (seen, ()))
@@ -309,7 +309,7 @@ RULE_TRAPS = (
 
 
 def explain_missing(step: Any = None, *, table: str | int = 0) -> Traps:
-    """What the engine does with a table that nobody mentions: which of it matters in this step, and what it changes.
+    """Explain undocumented or surprising engine behavior that matters in this step, and what it changes.
 
     Every trap is tried both ways on the rows that the step touches, from the state that it found.
 

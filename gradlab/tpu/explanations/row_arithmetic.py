@@ -1,4 +1,4 @@
-"""The update of one row, worked out again from its lookups: the same sums in the same order, the same rule."""
+"""The update of one row, computed again from its lookups: the same sums in the same order, the same rule."""
 
 from __future__ import annotations
 

@@ -145,7 +145,7 @@ class Traps(tuple[Trap, ...]):
 
     @property
     def applying(self) -> tuple[Trap, ...]:
-        """Those that matter in this step."""
+        """Return the traps that matter in this step."""
         return tuple(t for t in self if t.applies)
 
     def named(self, name: str) -> Trap:

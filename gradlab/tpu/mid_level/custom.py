@@ -1,4 +1,4 @@
-"""Optimizers and combiners of one's own."""
+"""Optimizers and combiners of your own."""
 
 from __future__ import annotations
 

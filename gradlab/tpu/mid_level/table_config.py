@@ -124,7 +124,7 @@ class FeatureConfig:
 
     Raises:
         ValueError: another type of table, a length that isn't an integer from 0, `validate_weights_and_indices` that is
-            no bool, a negative size. TypeError: sizes that are no integers.
+            no bool, a negative size. TypeError: sizes that aren't integers.
 
     Source: `tf.tpu.experimental.embedding.FeatureConfig`, TensorFlow 2.21 (2026).
 

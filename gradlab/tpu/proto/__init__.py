@@ -1,6 +1,6 @@
 """The messages that configure TPU embeddings, by TensorFlow's names.
 
-`tpu_embedding.proto` has their fields. The module generated from it, `tpu_embedding_pb2`, is made anew by
+`tpu_embedding.proto` has their fields. The module generated from it, `tpu_embedding_pb2`, is made again by
 
     python -m grpc_tools.protoc -I. --python_out=. --pyi_out=. gradlab/tpu/proto/tpu_embedding.proto
 """

@@ -116,7 +116,7 @@ def create_placed(plan: Plan, mesh: Mesh, initializers: Sequence[Initializer], s
 
 
 def checked(table: Table, read: Initializer) -> Initializer:
-    """The same, refusing rows of another shape."""
+    """Return the same, refusing rows of another shape."""
 
     def rows(ids: np.ndarray) -> Any:
         found = read(ids)

@@ -89,7 +89,7 @@ def sizes(g: Grouped, layout: Layout, minibatches: int) -> Sizes:
 def _segments(g: Grouped, layout: Layout, minibatches: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Segment, row in the partition, and partition of each lookup, as they are written.
 
-    An id below 0 has a remainder and a quotient that are cut towards 0: it opens no partition and falls into the one
+    An id below 0 has a remainder and a quotient that are cut toward 0: it opens no partition and falls into the one
     that is open.
     """
     n = layout.shards

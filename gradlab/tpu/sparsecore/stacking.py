@@ -157,10 +157,10 @@ def stacked(
         enabled: False gives every table a stack of its own.
         rotation: how far the shards of each next table are rotated; None is one core, `per_core`.
         activation_limit: bytes of what one SparseCore looks up from a stack, shard_limit: bytes of a stack on one core;
-            a stack stays below both. 0 is no limit.
+            a stack stays below both; 0 is no limit at all.
 
     Raises:
-        ValueError: two tables of one name; or the SparseCores are no power of 2.
+        ValueError: two tables of one name; or the number of SparseCores isn't a power of 2.
 
     Source: `SparseCoreLayoutStacker`, TensorFlow 2.21 (2026).
 

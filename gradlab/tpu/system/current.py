@@ -47,7 +47,7 @@ def initialize_system(
         rules: by table, instead of the configured optimizer; see `plan_of`.
 
     Raises:
-        ValueError: bytes that are no configuration, or one that cannot be run; the running system goes on.
+        ValueError: bytes that aren't a configuration, or one that cannot be run; the running system goes on.
 
     Source: `tf.compat.v1.tpu.initialize_system`, TensorFlow 2.21 (2026).
 

@@ -34,16 +34,16 @@ def joined(parts: Sequence[Sequence[Array]]) -> tuple[Array, ...]:
 
 
 def copied(ids: Mapping[str, Ids]) -> dict[str, Ids]:
-    """Ids that nobody else can write to."""
+    """Ids that nothing else can write to."""
     return {name: Ids(*(None if x is None else np.array(x) for x in given)) for name, given in ids.items()}
 
 
 def received_gradients(plan: Plan, gradients: Sequence[Any]) -> list[Array]:
-    """Gradients as float32 arrays that nobody else can write to.
+    """Gradients as float32 arrays that nothing else can write to.
 
     Raises:
         InvalidArgumentError: another number or shape than the activations have; it names the feature.
-        DTypeError: entries that are no floats. TypeError: tracers.
+        DTypeError: entries that aren't floats. TypeError: tracers.
     """
     arrays = [g if is_jax(g) else np.asarray(g) for g in gradients]
     for k, g in enumerate(arrays):

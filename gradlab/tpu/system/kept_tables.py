@@ -157,7 +157,7 @@ class KeptTables:
         self._step(_update, gradients, learning_rates, dedup)
 
     def update_kept(self, sent: Sent, plan: Plan, dedup: Dedup, last: StepRecord | None) -> StepRecord:
-        """The same, in new arrays, with a record of it; it costs a second copy of tables and slots."""
+        """Return the same, in new arrays, with a record of it; it costs a second copy of tables and slots."""
         before = self._state
         self._step(_update_beside, sent.gradients, sent.learning_rates, dedup)
         late = last.sent if last and before.pending is not None else None

@@ -164,7 +164,7 @@ class Turns:
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Nobody else does anything in the meantime.
+        """Keep all other threads out meanwhile.
 
         Raises:
             TypeError: inside `jax.jit`, where it would happen once, while it is compiled.

@@ -168,7 +168,7 @@ TRAPS: list[tuple[Callable[[Any], Any], str]] = [
 
 
 @differs(
-    "`SparseConditionalAccumulator`: negative indices, indices that are no integers, a grad_shape that contradicts "
+    "`SparseConditionalAccumulator`: negative indices, indices that aren't integers, a grad_shape that contradicts "
     "the rows, rows of more axes than a shape that is known",
     tensorflow="taken",
     gradlab="refused",

@@ -1,0 +1,1 @@
+"""`gradlab grade`: students' notebooks run in a sandbox, their answers compared in this process."""

@@ -1,0 +1,58 @@
+"""Multiple choice as buttons: one for each letter, and what is said of the one that was pressed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from html import escape
+from typing import Any
+
+from ipywidgets import HTML, Button, HBox, Layout, VBox
+
+from .questions import Choice, Feedback
+
+
+class Buttons:
+    """A multiple-choice question in a notebook. Shows itself as its buttons; in a script, as its sentence.
+
+    Args:
+        question: the exercise. answered: from a letter to feedback, for each press.
+    """
+
+    def __init__(self, question: Choice, answered: Callable[[str], Feedback]) -> None:
+        self._question, self._answered = question, answered
+        self._box: VBox | None = None
+
+    def __repr__(self) -> str:
+        *others, last = (f"({letter})" for letter in self._question.letters)
+        return f"{self._question.question} Press {', '.join(others)} or {last}."
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(repr(self))}</p>"
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        shown = self.box._repr_mimebundle_(**kwargs) or {}
+        return {**shown, "text/plain": repr(self), "text/html": self._repr_html_()}
+
+    @property
+    def box(self) -> VBox:
+        """The widget, made when it is first needed."""
+        if self._box is None:
+            self._said = HTML()
+            self._buttons = [self._button(letter) for letter in self._question.letters]
+            self._box = VBox([HBox(self._buttons), self._said])
+        return self._box
+
+    def press(self, letter: str) -> Feedback:
+        """Answer with a letter, as its button does."""
+        feedback = self._answered(letter)
+        _ = self.box
+        for button in self._buttons:
+            pressed = button.description == f"({letter})"
+            button.button_style = ("success" if feedback.right else "warning") if pressed else ""
+        self._said.value = f'<div role="status">{feedback._repr_html_()}</div>'
+        return feedback
+
+    def _button(self, letter: str) -> Button:
+        button = Button(description=f"({letter})", tooltip=f"Answer ({letter})", layout=Layout(width="4em"))
+        button.on_click(lambda _: self.press(letter))
+        return button
