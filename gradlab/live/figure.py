@@ -179,7 +179,10 @@ class LiveFigure(anywidget.AnyWidget):
 
     def fallback_html(self) -> str:
         """Give the picture, its description and its values as HTML that needs neither kernel nor network."""
-        return figure_html(self.png(), self.description, self._state.label)
+        with drawing:
+            self._state.settled()
+            picture = self._state.scene.whole()
+        return figure_html(picture, self.description, self._state.label)
 
     def open(self) -> None:
         """Let pages show it; a figure that is made is open, and one that is shown again opens by itself."""

@@ -41,6 +41,7 @@ class Scene:
         self._palette, self._zoom = Palette(dark), Zoom(figure)
         # Renderers remember the texts they have laid out; layouts measure by the one that paints.
         self._painters, self._recorders = Recent(SIZES), Recent(SIZES)
+        self._blanks = Recent(1)  # a notebook's static picture and the first one in its page have the same still parts
         FigureCanvasAgg(figure).get_renderer = self._painter  # type: ignore[method-assign]
         # The layout is worked out when still parts change, and kept: a frame must fit the still picture below it.
         self._layout = figure.get_layout_engine()
@@ -65,15 +66,25 @@ class Scene:
 
     def png(self, dpi: float | None, dark: bool = False) -> bytes:
         """Paint everything by Agg, moving parts last, without dates or versions in the file."""
-        return _png(self.over(self.blank(dpi or self.dpi, dark), dark), SMALL)
+        return _png(self.whole(dpi, dark), SMALL)
+
+    def whole(self, dpi: float | None = None, dark: bool = False) -> np.ndarray:
+        """Paint everything by Agg, moving parts last: pixels (h, w, 4)."""
+        return self.over(self.blank(dpi or self.dpi, dark), dark)
 
     def blank(self, dpi: float, dark: bool = False) -> np.ndarray:
-        """Paint the still parts: pixels (h, w, 4) to paint moving ones over."""
+        """Paint the still parts: pixels (h, w, 4) to paint moving ones over; they are not to be written to."""
         self._at(dpi)
+        still: np.ndarray = self._blanks.find((*self._pixels(self.figure.dpi), dark), lambda: self._painted(dark))
+        return still
+
+    def _painted(self, dark: bool) -> np.ndarray:
         painter = self._painter(dark)
         painter.clear()
         self.figure.draw(painter)
-        return np.array(painter.buffer_rgba())
+        pixels = np.array(painter.buffer_rgba())
+        pixels.flags.writeable = False
+        return pixels
 
     def over(self, still: np.ndarray, dark: bool = False) -> np.ndarray:
         """Paint the moving parts over a copy of what `blank` gave."""
@@ -153,7 +164,10 @@ class Scene:
                 if (place := axes.get_subplotspec()) is not None:
                     axes.set_subplotspec(place)  # the layout starts from the grid, so that it ends at the same place
             self._layout.execute(self.figure)
-        self.figure.draw_without_rendering()  # fixed aspects take their place
+        for axes in self.figure.axes:
+            axes.get_xlim()  # limits that follow the data are worked out when they are asked for
+            axes.apply_aspect()
+        self._blanks.clear()
 
     def _pixels(self, dpi: float) -> tuple[int, int]:
         """Give width and height at a resolution."""
