@@ -14,6 +14,7 @@ from .cells import cells, layout_is_shared
 from .controls import Button, Control, Drag, Preset, checked
 from .description import Description, figure_html
 from .inbox import Inbox, Stage
+from .scene import encoded
 from .scheduling import attention, drawing, hear_at_any_time, shell
 from .sliders import Slider
 from .state import FigureState
@@ -171,11 +172,17 @@ class LiveFigure(anywidget.AnyWidget):
         with drawing:
             return self._state.scene.frame(ratio, self._state.settled().items)
 
-    def png(self, dpi: float | None = None, dark: bool = False) -> bytes:
-        """Paint the whole picture by Agg (default: at the figure's own dpi); the same state gives the same bytes."""
+    def png(self, dpi: float | None = None, dark: bool = False, source: str = "") -> bytes:
+        """Paint the whole picture by Agg (default: at the figure's own dpi); the same state gives the same bytes.
+
+        With a `source`, which says where it is from, a caption stands around it.
+        """
         with drawing:
-            self._state.settled()
-            return self._state.scene.png(dpi, dark)
+            words = self._state.settled()
+            pixels = self._state.scene.whole(dpi, dark)
+            if source:
+                pixels = self._state.framed(pixels, dark, self._state.around([(self.values, words)], source))
+            return encoded(pixels)
 
     def fallback_html(self) -> str:
         """Give the picture, its description and its values as HTML that needs neither kernel nor network."""

@@ -29,7 +29,7 @@ COARSE = ~3  # what Pillow sees of a part of a color when it looks for the neare
 ENDINGS = (".gif", ".mp4")
 
 
-def save_film(live: LiveFigure, path: Path, dark: bool = False, frames: int = FRAMES) -> None:
+def save_film(live: LiveFigure, path: Path, dark: bool = False, frames: int = FRAMES, source: str = "") -> None:
     """Write what the figure shows from one end of its axis to the other.
 
     Args:
@@ -37,6 +37,7 @@ def save_film(live: LiveFigure, path: Path, dark: bool = False, frames: int = FR
         path: .gif or .mp4. The same state gives the same bytes.
         dark: in dark colors.
         frames: the most pictures there may be, evenly spaced.
+        source: where it is from; with one, a caption and a bar that says how far it has come stand around it.
 
     Raises:
         ValueError: the figure has no axis. ImportError: there is no encoder for an .mp4. OSError: the file cannot be
@@ -51,9 +52,9 @@ def save_film(live: LiveFigure, path: Path, dark: bool = False, frames: int = FR
     seconds = SLIDING if isinstance(control, Slider) else CHOOSING
     words = f"{figure.description.alt} A film along: {control.label}."
     if path.suffix.lower() == ".gif":
-        _gif(list(_pictures(figure, states, 1.0, dark)), path, seconds, words)
+        _gif(list(_pictures(figure, states, 1.0, dark, source)), path, seconds, words)
     else:
-        _mp4(_pictures(figure, states, SHARP, dark), path, seconds, words)
+        _mp4(_pictures(figure, states, SHARP, dark, source), path, seconds, words)
 
 
 def spread(count: int, most: int) -> list[int]:
@@ -65,16 +66,22 @@ def spread(count: int, most: int) -> list[int]:
     return [round(place) for place in np.linspace(0, count - 1, min(count, most)).tolist()]
 
 
-def _pictures(figure: FigureState, states: Sequence[dict[str, Any]], ratio: float, dark: bool) -> Iterator[np.ndarray]:
+def _pictures(
+    figure: FigureState, states: Sequence[dict[str, Any]], ratio: float, dark: bool, source: str
+) -> Iterator[np.ndarray]:
     """Paint every state: pixels (h, w, 3), h and w even, as encoders want them."""
     scene = figure.scene
     with drawing:
         still = scene.blank(scene.dpi * ratio, dark)
-    height, width = (size - size % 2 for size in still.shape[:2])
-    for state in states:
+        # The highest caption of all says how high every picture is.
+        around = figure.around([(state, figure.describe(state)) for state in states], source) if source else None
+    for place, state in enumerate(states):
         with drawing:
             figure.describe(state)
             picture = scene.over(still, dark)
+            if around:
+                picture = figure.framed(picture, dark, around, place)
+        height, width = (size - size % 2 for size in picture.shape[:2])
         yield np.ascontiguousarray(picture[:height, :width, :3])
 
 

@@ -38,7 +38,7 @@ class Scene:
         self.figure = figure
         self.dpi = float(figure.dpi)
         self.colors: dict[int, int] = {}  # every color word recorded so far, and its dark counterpart
-        self._palette, self._zoom = Palette(dark), Zoom(figure)
+        self.palette, self._zoom = Palette(dark), Zoom(figure)
         # Renderers remember the texts they have laid out; layouts measure by the one that paints.
         self._painters, self._recorders = Recent(SIZES), Recent(SIZES)
         self._blanks = Recent(1)  # a notebook's static picture and the first one in its page have the same still parts
@@ -62,11 +62,11 @@ class Scene:
 
     def still(self, ratio: float, dark: bool = False) -> bytes:
         """Paint the still parts for a screen with `ratio` device pixels per CSS pixel, as PNG bytes."""
-        return _png(self.blank(self.dpi * ratio, dark), FAST)
+        return encoded(self.blank(self.dpi * ratio, dark), FAST)
 
     def png(self, dpi: float | None, dark: bool = False) -> bytes:
         """Paint everything by Agg, moving parts last, without dates or versions in the file."""
-        return _png(self.whole(dpi, dark), SMALL)
+        return encoded(self.whole(dpi, dark))
 
     def whole(self, dpi: float | None = None, dark: bool = False) -> np.ndarray:
         """Paint everything by Agg, moving parts last: pixels (h, w, 4)."""
@@ -108,7 +108,7 @@ class Scene:
         finally:
             data = recorder.finish()
         for word in recorder.colors - self.colors.keys():
-            self.colors[word] = self._palette.word(word)
+            self.colors[word] = self.palette.word(word)
         return data if items is None else data + self._places(items, recorder.height)
 
     def _places(self, items: Items, height: int) -> bytes:
@@ -184,7 +184,7 @@ class Scene:
     def _painter(self, dark: bool = False) -> RendererAgg | DarkAgg:
         """Give an Agg renderer for the resolution that is set, with what was painted last."""
         screen = (*self._pixels(self.figure.dpi), self.figure.dpi)
-        make: Callable[..., Any] = partial(DarkAgg, palette=self._palette) if dark else RendererAgg
+        make: Callable[..., Any] = partial(DarkAgg, palette=self.palette) if dark else RendererAgg
         painter: RendererAgg | DarkAgg = self._painters.find((*screen, dark), lambda: make(*screen))
         return painter
 
@@ -219,7 +219,8 @@ def _inside(axes: Axes, place: tuple[Any, Any], height: int) -> np.ndarray:
     return np.where(shown, pixels * (1, -1) + (0, height), np.nan)
 
 
-def _png(pixels: np.ndarray, level: int) -> bytes:
+def encoded(pixels: np.ndarray, level: int = SMALL) -> bytes:
+    """Write pixels (h, w, 4) as a PNG without loss, dates or versions."""
     opaque = bool((pixels[..., 3] == 255).all())
     buffer = io.BytesIO()
     unsigned: Any = {"Software": None}  # no version in the file

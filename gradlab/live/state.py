@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from .._base.addresses import binder_here
+from .caption import Around, Caption
 from .controls import Button, Control, Drag, Menu, Preset, Toggle, by_name, check_drags, checked, key_of
 from .description import Description
 from .scene import Scene
@@ -104,6 +107,16 @@ class FigureState:
             self.describe(self.values)
         except Exception:
             return
+
+    def around(self, states: Sequence[tuple[Mapping[str, Any], Description]], source: str) -> Around:
+        """Lay out the captions of some states, each given by its values and its words, in the figure's width."""
+        captions = [Caption.of(self.controls, values, words, source) for values, words in states]
+        return Around.of(captions, self.scene.figure.get_figwidth())
+
+    def framed(self, pixels: np.ndarray, dark: bool, around: Around, place: int = 0) -> np.ndarray:
+        """Put a picture of the figure, at any resolution, between its strips; `place` is that of one in a film."""
+        dpi = pixels.shape[1] / self.scene.figure.get_figwidth()
+        return around.stacked(pixels, dpi, self.scene.palette if dark else None, place)
 
     # Messages to the browser
 
