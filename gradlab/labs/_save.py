@@ -12,6 +12,7 @@ import numpy as np
 from .. import __version__
 from .._files.replace import replaced
 from ..live.caption import Around, Caption
+from ..live.progress import shown
 from ..live.scheduling import drawing
 from ..live.svg import numbered
 
@@ -57,11 +58,12 @@ def save(lab: Saved, path: Path, theme: str = "light") -> None:
         raise ValueError(f"the dark theme is for {_listed(_PAINTED)}, not for {ending}")
     if ending in _FILMS and lab.axis is None:
         raise ValueError(f"{lab.label} has no axis to film along: allowed are {_listed(_WRITERS)}")
-    if ending in _FILMS:
-        _film(lab, path, theme == "dark")
-        return
-    with replaced(path) as part:
-        _WRITERS[ending](lab, part, ending, theme == "dark")
+    with shown(path.name):
+        if ending in _FILMS:
+            _film(lab, path, theme == "dark")
+            return
+        with replaced(path) as part:
+            _WRITERS[ending](lab, part, ending, theme == "dark")
 
 
 def _picture(lab: Saved, path: Path, _ending: str, dark: bool) -> None:

@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.transforms import Bbox
 
+from .._base.names import printable
 from .._base.numbers import in_full
 from .controls import Button, Menu, Toggle
 from .description import Description
@@ -117,7 +118,7 @@ class Strip:
 def broken(text: str, style: Style, width: float) -> Iterator[str]:
     """Break a paragraph into lines that fit into a width, in inches; a word that is wider has a line of its own."""
     line = ""
-    for part in text.split(style.joint):
+    for part in printable(text).split(style.joint):
         longer = f"{line}{style.joint}{part}" if line else part
         if line and _width(longer, style) > width:
             yield line

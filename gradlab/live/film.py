@@ -13,6 +13,7 @@ import numpy as np
 
 from .._base.extras import need
 from .._files.replace import replaced
+from .progress import told
 from .scheduling import drawing
 from .sliders import Slider
 from .state import FigureState
@@ -52,9 +53,9 @@ def save_film(live: LiveFigure, path: Path, dark: bool = False, frames: int = FR
     seconds = SLIDING if isinstance(control, Slider) else CHOOSING
     words = f"{figure.description.alt} A film along: {control.label}."
     if path.suffix.lower() == ".gif":
-        _gif(list(_pictures(figure, states, 1.0, dark, source)), path, seconds, words)
+        _gif(list(told(_pictures(figure, states, 1.0, dark, source), 2 * len(states))), path, seconds, words)
     else:
-        _mp4(_pictures(figure, states, SHARP, dark, source), path, seconds, words)
+        _mp4(told(_pictures(figure, states, SHARP, dark, source), len(states)), path, seconds, words)
 
 
 def spread(count: int, most: int) -> list[int]:
@@ -92,7 +93,8 @@ def _gif(pictures: Sequence[np.ndarray], path: Path, seconds: float, words: str)
     coarse, exact = ([part & mask for color in colors for part in color] for mask in (COARSE, 255))
     palette = Image.new("P", (1, 1))
     palette.putpalette(coarse)
-    images = [Image.fromarray(pixels).quantize(palette=palette, dither=Image.Dither.NONE) for pixels in pictures]
+    halfway = told(pictures, 2 * len(pictures), first=len(pictures))
+    images = [Image.fromarray(pixels).quantize(palette=palette, dither=Image.Dither.NONE) for pixels in halfway]
     for image in images:
         image.putpalette(exact)
     first, *others = images
@@ -108,9 +110,9 @@ def frequent(pictures: Sequence[np.ndarray], most: int = COLORS) -> list[tuple[i
     from PIL import Image
 
     sample = Image.fromarray(np.concatenate(pictures[:: max(1, len(pictures) // 6)]))
-    counted: list[Any] = sample.getcolors(sample.width * sample.height) or []
+    told: list[Any] = sample.getcolors(sample.width * sample.height) or []
     alike: dict[Any, Any] = {}
-    for _, color in sorted(counted, reverse=True):
+    for _, color in sorted(told, reverse=True):
         alike.setdefault(tuple(part & COARSE for part in color), color)
     return list(alike.values())[:most]
 

@@ -22,6 +22,7 @@ from ._bundle import WEB, joined
 from .controls import key_of
 from .grid import MOST_STATES, Grid, Values, grids
 from .inbox import Stage
+from .progress import told
 from .scheduling import drawing
 from .state import FigureState
 
@@ -72,7 +73,8 @@ def parts(
     """
     fallback, recorder = live.fallback_html(), Recorder(live._stage)
     for grid in grids(live._state, most, within or {}):
-        layouts = [recorder.layout(grid, narrow) for narrow in ([False, True] if live._state.arrange else [False])]
+        shapes = [False, True] if live._state.arrange else [False]
+        layouts = [recorder.layout(grid, narrow) for narrow in told(shapes, len(shapes))]
         data = json.dumps({"layouts": layouts}).replace("<", "\\u003c")
         yield (
             f'<div class="gl-saved">\n<div></div>\n<noscript>{fallback}</noscript>\n{_note(grid)}\n'
@@ -113,7 +115,8 @@ class Recorder:
         """Give everything that a wide or a narrow page shows."""
         scene = self._state.scene
         self._stage.fit(narrow)
-        states = [state for state in (self._recorded(grid, values) for values in grid.states()) if state]
+        everything = told(grid.states(), grid.count)
+        states = [state for state in (self._recorded(grid, values) for values in everything) if state]
         if narrow not in self._stills:
             with drawing:
                 blank = {theme: scene.blank(scene.dpi * RATIO, theme == "dark") for theme in THEMES}
