@@ -223,6 +223,14 @@ class Lab:
         else:
             self._live.set(**values)
 
+    def present(self) -> None:
+        """Show the lab alone, as large as the window, for a lecture.
+
+        Arrow keys, and a remote's Page keys, go from preset to preset; Escape leaves. "Present" in the page does the
+        same and takes the whole screen, which only a reader can allow. A lab that no page shows appears under the cell.
+        """
+        self.live.present()
+
     def figure(self, **params: Any) -> Figure:
         """A still matplotlib Figure of the current state, or of other params."""
         self.fresh()

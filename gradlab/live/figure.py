@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import anywidget
 import traitlets
 
-from ._bundle import widget_source
+from ._bundle import widget_source, widget_style
 from .cells import cells, layout_is_shared
 from .controls import Button, Control, Drag, Preset, checked
 from .description import Description, figure_html
@@ -69,7 +68,7 @@ class LiveFigure(anywidget.AnyWidget):
     """
 
     _esm = widget_source()
-    _css = (Path(__file__).parent / "widget.css").read_text("utf-8")  # of a path anywidget would hold all who have it
+    _css = widget_style()  # of a path anywidget would hold all who have it
 
     selected = traitlets.Int(None, allow_none=True, min=0, help="The item that the reader has selected, or None.").tag(
         sync=True
@@ -162,6 +161,16 @@ class LiveFigure(anywidget.AnyWidget):
     def changing(self, value: bool) -> None:
         self._state.changing = value
         self._stage.preloader.wake()
+
+    def present(self) -> None:
+        """Show the figure alone, as large as the window, where it was used last, or under the cell that runs now.
+
+        "Present" in the page does the same, and takes the whole screen, which only a reader can allow.
+        """
+        if not self._state.present():
+            from IPython.display import display
+
+            display(self)  # type: ignore[no-untyped-call]
 
     def say(self, text: str) -> None:
         """Put a status text into the read-out of every view, until the next change; any thread may call it."""

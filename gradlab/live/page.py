@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._bundle import WEB, joined
+from ._bundle import WEB, joined, widget_style
 from .controls import key_of
 from .grid import MOST_STATES, Grid, Values, grids
 from .inbox import Stage
@@ -54,7 +54,7 @@ def page_html(live: LiveFigure, code: str = "", most: int = MOST_STATES) -> str:
         page = Template((FOLDER / "page.html").read_text("utf-8")).substitute(
             title=title, description=description, figure=part, script=script(),
             code=f'<p id="code">In Python: <code>{escape(code)}</code></p>' if code else "",
-            style=(FOLDER / "widget.css").read_text("utf-8"),
+            style=style(),
         )  # fmt: skip
         if len(page.encode()) <= MOST_BYTES:
             break
@@ -85,6 +85,11 @@ def parts(
 def script() -> str:
     """Give the module that brings all parts of a page to life, for a script element in it."""
     return joined(WEB, "page.js").replace("</script", "<\\/script")
+
+
+def style() -> str:
+    """Give the style of all parts of a page, for a style element in it."""
+    return widget_style()
 
 
 def _note(grid: Grid) -> str:

@@ -77,6 +77,7 @@ class FigureState:
         self.number = self.edition = 0
         self.narrow = False
         self.status: dict[str, Any] = {"text": "", "error": False}
+        self.presented = False  # in the view that opens next
         self.changing = False  # the data by themselves, so that nothing is made ahead
         self.views = Views()
         self.busy: set[str] = set()  # buttons at work
@@ -149,10 +150,19 @@ class FigureState:
         """The presets as a browser is told them."""
         return [{"label": preset.label, "values": preset.values} for preset in self.presets]
 
+    def present(self) -> bool:
+        """Let the view that was used last take the window; or the next one, and say that there is none."""
+        view = next(reversed([*self.views]), None)
+        self.presented = view is None
+        if view is not None:
+            self.tell(kind="present", view=view)
+        return not self.presented
+
     def setup(self, ratio: float, dark: bool, **more: Any) -> Message:
         """Everything that a new view needs to know."""
+        present, self.presented = self.presented, False
         return self.picture(
-            "setup", ratio, dark, label=self.label, name=self.name, axis=self.axis, start=self.start,
+            "setup", ratio, dark, label=self.label, present=present, name=self.name, axis=self.axis, start=self.start,
             controls=[control.spec() for control in self.controls.values()],
             presets=self.told_presets(),
             busy=sorted(self.busy), status=self.status, launch=binder_here(), **more,

@@ -112,7 +112,7 @@ class Report:
             title=escape(self.title), kind=self._kind, description=escape(self.sentences[0]), links=links,
             sections="\n".join(section.html() for section in told(self.sections, len(self.sections))),
             version=__version__,
-            style=(page.FOLDER / "widget.css").read_text("utf-8") + (FOLDER / "page.css").read_text("utf-8"),
+            style=page.style() + (FOLDER / "page.css").read_text("utf-8"),
             script=page.script(),
         )  # fmt: skip
 
