@@ -329,7 +329,10 @@ class Lab:
         return f"{home}{type(self).__name__}"
 
     def __repr__(self) -> str:
-        return f"{self.label}: {self.description.summary}"
+        try:
+            return f"{self.label}: {self.description.summary}"
+        except Exception as error:  # a notebook that could not show the lab asks for this next, and has said why at length
+            return f"{self.label}: {type(error).__name__}: {error}"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         return self.live._repr_mimebundle_(**kwargs)
