@@ -331,7 +331,7 @@ class Lab:
     def __repr__(self) -> str:
         try:
             return f"{self.label}: {self.description.summary}"
-        except Exception as error:  # a notebook that could not show the lab asks for this next, and has said why at length
+        except Exception as error:  # a notebook that could not show the lab has said why, and asks for this next
             return f"{self.label}: {type(error).__name__}: {error}"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:

@@ -114,3 +114,18 @@ def _png(pixels: np.ndarray) -> bytes:
     few.putpalette(colors)
     few.save(buffer := io.BytesIO(), "PNG")
     return buffer.getvalue()
+
+
+def thumbnail(png: bytes, size: tuple[int, int]) -> str:
+    """Give a picture in few bytes and at most in this width and height, as an address that holds it.
+
+    >>> thumbnail(_png(np.zeros((20, 30, 3), np.uint8)), (6, 6))[:11]
+    'data:image/'
+    """
+    from PIL import Image, features
+
+    image = Image.open(io.BytesIO(png)).convert("RGB")
+    image.thumbnail(size, Image.Resampling.LANCZOS)
+    kind, how = ("webp", {"quality": 75}) if features.check("webp") else ("png", {"optimize": True})
+    image.save(buffer := io.BytesIO(), kind, **how)
+    return f"data:image/{kind};base64,{b64encode(buffer.getvalue()).decode()}"
