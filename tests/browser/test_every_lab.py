@@ -27,6 +27,16 @@ BEYOND = """(labs) => labs.flatMap((lab) => { const edge = lab.getBoundingClient
   return [...lab.querySelectorAll("canvas, label, input, output, select, button, p, table")]
     .filter((node) => node.getBoundingClientRect().right > edge).map((node) => node.outerHTML.slice(0, 120)) })"""
 
+# How wide and how high each lab is with nothing unfolded and a sentence of two lines.
+HEIGHTS = """(labs) => labs.map((lab) => { const folds = [...lab.querySelectorAll("details")].filter((one) => one.open);
+  const sentence = lab.querySelector(".gl-readout"), kept = sentence.style.minHeight;
+  for (const one of folds) one.open = false;
+  sentence.style.minHeight = "2.6em";
+  const { width, height } = lab.getBoundingClientRect(), label = lab.getAttribute("aria-label");
+  sentence.style.minHeight = kept;
+  for (const one of folds) one.open = true;
+  return [label, width, height] })"""
+
 # The color (0 to 255: red, green, blue, opacity) of the corner of the pictures at these places; before a picture is
 # decoded, all four are 0.
 CORNERS = """(pictures, places) => places.map((place) => {
@@ -45,7 +55,7 @@ def whole(everything: Notebook) -> Iterator[Notebook]:
 
 
 # Each theme and each width once: the theme changes colors alone, the width places alone. Light comes twice.
-@pytest.fixture(scope="module", params=["light-1100", "dark-390", "light-390"])
+@pytest.fixture(scope="module", params=["light-1168", "dark-390", "light-390"])
 def shown(request: Any, whole: Notebook) -> Notebook:
     """The same in each theme, wide and narrow."""
     theme, width = request.param.split("-")
@@ -63,6 +73,14 @@ def test_nothing_sticks_out(shown: Notebook) -> None:
     labs = shown.page.locator(".gl-live")
     assert {one.get_attribute("aria-label") for one in labs.all()} == LABELS
     assert labs.evaluate_all(BEYOND) == []
+
+
+def test_every_lab_fits_a_laptop(whole: Notebook) -> None:
+    """Picture, controls, sentence and target are seen together: JupyterLab leaves 779 of 900 px, and some for a title."""
+    whole.widen(1168)
+    found = whole.page.locator(".gl-live").evaluate_all(HEIGHTS)
+    assert {width for _, width, _ in found} == {1000}
+    assert [(label, height) for label, _, height in found if height > 700] == []
 
 
 def test_every_picture_has_the_background_of_the_theme(shown: Notebook, request: Any) -> None:
