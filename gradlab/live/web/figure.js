@@ -15,7 +15,7 @@ import { addPresets, buildSkeleton, describeField } from "./skeleton.js";
 import { addWords } from "./words.js";
 import { addZoom } from "./zoom.js";
 
-const wordsIn = ({ alt, summary, table, goal }) => ({ alt, summary, table, goal });
+const wordsIn = ({ alt, summary, table, goal, met, idle }) => ({ alt, summary, table, goal, met, idle });
 
 class View {
   constructor(model, el) {
