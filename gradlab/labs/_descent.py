@@ -36,6 +36,8 @@ def _largest(trace: Descended) -> tuple[bool, str]:
 class descent(Lab):
     """Move the learning rate, and see gradient descent creep, arrive, jump across the minimum, or fly off.
 
+    At a glance: A rate too small creeps, a good one arrives, a large one jumps across, and beyond 2 the ball flies off.
+
     The loss is a bowl over one weight, and the ball is that weight. The arrow is the next step: the learning rate times
     the gradient, against the gradient.
 
@@ -121,7 +123,7 @@ def _walked(rate: float, steps: int) -> tuple[np.ndarray, np.ndarray, np.ndarray
     """Weights, losses and gradients, (steps + 1,) each."""
     weights, _ = walk(_GROUND, StochasticGradientDescent(), (START, 0.0), np.full(steps, rate))
     with np.errstate(invalid="ignore"):
-        return weights[:, 0], _GROUND.above(weights), _GROUND.gradient(weights)[:, 0]
+        return weights[:, 0], np.asarray(_GROUND.above(weights)), np.asarray(_GROUND.gradient(weights))[:, 0]
 
 
 @functools.lru_cache(maxsize=256)
@@ -150,7 +152,7 @@ def _zone(rate: float) -> str:
 def _bowl() -> Bowl:
     """The bowl as high as the picture, and the zones of the slider."""
     weights = np.linspace(-8, 8, 641)
-    loss = _GROUND.above(np.stack([weights, np.zeros_like(weights)], axis=1))
+    loss = np.asarray(_GROUND.above(np.stack([weights, np.zeros_like(weights)], axis=1)))
     seen, rates = loss <= TOP, RATE.values()
     names = [_zone(rate) for rate in rates]
     starts = [k for k, name in enumerate(names) if k == 0 or name != names[k - 1]]
