@@ -77,7 +77,7 @@ either = pytest.mark.parametrize("narrow", [False, True], ids=["wide", "narrow"]
 @either
 def test_texts_are_on_the_page_and_apart(pages: dict[bool, Page], narrow: bool) -> None:
     width, height = pages[narrow].size
-    assert width == (360 if narrow else 840)
+    assert width == (360 if narrow else 728)
     boxes = pages[narrow].texts.boxes
     for (text, *_), box in boxes.items():
         assert box.x0 >= 0 and box.y0 >= 0 and box.x1 <= width and box.y1 <= height, text

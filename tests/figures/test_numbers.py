@@ -4,7 +4,8 @@ import struct
 
 import numpy as np
 
-from gradlab.figures._numbers import Numbers, label, written
+from gradlab.figures._labels import label
+from gradlab.figures._numbers import Numbers, written
 from gradlab.figures._style import new_figure
 from gradlab.live.display_list import TEXT, decode
 from gradlab.live.scene import Scene
