@@ -82,6 +82,7 @@ def test_the_message_names_the_busiest_device_and_why() -> None:
     said = gl.labs.tpu_embedding_run(**gl.labs.tpu_embedding_run.presets["Popular rows on one device"])
     trace = said.compute(said.params)
     assert trace.owner[:2].tolist() == [0, 0] and trace.asked.argsort()[-2:].tolist() == [1, 0]
-    assert said.description.summary.startswith("Device 0 serves 36% of all rows, 2.9 times its share")
-    assert said.description.summary.endswith(", where the two most popular words are.")
+    assert said.description.summary == (
+        "Device 0, which holds the two most popular words, serves 36% of all rows, 2.9 times its share."
+    )
     assert trace.elsewhere == ("every eighth (mod)", pytest.approx(2.15, abs=0.01))
