@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from ..record import Recorder
 from . import (_accumulators, _adagrad, _adagrad_libraries, _clip_arrows, _clip_libraries, _clipping, _compare,
-    _gate_race, _optimizers, _run_adagrad, _run_layers, _run_staleness, _staleness, _staleness_effects,
+    _descent, _gate_race, _optimizers, _run_adagrad, _run_layers, _run_staleness, _staleness, _staleness_effects,
     _staleness_phases, _staleness_races, _sync_replicas, _tpu_embedding, _tpu_embedding_run, _tpu_engines, _word_rates)
 from ._lab import Lab as Lab
 from ._lab import Target as Target
@@ -22,6 +22,21 @@ def catalog() -> dict[str, type[Lab]]: ...
 catalogue = catalog
 
 def from_link(link: str) -> Lab: ...
+
+class _descent_controls(TypedDict, total=False):
+    learning_rate: float
+    step: int
+
+class descent(_descent.descent):
+    """Move the learning rate, and see gradient descent creep, arrive, jump across the minimum, or fly off."""
+
+    def __init__(self, target: Literal["one_step", "largest"] | None = None, **initial:
+        Unpack[_descent_controls]) -> None: ...
+    def set(self, **params: Unpack[_descent_controls]) -> None: ...  # type: ignore[override]
+    def figure(self, **params: Unpack[_descent_controls]) -> Figure: ...  # type: ignore[override]
+    def save(  # type: ignore[override]
+        self, path: str | Path, theme: Literal["light", "dark"] = "light", **params: Unpack[_descent_controls]
+    ) -> None: ...
 
 class _clipping_controls(TypedDict, total=False):
     limit: float
@@ -366,14 +381,14 @@ class tpu_embedding(_tpu_embedding.tpu_embedding):
     ) -> None: ...
 
 class _tpu_embedding_run_controls(TypedDict, total=False):
+    zipf: float
     step: int
+    strategy: Literal["div", "mod"]
     rule: Literal["sgd", "momentum", "adagrad", "adagrad_momentum", "bounded_adagrad", "proximal_adagrad",
         "frequency_aware", "adadelta", "rms_prop", "centered_rms_prop", "adam", "adam_corrected", "proximal_yogi",
         "lion", "ftrl", "online_yogi", "mdl_adagrad_light"]
     rate_words: float
     rate_users: float
-    zipf: float
-    strategy: Literal["div", "mod"]
     pipelined: bool
 
 class tpu_embedding_run(_tpu_embedding_run.tpu_embedding_run):
