@@ -425,8 +425,8 @@ class tpu_engines(_tpu_engines.tpu_engines):
 class _run_layers_controls(TypedDict, total=False):
     limit: float
     method: Literal["norm", "global"]
-    show: str
     tensor: str
+    show: str
 
 class run_layers(_run_layers.run_layers):
     """See layer by layer how often a limit fires on a recorded run, and drag another limit over it."""
@@ -440,11 +440,11 @@ class run_layers(_run_layers.run_layers):
     ) -> None: ...
 
 class _run_adagrad_controls(TypedDict, total=False):
-    initial: float
-    epsilon: float
-    below: float
     step: int
+    initial: float
+    below: float
     entry: str
+    epsilon: float
 
 class run_adagrad(_run_adagrad.run_adagrad):
     """Run Adagrad's accumulator over a recorded run and see which entries it freezes, and which never moved at all."""
@@ -458,8 +458,8 @@ class run_adagrad(_run_adagrad.run_adagrad):
     ) -> None: ...
 
 class _run_staleness_controls(TypedDict, total=False):
-    workers: int
     limit: int
+    workers: int
     straggler: float
     speeds: Literal["measured", "equal"]
 
