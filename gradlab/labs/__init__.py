@@ -11,6 +11,7 @@ from ._lab import read as _read
 # Where each lab lives, in the order of the course. One is loaded when it is first used: all of them take as long as the
 # first picture of one.
 _HOMES = {
+    "descent": "_descent",
     "clipping": "_clipping",
     "clip_arrows": "_clip_arrows",
     "clip_libraries": "_clip_libraries",
