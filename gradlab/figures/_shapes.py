@@ -10,7 +10,7 @@ from contourpy import LineType, contour_generator
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 
-from ._style import BLACK
+from ._style import BLACK, SMALL
 
 NOWHERE = Path(np.full((1, 2), np.nan))
 _HALF = 0.22  # of the width of a sample in a key, in inches
@@ -57,19 +57,30 @@ def contours(x: np.ndarray, y: np.ndarray, height: np.ndarray, levels: Iterable[
 
 
 class Key:
-    """Entries of (looks, words): looks with `fc` are a box, with `s` a lettering, with `lw` a line, else a mark."""
+    """Entries of (looks, words): looks with `fc` are a box, with `s` a lettering, with `lw` a line, else a mark.
 
-    def __init__(self, axes: Any, entries: Sequence[tuple[dict[str, Any], str]]) -> None:
+    Entries of a key that is `moving` come and go by `show`: what is not drawn has none.
+    """
+
+    def __init__(self, axes: Any, entries: Sequence[tuple[dict[str, Any], str]], moving: bool = False) -> None:
         self.axes = axes
         axes.set_axis_off()
         self._samples = [self._sample(looks) for looks, _ in entries]
-        self._words = [axes.text(0, 0, words, fontsize=9, va="center", color=BLACK) for _, words in entries]
+        self._words = [axes.text(0, 0, words, fontsize=SMALL, va="center", color=BLACK) for _, words in entries]
+        for artist in (*self._samples, *self._words):
+            artist.set_animated(moving)
+
+    def show(self, *drawn: Any) -> None:
+        """Show the entries of what is drawn."""
+        for sample, words, there in zip(self._samples, self._words, drawn, strict=True):
+            sample.set_visible(bool(there))
+            words.set_visible(bool(there))
 
     def _sample(self, looks: dict[str, Any]) -> Any:
         if "fc" in looks:
             return self.axes.add_patch(PathPatch(bars(0, 1, 0, 1), **looks))
         if "s" in looks:
-            return self.axes.text(0, 0, fontsize=8.5, ha="center", va="center", **looks)
+            return self.axes.text(0, 0, fontsize=SMALL, ha="center", va="center", **looks)
         return self.axes.plot([], [], markevery=[1], clip_on=False, **looks)[0]
 
     def arrange(self, columns: int, width: float) -> None:

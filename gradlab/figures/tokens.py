@@ -47,7 +47,7 @@ class TokensView:
     """Lanes above; below them the gradients and tokens that are there, and what came of each worker's gradients."""
 
     def __init__(self) -> None:
-        self.figure = new_figure(WIDE, 6.2)
+        self.figure = new_figure(WIDE, 5.2)
         self.lanes, self.queue, workers, key = (self.figure.add_subplot() for _ in range(4))
         tidy(self.lanes, "What each worker does", "time (ticks; a gradient takes about 100)", "worker")
         tidy(self.queue, "What is there", "", "")
@@ -71,12 +71,12 @@ class TokensView:
             grid = GridSpec(4, 1, self.figure, height_ratios=(2.4, 1.1, 1.9, 1.5))
             places = [grid[k] for k in range(4)]
         else:
-            self.figure.set_size_inches(WIDE, 6.2)
+            self.figure.set_size_inches(WIDE, 5.2)
             grid = GridSpec(3, 2, self.figure, height_ratios=(1.7, 1, 0.35), width_ratios=(1.2, 1))
             places = [grid[0, :], grid[1, 0], grid[1, 1], grid[2, :]]
         for axes, place in zip((self.lanes, self.queue, self._workers.axes, self._key.axes), places, strict=True):
             axes.set_subplotspec(place)
-        self._key.arrange(1 if narrow else 3, 3.3 if narrow else 8.2)
+        self._key.arrange(1 if narrow else 3, 3.3 if narrow else 7.1)
 
     def _still(self) -> None:
         self.lanes.set_xticks([])

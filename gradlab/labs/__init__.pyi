@@ -180,14 +180,14 @@ class optimizers(_optimizers.optimizers):
     ) -> None: ...
 
 class _staleness_controls(TypedDict, total=False):
-    policy: Literal["apply", "drop", "wait", "backup"]
     threshold: int
-    workers: int
+    now: int
+    policy: Literal["apply", "drop", "wait", "backup"]
     straggler: float
+    workers: int
     spread: float
     step_first: bool
     atomic: bool
-    now: int
 
 class staleness(_staleness.staleness):
     """Several workers train one set of weights: who reads which version, and what comes of gradients that are late."""
