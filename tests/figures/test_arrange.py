@@ -25,6 +25,8 @@ class Texts(RendererAgg):
         self.sizes: dict[str, set[float]] = {}
 
     def draw_text(self, gc, x, y, s, prop, angle, ismath=False, mtext=None):  # type: ignore[no-untyped-def]
+        if not s.strip():  # keeps room for a title that moves
+            return
         width, height, descent = self.get_text_width_height_descent(s, prop, ismath)
         box = Bbox([[0, -descent], [width, height - descent]])
         self.boxes[s, x, y] = box.transformed(Affine2D().rotate_deg(angle).translate(x, self.height - y))
