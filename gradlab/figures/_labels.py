@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from matplotlib.text import Text
 
-from ._style import BLACK, OTHER, SMALL, moving_line
+from ._style import BLACK, LABEL, OTHER, SMALL, moving_line
 
 _LEFT = {"left": 0.0, "center": 0.5, "right": 1.0}  # how much of a text is left of its place
 _LEADER, _LINE = 0.14, 0.16  # inches: from the end of a curve to its name, and between two names
@@ -62,6 +62,7 @@ class EndLabels:
         self._axes = axes
         self._names = [label(axes, ha="left", transform=axes.transAxes) for _ in range(most)]
         self._leaders = moving_line(axes, color=OTHER, lw=0.8, clip_on=False, transform=axes.transAxes)
+        self._leaders.set_in_layout(False)
 
     def draw(self, x: float, ends: Sequence[float], words: Sequence[str], **looks: Sequence[Any]) -> None:
         """Write words at the ends of curves that all end at x; what has no finite end, or no words, is not named.
@@ -112,3 +113,24 @@ def apart(places: np.ndarray, least: float, low: float = 0.0, high: float = 1.0)
     moved = np.empty(len(places))
     moved[order] = settled.clip(low, room) + np.arange(len(places)) * least
     return moved
+
+
+def chip(axes: Any, color: str, **looks: Any) -> Any:
+    """A moving text on a box of a color, for the handle of a line that can be dragged."""
+    box = {"boxstyle": "round,pad=0.25", "fc": color, "ec": "none"}
+    words: Any = axes.text(
+        0, 0, "", color="white", fontsize=SMALL, fontweight="bold", va="center", bbox=box, zorder=5, animated=True,
+        in_layout=False, **looks,
+    )  # fmt: skip
+    return words
+
+
+def colored_title(axes: Any, *parts: tuple[str, str]) -> None:
+    """Words (text, color) that go on where the title of a panel ends: they are the key of its marks."""
+    before = axes.set_title(axes.get_title("left"), loc="left", fontsize=LABEL, fontweight="bold")
+    for words, color in parts:
+        before = axes.annotate(
+            words, (1, 0), (0.3 * LABEL, 0), xycoords=before, textcoords="offset points", color=color,
+            fontsize=LABEL, fontweight="bold", va="bottom", annotation_clip=False,
+        )  # fmt: skip
+        before.set_in_layout(False)

@@ -159,7 +159,10 @@ class word_rates(_word_rates.word_rates):
     ) -> None: ...
 
 class _optimizers_controls(TypedDict, total=False):
+    factor: float
+    step: int
     surface: Literal["bowl", "ravine", "turned", "rosenbrock", "saddle", "beale", "himmelblau", "plateau"]
+    heavy: Literal["first", "second", "third", "fourth"]
     first: Literal["StochasticGradientDescent", "Momentum", "KerasMomentum", "ProximalGradientDescent", "Adagrad",
         "BoundedAdagrad", "ProximalAdagrad", "AdagradMomentum", "AdagradDA", "FrequencyAwareAdagrad", "Adadelta",
         "RMSProp", "CenteredRMSProp", "Adam", "AdaMax", "AddSign", "PowerSign", "AMSGrad", "ProximalYogi", "LaProp",
@@ -176,9 +179,7 @@ class _optimizers_controls(TypedDict, total=False):
         "Adagrad", "BoundedAdagrad", "ProximalAdagrad", "AdagradMomentum", "AdagradDA", "FrequencyAwareAdagrad",
         "Adadelta", "RMSProp", "CenteredRMSProp", "Adam", "AdaMax", "AddSign", "PowerSign", "AMSGrad", "ProximalYogi",
         "LaProp", "Lion", "Ftrl", "OnlineYogi", "MdlAdagradLight"]
-    factor: float
     noise: float
-    step: int
     x: float
     y: float
 

@@ -38,7 +38,11 @@ def too_faint(view: Any, theme: str, papers: list[str]) -> list[str]:
     def drawn(kind: type) -> list[Any]:
         return [artist for artist in view.figure.findobj(kind) if artist.get_visible()]
 
-    found = [text for text in drawn(Text) if any(contrast(theme, text.get_color(), paper) < 4.5 for paper in papers)]
+    def behind(text: Any) -> list[Any]:
+        box = text.get_bbox_patch()
+        return papers if box is None or not box.get_facecolor()[3] else [box.get_facecolor()[:3]]
+
+    found = [t for t in drawn(Text) if any(contrast(theme, t.get_color(), paper) < 4.5 for paper in behind(t))]
     for line in drawn(Line2D):
         colors = {line.get_color()} if line.get_linestyle() != "None" else set()
         if line.get_marker() != "None":  # a pale mark has an edge that stands out
