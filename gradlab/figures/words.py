@@ -167,4 +167,4 @@ class WordsView:
 
 def _told(word: str, value: float) -> str:
     """A word and a number as far as there is room; a long word alone, shortened."""
-    return f"{word} {number(value, 2)}" if len(word) <= _LONG else word if len(word) <= 12 else f"{word[:10]}…"
+    return f"{word} {number(value, 2)}" if len(word) <= _LONG else word if len(word) <= 11 else f"{word[:8]}…"
