@@ -102,11 +102,11 @@ class gate_race(_gate_race.gate_race):
 
 class _adagrad_controls(TypedDict, total=False):
     step: int
-    surface: Literal["bowl", "tumours"]
-    condition: float
     learning_rate: float
     descent_rate: float
     initial_accumulator: float
+    surface: Literal["bowl", "tumours"]
+    condition: float
     epsilon: float
     clip: float | None
     epsilon_place: Literal["outside", "inside", "none"]
