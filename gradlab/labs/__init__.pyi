@@ -102,11 +102,11 @@ class gate_race(_gate_race.gate_race):
 
 class _adagrad_controls(TypedDict, total=False):
     step: int
-    surface: Literal["bowl", "tumours"]
-    condition: float
     learning_rate: float
     descent_rate: float
     initial_accumulator: float
+    surface: Literal["bowl", "tumours"]
+    condition: float
     epsilon: float
     clip: float | None
     epsilon_place: Literal["outside", "inside", "none"]
@@ -141,11 +141,11 @@ class adagrad_libraries(_adagrad_libraries.adagrad_libraries):
     ) -> None: ...
 
 class _word_rates_controls(TypedDict, total=False):
-    rule: Literal["adagrad", "descent"]
-    initial: float
-    learning_rate: float
     step: int
     word: str
+    learning_rate: float
+    initial: float
+    rule: Literal["adagrad", "descent"]
 
 class word_rates(_word_rates.word_rates):
     """Every word of Python's documentation by how often it is seen and at what rate Adagrad moves its weights."""
