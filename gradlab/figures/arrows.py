@@ -39,7 +39,7 @@ class ArrowsView:
     """
 
     def __init__(self) -> None:
-        self.figure = new_figure(WIDE, 4.7)
+        self.figure = new_figure(WIDE, 4.2)
         self.plane, self.transfer = self.figure.add_subplot(), self.figure.add_subplot()
         tidy(self.plane, "The gradient", "first entry", "second entry")
         tidy(self.transfer, "The same direction, shorter or longer", "norm before", "norm after")
@@ -64,7 +64,7 @@ class ArrowsView:
 
     def arrange(self, narrow: bool) -> None:
         """Fit the page: side by side, or one below the other."""
-        self.figure.set_size_inches(*((NARROW, 7.6) if narrow else (WIDE, 4.7)))
+        self.figure.set_size_inches(*((NARROW, 7.6) if narrow else (WIDE, 4.2)))
         grid = GridSpec(*((2, 1) if narrow else (1, 2)), self.figure)
         self.plane.set_subplotspec(grid[0])
         self.transfer.set_subplotspec(grid[1])
@@ -94,8 +94,10 @@ class ArrowsView:
             name.set(position=place, ha="left" if right else "right", visible=bool(np.isfinite(tip).all()))
         self._names[0].set_text("before and after" if same else "before")
         self._names[1].set_visible(self._names[1].get_visible() and not same)
-        low = float(region[:, 1].min())
-        self._alone.set(position=(0, low - 0.15), visible=low > -REACH + 0.9)
+        side = -1 if before[1] > 0 else 1  # away from the arrows
+        edge = float(np.abs(region[:, 1]).max())
+        self._alone.set(position=(0, side * (edge + 0.15)), va="bottom" if side > 0 else "top")
+        self._alone.set_visible(edge < REACH - 0.9)
 
 
 def _head(tip: np.ndarray, length: float = 0.42, width: float = 0.17) -> Path:

@@ -55,11 +55,11 @@ class clipping(_clipping.clipping):
     ) -> None: ...
 
 class _clip_arrows_controls(TypedDict, total=False):
-    method: Literal["value", "norm", "average", "global"]
     limit: float
+    method: Literal["value", "norm", "average", "global"]
+    others: float
     g1: float
     g2: float
-    others: float
 
 class clip_arrows(_clip_arrows.clip_arrows):
     """Drag a two-entry gradient and see it clipped by value, norm, average norm or global norm."""
@@ -159,8 +159,8 @@ class word_rates(_word_rates.word_rates):
     ) -> None: ...
 
 class _optimizers_controls(TypedDict, total=False):
-    factor: float
     step: int
+    factor: float
     surface: Literal["bowl", "ravine", "turned", "rosenbrock", "saddle", "beale", "himmelblau", "plateau"]
     heavy: Literal["first", "second", "third", "fourth"]
     first: Literal["StochasticGradientDescent", "Momentum", "KerasMomentum", "ProximalGradientDescent", "Adagrad",
@@ -195,8 +195,8 @@ class optimizers(_optimizers.optimizers):
     ) -> None: ...
 
 class _staleness_controls(TypedDict, total=False):
-    threshold: int
     now: int
+    threshold: int
     policy: Literal["apply", "drop", "wait", "backup"]
     straggler: float
     workers: int
@@ -216,12 +216,12 @@ class staleness(_staleness.staleness):
     ) -> None: ...
 
 class _staleness_phases_controls(TypedDict, total=False):
+    straggler: float
     measure: Literal["acceptance", "slow", "throughput", "staleness", "waiting"]
     policy: Literal["drop", "wait"]
-    straggler: float
-    spread: float
     limit: int
     workers: int
+    spread: float
 
 class staleness_phases(_staleness_phases.staleness_phases):
     """Acceptance, throughput and staleness for every limit and every number of workers, while you drag their speeds."""
@@ -254,11 +254,11 @@ class staleness_policies(_staleness_effects.staleness_policies):
     ) -> None: ...
 
 class _staleness_races_controls(TypedDict, total=False):
+    event: int
     schedule: Literal["checks", "notes", "both", "turns"]
-    threshold: int
     atomic: bool
     step_first: bool
-    event: int
+    threshold: int
 
 class staleness_races(_staleness_races.staleness_races):
     """Step through moves of three workers, and see gradients accepted that are older than the threshold."""
@@ -324,8 +324,8 @@ class _sync_replicas_controls(TypedDict, total=False):
     event: int
     workers: int
     aggregate: int
-    start_tokens: int
     straggler: float
+    start_tokens: int
     chief: int
 
 class sync_replicas(_sync_replicas.sync_replicas):

@@ -139,8 +139,8 @@ class staleness(Lab):
 
     def make_controls(self) -> list[Control]:
         return [
-            Slider("threshold", "Threshold", 0, 12, 3, scale="integer"),
             Slider("now", "Time", 0, END, END, scale="integer", step=_STRIDE, unit="ticks", play=True),
+            Slider("threshold", "Threshold", 0, 12, 3, scale="integer"),
             Menu("policy", "Policy", [*POLICIES.items()], "drop"),
             Slider("straggler", "Straggler", 1.0, 5.0, 3.0, step=0.5, unit="times"),
             Slider("workers", "Workers", 1, 8, 4, scale="integer", folded=True),
