@@ -306,7 +306,7 @@ def test_where_there_is_no_page_a_link_says_so() -> None:
 
 @pytest.mark.parametrize("link", Path(__file__).with_name("saved_links.txt").read_text("utf-8").split())
 def test_a_link_made_by_an_earlier_version_opens(link: str) -> None:
-    assert sorted(from_link(link).link().split("&")) == sorted(link.split("&"))  # controls may change places
+    assert set(link.split("&")) <= set(from_link(link).link().split("&"))  # controls may be added, and change places
 
 
 def test_a_closed_lab_goes_on_from_its_values() -> None:
