@@ -81,7 +81,7 @@ class Lab:
     `figure` and `draw(trace)`) and `describe` (a trace in words); the rest has defaults.
 
     Args:
-        target: the name of one of the lab's targets, shown under the picture until and after it is reached.
+        target: the name of one of the lab's targets, shown above the picture until and after it is reached.
         **initial: where the controls start; each name is that of a control.
 
     Raises:
@@ -286,6 +286,9 @@ class Lab:
 
     def save(self, path: str | Path, theme: str = "light", **params: Any) -> None:
         """Write the lab to a file; the same state gives the same bytes.
+
+        A picture or a film has a caption: what is seen, the settings, and the line of Python that shows the same. What
+        takes more than two seconds says how far it has come, in a terminal or under the cell.
 
         Args:
             path: .png, .svg or .pdf for the picture, .csv for its numbers, .html for a page that needs no kernel, .gif

@@ -79,7 +79,7 @@ class Description:
 
 
 def figure_html(pixels: np.ndarray, description: Description, label: str) -> str:
-    """Give a `<figure>` with the picture, its alternative text, the read-out and the values as a table.
+    """Give a `<figure>` with the picture, its alternative text, the sentence and the values as a table.
 
     Args:
         pixels: the picture (h, w, 3 or more), red, green and blue from 0 to 255.
