@@ -361,9 +361,9 @@ class _tpu_embedding_controls(TypedDict, total=False):
     rule: Literal["sgd", "momentum", "adagrad", "adagrad_momentum", "bounded_adagrad", "proximal_adagrad",
         "frequency_aware", "adadelta", "rms_prop", "centered_rms_prop", "adam", "adam_corrected", "proximal_yogi",
         "lion", "ftrl", "online_yogi", "mdl_adagrad_light"]
+    zipf: float
     combiner: Literal["sum", "mean", "sqrtn"]
     learning_rate: float
-    zipf: float
     duplicates: float
     last: Literal["ordinary", "empty", "zero", "drop", "clamp", "wrap", "raise"]
     accumulate: bool
