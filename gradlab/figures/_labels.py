@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
-from ._style import BLACK, LABEL, OTHER, SMALL
+from ._style import BLACK, LABEL, OTHER, QUIET, SMALL
 
 _LEFT = {"left": 0.0, "center": 0.5, "right": 1.0}  # how much of a text is left of its place
 _LEADER, _LINE = 0.14, 0.16  # inches: from the end of a curve to its name, and between two names
@@ -156,3 +156,12 @@ def colored_title(axes: Any, *parts: tuple[str, str]) -> None:
             fontsize=LABEL, fontweight="bold", va="bottom", annotation_clip=False,
         )  # fmt: skip
         before.set_in_layout(False)
+
+
+def beyond(axes: Any, end: float, words: str) -> float:
+    """Make room above `end` for what has no value up to there, under these words; give the height of its marks."""
+    axes.set_ylim(0, 1.3 * end)
+    axes.set_yticks([tick for tick in axes.get_yticks() if tick <= end])
+    axes.axhline(1.04 * end, color=OTHER, lw=0.8, ls=":")
+    axes.text(0.01, 0.99, words, transform=axes.transAxes, fontsize=SMALL, color=QUIET, va="top", in_layout=False)
+    return 1.11 * end

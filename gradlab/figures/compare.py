@@ -163,7 +163,7 @@ class CompareView:
             span(axes, self._runs.until, narrow)
 
     def _share_panel(self) -> None:
-        names, axes = self._runs.names, tidy(self.shares, "Steps on which the limit fires", "", "")
+        names, axes = self._runs.names, tidy(self.shares, "The limit fires on", "of the steps", "")
         axes.set(xlim=(0, 1.6), xticks=(0, 0.5, 1), ylim=(max(len(names), 3) - 0.4, -0.6))
         name_rows(axes, range(len(names)), labels(names))
         for tick, look in zip(axes.get_yticklabels(), LOOKS, strict=False):

@@ -98,7 +98,7 @@ class RaceView:
             axes.tick_params(labelleft=narrow or axes is self.rates[0])
             axes.yaxis.label.set_visible(narrow or axes is self.rates[0])
         self.plane.set_anchor("W" if narrow else "C")
-        self._most = 9 if narrow else 16  # letters of a name beside a curve
+        self._most = 8 if narrow else 16  # letters of a name beside a curve
         self._key.set(text=("\n" if narrow else "   ").join(_KEY), position=(0 if narrow else 1, 0))
         self._key.set(ha="left" if narrow else "right", va="bottom")
         self._head.set(y=1 if narrow else 0, va="top" if narrow else "bottom")

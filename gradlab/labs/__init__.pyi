@@ -55,11 +55,11 @@ class clipping(_clipping.clipping):
     ) -> None: ...
 
 class _clip_arrows_controls(TypedDict, total=False):
-    method: Literal["value", "norm", "average", "global"]
     limit: float
+    method: Literal["value", "norm", "average", "global"]
+    others: float
     g1: float
     g2: float
-    others: float
 
 class clip_arrows(_clip_arrows.clip_arrows):
     """Drag a two-entry gradient and see it clipped by value, norm, average norm or global norm."""
@@ -159,8 +159,8 @@ class word_rates(_word_rates.word_rates):
     ) -> None: ...
 
 class _optimizers_controls(TypedDict, total=False):
-    factor: float
     step: int
+    factor: float
     surface: Literal["bowl", "ravine", "turned", "rosenbrock", "saddle", "beale", "himmelblau", "plateau"]
     heavy: Literal["first", "second", "third", "fourth"]
     first: Literal["StochasticGradientDescent", "Momentum", "KerasMomentum", "ProximalGradientDescent", "Adagrad",
@@ -195,14 +195,14 @@ class optimizers(_optimizers.optimizers):
     ) -> None: ...
 
 class _staleness_controls(TypedDict, total=False):
-    policy: Literal["apply", "drop", "wait", "backup"]
+    now: int
     threshold: int
-    workers: int
+    policy: Literal["apply", "drop", "wait", "backup"]
     straggler: float
+    workers: int
     spread: float
     step_first: bool
     atomic: bool
-    now: int
 
 class staleness(_staleness.staleness):
     """Several workers train one set of weights: who reads which version, and what comes of gradients that are late."""
@@ -216,12 +216,12 @@ class staleness(_staleness.staleness):
     ) -> None: ...
 
 class _staleness_phases_controls(TypedDict, total=False):
+    straggler: float
     measure: Literal["acceptance", "slow", "throughput", "staleness", "waiting"]
     policy: Literal["drop", "wait"]
-    straggler: float
-    spread: float
     limit: int
     workers: int
+    spread: float
 
 class staleness_phases(_staleness_phases.staleness_phases):
     """Acceptance, throughput and staleness for every limit and every number of workers, while you drag their speeds."""
@@ -254,11 +254,11 @@ class staleness_policies(_staleness_effects.staleness_policies):
     ) -> None: ...
 
 class _staleness_races_controls(TypedDict, total=False):
+    event: int
     schedule: Literal["checks", "notes", "both", "turns"]
-    threshold: int
     atomic: bool
     step_first: bool
-    event: int
+    threshold: int
 
 class staleness_races(_staleness_races.staleness_races):
     """Step through moves of three workers, and see gradients accepted that are older than the threshold."""
@@ -324,8 +324,8 @@ class _sync_replicas_controls(TypedDict, total=False):
     event: int
     workers: int
     aggregate: int
-    start_tokens: int
     straggler: float
+    start_tokens: int
     chief: int
 
 class sync_replicas(_sync_replicas.sync_replicas):
@@ -426,8 +426,8 @@ class tpu_engines(_tpu_engines.tpu_engines):
 class _run_layers_controls(TypedDict, total=False):
     limit: float
     method: Literal["norm", "global"]
-    show: str
     tensor: str
+    show: str
 
 class run_layers(_run_layers.run_layers):
     """See layer by layer how often a limit fires on a recorded run, and drag another limit over it."""
@@ -441,11 +441,11 @@ class run_layers(_run_layers.run_layers):
     ) -> None: ...
 
 class _run_adagrad_controls(TypedDict, total=False):
-    initial: float
-    epsilon: float
-    below: float
     step: int
+    initial: float
+    below: float
     entry: str
+    epsilon: float
 
 class run_adagrad(_run_adagrad.run_adagrad):
     """Run Adagrad's accumulator over a recorded run and see which entries it freezes, and which never moved at all."""
@@ -459,8 +459,8 @@ class run_adagrad(_run_adagrad.run_adagrad):
     ) -> None: ...
 
 class _run_staleness_controls(TypedDict, total=False):
-    workers: int
     limit: int
+    workers: int
     straggler: float
     speeds: Literal["measured", "equal"]
 

@@ -113,8 +113,8 @@ class optimizers(Lab):
         nobody = [(NOBODY, "nobody")]
         x, y = SURFACES["ravine"].start
         return [
-            Slider("factor", "Rate, times each one's own", 0.01, 100.0, 1.0, scale="log", step=_PER_DECADE),
             Slider("step", "Steps done", 0, STEPS, STEPS, scale="integer", step=2, play=True),
+            Slider("factor", "Rate, times each one's own", 0.01, 100.0, 1.0, scale="log", step=_PER_DECADE),
             Menu("surface", "Surface", surfaces, "ravine"),
             Menu("heavy", "Heavy line", [(place, f"{place} rule") for place in PLACES], "third"),
             Menu("first", "First rule", rules, "StochasticGradientDescent", folded=True),

@@ -73,7 +73,7 @@ export function addWords({ root, head, foot, canvas }) {
   goal.hidden = true;
 
   function tell(text, error = false) {
-    const besides = [parts.note, parts.item].filter(Boolean).join(" "), all = [text, besides].filter(Boolean).join(" ");
+    const besides = [parts.note, parts.item].filter(Boolean).join(" · "), all = [text, besides].filter(Boolean).join(" ");
     if (all !== spoken || goal.textContent !== aim) aloud.say(all, aim);
     spoken = all;
     setText(readout, text);
