@@ -15,7 +15,7 @@ from gradlab.live.theme import Palette
 PAPERS = {
     "libraries": [*libraries.LOOKS.values()], "five adagrads": [*digits.LOOKS.values()],
     "staleness": ["white", _style.PALE_BLUE], "table": ["white", _style.PALE_BLUE],
-    "two tables": ["white", _style.PALE_BLUE], "engines": ["white", _style.PALE_BLUE],
+    "two tables": ["white", _style.PALE_BLUE],
 }  # fmt: skip
 THEMES = {"light": lambda rgb: tuple(rgb[:3]), "dark": lambda rgb: Palette(_style.DARK).dark(rgb[:3])}
 
