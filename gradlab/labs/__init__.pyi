@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from ..record import Recorder
 from . import (_accumulators, _adagrad, _adagrad_libraries, _clip_arrows, _clip_libraries, _clipping, _compare,
-    _gate_race, _optimizers, _run_adagrad, _run_layers, _run_staleness, _staleness, _staleness_effects,
+    _descent, _gate_race, _optimizers, _run_adagrad, _run_layers, _run_staleness, _staleness, _staleness_effects,
     _staleness_phases, _staleness_races, _sync_replicas, _tpu_embedding, _tpu_embedding_run, _tpu_engines, _word_rates)
 from ._lab import Lab as Lab
 from ._lab import Target as Target
@@ -22,6 +22,21 @@ def catalog() -> dict[str, type[Lab]]: ...
 catalogue = catalog
 
 def from_link(link: str) -> Lab: ...
+
+class _descent_controls(TypedDict, total=False):
+    learning_rate: float
+    step: int
+
+class descent(_descent.descent):
+    """Move the learning rate, and see gradient descent creep, arrive, jump across the minimum, or fly off."""
+
+    def __init__(self, target: Literal["one_step", "largest"] | None = None, **initial:
+        Unpack[_descent_controls]) -> None: ...
+    def set(self, **params: Unpack[_descent_controls]) -> None: ...  # type: ignore[override]
+    def figure(self, **params: Unpack[_descent_controls]) -> Figure: ...  # type: ignore[override]
+    def save(  # type: ignore[override]
+        self, path: str | Path, theme: Literal["light", "dark"] = "light", **params: Unpack[_descent_controls]
+    ) -> None: ...
 
 class _clipping_controls(TypedDict, total=False):
     limit: float
@@ -40,11 +55,11 @@ class clipping(_clipping.clipping):
     ) -> None: ...
 
 class _clip_arrows_controls(TypedDict, total=False):
-    method: Literal["value", "norm", "average", "global"]
     limit: float
+    method: Literal["value", "norm", "average", "global"]
+    others: float
     g1: float
     g2: float
-    others: float
 
 class clip_arrows(_clip_arrows.clip_arrows):
     """Drag a two-entry gradient and see it clipped by value, norm, average norm or global norm."""
@@ -87,11 +102,11 @@ class gate_race(_gate_race.gate_race):
 
 class _adagrad_controls(TypedDict, total=False):
     step: int
-    surface: Literal["bowl", "tumours"]
-    condition: float
     learning_rate: float
     descent_rate: float
     initial_accumulator: float
+    surface: Literal["bowl", "tumours"]
+    condition: float
     epsilon: float
     clip: float | None
     epsilon_place: Literal["outside", "inside", "none"]
@@ -126,11 +141,11 @@ class adagrad_libraries(_adagrad_libraries.adagrad_libraries):
     ) -> None: ...
 
 class _word_rates_controls(TypedDict, total=False):
-    rule: Literal["adagrad", "descent"]
-    initial: float
-    learning_rate: float
     step: int
     word: str
+    learning_rate: float
+    initial: float
+    rule: Literal["adagrad", "descent"]
 
 class word_rates(_word_rates.word_rates):
     """Every word of Python's documentation by how often it is seen and at what rate Adagrad moves its weights."""
@@ -144,7 +159,10 @@ class word_rates(_word_rates.word_rates):
     ) -> None: ...
 
 class _optimizers_controls(TypedDict, total=False):
+    step: int
+    factor: float
     surface: Literal["bowl", "ravine", "turned", "rosenbrock", "saddle", "beale", "himmelblau", "plateau"]
+    heavy: Literal["first", "second", "third", "fourth"]
     first: Literal["StochasticGradientDescent", "Momentum", "KerasMomentum", "ProximalGradientDescent", "Adagrad",
         "BoundedAdagrad", "ProximalAdagrad", "AdagradMomentum", "AdagradDA", "FrequencyAwareAdagrad", "Adadelta",
         "RMSProp", "CenteredRMSProp", "Adam", "AdaMax", "AddSign", "PowerSign", "AMSGrad", "ProximalYogi", "LaProp",
@@ -161,9 +179,7 @@ class _optimizers_controls(TypedDict, total=False):
         "Adagrad", "BoundedAdagrad", "ProximalAdagrad", "AdagradMomentum", "AdagradDA", "FrequencyAwareAdagrad",
         "Adadelta", "RMSProp", "CenteredRMSProp", "Adam", "AdaMax", "AddSign", "PowerSign", "AMSGrad", "ProximalYogi",
         "LaProp", "Lion", "Ftrl", "OnlineYogi", "MdlAdagradLight"]
-    factor: float
     noise: float
-    step: int
     x: float
     y: float
 
@@ -179,14 +195,14 @@ class optimizers(_optimizers.optimizers):
     ) -> None: ...
 
 class _staleness_controls(TypedDict, total=False):
-    policy: Literal["apply", "drop", "wait", "backup"]
+    now: int
     threshold: int
-    workers: int
+    policy: Literal["apply", "drop", "wait", "backup"]
     straggler: float
+    workers: int
     spread: float
     step_first: bool
     atomic: bool
-    now: int
 
 class staleness(_staleness.staleness):
     """Several workers train one set of weights: who reads which version, and what comes of gradients that are late."""
@@ -200,12 +216,12 @@ class staleness(_staleness.staleness):
     ) -> None: ...
 
 class _staleness_phases_controls(TypedDict, total=False):
+    straggler: float
     measure: Literal["acceptance", "slow", "throughput", "staleness", "waiting"]
     policy: Literal["drop", "wait"]
-    straggler: float
-    spread: float
     limit: int
     workers: int
+    spread: float
 
 class staleness_phases(_staleness_phases.staleness_phases):
     """Acceptance, throughput and staleness for every limit and every number of workers, while you drag their speeds."""
@@ -238,11 +254,11 @@ class staleness_policies(_staleness_effects.staleness_policies):
     ) -> None: ...
 
 class _staleness_races_controls(TypedDict, total=False):
+    event: int
     schedule: Literal["checks", "notes", "both", "turns"]
-    threshold: int
     atomic: bool
     step_first: bool
-    event: int
+    threshold: int
 
 class staleness_races(_staleness_races.staleness_races):
     """Step through moves of three workers, and see gradients accepted that are staler than the limit."""
@@ -308,8 +324,8 @@ class _sync_replicas_controls(TypedDict, total=False):
     event: int
     workers: int
     aggregate: int
-    start_tokens: int
     straggler: float
+    start_tokens: int
     chief: int
 
 class sync_replicas(_sync_replicas.sync_replicas):
@@ -345,9 +361,9 @@ class _tpu_embedding_controls(TypedDict, total=False):
     rule: Literal["sgd", "momentum", "adagrad", "adagrad_momentum", "bounded_adagrad", "proximal_adagrad",
         "frequency_aware", "adadelta", "rms_prop", "centered_rms_prop", "adam", "adam_corrected", "proximal_yogi",
         "lion", "ftrl", "online_yogi", "mdl_adagrad_light"]
+    zipf: float
     combiner: Literal["sum", "mean", "sqrtn"]
     learning_rate: float
-    zipf: float
     duplicates: float
     last: Literal["ordinary", "empty", "zero", "drop", "clamp", "wrap", "raise"]
     accumulate: bool
@@ -367,13 +383,13 @@ class tpu_embedding(_tpu_embedding.tpu_embedding):
 
 class _tpu_embedding_run_controls(TypedDict, total=False):
     step: int
+    zipf: float
+    strategy: Literal["div", "mod"]
     rule: Literal["sgd", "momentum", "adagrad", "adagrad_momentum", "bounded_adagrad", "proximal_adagrad",
         "frequency_aware", "adadelta", "rms_prop", "centered_rms_prop", "adam", "adam_corrected", "proximal_yogi",
         "lion", "ftrl", "online_yogi", "mdl_adagrad_light"]
     rate_words: float
     rate_users: float
-    zipf: float
-    strategy: Literal["div", "mod"]
     pipelined: bool
 
 class tpu_embedding_run(_tpu_embedding_run.tpu_embedding_run):
@@ -410,8 +426,8 @@ class tpu_engines(_tpu_engines.tpu_engines):
 class _run_layers_controls(TypedDict, total=False):
     limit: float
     method: Literal["norm", "global"]
-    show: str
     tensor: str
+    show: str
 
 class run_layers(_run_layers.run_layers):
     """See layer by layer how often a limit fires on a recorded run, and drag another limit over it."""
@@ -425,11 +441,11 @@ class run_layers(_run_layers.run_layers):
     ) -> None: ...
 
 class _run_adagrad_controls(TypedDict, total=False):
-    initial: float
-    epsilon: float
-    below: float
     step: int
+    initial: float
+    below: float
     entry: str
+    epsilon: float
 
 class run_adagrad(_run_adagrad.run_adagrad):
     """Run Adagrad's accumulator over a recorded run and see which entries it freezes, and which never moved at all."""
@@ -443,8 +459,8 @@ class run_adagrad(_run_adagrad.run_adagrad):
     ) -> None: ...
 
 class _run_staleness_controls(TypedDict, total=False):
-    workers: int
     limit: int
+    workers: int
     straggler: float
     speeds: Literal["measured", "equal"]
 

@@ -45,7 +45,7 @@ def test_pages_for_a_jupyterlab_lead_to_its_own_notebooks(tmp_path: Path, capsys
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ("cliping", "unknown lab 'cliping': the labs are clipping, "),
+        ("cliping", "unknown lab 'cliping': the labs are descent, clipping, "),
         ("#gl=1&lab=cliping", "cannot open the link: the link names a lab 'cliping'"),
     ],
 )

@@ -115,7 +115,7 @@ def test_a_link_opens_its_notebook_at_its_state(
 @pytest.mark.parametrize(
     ("link", "message"),
     [
-        ("#gl=1&lab=cliping", "cannot open the link: the link names a lab 'cliping'; there are clipping, "),
+        ("#gl=1&lab=cliping", "cannot open the link: the link names a lab 'cliping'; there are descent, clipping, "),
         ("#gl=2&lab=clipping", "cannot open the link: this link was made by another version"),
         ("#gl=1&lab=gate_race", "no notebook shows the lab gate_race; `gradlab run gate_race --link LINK --save FILE`"),
     ],

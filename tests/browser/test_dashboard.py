@@ -77,6 +77,12 @@ def index(address: str, reader: Any) -> dict[str, str]:
     page.get_by_role("heading", name="The labs of gradlab").wait_for()
     links = page.locator("#rendered_cells li a")
     assert not violations(page, "#rendered_cells")
+    shown = page.evaluate("[...document.querySelectorAll('li img')].filter((one) => one.naturalWidth > 100).length")
+    assert shown == links.count()
+    page.keyboard.press("Tab")
+    while not page.evaluate("document.activeElement.matches('li a')"):
+        page.keyboard.press("Tab")
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
     return {link.inner_text(): link.evaluate("(node) => node.href") for link in links.all()}
 
 
@@ -119,7 +125,7 @@ def test_a_page_holds_its_lab_and_answers_a_key_until_it_is_left(
     assert answer.ok
     assert all(part in text for part in (make.label, make().description.alt, "data:image/png", "widget-view+json"))
     before = lab.pixels(), lab.readout()
-    control = lab.group.locator(".gl-controls").locator("input, select").first
+    control = lab.group.locator(".gl-main").locator("input, select").first
     control.press(control.evaluate(AWAY))
     until(lambda: (lab.pixels(), lab.readout()) != before, saying="another picture or another sentence")
     assert page.page.get_by_role("heading", name=make.label).is_visible()
