@@ -11,7 +11,7 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
 
-from .._base.numbers import percent
+from .._base.numbers import number, percent
 
 # Every pair differs by 20 or more in CIEDE2000, also with protan, deutan or tritan eyes, and likewise in the dark.
 BLUE, ORANGE, GREEN, BLACK, OTHER, VIOLET = "#187FD8", "#E66A10", "#175C36", "#141414", "#919191", "#5F1173"
@@ -94,7 +94,7 @@ _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 def _plain(value: float) -> str:
     power = math.log10(value)
     # Letters of their own, for matplotlib's formulas take longer to get ready than all other words of a picture.
-    return f"10{f'{power:.0f}'.translate(_RAISED)}" if power.is_integer() and abs(power) > 3 else f"{value:g}"
+    return f"10{f'{power:.0f}'.translate(_RAISED)}" if power.is_integer() and abs(power) > 3 else number(value)
 
 
 def moving_line(axes: Any, *style: str, **looks: Any) -> Any:

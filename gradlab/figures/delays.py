@@ -49,7 +49,7 @@ class DelaysView:
     def arrange(self, narrow: bool) -> None:
         """Fit the page: the two groups side by side, or one below the other."""
         self.figure.set_size_inches(NARROW if narrow else WIDE, 11.0 if narrow else 5.2)
-        columns = (1, 0.55) if narrow else (1, 0.62, 1, 0.62)  # right of each panel is room for names
+        columns = (1, 0.62) if narrow else (1, 0.62, 1, 0.62)  # right of each panel is room for names
         grid = GridSpec(4 if narrow else 2, len(columns), self.figure, width_ratios=columns)
         for k, group in enumerate(zip(self.curves, self.needed, strict=True)):
             for row, axes in enumerate(group):

@@ -54,6 +54,8 @@ def main(arguments: Sequence[str]) -> None:
     """Write the film of a lab."""
     path, name = (Path(arguments[0]), arguments[1]) if arguments else (README, "clipping")
     lab = gl.labs.catalogue()[name]()
+    if not arguments:
+        lab.set(method="norm")  # each tensor alone, so that steps turn
     (control,) = (one.label for one in lab.make_controls() if one.name == lab.axis)
     with tempfile.TemporaryDirectory() as folder, server.chromium() as browser:
         lab.save(Path(folder) / "lab.html")

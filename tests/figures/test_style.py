@@ -77,7 +77,8 @@ def test_everybody_tells_the_colors_of_series_apart(theme: str, pair: tuple[str,
 @pytest.mark.parametrize("state", ["clipping", "arrows"])
 def test_lines_of_a_panel_differ_by_more_than_color(state: str) -> None:
     for axes in Shown(state).view.figure.axes:
-        looks = {(line.get_linestyle(), line.get_marker(), line.get_color()) for line in axes.lines}
+        named = [line for line in axes.lines if line.get_color() not in (_style.OTHER, _style.QUIET)]  # at their ends
+        looks = {((line.get_linestyle(), line.get_linewidth()), line.get_marker(), line.get_color()) for line in named}
         edged = [patch for patch in axes.patches if patch.get_edgecolor()[3]]
-        looks |= {(patch.get_linestyle(), "edge", patch.get_edgecolor()) for patch in edged}
+        looks |= {((patch.get_linestyle(), 0.0), "edge", patch.get_edgecolor()) for patch in edged}
         assert len({(dash, marker) for dash, marker, _ in looks}) == len(looks), axes.get_title("left")
