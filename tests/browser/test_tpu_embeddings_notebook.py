@@ -54,7 +54,7 @@ def test_steps_come_while_it_plays_and_under_the_mouse(label: str, shown: Any) -
         (STEP, "Mean counts duplicates", "Row 14 is named 4 times and moves by"),
         (STEP, "A padding sample", "Row 8 is named once and moves by"),
         (STEP, "An id out of range", "Row 23 is named once and moves by"),
-        (STEP, "FTRL forgets", "Row 22 is named twice and moves by"),
+        (STEP, "FTRL forgets", "Row 22 is named once and moves by"),
         (RUN, "Adam without correction", "Device 0, which holds"),
         (RUN, "Popular rows on one device", "serves 36% of all rows"),
         (RUN, "Rows dealt out in turn", "serves 27% of all rows"),
