@@ -118,6 +118,7 @@ def test_one_update_for_each_lookup_moves_farther(shown: Any) -> None:
     lab = shown(STEP)
     lab.click("A popular id")
     until(lambda: "moves by 0.909," in lab.readout() and lab.agrees(step="Step"))
+    lab.unfold()
     lab.group.get_by_role("switch", name="Sum the gradients of a row first").click()
     until(lambda: "moves by" in lab.readout() and "0.909" not in lab.readout() and lab.agrees())
 
