@@ -89,7 +89,7 @@ class AccumulatorView:
         self.strip, self.scene, self.queue, self.mean = (self.figure.add_subplot() for _ in range(4))
         for axes in (self.strip, self.scene, self.queue):
             axes.set_axis_off()
-        tidy(self.mean, " ", "", "")
+        tidy(self.mean, " ", "", "gradient")
         self._still()
         self._chips = Chips(self.strip, workers, arrivals), Chips(self.scene, workers, 16)
         self._moving()

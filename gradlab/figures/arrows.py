@@ -19,6 +19,7 @@ from ._style import (
     ORANGE,
     ORANGE_TEXT,
     OTHER,
+    PALE_GREEN,
     SMALL,
     WIDE,
     moving_line,
@@ -48,7 +49,7 @@ class ArrowsView:
         self.transfer.plot([0, REACH * 2], [0, REACH * 2], ":", color=OTHER, lw=1.4)
         looks: dict[str, Any] = {"fontsize": SMALL, "ha": "center", "va": "bottom", "color": BLACK}
         self.transfer.annotate("unclipped", (6.4, 6.5), rotation=45, **looks)
-        self._region = PathPatch(Path(np.zeros((1, 2))), fc="#CFE8DF", ec=GREEN, lw=1.4, ls="-.", animated=True)
+        self._region = PathPatch(Path(np.zeros((1, 2))), fc=PALE_GREEN, ec=GREEN, lw=1.4, ls="-.", animated=True)
         self.plane.add_patch(self._region)
         self._before, self._after = moving_line(self.plane, **_BEFORE), moving_line(self.plane, **_AFTER)
         self._heads = [PathPatch(Path(np.zeros((1, 2))), fc=c, ec="none", animated=True) for c in (ORANGE, BLUE)]

@@ -154,7 +154,7 @@ class ClippingView:
         """A panel of which everything moves, so that it can be away."""
         beside = self.turn.get_yaxis_transform()
         self._angle = moving_line(self.turn, "-", lw=1.1, color=BLACK)
-        self._ends = moving_line(self.turn, "-", lw=0.8, color=GRID, transform=beside)
+        self._ends = moving_line(self.turn, ":", lw=0.8, color=GRID, transform=beside)
         self._ends.set_data([0, 1, np.nan, 0, 1], [0, 0, np.nan, 90, 90])
         self._turns = text(self.turn, x=0, y=1.0, va="top", fontsize=LABEL)
         self._turns.set_transform(self.turn.transAxes)

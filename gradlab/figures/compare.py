@@ -20,11 +20,13 @@ from ._style import (
     BLACK,
     BLUE,
     GREEN,
+    LABEL,
     NARROW,
     ORANGE,
     ORANGE_TEXT,
     OTHER,
     QUIET,
+    SMALL,
     WIDE,
     log_ticks,
     moving_line,
@@ -32,7 +34,7 @@ from ._style import (
     percent_ticks,
     plain,
     tidy,
-)
+)  # fmt: skip
 from .run_rows import name_rows, short
 
 _NAVY = "#0F5FA8"  # text in blue
@@ -178,9 +180,9 @@ class CompareView:
         self._ends = [_End(self.norms, look, moving=True) for look in looks]
         self._ends.append(_End(self.norms, _LIMIT, moving=True))
         self._level = moving_line(self.norms, color=_LIMIT.color, ls=_LIMIT.dash, lw=1.6)
-        self._of = text(self.norms, x=0.995, y=1.03, ha="right", fontsize=9, transform=self.norms.transAxes)
+        self._of = text(self.norms, x=0.995, y=1.03, ha="right", fontsize=SMALL, transform=self.norms.transAxes)
         self._bars = [patch(self.shares, {"fc": look.color, "ec": "none"}) for look in looks]
-        self._words = [label(self.shares, ha="left", fontsize=9) for _ in looks]
+        self._words = [label(self.shares, ha="left", fontsize=SMALL) for _ in looks]
         self._frame = patch(self.factors, {"fc": "none", "ec": BLACK, "lw": 1.1})
 
     def draw(self, shown: Shown) -> None:
@@ -215,7 +217,7 @@ def _norm_panel(axes: Any, runs: Runs) -> None:
 def still_norms(axes: Any, runs: Runs, norms: Sequence[np.ndarray]) -> None:
     """The global norms of all runs, for a picture that stands still."""
     _norm_panel(axes, runs)
-    axes.set_title("Gradient norm over all tensors", loc="left", fontsize=10)
+    axes.set_title("Gradient norm over all tensors", loc="left", fontsize=LABEL)
     _lines(axes, runs, norms, log=True)
 
 
@@ -227,7 +229,7 @@ def loss_panel(axes: Any, runs: Runs) -> None:
     known = known[np.isfinite(known)]
     if not known.size:
         axes.set(title="", yticks=[], ylabel="")
-        axes.set_title("No loss was recorded", loc="left", fontsize=10)
+        axes.set_title("No loss was recorded", loc="left", fontsize=LABEL)
         return
     if (known > 0).all():
         axes.set(yscale="log", ylim=(0.9 * known.min(), 1.15 * known.max()))
@@ -269,7 +271,7 @@ def factor_panel(axes: Any, runs: Runs) -> None:
     for look, row in zip(LOOKS[1:], factors, strict=False):
         axes.plot(row, np.arange(rows), look.marker, ms=7, mew=0, color=look.color)
     if not rows:
-        axes.text(0.5, 0.5, "no tensor is in all runs", ha="center", transform=axes.transAxes, fontsize=9)
+        axes.text(0.5, 0.5, "no tensor is in all runs", ha="center", transform=axes.transAxes, fontsize=SMALL)
 
 
 def span(axes: Any, until: float, narrow: bool) -> None:
@@ -288,7 +290,7 @@ def _part(axes: Any, runs: Runs, said: bool = False) -> None:
         place = ((5 if early else -5), 4)  # points
         axes.annotate(
             f"first differ at step {runs.parting:,}", (runs.parting, 0), place, xycoords=axes.get_xaxis_transform(),
-            textcoords="offset points", fontsize=8.5, color=BLACK, ha="left" if early else "right",
+            textcoords="offset points", fontsize=SMALL, color=BLACK, ha="left" if early else "right",
         )  # fmt: skip
 
 
@@ -296,7 +298,13 @@ class _End:
     """The name of a run, and a line to it from where its own ends."""
 
     def __init__(self, axes: Any, look: Look, moving: bool = False) -> None:
-        looks: dict[str, Any] = {"ha": "left", "va": "center", "color": look.words, "fontweight": "bold", "fontsize": 9}
+        looks: dict[str, Any] = {
+            "ha": "left",
+            "va": "center",
+            "color": look.words,
+            "fontweight": "bold",
+            "fontsize": SMALL,
+        }
         self._name = text(axes, **looks | {"animated": moving})
         (self._line,) = axes.plot([], [], color=look.color, ls=look.dash, lw=1.0, animated=moving)
 

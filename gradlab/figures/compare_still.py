@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._base.numbers import number
-from ._style import GREEN, NARROW, WIDE, log_ticks, new_figure, percent_ticks, plain, tidy
+from ._style import GREEN, NARROW, SMALL, WIDE, log_ticks, new_figure, percent_ticks, plain, tidy
 from .compare import LOOKS, Runs, factor_panel, loss_panel, span, still_norms
 from .run_rows import short
 
@@ -24,7 +24,7 @@ def course_figure(runs: Runs, norms: Sequence[np.ndarray], narrow: bool = False)
     for axes in lower:
         loss_panel(axes, runs)
     if not lower:
-        upper.set_xlabel("training step", fontsize=9)
+        upper.set_xlabel("training step", fontsize=SMALL)
         upper.tick_params(labelbottom=True)
     return figure
 
@@ -42,7 +42,7 @@ def curves_figure(
     percent_ticks(axes.yaxis)
     log_ticks(axes.xaxis)
     figure.legend(  # which leaves out labels that begin with an underscore, so they begin with a space
-        loc="outside lower center" if narrow else "outside right upper", fontsize=9, frameon=False, handlelength=3.2
+        loc="outside lower center" if narrow else "outside right upper", fontsize=SMALL, frameon=False, handlelength=3.2
     )
     return figure
 
@@ -55,5 +55,5 @@ def factors_figure(runs: Runs, narrow: bool = False) -> Any:
     if len(runs.names) > 2:
         for look, name in zip(LOOKS[1:], runs.names[1:], strict=False):
             axes.plot([], [], look.marker, ms=7, mew=0, color=look.color, label=f" {plain(short(name, 30))}")
-        figure.legend(loc="outside lower center" if narrow else "outside right upper", fontsize=9, frameon=False)
+        figure.legend(loc="outside lower center" if narrow else "outside right upper", fontsize=SMALL, frameon=False)
     return figure

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from matplotlib.patches import PathPatch
 
-from ._style import BLACK, NARROW, OTHER, WIDE, moving_line, new_figure
+from ._style import BLACK, LABEL, NARROW, OTHER, SMALL, WIDE, moving_line, new_figure
 from .libraries import boxes
 
 QUIET, RUST = "#505050", "#8F3800"  # darker than beside other figures: they stand on colors
@@ -46,10 +46,10 @@ class DigitsView:
         self.axes.set_axis_off()
         self.rows, self.columns = list(rows), list(columns)
         self._boxes = {look: self._add_boxes(color) for look, color in LOOKS.items()}
-        looks: dict[str, Any] = {"fontsize": 10, "color": BLACK, "va": "center"}
+        looks: dict[str, Any] = {"fontsize": LABEL, "color": BLACK, "va": "center"}
         self._heads = [self.axes.text(0, 0, words, ha="center", **looks) for words in columns]
         self._names = [self.axes.text(0, 0, name, **looks) for name in rows]
-        small = {**looks, "fontsize": 8.5, "color": QUIET, "animated": True}
+        small = {**looks, "fontsize": SMALL, "color": QUIET, "animated": True}
         self._told = [self.axes.text(0, 0, "", **small) for _ in rows]
         self._title = self.axes.text(0, 0, "", **{**looks, "animated": True})
         self._lines = moving_line(self.axes, color=RUST, lw=2.0, solid_capstyle="butt")

@@ -7,10 +7,27 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from matplotlib.gridspec import GridSpec
 from matplotlib.ticker import MaxNLocator
 
 from .._base.numbers import number
-from ._style import BLACK, BLUE, NARROW, ORANGE, OTHER, WIDE, log_ticks, moving_line, new_figure, tidy
+from ._labels import EndLabels
+from ._style import (
+    BLACK,
+    BLUE,
+    BLUE_TEXT,
+    LABEL,
+    NARROW,
+    ORANGE,
+    ORANGE_TEXT,
+    OTHER,
+    QUIET,
+    WIDE,
+    log_ticks,
+    moving_line,
+    new_figure,
+    tidy,
+)
 
 _LOOKS: dict[str, tuple[str, dict[str, Any]]] = {
     "your guess": ("--", {"color": ORANGE, "lw": 1.8, "zorder": 4}),
@@ -78,11 +95,9 @@ class _View:
     def arrange(self, narrow: bool) -> None:
         """Fit the page."""
         self.figure.set_size_inches(NARROW if narrow else WIDE, self.height)
-        self.axes.set_title(textwrap.fill(self._question, 44 if narrow else 110), loc="left", fontsize=10, color=BLACK)
-        for legend in self.figure.legends:
-            legend.remove()
-        if self.axes.get_legend_handles_labels()[0]:
-            self.figure.legend(loc="outside lower center", ncols=2 if narrow else 3, fontsize=9, frameon=False)
+        self.axes.set_title(
+            textwrap.fill(self._question, 44 if narrow else 110), loc="left", fontsize=LABEL, color=BLACK
+        )
 
 
 class CurveView(_View):
@@ -94,17 +109,23 @@ class CurveView(_View):
         super().__init__(question, x.label, y.label)
         for direction, quantity in (("x", x), ("y", y)):
             _scale(self.axes, direction, quantity, room=0.03)
-        for label, (style, looks) in _LOOKS.items():
-            self.axes.plot([], [], style, label=label, **looks)
         self._gaps = moving_line(self.axes, lw=0.8, color=OTHER)
         lines = [moving_line(self.axes, style, **looks) for style, looks in _LOOKS.values()]
         self._guess, self._result, self._first = lines
         self._guess.set(marker="o", markersize=8, mec="white")
+        self._names = EndLabels(self.axes, len(_LOOKS))
         self.arrange(narrow=False)
+
+    def arrange(self, narrow: bool) -> None:
+        """Fit the page, with room for the names of the curves."""
+        super().arrange(narrow)
+        grid = GridSpec(1, 2, self.figure, width_ratios=(1, 0.42 if narrow else 0.16))
+        self.axes.set_subplotspec(grid[0])
 
     def draw(self, shown: Guess) -> None:
         """Set the moving artists."""
         self._guess.set_data(shown.x, shown.guess)
+        self._name(shown)
         if shown.first is None or shown.result is None or shown.curve is None:
             return
         self._first.set_data(shown.x, shown.first)
@@ -112,6 +133,13 @@ class CurveView(_View):
         self._result.set_data(*shown.curve.T)
         gap = np.full(shown.x.size, np.nan)
         self._gaps.set_data(np.repeat(shown.x, 3), np.stack([shown.first, shown.result, gap], axis=1).ravel())
+
+    def _name(self, shown: Guess) -> None:
+        known = shown.curve is not None
+        ends = [shown.guess[-1], shown.curve[-1, 1] if shown.curve is not None else np.nan]
+        ends.append(shown.first[-1] if shown.first is not None and shown.moved else np.nan)
+        colors, weights = (ORANGE_TEXT, BLUE_TEXT, QUIET), ["normal", "bold" if known else "normal", "normal"]
+        self._names.draw(shown.x[-1], ends, [*_LOOKS], color=colors, weight=weights)
 
 
 class NumberView(_View):
@@ -128,7 +156,7 @@ class NumberView(_View):
         self._gap = moving_line(self.axes, lw=0.8, color=OTHER)
         self._lines = [moving_line(self.axes, style, **looks) for style, looks in _LOOKS.values()]
         paper = {"fc": "white", "ec": "none", "pad": 1.5}
-        text: dict[str, Any] = {"color": BLACK, "fontsize": 10, "va": "center", "bbox": paper, "zorder": 5}
+        text: dict[str, Any] = {"color": BLACK, "fontsize": LABEL, "va": "center", "bbox": paper, "zorder": 5}
         self._texts = [
             self.axes.annotate("", (y.middle, at), (0, 0), textcoords="offset points", animated=True, **text)
             for at in (0.85, 0.4, 0.15)

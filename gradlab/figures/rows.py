@@ -11,7 +11,7 @@ from matplotlib.ticker import NullLocator
 
 from ._lanes import ACCEPTED, IN_HAND, patch, text
 from ._shapes import Key, bars
-from ._style import GREEN, NARROW, ORANGE, OTHER, QUIET, WIDE, moving_line, new_figure, tidy
+from ._style import GREEN, NARROW, ORANGE, OTHER, QUIET, SMALL, WIDE, moving_line, new_figure, tidy
 
 MOST_GRADIENTS, MOST_ROWS = 6, 8
 _BY_ROW: dict[str, Any] = {"marker": "D", "ms": 8, "color": GREEN, "mec": "white", "ls": "none"}
@@ -73,13 +73,13 @@ class RowsView:
 
     def _moving(self) -> None:
         self._earlier, self._latest = patch(self.given, IN_HAND), patch(self.given, ACCEPTED)
-        looks: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 9}
+        looks: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": SMALL}
         self._values = [text(self.given, **looks) for _ in range(MOST_GRADIENTS * MOST_ROWS)]
-        self._rows = [text(self.taken, x=-8.8, **_LEFT, fontsize=9) for _ in range(MOST_ROWS)]
+        self._rows = [text(self.taken, x=-8.8, **_LEFT, fontsize=SMALL) for _ in range(MOST_ROWS)]
         self._apart = moving_line(self.taken, **_APART)
         self._by_gradient = moving_line(self.taken, zorder=3, **_BY_GRADIENT)
         self._by_row = moving_line(self.taken, zorder=4, **_BY_ROW)
-        self._nothing = text(self.taken, x=0.3, y=3.5, va="center", color=QUIET, fontsize=9.5)
+        self._nothing = text(self.taken, x=0.3, y=3.5, va="center", color=QUIET, fontsize=SMALL)
 
     def draw(self, rows: Rows) -> None:
         """Set the moving artists."""

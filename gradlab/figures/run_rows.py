@@ -12,7 +12,7 @@ from .._base.names import printable
 from ._labels import label
 from ._lanes import patch
 from ._shapes import bars
-from ._style import BLACK, percent_ticks, plain
+from ._style import BLACK, SMALL, percent_ticks, plain
 
 MOST_ROWS = 12
 _LETTERS = 13  # of a name; the end of it says more than the start
@@ -51,8 +51,8 @@ class Rows:
             axes.set(ylim=(max(rows, 4) + foot - 0.4, -0.6), yticks=[])
             axes.grid(False, axis="y")
             axes.yaxis.labelpad = _ROOM
-            axes.set_ylabel(" ", fontsize=9)  # the names, which move, need the room
-            place: dict[str, Any] = {"x": -0.03, "ha": "right", "fontsize": 8.5}
+            axes.set_ylabel(" ", fontsize=SMALL)  # the names, which move, need the room
+            place: dict[str, Any] = {"x": -0.03, "ha": "right", "fontsize": SMALL}
             names = [label(axes, **place) for _ in range(MOST_ROWS)]
             for name in names:
                 name.set_transform(axes.get_yaxis_transform())
@@ -85,7 +85,7 @@ class Shares:
         axes.set(xlim=(0, 1.45), xticks=(0, 0.5, 1))
         percent_ticks(axes.xaxis)
         self._bars = patch(axes, looks)
-        self._words = [label(axes, ha="left", fontsize=8.5) for _ in range(MOST_ROWS)]
+        self._words = [label(axes, ha="left", fontsize=SMALL) for _ in range(MOST_ROWS)]
 
     def draw(self, shares: np.ndarray, words: Sequence[str]) -> None:
         """Shares (rows,) from 0 to 1, NaN for none, and what is written after each."""

@@ -13,6 +13,7 @@ from matplotlib.transforms import Affine2D, Bbox
 
 from gradlab.live.scene import moving
 from tests.figures.contrast import PAPERS, THEMES, too_faint
+from tests.figures.language import broken
 from tests.figures.views import STATES, Shown
 
 
@@ -50,6 +51,7 @@ class Page:
     texts: Texts
     panels: list[Bbox]
     faint: dict[str, list[str]]  # by theme, what is hard to see
+    broken: list[str]  # what is not as the visual language has it
 
 
 # Of every second lab one state, and those with the longest texts; the others are exhaustive.
@@ -68,7 +70,7 @@ def pages(request: pytest.FixtureRequest) -> dict[bool, Page]:
             shown.arrange(narrow)
         panels = [axes.get_window_extent().frozen() for axes in shown.scene.axes]
         faint = {theme: too_faint(shown.view, theme, papers) for theme in THEMES}
-        found[narrow] = Page(shown.scene.size, texts(shown), panels, faint)
+        found[narrow] = Page(shown.scene.size, texts(shown), panels, faint, broken(shown.view, shown.scene.axes))
     return found
 
 
@@ -114,6 +116,13 @@ def test_texts_are_as_large_on_a_narrow_page(pages: dict[bool, Page], request: p
 @pytest.mark.parametrize("theme", THEMES)
 def test_texts_are_readable_and_marks_stand_out(pages: dict[bool, Page], narrow: bool, theme: str) -> None:
     assert not pages[narrow].faint[theme]
+
+
+@pytest.mark.sampled(2)
+@either
+def test_figures_speak_the_visual_language(pages: dict[bool, Page], narrow: bool) -> None:
+    assert not pages[narrow].broken
+    assert pages[narrow].size[1] <= 540 or narrow
 
 
 @pytest.mark.sampled(4)

@@ -218,3 +218,17 @@ def test_merged_rows_lie_at_their_steps_and_shares_count_all_steps() -> None:
     assert view.norm.get_title(loc="left") == "Norm of every 4 steps:"
     assert lab.description.summary.startswith("Limit 4 clips 23.3% of 30 steps")
     assert lab.items(view, trace).places[view.loss][0].tolist() == list(range(0, 32, 4))
+
+
+@pytest.mark.parametrize(("norm", "words"), [(999.6, "1,000"), (1234.5, "1,234"), (5e6, "5,000,000")])
+def test_large_numbers_read_alike_in_the_lab_and_in_the_report(norm: float, words: str) -> None:
+    rec = gl.Recorder(2)
+    for x in (norm, norm / 50):
+        rec.record({"w": np.array([x])}, loss=1.0)
+    lab = gl.labs.clipping(rec, limit=norm)
+    assert lab.description.summary.startswith(f"Limit {words} clips ")
+    assert f"the largest norm, {words}, becomes {words}" in lab.description.alt
+    view = lab.make_view()
+    lab.draw(view, lab.compute(lab.params))
+    assert view._chip.get_text() == f"limit {words}"
+    assert f"the largest is {words} at step 0" in gl.Report(rec).sentences[1]
