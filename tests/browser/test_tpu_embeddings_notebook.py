@@ -88,7 +88,8 @@ def test_a_row_is_chosen_by_a_click_and_by_keys(shown: Any, screenshots: str | N
 
 def is_chosen(lab: Lab, row: int) -> bool:
     """Whether a row is told of, in the text and at its slider, and its numbers are there."""
-    told = f"Row {row} is named" in lab.readout() and f"row {row}: weight 0" in lab.readout()
+    aside = lab.group.locator(".gl-aside").text_content()
+    told = f"Row {row} is named" in lab.readout() and f"row {row}: weight 0" in aside
     return told and lab.params()["row"] == lab.slider("Row to follow").value() == row
 
 
@@ -142,7 +143,7 @@ def test_each_table_has_its_own_rate(shown: Any) -> None:
 
 
 def losses(lab: Lab) -> list[str]:
-    return lab.readout().partition("loss ")[2].partition(";")[0].split(", ")
+    return lab.alt().partition("Loss ")[2].rstrip(".").split(", ")
 
 
 def test_the_prediction_is_revealed(notebook: Notebook, screenshots: str | None) -> None:
