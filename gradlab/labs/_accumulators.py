@@ -272,6 +272,8 @@ def _three_times(trace: Taken) -> tuple[bool, str]:
 class sparse_accumulators(Lab):
     """Gradients of some rows come to a sparse accumulator; every row has a sum and a count, and there are two means.
 
+    At a glance: A row that few gradients hold has two means, far apart: over those few, or over all.
+
     TensorFlow divides a row by the number of gradients that hold it; a dense accumulator that is given the same would
     divide by the number of all. TensorFlow also assumes that the indices of a gradient are sorted and distinct.
 

@@ -52,7 +52,7 @@ _PLAIN = {"limit": 8, "beyond": "drop", "rule": "adagrad", "combiner": "mean", "
 class tpu_engines(Lab):
     """Hand the ids of one batch to the classic engine and to two SparseCores, and let a table sum gradients or not.
 
-    At a glance: The classic engine names each row once; a SparseCore has a buffer with room for so many, and drops more.
+    At a glance: The classic engine names each row once; a SparseCore's buffer has room for few lookups and drops more.
 
     The classic engine gets every row once, and for each lookup which of them it is, for which sample and how much. A
     SparseCore has half of the samples; its buffer has a partition for each SparseCore that has rows, even ones or odd

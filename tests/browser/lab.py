@@ -39,10 +39,15 @@ class Lab:
             raise
 
     def slider(self, label: str) -> Slider:
-        """Find a slider by its label."""
+        """Find a slider by its label, under "More", too."""
+        self.unfold()
         handle = self.group.get_by_role("slider", name=label, exact=True)
         handle.wait_for(timeout=10_000)  # the lab is there already, so a slider that is not has no name
         return Slider(self, handle)
+
+    def unfold(self) -> None:
+        """Open what the lab has under "More"."""
+        self.group.locator("details.gl-more").evaluate_all("(all) => all.forEach((one) => { one.open = true })")
 
     def params(self) -> dict[str, Any]:
         """Give the values of all controls as the kernel has them."""
@@ -88,7 +93,8 @@ class Lab:
         return tuple(np.asarray(Image.open(io.BytesIO(shot)).convert("RGB"))[3, 3].tolist())
 
     def menu(self, label: str) -> Any:
-        """Find a menu by its label."""
+        """Find a menu by its label, under "More", too."""
+        self.unfold()
         return self.group.get_by_role("combobox", name=label, exact=True)
 
     def click(self, button: str) -> None:

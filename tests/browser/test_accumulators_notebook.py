@@ -48,9 +48,9 @@ def test_gradients_come_while_it_plays_and_under_the_mouse(shown: Any) -> None:
 @pytest.mark.parametrize(
     ("preset", "said"),
     [
-        ("Forgotten step", "local step 0 against 1: dropped"),
-        ("In line", "accepted. The step is 0, 1 are there"),
-        ("Steps from the future", "local step 1000 against 3: accepted"),
+        ("Forgotten step", "0 of 3 in the bucket; 9 of 12 were dropped"),
+        ("In line", "A waits for 2 more: 1 of 3 in the bucket"),
+        ("Steps from the future", "A gets the mean of 4 gradients; 0 of 16 were dropped"),
     ],
 )
 def test_what_the_text_says_of_each_preset(preset: str, said: str, shown: Any) -> None:
