@@ -9,10 +9,20 @@ from matplotlib.patches import PathPatch
 from matplotlib.ticker import FuncFormatter
 
 from ._shapes import NOWHERE, bars, hatching
-from ._style import BLACK, BLUE, FAINT, GREEN, ORANGE, OTHER, moving_line, percent_ticks, tidy
+from ._style import (
+    BLACK,
+    BLUE,
+    GREEN,
+    HATCH,
+    ORANGE,
+    OTHER,
+    PALE_BLUE,
+    SMALL,
+    moving_line,
+    percent_ticks,
+    tidy,
+)
 
-# Text in orange would be too pale to read: rust says the same.
-QUIET, RUST, PALE_BLUE = "#5F5F5F", "#A84300", "#CFE3F1"
 MOST_WORKERS = 8
 OLDEST = 15  # staleness from here on is one bar
 ACCEPTED: dict[str, Any] = {"fc": PALE_BLUE, "ec": BLUE, "lw": 1.2}
@@ -33,7 +43,7 @@ def patch(axes: Any, looks: dict[str, Any]) -> Any:
 
 def text(axes: Any, **looks: Any) -> Any:
     """A moving text, which no layout has to make room for."""
-    looks = {"x": 0, "y": 0, "s": "", "fontsize": 8.5, "color": BLACK, "animated": True, "zorder": 4} | looks
+    looks = {"x": 0, "y": 0, "s": "", "fontsize": SMALL, "color": BLACK, "animated": True, "zorder": 4} | looks
     return axes.text(**looks, in_layout=False)
 
 
@@ -72,7 +82,7 @@ class Workers:
         self.axes = tidy(axes, "Handed in, accepted", "gradients", "worker")
         axes.set(xlim=(0, 26), xticks=range(0, 26, 5))
         self._given, self._taken = patch(axes, DROPPED), patch(axes, ACCEPTED)
-        self._hatching = moving_line(axes, color=FAINT, lw=0.9, zorder=2.5)
+        self._hatching = moving_line(axes, zorder=2.5, **HATCH)
         self._names = LaneNames(axes)
         self._counts = [text(axes, va="center", fontsize=9) for _ in range(MOST_WORKERS)]
 
@@ -103,7 +113,7 @@ class Ages:
         axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"$\\geq$ {x:g}" if x == OLDEST else f"{x:g}"))
         percent_ticks(axes.yaxis)
         self._taken, self._lost = patch(axes, ACCEPTED), patch(axes, DROPPED)
-        self._hatching = moving_line(axes, color=FAINT, lw=0.9, zorder=2.5)
+        self._hatching = moving_line(axes, zorder=2.5, **HATCH)
         self._recorded = moving_line(axes, zorder=3, **RECORDED)
         self._limit = moving_line(axes, **LIMIT)
 

@@ -1,55 +1,17 @@
-"""Numbers in cells, each with a thin bar below it that is as long as it is large.
-
-Their places are whole pixels: a text that was painted once is then painted from memory wherever it stands.
-"""
+"""Numbers in cells, each with a thin bar below it that is as long as it is large."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from matplotlib.text import Text
 
 from .._base.numbers import signed
+from ._labels import label
 from ._lanes import ACCEPTED, DROPPED, patch
 from ._shapes import bars
-from ._style import BLACK
 
 _HALF = 0.42  # of a cell's width: the longest bar
-_LEFT = {"left": 0.0, "center": 0.5, "right": 1.0}  # how much of a text is left of its place
-
-
-class Label(Text):
-    """One line without formulas around a whole pixel, painted without the layout that Text makes anew each time.
-
-    Its middle is that of its digits, so that numbers of one row stand on one line; its alignment is horizontal only.
-    """
-
-    def draw(self, renderer: Any) -> None:
-        """Paint it."""
-        words = self.get_text()
-        if not (words and self.get_visible()):
-            return
-        font, aligned = self.get_fontproperties(), self.get_horizontalalignment()
-        width, _, _ = renderer.get_text_width_height_descent(words, font, False)
-        _, digit, _ = renderer.get_text_width_height_descent("0", font, False)
-        x, y = np.round(self.get_transform().transform(self.get_position()))
-        y = renderer.get_canvas_width_height()[1] - y if renderer.flipy() else y
-        y += round(digit / 2) * (1 if renderer.flipy() else -1)
-        pen = renderer.new_gc()
-        pen.set_foreground(self.get_color())
-        renderer.draw_text(pen, x - round(_LEFT[aligned] * width), y, words, font, 0.0, False, self)
-        pen.restore()
-        self.stale = False
-
-
-def label(axes: Any, **looks: Any) -> Any:
-    """A moving text around a whole pixel; of many that change often."""
-    place: dict[str, Any] = {"x": 0, "y": 0, "ha": "center", "va": "center", "fontsize": 8}
-    one = Label(**place | looks, color=BLACK, animated=True, zorder=4, clip_on=False, transform=axes.transData)
-    one.set_in_layout(False)
-    axes.add_artist(one)
-    return one
 
 
 class Numbers:

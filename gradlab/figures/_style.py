@@ -1,4 +1,7 @@
-"""One look for every figure, in light and in dark; readers who see fewer colors tell its colors apart."""
+"""One look for every figure, in light and in dark; readers who see fewer colors tell its colors apart.
+
+What each color, line and size stands for is on the page "The visual language" of the site's guide.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,23 @@ from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
 from .._base.numbers import percent
 
 # Every pair differs by 20 or more in CIEDE2000, also with protan, deutan or tritan eyes, and likewise in the dark.
-BLUE, ORANGE, GREEN, BLACK, OTHER = "#187FD8", "#E66A10", "#175C36", "#141414", "#919191"
-GRID, FAINT = "#D9D9D9", "#EBB28C"  # FAINT joins marks that are understood without it
+BLUE, ORANGE, GREEN, BLACK, OTHER, VIOLET = "#187FD8", "#E66A10", "#175C36", "#141414", "#919191", "#5F1173"
+GRID, FAINT = "#E4E4E4", "#EBB28C"  # FAINT joins marks that are understood without it
+PALE_BLUE, PALE_GREEN, PALE_VIOLET = "#CFE3F1", "#D3E8DB", "#E6D6EB"  # fills below an edge of the full color
+# Small text in orange, blue, violet or gray: as the color of the mark, with a contrast of 4.5 or more.
+ORANGE_TEXT, BLUE_TEXT, VIOLET_TEXT, QUIET = "#A84300", "#0F5FA8", "#651A79", "#5F5F5F"
 # What these colors become on a dark page; all others have their lightness turned round.
-DARK = {BLUE: "#4489F7", ORANGE: "#CF6A20", GREEN: "#55F58A", OTHER: "#787878"}
+DARK = {
+    BLUE: "#629CFF", ORANGE: "#D16215", GREEN: "#36FF6C", OTHER: "#808080", VIOLET: "#89479A", GRID: "#2B2B2B",
+}  # fmt: skip
 
-WIDE, NARROW = 8.4, 3.6  # inches, at 100 dots per inch
+WIDE, NARROW = 7.28, 3.6  # inches, at 100 dots per inch
+HIGHEST = 5.4  # inches, of a figure that is WIDE: it fits a laptop's screen with its controls
+# Three sizes of type, in points: 18, 13 and 12 CSS pixels. TITLE is that of the sentence above a picture.
+TITLE, LABEL, SMALL = 12.96, 9.36, 8.64
+SELECTED, OTHERS = 2.5, 1.0  # widths of the line that is looked at, and of the rest
+DASHED = (0, (4, 2.5))  # of a reference: what would have been otherwise
+HATCH: dict[str, Any] = {"color": FAINT, "lw": 0.9}  # the strokes over what is dropped
 
 
 def new_figure(width: float, height: float) -> Figure:
@@ -25,15 +39,15 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def tidy(axes: Any, title: str, x: str, y: str) -> Any:
-    """Title, labels with units, a light grid and no box."""
-    axes.set_title(title, loc="left", fontsize=10, color=BLACK)
-    axes.set_xlabel(x, fontsize=9)
-    axes.set_ylabel(y, fontsize=9)
-    axes.tick_params(labelsize=8.5, colors=BLACK)
-    axes.grid(True, color=GRID, linewidth=0.6)
+    """Title, labels with units, a quiet grid and no box."""
+    axes.set_title(title, loc="left", fontsize=LABEL, fontweight="bold", color=BLACK)
+    axes.set_xlabel(x, fontsize=SMALL, color=QUIET)
+    axes.set_ylabel(y, fontsize=SMALL, color=QUIET)
+    axes.tick_params(labelsize=SMALL, labelcolor=QUIET, color=OTHER, length=3, width=0.6)
+    axes.grid(True, color=GRID, linewidth=0.8)
     axes.set_axisbelow(True)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
+    for side, spine in axes.spines.items():
+        spine.set(visible=side in ("left", "bottom"), color=OTHER, linewidth=0.6)
     return axes
 
 

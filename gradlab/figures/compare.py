@@ -13,8 +13,8 @@ from matplotlib.ticker import MaxNLocator
 from .._base.numbers import number
 from ..record.compare import Comparison
 from ..record.recording import Recording
-from ._lanes import QUIET, RUST, patch, text
-from ._numbers import label
+from ._labels import label
+from ._lanes import patch, text
 from ._shapes import bars
 from ._style import (
     BLACK,
@@ -22,7 +22,9 @@ from ._style import (
     GREEN,
     NARROW,
     ORANGE,
+    ORANGE_TEXT,
     OTHER,
+    QUIET,
     WIDE,
     log_ticks,
     moving_line,
@@ -47,11 +49,11 @@ class Look(NamedTuple):
 
 LOOKS = (
     Look(BLUE, "-", "o", _NAVY),
-    Look(ORANGE, "-", "^", RUST),
+    Look(ORANGE, "-", "^", ORANGE_TEXT),
     Look(BLACK, (0, (5, 1.5)), "s", BLACK),
     Look(OTHER, "-", "D", QUIET),
     Look(BLUE, (0, (1.5, 1.2)), "v", _NAVY),
-    Look(ORANGE, (0, (5, 1.2, 1.2, 1.2)), "P", RUST),
+    Look(ORANGE, (0, (5, 1.2, 1.2, 1.2)), "P", ORANGE_TEXT),
 )
 MOST_ROWS = 7  # tensors, those that differ most
 FARTHEST = 1000.0  # times as large: what is beyond is at the edge
@@ -161,7 +163,7 @@ class CompareView:
             span(axes, self._runs.until, narrow)
 
     def _share_panel(self) -> None:
-        names, axes = self._runs.names, tidy(self.shares, "Steps on which the limit fires", "", "")
+        names, axes = self._runs.names, tidy(self.shares, "The limit fires on", "of the steps", "")
         axes.set(xlim=(0, 1.6), xticks=(0, 0.5, 1), ylim=(max(len(names), 3) - 0.4, -0.6))
         name_rows(axes, range(len(names)), labels(names))
         for tick, look in zip(axes.get_yticklabels(), LOOKS, strict=False):

@@ -10,10 +10,23 @@ from matplotlib.gridspec import GridSpec
 from matplotlib.patches import FancyArrowPatch, Rectangle
 
 from .._base.numbers import number, signed
-from ._style import BLACK, BLUE, GREEN, NARROW, ORANGE, OTHER, WIDE, moving_line, new_figure
+from ._style import (
+    BLACK,
+    BLUE,
+    GREEN,
+    NARROW,
+    ORANGE,
+    ORANGE_TEXT,
+    OTHER,
+    PALE_BLUE,
+    QUIET,
+    WIDE,
+    moving_line,
+    new_figure,
+)  # fmt: skip
 
 # Text in orange would be too pale to read: rust says the same.
-QUIET, RUST, PALE_BLUE, PALE_ORANGE, BAND = "#5F5F5F", "#A84300", "#CFE3F1", "#F6D2BF", "#F0F0F0"
+PALE_ORANGE, BAND = "#F6D2BF", "#F0F0F0"
 
 # Where things stand in a panel, in units of which a panel is 364 wide and 406 high, y downwards.
 WIDTH, HEIGHT = 364, 406
@@ -154,7 +167,7 @@ class _Panel:
         self._rule.set_text(side.rule)
         self._told.set_text(_signs(side.told))
         verdict = ("✗ " if side.alarm else "✓ ") if side.done == len(side.order) else ""
-        self._outcome.set(text=verdict + side.outcome, color=RUST if side.alarm else GREEN)
+        self._outcome.set(text=verdict + side.outcome, color=ORANGE_TEXT if side.alarm else GREEN)
         self._draw_tasks(side)
         self._draw_lanes(side)
         self._draw_gate(side)
@@ -189,7 +202,7 @@ class _Panel:
         self._arrows[v].set_positions((x, start), (x, end + outwards * _TALL))
         self._arrows[v].set(color=ORANGE if new else QUIET, linewidth=2.4 if new else 1.2)
         self._read[v].set(
-            x=x, y=start + outwards * 13, text=f"{'new' if new else 'old'} {other}", color=RUST if new else QUIET
+            x=x, y=start + outwards * 13, text=f"{'new' if new else 'old'} {other}", color=ORANGE_TEXT if new else QUIET
         )
         self._read[v].set_fontweight("bold" if new else "normal")
 

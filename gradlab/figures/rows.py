@@ -9,9 +9,9 @@ import numpy as np
 from matplotlib.gridspec import GridSpec
 from matplotlib.ticker import NullLocator
 
-from ._lanes import ACCEPTED, IN_HAND, QUIET, patch, text
+from ._lanes import ACCEPTED, IN_HAND, patch, text
 from ._shapes import Key, bars
-from ._style import GREEN, NARROW, ORANGE, OTHER, WIDE, moving_line, new_figure, tidy
+from ._style import GREEN, NARROW, ORANGE, OTHER, QUIET, WIDE, moving_line, new_figure, tidy
 
 MOST_GRADIENTS, MOST_ROWS = 6, 8
 _BY_ROW: dict[str, Any] = {"marker": "D", "ms": 8, "color": GREEN, "mec": "white", "ls": "none"}

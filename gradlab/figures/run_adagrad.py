@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.gridspec import GridSpec
 from matplotlib.ticker import MaxNLocator
 
-from ._style import BLACK, BLUE, GREEN, NARROW, ORANGE, OTHER, WIDE, log_ticks, moving_line, new_figure, tidy
+from ._style import BLACK, BLUE, GREEN, NARROW, ORANGE, OTHER, SMALL, WIDE, log_ticks, moving_line, new_figure, tidy
 from .run_rows import Rows, Shares
 
 LOWEST = 1e-4  # share of the first rate; what is below stands at this edge
 SMALLEST = 1e-6  # accumulator
+_HEIGHT = 5.35  # inches
 _POINTS = 240  # of a line over time
 _BELOW: dict[str, Any] = {"color": GREEN, "ls": "--", "lw": 1.6}
 _ALIVE: dict[str, Any] = {"marker": "o", "ms": 3.4, "color": BLUE, "ls": "none", "mew": 0}
 _FROZEN: dict[str, Any] = {"marker": "^", "ms": 4.6, "color": ORANGE, "ls": "none", "mew": 0}
 _STILL: dict[str, Any] = {"marker": "s", "ms": 5.5, "color": OTHER, "ls": "none", "mew": 0}
 _LOST: dict[str, Any] = {"marker": "x", "ms": 6, "color": BLACK, "ls": "none", "mew": 1.6}
+_STATES = (_ALIVE, _FROZEN, _STILL, _LOST)
 _ENTRY: dict[str, Any] = {"color": ORANGE, "ls": "-", "lw": 2.0}
 _TENSOR: dict[str, Any] = {"color": OTHER, "ls": "-.", "lw": 1.6}
 _HERE: dict[str, Any] = {"marker": "D", "ms": 8, "color": ORANGE, "ls": "none", "mec": "white"}
@@ -52,13 +54,14 @@ class Entries(NamedTuple):
 class EntriesView:
     """A dot for each sampled entry in the row of its tensor; the share of frozen ones; one entry's rate over time."""
 
-    def __init__(self, rows: int, steps: np.ndarray, highest: float) -> None:
+    def __init__(self, rows: int, steps: np.ndarray, highest: float, kinds: Collection[int] = range(4)) -> None:
         """Draw what does not move.
 
         Args:
             rows: the most tensors. steps: (n,) done at each point of a line. highest: where accumulators end.
+            kinds: which states an entry can be in, for the key.
         """
-        self.figure = new_figure(WIDE, 6.8)
+        self.figure = new_figure(WIDE, _HEIGHT)
         self._thin = np.unique(np.linspace(0, len(steps) - 1, _POINTS).astype(int))
         self._steps = steps[self._thin]
         self.cloud, self.shares, self.rate, self.accumulator = (self.figure.add_subplot() for _ in range(4))
@@ -80,17 +83,19 @@ class EntriesView:
         self._rows = Rows(rows, self.cloud, self.shares)
         self._bars = Shares(self.shares, {"fc": ORANGE, "ec": "none"})
         self._moving()
+        names = ("moves on", "frozen", "never moved", "overflowed or NaN")
+        entries = [(names[kind], looks) for kind, looks in enumerate(_STATES) if kind in kinds]
         for name, looks in (
-            ("moves on", _ALIVE), ("frozen", _FROZEN), ("never moved", _STILL), ("overflowed or NaN", _LOST),
-            ("frozen below", _BELOW), ("chosen entry", {**_ENTRY, **_HERE, "ls": "-"}),
+            *entries,
+            ("chosen entry", {**_ENTRY, **_HERE, "ls": "-"}),
             ("median of its tensor", _TENSOR),
-        ):  # fmt: skip
+        ):
             self.cloud.plot([], [], label=name, **looks)
         self.arrange(narrow=False)
 
     def arrange(self, narrow: bool) -> None:
         """Fit the page: shares beside the cloud and the story below, or everything in one column."""
-        self.figure.set_size_inches(*((NARROW, 13.4) if narrow else (WIDE, 6.8)))
+        self.figure.set_size_inches(*((NARROW, 13.4) if narrow else (WIDE, _HEIGHT)))
         if narrow:
             grid = GridSpec(4, 1, self.figure, height_ratios=(1.5, 1.35, 1, 1))
             places = [grid[k] for k in range(4)]
@@ -104,12 +109,12 @@ class EntriesView:
         for legend in self.figure.legends:
             legend.remove()
         self.figure.legend(
-            loc="outside lower center", ncols=2 if narrow else 7, fontsize=8.5, frameon=False, columnspacing=0.9,
+            loc="outside lower center", ncols=2 if narrow else 5, fontsize=SMALL, frameon=False, columnspacing=1.6,
             handletextpad=0.4, handlelength=1.5, numpoints=1,
         )  # fmt: skip
 
     def _moving(self) -> None:
-        self._dots = [moving_line(self.cloud, **looks) for looks in (_ALIVE, _FROZEN, _STILL, _LOST)]
+        self._dots = [moving_line(self.cloud, **looks) for looks in _STATES]
         self._at = moving_line(self.cloud, **_HERE)
         self._below = [
             moving_line(self.cloud, transform=self.cloud.get_xaxis_transform(), **_BELOW),

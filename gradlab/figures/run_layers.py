@@ -18,6 +18,7 @@ from ._style import (
     NARROW,
     ORANGE,
     OTHER,
+    SMALL,
     WIDE,
     log_ticks,
     moving_line,
@@ -27,6 +28,7 @@ from ._style import (
 )
 from .run_rows import Rows, Shares, short
 
+_HEIGHT = 5.3  # inches
 _STORY = 40  # letters of the name of the tensor whose story is told
 _LIMIT: dict[str, Any] = {"color": GREEN, "ls": "--", "lw": 1.6}
 _MARKS: tuple[
@@ -77,21 +79,16 @@ class LayersView:
             steps: (n,) first step of each bucket. until: steps in all. norms: the ends of the log axes.
             every: what a mark in time stands for, such as "every step".
         """
-        self.figure, self.steps = new_figure(WIDE, 6.4), steps
+        self.figure, self.steps = new_figure(WIDE, _HEIGHT), steps
         self.norms, self.shares, self.story = (self.figure.add_subplot() for _ in range(3))
         tidy(self.norms, "Norms over the run", "norm of the gradient", "")
-        tidy(self.shares, "How often, or how much", "", "")
+        tidy(self.shares, "How much it clips", "", "")
         self.still(until, norms, every)
         self._rows = Rows(rows, self.norms, self.shares, foot=0.8)
         self._bars = Shares(self.shares, {"fc": ORANGE, "ec": "none"})
         self._moving()
-        for name, looks in (
-            *((name, {"ls": "none", **looks}) for name, looks in _MARKS),
-            ("limit", _LIMIT),
-            ("it leaves alone", _CALM),
-            ("it fires", _FIRED),
-        ):
-            self.norms.plot([], [], label=name, **looks)
+        for name, looks in (*_MARKS, ("limit", {"marker": "", **_LIMIT})):
+            self.norms.plot([], [], label=name, **{"ls": "none", **looks})
         self.arrange(narrow=False)
 
     def still(self, until: int, norms: tuple[float, float], every: str) -> None:
@@ -105,7 +102,7 @@ class LayersView:
 
     def arrange(self, narrow: bool) -> None:
         """Fit the page: the shares beside the norms, or everything in one column."""
-        self.figure.set_size_inches(*((NARROW, 11.0) if narrow else (WIDE, 6.4)))
+        self.figure.set_size_inches(*((NARROW, 11.0) if narrow else (WIDE, _HEIGHT)))
         if narrow:
             grid = GridSpec(3, 1, self.figure, height_ratios=(1.5, 1.35, 1))
             places = [grid[0], grid[1], grid[2]]
@@ -118,7 +115,7 @@ class LayersView:
         for legend in self.figure.legends:
             legend.remove()
         self.figure.legend(
-            loc="outside lower center", ncols=2 if narrow else 7, fontsize=8.5, frameon=False, columnspacing=1.0,
+            loc="outside lower center", ncols=2 if narrow else 5, fontsize=SMALL, frameon=False, columnspacing=1.6,
             handletextpad=0.4, handlelength=1.6,
         )  # fmt: skip
 
@@ -127,7 +124,7 @@ class LayersView:
         self._marks = [moving_line(self.norms, ls="none", mew=0, **looks) for _, looks in _MARKS]
         self._across = moving_line(self.norms, transform=self.norms.get_xaxis_transform(), **_LIMIT)
         self._of = text(self.shares, x=0.02, y=0.015, va="bottom", transform=self.shares.transAxes)
-        self._name = text(self.story, x=0.995, y=1.03, ha="right", fontsize=9, transform=self.story.transAxes)
+        self._name = text(self.story, x=0.995, y=1.03, ha="right", fontsize=SMALL, transform=self.story.transAxes)
         self._range = moving_line(self.story, lw=0.8, color=FAINT)
         self._calm, self._fired = moving_line(self.story, **_CALM), moving_line(self.story, **_FIRED)
         self._level = moving_line(self.story, transform=self.story.get_yaxis_transform(), **_LIMIT)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from .._base.names import printable
+from ._labels import label
 from ._lanes import patch
-from ._numbers import label
 from ._shapes import bars
 from ._style import BLACK, percent_ticks, plain
 

@@ -8,16 +8,36 @@ import numpy as np
 from matplotlib.gridspec import GridSpec
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from .._base.numbers import percent
-from ._lanes import ACCEPTED, DROPPED, patch, text
+from .._base.numbers import number, percent
+from ._labels import label
+from ._lanes import ACCEPTED, DROPPED, patch
 from ._shapes import bars, hatching
-from ._style import BLACK, BLUE, FAINT, GREEN, NARROW, ORANGE, OTHER, WIDE, moving_line, new_figure, percent_ticks, tidy
+from ._style import (
+    BLACK,
+    BLUE,
+    FAINT,
+    GREEN,
+    NARROW,
+    ORANGE,
+    ORANGE_TEXT,
+    OTHER,
+    SMALL,
+    WIDE,
+    moving_line,
+    new_figure,
+    percent_ticks,
+    tidy,
+)
 
+_HEIGHT = 5.1  # inches
 OLDEST = 24  # staleness from here on is one bar
+_MEAN_WORD = 0.7  # of the height
+_WORD = 5  # how wide the words at the mean are, in updates
+_TURN = 15  # a limit beyond which has its words on its left
 _LIMIT: dict[str, Any] = {"color": GREEN, "ls": "--", "lw": 1.6}
 _COSINE: dict[str, Any] = {"color": BLUE, "marker": "o", "ms": 4, "lw": 1.6}
 _QUARTILES: dict[str, Any] = {"color": OTHER, "lw": 1.4}
-_MEAN: dict[str, Any] = {"color": BLACK, "marker": "|", "ms": 16, "mew": 2.2, "ls": "none"}
+_MEAN: dict[str, Any] = {"color": BLACK, "lw": 1.2}
 _SHARE: dict[str, Any] = {"color": BLUE, "marker": "s", "ms": 3.4, "lw": 1.4}
 _HERE: dict[str, Any] = {"marker": "D", "ms": 8, "color": ORANGE, "ls": "none", "mec": "white", "zorder": 4}
 
@@ -58,10 +78,10 @@ class StalenessView:
             agreement: of the recorded run; without lags where no entries were recorded.
             seconds: (n,) of the recorded steps, empty where unknown. noted: what lags there are, or why none.
         """
-        self.figure = new_figure(WIDE, 5.8)
+        self.figure = new_figure(WIDE, _HEIGHT)
         self.ages, self.cosine, self.by_limit, self.seconds = (self.figure.add_subplot() for _ in range(4))
         tidy(self.ages, "Staleness of what is handed in", "staleness (updates since the read)", "share")
-        tidy(self.cosine, "Do gradients so far apart agree?", f"steps apart{noted}", "cosine")
+        tidy(self.cosine, "Do gradients so far apart agree?", f"steps apart{noted}", "cosine: median and quartiles")
         tidy(self.by_limit, "Accepted under each limit", "limit of staleness", "share")
         for axes in (self.ages, self.cosine, self.by_limit):
             axes.set(xlim=(-0.8, OLDEST + 0.8), xticks=range(0, OLDEST + 1, 4))
@@ -72,23 +92,15 @@ class StalenessView:
         self._agreement(agreement)
         self._durations(seconds)
         self._moving()
-        for name, looks in (
-            ("limit", _LIMIT), ("mean staleness", _MEAN), ("median cosine", _COSINE), ("its quartiles", _QUARTILES),
-            ("this limit", _HERE),
-        ):  # fmt: skip
-            self.cosine.plot([], [], label=name, **looks)
         self.arrange(narrow=False)
 
     def arrange(self, narrow: bool) -> None:
         """Fit the page: two columns or one."""
-        self.figure.set_size_inches(*((NARROW, 10.6) if narrow else (WIDE, 5.8)))
+        self.figure.set_size_inches(*((NARROW, 10.6) if narrow else (WIDE, _HEIGHT)))
         grid = GridSpec(4, 1, self.figure) if narrow else GridSpec(2, 2, self.figure, width_ratios=(1.5, 1))
         places = [grid[k] for k in range(4)] if narrow else [grid[0, 0], grid[1, 0], grid[0, 1], grid[1, 1]]
         for axes, place in zip((self.ages, self.cosine, self.by_limit, self.seconds), places, strict=True):
             axes.set_subplotspec(place)
-        for legend in self.figure.legends:
-            legend.remove()
-        self.figure.legend(loc="outside lower center", ncols=2 if narrow else 5, fontsize=9, frameon=False, numpoints=1)
 
     def _agreement(self, agreement: Agreement) -> None:
         lags, there = agreement.lags, np.isfinite(agreement.cosine)
@@ -98,10 +110,10 @@ class StalenessView:
         self.cosine.plot(lags[there], agreement.cosine[there], **_COSINE)
 
     def _durations(self, seconds: np.ndarray) -> None:
-        axes = tidy(self.seconds, "How long the recorded steps took", "milliseconds", "steps")
+        axes = tidy(self.seconds, "How long steps took", "milliseconds", "steps")
         if not seconds.size:
             axes.set(xlim=(0, 1), ylim=(0, 1), xticks=[], yticks=[])
-            looks: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 9, "color": BLACK}
+            looks: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": SMALL, "color": BLACK}
             axes.text(0.5, 0.5, "not recorded:\nall steps take the same time", transform=axes.transAxes, **looks)
             return
         longest = np.percentile(seconds, 99) * 1000
@@ -117,8 +129,11 @@ class StalenessView:
         ]
         self._mean = moving_line(self.ages, transform=self.ages.get_xaxis_transform(), **_MEAN)
         self._curve, self._here = moving_line(self.by_limit, **_SHARE), moving_line(self.by_limit, **_HERE)
-        looks: dict[str, Any] = {"x": 0.98, "y": 0.93, "ha": "right", "va": "top", "fontsize": 9}
-        self._dropped = text(self.ages, transform=self.ages.transAxes, **looks)
+        self._said = label(self.ages, ha="left", color=GREEN, transform=self.ages.get_xaxis_transform(), y=0.93)
+        self._dropped = label(
+            self.ages, ha="left", color=ORANGE_TEXT, transform=self.ages.get_xaxis_transform(), y=0.84
+        )
+        self._mean_word = label(self.ages, transform=self.ages.get_xaxis_transform(), y=_MEAN_WORD)
 
     def draw(self, shown: Stale) -> None:
         """Set the moving artists."""
@@ -130,7 +145,15 @@ class StalenessView:
         self._hatching.set_data(*hatching(*rest, lean=0.8, apart=0.4).T)
         for line in self._limits:
             line.set_data([shown.limit + 0.5] * 2, [0, 1])
-        self._mean.set_data([min(shown.mean, OLDEST)], [0.05])
+        mean = min(shown.mean, OLDEST)
+        self._mean.set_data([mean, mean], [0, _MEAN_WORD + 0.04])
+        before = _WORD <= mean <= shown.limit  # of the two lines, with room for words
+        self._mean_word.set(x=mean - 0.3 if before else mean + 0.3, ha="right" if before else "left")
+        self._mean_word.set_text(f"mean {number(shown.mean)}")
+        right = shown.limit <= _TURN  # of the line, where there is room
+        for words in (self._said, self._dropped):
+            words.set(x=shown.limit + (0.9 if right else 0.1), ha="left" if right else "right")
+        self._said.set_text(f"limit {shown.limit}")
         self._curve.set_data(shown.limits, shown.by_limit)
         self._here.set_data([shown.limit], [shown.accepted.sum()])
         self._dropped.set_text(f"{percent(1 - shown.accepted.sum())} dropped")

@@ -10,9 +10,23 @@ from matplotlib.gridspec import GridSpec
 from matplotlib.patches import Rectangle
 
 from .._base.numbers import percent
-from ._lanes import ACCEPTED, DROPPED, LIMIT, QUIET, RECORDED, patch, text
+from ._lanes import ACCEPTED, DROPPED, LIMIT, RECORDED, patch, text
 from ._shapes import Key, bars, hatching
-from ._style import BLACK, BLUE, FAINT, GREEN, NARROW, ORANGE, OTHER, WIDE, moving_line, new_figure, percent_ticks, tidy
+from ._style import (
+    BLACK,
+    BLUE,
+    FAINT,
+    GREEN,
+    NARROW,
+    ORANGE,
+    OTHER,
+    QUIET,
+    WIDE,
+    moving_line,
+    new_figure,
+    percent_ticks,
+    tidy,
+)
 
 _KINDS: dict[str, dict[str, Any]] = {
     "read": {"marker": "o", "color": BLUE},

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from .._base.numbers import number, signed
+from ._labels import label
 from ._lanes import patch
-from ._numbers import label
 from ._shapes import bars
 from ._style import BLACK, BLUE, ORANGE, OTHER, moving_line
 

@@ -13,7 +13,6 @@ from ._lanes import (
     IN_HAND,
     LIMIT,
     MOST_WORKERS,
-    QUIET,
     RECORDED,
     TOP,
     UPDATE,
@@ -27,7 +26,7 @@ from ._lanes import (
     text,
 )  # fmt: skip
 from ._shapes import Key, bars, hatching
-from ._style import BLACK, BLUE, FAINT, GREEN, NARROW, WIDE, moving_line, new_figure, tidy
+from ._style import BLACK, BLUE, FAINT, GREEN, NARROW, QUIET, WIDE, moving_line, new_figure, tidy
 
 _WIDE_WINDOW, _NARROW_WINDOW, _TICK = 1200, 600, 200  # ticks shown at a time; between two numbers of the axis
 _PIXEL = 2.15  # ticks in a pixel of either page

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.gridspec import GridSpec
 
+from ._labels import label
 from ._lanes import ACCEPTED, IN_HAND, patch
-from ._numbers import Numbers, label
+from ._numbers import Numbers
 from ._numbers import written as written
 from ._shapes import Key, bars
 from ._style import BLACK, BLUE, NARROW, ORANGE, OTHER, WIDE, moving_line, new_figure, tidy

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.gridspec import GridSpec
 
+from ._labels import label
 from ._lanes import ACCEPTED, IN_HAND, patch
-from ._numbers import label, written
+from ._numbers import written
 from ._shapes import Key, bars
 from ._style import BLACK, BLUE, GREEN, NARROW, ORANGE, WIDE, moving_line, new_figure, tidy
 

@@ -1,4 +1,4 @@
-"""A training of two embedding tables: which rows have moved, what the loss is, and who asks whom for rows."""
+"""Rows that devices ask of each other in a training of embedding tables: who serves how much, why, and the losses."""
 
 from __future__ import annotations
 
@@ -7,119 +7,175 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.gridspec import GridSpec
 
-from ._lanes import ACCEPTED, IN_HAND, patch
-from ._numbers import label
-from ._shapes import Key, bars
-from ._style import BLACK, BLUE, GREEN, NARROW, ORANGE, WIDE, log_ticks, moving_line, new_figure, tidy
+from ._labels import EndLabels, label
+from ._lanes import patch
+from ._shapes import NOWHERE, bars
+from ._style import (
+    BLACK,
+    BLUE,
+    BLUE_TEXT,
+    DASHED,
+    LABEL,
+    NARROW,
+    OTHER,
+    OTHERS,
+    PALE_BLUE,
+    QUIET,
+    SELECTED,
+    WIDE,
+    log_ticks,
+    moving_line,
+    new_figure,
+    percent_ticks,
+    tidy,
+)
 
-FARTHEST = 2.0  # a row that has moved so far has the brightest color
-_LOSSES: tuple[dict[str, Any], ...] = ({"color": BLUE, "lw": 1.8}, {"color": GREEN, "lw": 1.8, "ls": "--"})
-_NOW: dict[str, Any] = {"color": ORANGE, "lw": 1.8, "ls": "-."}
-_TOUCHED: dict[str, Any] = {"marker": ">", "ms": 6, "color": BLUE, "ls": "none"}
+SHADES = ("#F1F7FC", "#DCEBF8", "#C5DFF4", "#A6CCEE", "#82B8E8", "#58A0E2")  # of few rows and of many, under black text
+_CELL, _BAR = 0.46, 0.4  # half of the width of a cell, and of a bar
+_MOST = 3.9  # times its share that a device serves at most
+_NAMED = 2  # words that are named
+_LOSS = (1e-5, 1e3)
 
 
 class Training(NamedTuple):
-    """The data of a training run that the figure shows.
+    """The data of a training that the figure shows, after `step` steps.
 
-    Fields: step: how many are done. moved: for each table how far each row is from its start, (steps + 1, rows).
-    touched: for each table its rows that the last step looked up. loss: (steps, tables). owner: for each table the
-    device of each row. traffic: (devices, devices), rows that the first asks of the second in the step.
+    Fields: traffic: (devices, devices), rows that the first asked of the second so far. asked: (words,), how often each
+    word's row was asked for so far; owner: (words,), the device of each. loss: (steps, tables). elsewhere: how a table
+    dealt out in the other way is called, and how many times its share its busiest device serves.
     """
 
     step: int
-    moved: tuple[np.ndarray, ...]
-    touched: tuple[np.ndarray, ...]
-    loss: np.ndarray
-    owner: tuple[np.ndarray, ...]
     traffic: np.ndarray
+    asked: np.ndarray
+    owner: np.ndarray
+    loss: np.ndarray
+    elsewhere: tuple[str, float]
 
 
 class RunView:
-    """Rows over steps on one side; losses over steps and the traffic of one step on the other."""
+    """Who asks whom above what each device serves; beside them the popular words by device, and the losses."""
 
-    def __init__(self, names: tuple[str, ...], rows: tuple[int, ...], steps: int, devices: int) -> None:
-        self.figure = new_figure(WIDE, 7.0)
-        self.names, self.steps, self.devices = names, steps, devices
-        self._tops = np.cumsum([0, *(n + 2 for n in rows)])[:-1]
-        self._rows = rows
-        self.rows, self.loss, self.traffic, key = (self.figure.add_subplot() for _ in range(4))
-        tidy(self.rows, f"Distance from the start: dark 0, bright {FARTHEST:g}", "step", "row, and its device")
-        tidy(self.loss, "Loss of each step", "step", "loss")
-        tidy(self.traffic, "Rows that are asked for in the step", "device that has the rows", "device that asks")
-        self._key = Key(key, (
-            *((looks, f"loss of {name}") for looks, name in zip(_LOSSES, names, strict=False)),
-            (_NOW, "the step"), (_TOUCHED, "a row that it looks up"), (ACCEPTED, "rows from another device"),
-            (IN_HAND, "rows of its own"),
-        ))  # fmt: skip
+    def __init__(self, names: tuple[str, ...], words: int, steps: int, devices: int) -> None:
+        self.figure = new_figure(WIDE, 5.4)
+        self.names, self.words_count, self.steps, self.devices = names, words, steps, devices
+        self.traffic, self.served, self.words, self.loss = (self.figure.add_subplot() for _ in range(4))
+        tidy(self.traffic, "Rows that devices asked of each other", "", "device that asks")
+        tidy(self.served, "Rows served, in fair shares", "device that holds the rows", "")
+        tidy(self.words, f"Requests for each of the {words} {names[0]}", "device that holds the word", "")
+        tidy(self.loss, "Loss of each step", "step", "")
         self._still()
         self._moving()
         self.arrange(narrow=False)
 
     def arrange(self, narrow: bool) -> None:
-        """Fit the page: rows beside the rest, or all in one column."""
-        self.figure.set_size_inches(NARROW if narrow else WIDE, 14.0 if narrow else 7.0)
+        """Fit the page: the reasons beside the traffic, or below it."""
+        self.figure.set_size_inches(NARROW if narrow else WIDE, 11.4 if narrow else 5.4)
         if narrow:
-            grid = GridSpec(4, 1, self.figure, height_ratios=(5.2, 2.2, 3.6, 1.6))
+            grid = GridSpec(4, 1, self.figure, height_ratios=(3.1, 1.7, 1.7, 1.7))
             places = [grid[k] for k in range(4)]
         else:
-            grid = GridSpec(3, 2, self.figure, height_ratios=(2.2, 3.6, 0.6))
-            places = [grid[:2, 0], grid[0, 1], grid[1, 1], grid[2, :]]
-        for axes, place in zip((self.rows, self.loss, self.traffic, self._key.axes), places, strict=True):
+            grid = GridSpec(5, 2, self.figure, width_ratios=(1.35, 1))
+            places = [grid[:3, 0], grid[3:, 0], grid[:3, 1], grid[3:, 1]]
+        for axes, place in zip((self.traffic, self.served, self.words, self.loss), places, strict=True):
             axes.set_subplotspec(place)
-        self._key.arrange(1 if narrow else 3, 3.3 if narrow else 8.2)
 
     def _still(self) -> None:
-        end = self._tops[-1] + self._rows[-1]
-        self.rows.grid(False)
-        self.rows.set(xlim=(-0.5, self.steps + 5.6), ylim=(end - 0.4, -1.6), yticks=[])
-        self.rows.set_xticks(range(0, self.steps + 1, 10))
-        for name, top in zip(self.names, self._tops, strict=True):
-            self.rows.text(0, top - 1.0, name, fontsize=8.5, color=BLACK, va="center")
-        self.loss.set(xlim=(0, self.steps + 1), yscale="log", ylim=(1e-2, 300), xticks=range(0, self.steps + 1, 10))
-        log_ticks(self.loss.yaxis)
-        self.traffic.grid(False)
         ticks = range(self.devices)
-        self.traffic.set(xlim=(-0.6, self.devices - 0.4), ylim=(self.devices + 0.5, -0.6), xticks=ticks)
-        self.traffic.set_yticks([*ticks, self.devices], labels=[*map(str, ticks), "sum"])
+        for axes in (self.traffic, self.served, self.words):
+            axes.grid(False)
+            axes.set(xlim=(-0.6, self.devices - 0.4), xticks=ticks)
+            axes.tick_params(length=0)
+        self.traffic.set(ylim=(self.devices - 0.4, -0.6), yticks=ticks)
+        for spine in self.traffic.spines.values():
+            spine.set_visible(False)
+        self.served.set(ylim=(0, _MOST), yticks=range(int(_MOST) + 1))
+        self.words.set(ylim=(0, 0.62), yticks=(0, 0.2, 0.4, 0.6))
+        percent_ticks(self.words.yaxis)
+        self.loss.set(xlim=(0, self.steps * 1.4), yscale="log", ylim=_LOSS, xticks=range(0, self.steps + 1, 10))
+        log_ticks(self.loss.yaxis)
 
     def _moving(self) -> None:
-        self._images = [
-            self.rows.imshow(
-                np.zeros((n, self.steps + 1)), extent=(-0.5, self.steps + 0.5, top + n - 0.5, top - 0.5), aspect="auto",
-                cmap="cividis", vmin=0, vmax=FARTHEST, interpolation="none", animated=True, zorder=1,
-            )
-            for n, top in zip(self._rows, self._tops, strict=True)
+        self._shades = [patch(self.traffic, {"fc": shade, "ec": OTHER, "lw": 0.5}) for shade in SHADES]
+        own, half = np.arange(self.devices), _CELL - 0.07
+        self._own = patch(self.traffic, {"fc": "none", "ec": QUIET, "lw": 1.0, "ls": ":"})
+        self._own.set_path(bars(own - half, own + half, own - half, own + half))
+        self._frame = patch(self.traffic, {"fc": "none", "ec": BLACK, "lw": SELECTED})
+        self._counts = [label(self.traffic, x=x, y=y) for y in own for x in own]
+        self._rest, self._busiest = (patch(self.served, looks) for looks in _bars(PALE_BLUE, SHADES[-1]))
+        self._share = moving_line(self.served, color=QUIET, ls=DASHED, lw=1.2, zorder=3)
+        self._share.set_data([-0.6, self.devices - 0.4], [1, 1])
+        label(self.served, x=self.devices - 0.45, y=1.33, ha="right", color=QUIET, text="fair share")
+        self._sums = [label(self.served, x=x, y=0.22) for x in own]
+        self._times, self._elsewhere = (
+            label(self.served, fontsize=LABEL, weight="bold"),
+            label(self.served, color=QUIET),
+        )
+        self._others, self._popular = (patch(self.words, looks) for looks in _bars(PALE_BLUE, SHADES[-1]))
+        self._named = [label(self.words, ha="left") for _ in range(_NAMED)]
+        self._losses = [
+            (moving_line(self.loss, lw=OTHERS, color=color), moving_line(self.loss, lw=width, color=color),
+             moving_line(self.loss, "o", ms=6, mec="white", ls="none", color=color))
+            for color, width in ((BLUE, SELECTED), (OTHER, 1.6))
         ]  # fmt: skip
-        self._now = [moving_line(axes, zorder=3, **_NOW) for axes in (self.rows, self.loss)]
-        self._touched = moving_line(self.rows, clip_on=False, zorder=4, **_TOUCHED)
-        self._owners = [[label(self.rows, x=self.steps + 3.4, y=top + k) for k in range(n)] for n, top in zip(
-            self._rows, self._tops, strict=True)]  # fmt: skip
-        self._losses = [moving_line(self.loss, **looks) for looks in _LOSSES]
-        self._away, self._home = patch(self.traffic, ACCEPTED), patch(self.traffic, IN_HAND)
-        count = self.devices * (self.devices + 1)
-        self._counts = [label(self.traffic, fontsize=8.5) for _ in range(count)]
+        self._ends = EndLabels(self.loss, len(self.names))
 
     def draw(self, training: Training) -> None:
         """Set the moving artists."""
-        step = training.step
-        for image, moved in zip(self._images, training.moved, strict=True):
-            image.set_data(np.minimum(moved, FARTHEST).T)
-        self._now[0].set_data([step] * 2, [-1.6, self._tops[-1] + self._rows[-1]])
-        self._now[1].set_data([step] * 2, [1e-3, 1e3])
-        marks = np.concatenate([top + touched for top, touched in zip(self._tops, training.touched, strict=True)])
-        self._touched.set_data(np.full(len(marks), step - 0.1), marks)
-        for words, owner in zip(self._owners, training.owner, strict=True):
-            for k, one in enumerate(words):
-                one.set_text(f"{k}: d{owner[k]}")
-        for line, loss in zip(self._losses, training.loss.T, strict=True):
-            line.set_data(np.arange(1, len(loss) + 1), loss)
-        self._draw_traffic(training.traffic)
+        served = training.traffic.sum(axis=0)
+        busiest = int(served.argmax()) if served.any() else None
+        self._draw_traffic(training.traffic, busiest)
+        self._draw_served(served, busiest, training.elsewhere)
+        self._draw_words(training, busiest)
+        self._draw_loss(training.loss, training.step)
 
-    def _draw_traffic(self, traffic: np.ndarray) -> None:
-        y, x = np.nonzero(traffic)
-        for shape, some in ((self._away, x != y), (self._home, x == y)):
-            shape.set_path(bars(x[some] - 0.42, x[some] + 0.42, y[some] - 0.42, y[some] + 0.42))
-        with_sums = np.vstack([traffic, traffic.sum(axis=0)])
-        for words, (row, column) in zip(self._counts, np.ndindex(with_sums.shape), strict=True):
-            words.set(x=column, y=row, text=f"{with_sums[row, column]}" if with_sums[row, column] else "")
-            words.set_weight("bold" if row == self.devices else "normal")
+    def _draw_traffic(self, traffic: np.ndarray, busiest: int | None) -> None:
+        of = np.ceil(traffic / max(traffic.max(), 1) * len(SHADES)).astype(int)
+        for k, shape in enumerate(self._shades, 1):
+            y, x = np.nonzero(of == k)
+            shape.set_path(bars(x - _CELL, x + _CELL, y - _CELL, y + _CELL))
+        for words, count in zip(self._counts, traffic.ravel(), strict=True):
+            words.set_text(f"{count}" if count else "")
+        around = NOWHERE if busiest is None else bars(busiest - 0.5, busiest + 0.5, -0.5, self.devices - 0.5)
+        self._frame.set_path(around)
+
+    def _draw_served(self, served: np.ndarray, busiest: int | None, elsewhere: tuple[str, float]) -> None:
+        at, shares = np.arange(self.devices), served / max(served.mean(), 1)
+        for shape, some in ((self._rest, at != busiest), (self._busiest, at == busiest)):
+            shape.set_path(bars(at[some] - _BAR, at[some] + _BAR, 0, shares[some]))
+        for words, count in zip(self._sums, served, strict=True):
+            words.set_text(f"{count}" if count else "")
+        how, times = elsewhere
+        told = ("", "") if busiest is None else (f"{shares[busiest]:.1f} times its share", f"{how}: {times:.1f} times")
+        left = busiest is None or busiest < self.devices / 2
+        place = {"x": (busiest or 0) + (0.6 if left else -0.6), "ha": "left" if left else "right"}
+        for words, text, y in zip((self._times, self._elsewhere), told, (2.6, 2.1), strict=True):
+            words.set(text=text, y=y, **place)
+
+    def _draw_words(self, training: Training, busiest: int | None) -> None:
+        asked, owner = training.asked, training.owner
+        shares = asked / max(asked.sum(), 1)
+        each = np.bincount(owner, minlength=self.devices).max()  # words of a device, side by side
+        nth = np.array([(owner[:k] == owner[k]).sum() for k in range(len(owner))])
+        wide = 2 * _BAR / each
+        left = owner - _BAR + nth * wide
+        for shape, some in ((self._others, owner != busiest), (self._popular, owner == busiest)):
+            shape.set_path(bars(left[some] + 0.02, left[some] + wide - 0.02, 0, shares[some]))
+        top, height = np.argsort(-asked, kind="stable")[:_NAMED], 0.57
+        for k, words in zip(top, self._named, strict=True):
+            height = min(height, float(shares[k]) - 0.01)
+            words.set(x=left[k] + wide + 0.12, y=max(height, 0.03), text=f"word {k}: {asked[k]}" * bool(asked[k]))
+            height -= 0.065
+
+    def _draw_loss(self, loss: np.ndarray, step: int) -> None:
+        steps = np.arange(1, len(loss) + 1)
+        for (all_of_it, done, dot), values in zip(self._losses, loss.T, strict=True):
+            all_of_it.set_data(steps, values)
+            done.set_data(steps[:step], values[:step])
+            dot.set_data(steps[step - 1 : step] if step else [], values[step - 1 : step] if step else [])
+        ends = [float(np.clip(x, *_LOSS)) for x in loss[-1]]
+        self._ends.draw(steps[-1], ends, self.names, color=(BLUE_TEXT, QUIET), weight=("bold", "normal"))
+
+
+def _bars(rest: str, chosen: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    return {"fc": rest, "ec": BLUE, "lw": 0.8}, {"fc": chosen, "ec": BLUE, "lw": 1.6}

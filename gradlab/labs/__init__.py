@@ -10,6 +10,7 @@ from ._clip_arrows import clip_arrows
 from ._clip_libraries import clip_libraries
 from ._clipping import clipping
 from ._compare import compare
+from ._descent import descent
 from ._gate_race import gate_race
 from ._lab import Lab, Target
 from ._lab import opened as _opened
@@ -29,18 +30,18 @@ from ._tpu_engines import tpu_engines
 from ._word_rates import word_rates
 
 _CATALOG: tuple[type[Lab], ...] = (  # in the order of the course
-    clipping, clip_arrows, clip_libraries, gate_race, adagrad, adagrad_libraries, word_rates, optimizers, staleness,
-    staleness_phases, staleness_policies, staleness_races, staleness_models, accumulators, sparse_accumulators,
-    sync_replicas, backup_workers, tpu_embedding, tpu_embedding_run, tpu_engines, run_layers, run_adagrad,
-    run_staleness, compare,
+    descent, clipping, clip_arrows, clip_libraries, gate_race, adagrad, adagrad_libraries, word_rates, optimizers,
+    staleness, staleness_phases, staleness_policies, staleness_races, staleness_models, accumulators,
+    sparse_accumulators, sync_replicas, backup_workers, tpu_embedding, tpu_embedding_run, tpu_engines, run_layers,
+    run_adagrad, run_staleness, compare,
 )  # fmt: skip
 
 __all__ = [
     "Lab", "Target", "accumulators", "adagrad", "adagrad_libraries", "backup_workers", "catalog", "catalogue",
-    "clip_arrows", "clip_libraries", "clipping", "compare", "from_link", "gate_race", "optimizers", "run_adagrad",
-    "run_layers", "run_staleness", "sparse_accumulators", "staleness", "staleness_models", "staleness_phases",
-    "staleness_policies", "staleness_races", "sync_replicas", "tpu_embedding", "tpu_embedding_run", "tpu_engines",
-    "word_rates",
+    "clip_arrows", "clip_libraries", "clipping", "compare", "descent", "from_link", "gate_race", "optimizers",
+    "run_adagrad", "run_layers", "run_staleness", "sparse_accumulators", "staleness", "staleness_models",
+    "staleness_phases", "staleness_policies", "staleness_races", "sync_replicas", "tpu_embedding", "tpu_embedding_run",
+    "tpu_engines", "word_rates",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from ..record import Recorder
 from . import (_accumulators, _adagrad, _adagrad_libraries, _clip_arrows, _clip_libraries, _clipping, _compare,
-    _gate_race, _optimizers, _run_adagrad, _run_layers, _run_staleness, _staleness, _staleness_effects,
+    _descent, _gate_race, _optimizers, _run_adagrad, _run_layers, _run_staleness, _staleness, _staleness_effects,
     _staleness_phases, _staleness_races, _sync_replicas, _tpu_embedding, _tpu_embedding_run, _tpu_engines, _word_rates)
 from ._lab import Lab as Lab
 from ._lab import Target as Target
@@ -22,6 +22,21 @@ def catalog() -> dict[str, type[Lab]]: ...
 catalogue = catalog
 
 def from_link(link: str) -> Lab: ...
+
+class _descent_controls(TypedDict, total=False):
+    learning_rate: float
+    step: int
+
+class descent(_descent.descent):
+    """Move the learning rate, and see gradient descent creep, arrive, jump across the minimum, or fly off."""
+
+    def __init__(self, target: Literal["one_step", "largest"] | None = None, **initial:
+        Unpack[_descent_controls]) -> None: ...
+    def set(self, **params: Unpack[_descent_controls]) -> None: ...  # type: ignore[override]
+    def figure(self, **params: Unpack[_descent_controls]) -> Figure: ...  # type: ignore[override]
+    def save(  # type: ignore[override]
+        self, path: str | Path, theme: Literal["light", "dark"] = "light", **params: Unpack[_descent_controls]
+    ) -> None: ...
 
 class _clipping_controls(TypedDict, total=False):
     limit: float
@@ -366,14 +381,14 @@ class tpu_embedding(_tpu_embedding.tpu_embedding):
     ) -> None: ...
 
 class _tpu_embedding_run_controls(TypedDict, total=False):
+    zipf: float
     step: int
+    strategy: Literal["div", "mod"]
     rule: Literal["sgd", "momentum", "adagrad", "adagrad_momentum", "bounded_adagrad", "proximal_adagrad",
         "frequency_aware", "adadelta", "rms_prop", "centered_rms_prop", "adam", "adam_corrected", "proximal_yogi",
         "lion", "ftrl", "online_yogi", "mdl_adagrad_light"]
     rate_words: float
     rate_users: float
-    zipf: float
-    strategy: Literal["div", "mod"]
     pipelined: bool
 
 class tpu_embedding_run(_tpu_embedding_run.tpu_embedding_run):
@@ -410,8 +425,8 @@ class tpu_engines(_tpu_engines.tpu_engines):
 class _run_layers_controls(TypedDict, total=False):
     limit: float
     method: Literal["norm", "global"]
-    show: str
     tensor: str
+    show: str
 
 class run_layers(_run_layers.run_layers):
     """See layer by layer how often a limit fires on a recorded run, and drag another limit over it."""
@@ -425,11 +440,11 @@ class run_layers(_run_layers.run_layers):
     ) -> None: ...
 
 class _run_adagrad_controls(TypedDict, total=False):
-    initial: float
-    epsilon: float
-    below: float
     step: int
+    initial: float
+    below: float
     entry: str
+    epsilon: float
 
 class run_adagrad(_run_adagrad.run_adagrad):
     """Run Adagrad's accumulator over a recorded run and see which entries it freezes, and which never moved at all."""
@@ -443,8 +458,8 @@ class run_adagrad(_run_adagrad.run_adagrad):
     ) -> None: ...
 
 class _run_staleness_controls(TypedDict, total=False):
-    workers: int
     limit: int
+    workers: int
     straggler: float
     speeds: Literal["measured", "equal"]
 

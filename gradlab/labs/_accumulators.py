@@ -62,6 +62,8 @@ def _mostly_dropped(trace: Filling) -> tuple[bool, str]:
 class accumulators(Lab):
     """Four workers hand gradients to an accumulator, and takers in a queue wait for their mean.
 
+    At a glance: A bucket fills; when the first taker's slots are full it leaves with the mean, and late ones fall out.
+
     Taker A asks for `needs` gradients and, once it has its mean, asks again after `pause` more have come. Taker B, if
     there is one, asks again at once. A worker notes the accumulator's step when it begins, as it should, or does not.
 
@@ -69,7 +71,7 @@ class accumulators(Lab):
     (read, never, ahead: the local step that workers pass), `reduction` (MEAN, SUM).
 
     >>> accumulators(needs=3, event=3).description.summary
-    'Gradient 3, worker 2, local step 0 against 0: accepted; A gets the mean of 3. The step is 1, 0 are there.'
+    'A gets the mean of 3 gradients; 0 of 3 were dropped.'
     """
 
     label = "Filling an accumulator"
@@ -91,10 +93,10 @@ class accumulators(Lab):
         return [
             Slider("event", "Gradients so far", 0, ARRIVALS, 9, scale="integer", play=True),
             Slider("needs", "A asks for", 1, 4, 3, scale="integer"),
-            Slider("pause", "A asks again after", 0, 12, 0, scale="integer"),
+            Slider("pause", "A asks again after", 0, 12, 0, scale="integer", folded=True),
             Slider("second", "B asks for", 0, 3, 0, scale="integer"),
             Menu("notes", "Workers note", list(NOTES.items()), "read"),
-            Menu("reduction", "Reduction", ("MEAN", "SUM"), "MEAN"),
+            Menu("reduction", "Reduction", ("MEAN", "SUM"), "MEAN", folded=True),
         ]
 
     def compute(self, values: dict[str, Any]) -> Filling:
@@ -115,11 +117,12 @@ class accumulators(Lab):
         return Description(
             alt=f"{counted(trace.done, 'gradient')} of {WORKERS} workers came, {dropped} dropped. {last} The step "
             f"of the accumulator is {now.step}; in it: {counted(now.count, 'gradient')}. In line: {queue}.",
-            summary=f"{last} The step is {now.step}, {now.count} are there.",
+            summary=_message(trace),
             table=(
                 ("gradients so far", str(trace.done)),
                 ("accepted", str(trace.accepted)),
                 ("dropped", str(dropped)),
+                ("latest gradient", last),
                 ("accumulator's step", str(now.step)),
                 ("in it now", str(now.count)),
                 ("in line", queue),
@@ -133,6 +136,18 @@ class accumulators(Lab):
         return columns | {
             name: np.array(getattr(past, name)) for name in ("local_step", "step", "count", "served", "needs")
         }
+
+
+def _message(trace: Filling) -> str:
+    """Who waits for how many, and how many fell out."""
+    now, past = trace.inside, trace.so_far
+    lost = f"{trace.done - trace.accepted} of {trace.done} were dropped"
+    if trace.done and past.served[-1]:
+        return f"{past.served[-1]} gets the {trace.reduction.lower()} of {counted(past.count[-1], 'gradient')}; {lost}."
+    if not now.queue:
+        return f"No taker waits: {counted(now.count, 'gradient')} in the bucket; {lost}."
+    who, needs = now.queue[0]
+    return f"{who} waits for {needs - now.count} more: {now.count} of {needs} in the bucket; {lost}."
 
 
 def _last(trace: Filling) -> str:
@@ -154,15 +169,22 @@ def _story(needs: int, pause: int, second: int, notes: str, reduction: str) -> t
     """All arrivals, and what is in the accumulator before the first and after each."""
     accumulator = ConditionalAccumulator(np.float32, [4], reduction_type=reduction)
     takers = Takers(accumulator, {"A": needs, "B": second}, pause)
-    began, rows, insides = [0] * WORKERS, [], [_inside(accumulator, takers, _NOTHING)]
+    began, insides = [0] * WORKERS, [_inside(accumulator, takers, _NOTHING)]
+    rows: list[tuple[Any, ...]] = []
+    members: list[int] = []
+    lost: list[int] = []
     for worker, gradient in _gradients():
         receipt = accumulator.apply_grad(gradient, {"read": began[worker], "never": 0, "ahead": 1000}[notes])
         full = _NOTHING + insides[-1].total * bool(insides[-1].count) + gradient * receipt.accepted
         who, value, asked = takers.served()
         began[worker] = accumulator.global_step
+        (members if receipt.accepted else lost).append(len(rows))
         rows.append((worker, receipt.local_step, receipt.step, receipt.accepted, receipt.count, who, asked, gradient))
-        now = _inside(accumulator, takers, gradient)
+        now = _inside(accumulator, takers, gradient)._replace(members=(*members,), lost=(*lost,))
         insides.append(now._replace(total=full, value=value, of=receipt.count) if who else now)
+        if who:
+            members.clear()
+            lost.clear()
     return Arrivals(*map(list, zip(*rows, strict=True))), insides
 
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from .._base.numbers import counted, number
-from ..figures.clipping import ClippingView
+from ..figures.clipping import ClippingView, Trained
 from ..live import Button, Description, Drag, Items, Menu, Slider
 from ..models import char_rnn
 from ..record import Recorder
@@ -26,29 +26,35 @@ _KINDS = {"global": "clip_global_norm", "norm": "clip_norm", "value": "clip_valu
 
 
 class Answer(NamedTuple):
-    """One limit over one run, and step and loss (2, buckets) of the recorded run nearest to it, NaN if none is."""
+    """One limit over one run, and the recorded run nearest to it, None if none is.
+
+    `best` is the run that ends with the lowest loss.
+    """
 
     what_if: WhatIf
     run: str
-    nearest: str
-    loss: np.ndarray
+    nearest: str | None
+    best: str
 
 
 def _keeps_95(trace: Answer) -> tuple[bool, str]:
     fired = trace.what_if.fraction_fired
-    return 0.02 <= fired <= 0.05, f"{trace.what_if.percent()} are clipped now"
+    return 0.02 <= fired <= 0.05, f"Now {trace.what_if.percent()} of the steps are clipped"
 
 
 def _turns_little(trace: Answer) -> tuple[bool, str]:
     answer, turn = trace.what_if, _median_turn(trace.what_if)
-    now = f"{answer.percent()} and {turn:.1f} degrees now"
     if answer.kind != _KINDS["norm"]:
-        return False, f"{now}, but by another clip"
+        return False, f"Now the clip is by the {_called(answer)}"
+    now = f"Now {answer.percent()} of the steps are clipped, with a median turn of {turn:.1f} degrees"
     return answer.fraction_fired >= 2 / 3 and turn < 5, now
 
 
 class clipping(FollowingLab):
     """Drag a limit over the recorded gradients of a recurrent network and see what every step would have become.
+
+    At a glance: The limit flattens all that is above it, and the run with limit 1 learns best, neither the one with the
+    smallest limit nor the one without.
 
     Controls: `limit` (log scale, as wide as the norms of your own run), `method` (global, norm, value), `run` (which
     recorded run; "none" is the one that explodes), and, for the shipped recording, a button that records the runs
@@ -67,7 +73,7 @@ class clipping(FollowingLab):
 
     >>> lab = clipping(limit=1.0, run="0.3")
     >>> lab.params["limit"], lab.description.summary
-    (1.0, 'Limit 1 on the global norm fires on 8.0% of 300 steps; median turn 0.0 degrees.')
+    (1.0, 'Limit 1 clips 8.0% of 300 steps, and the run trained with it learns best: loss 2.14.')
     """
 
     label = "Clipping a recorded run"
@@ -113,7 +119,7 @@ class clipping(FollowingLab):
     def make_controls(self) -> list[Control]:
         runs = [(name, _limited(name) if self.trained else "your own") for name in self.runs]
         recorded = "Run recorded with" if self.trained else "Run"
-        afresh = [] if self.own else [Button("record", "Record afresh", self.record_afresh)]
+        afresh = [] if self.own else [Button("record", "Record afresh", self.record_afresh, folded=True)]
         return [
             Slider("limit", "Limit", 0.001, 1000.0, 1.0, scale="log", step=40, play=True)
             if self.trained
@@ -143,11 +149,11 @@ class clipping(FollowingLab):
         return Room(steps, stride, (ends, positive_range(_loss(rec)[1])))
 
     def arrange_still(self, view: ClippingView) -> None:
-        steps, ends, losses, unit, stride = self._still()
+        steps, ends, runs, unit, stride = self._still()
         if (room := self._room) is not None:  # of the loss only the ends: its curve moves
             steps, (ends, of_loss) = room.steps, room.ranges
-            losses = {"none": np.array([[np.nan, np.nan], of_loss])}
-        view.still(steps, ends, losses, unit, stride)
+            runs = [Trained("", np.array([[np.nan, np.nan], of_loss]))]
+        view.still(steps, ends, runs, unit, stride)
 
     def _suggestions(self) -> Mapping[str, Mapping[str, Any]]:
         """Presets for one's own run: the suggested limit, in two ways; none where there is nothing to clip."""
@@ -163,29 +169,33 @@ class clipping(FollowingLab):
         runs, limit, method = self.runs, values["limit"], values["method"]
         answer = runs[values["run"]].what_if(**{_KINDS[method]: limit})
         limits = {name: float(name) for name in runs if name != "none"}
-        nearest = min(limits, key=lambda n: abs(np.log(limits[n] / limit)), default="none")
-        loss = _loss(runs[nearest])
+        nearest: str | None = min(limits, key=lambda n: abs(np.log(limits[n] / limit)), default="none")
         if limits and method != "global":  # all were trained with a limit on the global norm: none is near
-            nearest, loss = values["run"], loss * [[1], [np.nan]]
-        return Answer(answer, values["run"], nearest, loss)
+            nearest = None
+        ends = {name: end for name, rec in runs.items() if np.isfinite(end := _end(rec))}
+        return Answer(answer, values["run"], nearest, min(ends, key=lambda n: ends[n], default="none"))
 
     def make_view(self) -> ClippingView:
         return ClippingView(*self._still())
 
-    def _still(self) -> tuple[int, tuple[float, float], dict[str, np.ndarray], str, int]:
+    def _still(self) -> tuple[int, tuple[float, float], list[Trained], str, int]:
         norms = np.concatenate([rec.global_norm for rec in self.runs.values()])
         norms = norms[np.isfinite(norms) & (norms > 0)]
         ends = (float(norms.min()), float(norms.max())) if norms.size else (0.1, 1.0)
-        losses = {name: _loss(rec) for name, rec in self.runs.items()}
+        runs = [self._trained(name) for name in self.runs]
         steps, stride = max(rec.seen for rec in self.runs.values()), max(rec.stride for rec in self.runs.values())
-        return steps, ends, losses, "loss (nats)" if self.trained else "loss", stride
+        return steps, ends, runs, "loss (nats)" if self.trained else "loss", stride
+
+    def _trained(self, name: str) -> Trained:
+        rec = self.runs[name]
+        return Trained(_limited(name), _loss(rec), _end(rec), free=name == "none")
 
     def draw(self, view: ClippingView, trace: Answer) -> None:
-        view.draw(trace.what_if, trace.loss)
+        view.draw(trace.what_if, None if trace.nearest is None else self._trained(trace.nearest))
 
     def items(self, view: ClippingView, trace: Answer) -> Items:
         a, (step, loss) = trace.what_if, _loss(self.runs[trace.run])
-        places = {view.norm: (step, a.norm_before), view.turn: (step, a.angle), view.loss: (step, loss)}
+        places = {view.norm: (step, a.norm_before), view.loss: (step, loss)}
         values = {"norm before": a.norm_before, "norm after": a.norm_after, "turn (degrees)": a.angle, "loss": loss}
         return Items("step", places, values)
 
@@ -194,8 +204,10 @@ class clipping(FollowingLab):
         return [Drag(axes, y="limit", label=f"drag the limit in the {name}") for name, axes in places.items()]
 
     def describe(self, trace: Answer) -> Description:
-        answer, method = trace.what_if, dict(METHODS)[next(m for m, k in _KINDS.items() if k == trace.what_if.kind)]
+        answer, method = trace.what_if, _called(trace.what_if)
         fired, steps = answer.percent(), counted(answer.steps, "step")
+        turned = f"; median turn {_median_turn(answer):.1f} degrees" if _median_turn(answer) >= 0.05 else ""
+        on = "" if answer.kind == _KINDS["global"] else f" on the {method}"
         turn, peak = f"{_median_turn(answer):.1f} degrees", np.argmax(np.nan_to_num(answer.norm_before))
         every_ = answer.stride == 1 or answer.kind == _KINDS["global"]
         of = "" if every_ else f" of the largest of every {answer.stride} steps"
@@ -205,8 +217,8 @@ class clipping(FollowingLab):
         return Description(
             alt=f"Clipping by {method} at {number(answer.limit)} fires on {fired} of {steps} of the {run}; the "
             f"largest norm, {number(answer.norm_before[peak])}, becomes {number(answer.norm_after[peak])}.",
-            summary=f"Limit {number(answer.limit)} on the {method} fires on {fired} of {steps}; "
-            f"median turn {turn}{of}.",
+            summary=f"Limit {number(answer.limit)}{on} clips {fired} of {steps}"
+            f"{turned and turned + of}{self._learns(trace)}.",
             table=(
                 ("clip by", method),
                 ("limit", number(answer.limit)),
@@ -223,13 +235,26 @@ class clipping(FollowingLab):
             ),
         )
 
+    def _learns(self, trace: Answer) -> str:
+        """How the run ends that was trained with the limit, or with the nearest one, among several."""
+        near, best = trace.nearest, trace.best
+        if near is None or len(self.runs) < 2:
+            return ""
+        same = float(near) == trace.what_if.limit
+        end, least = (f"{_end(self.runs[name]):.2f}" for name in (near, best))
+        if near == best:
+            whose = "and the run trained with it" if same else f"and the nearest run, trained with limit {near},"
+            return f", {whose} learns best: loss {end}"
+        return f"; of the runs, {_limited(best)} learns best: loss {least}, {_limited(near)} {end}"
+
     def _ends(self, trace: Answer) -> list[tuple[str, str]]:
         """The loss at the end; what trained the shipped runs, and in which unit their loss is, is known."""
         if not self.trained:
-            return [("loss at the end", _end(self.runs[trace.run], ""))]
-        ends = [run for run in sorted({trace.nearest, "none"}) if run in self.runs]
+            end = _end(self.runs[trace.run])
+            return [("loss at the end", f"{end:.2f}" if np.isfinite(end) else "not recorded")]
         return [
-            (f"loss at the end of the run trained with {_limited(run)}", _end(self.runs[run], " nats")) for run in ends
+            (f"loss at the end of the run trained with {_limited(name)}", f"{_end(rec):.2f} nats")
+            for name, rec in self.runs.items()
         ]
 
     def columns(self, trace: Answer) -> dict[str, np.ndarray]:
@@ -252,8 +277,13 @@ class clipping(FollowingLab):
         self.live.say(f"Recorded afresh on this machine. {self.live.description.summary}")
 
 
+def _called(answer: WhatIf) -> str:
+    """What is limited."""
+    return dict(METHODS)[next(method for method, kind in _KINDS.items() if kind == answer.kind)]
+
+
 def _limited(run: str) -> str:
-    return "no limit" if run == "none" else f"global norm {run}"
+    return "no limit" if run == "none" else f"limit {run}"
 
 
 def _median_turn(answer: WhatIf) -> float:
@@ -266,11 +296,11 @@ def _loss(run: Recorder) -> np.ndarray:
     return np.stack([run.step, run["loss"] if "loss" in run.scalars else np.full(len(run), np.nan)])
 
 
-def _end(run: Recorder, unit: str) -> str:
-    """Mean loss of the last 30 buckets that have one."""
+def _end(run: Recorder) -> float:
+    """Mean loss of the last 30 buckets that have one; NaN if none has."""
     loss = _loss(run)[1]
     loss = loss[np.isfinite(loss)]
-    return f"{float(np.mean(loss[-30:])):.2f}{unit}" if loss.size else "not recorded"
+    return float(np.mean(loss[-30:])) if loss.size else np.nan
 
 
 def _estimated(answer: WhatIf, run: Recorder) -> str:

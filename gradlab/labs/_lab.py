@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from ..live import LiveFigure
 
+GLANCE = "At a glance: "
 LINKS = "1"  # the version of their format
 MOST = 300  # characters of a link that survive every chat and every course page
 
@@ -39,16 +40,17 @@ class Target:
 
     Args:
         text: what to do, "clip at most 5% of the steps".
-        measure: of a trace: whether it is reached, and how far it is, "2.3% now".
+        measure: of a trace: whether it is reached, and a sentence in the words of `text` that says how far it is,
+            "Now 2.3% are clipped"; ": reached" or ": not yet" follows it.
     """
 
     text: str
     measure: Callable[[Any], tuple[bool, str]]
 
-    def said(self, trace: Any) -> str:
-        """The target and its state in one line."""
+    def said(self, trace: Any) -> tuple[bool, str]:
+        """Whether it is reached, and the target and its state in one line."""
         reached, now = self.measure(trace)
-        return f"Target: {self.text}. {now}: {'reached.' if reached else 'not yet.'}"
+        return reached, f"Target: {self.text}. {now}: {'reached' if reached else 'not yet'}."
 
 
 class _Signature:
@@ -71,6 +73,9 @@ def _signature(kind: Any) -> inspect.Signature:
 
 class Lab:
     """Something to move and look at. Shows itself as the last value of a cell.
+
+    The first line of its docstring says what it is for; a paragraph that begins with "At a glance: " says in one
+    sentence what is seen in three seconds.
 
     A lab is written by giving `label`, `make_controls`, `compute` (values to a trace), `make_view` (an object with
     `figure` and `draw(trace)`) and `describe` (a trace in words); the rest has defaults.
@@ -104,6 +109,13 @@ class Lab:
     def about(cls) -> str:
         """What the lab is for: the first line of its docstring."""
         return (cls.__doc__ or "").partition("\n")[0]
+
+    @classmethod
+    def glance(cls) -> str:
+        """What is seen in three seconds: the paragraph of its docstring that begins with "At a glance: "."""
+        paragraphs = (paragraph.strip() for paragraph in (cls.__doc__ or "").split("\n\n"))
+        found = next((paragraph for paragraph in paragraphs if paragraph.startswith(GLANCE)), "")
+        return " ".join(found.removeprefix(GLANCE).split())
 
     # What a lab gives
 
@@ -141,6 +153,10 @@ class Lab:
     def drags(self, view: Any) -> list[Drag]:
         """Lines and points of the view that move controls."""
         return []
+
+    def idle(self, values: dict[str, Any]) -> Iterable[str]:
+        """The names of the controls that change nothing while the others are at these values; nobody can move them."""
+        return ()
 
     def fresh(self) -> None:
         """Take over what is new in the data that the lab is about, before it is looked at; nothing as a rule."""
@@ -190,7 +206,7 @@ class Lab:
         def update(values: dict[str, Any]) -> Description:
             trace = self.compute(values)
             self.draw(view, trace)
-            return replace(self._describe(trace), items=self.items(view, trace))
+            return replace(self._describe(trace), items=self.items(view, trace), idle=tuple(self.idle(values)))
 
         presets = [Preset(label, values) for label, values in self.presets.items()]
         return LiveFigure(
@@ -287,7 +303,10 @@ class Lab:
 
     def _describe(self, trace: Any) -> Description:
         words = self.describe(trace)
-        return words if self.target is None else replace(words, goal=self.targets[self.target].said(trace))
+        if self.target is None:
+            return words
+        met, goal = self.targets[self.target].said(trace)
+        return replace(words, goal=goal, met=met)
 
     def _checked(self, params: Mapping[str, Any]) -> dict[str, Any]:
         return checked(self._controls, params, self._called())

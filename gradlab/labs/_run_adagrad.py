@@ -51,7 +51,7 @@ def _first_gone(trace: Answer) -> tuple[bool, str]:
     shares = trace.frozen.share_by_tensor[trace.frozen.sampled_by_tensor > 1]
     gone, others = float(np.nanmax(shares, initial=0)), np.sort(np.nan_to_num(shares))[:-1].max(initial=0)
     small = trace.frozen.rule.initial_accumulator_value <= 1
-    now = f"{percent(gone)} of one tensor and {percent(others)} of the next now"
+    now = f"{percent(gone)} of one tensor and {percent(others)} of the next are frozen now"
     now += ", from a large accumulator" * (not small)
     return bool(small and gone == 1 and others <= 0.5), now
 
@@ -59,16 +59,18 @@ def _first_gone(trace: Answer) -> tuple[bool, str]:
 class run_adagrad(RunLab):
     """Run Adagrad's accumulator over a recorded run and see which entries it freezes, and which never moved at all.
 
+    At a glance: with time the dots wander left across the limit, whole tensors freeze, and some entries never moved.
+
     Each dot is one of the entries that were sampled, in the row of its tensor, at its effective learning rate over the
     rate it started with; an entry is frozen below a threshold. The learning rate itself has no say in that. Point at a
     dot for its name, click it for its story. An accumulator beyond float32 is infinite, and its entry frozen for good.
 
-    Controls: `initial` (the initial accumulator, log scale), `epsilon` (log scale), `below` (the share of its first
-    rate below which an entry is frozen, log scale), `step` (steps done) and `entry` (the one whose story is told).
+    Controls: `step` (steps done), `initial` (the initial accumulator, log scale), `below` (the share of its first rate
+    below which an entry is frozen, log scale), `entry` (the one whose story is told) and `epsilon` (log scale).
 
     Args:
         recording: your own `Recorder`, or the path of one that was saved; by default the shipped run of the reader.
-        **initial: initial, epsilon, below, step, entry.
+        **initial: step, initial, below, entry, epsilon.
 
     Raises:
         ValueError: the file is no recording, nothing is recorded yet, or no single entries are. TypeError: neither a
@@ -111,11 +113,11 @@ class run_adagrad(RunLab):
         grown = np.where(np.isfinite(grown), grown, -1.0)
         step = max(1, -(-rec.seen // (_POSITIONS * rec.stride))) * rec.stride
         return [
-            Slider("initial", "Initial accumulator", 1e-6, 1000.0, 0.1, scale="log", step=8),
-            Slider("epsilon", "Epsilon", 1e-10, 1.0, 1e-7, scale="log", step=4),
-            Slider("below", "Frozen below", 0.001, 0.5, 0.1, scale="log", step=20),
             Slider("step", "Steps done", 0, rec.seen, rec.seen, scale="integer", step=step, play=True),
+            Slider("initial", "Initial accumulator", 1e-6, 1000.0, 0.1, scale="log", step=8),
+            Slider("below", "Frozen below", 0.001, 0.5, 0.1, scale="log", step=20, unit="of the start"),
             Menu("entry", "Entry", self._names, self._names[int(np.argmax(grown))]),
+            Slider("epsilon", "Epsilon", 1e-10, 1.0, 1e-7, scale="log", step=4, folded=True),
         ]
 
     def _rates(self, rule: Adagrad) -> Rates:
@@ -141,7 +143,14 @@ class run_adagrad(RunLab):
         largest = self._square.sum(axis=0, dtype=np.float64)
         largest = largest[np.isfinite(largest)].max(initial=1.0)
         highest = 10.0 ** np.ceil(np.log10(1000.0 + largest))
-        return EntriesView(len(self._rows), self._ends, float(min(highest, 1e38)))
+        return EntriesView(len(self._rows), self._ends, float(min(highest, 1e38)), self._kinds())
+
+    def _kinds(self) -> set[int]:
+        """The states that some setting brings about."""
+        with np.errstate(over="ignore"):
+            grown = self._square.sum(axis=0, dtype=np.float32)
+        never, lost = bool((grown == 0).any()), not bool(np.isfinite(grown).all())
+        return {_MOVES, _FROZEN, *[_STILL] * never, *[_LOST] * lost}
 
     def draw(self, view: EntriesView, trace: Answer) -> None:
         view.draw(self._shown(trace))
@@ -191,7 +200,7 @@ class run_adagrad(RunLab):
             f"accumulator {number(rule.initial_accumulator_value)} after {steps}: {count} are below {below} of their "
             f"first rate, {worst}; {still}{lost}.",
             summary=f"After {steps} {count} sampled entries are frozen, below {below} of their first rate: "
-            f"{worst}; {still}{lost}. {name} has {story}.",
+            f"{worst}{lost}.",
             table=(
                 (
                     "initial accumulator, epsilon",

@@ -45,22 +45,24 @@ class Answer(NamedTuple):
 
 def _one_alone(trace: Answer) -> tuple[bool, str]:
     most, *others = sorted(trace.shares.tolist(), reverse=True)
-    now = f"{percent(most)} of one tensor and {percent(max(others, default=0.0))} of the next now"
+    now = f"{percent(most)} of the steps of one tensor and {percent(max(others, default=0.0))} of the next are clipped"
     if trace.is_global:
-        return False, "That is the clip by global norm now"
+        return False, "Now the clip is by global norm"
     return most >= 0.5 and max(others, default=1.0) <= 0.1, now
 
 
 def _not_as_usual(trace: Answer) -> tuple[bool, str]:
     share, part = trace.what_if.fraction_fired, float(trace.shares.max())
     if not trace.is_global:
-        return False, "That is the clip by the norm of each tensor now"
+        return False, "Now the clip is by the norm of each tensor"
     now = f"It fires on {trace.what_if.percent()}, and the largest part there is {percent(part)} now"
     return 0 < share <= 0.02 and part <= 0.45, now
 
 
 class run_layers(RunLab, FollowingLab):
     """See layer by layer how often a limit fires on a recorded run, and drag another limit over it.
+
+    At a glance: one limit across all tensors clips the top one on most of its steps and the others on few.
 
     Each row is a tensor: marks for the norm that 10, 50, 90 and 100% of its steps do not exceed, and beside it the
     share of steps on which the limit fires. Point at a tensor, click it to see its norm over time. Of very many tensors
@@ -134,8 +136,10 @@ class run_layers(RunLab, FollowingLab):
         return [
             limit_slider(self._reach, start),
             Menu("method", "Clip by", METHODS, "norm"),
-            Menu("show", "Show", [*shown, *((f"only {layer}", f"only {layer}") for layer in several)], _ALL),
             Menu("tensor", "Tensor over time", rec.names, rec.names[self._order[0]]),
+            Menu(
+                "show", "Show", [*shown, *((f"only {layer}", f"only {layer}") for layer in several)], _ALL, folded=True
+            ),
         ]
 
     def renewed(self, rec: Recorder) -> list[Control]:
@@ -220,7 +224,7 @@ class run_layers(RunLab, FollowingLab):
         return Description(
             alt=f"Norms of {tensors} over {steps}, with a limit of {limit} on the "
             f"{method}: it {said}." + (f" {counted(bad, 'step')} with NaN or Inf." if bad else ""),
-            summary=f"Limit {limit} on the {method} {said}; {self._reason}.",
+            summary=f"Limit {limit} on the {method} {said}.",
             table=(
                 ("clip by", method),
                 ("limit", limit),

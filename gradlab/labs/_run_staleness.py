@@ -66,7 +66,9 @@ def _workers(trace: Answer) -> str:
 
 
 def _accepted_young(trace: Answer) -> tuple[bool, str]:
-    now = f"{_workers(trace)}, {percent(1 - trace.dropped)} accepted, the oldest of staleness {trace.oldest} now"
+    now = (
+        f"With {_workers(trace)} {percent(1 - trace.dropped)} are accepted, the oldest of staleness {trace.oldest} now"
+    )
     return trace.workers >= 4 and trace.straggler >= 3 and trace.dropped <= 0.15 and trace.oldest <= 5, now
 
 
@@ -79,16 +81,18 @@ def _worth_having(trace: Answer) -> tuple[bool, str]:
 class run_staleness(RunLab):
     """Let several workers share a recorded run: how stale gradients come, what a limit drops, what they are worth.
 
+    At a glance: with 8 workers most gradients are 2 to 6 updates old, and gradients so far apart no longer agree.
+
     A step of a worker takes as long as one of the recorded steps, drawn at random; where no times were recorded all
     steps are equal. Below the staleness stands how much gradients of the run that many steps apart agree: the cosine
     between them, on the sampled entries. Batches differ from step to step, so that even neighbors agree in part only.
 
-    Controls: `workers` (1 to 16), `limit` (the most staleness accepted, as by `DropStaleGradientOptimizer`),
+    Controls: `limit` (the most staleness accepted, as by `DropStaleGradientOptimizer`), `workers` (1 to 16),
     `straggler` (how many times slower the last worker is) and `speeds` (measured, or equal).
 
     Args:
         recording: your own `Recorder`, or the path of one that was saved; by default the shipped run of the reader.
-        **initial: workers, limit, straggler, speeds.
+        **initial: limit, workers, straggler, speeds.
 
     Raises:
         ValueError: the file is no recording, or nothing is recorded yet. TypeError: neither a
@@ -124,11 +128,15 @@ class run_staleness(RunLab):
         self._agreement = _agreement(self.rec)
         speeds = _SPEEDS if self._seconds.size else _SPEEDS[1:]
         return [
-            Slider("workers", "Workers", 1, _MOST, 8, scale="integer"),
             Slider("limit", "Limit of staleness", 0, OLDEST, 7, scale="integer", play=True),
+            Slider("workers", "Workers", 1, _MOST, 8, scale="integer"),
             Slider("straggler", "Straggler", 1.0, 5.0, 1.0, step=0.5, unit="times"),
             Menu("speeds", "Speeds", speeds, speeds[0][0]),
         ]
+
+    def idle(self, values: dict[str, Any]) -> list[str]:
+        """A worker that is alone waits for nobody, however long its steps take."""
+        return ["straggler", "speeds"] if values["workers"] == 1 else []
 
     def compute(self, values: dict[str, Any]) -> Answer:
         workers, limit, straggler = values["workers"], values["limit"], values["straggler"]

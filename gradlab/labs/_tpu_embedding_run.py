@@ -7,13 +7,14 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .._base.numbers import number, percent
+from .._base.numbers import counted, number, percent
 from ..figures.tpu_run import RunView, Training
 from ..live import Description, Menu, Slider, Toggle
 from ._embedding_run import RULES, chances, labeled, popular, weights
 from ._lab import Control, Lab, Target
 
 STEPS, DEVICES, WIDTH = 30, 8, 4
+STRATEGIES = (("div", "neighbors (div)"), ("mod", "every eighth (mod)"))
 NAMES, ROWS, SAMPLES, IDS = ("words", "users"), (16, 8), 2, 2  # samples of a device; words in a sample
 
 
@@ -28,21 +29,33 @@ class Trained(NamedTuple):
     traffic: np.ndarray
 
     @property
+    def so_far(self) -> np.ndarray:
+        """Rows that devices asked of each other in the steps done, (devices, devices)."""
+        return np.asarray(self.traffic[: self.step].sum(axis=0))
+
+    @property
     def served(self) -> np.ndarray:
-        """How many rows each device was asked for in the whole training."""
-        return np.asarray(self.traffic.sum(axis=(0, 1)))
+        """How many rows each device was asked for in the steps done."""
+        return np.asarray(self.so_far.sum(axis=0))
 
     @property
-    def touched(self) -> tuple[np.ndarray, ...]:
-        """The rows of each table that the step looked up."""
-        nothing = np.zeros(0, np.int64)
-        found = [np.unique(ids[self.step - 1]) if self.step else nothing for ids in self.unique]
-        return tuple(ids[ids < rows] for ids, rows in zip(found, ROWS, strict=True))
+    def asked(self) -> np.ndarray:
+        """How often each word's row was asked for in the steps done."""
+        ids = self.unique[0][: self.step].ravel()
+        return np.bincount(ids[ids < ROWS[0]], minlength=ROWS[0])
 
     @property
-    def now(self) -> np.ndarray:
-        """Rows that devices ask of each other in the step."""
-        return np.asarray(self.traffic[self.step - 1] if self.step else np.zeros((DEVICES, DEVICES), np.int64))
+    def owner(self) -> np.ndarray:
+        """The device that holds each word."""
+        from ..tpu import Shards
+
+        return np.asarray(Shards(ROWS[0], DEVICES, self.settings["strategy"]).owner(np.arange(ROWS[0])))
+
+    @property
+    def elsewhere(self) -> tuple[str, float]:
+        """How the other way to deal rows out is called, and the most that a device then serves, in fair shares."""
+        other, words = next(pair for pair in STRATEGIES if pair[0] != self.settings["strategy"])
+        return words, _times(_traffic(self.settings["zipf"], other)[: self.step].sum(axis=(0, 1)))
 
 
 def _late_but_low(trace: Trained) -> tuple[bool, str]:
@@ -52,8 +65,8 @@ def _late_but_low(trace: Trained) -> tuple[bool, str]:
 
 
 def _one_device(trace: Trained) -> tuple[bool, str]:
-    times = float(trace.served.max() / trace.served.mean())
-    return times >= 3, f"Device {trace.served.argmax()} is asked {times:.2f} times as much as the mean now"
+    times = _times(trace.traffic.sum(axis=(0, 1)))
+    return times >= 3, f"The busiest one serves {times:.2f} times the mean now"
 
 
 _PLAIN = {
@@ -66,6 +79,8 @@ _POPULAR = {**_PLAIN, "zipf": 1.5, "rate_words": 0.2}  # at 0.5 the sum for the 
 class tpu_embedding_run(Lab):
     """Train two embedding tables whose rows are dealt out over eight devices, each table with its own learning rate.
 
+    At a glance: One device serves a third of everything, because popular rows are neighbors.
+
     Every device has two samples, each with two words and one user. Words are popular by Zipf's law, users are not. A
     device asks for a row once, however many of its samples name it.
 
@@ -73,8 +88,8 @@ class tpu_embedding_run(Lab):
     scale: entries 0 and 1 of what is sent with the gradients), `zipf` (how popular the popular words are), `strategy`
     (div, mod: how rows are dealt out) and `pipelined` (lookups do not wait for the update of the step before).
 
-    >>> tpu_embedding_run(step=1).description.summary.partition(",")[0]
-    'Step 1: loss 10 of words'
+    >>> tpu_embedding_run(step=1).description.summary
+    'Device 0, which holds the two most popular words, serves 32% of all rows, 2.6 times its share.'
     """
 
     label = "Two embedding tables on eight devices"
@@ -92,22 +107,23 @@ class tpu_embedding_run(Lab):
             _late_but_low,
         ),
         "one_device": Target(
-            "make one device receive requests for at least 3 times as many rows as the mean of all devices", _one_device
+            f"in {STEPS} steps, make one device serve at least 3 times as many rows as the mean of all devices",
+            _one_device,
         ),
     }
 
     def make_controls(self) -> list[Control]:
         rates = [
-            Slider(f"rate_{name}", f"Learning rate {k}, of {name}", 0.01, 1.0, rate, scale="log", step=10)
+            Slider(f"rate_{name}", f"Learning rate {k}, of {name}", 0.01, 1.0, rate, scale="log", step=10, folded=True)
             for k, (name, rate) in enumerate(zip(NAMES, (0.5, 0.1), strict=True))
         ]
         return [
+            Slider("zipf", "Popularity of words (Zipf)", 0.0, 2.0, 1.0, step=0.1),
             Slider("step", "Steps done", 0, STEPS, 12, scale="integer", play=True),
+            Menu("strategy", "Rows of a device", STRATEGIES, "div"),
             Menu("rule", "Optimizer", labeled(), "sgd"),
             *rates,
-            Slider("zipf", "Popularity of words (Zipf exponent)", 0.0, 2.0, 1.0, step=0.1),
-            Menu("strategy", "Rows of a device", [("div", "neighbors (div)"), ("mod", "every eighth (mod)")], "div"),
-            Toggle("pipelined", "Lookups one update ahead", False),
+            Toggle("pipelined", "Lookups one update ahead", False, folded=True),
         ]
 
     def compute(self, values: dict[str, Any]) -> Trained:
@@ -117,35 +133,33 @@ class tpu_embedding_run(Lab):
         return Trained(settings, values["step"], moved, loss, unique, _traffic(values["zipf"], values["strategy"]))
 
     def make_view(self) -> RunView:
-        return RunView(NAMES, ROWS, STEPS, DEVICES)
+        return RunView(NAMES, ROWS[0], STEPS, DEVICES)
 
     def draw(self, view: RunView, trace: Trained) -> None:
-        view.draw(Training(
-            trace.step, trace.moved, trace.touched, trace.loss, _owners(trace.settings["strategy"]), trace.now
-        ))  # fmt: skip
+        view.draw(Training(trace.step, trace.so_far, trace.asked, trace.owner, trace.loss, trace.elsewhere))
 
     def describe(self, trace: Trained) -> Description:
         s, k = trace.settings, trace.step
         loss = [number(float(x)) for x in trace.loss[k - 1]] if k else ["none yet"] * 2
         far = [int((x[k] > 0).sum()) for x in trace.moved]
-        away = int(trace.now.sum() - np.trace(trace.now))
-        share = trace.served.max() / trace.served.sum()
-        said = f"loss {loss[0]} of {NAMES[0]}, {loss[1]} of {NAMES[1]}; {away} of {trace.now.sum()} rows come from"
-        busiest = f"device {trace.served.argmax()} has {percent(share)} of the work of all steps"
+        asked, served = int(trace.so_far.sum()), trace.served
+        away = asked - int(np.trace(trace.so_far))
         moved = f"{far[0]} of {ROWS[0]} words and {far[1]} of {ROWS[1]} users have moved"
+        said, other = _message(trace), f"{trace.elsewhere[0]}: {trace.elsewhere[1]:.1f} times its share"
         return Description(
             alt=f"Two tables on {DEVICES} devices, rows by {s['strategy']}, {RULES[s['rule']][0]} at rates "
-            f"{number(s['rate_words'])} and {number(s['rate_users'])}. Step {k}: {said} another device. {moved}; "
-            f"{busiest}.",
-            summary=f"Step {k}: {said} another device; {busiest}.",
+            f"{number(s['rate_words'])} and {number(s['rate_users'])}, {counted(k, 'step')} done. {said} {away} of "
+            f"{asked} rows came from another device. Loss {loss[0]} of {NAMES[0]}, {loss[1]} of {NAMES[1]}.",
+            summary=said,
             table=(
                 ("optimizer", RULES[s["rule"]][0]),
                 ("learning rates sent", f"{number(s['rate_words'])}, {number(s['rate_users'])}"),
                 *((f"loss of {name}", x) for name, x in zip(NAMES, loss, strict=True)),
                 ("rows that have moved", moved),
-                ("rows asked for", f"{trace.now.sum()}, {away} of another device"),
-                ("rows of each device asked for", ", ".join(map(str, trace.now.sum(axis=0)))),
-                ("in the whole training", ", ".join(map(str, trace.served))),
+                ("rows asked for", f"{asked}, {away} of another device"),
+                ("rows that each device served", ", ".join(map(str, served))),
+                ("busiest device, rows dealt out in the other way", other),
+                ("requests for each word", ", ".join(map(str, trace.asked))),
                 ("lookups wait for the update before", "no" if s["pipelined"] else "yes"),
             ),
         )
@@ -156,10 +170,22 @@ class tpu_embedding_run(Lab):
         return {"step": steps} | losses | {f"rows_of_{d}": trace.traffic[:, :, d].sum(axis=1) for d in range(DEVICES)}
 
 
-def _owners(strategy: Any) -> tuple[np.ndarray, ...]:
-    from ..tpu import Shards
+def _message(trace: Trained) -> str:
+    """Who has the work, and why."""
+    if not trace.step:
+        return f"After 0 of {STEPS} steps no device has served a row."
+    served, device = trace.served, int(trace.served.argmax())
+    popular_words = np.argsort(-trace.asked, kind="stable")[:2]
+    mine = [int(word) for word in popular_words if trace.owner[word] == device]
+    held = ("", ", which holds the most popular word,", ", which holds the two most popular words,")
+    of_it = held[len(mine)] if mine and mine[0] == popular_words[0] else ""
+    share = percent(served[device] / served.sum())
+    return f"Device {device}{of_it} serves {share} of all rows, {_times(served):.1f} times its share."
 
-    return tuple(np.asarray(Shards(rows, DEVICES, strategy).owner(np.arange(rows))) for rows in ROWS)
+
+def _times(served: np.ndarray) -> float:
+    """How many times the mean the busiest device serves; 0 before anything was asked for."""
+    return float(served.max() / served.mean()) if served.any() else 0.0
 
 
 @functools.lru_cache(maxsize=64)

@@ -21,6 +21,7 @@ class Menu:
         label: what the reader sees.
         options: (value, label) pairs, or plain strings that are both; values are strings, numbers, booleans or None.
         value: where it starts.
+        folded: as of a slider.
 
     Raises:
         ValueError: there are no options, or `value` is not one of them.
@@ -34,6 +35,7 @@ class Menu:
     label: str
     options: Sequence[Any]
     value: Any
+    folded: bool = False
 
     def __post_init__(self) -> None:
         pairs = tuple((o, o) if isinstance(o, str) else (o[0], str(o[1])) for o in self.options)
@@ -86,12 +88,15 @@ class Menu:
 
     def spec(self) -> dict[str, Any]:
         """Describe the menu for the browser."""
-        return {"kind": "menu", "name": self.name, "label": self.label, "options": [list(o) for o in self.options]}
+        return {
+            "kind": "menu", "name": self.name, "label": self.label, "options": [list(o) for o in self.options],
+            "folded": self.folded,
+        }  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Toggle:
-    """Something that is on or off.
+    """Something that is on or off; `folded` as of a slider.
 
     >>> Toggle("nesterov", "Look ahead", False).check(1)
     Traceback (most recent call last):
@@ -102,6 +107,7 @@ class Toggle:
     name: str
     label: str
     value: bool
+    folded: bool = False
 
     def __post_init__(self) -> None:
         self.check(self.value)
@@ -139,12 +145,12 @@ class Toggle:
 
     def spec(self) -> dict[str, Any]:
         """Describe the toggle for the browser."""
-        return {"kind": "toggle", "name": self.name, "label": self.label}
+        return {"kind": "toggle", "name": self.name, "label": self.label, "folded": self.folded}
 
 
 @dataclass(frozen=True)
 class Button:
-    """Something to press; `press` runs in Python, in a thread of its own, and may take seconds.
+    """Something to press; `press` runs in Python, in a thread of its own, for seconds if need be; `folded` as above.
 
     >>> Button("train", "Train 100 steps", lambda: None).label
     'Train 100 steps'
@@ -153,10 +159,11 @@ class Button:
     name: str
     label: str
     press: Callable[[], None]
+    folded: bool = False
 
     def spec(self) -> dict[str, Any]:
         """Describe the button for the browser."""
-        return {"kind": "button", "name": self.name, "label": self.label}
+        return {"kind": "button", "name": self.name, "label": self.label, "folded": self.folded}
 
 
 @dataclass(frozen=True)

@@ -51,10 +51,12 @@ class Description:
 
     Args:
         alt: one sentence that states the key number.
-        summary: the short visible read-out.
+        summary: one sentence with the number that matters, shown above the picture; it changes with every control.
         table: rows of (name, value).
         goal: what to aim for, and how far away it is.
         items: what can be pointed at.
+        met: whether the goal is reached.
+        idle: names of the controls that change nothing in this state; nobody can move them.
 
     >>> Description("The norm is 2.", "norm 2", (("norm", "2"),)).summary
     'norm 2'
@@ -65,10 +67,15 @@ class Description:
     table: tuple[tuple[str, str], ...] = ()
     goal: str = ""
     items: Items | None = field(default=None, repr=False, compare=False)
+    met: bool = False
+    idle: tuple[str, ...] = ()
 
     def words(self) -> dict[str, Any]:
         """The texts, as the browser reads them."""
-        return {"alt": self.alt, "summary": self.summary, "table": self.table, "goal": self.goal}
+        return {
+            "alt": self.alt, "summary": self.summary, "table": self.table, "goal": self.goal, "met": self.met,
+            "idle": self.idle,
+        }  # fmt: skip
 
 
 def figure_html(png: bytes, description: Description, label: str) -> str:

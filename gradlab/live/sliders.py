@@ -25,6 +25,7 @@ class Slider:
         unit: shown and read out after the number.
         play: whether it can be played like a film.
         hidden: whether it is left out of the row of controls, because a handle in the picture moves it.
+        folded: whether it stands under "More", with what a first look does not need.
 
     Raises:
         ValueError: the ends are in the wrong order, a log scale reaches zero, or `value` lies outside.
@@ -48,6 +49,7 @@ class Slider:
     unit: str = ""
     play: bool = False
     hidden: bool = False
+    folded: bool = False
 
     def __post_init__(self) -> None:
         if self.scale not in SCALES:
@@ -154,6 +156,7 @@ class Slider:
             "kind": "slider", "name": self.name, "label": self.label, "unit": self.unit, "scale": self.scale,
             "minimum": self.minimum, "maximum": self.maximum, "step": self._step, "count": self.count,
             "digits": self.digits, "play": self.play, "hidden": self.hidden,
+            "folded": self.folded,
         }  # fmt: skip
 
     @property
@@ -188,6 +191,7 @@ class Range:
     scale: str = "linear"
     step: float | None = None
     unit: str = ""
+    folded: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "value", self.check(self.value))
@@ -224,7 +228,7 @@ class Range:
 
     def spec(self) -> dict[str, Any]:
         """Describe the range for the browser."""
-        return self.end.spec() | {"kind": "range"}
+        return self.end.spec() | {"kind": "range", "folded": self.folded}
 
     def _pair(self, value: Any) -> tuple[Any, Any]:
         if isinstance(value, str) or not hasattr(value, "__len__") or len(value) != 2:

@@ -63,7 +63,7 @@ class Lab:
         return self
 
     def readout(self) -> str:
-        """Give the short text that is shown below the picture; wherever the page is scrolled to."""
+        """Give the sentence above the picture, wherever the page is scrolled to."""
         text: str = self.group.locator(".gl-readout").text_content()
         return text
 
@@ -147,16 +147,17 @@ class Slider:
     def drag(self, to: float, steps: int = 20) -> None:
         """Take the handle with the mouse and move it to a part (0 to 1) of the track."""
         box, page = self.lab.box(self.handle), self.lab.notebook.page
+        thumb = self.handle.evaluate("(node) => parseFloat(getComputedStyle(node).getPropertyValue('--gl-thumb'))")
         middle, start = box["y"] + box["height"] / 2, self.position() / self.last()
-        page.mouse.move(_track(box, start), middle)
+        page.mouse.move(_track(box, thumb, start), middle)
         page.mouse.down()
-        page.mouse.move(_track(box, to), middle, steps=steps)
+        page.mouse.move(_track(box, thumb, to), middle, steps=steps)
         page.mouse.up()
 
 
-def _track(box: dict[str, float], part: float) -> float:
-    """The handle is 16 px wide in Chromium, so its middle never reaches the ends of the box."""
-    return box["x"] + 8 + part * (box["width"] - 16)
+def _track(box: dict[str, float], thumb: float, part: float) -> float:
+    """The middle of the thumb never reaches the ends of the box."""
+    return box["x"] + thumb / 2 + part * (box["width"] - thumb)
 
 
 def step_forth_and_back(lab: Lab, name: str, axis: str, steps: int, screenshots: str | None) -> None:

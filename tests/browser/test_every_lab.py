@@ -27,6 +27,17 @@ BEYOND = """(labs) => labs.flatMap((lab) => { const edge = lab.getBoundingClient
   return [...lab.querySelectorAll("canvas, label, input, output, select, button, p, table")]
     .filter((node) => node.getBoundingClientRect().right > edge).map((node) => node.outerHTML.slice(0, 120)) })"""
 
+# How wide and how high each lab is with nothing unfolded and a sentence of two lines, and how wide its picture.
+SIZES = """(labs) => labs.map((lab) => { const folds = [...lab.querySelectorAll("details")].filter((one) => one.open);
+  const sentence = lab.querySelector(".gl-readout"), kept = sentence.style.minHeight;
+  for (const one of folds) one.open = false;
+  sentence.style.minHeight = "2.6em";
+  const { width, height } = lab.getBoundingClientRect(), label = lab.getAttribute("aria-label");
+  const picture = lab.querySelector(".gl-picture").getBoundingClientRect().width;
+  sentence.style.minHeight = kept;
+  for (const one of folds) one.open = true;
+  return [label, width, height, picture] })"""
+
 # The color (0 to 255: red, green, blue, opacity) of the corner of the pictures at these places; before a picture is
 # decoded, all four are 0.
 CORNERS = """(pictures, places) => places.map((place) => {
@@ -45,13 +56,24 @@ def whole(everything: Notebook) -> Iterator[Notebook]:
 
 
 # Each theme and each width once: the theme changes colors alone, the width places alone. Light comes twice.
-@pytest.fixture(scope="module", params=["light-1100", "dark-390", "light-390"])
+@pytest.fixture(scope="module", params=["light-1168", "dark-390", "light-390"])
 def shown(request: Any, whole: Notebook) -> Notebook:
     """The same in each theme, wide and narrow."""
     theme, width = request.param.split("-")
     whole.theme(theme == "dark")
     whole.widen(int(width))
     return whole
+
+
+def test_a_laptop_shows_all_of_a_lab(whole: Notebook) -> None:
+    """Picture, controls, sentence, and target, in the 779 px that JupyterLab leaves of 900, with room for a heading."""
+    whole.widen(1168)
+    labs = whole.page.locator(".gl-live")
+    until(lambda: min(picture for *_, picture in labs.evaluate_all(SIZES)) >= 660, saying="all pictures are wide")
+    found = labs.evaluate_all(SIZES)
+    assert {width for _, width, *_ in found} == {1000}
+    high = [f"{label} is {height:.0f} px high" for label, _, height, _ in found if height > 700]
+    assert not high, ", ".join(high)
 
 
 def test_axe_finds_nothing(shown: Notebook) -> None:

@@ -51,8 +51,14 @@ for text in {texts!r}:
 
 def everything(path: Path, notebooks: Path) -> Path:
     """Write a notebook with every lab, every prediction, and all else that notebooks in a folder show as HTML."""
-    calls = (f"gl.labs.{name}()" for name in gl.labs.catalogue())
+    calls = (f"gl.labs.{name}({_longest_target(lab)})" for name, lab in gl.labs.catalogue().items())
     return written(path, SETUP, *calls, PREDICTIONS, OTHERS.format(texts=_other_html(notebooks)))
+
+
+def _longest_target(lab: Any) -> str:
+    """What shows the target of a lab that takes most room."""
+    longest = max(lab.targets, key=lambda name: len(lab.targets[name].text), default=None)
+    return f"target={longest!r}" if longest else ""
 
 
 def labels() -> set[str]:

@@ -8,14 +8,14 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import PathPatch
 from matplotlib.text import Text
 
-from gradlab.figures import _lanes, _style, digits, libraries
+from gradlab.figures import _style, digits, libraries, tpu_run
 from gradlab.live.theme import Palette
 
 # What texts stand on where it is not the page.
 PAPERS = {
     "libraries": [*libraries.LOOKS.values()], "five adagrads": [*digits.LOOKS.values()],
-    "staleness": ["white", _lanes.PALE_BLUE], "table": ["white", _lanes.PALE_BLUE],
-    "two tables": ["white", _lanes.PALE_BLUE], "engines": ["white", _lanes.PALE_BLUE],
+    "staleness": ["white", _style.PALE_BLUE], "table": ["white", _style.PALE_BLUE],
+    "two tables": ["white", tpu_run.SHADES[-1]], "engines": ["white", _style.PALE_BLUE],
 }  # fmt: skip
 THEMES = {"light": lambda rgb: tuple(rgb[:3]), "dark": lambda rgb: Palette(_style.DARK).dark(rgb[:3])}
 
@@ -38,10 +38,16 @@ def too_faint(view: Any, theme: str, papers: list[str]) -> list[str]:
     def drawn(kind: type) -> list[Any]:
         return [artist for artist in view.figure.findobj(kind) if artist.get_visible()]
 
-    found = [text for text in drawn(Text) if any(contrast(theme, text.get_color(), paper) < 4.5 for paper in papers)]
+    def behind(text: Any) -> list[Any]:
+        box = text.get_bbox_patch()
+        return papers if box is None or not box.get_facecolor()[3] else [box.get_facecolor()[:3]]
+
+    found = [t for t in drawn(Text) if any(contrast(theme, t.get_color(), paper) < 4.5 for paper in behind(t))]
     for line in drawn(Line2D):
         colors = {line.get_color()} if line.get_linestyle() != "None" else set()
-        colors |= {line.get_markerfacecolor()} if line.get_marker() != "None" else set()
+        if line.get_marker() != "None":  # a pale mark has an edge that stands out
+            face, edge = line.get_markerfacecolor(), line.get_markeredgecolor()
+            colors.add(edge if line.get_markeredgewidth() and contrast(theme, edge) > contrast(theme, face) else face)
         if any(contrast(theme, c) < 3 for c in colors - {_style.GRID, _style.FAINT}):
             found.append(line)
     for patch in drawn(PathPatch):  # a pale fill has an edge that stands out

@@ -5,7 +5,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from gradlab.figures._style import log_ticks
-from gradlab.figures.clipping import ClippingView, _bars
+from gradlab.figures.clipping import ClippingView, Trained, _bars
 from gradlab.labs import clipping
 
 
@@ -30,9 +30,13 @@ def test_bars_of_steps_left_alone_go_on_where_those_of_fired_ones_end() -> None:
 
 
 def test_a_new_recording_replaces_curves_and_limits() -> None:
-    view = ClippingView(10, (0.5, 20.0), {"none": np.full((2, 10), 5.0), "1": np.full((2, 10), 3.0)}, "loss")
+    free, limited = (
+        Trained("no limit", np.full((2, 10), 5.0), 5.0, free=True),
+        Trained("limit 1", np.full((2, 10), 3.0), 3.0),
+    )
+    view = ClippingView(10, (0.5, 20.0), [free, limited], "loss")
     before = len([line for line in view.loss.lines if not line.get_animated()])
-    view.still(50, (0.1, 1e4), {"none": np.full((2, 50), 5.0)}, "loss")
+    view.still(50, (0.1, 1e4), [Trained("no limit", np.full((2, 50), 5.0))], "loss")
     still = [line for line in view.loss.lines if not line.get_animated()]
     assert (before, len(still)) == (2, 1)
     assert view.norm.get_xlim()[1] == 52
@@ -57,3 +61,26 @@ def test_log_axes_have_few_plain_ticks_at_any_distance(limits: tuple[float, floa
     low, high = limits
     ticks = [tick for tick in axes.get_yticks() if low * 0.999 <= tick <= high * 1.001]
     assert [axes.yaxis.get_major_formatter()(tick) for tick in ticks] == texts
+
+
+def test_curves_are_named_the_chosen_one_is_heavy_and_the_lowest_called_best() -> None:
+    lab = clipping(limit=3.0)
+    view = lab.make_view()
+    lab.draw(view, lab.compute(lab.params))
+    named = {name.get_text(): name.get_weight() for name in view._names._names if name.get_visible()}
+    assert named == {
+        "no limit  13.45": "normal", "limit 0.1  2.55": "normal", "limit 0.3  2.21": "normal",
+        "limit 1  2.14  best": "normal", "limit 3  3.27": "bold",
+    }  # fmt: skip
+    assert view._nearest.get_linewidth() > 2 * max(line.get_linewidth() for line in view.loss.lines[:5])
+    np.testing.assert_array_equal(view._nearest.get_ydata(), lab.runs["3"]["loss"])
+
+
+def test_the_turn_is_drawn_where_steps_turn() -> None:
+    for method, drawn in (("global", False), ("norm", True)):
+        lab = clipping(limit=1.0, method=method)
+        view = lab.make_view()
+        lab.draw(view, lab.compute(lab.params))
+        assert view._angle.get_visible() is drawn
+        assert view._turns.get_text() == ("Turn of every step: median 30.6°" if drawn else "No step turns")
+        assert view._counts[1].get_text() == f"{lab.compute(lab.params).what_if.fired.sum()} clipped"

@@ -8,8 +8,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
 
 from gradlab import labs
-from gradlab.figures._style import GREEN, ORANGE
-from gradlab.figures.gate import _TASKS, PALE_BLUE, PALE_ORANGE, QUIET, RUST, GateView, Race, Side
+from gradlab.figures._style import GREEN, ORANGE, ORANGE_TEXT, PALE_BLUE, QUIET
+from gradlab.figures.gate import _TASKS, PALE_ORANGE, GateView, Race, Side
 from gradlab.labs._gate_race import SCHEDULES
 
 START = np.array([[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]])
@@ -53,7 +53,9 @@ def test_a_lane_is_new_from_the_update_on() -> None:
 
 def test_an_arrow_says_which_value_a_gradient_read() -> None:
     view = drawn(side(3, raced=True), side(3))
-    for panel, word, color, old in zip(view._panels, ("new b", "old b"), (RUST, QUIET), (False, True), strict=True):
+    for panel, word, color, old in zip(
+        view._panels, ("new b", "old b"), (ORANGE_TEXT, QUIET), (False, True), strict=True
+    ):
         assert (panel._read["a"].get_text(), panel._read["a"].get_color()) == (word, color)
         assert (panel._arrows["a"].get_linewidth() < 2) is old
     assert not drawn(side(0), side(0))._panels[0]._arrows["a"].get_visible()
@@ -86,7 +88,7 @@ def test_the_gate_is_shut_until_it_opens_and_absent_where_there_is_none() -> Non
 
 def test_only_the_end_has_a_verdict() -> None:
     first, second = drawn(side(4, raced=True), side(4))._panels
-    assert (first._outcome.get_text(), first._outcome.get_color()) == ("✗ an outcome", RUST)
+    assert (first._outcome.get_text(), first._outcome.get_color()) == ("✗ an outcome", ORANGE_TEXT)
     assert (second._outcome.get_text(), second._outcome.get_color()) == ("✓ an outcome", GREEN)
     assert first._boxes[3].get_edgecolor() == pytest.approx(_rgba(ORANGE))
     assert first._told.get_text() == "it is −1 × 2"

@@ -10,7 +10,7 @@ from gradlab.figures import _style
 from tests.figures.contrast import THEMES, linear
 from tests.figures.views import Shown
 
-SERIES = ("BLUE", "ORANGE", "GREEN", "BLACK", "OTHER")
+SERIES = ("BLUE", "ORANGE", "GREEN", "BLACK", "OTHER", "VIOLET")
 # Linear RGB to what a reader without red, green or blue cones sees (Machado, Oliveira and Fernandes, 2009, severity 1).
 EYES = {
     "full": np.eye(3),

@@ -59,10 +59,27 @@ def test_one_who_needs_one_stands_behind_one_who_needs_three() -> None:
 def test_the_words_say_who_is_in_line() -> None:
     lab = gl.labs.accumulators(needs=4, second=2, event=1)
     assert dict(lab.description.table)["in line"] == "A needs 4, then B needs 2"
-    assert gl.labs.accumulators(event=0).description.summary.startswith("Nothing has come yet.")
+    assert lab.description.summary == "A waits for 3 more: 1 of 4 in the bucket; 0 of 1 were dropped."
+    lab.set(pause=9, event=5)
+    assert lab.description.summary == "B waits for 2 more: 0 of 2 in the bucket; 1 of 5 were dropped."
+    assert "Nothing has come yet." in gl.labs.accumulators(event=0).description.alt
     columns = lab.columns(lab.compute(lab.params))
     assert sorted(columns) == ["accepted", "count", "local_step", "needs", "served", "step", "worker"]
-    assert lab.description.summary.startswith(f"Gradient 1, worker {columns['worker'][0]},")
+    latest = dict(lab.description.table)["latest gradient"]
+    assert latest.startswith(f"Gradient 5, worker {columns['worker'][-1]},")
+
+
+def test_members_are_what_the_mean_is_of_and_the_lost_are_the_rest_since_the_last_take() -> None:
+    story = {"needs": 3, "second": 2, "pause": 4}
+    taken = 0
+    for event in range(1, ARRIVALS + 1):
+        trace = shown(**story, event=event)
+        past, now = trace.so_far, trace.inside
+        assert len(now.members) == now.of == past.count[-1] or not now.of
+        if now.of:
+            np.testing.assert_allclose(sum(past.gradient[k] for k in now.members), now.total, rtol=1e-5)
+        assert sorted([*now.members, *now.lost]) == [*range(taken, event)]
+        taken = event if past.served[-1] else taken
 
 
 @pytest.mark.parametrize(

@@ -24,9 +24,9 @@ def test_the_words_are_the_recorders_answer(method: str, kind: str) -> None:
 
 def test_the_nearest_recorded_run_is_named() -> None:
     for limit, nearest in ((0.05, "0.1"), (0.25, "0.3"), (20.0, "3")):
-        assert f"loss at the end of the run trained with global norm {nearest}" in dict(
-            gl.labs.clipping(limit=limit).description.table
-        )
+        lab = gl.labs.clipping(limit=limit)
+        assert lab.compute(lab.params).nearest == nearest
+        assert f", limit {nearest} " in lab.description.summary
 
 
 def test_the_figure_shows_every_step_once() -> None:
@@ -49,8 +49,8 @@ def test_a_limit_on_entries_has_no_line_among_norms() -> None:
 
 def test_no_run_is_near_to_a_limit_of_another_kind() -> None:
     lab = gl.labs.clipping(limit=1.0)
-    assert np.isfinite(lab.compute(lab.params).loss).all()
-    assert np.isnan(lab.compute(lab.params | {"method": "norm"}).loss[1]).all()
+    assert lab.compute(lab.params).nearest == "1"
+    assert lab.compute(lab.params | {"method": "norm"}).nearest is None
 
 
 @pytest.mark.exhaustive
@@ -66,7 +66,7 @@ def test_recording_afresh_shows_the_new_run(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(char_rnn, "record", short)
     lab.record_afresh()
     assert said[:2] == ["Recording: training with no limit ...", "Recording: training with limit 1 ..."]
-    assert said[2].startswith("Recorded afresh on this machine. Limit 1 on the global norm fires on ")
+    assert said[2].startswith("Recorded afresh on this machine. Limit 1 clips ")
     assert "of 12 steps" in lab.live.description.summary
     assert lab.live.png() != before
 
@@ -166,10 +166,16 @@ def test_95_percent_can_be_kept_in_every_run_and_by_no_limit_that_never_fires(ru
 def test_a_small_turn_needs_another_method_and_another_limit() -> None:
     lab = gl.labs.clipping(target="turn_little")
     for values, end in (
-        ({"limit": 4.0}, "but by another clip: not yet."),
-        ({"limit": 1.0, "method": "norm"}, "97.0% and 30.6 degrees now: not yet."),
-        ({"limit": 10.0, "method": "norm"}, "2.7% and 0.0 degrees now: not yet."),
-        ({"limit": 4.0, "method": "norm"}, "degrees now: reached."),
+        ({"limit": 4.0}, "Now the clip is by the global norm: not yet."),
+        (
+            {"limit": 1.0, "method": "norm"},
+            "Now 97.0% of the steps are clipped, with a median turn of 30.6 degrees: not yet.",
+        ),
+        (
+            {"limit": 10.0, "method": "norm"},
+            "Now 2.7% of the steps are clipped, with a median turn of 0.0 degrees: not yet.",
+        ),
+        ({"limit": 4.0, "method": "norm"}, "degrees: reached."),
     ):
         lab.set(**values)
         assert lab.description.goal.endswith(end), lab.description.goal
@@ -180,7 +186,7 @@ def test_a_step_is_one_item_in_every_panel() -> None:
     view, trace = lab.make_view(), lab.compute(lab.params)
     items = lab.items(view, trace)
     assert len(items) == 300
-    assert set(items.places) == {view.norm, view.turn, view.loss}
+    assert set(items.places) == {view.norm, view.loss}
     assert list(items.values) == ["norm before", "norm after", "turn (degrees)", "loss"]
     run = char_rnn.shipped()[0.3]
     np.testing.assert_array_equal(items.places[view.loss][1], run["loss"])
@@ -209,6 +215,6 @@ def test_merged_rows_lie_at_their_steps_and_shares_count_all_steps() -> None:
     view, trace = lab.make_view(), lab.compute(lab.params)
     lab.draw(view, trace)
     assert view._fired.get_xdata().tolist() == [0, 4, 8, 12, 16, 20, 24] and view.norm.get_xlim()[1] == 32
-    assert view.norm.get_title(loc="left") == "Gradient norm of every bucket of 4 steps"
-    assert lab.description.summary.startswith("Limit 4 on the global norm fires on 23.3% of 30 steps")
+    assert view.norm.get_title(loc="left") == "Norm of every 4 steps:"
+    assert lab.description.summary.startswith("Limit 4 clips 23.3% of 30 steps")
     assert lab.items(view, trace).places[view.loss][0].tolist() == list(range(0, 32, 4))

@@ -23,7 +23,7 @@ def test_what_is_frozen_is_what_the_recording_says(values: dict[str, float]) -> 
 def test_the_row_of_unknown_words_never_moves() -> None:
     lab = gl.labs.run_adagrad(entry="embed[0, 0]")
     assert dict(lab.description.table)["never moved"] == "embed[0, 0]"
-    assert lab.description.summary.endswith("embed[0, 0] has 100% of its first rate.")
+    assert dict(lab.description.table)["rate of embed[0, 0]"] == "100% of its first rate"
     view, trace = lab.make_view(), lab.compute(lab.params)
     lab.draw(view, trace)
     assert len(view._dots[2].get_xdata()) == 1

@@ -26,17 +26,22 @@ def test_each_table_follows_its_own_rate() -> None:
 def test_the_traffic_is_the_librarys_and_counts_every_distinct_row(strategy: str) -> None:
     trace = shown(strategy=strategy, step=5)
     expected = gl.tpu.traffic(_plan("sgd", False), _batches(1.0)[4], strategy=strategy)  # type: ignore[arg-type]
-    np.testing.assert_array_equal(trace.now, expected.sum(axis=0))
-    assert trace.now.sum() == sum(
-        (t.unique < rows).sum() for t, rows in zip(_batches(1.0)[4].tables, ROWS, strict=True)
-    )
+    np.testing.assert_array_equal(trace.so_far - shown(strategy=strategy, step=4).so_far, expected.sum(axis=0))
+    words, users = ((t.unique < rows).sum() for t, rows in zip(_batches(1.0)[4].tables, ROWS, strict=True))
+    assert (trace.so_far - shown(strategy=strategy, step=4).so_far).sum() == words + users
+    asked = np.bincount(trace.owner, trace.asked, DEVICES)
+    assert (
+        trace.served - asked
+        == shown(strategy=strategy, step=5, zipf=0.3).served
+        - np.bincount(trace.owner, shown(step=5, zipf=0.3).asked, DEVICES)
+    ).all(), "the rest are users, the same for all words"
 
 
 def test_nothing_has_happened_before_the_first_step() -> None:
     trace = shown(step=0)
-    assert not trace.now.any() and not any(t.size for t in trace.touched)
+    assert not trace.so_far.any() and not trace.asked.any()
     assert not trace.moved[0][0].any() and len(trace.loss) == STEPS
-    assert gl.labs.tpu_embedding_run(step=0).description.summary.startswith("Step 0: loss none yet of words")
+    assert gl.labs.tpu_embedding_run(step=0).description.summary == "After 0 of 30 steps no device has served a row."
 
 
 @pytest.mark.exhaustive
@@ -71,3 +76,13 @@ def test_targets_can_be_reached_and_missed(target: str, reached: dict[str, objec
     assert lab.description.goal.endswith("reached.")
     lab.set(**missed)
     assert lab.description.goal.endswith("not yet.")
+
+
+def test_the_message_names_the_busiest_device_and_why() -> None:
+    said = gl.labs.tpu_embedding_run(**gl.labs.tpu_embedding_run.presets["Popular rows on one device"])
+    trace = said.compute(said.params)
+    assert trace.owner[:2].tolist() == [0, 0] and trace.asked.argsort()[-2:].tolist() == [1, 0]
+    assert said.description.summary == (
+        "Device 0, which holds the two most popular words, serves 36% of all rows, 2.9 times its share."
+    )
+    assert trace.elsewhere == ("every eighth (mod)", pytest.approx(2.15, abs=0.01))

@@ -158,6 +158,11 @@ class Wire:
         text: str = self.page.locator(".gl-readout").inner_text()
         return text
 
+    def aside(self) -> str:
+        """The note and the item that is selected, under the picture."""
+        text: str = self.page.locator(".gl-aside").inner_text()
+        return text
+
     def settle(self) -> list[dict[str, Any]]:
         """Carry messages until neither side has had more to say for a while; give what the browser said."""
         messages: list[dict[str, Any]] = []

@@ -1,6 +1,7 @@
 """A LiveFigure with one of everything a reader can use: controls of all kinds, handles, items, presets, a film."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,11 @@ STEPS = np.arange(40)
 KNOTS = (0.2, 0.5, 0.8)
 
 
-def everything(names: Sequence[str] = (), **more: Any) -> LiveFigure:
-    """Norms of 40 steps and their distribution; the limit is a line to drag, and three points make a curve."""
+def everything(names: Sequence[str] = (), folded: Sequence[str] = (), **more: Any) -> LiveFigure:
+    """Norms of 40 steps and their distribution; the limit is a line to drag, and three points make a curve.
+
+    While they are not clipped, the limit changes nothing.
+    """
     figure = Figure(figsize=(6, 3), dpi=100)
     norms = np.exp(np.sin(STEPS) + 0.02 * STEPS)
     left, right = figure.subplots(1, 2)
@@ -38,6 +42,7 @@ def everything(names: Sequence[str] = (), **more: Any) -> LiveFigure:
         return Description(
             f"The limit is {limit:g}.", f"limit {limit:g}, mean {shown:.2f}", (("limit", f"{limit:g}"),),
             goal="" if limit < 5 else "Goal: bring the limit below 5.", items=items,
+            met=limit < 9, idle=() if values["on"] else ("limit",),
         )  # fmt: skip
 
     controls = [
@@ -48,6 +53,7 @@ def everything(names: Sequence[str] = (), **more: Any) -> LiveFigure:
         *(Slider(f"k{k}", f"Knot {k}", 0.0, 1.0, 0.5, hidden=True) for k in range(3)),
         Button("train", "Train", lambda: None),
     ]
+    controls = [replace(control, folded=control.name in folded) for control in controls]
     drags = (Drag(left, y="limit", label="Limit line"), *(Drag(right, y=f"k{k}", at=at) for k, at in enumerate(KNOTS)))
     presets = (Preset("No limit", {"limit": 10.0, "on": False}), Preset("Tight", {"limit": 0.5, "window": (0, 39)}))
     return LiveFigure(

@@ -23,5 +23,7 @@ def test_words_are_what_the_browser_reads() -> None:
         "summary": "norm 2",
         "table": (("norm", "2"),),
         "goal": "Target: 1.",
+        "met": False,
+        "idle": (),
     }
     assert words == Description("The norm is 2.", "norm 2", (("norm", "2"),), "Target: 1.", Items("step", {}))

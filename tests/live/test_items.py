@@ -64,7 +64,7 @@ def test_items_with_names_go_by_them(page: Any) -> None:
     wire.page.mouse.move(x, y)
     assert (tip(wire) or "").startswith("word4\nnorm ")
     wire.page.mouse.click(x, y)
-    assert "word4: norm" in wire.readout()
+    assert "word4: norm" in wire.aside()
 
 
 def test_nothing_is_marked_far_from_every_item(wire: Wire) -> None:
@@ -100,12 +100,12 @@ def test_a_click_selects_and_another_lets_go(wire: Wire) -> None:
     assert wire.page.evaluate("[traits.selected, saved.length]") == [4, 1]
     wire.page.mouse.move(5, 600)
     assert np.allclose(rings(wire, chosen=True), [place(wire, 4), place(wire, 4, 1)], atol=1)
-    assert wire.readout().startswith("limit 1, mean 0.84 · step 4: norm 0.508")
+    assert wire.aside().startswith("step 4: norm 0.508")
     assert (tip(wire) or "").startswith("step 4")
     wire.page.mouse.click(*place(wire, 4))
     assert wire.page.evaluate("traits.selected") is None
     wire.page.mouse.move(5, 600)
-    assert (rings(wire, chosen=True), tip(wire), wire.readout()) == ([], None, "limit 1, mean 0.84")
+    assert (rings(wire, chosen=True), tip(wire), wire.aside()) == ([], None, "")
 
 
 def test_the_keys_go_on_from_a_click(wire: Wire) -> None:
@@ -139,8 +139,8 @@ def test_keys_go_from_item_to_item(wire: Wire, keys: str, selected: int | None) 
 def test_the_selected_item_is_said_aloud_once(hurry: Callable[[], None], wire: Wire) -> None:
     hurry()
     wire.page.get_by_role("application").press("End")
-    assert wire.page.locator("[aria-live=polite]").text_content() == wire.readout()
-    assert wire.readout().endswith("step 39: norm 1")
+    assert wire.page.locator("[aria-live=polite]").text_content() == f"{wire.readout()} {wire.aside()}"
+    assert wire.aside() == "step 39: norm 1"
 
 
 def test_a_selection_survives_frames_and_follows_them(wire: Wire) -> None:
@@ -150,18 +150,18 @@ def test_a_selection_survives_frames_and_follows_them(wire: Wire) -> None:
         wire.live.set(limit=limit)
         wire.reply()
         assert np.allclose(rings(wire, chosen=True), [place(wire, 4), place(wire, 4, 1)], atol=1)
-        assert f"step 4: norm {min(limit, 0.5082):.4g}" in wire.readout()
+        assert f"step 4: norm {min(limit, 0.5082):.4g}" in wire.aside()
 
 
 def test_a_selection_from_elsewhere_is_shown_and_not_sent_back(wire: Wire) -> None:
     wire.page.evaluate("model.set('selected', 7)")
     assert len(rings(wire, chosen=True)) == 2
-    assert "step 7" in wire.readout()
+    assert "step 7" in wire.aside()
     wire.page.evaluate("model.set('selected', 400)")
     assert rings(wire, chosen=True) == []
     assert wire.page.evaluate("saved") == []
     wire.page.evaluate("model.set('selected', null)")
-    assert wire.readout() == "limit 1, mean 0.84"
+    assert wire.aside() == ""
 
 
 def test_selecting_saves_nothing_but_the_selection(wire: Wire) -> None:
@@ -177,7 +177,7 @@ def test_selecting_saves_nothing_but_the_selection(wire: Wire) -> None:
 def test_a_view_opened_later_shows_the_selection(wire: Wire) -> None:
     wire.page.mouse.click(*place(wire, 4))
     wire.open()
-    assert [("step 4" in text) for text in wire.page.locator(".gl-readout").all_inner_texts()] == [True, True]
+    assert [("step 4" in text) for text in wire.page.locator(".gl-aside").all_inner_texts()] == [True, True]
 
 
 def test_the_tip_stays_inside_the_picture(wire: Wire) -> None:

@@ -34,7 +34,7 @@ def copied(wire: Wire) -> str:
         value: {writeText: async (text) => { window.copied = text }}}); 0""")
     wire.page.locator("button", has_text="Copy link").last.click()
     wire.page.wait_for_function("window.copied")
-    assert "The link is copied. limit" in wire.readout()
+    assert wire.aside() == "The link is copied."
     before, _, after = wire.page.evaluate("window.copied").partition("#")
     assert before == "about:blank"
     return str(after)
@@ -99,7 +99,7 @@ def test_a_link_to_another_lab_is_passed_over(clean: Any) -> None:
 )
 def test_what_a_link_cannot_set_is_named_kindly(clean: Any, hash: str, note: str) -> None:
     wire = opened(clean, hash)
-    assert wire.readout() == f"{note} limit 1, mean 0.84"
+    assert (wire.aside(), wire.readout()) == (note, "limit 1, mean 0.84")
     wire.slider().press("ArrowRight")
     wire.settle()
     assert wire.readout().startswith("limit 1.05")
@@ -108,9 +108,8 @@ def test_what_a_link_cannot_set_is_named_kindly(clean: Any, hash: str, note: str
 def test_the_rest_of_a_link_is_still_used(clean: Any) -> None:
     wire = opened(clean, "#gl=1&lab=everything&limmit=5&limit=0.5")
     assert wire.live.values["limit"] == 0.5
-    assert (
-        wire.readout() == "The link names 'limmit', which this lab does not have; it was left out. limit 0.5, mean 0.49"
-    )
+    assert wire.aside() == "The link names 'limmit', which this lab does not have; it was left out."
+    assert wire.readout() == "limit 0.5, mean 0.49"
 
 
 def test_a_link_is_used_once(clean: Any) -> None:
@@ -168,7 +167,7 @@ def test_a_state_too_long_for_a_link_is_said_kindly(clean: Any) -> None:
     wire = Wire(live, clean)
     wire.open()
     wire.button("Copy link").click()
-    assert wire.readout().startswith("This state is too long for a link; lab.code() in a cell writes it")
+    assert wire.aside().startswith("This state is too long for a link; lab.code() in a cell writes it")
     assert clean.get_by_role("textbox", name="Link").is_hidden()
 
 

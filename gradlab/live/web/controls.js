@@ -1,5 +1,5 @@
-// The row of controls. A control shows its value by `set`; what the reader does with it goes to `moved({name: value})`,
-// which sets it. `key` names its value.
+// Controls. One shows its value by `set`; what the reader does with it goes to `moved({name: value})`, which sets it. `key`
+// names its value; `idle` says whether it changes nothing just now.
 
 import { KEYS, button, clamp, element, partsOf } from "./dom.js";
 import { fromPosition, keyOf, shown, shownNumber, toPosition, withUnit } from "./positions.js";
@@ -18,8 +18,21 @@ function labeled(tag, spec, parent, attributes) {
   const label = element("label", "", row, { for: id });
   label.textContent = spec.label;
   const input = element(tag, "", row, { id, ...KEYS, ...attributes });
-  input.disabled = Boolean(spec.fixed);
-  return { row, label, input };
+  const idle = idles(spec, row, [input]);
+  return { row, label, input, idle };
+}
+
+// What does nothing cannot be moved, so that nobody looks for what it did.
+function idles(spec, row, inputs) {
+  let now = null;
+  function idle(yes) {
+    if (yes === now) return;
+    now = yes;
+    row.classList.toggle("gl-idle", yes);
+    for (const input of inputs) input.disabled = yes || Boolean(spec.fixed);
+  }
+  idle(false);
+  return idle;
 }
 
 const output = (row, ids) => element("output", "gl-value", row, { for: ids, "aria-live": "off" });
@@ -27,13 +40,14 @@ const output = (row, ids) => element("output", "gl-value", row, { for: ids, "ari
 const sliderAttributes = (spec) => ({ type: "range", min: 0, max: spec.count, step: 1 });
 
 function slider(spec, parent, moved) {
-  const { row, input } = labeled("input", spec, parent, sliderAttributes(spec));
+  const { row, input, idle } = labeled("input", spec, parent, sliderAttributes(spec));
   const text = output(row, input.id);
   const control = {
-    spec, row, input, value: spec.minimum,
+    spec, row, input, idle, value: spec.minimum,
     set(value) {
       control.value = value;
       input.value = toPosition(spec, value);
+      row.style.setProperty("--gl-to", input.value / spec.count);
       text.textContent = shown(spec, value);
       input.setAttribute("aria-valuetext", text.textContent);
     },
@@ -60,10 +74,9 @@ function range(spec, parent, moved) {
   const ends = ["from", "to"].map((end) => element("input", "", track, {
     ...sliderAttributes(spec), id: uniqueId(), "aria-label": `${spec.label}, ${end}`, ...KEYS,
   }));
-  ends.forEach((end) => { end.disabled = Boolean(spec.fixed); });
   const text = output(row, ends.map((end) => end.id).join(" "));
   const control = {
-    spec, row, input: ends[0], value: [spec.minimum, spec.maximum],
+    spec, row, input: ends[0], idle: idles(spec, row, ends), value: [spec.minimum, spec.maximum],
     set(value) {
       control.value = value;
       value.forEach((one, k) => showEnd(spec, track, ends[k], k, one));
@@ -78,7 +91,7 @@ function range(spec, parent, moved) {
     },
   };
   ends.forEach((end, k) => end.addEventListener("input", () => control.moveEnd(k, Number(end.value))));
-  if (!spec.fixed) followPointer(control, track, ends);
+  followPointer(control, track, ends);
   return control;
 }
 
@@ -109,7 +122,7 @@ function followPointer(control, track, ends) {
     control.moveEnd(held, under(event));
   };
   track.addEventListener("pointerdown", (event) => {
-    if (event.button) return;
+    if (event.button || ends[0].disabled) return;
     event.preventDefault();
     track.setPointerCapture(event.pointerId);
     held = null;
@@ -119,11 +132,11 @@ function followPointer(control, track, ends) {
 }
 
 function menu(spec, parent, moved) {
-  const { row, input } = labeled("select", spec, parent, {});
+  const { row, input, idle } = labeled("select", spec, parent, {});
   const values = spec.options.map(([value]) => value);
   spec.options.forEach(([, label], k) => { element("option", "", input, { value: k }).textContent = label; });
   const control = {
-    spec, row, input, value: values[0],
+    spec, row, input, idle, value: values[0],
     set(value) { control.value = value; input.value = values.indexOf(value); },
     key: () => values.indexOf(control.value),
   };
@@ -132,10 +145,10 @@ function menu(spec, parent, moved) {
 }
 
 function toggle(spec, parent, moved) {
-  const { row, label, input } = labeled("input", spec, parent, { type: "checkbox", role: "switch" });
+  const { row, label, input, idle } = labeled("input", spec, parent, { type: "checkbox", role: "switch" });
   row.append(label); // the words follow the switch
   const control = {
-    spec, row, input, value: false,
+    spec, row, input, idle, value: false,
     set(value) { control.value = value; input.checked = value; },
     key: () => Number(control.value),
   };

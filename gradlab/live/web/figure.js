@@ -11,11 +11,12 @@ import { addPlayer } from "./player.js";
 import { newFrameCache, unpackFrames } from "./frame_cache.js";
 import { newRequests } from "./requests.js";
 import { newScreen } from "./screen.js";
-import { addPresets, buildSkeleton, describeField } from "./skeleton.js";
+import { addMore, addPresets, placesFor } from "./column.js";
+import { buildSkeleton, describeField } from "./skeleton.js";
 import { addWords } from "./words.js";
 import { addZoom } from "./zoom.js";
 
-const wordsIn = ({ alt, summary, table, goal }) => ({ alt, summary, table, goal });
+const wordsIn = ({ alt, summary, table, goal, met, idle }) => ({ alt, summary, table, goal, met, idle });
 
 class View {
   constructor(model, el) {
@@ -26,7 +27,7 @@ class View {
     this.controls = new Map();
     this.frames = newFrameCache();
     this.screen = newScreen(this.parts.root, this.parts.picture, this.parts.canvas);
-    this.words = addWords(this.parts.root, this.parts.canvas);
+    this.words = addWords(this.parts);
     this.requests = newRequests(model, this.id, () => this.known() !== undefined);
     this.items = addItems(this.parts, model, this.press, () => this.words.item(this.items.text()));
     this.handles = addHandles(this.parts.areas, this.controls, this.moved, this.press, this.items.closer);
@@ -35,6 +36,7 @@ class View {
     this.edition = this.number = -1;
     this.latest = this.described = this.status = this.frame = null;
     this.held = this.gone = false;
+    this.marks = []; // follow the values: on presets, and on what is folded
     this.stops = [this.requests.stop, this.items.stop, this.words.stop, this.screen.stop];
     this.listen();
   }
@@ -63,7 +65,7 @@ class View {
     const news = Object.entries(values).filter(([name, value]) => !same(this.controls.get(name)?.value, value));
     if (!news.length) return;
     for (const [name, value] of news) this.controls.get(name).set(value);
-    this.handles.follow();
+    this.follow();
     this.words.dropNote();
     this.described = this.status = null;
     this.requests.add(Object.fromEntries(news));
@@ -91,13 +93,18 @@ class View {
     this.items.frame(list);
     if (!full || words === this.described) return;
     this.described = words;
+    for (const control of this.controls.values()) control.idle?.(words.idle.includes(control.spec.name));
     this.words.describe(words, this.items.text(), this.status?.about === words ? this.status : null);
   }
   place(values) { // a control that the reader is moving keeps the reader's value
     for (const [name, value] of Object.entries(values)) {
       if (!this.requests.holds(name)) this.controls.get(name)?.set(value);
     }
+    this.follow();
+  }
+  follow() { // what shows the values besides the controls
     this.handles.follow();
+    for (const mark of this.marks) mark();
   }
 
   // ---- what the kernel says
@@ -123,19 +130,20 @@ class View {
     for (const name of message.busy) this.controls.get(name).busy(true);
     const shown = this.takeStill(message, buffers);
     if (message.status.text) this.takeStatus(message.status);
-    if (first && message.name) this.follow(takeLink(message.name, this.controls));
+    if (first && message.name) this.obey(takeLink(message.name, this.controls));
     return shown;
   }
   introduce({ label, name, launch, controls, presets, start, axis, fixed }) {
-    const { root, panel, tools } = this.parts, press = (button) => this.send("press", { name: button });
+    const { root, tools } = this.parts, press = (button) => this.send("press", { name: button });
     root.setAttribute("aria-label", label);
-    for (const spec of controls) this.addControl(spec, controlOf(spec, panel, this.moved, press));
+    const placeOf = placesFor(controls, this.parts);
+    for (const spec of controls) this.addControl(spec, controlOf(spec, placeOf(spec), this.moved, press));
     const valued = [...this.controls.values()].filter(holdsValue);
     this.keeps = axis !== null; // without an axis a state may look different each time
     // Only on a slider are neighbors alike.
     this.axis = valued.findIndex(({ spec }) => spec.name === axis && spec.kind === "slider");
     this.presets = presets;
-    addPresets(tools, presets, start, this.moved);
+    this.marks = [addMore(this.parts.more, this.controls, start), addPresets(this.parts, presets, start, this.controls, this.moved)];
     const zoom = (wanted) => this.send("zoom", wanted);
     this.zoom = addZoom(this.parts, tools, this.press, zoom, () => this.describeField());
     this.stops.push(this.zoom.stop);
@@ -152,7 +160,7 @@ class View {
     for (const spec of controls) this.controls.get(spec.name)?.refit?.(spec);
     for (const { label, values } of presets) Object.assign(this.presets.find((one) => one.label === label)?.values ?? {}, values);
   }
-  follow({ values, note }) {
+  obey({ values, note }) {
     this.moved(values);
     if (note) this.words.note(note);
   }

@@ -41,7 +41,7 @@ export function newScreen(root, picture, canvas) {
     still.replaceWith(image);
     URL.revokeObjectURL(still.src);
     still = image;
-    picture.style.maxWidth = `${width}px`;
+    root.style.setProperty("--gl-picture", `${width}px`);
     picture.style.aspectRatio = `${width} / ${height}`;
     canvas.width = image.naturalWidth;
     canvas.height = image.naturalHeight;

@@ -1,17 +1,24 @@
 // The nodes of a view, in the order in which they are read.
 
-import { KEYS, button, element } from "./dom.js";
+import { KEYS, element } from "./dom.js";
 
 export function buildSkeleton(el) {
   const root = element("div", "gl-live", el, { role: "group" });
-  const picture = element("div", "gl-picture", root);
+  const frame = element("div", "gl-frame", root); // as wide as the root lets it: what stands beside what depends on that
+  const head = element("div", "gl-head", frame);
+  const picture = element("div", "gl-picture", frame);
   const canvas = element("canvas", "gl-moving", picture, { role: "img" });
   const field = element("div", "gl-field", picture, KEYS); // where items and zoom take the pointer and the keys
   const areas = element("div", "gl-areas", picture);
   const layer = element("div", "gl-layer", picture); // marks over the picture
-  const panel = element("div", "gl-controls", root);
-  const tools = element("div", "gl-tools", root);
-  return { root, picture, canvas, field, areas, layer, panel, tools };
+  const main = element("div", "gl-main", frame);
+  const side = element("div", "gl-side", frame);
+  const panel = element("div", "gl-controls", side);
+  const more = element("details", "gl-more", side);
+  const starts = element("div", "gl-starts", side);
+  const tools = element("div", "gl-tools", side);
+  const foot = element("div", "gl-foot", frame);
+  return { root, head, picture, canvas, field, areas, layer, main, panel, more, starts, tools, foot };
 }
 
 // What the keys do on the picture, said when it takes the focus; it takes the focus only if they do something.
@@ -26,12 +33,4 @@ export function describeField(field, itemName, zooming) {
   field.setAttribute("role", "application"); // or a screen reader would keep the keys
   field.setAttribute("aria-label", `Picture: ${uses.join("; ")}.`);
   field.tabIndex = 0;
-}
-
-export function addPresets(tools, presets, start, moved) {
-  if (presets.length) {
-    const group = element("span", "gl-presets", tools, { role: "group", "aria-label": "Presets" });
-    for (const { label, values } of presets) button(group, label, () => moved(values));
-  }
-  if (Object.keys(start).length) button(tools, "Reset", () => moved(start));
 }

@@ -31,8 +31,8 @@ function rowsInto(table, rows) {
   });
 }
 
-function valuesTable(root) {
-  const details = element("details", "gl-values", root);
+function valuesTable(foot) {
+  const details = element("details", "gl-values", foot);
   element("summary", "", details, KEYS).textContent = "Values";
   const table = element("table", "", details);
   let rows = []; // filled in while it is open, for layout costs time on every frame
@@ -46,39 +46,68 @@ function valuesTable(root) {
   };
 }
 
-// The read-out is a note for this moment, the summary of the state and the item selected; or a status in their place.
-export function addWords(root, canvas) {
-  const readout = element("p", "gl-readout", root, { "aria-hidden": "true" });
-  const goal = element("p", "gl-goal", root);
+// A sentence that takes one more line moves the picture down once, and not whenever it changes.
+function keepLines(node) {
+  let width = 0, tallest = 0;
+  const observer = new ResizeObserver(([{ contentRect: box }]) => {
+    tallest = box.width === width ? Math.max(tallest, box.height) : 0;
+    width = box.width;
+    node.style.minHeight = tallest ? `${tallest}px` : "";
+  });
+  observer.observe(node);
+  return () => observer.disconnect();
+}
+
+const setText = (node, text) => { if (node.textContent !== text) node.textContent = text; };
+
+// Above the picture the sentence about this state, or a status in its place, and the goal; under it a note for this moment
+// and the item that is selected.
+export function addWords({ root, head, foot, canvas }) {
+  const readout = element("p", "gl-readout", head, { "aria-hidden": "true" });
+  const goal = element("p", "gl-goal", head), [lead, rest] = [element("b", "", goal), element("span", "", goal)];
+  const aside = element("p", "gl-aside", foot, { "aria-hidden": "true" });
   const aloud = newAnnouncer(element("p", "gl-said", root, { "aria-live": "polite" }));
-  const showValues = valuesTable(root);
+  const showValues = valuesTable(foot), stopKeeping = keepLines(readout);
   const parts = { note: "", summary: "", item: "" };
+  let spoken = "", aim = "";
   goal.hidden = true;
 
-  function tell(text, aim, error = false) {
-    if (readout.textContent !== text || goal.textContent !== aim) aloud.say(text, aim);
-    if (readout.textContent !== text) readout.textContent = text;
-    if (goal.textContent !== aim) goal.textContent = aim;
-    goal.hidden = !aim;
+  function tell(text, error = false) {
+    const besides = [parts.note, parts.item].filter(Boolean).join(" · "), all = [text, besides].filter(Boolean).join(" ");
+    if (all !== spoken || goal.textContent !== aim) aloud.say(all, aim);
+    spoken = all;
+    setText(readout, text);
+    setText(aside, besides);
+    showGoal();
     readout.classList.toggle("gl-error", error);
   }
-  function show(changes, aim = goal.textContent) {
+  function showGoal() {
+    const begins = /^[A-Z][a-z]+:/.exec(aim)?.[0] ?? "";
+    setText(lead, begins);
+    setText(rest, aim.slice(begins.length));
+    goal.hidden = !aim;
+  }
+  function show(changes) {
     Object.assign(parts, changes);
-    const state = [parts.summary, parts.item].filter(Boolean).join(" · ");
-    tell([parts.note, state].filter(Boolean).join(" "), aim);
+    tell(parts.summary);
   }
   return {
-    describe({ alt, summary, table, goal: aim }, item, status) {
+    describe({ alt, summary, table, goal: wanted, met }, item, status) {
       if (canvas.getAttribute("aria-label") !== alt) canvas.setAttribute("aria-label", alt);
       Object.assign(parts, { summary, item });
-      if (status) tell(status.text, aim ?? "", status.error);
-      else show({}, aim ?? "");
+      aim = wanted ?? "";
+      goal.classList.toggle("gl-met", Boolean(met));
+      if (status) tell(status.text, status.error);
+      else show({});
       showValues(table);
     },
-    status: (text, error) => tell(text, goal.textContent, error),
+    status: tell,
     item: (item) => show({ item }),
     note: (note) => show({ note }),
     dropNote() { parts.note = ""; }, // it goes when the next state is shown
-    stop: aloud.stop,
+    stop() {
+      aloud.stop();
+      stopKeeping();
+    },
   };
 }

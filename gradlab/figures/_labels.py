@@ -1,0 +1,136 @@
+"""Texts that move: single ones that are painted from memory, and names at the ends of curves.
+
+Their places are whole pixels: a text that was painted once is then painted from memory wherever it stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.text import Text
+
+from ._style import BLACK, LABEL, OTHER, SMALL, moving_line
+
+_LEFT = {"left": 0.0, "center": 0.5, "right": 1.0}  # how much of a text is left of its place
+_LEADER, _LINE = 0.14, 0.16  # inches: from the end of a curve to its name, and between two names
+
+
+class Label(Text):
+    """One line without formulas around a whole pixel, painted without the layout that Text makes anew each time.
+
+    Its middle is that of its digits, so that numbers of one row stand on one line; its alignment is horizontal only.
+    """
+
+    def draw(self, renderer: Any) -> None:
+        """Paint it."""
+        words = self.get_text()
+        if not (words and self.get_visible()):
+            return
+        font, aligned = self.get_fontproperties(), self.get_horizontalalignment()
+        width, _, _ = renderer.get_text_width_height_descent(words, font, False)
+        _, digit, _ = renderer.get_text_width_height_descent("0", font, False)
+        x, y = np.round(self.get_transform().transform(self.get_position()))
+        y = renderer.get_canvas_width_height()[1] - y if renderer.flipy() else y
+        y += round(digit / 2) * (1 if renderer.flipy() else -1)
+        pen = renderer.new_gc()
+        pen.set_foreground(self.get_color())
+        renderer.draw_text(pen, x - round(_LEFT[aligned] * width), y, words, font, 0.0, False, self)
+        pen.restore()
+        self.stale = False
+
+
+def label(axes: Any, **looks: Any) -> Any:
+    """A moving text around a whole pixel; of many that change often."""
+    place: dict[str, Any] = {
+        "x": 0, "y": 0, "ha": "center", "va": "center", "fontsize": SMALL, "color": BLACK, "transform": axes.transData,
+    }  # fmt: skip
+    one = Label(**place | looks, animated=True, zorder=4, clip_on=False)
+    one.set_in_layout(False)
+    axes.add_artist(one)
+    return one
+
+
+class EndLabels:
+    """Names beside the last points of up to `most` curves: with a thin line to each, moved apart where they collide.
+
+    They lie over what is right of those points, and beyond the panel: leave them room there.
+    """
+
+    def __init__(self, axes: Any, most: int) -> None:
+        self._axes = axes
+        self._names = [label(axes, ha="left", transform=axes.transAxes) for _ in range(most)]
+        self._leaders = moving_line(axes, color=OTHER, lw=0.8, clip_on=False, transform=axes.transAxes)
+        self._leaders.set_in_layout(False)
+
+    def draw(self, x: float, ends: Sequence[float], words: Sequence[str], **looks: Sequence[Any]) -> None:
+        """Write words at the ends of curves that all end at x; what has no finite end, or no words, is not named.
+
+        Args:
+            x: in data. ends: y (n,), in data. words: (n,). looks: of each text, such as `color` and `weight` (n,).
+        """
+        places = self._fractions(x, ends)
+        named = [k for k, place in enumerate(places) if np.isfinite(place).all() and words[k]]
+        width, height = self._axes.get_position().size * self._axes.figure.get_size_inches()
+        heights, lines = apart(places[named, 1], _LINE / height), []
+        for k, name in enumerate(self._names):
+            name.set_visible(k in named)
+        for k, y in zip(named, heights, strict=True):
+            start, end = places[k, 0] + 0.02 / width, places[k, 0] + _LEADER / width
+            lines += [(start, places[k, 1].clip(0, 1)), (end, y), (np.nan, np.nan)]
+            of_it = {look: each[k] for look, each in looks.items()}
+            self._names[k].set(x=end + 0.04 / width, y=y, text=words[k], **of_it)
+        self._leaders.set_data(*np.reshape(lines, (-1, 2)).T)
+
+    def _fractions(self, x: float, ends: Sequence[float]) -> np.ndarray:
+        """The places (n, 2) of the ends in the panel, 0 to 1."""
+        points = np.column_stack([np.full(len(ends), float(x)), np.asarray(ends, float)])
+        found: np.ndarray = (self._axes.transScale + self._axes.transLimits).transform(points)
+        return found
+
+
+def apart(places: np.ndarray, least: float, low: float = 0.0, high: float = 1.0) -> np.ndarray:
+    """Places (n,) moved as little as possible until each two are `least` apart, within low and high.
+
+    The mean of the squares of the moves is smallest: places less a step each must not fall, and neighbors that would
+    share their mean.
+
+    >>> import numpy as np
+    >>> apart(np.array([0.5, 0.9, 0.5]), 0.25).tolist()
+    [0.375, 0.9, 0.625]
+    """
+    order = np.argsort(places, kind="stable")
+    groups: list[tuple[float, int]] = []  # mean and size
+    for k, place in enumerate(places[order].clip(low, high)):
+        mean, size = float(place) - k * least, 1
+        while groups and groups[-1][0] > mean:
+            before, count = groups.pop()
+            mean, size = (before * count + mean * size) / (count + size), size + count
+        groups.append((mean, size))
+    settled = np.repeat([mean for mean, _ in groups], [size for _, size in groups]) if groups else np.empty(0)
+    room = max(low, high - max(0, len(places) - 1) * least)
+    moved = np.empty(len(places))
+    moved[order] = settled.clip(low, room) + np.arange(len(places)) * least
+    return moved
+
+
+def chip(axes: Any, color: str, **looks: Any) -> Any:
+    """A moving text on a box of a color, for the handle of a line that can be dragged."""
+    box = {"boxstyle": "round,pad=0.25", "fc": color, "ec": "none"}
+    words: Any = axes.text(
+        0, 0, "", color="white", fontsize=SMALL, fontweight="bold", va="center", bbox=box, zorder=5, animated=True,
+        in_layout=False, **looks,
+    )  # fmt: skip
+    return words
+
+
+def colored_title(axes: Any, *parts: tuple[str, str]) -> None:
+    """Words (text, color) that go on where the title of a panel ends: they are the key of its marks."""
+    before = axes.set_title(axes.get_title("left"), loc="left", fontsize=LABEL, fontweight="bold")
+    for words, color in parts:
+        before = axes.annotate(
+            words, (1, 0), (0.3 * LABEL, 0), xycoords=before, textcoords="offset points", color=color,
+            fontsize=LABEL, fontweight="bold", va="bottom", annotation_clip=False,
+        )  # fmt: skip
+        before.set_in_layout(False)
