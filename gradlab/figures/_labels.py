@@ -5,13 +5,14 @@ Their places are whole pixels: a text that was painted once is then painted from
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
-from ._style import BLACK, LABEL, OTHER, SMALL, moving_line
+from ._style import BLACK, LABEL, OTHER, QUIET, SMALL
 
 _LEFT = {"left": 0.0, "center": 0.5, "right": 1.0}  # how much of a text is left of its place
 _LEADER, _LINE = 0.14, 0.16  # inches: from the end of a curve to its name, and between two names
@@ -52,6 +53,20 @@ def label(axes: Any, **looks: Any) -> Any:
     return one
 
 
+class _Leaders(Line2D):
+    """The lines from ends to names; painted before the names, it places both."""
+
+    def __init__(self, place: Callable[[], None], transform: Any) -> None:
+        super().__init__([], [], color=OTHER, lw=0.8, clip_on=False, transform=transform, animated=True, zorder=2)
+        self.set_in_layout(False)
+        self._put = place
+
+    def draw(self, renderer: Any) -> None:
+        """Paint them."""
+        self._put()
+        super().draw(renderer)
+
+
 class EndLabels:
     """Names beside the last points of up to `most` curves: with a thin line to each, moved apart where they collide.
 
@@ -61,8 +76,8 @@ class EndLabels:
     def __init__(self, axes: Any, most: int) -> None:
         self._axes = axes
         self._names = [label(axes, ha="left", transform=axes.transAxes) for _ in range(most)]
-        self._leaders = moving_line(axes, color=OTHER, lw=0.8, clip_on=False, transform=axes.transAxes)
-        self._leaders.set_in_layout(False)
+        self._leaders = axes.add_line(_Leaders(self._place, axes.transAxes))
+        self._told: tuple[np.ndarray, list[int]] = np.empty((0, 2)), []
 
     def draw(self, x: float, ends: Sequence[float], words: Sequence[str], **looks: Sequence[Any]) -> None:
         """Write words at the ends of curves that all end at x; what has no finite end, or no words, is not named.
@@ -72,15 +87,22 @@ class EndLabels:
         """
         places = self._fractions(x, ends)
         named = [k for k, place in enumerate(places) if np.isfinite(place).all() and words[k]]
-        width, height = self._axes.get_position().size * self._axes.figure.get_size_inches()
-        heights, lines = apart(places[named, 1], _LINE / height), []
         for k, name in enumerate(self._names):
             name.set_visible(k in named)
+            if k in named:
+                name.set(text=words[k], **{look: each[k] for look, each in looks.items()})
+        self._told = places, named
+        self._place()
+
+    def _place(self) -> None:
+        """Put the names and their lines where there is room in the panel, which is laid out after `draw` at first."""
+        places, named = self._told
+        width, height = self._axes.get_position().size * self._axes.figure.get_size_inches()
+        heights, lines = apart(places[named, 1], _LINE / height), []
         for k, y in zip(named, heights, strict=True):
             start, end = places[k, 0] + 0.02 / width, places[k, 0] + _LEADER / width
             lines += [(start, places[k, 1].clip(0, 1)), (end, y), (np.nan, np.nan)]
-            of_it = {look: each[k] for look, each in looks.items()}
-            self._names[k].set(x=end + 0.04 / width, y=y, text=words[k], **of_it)
+            self._names[k].set_position((end + 0.04 / width, y))
         self._leaders.set_data(*np.reshape(lines, (-1, 2)).T)
 
     def _fractions(self, x: float, ends: Sequence[float]) -> np.ndarray:
@@ -134,3 +156,12 @@ def colored_title(axes: Any, *parts: tuple[str, str]) -> None:
             fontsize=LABEL, fontweight="bold", va="bottom", annotation_clip=False,
         )  # fmt: skip
         before.set_in_layout(False)
+
+
+def beyond(axes: Any, end: float, words: str) -> float:
+    """Make room above `end` for what has no value up to there, under these words; give the height of its marks."""
+    axes.set_ylim(0, 1.3 * end)
+    axes.set_yticks([tick for tick in axes.get_yticks() if tick <= end])
+    axes.axhline(1.04 * end, color=OTHER, lw=0.8, ls=":")
+    axes.text(0.01, 0.99, words, transform=axes.transAxes, fontsize=SMALL, color=QUIET, va="top", in_layout=False)
+    return 1.11 * end

@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.patches import PathPatch
 from matplotlib.ticker import FuncFormatter
 
+from ._labels import chip
 from ._shapes import NOWHERE, bars, hatching
 from ._style import (
     BLACK,
@@ -15,6 +16,7 @@ from ._style import (
     GREEN,
     HATCH,
     ORANGE,
+    ORANGE_TEXT,
     OTHER,
     PALE_BLUE,
     SMALL,
@@ -33,6 +35,7 @@ UPDATE: dict[str, Any] = {"color": BLUE, "marker": "|", "ms": 9, "mew": 1.6, "ls
 LIMIT: dict[str, Any] = {"color": GREEN, "ls": "-.", "lw": 1.8}
 RECORDED: dict[str, Any] = {"color": BLACK, "marker": "D", "ms": 5.5, "mew": 0, "ls": "none"}
 TOP = 0.09  # the share of the height above the lanes
+_Sides = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 _TALL, _TALLEST = 0.8, 0.16  # of a bar, in its lane and in all
 
 
@@ -76,39 +79,39 @@ class LaneNames:
 
 
 class Workers:
-    """A bar for each worker: as long as what it handed in, filled as far as it was accepted."""
+    """A tally for each worker: a mark for every gradient, first the accepted ones, then those that were dropped."""
 
     def __init__(self, axes: Any) -> None:
-        self.axes = tidy(axes, "Handed in, accepted", "gradients", "worker")
-        axes.set(xlim=(0, 26), xticks=range(0, 26, 5))
-        self._given, self._taken = patch(axes, DROPPED), patch(axes, ACCEPTED)
+        self.axes = tidy(axes, "Accepted", "gradients", "worker")
+        axes.set(xlim=(0, 44), xticks=range(0, 31, 10))
+        self._given, self._taken = patch(axes, DROPPED), patch(axes, {"fc": BLUE, "ec": "none"})
         self._hatching = moving_line(axes, zorder=2.5, **HATCH)
         self._names = LaneNames(axes)
-        self._counts = [text(axes, va="center", fontsize=9) for _ in range(MOST_WORKERS)]
+        self._counts = [text(axes, va="center") for _ in range(MOST_WORKERS)]
 
     def draw(self, given: np.ndarray, taken: np.ndarray, starving: np.ndarray) -> None:
         """Arrays (workers,): gradients handed in, those accepted, and who starves."""
         workers = len(given)
         low, high = sides(np.arange(workers), workers)
-        self._taken.set_path(bars(0, taken[taken > 0], low[taken > 0], high[taken > 0]))
-        lost = given > taken
-        rest = taken[lost], given[lost], low[lost], high[lost]
-        self._given.set_path(bars(*rest))
-        self._hatching.set_data(*hatching(*rest, lean=3.5, apart=1.3).T)
+        self._taken.set_path(bars(*_tallies(np.zeros(workers), taken, low, high)))
+        lost = _tallies(taken, given, low, high)
+        self._given.set_path(bars(*lost))
+        self._hatching.set_data(*hatching(*lost, lean=0.7, apart=0.35).T)
         for k, words in enumerate(self._counts):
             words.set_visible(k < workers)
             if k < workers:
                 starves = bool(starving[k])
-                words.set(x=given[k] + 0.6, y=(low[k] + high[k]) / 2, weight="bold" if starves else "normal")
-                words.set_text(f"{taken[k]} of {given[k]}" + "\n✗ starves" * starves)
+                words.set(x=given[k] + 0.8, y=(low[k] + high[k]) / 2, weight="bold" if starves else "normal")
+                words.set(text=f"{taken[k]} of {given[k]}" + ", starves" * starves)
+                words.set_color(ORANGE_TEXT if starves else BLACK)
         self._names.draw(workers)
 
 
 class Ages:
-    """The share of every staleness, the true one as bars and the recorded one as marks."""
+    """The share of every staleness, the true one as bars and, where one differs, the recorded one as marks."""
 
     def __init__(self, axes: Any) -> None:
-        self.axes = tidy(axes, "Staleness of what was handed in", "staleness (updates since the read)", "share")
+        self.axes = tidy(axes, "How stale they are", "staleness (updates since the read)", "share")
         axes.set(xlim=(-0.7, OLDEST + 0.7), ylim=(0, 1.05), xticks=range(0, OLDEST + 1, 3), yticks=(0, 0.5, 1))
         axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"$\\geq$ {x:g}" if x == OLDEST else f"{x:g}"))
         percent_ticks(axes.yaxis)
@@ -116,6 +119,7 @@ class Ages:
         self._hatching = moving_line(axes, zorder=2.5, **HATCH)
         self._recorded = moving_line(axes, zorder=3, **RECORDED)
         self._limit = moving_line(axes, **LIMIT)
+        self._chip = chip(axes, GREEN, ha="left")
 
     def draw(self, true: np.ndarray, recorded: np.ndarray, accepted: np.ndarray, limit: int | None) -> None:
         """Staleness (n,) of what was handed in, true and recorded, what was accepted, and up to which staleness."""
@@ -126,8 +130,19 @@ class Ages:
         rest = at - 0.4, at + 0.4, taken[at], (taken + lost)[at]
         self._lost.set_path(bars(*rest))
         self._hatching.set_data(*hatching(*rest, lean=0.8, apart=0.4).T)
-        self._recorded.set_data(np.flatnonzero(noted), noted[noted > 0])
+        self._recorded.set(data=(np.flatnonzero(noted), noted[noted > 0]), visible=bool((true != recorded).any()))
         self._limit.set_data(*([[], []] if limit is None else [[limit + 0.5] * 2, [0, 1]]))
+        self._chip.set_visible(limit is not None)
+        if limit is not None:
+            self._chip.set(x=limit + 0.7, y=0.9, text=f"threshold {limit}", ha="left" if limit < 10 else "right")
+            self._chip.set_x(limit + (0.8 if limit < 10 else 0.2))
+
+
+def _tallies(first: np.ndarray, last: np.ndarray, low: np.ndarray, high: np.ndarray) -> _Sides:
+    """Sides of a mark for each gradient from the first to the last, of every worker (workers,)."""
+    who = np.repeat(np.arange(len(first)), (last - first).astype(int))
+    left = np.concatenate([np.empty(0), *(np.arange(a, b) for a, b in zip(first, last, strict=True))])
+    return left + 0.15, left + 0.85, low[who], high[who]
 
 
 def _shares(ages: np.ndarray, of: int) -> np.ndarray:

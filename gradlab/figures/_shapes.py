@@ -10,7 +10,7 @@ from contourpy import LineType, contour_generator
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 
-from ._style import BLACK
+from ._style import BLACK, HATCH, SMALL
 
 NOWHERE = Path(np.full((1, 2), np.nan))
 _HALF = 0.22  # of the width of a sample in a key, in inches
@@ -57,29 +57,49 @@ def contours(x: np.ndarray, y: np.ndarray, height: np.ndarray, levels: Iterable[
 
 
 class Key:
-    """Entries of (looks, words): looks with `fc` are a box, with `s` a lettering, with `lw` a line, else a mark."""
+    """Entries of (looks, words): looks with `fc` are a box, with `s` a lettering, with `lw` a line, else a mark.
 
-    def __init__(self, axes: Any, entries: Sequence[tuple[dict[str, Any], str]]) -> None:
+    Entries of a key that is `moving` come and go by `show`: what is not drawn has none.
+    """
+
+    def __init__(self, axes: Any, entries: Sequence[tuple[dict[str, Any], str]], moving: bool = False) -> None:
         self.axes = axes
         axes.set_axis_off()
         self._samples = [self._sample(looks) for looks, _ in entries]
-        self._words = [axes.text(0, 0, words, fontsize=9, va="center", color=BLACK) for _, words in entries]
+        # What moves cannot be hatched, so strokes are lines of their own, here as in the picture.
+        self._strokes = [axes.plot([], [], **HATCH)[0] if "hatch" in looks else None for looks, _ in entries]
+        self._words = [axes.text(0, 0, words, fontsize=SMALL, va="center", color=BLACK) for _, words in entries]
+        for artist in (*self._samples, *self._words, *filter(None, self._strokes)):
+            artist.set_animated(moving)
+
+    def show(self, *drawn: Any) -> None:
+        """Show the entries of what is drawn."""
+        for (*artists, strokes), there in zip(self._entries(), drawn, strict=True):
+            for artist in [*artists, *filter(None, [strokes])]:
+                artist.set_visible(bool(there))
+
+    def _entries(self) -> Iterable[Any]:
+        return zip(self._samples, self._words, self._strokes, strict=True)
 
     def _sample(self, looks: dict[str, Any]) -> Any:
         if "fc" in looks:
-            return self.axes.add_patch(PathPatch(bars(0, 1, 0, 1), **looks))
+            plain = {name: look for name, look in looks.items() if name != "hatch"}
+            return self.axes.add_patch(PathPatch(bars(0, 1, 0, 1), **plain))
         if "s" in looks:
-            return self.axes.text(0, 0, fontsize=8.5, ha="center", va="center", **looks)
+            return self.axes.text(0, 0, fontsize=SMALL, ha="center", va="center", **looks)
         return self.axes.plot([], [], markevery=[1], clip_on=False, **looks)[0]
 
     def arrange(self, columns: int, width: float) -> None:
         """Lay the entries out in columns in a panel that is so many inches wide."""
         rows = -(-len(self._samples) // columns)
         self.axes.set(xlim=(0, width), ylim=(rows - 0.5, -0.5))
-        for k, (sample, words) in enumerate(zip(self._samples, self._words, strict=True)):
+        for k, (sample, words, strokes) in enumerate(self._entries()):
             x, y = _HALF + width / columns * (k // rows), k % rows
             if isinstance(sample, PathPatch):
-                sample.set_path(bars(x - _HALF, x + _HALF, y - 0.32, y + 0.32))
+                sides = x - _HALF, x + _HALF, y - 0.32, y + 0.32
+                sample.set_path(bars(*sides))
+                if strokes is not None:
+                    strokes.set_data(*hatching(*sides, lean=0.14, apart=0.07).T)
             elif hasattr(sample, "set_data"):
                 sample.set_data([x - _HALF, x, x + _HALF], [y] * 3)
             else:

@@ -22,6 +22,7 @@ ORANGE_TEXT, BLUE_TEXT, VIOLET_TEXT, QUIET = "#A84300", "#0F5FA8", "#651A79", "#
 # What these colors become on a dark page; all others have their lightness turned round.
 DARK = {
     BLUE: "#629CFF", ORANGE: "#D16215", GREEN: "#36FF6C", OTHER: "#808080", VIOLET: "#89479A", GRID: "#2B2B2B",
+    ORANGE_TEXT: "#E07E4C",
 }  # fmt: skip
 
 WIDE, NARROW = 7.28, 3.6  # inches, at 100 dots per inch

@@ -9,8 +9,26 @@ from matplotlib.gridspec import GridSpec
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 
+from ._labels import EndLabels, label
 from ._shapes import contours
-from ._style import BLACK, BLUE, GREEN, NARROW, ORANGE, OTHER, WIDE, log_ticks, moving_line, new_figure, tidy
+from ._style import (
+    BLACK,
+    BLUE,
+    BLUE_TEXT,
+    GREEN,
+    NARROW,
+    ORANGE,
+    ORANGE_TEXT,
+    OTHER,
+    QUIET,
+    VIOLET,
+    VIOLET_TEXT,
+    WIDE,
+    log_ticks,
+    moving_line,
+    new_figure,
+    tidy,
+)
 
 REACH = (5.0, 3.0)  # the plane shows weights from -REACH to REACH
 FAR = 1e4  # nothing is drawn beyond
@@ -56,11 +74,12 @@ class Rates(NamedTuple):
 class AdagradView:
     """The plane with both paths up to a step; loss, accumulator and effective rate over all steps, the step marked.
 
-    Adagrad is blue with dots, gradient descent orange and dashed with triangles; the second weight is dotted.
+    Adagrad is blue with dots, its memory violet, gradient descent orange and dashed with triangles; the second weight
+    is dotted.
     """
 
     def __init__(self, steps: int) -> None:
-        self.figure = new_figure(WIDE, 6.0)
+        self.figure = new_figure(WIDE, 5.3)
         self.plane = self.figure.add_subplot()
         self.loss = self.figure.add_subplot()
         self.accumulator = self.figure.add_subplot(sharex=self.loss)
@@ -72,44 +91,27 @@ class AdagradView:
 
     def arrange(self, narrow: bool) -> None:
         """Fit the page: the curves side by side below the plane, or one below the other."""
-        self.figure.set_size_inches(*((NARROW, 9.4) if narrow else (WIDE, 6.0)))
+        self.figure.set_size_inches(*((NARROW, 9.0) if narrow else (WIDE, 5.3)))
         if narrow:
             grid = GridSpec(4, 1, self.figure, height_ratios=(1.7, 1, 1, 1))
             places = [grid[k] for k in range(4)]
         else:
-            grid = GridSpec(2, 3, self.figure, height_ratios=(1.55, 1))
+            grid = GridSpec(2, 3, self.figure, height_ratios=(1.4, 1))
             places = [grid[0, :], *(grid[1, k] for k in range(3))]
         for axes, place in zip((self.plane, self.loss, self.accumulator, self.rate), places, strict=True):
             axes.set_subplotspec(place)
-        for legend in self.figure.legends:
-            legend.remove()
-        self.figure.legend(
-            loc="outside lower left",
-            ncols=2 if narrow else 7,
-            columnspacing=1.1,
-            handletextpad=0.5,
-            fontsize=9,
-            frameon=False,
-        )
 
     def _still(self, steps: int) -> None:
-        tidy(
-            self.plane, "The weights, step by step", "first weight (flat direction)", "second weight (steep direction)"
-        )
+        tidy(self.plane, "The weights, step by step", "first weight: flat", "second weight: steep")
         tidy(self.loss, "Loss above the bottom", "step", "")
-        tidy(self.accumulator, "Accumulator: sum of gradient²", "step", "")
-        tidy(self.rate, "Effective learning rate", "step", "")
+        tidy(self.accumulator, "Memory: sum of gradient²", "step", "")
+        tidy(self.rate, "Effective rate", "step", "")
         self.plane.set(xlim=(-REACH[0], REACH[0]), ylim=(-REACH[1], REACH[1]))
-        self.loss.set(xlim=(-2, steps + 2))
+        self.loss.set(xlim=(-2, 1.75 * steps), xticks=range(0, steps + 1, 20))
         scales = ((self.loss, 1e-6, 1e3), (self.accumulator, 1e-4, 1e9), (self.rate, 1e-4, 1e2))
         for axes, low, high in scales:
             axes.set(yscale="log", ylim=(low, high))
             log_ticks(axes.yaxis)
-        for label, looks in (
-            ("Adagrad", _ADAGRAD), ("gradient descent", _DESCENT), ("first weight", _FIRST),
-            ("second weight", _SECOND), ("limit by epsilon", _EPSILON), ("start", _START), ("bottom", _BOTTOM),
-        ):  # fmt: skip
-            self.plane.plot([], [], label=label, **looks)
 
     def _moving(self) -> None:
         self._rings = PathPatch(Path(np.zeros((1, 2))), fc="none", ec=OTHER, lw=0.8, animated=True)
@@ -119,11 +121,14 @@ class AdagradView:
         self._start = moving_line(self.plane, **_START)
         plain = [{**looks, "marker": ""} for looks in (_DESCENT, _ADAGRAD)]
         self._losses = [moving_line(self.loss, **looks) for looks in plain]
-        self._sums = [moving_line(self.accumulator, **looks) for looks in (plain[1], _SECOND)]
+        self._sums = [moving_line(self.accumulator, **looks | {"color": VIOLET}) for looks in (plain[1], _SECOND)]
         self._rates = [moving_line(self.rate, **looks) for looks in (plain[0], plain[1], _SECOND)]
         self._floor = moving_line(self.accumulator, transform=self.accumulator.get_yaxis_transform(), **_EPSILON)
         self._ceiling = moving_line(self.rate, **_EPSILON)
         panels = (self.loss, self.accumulator, self.rate)
+        self._ends = [EndLabels(axes, most) for axes, most in zip(panels, (2, 2, 3), strict=True)]
+        self._words = [label(self.plane, ha="left", text=words, color=QUIET) for words in ("start", "bottom")]
+        self._epsilon = [label(axes, x=0, ha="left", color=GREEN) for axes in panels[1:]]
         self._now = [moving_line(axes, transform=axes.get_xaxis_transform(), **_NOW) for axes in panels]
         dots: dict[str, Any] = {"ls": "none", "mec": "white", "mew": 1.0}
         self._here = {
@@ -133,6 +138,7 @@ class AdagradView:
                 ("adagrad", "o", 8, BLUE, (self.plane, self.loss, self.accumulator, self.rate)),
             )
         }
+        self._here["adagrad"][2].set_color(VIOLET)
         self._here["descent"][-1].set_zorder(3)  # its corners show the dots below it, which would hide all of it
 
     def draw(self, step: int, ground: Ground, adagrad: Walk, descent: Walk, rates: Rates) -> None:
@@ -155,6 +161,7 @@ class AdagradView:
         for line in self._now:
             line.set_data([step, step], [0, 1])
         self._mark(step, adagrad, descent, rates)
+        self._name(ground, adagrad, descent, rates)
 
     def _mark(self, step: int, adagrad: Walk, descent: Walk, rates: Rates) -> None:
         plane, loss, rate = self._here["descent"]
@@ -166,6 +173,23 @@ class AdagradView:
         loss.set_data([step], adagrad.above[step : step + 1])
         accumulator.set_data([step, step], rates.accumulator[step])
         rate.set_data([step, step], rates.effective[step])
+
+    def _name(self, ground: Ground, adagrad: Walk, descent: Walk, rates: Rates) -> None:
+        """Write names at the ends of curves, and at the start and the bottom."""
+        last, flat, steep = len(adagrad.above) - 1, "flat", "steep"
+        for words, (x, y) in zip(self._words, (adagrad.weights[0], ground.bottom), strict=True):
+            side = -1 if x > REACH[0] / 2 else 1
+            words.set(x=x + 0.18 * side, y=y + 0.35, ha="left" if side > 0 else "right", visible=abs(x) < REACH[0])
+        named = (
+            (_near(np.array([descent.above[-1], adagrad.above[-1]])), ("descent", "Adagrad"), (ORANGE_TEXT, BLUE_TEXT)),
+            (rates.accumulator[-1], (flat, steep), (VIOLET_TEXT,) * 2),
+            ([descent.rates[-1], *rates.effective[-1]], ("descent", flat, steep), (ORANGE_TEXT, BLUE_TEXT, BLUE_TEXT)),
+        )
+        for ends, (values, words, colors) in zip(self._ends, named, strict=True):
+            ends.draw(last, list(values), words, color=colors)
+        for said, y in zip(self._epsilon, (rates.floor, rates.ceiling[1]), strict=True):
+            inside = min(said.axes.get_ylim()) < y < max(said.axes.get_ylim())
+            said.set(y=y * 2.2 if inside else 1.0, text="epsilon" if inside else "")
 
 
 def _near(values: np.ndarray) -> np.ndarray:

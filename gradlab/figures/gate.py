@@ -14,6 +14,7 @@ from ._style import (
     BLACK,
     BLUE,
     GREEN,
+    LABEL,
     NARROW,
     ORANGE,
     ORANGE_TEXT,
@@ -79,8 +80,8 @@ class GateView:
     def __init__(self, start: np.ndarray, rate: float) -> None:
         self.figure = new_figure(WIDE, 4.7)
         step = f"One step on sum(a @ b), learning rate {rate:g}"
-        self.figure.suptitle(step, fontsize=10, color=BLACK, x=0.005, ha="left")
-        self.figure.supxlabel("≠ differs from the other schedule", fontsize=10, color=QUIET)
+        self.figure.suptitle(step, fontsize=LABEL, color=BLACK, x=0.005, ha="left")
+        self.figure.supxlabel("≠ differs from the other schedule", fontsize=LABEL, color=QUIET)
         self._panels = [_Panel(self.figure.add_subplot(), start, rate) for _ in range(2)]
         self.arrange(narrow=False)
 
@@ -152,7 +153,14 @@ class _Panel:
         return fills, texts
 
     def _text(self, x: float, y: float, text: str = "", **looks: Any) -> Any:
-        looks = {"ha": "center", "va": "center", "fontsize": 10, "color": BLACK, "animated": True, "zorder": 4} | looks
+        looks = {
+            "ha": "center",
+            "va": "center",
+            "fontsize": LABEL,
+            "color": BLACK,
+            "animated": True,
+            "zorder": 4,
+        } | looks
         return self.axes.text(x, y, text, in_layout=False, **looks)  # the layout is the same for all texts
 
     def _patch(self, color: str, size: tuple[float, float], zorder: float) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 
-from ._style import BLACK, NARROW, OTHER, WIDE, new_figure
+from ._style import BLACK, LABEL, NARROW, OTHER, SMALL, WIDE, new_figure
 
 # What can happen to an entry, and how its cell looks: pale colors under dark text, and the word itself.
 LOOKS = {
@@ -34,7 +34,7 @@ class LibrariesView:
         self.axes.set_axis_off()
         self.rows, self.columns = list(rows), list(columns)
         self._cells = {look: self._add_boxes(color) for look, color in LOOKS.items()}
-        looks: dict[str, Any] = {"fontsize": 10, "color": BLACK}
+        looks: dict[str, Any] = {"fontsize": LABEL, "color": BLACK}
         self._names = [self.axes.text(0, 0, name, va="center", **looks) for name in rows]
         self._heads = [self.axes.text(0, 0, "", ha="center", **looks) for _ in columns]
         self._limit = self.axes.text(0, 0, "", animated=True, **looks)
@@ -47,7 +47,7 @@ class LibrariesView:
         return patch
 
     def _add_text(self) -> Any:
-        return self.axes.text(0, 0, "", ha="center", va="center", fontsize=9, color=BLACK, animated=True)
+        return self.axes.text(0, 0, "", ha="center", va="center", fontsize=SMALL, color=BLACK, animated=True)
 
     def arrange(self, narrow: bool) -> None:
         """Fit the page: names beside their rows, or above them."""

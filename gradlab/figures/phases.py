@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.gridspec import GridSpec
 
 from ._lanes import text
-from ._style import BLACK, BLUE, GREEN, GRID, NARROW, ORANGE, WIDE, moving_line, new_figure, tidy
+from ._style import BLACK, BLUE, GREEN, GRID, NARROW, ORANGE, SMALL, WIDE, moving_line, new_figure, tidy
 
 _COLORS = "cividis"  # light and dark for every eye
 LEVELS = (0.25, 0.5, 0.75)  # shares of the scale at which lines are drawn
@@ -69,7 +69,7 @@ class PhasesView:
             axes.set(xlim=(values[0] - 0.7, values[-1] + 0.7), ylim=(-0.04, 1.08), xticks=values[::apart])
             axes.set_yticks((0, 0.5, 1), labels=("", "", ""))
             axes.yaxis.labelpad = 40
-            axes.set_ylabel(" ", fontsize=9)  # the numbers that move need the room
+            axes.set_ylabel(" ", fontsize=SMALL)  # the numbers that move need the room
         ramp = np.linspace(0, 1, 64)[None]
         self._scale.set_axis_off()
         self._scale.set(xlim=(-0.02, 1.02), ylim=(0, 1))
@@ -89,7 +89,7 @@ class PhasesView:
         self._cuts = [moving_line(self.along, **_ACROSS), moving_line(self.across, **_UP)]
         self._here = [moving_line(axes, zorder=4, **_HERE) for axes in (self.plane, self.along, self.across)]
         self._here[0].set(markeredgecolor=BLACK, markeredgewidth=1.4)
-        self._name = text(self._scale, x=0.5, y=0.95, ha="center", va="top", fontsize=9)
+        self._name = text(self._scale, x=0.5, y=0.95, ha="center", va="top", fontsize=SMALL)
         foot: dict[str, Any] = {"y": 0.3, "ha": "center", "va": "top"}
         self._numbers = [text(self._scale, x=level, **foot) for level in (0, *LEVELS, 1)]
         self._numbers[-1].set(x=1.02, ha="right")

@@ -10,7 +10,21 @@ from matplotlib.gridspec import GridSpec
 
 from .._base.numbers import number as rounded
 from ._lanes import text
-from ._style import BLACK, BLUE, GREEN, NARROW, ORANGE, OTHER, WIDE, log_ticks, moving_line, new_figure, tidy
+from ._style import (
+    BLACK,
+    BLUE,
+    GREEN,
+    NARROW,
+    ORANGE,
+    OTHER,
+    SMALL,
+    VIOLET,
+    WIDE,
+    log_ticks,
+    moving_line,
+    new_figure,
+    tidy,
+)  # fmt: skip
 
 LOWEST, HIGHEST = 0.3, 10.0  # of the losses shown
 _LOOKS: tuple[dict[str, Any], ...] = (
@@ -19,7 +33,7 @@ _LOOKS: tuple[dict[str, Any], ...] = (
     {"color": GREEN, "ls": "-.", "marker": "s"},
     {"color": BLUE, "ls": ":", "marker": "D"},
     {"color": BLACK, "ls": (0, (6, 1.5, 1, 1.5, 1, 1.5)), "marker": "v"},
-    {"color": BLUE, "ls": "-", "marker": "P"},
+    {"color": VIOLET, "ls": "-", "marker": "P"},
 )
 _MARKS = 6  # on each line
 _HEADS = ("policy", "updates", "loss at the end", "loss at the line")
@@ -54,8 +68,8 @@ class PoliciesView:
             self._key.plot([], [], clip_on=False, markevery=[1], mec="white", **looks)[0] for looks in lines
         ]
         self._then = moving_line(self.times, color=BLACK, lw=1.0, ls="-")
-        self._heads = [self._key.text(0, 0, head, fontsize=9, va="center", color=BLACK) for head in _HEADS]
-        self._cells = [[text(self._key, va="center", fontsize=9) for _ in _HEADS] for _ in self.names]
+        self._heads = [self._key.text(0, 0, head, fontsize=SMALL, va="center", color=BLACK) for head in _HEADS]
+        self._cells = [[text(self._key, va="center") for _ in _HEADS] for _ in self.names]
         self.arrange(narrow=False)
 
     def arrange(self, narrow: bool) -> None:
@@ -74,8 +88,8 @@ class PoliciesView:
 
     def _arrange_key(self, narrow: bool) -> None:
         """A row for each policy; units are inches across and lines down."""
-        self._key.set(xlim=(0, 3.4 if narrow else 8.2), ylim=(len(self.names) + 0.5, -0.7))
-        columns = (0.62, 2.2, 2.8, 3.4) if narrow else (0.8, 2.9, 4.5, 6.3)
+        self._key.set(xlim=(0, 3.4 if narrow else 7.2), ylim=(len(self.names) + 0.5, -0.7))
+        columns = (0.62, 2.2, 2.8, 3.4) if narrow else (0.8, 2.6, 4.1, 5.8)
         for column, head in enumerate(self._heads):
             head.set(x=columns[column], y=-0.1, ha="right" if column else "left")
             head.set_text((_SHORT_HEADS if narrow else _HEADS)[column])

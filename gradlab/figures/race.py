@@ -14,18 +14,40 @@ from matplotlib.ticker import NullLocator
 
 from .._base.numbers import number
 from ..models.surfaces import REACH, SURFACES
-from ._shapes import contours
-from ._style import BLACK, BLUE, GREEN, NARROW, ORANGE, OTHER, WIDE, log_ticks, moving_line, new_figure, tidy
+from ._labels import EndLabels
+from ._lanes import text
+from ._shapes import NOWHERE, contours
+from ._style import (
+    BLACK,
+    BLUE,
+    BLUE_TEXT,
+    DASHED,
+    GREEN,
+    LABEL,
+    NARROW,
+    OTHER,
+    OTHERS,
+    QUIET,
+    SELECTED,
+    SMALL,
+    WIDE,
+    log_ticks,
+    moving_line,
+    new_figure,
+    tidy,
+)  # fmt: skip
 
-# One look for each place at the start: color, dash and marker.
+# One look for each place at the start, so that thin gray lines can be followed: dash and marker.
 LOOKS: tuple[dict[str, Any], ...] = (
-    {"color": BLUE, "ls": "-", "lw": 1.8, "marker": "o", "ms": 8},
-    {"color": ORANGE, "ls": "--", "lw": 1.8, "marker": "^", "ms": 9},
-    {"color": GREEN, "ls": "-.", "lw": 1.8, "marker": "s", "ms": 8},
-    {"color": BLACK, "ls": ":", "lw": 2.0, "marker": "D", "ms": 7},
+    {"ls": "-", "marker": "o", "ms": 7},
+    {"ls": (0, (6, 1.5)), "marker": "^", "ms": 8},
+    {"ls": (0, (6, 1.5, 1.5, 1.5)), "marker": "s", "ms": 7},
+    {"ls": (0, (1.5, 1.2)), "marker": "D", "ms": 6},
 )
 LOWEST, HIGHEST = 1e-8, 100.0  # of the losses shown, as shares of the loss at the start
-_START: dict[str, Any] = {"marker": "o", "ms": 11, "mfc": "none", "mec": BLACK, "mew": 1.6, "ls": "none"}
+GOOD = 1e-3  # a rate that ends below this share serves
+_KEY = ("dot: rate now   ring: lowest", f"green: below {GOOD:g}, largest ÷ smallest")
+_START: dict[str, Any] = {"marker": "o", "ms": 10, "mfc": "none", "mec": BLACK, "mew": 1.6, "ls": "none"}
 _MINIMUM: dict[str, Any] = {"marker": "*", "ms": 13, "color": BLACK, "mec": "white", "ls": "none"}
 
 
@@ -43,100 +65,177 @@ class Racer(NamedTuple):
 
 
 class RaceView:
-    """Contours with the path and the place of every racer; losses over steps; the loss now at every learning rate."""
+    """Contours with the path of every racer; losses over steps; and a small panel for each: its loss at every rate.
+
+    One racer is heavy and blue, the others are thin and gray. A small panel marks the rate that is raced with by a
+    dot, the lowest loss of all rates by a ring, and the rates that serve by a green bar.
+    """
 
     def __init__(self, steps: int, rates: Sequence[float]) -> None:
         self.figure = new_figure(WIDE, 5.4)
-        self.plane, self.loss, self.rates, self._key = (self.figure.add_subplot() for _ in range(4))
+        self.plane, self.loss, self._note = (self.figure.add_subplot() for _ in range(3))
+        first = self.figure.add_subplot()
+        self.rates = [first, *(self.figure.add_subplot(sharex=first, sharey=first) for _ in LOOKS[1:])]
         self._all_rates = np.asarray(rates)
         self._still(steps)
         self._moving()
         self.arrange(narrow=False)
 
     def arrange(self, narrow: bool) -> None:
-        """Fit the page: the losses beside the paths, or below them."""
+        """Fit the page: the losses beside the paths and a row of small panels, or everything in one column."""
         if narrow:
-            self.figure.set_size_inches(NARROW, 10.4)
-            grid = GridSpec(4, 1, self.figure, height_ratios=(2.1, 1.3, 1.3, 0.9))
-            places = [grid[k] for k in range(4)]
+            self.figure.set_size_inches(NARROW, 11.2)
+            grid = GridSpec(7, 2, self.figure, width_ratios=(1, 0.34), height_ratios=(3.2, 2.4, 0.62, 1, 1, 1, 1))
+            places = [grid[0, :], grid[1, 0], grid[2, :], *(grid[k, :] for k in range(3, 7))]
         else:
             self.figure.set_size_inches(WIDE, 5.4)
-            grid = GridSpec(3, 2, self.figure, width_ratios=(1.3, 1), height_ratios=(1, 1, 0.3))
-            places = [grid[:2, 0], grid[0, 1], grid[1, 1], grid[2, :]]
-        for axes, place in zip((self.plane, self.loss, self.rates, self._key), places, strict=True):
+            grid = GridSpec(3, 1, self.figure, height_ratios=(3.1, 0.16, 1.2))
+            above, below = grid[0].subgridspec(1, 3, width_ratios=(1.25, 1, 0.6)), grid[2].subgridspec(1, 4)
+            places = [above[0], above[1], grid[1], *(below[k] for k in range(4))]
+        for axes, place in zip((self.plane, self.loss, self._note, *self.rates), places, strict=True):
             axes.set_subplotspec(place)
-        self._arrange_key(narrow)
-
-    def _arrange_key(self, narrow: bool) -> None:
-        """Racers in a column, or in two, and beside or below them what else is marked."""
-        width, rows = (3.4, 5) if narrow else (8.2, 2)  # in inches and in lines
-        self._key.set(xlim=(0, width), ylim=(rows - 0.4, -0.6))
-        places = [(-0.4, k) for k in range(4)] if narrow else [(0, 0), (0, 1), (3.5, 0), (3.5, 1)]
-        for (x, y), sample, name in zip(places, self._samples, self._names, strict=True):
-            sample.set_data([x + 0.05, x + 0.3, x + 0.55], [y] * 3)
-            name.set_position((x + 0.7, y))
-        marks = [(-0.1, 4), (1.4, 4)] if narrow else [(7.2, 0), (7.2, 1)]
-        for (x, y), (mark, words) in zip(marks, self._marks, strict=True):
-            mark.set_data([x], [y])
-            words.set_position((x + (0.4 if narrow else 0.2), y))
+        for axes in self.rates:
+            axes.tick_params(labelleft=narrow or axes is self.rates[0])
+            axes.yaxis.label.set_visible(narrow or axes is self.rates[0])
+        self.plane.set_anchor("W" if narrow else "C")
+        self._most = 8 if narrow else 16  # letters of a name beside a curve
+        self._key.set(text=("\n" if narrow else "   ").join(_KEY), position=(0 if narrow else 1, 0))
+        self._key.set(ha="left" if narrow else "right", va="bottom")
+        self._head.set(y=1 if narrow else 0, va="top" if narrow else "bottom")
 
     def _still(self, steps: int) -> None:
-        tidy(self.plane, "Paths over the loss", "first weight", "second weight")
-        tidy(self.loss, "Loss at every step", "steps", "loss (first = 1)")
-        tidy(self.rates, "Loss now, at every learning rate", "learning rate", "loss (first = 1)")
-        self.plane.set(xlim=(-REACH, REACH), ylim=(-REACH, REACH), aspect="equal")
+        tidy(self.plane, "Paths, downhill to the star", "first weight", "second weight")
+        tidy(self.loss, "Loss, of that at the start", "step", "loss (first = 1)")
+        ends, ticks = (-REACH, REACH), range(-2, 3)
+        self.plane.set(xlim=ends, ylim=ends, xticks=ticks, yticks=ticks, aspect="equal")
         self.plane.grid(False)
         self.loss.set_xlim(0, steps * 1.02)
         self.loss.set_xticks(range(0, steps + 1, steps // 4))
-        self.rates.set(xscale="log", xlim=(self._all_rates[0] / 1.3, self._all_rates[-1] * 1.3))
-        for axes in (self.loss, self.rates):
-            axes.set(yscale="log", ylim=(LOWEST / 2, HIGHEST))
+        for axes in self.rates:
+            tidy(axes, "rule", "learning rate", "loss (first = 1)")
+            axes.set(xscale="log", xlim=(self._all_rates[0] / 1.3, self._all_rates[-1] * 1.3))
+        for axes, room in ((self.loss, 2), (self.rates[0], 300)):  # below small curves is the bar
+            axes.set(yscale="log", ylim=(LOWEST / room, HIGHEST))
             axes.yaxis.set_minor_locator(NullLocator())
             log_ticks(axes.yaxis, LOWEST, HIGHEST)
-        log_ticks(self.rates.xaxis)
-        self._key.set_axis_off()
-        looks: dict[str, Any] = {"va": "center", "fontsize": 9.5, "color": BLACK}
-        self._marks = [
-            (self._key.plot([], [], clip_on=False, **mark)[0], self._key.text(0, 0, words, **looks))
-            for mark, words in ((_START, "start"), (_MINIMUM, "minimum"))
-        ]
+        log_ticks(self.rates[0].xaxis)
+        self.rates[0].set(xticks=[1e-4, 1e-2, 1, 100], yticks=[LOWEST, 1e-3, HIGHEST])
+        self.rates[0].xaxis.set_minor_locator(NullLocator())
+        self._note.set_axis_off()
+        looks: dict[str, Any] = {"transform": self._note.transAxes, "in_layout": False}
+        self._head = self._note.text(0, 0, "Loss now, at every learning rate", fontsize=LABEL, weight="bold", **looks)
+        self._key = self._note.text(0, 0, "", fontsize=SMALL, color=QUIET, **looks)
 
     def _moving(self) -> None:
-        self._contours = PathPatch(Path(np.zeros((1, 2))), fc="none", ec=OTHER, lw=0.6, animated=True, zorder=1)
+        self._contours = PathPatch(NOWHERE, fc="none", ec=OTHER, lw=0.5, animated=True, zorder=1)
         self.plane.add_patch(self._contours)
         self._minima, self._start = moving_line(self.plane, **_MINIMUM), moving_line(self.plane, **_START)
+        self._where = text(self.plane, s="start", va="center", weight="bold")
+        self._reference = moving_line(self.loss, color=OTHER, ls=DASHED, lw=1.6)
+        self._called = text(self.loss, color=QUIET, va="top")
         lines = [{**looks, "marker": "none"} for looks in LOOKS]
         heads = [{**looks, "ls": "none", "mec": "white", "zorder": 4} for looks in LOOKS]
         self._paths = [moving_line(self.plane, **looks) for looks in lines]
         self._losses = [moving_line(self.loss, **looks) for looks in lines]
-        self._by_rate = [moving_line(self.rates, **{**looks, "lw": 1.4}) for looks in lines]
-        self._heads = [[moving_line(axes, **looks) for axes in (self.plane, self.loss, self.rates)] for looks in heads]
-        self._samples = [moving_line(self._key, markevery=[1], clip_on=False, mec="white", **looks) for looks in LOOKS]
-        text: dict[str, Any] = {"va": "center", "fontsize": 9.5, "color": BLACK, "animated": True}
-        self._names = [self._key.text(0, 0, "", **text) for _ in LOOKS]
+        self._heads = [moving_line(self.plane, **looks) for looks in heads]
+        self._names = EndLabels(self.loss, len(LOOKS))
+        self._sweeps = [_Sweep(axes) for axes in self.rates]
 
-    def draw(self, surface: str, start: np.ndarray, racers: Sequence[Racer | None]) -> None:
-        """Set the moving artists: the surface by name, the start (2,), and who races in each place, if anybody."""
+    def draw(
+        self, surface: str, start: np.ndarray, racers: Sequence[Racer | None], heavy: int = -1,
+        reference: tuple[str, np.ndarray] | None = None,
+    ) -> None:  # fmt: skip
+        """Set the moving artists.
+
+        Args:
+            surface: by name. start: (2,). racers: who races in each place, if anybody. heavy: the place to follow.
+            reference: a name and the losses of a race to compare with.
+        """
         self._contours.set_path(rings(surface))
         self._minima.set_data(*np.array(SURFACES[surface].minima).T)
         self._start.set_data([start[0]], [start[1]])
+        right = start[0] > 0.6 * REACH
+        self._where.set(x=start[0] + (-0.16 if right else 0.16), y=start[1], ha="right" if right else "left")
         for k, racer in enumerate(racers):
-            moving = (self._paths[k], self._losses[k], self._by_rate[k], *self._heads[k], self._samples[k])
-            for artist in (*moving, self._names[k]):
+            for artist in (self._paths[k], self._losses[k], self._heads[k]):
                 artist.set_visible(racer is not None)
+            self._sweeps[k].draw(racer, self._all_rates, k == heavy)
             if racer is not None:
-                self._draw(k, racer)
+                self._draw(k, racer, k == heavy)
+        self._name(racers, heavy)
+        for artist in (self._reference, self._called):
+            artist.set_visible(reference is not None)
+        if reference is not None:
+            self._refer(*reference)
 
-    def _draw(self, k: int, racer: Racer) -> None:
-        path, loss, by_rate = _on_the_page(racer.path), _shown(racer.loss), _shown(racer.by_rate)
-        self._paths[k].set_data(*path.T)
-        self._losses[k].set_data(np.arange(len(loss)), loss)
-        self._by_rate[k].set_data(self._all_rates, by_rate)
-        self._names[k].set_text(f"{racer.title}, rate {number(racer.rate, 2)}")
-        here = int(np.abs(np.log(self._all_rates / racer.rate)).argmin())
-        spots = (path[-1], (len(loss) - 1, loss[-1]), (racer.rate, by_rate[here]))
-        for head, (x, y) in zip(self._heads[k], spots, strict=True):
-            head.set_data([x], [y])
+    def _draw(self, k: int, racer: Racer, heavy: bool) -> None:
+        path, loss = _on_the_page(racer.path), _shown(racer.loss)
+        looks: dict[str, Any] = {"ls": "-", "color": BLUE, "lw": SELECTED, "zorder": 3}
+        if not heavy:
+            looks = {"ls": LOOKS[k]["ls"], "color": QUIET, "lw": OTHERS, "zorder": 2}
+        self._paths[k].set(data=path.T, **looks)
+        self._losses[k].set(data=(np.arange(len(loss)), loss), **looks)
+        self._heads[k].set(data=path[-1:].T, color=looks["color"], mec="white", zorder=looks["zorder"] + 2)
+
+    def _name(self, racers: Sequence[Racer | None], heavy: int) -> None:
+        there = [(k, racer) for k, racer in enumerate(racers) if racer is not None]
+        ends = [float(_shown(racer.loss)[-1]) for _, racer in there]
+        colors = [BLUE_TEXT if k == heavy else QUIET for k, _ in there]
+        weights = ["bold" if k == heavy else "normal" for k, _ in there]
+        step = max((len(racer.loss) - 1 for _, racer in there), default=0)
+        words = [_short(racer.title, self._most) for _, racer in there]
+        self._names.draw(step, ends, words, color=colors, weight=weights)
+
+    def _refer(self, words: str, losses: np.ndarray) -> None:
+        shown = _shown(losses)
+        last = int(np.argmax(shown <= LOWEST)) if (shown <= LOWEST).any() else len(shown) - 1
+        self._reference.set_data(np.arange(last + 1), shown[: last + 1])
+        self._called.set(x=last + 3, y=max(shown[last], 8 * LOWEST), text=words)
+
+
+class _Sweep:
+    """The small panel of one racer: a loss for every learning rate."""
+
+    def __init__(self, axes: Any) -> None:
+        self.axes = axes
+        self._name = axes.set_title("rule", loc="left", fontsize=SMALL, animated=True)
+        self._width = axes.set_title("none", loc="right", fontsize=SMALL, color=GREEN, animated=True)
+        self.curve = moving_line(axes)
+        self.here = moving_line(axes, marker="o", ms=7, mec="white", ls="none", zorder=5)
+        self.lowest = moving_line(axes, marker="o", ms=9, mfc="none", mec=BLACK, mew=1.2, ls="none", zorder=4)
+        self.good = moving_line(axes, color=GREEN, lw=4, solid_capstyle="butt", transform=axes.get_xaxis_transform())
+
+    def draw(self, racer: Racer | None, rates: np.ndarray, heavy: bool) -> None:
+        for artist in (self._name, self._width, self.curve, self.here, self.lowest, self.good):
+            artist.set_visible(racer is not None)
+        if racer is None:
+            return
+        losses = _shown(racer.by_rate)
+        color, width = (BLUE, SELECTED) if heavy else (QUIET, OTHERS)
+        at, best = int(np.abs(np.log(rates / racer.rate)).argmin()), int(losses.argmin())
+        self.curve.set(data=(rates, losses), color=color, lw=width)
+        self.here.set(data=([rates[at]], [losses[at]]), mfc=color)
+        self.lowest.set_data([rates[best]], [losses[best]])
+        good = np.isfinite(racer.by_rate) & (racer.by_rate < GOOD)
+        self.good.set_data(*_runs(rates, good))
+        beyond = "≥ " if good[0] or good[-1] else ""
+        wide = f"{beyond}{number(rates[good].max() / rates[good].min(), 2)}×" if good.any() else "none"
+        self._name.set(text=_short(racer.title), weight="bold" if heavy else "normal")
+        self._name.set_color(BLUE_TEXT if heavy else BLACK)
+        self._width.set_text(wide)
+
+
+def _runs(rates: np.ndarray, good: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Bars (3 n,) along the rates that serve, half a step longer at both ends."""
+    half = np.sqrt(rates[1] / rates[0])
+    nowhere = np.full(good.sum(), np.nan)
+    x = np.stack([rates[good] / half, rates[good] * half, nowhere], axis=1).ravel()
+    return x, np.where(np.isnan(x), np.nan, 0.06)
+
+
+def _short(title: str, most: int = 16) -> str:
+    """A name that fits above a small panel, or beside a curve."""
+    return title if len(title) <= most else f"{title[: min(most - 1, 12)].rstrip()}…"
 
 
 def _on_the_page(path: np.ndarray) -> np.ndarray:

@@ -15,18 +15,20 @@ from ._shapes import Key, bars, hatching
 from ._style import (
     BLACK,
     BLUE,
-    FAINT,
     GREEN,
+    HATCH,
+    LABEL,
     NARROW,
     ORANGE,
     OTHER,
     QUIET,
+    SMALL,
     WIDE,
     moving_line,
     new_figure,
     percent_ticks,
     tidy,
-)
+)  # fmt: skip
 
 _KINDS: dict[str, dict[str, Any]] = {
     "read": {"marker": "o", "color": BLUE},
@@ -85,7 +87,7 @@ class SequenceView:
     """
 
     def __init__(self, workers: int, events: int) -> None:
-        self.figure = new_figure(WIDE, 5.6)
+        self.figure = new_figure(WIDE, 5.3)
         self.moves, self.ages, self.orders, key = (self.figure.add_subplot() for _ in range(4))
         self._moves, self._ages = _Moves(self.moves, workers, events), _Ages(self.ages, workers)
         self._orders = _Orders(self.orders)
@@ -102,7 +104,7 @@ class SequenceView:
             grid = GridSpec(4, 1, self.figure, height_ratios=(3.6, 1.2, 1.2, 0.6))
             places = [grid[k] for k in range(4)]
         else:
-            self.figure.set_size_inches(WIDE, 5.6)
+            self.figure.set_size_inches(WIDE, 5.3)
             columns = GridSpec(1, 2, self.figure, width_ratios=(1.6, 1))
             right = columns[1].subgridspec(3, 1, height_ratios=(1.25, 1.25, 0.55))
             places = [columns[0], right[0], right[1], right[2]]
@@ -126,7 +128,7 @@ class _Moves:
         axes.set(xlim=(0, workers + 0.8), ylim=(events + 0.6, -1.1))
         heads = [f"worker {k + 1}" for k in range(workers)] + ["weights"]
         for k, head in enumerate(heads):
-            axes.text(k + 0.03, -0.75, head, fontsize=9.5, weight="bold", va="center", color=BLACK)
+            axes.text(k + 0.03, -0.75, head, fontsize=LABEL, weight="bold", va="center", color=BLACK)
         self._now = axes.add_patch(
             Rectangle((0, 0), workers + 0.8, 0.92, fc="#F0F0F0", ec="none", animated=True, zorder=1)
         )
@@ -135,8 +137,8 @@ class _Moves:
         self._pieces = patch(axes, _PIECE)
         self._marks = {kind: moving_line(axes, ls="none", ms=6.5, zorder=3, **looks) for kind, looks in _KINDS.items()}
         self._to_come = moving_line(axes, zorder=3, **_TO_COME)
-        self._words = [text(axes, va="center", fontsize=9) for _ in range(events)]
-        self._versions = [text(axes, va="center", fontsize=9) for _ in range(workers + 1)]
+        self._words = [text(axes, va="center", fontsize=SMALL) for _ in range(events)]
+        self._versions = [text(axes, va="center", fontsize=SMALL) for _ in range(workers + 1)]
 
     def draw(self, schedule: Schedule) -> None:
         rows, done = np.arange(1, len(schedule.events) + 1), schedule.done
@@ -183,7 +185,7 @@ class _Ages:
         axes.set(xlim=(-0.6, workers - 0.4), ylim=(-0.25, _OLDEST + 0.75), yticks=range(_OLDEST + 1))
         axes.set_xticks(range(workers), labels=[f"{k + 1}" for k in range(workers)])
         self._taken, self._lost = patch(axes, ACCEPTED), patch(axes, DROPPED)
-        self._hatching = moving_line(axes, color=FAINT, lw=0.9, zorder=2.5)
+        self._hatching = moving_line(axes, zorder=2.5, **HATCH)
         self._recorded = moving_line(axes, zorder=3, **RECORDED)
         self._limit = moving_line(axes, **LIMIT)
 
@@ -202,7 +204,7 @@ class _Orders:
     """For every setting of the switches the share of all orders in which too old a gradient is accepted."""
 
     def __init__(self, axes: Any) -> None:
-        self.axes = tidy(axes, "Orders that accept a too-stale gradient", "share of all orders", "")
+        self.axes = tidy(axes, "Accepted too old", "share of all orders", "")
         axes.set(xlim=(0, 1.02), ylim=(3.6, -0.6), xticks=(0, 0.5, 1), yticks=[])
         percent_ticks(axes.xaxis)
         self._shares, self._chosen = patch(axes, ACCEPTED), patch(axes, {"fc": "none", "ec": BLACK, "lw": 2.0})

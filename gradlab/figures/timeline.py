@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.gridspec import GridSpec
 
+from .._base.numbers import counted
 from ._lanes import (
     ACCEPTED,
     DROPPED,
     IN_HAND,
-    LIMIT,
     MOST_WORKERS,
     RECORDED,
     TOP,
@@ -26,11 +26,12 @@ from ._lanes import (
     text,
 )  # fmt: skip
 from ._shapes import Key, bars, hatching
-from ._style import BLACK, BLUE, FAINT, GREEN, NARROW, QUIET, WIDE, moving_line, new_figure, tidy
+from ._style import BLACK, GREEN, HATCH, NARROW, ORANGE_TEXT, QUIET, WIDE, moving_line, new_figure, tidy
 
 _WIDE_WINDOW, _NARROW_WINDOW, _TICK = 1200, 600, 200  # ticks shown at a time; between two numbers of the axis
-_PIXEL = 2.15  # ticks in a pixel of either page
-_LETTER, _BOLD, _PAD = 7.5, 9.0, 6.0  # width of a letter in a bar, and what stays free beside it, in pixels
+_PIXEL = 2.75  # ticks in a pixel of the wide page; a narrow one has fewer
+_BOLD, _PAD = 9.0, 4.0  # width of a letter in a bar, and what stays free beside it, in pixels
+_PAPER = {"fc": "white", "ec": "none", "pad": 1.5}  # under a number on hatching
 _NAMED = 14  # gradients of one worker that can carry numbers
 
 
@@ -71,40 +72,34 @@ class Lanes(NamedTuple):
 class TimelineView:
     """A lane for each worker with a bar for each gradient; what was accepted of each; the distribution of staleness.
 
-    In a bar stand the version of the weights that was read and how many updates came since: so many of the thin lines
-    cross the bar. Accepted bars are filled, dropped ones hatched.
+    In a bar stands its staleness: so many of the updates at the upper edge came while it was computed. Accepted bars
+    are filled, dropped ones hatched.
     """
 
     def __init__(self) -> None:
-        self.figure = new_figure(WIDE, 6.2)
+        self.figure = new_figure(WIDE, 5.2)
         self.lanes, self.workers, self.ages, key = (self.figure.add_subplot() for _ in range(4))
         self._lanes, self._workers, self._ages = _Lanes(self.lanes), Workers(self.workers), Ages(self.ages)
         self._key = Key(key, (
             (ACCEPTED, "accepted"), (DROPPED | {"hatch": "//"}, "dropped"), (IN_HAND, "being computed"),
-            (WAITS, "worker waits"), (UPDATE, "update of the weights"),
-            ({"s": "v3", "color": QUIET}, "version of the weights read"),
-            ({"s": "2", "color": BLACK, "weight": "bold"}, "staleness; 5≠2: 5, recorded as 2"),
-            (RECORDED, "staleness as recorded"), (LIMIT, "the most that is accepted"),
-        ))  # fmt: skip
+            (WAITS, "worker waits"), (RECORDED, "as recorded"), ({"s": "5≠2", "weight": "bold"}, "5, recorded as 2"),
+        ), moving=True)  # fmt: skip
         self.arrange(narrow=False)
 
     def arrange(self, narrow: bool) -> None:
         """Fit the page: what was accepted beside the lanes, or everything in one column and half the time at once."""
-        self._lanes.show(_NARROW_WINDOW if narrow else _WIDE_WINDOW)
+        self._lanes.show(*((_NARROW_WINDOW, "") if narrow else (_WIDE_WINDOW, ", from read to update")))
         if narrow:
-            self.figure.set_size_inches(NARROW, 11.4)
-            grid = GridSpec(4, 1, self.figure, height_ratios=(3.4, 2.6, 1.4, 2.0))
+            self.figure.set_size_inches(NARROW, 10.6)
+            grid = GridSpec(4, 1, self.figure, height_ratios=(3.4, 2.6, 1.4, 1.5))
             places = [grid[k] for k in range(4)]
         else:
-            self.figure.set_size_inches(WIDE, 6.2)
-            grid = GridSpec(2, 1, self.figure, height_ratios=(2.4, 1))
-            above, below = (
-                grid[k].subgridspec(1, 2, width_ratios=widths) for k, widths in enumerate(((3.3, 1), (1, 1.5)))
-            )
-            places = [above[0], above[1], below[0], below[1]]
+            self.figure.set_size_inches(WIDE, 5.2)
+            grid = GridSpec(2, 2, self.figure, height_ratios=(2.4, 1), width_ratios=(2.6, 1))
+            places = [grid[0, 0], grid[0, 1], grid[1, 0], grid[1, 1]]
         for axes, place in zip((self.lanes, self.workers, self.ages, self._key.axes), places, strict=True):
             axes.set_subplotspec(place)
-        self._key.arrange(1 if narrow else 2, 3.3 if narrow else 4.8)
+        self._key.arrange(1, 3.3 if narrow else 1.9)
 
     def draw(self, lanes: Lanes) -> None:
         """Set the moving artists."""
@@ -112,6 +107,9 @@ class TimelineView:
         self._workers.draw(lanes.handed_in, lanes.accepted_of, lanes.starving)
         done = lanes.settled
         self._ages.draw(lanes.true[done], lanes.recorded[done], lanes.accepted[done], lanes.limit)
+        wrong = (lanes.true != lanes.recorded)[done].any()
+        taken = lanes.accepted[done]
+        self._key.show(taken.any(), (~taken).any(), (~done).any(), len(lanes.waits), wrong, wrong)
 
     def places(self, lanes: Lanes) -> tuple[np.ndarray, np.ndarray]:
         """The places of the gradients in the Axes `lanes`: the middles of their bars."""
@@ -123,19 +121,19 @@ class _Lanes:
     """Bars over time. The window ends at `now` once the run is longer than it."""
 
     def __init__(self, axes: Any) -> None:
-        self.axes = tidy(axes, "What each worker does", "time (ticks; a gradient takes about 100)", "worker")
+        self.axes = tidy(axes, "", "time (ticks)", "worker")
+        axes.grid(False)
         axes.set_xticks([])
         axes.xaxis.labelpad = 19
-        self._lines = moving_line(axes, color=BLUE, alpha=0.35, lw=0.7, zorder=2.2)
         self._bars = {name: patch(axes, looks) for name, looks in _LOOKS.items()}
-        self._hatching = moving_line(axes, color=FAINT, lw=0.9, zorder=2.5)
+        self._hatching = moving_line(axes, zorder=2.5, **HATCH)
         self._waits = moving_line(axes, zorder=2.5, **WAITS)
         self._updates = moving_line(axes, zorder=3, **UPDATE)
         self._now = moving_line(axes, color=GREEN, lw=1.6, zorder=3)
         self._window = _WIDE_WINDOW
-        self._version = text(axes, x=1, y=1.01, ha="right", va="bottom", transform=axes.transAxes, fontsize=9)
-        self._reads = [text(axes, va="bottom", color=QUIET, clip_on=True) for _ in range(_NAMED * MOST_WORKERS)]
-        self._ages = [text(axes, va="top", ha="right", weight="bold", clip_on=True) for _ in self._reads]
+        self._version = text(axes, x=1, y=1.01, ha="right", va="bottom", transform=axes.transAxes, color=QUIET)
+        middle: dict[str, Any] = {"va": "center", "ha": "center", "weight": "bold", "clip_on": True}
+        self._ages = [text(axes, **middle) for _ in range(_NAMED * MOST_WORKERS)]
         self._names = LaneNames(axes)
         foot: dict[str, Any] = {"y": -0.02, "va": "top", "ha": "center", "transform": axes.get_xaxis_transform()}
         self._times = [text(axes, **foot) for _ in range(1 + _WIDE_WINDOW // _TICK)]
@@ -150,18 +148,18 @@ class _Lanes:
         self._hatching.set_data(*hatching(began[lost], ended[lost], low[lost], high[lost], 50, 18).T)
         updates = lanes.updates[lanes.updates >= start] - start
         self._updates.set_data(updates, np.full(len(updates), TOP / 2))
-        self._lines.set_data(*_uprights(updates))
         self._now.set_data([lanes.now - start] * 2, [0, 1])
         who, since, until = lanes.waits.T
         self._waits.set_data(*along(who, since - start, until - start, lanes.workers))
         self._draw_times(start)
-        self._version.set_text(f"version {len(lanes.updates)} now")
+        self._version.set_text(counted(len(lanes.updates), "update"))
         self._write(lanes, began, ended)
         self._names.draw(lanes.workers)
 
-    def show(self, window: int) -> None:
-        """Show so many ticks at a time."""
+    def show(self, window: int, more: str) -> None:
+        """Show so many ticks at a time, below a title with room for more words or none."""
         self._window = window
+        tidy(self.axes, f"Each bar is one gradient{more}", "time (ticks)", "worker").grid(False)
         self.axes.set_xlim(0, window)
 
     def start(self, now: int) -> int:
@@ -175,20 +173,20 @@ class _Lanes:
             words.set_visible(False)
         for words, tick in zip(self._times, ticks, strict=False):
             at = tick - start
-            words.set(x=at, text=f"{tick}", visible=first <= at <= last, ha="right" if at > 0.98 * last else "center")
+            words.set(x=at, text=f"{tick:,}", visible=first <= at <= last, ha="right" if at > 0.98 * last else "center")
 
     def _write(self, lanes: Lanes, began: np.ndarray, ended: np.ndarray) -> None:
-        """Version and staleness into the bars that are wide enough."""
+        """Staleness into the bars that are wide enough."""
         low, high = sides(lanes.worker, lanes.workers)
-        room, pad, middle = (ended - began.clip(0)) / _PIXEL - _PAD, _PAD / 2 * _PIXEL, (low + high) / 2
-        for words in (*self._reads, *self._ages):
+        room, lost = (ended - began.clip(0)) / _PIXEL - _PAD, _dropped(lanes)
+        for words in self._ages:
             words.set_visible(False)
-        for k, read, age in zip(np.flatnonzero(ended > 0)[-len(self._reads) :], self._reads, self._ages, strict=False):
-            version, said = f"v{lanes.read[k]}", _age(int(lanes.recorded[k]), int(lanes.true[k]))
-            if began[k] >= 0 and len(version) * _LETTER <= room[k]:
-                read.set(x=began[k] + pad, y=middle[k], text=version, visible=True)
+        for k, age in zip(np.flatnonzero(ended > 0)[-len(self._ages) :], self._ages, strict=False):
+            said = _age(int(lanes.recorded[k]), int(lanes.true[k]))
             if said and len(said) * _BOLD <= room[k]:
-                age.set(x=ended[k] - pad, y=middle[k], text=said, visible=True)
+                at = (began[k].clip(0) + ended[k]) / 2, (low[k] + high[k]) / 2
+                age.set(position=at, text=said, visible=True, bbox=_PAPER if lost[k] else None)
+                age.set_color(ORANGE_TEXT if lost[k] else BLACK)
 
 
 _LOOKS = {"accepted": ACCEPTED, "dropped": DROPPED, "in hand": IN_HAND}
@@ -197,13 +195,6 @@ _LOOKS = {"accepted": ACCEPTED, "dropped": DROPPED, "in hand": IN_HAND}
 def _dropped(lanes: Lanes) -> np.ndarray:
     dropped: np.ndarray = lanes.settled & ~lanes.accepted
     return dropped
-
-
-def _uprights(at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Lines through all lanes."""
-    x = np.repeat(at.astype(float), 3)
-    x[2::3] = np.nan
-    return x, np.tile([TOP, 1, np.nan], len(at))
 
 
 def _age(recorded: int, true: int) -> str:

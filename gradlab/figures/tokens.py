@@ -10,7 +10,7 @@ from matplotlib.ticker import NullLocator
 
 from ._lanes import ACCEPTED, DROPPED, IN_HAND, WAITS, LaneNames, Workers, along, patch, sides, text
 from ._shapes import Key, bars, hatching
-from ._style import BLACK, FAINT, GREEN, NARROW, WIDE, moving_line, new_figure, tidy
+from ._style import BLACK, GREEN, HATCH, NARROW, SMALL, WIDE, moving_line, new_figure, tidy
 
 _WINDOW, _TICK = 900, 100  # ticks shown at a time; between two numbers of the axis
 _UPDATE: dict[str, Any] = {"color": GREEN, "lw": 1.8, "ls": "-"}
@@ -47,16 +47,16 @@ class TokensView:
     """Lanes above; below them the gradients and tokens that are there, and what came of each worker's gradients."""
 
     def __init__(self) -> None:
-        self.figure = new_figure(WIDE, 6.2)
+        self.figure = new_figure(WIDE, 5.2)
         self.lanes, self.queue, workers, key = (self.figure.add_subplot() for _ in range(4))
         tidy(self.lanes, "What each worker does", "time (ticks; a gradient takes about 100)", "worker")
         tidy(self.queue, "What is there", "", "")
         self._workers = Workers(workers)
         self._key = Key(key, (
-            (ACCEPTED, "accepted (inside: its local step)"), (DROPPED | {"hatch": "//"}, "dropped"),
+            (ACCEPTED, "accepted, and its local step"), (DROPPED | {"hatch": "//"}, "dropped"),
             (IN_HAND, "computing"), (WAITS, "waits for a token"), (_UPDATE, "update, mean of how many"),
             (_TOKEN, "needed, or a token"),
-        ))  # fmt: skip
+        ), moving=True)  # fmt: skip
         self._still()
         self._moving()
         self.arrange(narrow=False)
@@ -71,12 +71,12 @@ class TokensView:
             grid = GridSpec(4, 1, self.figure, height_ratios=(2.4, 1.1, 1.9, 1.5))
             places = [grid[k] for k in range(4)]
         else:
-            self.figure.set_size_inches(WIDE, 6.2)
+            self.figure.set_size_inches(WIDE, 5.2)
             grid = GridSpec(3, 2, self.figure, height_ratios=(1.7, 1, 0.35), width_ratios=(1.2, 1))
             places = [grid[0, :], grid[1, 0], grid[1, 1], grid[2, :]]
         for axes, place in zip((self.lanes, self.queue, self._workers.axes, self._key.axes), places, strict=True):
             axes.set_subplotspec(place)
-        self._key.arrange(1 if narrow else 3, 3.3 if narrow else 8.2)
+        self._key.arrange(1 if narrow else 3, 3.3 if narrow else 7.1)
 
     def _still(self) -> None:
         self.lanes.set_xticks([])
@@ -89,7 +89,7 @@ class TokensView:
         axes = self.lanes
         self._updates = moving_line(axes, zorder=1.5, **_UPDATE)
         self._bars = [patch(axes, looks) for looks in (ACCEPTED, DROPPED, IN_HAND)]
-        self._hatching = moving_line(axes, color=FAINT, lw=0.9, zorder=2.5)
+        self._hatching = moving_line(axes, zorder=2.5, **HATCH)
         self._waits = moving_line(axes, zorder=2.5, **WAITS)
         middle: dict[str, Any] = {"ha": "center", "va": "center", "clip_on": True}
         self._steps = [text(axes, **middle, weight="bold") for _ in range(_TURNS)]
@@ -100,9 +100,9 @@ class TokensView:
         self._times = [text(axes, **foot) for _ in range(_WINDOW // _TICK + 1)]
         self._there, self._asked = patch(self.queue, ACCEPTED), patch(self.queue, _TOKEN)
         left: dict[str, Any] = {"x": 0.01, "transform": self.queue.get_yaxis_transform()}
-        self._words = [text(self.queue, y=k + 0.5, va="center", fontsize=9, **left) for k in range(2)]
-        self._tokens = [text(self.queue, y=1.5, ha="center", va="center", fontsize=9) for _ in range(_MOST)]
-        self._rest = text(self.queue, x=_MOST + 0.15, y=1.5, va="center", fontsize=9)
+        self._words = [text(self.queue, y=k + 0.5, va="center", fontsize=SMALL, **left) for k in range(2)]
+        self._tokens = [text(self.queue, y=1.5, ha="center", va="center", fontsize=SMALL) for _ in range(_MOST)]
+        self._rest = text(self.queue, x=_MOST + 0.15, y=1.5, va="center", fontsize=SMALL)
 
     def draw(self, rounds: Rounds) -> None:
         """Set the moving artists."""
@@ -112,6 +112,8 @@ class TokensView:
         self._draw_queue(rounds)
         self._workers.draw(rounds.handed_in, rounds.accepted_of, np.zeros(rounds.workers, bool))
         self._names.draw(rounds.workers)
+        pushed, taken = rounds.pushed, rounds.accepted[rounds.pushed]
+        self._key.show(taken.any(), (~taken).any(), (~pushed).any(), len(rounds.waits), len(rounds.updates), True)
         for k, words in enumerate(self._times):
             at = k * _TICK
             words.set(x=at, text=f"{start + at}", visible=at <= self._window)

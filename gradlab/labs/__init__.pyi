@@ -55,11 +55,11 @@ class clipping(_clipping.clipping):
     ) -> None: ...
 
 class _clip_arrows_controls(TypedDict, total=False):
-    method: Literal["value", "norm", "average", "global"]
     limit: float
+    method: Literal["value", "norm", "average", "global"]
+    others: float
     g1: float
     g2: float
-    others: float
 
 class clip_arrows(_clip_arrows.clip_arrows):
     """Drag a two-entry gradient and see it clipped by value, norm, average norm or global norm."""
@@ -102,11 +102,11 @@ class gate_race(_gate_race.gate_race):
 
 class _adagrad_controls(TypedDict, total=False):
     step: int
-    surface: Literal["bowl", "tumours"]
-    condition: float
     learning_rate: float
     descent_rate: float
     initial_accumulator: float
+    surface: Literal["bowl", "tumours"]
+    condition: float
     epsilon: float
     clip: float | None
     epsilon_place: Literal["outside", "inside", "none"]
@@ -141,11 +141,11 @@ class adagrad_libraries(_adagrad_libraries.adagrad_libraries):
     ) -> None: ...
 
 class _word_rates_controls(TypedDict, total=False):
-    rule: Literal["adagrad", "descent"]
-    initial: float
-    learning_rate: float
     step: int
     word: str
+    learning_rate: float
+    initial: float
+    rule: Literal["adagrad", "descent"]
 
 class word_rates(_word_rates.word_rates):
     """Every word of Python's documentation by how often it is seen and at what rate Adagrad moves its weights."""
@@ -159,7 +159,10 @@ class word_rates(_word_rates.word_rates):
     ) -> None: ...
 
 class _optimizers_controls(TypedDict, total=False):
+    step: int
+    factor: float
     surface: Literal["bowl", "ravine", "turned", "rosenbrock", "saddle", "beale", "himmelblau", "plateau"]
+    heavy: Literal["first", "second", "third", "fourth"]
     first: Literal["StochasticGradientDescent", "Momentum", "KerasMomentum", "ProximalGradientDescent", "Adagrad",
         "BoundedAdagrad", "ProximalAdagrad", "AdagradMomentum", "AdagradDA", "FrequencyAwareAdagrad", "Adadelta",
         "RMSProp", "CenteredRMSProp", "Adam", "AdaMax", "AddSign", "PowerSign", "AMSGrad", "ProximalYogi", "LaProp",
@@ -176,9 +179,7 @@ class _optimizers_controls(TypedDict, total=False):
         "Adagrad", "BoundedAdagrad", "ProximalAdagrad", "AdagradMomentum", "AdagradDA", "FrequencyAwareAdagrad",
         "Adadelta", "RMSProp", "CenteredRMSProp", "Adam", "AdaMax", "AddSign", "PowerSign", "AMSGrad", "ProximalYogi",
         "LaProp", "Lion", "Ftrl", "OnlineYogi", "MdlAdagradLight"]
-    factor: float
     noise: float
-    step: int
     x: float
     y: float
 
@@ -194,14 +195,14 @@ class optimizers(_optimizers.optimizers):
     ) -> None: ...
 
 class _staleness_controls(TypedDict, total=False):
-    policy: Literal["apply", "drop", "wait", "backup"]
+    now: int
     threshold: int
-    workers: int
+    policy: Literal["apply", "drop", "wait", "backup"]
     straggler: float
+    workers: int
     spread: float
     step_first: bool
     atomic: bool
-    now: int
 
 class staleness(_staleness.staleness):
     """Several workers train one set of weights: who reads which version, and what comes of gradients that are late."""
@@ -215,12 +216,12 @@ class staleness(_staleness.staleness):
     ) -> None: ...
 
 class _staleness_phases_controls(TypedDict, total=False):
+    straggler: float
     measure: Literal["acceptance", "slow", "throughput", "staleness", "waiting"]
     policy: Literal["drop", "wait"]
-    straggler: float
-    spread: float
     limit: int
     workers: int
+    spread: float
 
 class staleness_phases(_staleness_phases.staleness_phases):
     """Acceptance, throughput and staleness for every limit and every number of workers, while you drag their speeds."""
@@ -253,11 +254,11 @@ class staleness_policies(_staleness_effects.staleness_policies):
     ) -> None: ...
 
 class _staleness_races_controls(TypedDict, total=False):
+    event: int
     schedule: Literal["checks", "notes", "both", "turns"]
-    threshold: int
     atomic: bool
     step_first: bool
-    event: int
+    threshold: int
 
 class staleness_races(_staleness_races.staleness_races):
     """Step through moves of three workers, and see gradients accepted that are older than the threshold."""
@@ -323,8 +324,8 @@ class _sync_replicas_controls(TypedDict, total=False):
     event: int
     workers: int
     aggregate: int
-    start_tokens: int
     straggler: float
+    start_tokens: int
     chief: int
 
 class sync_replicas(_sync_replicas.sync_replicas):

@@ -82,6 +82,8 @@ def _becomes_descent(trace: Descent) -> tuple[bool, str]:
 class adagrad(Lab):
     """Walk Adagrad and gradient descent down a ravine step by step, and see what the accumulator makes of the rate.
 
+    At a glance: Adagrad divides the rate of each weight by its own memory and walks straight; descent zigzags.
+
     The loss is a bowl or a real logistic regression (569 breast tumors, malignant or benign, by the radius and the
     texture of their nuclei). Both optimizers get the same gradients, clip and schedule.
 
@@ -122,18 +124,19 @@ class adagrad(Lab):
     }
 
     def make_controls(self) -> list[Control]:
+        losses = [(name, words) for name, (words, _) in SURFACES.items()]
         start, choices = _RAVINE, {name: words for name, (words, _) in SCHEDULES.items()}
         return [
             Slider("step", "Step", 0, STEPS, 20, scale="integer", play=True),
-            Menu("surface", "Loss", [(name, words) for name, (words, _) in SURFACES.items()], start["surface"]),
-            Slider("condition", "Condition", 1.0, 100.0, start["condition"], scale="log"),
             Slider("learning_rate", "Adagrad's rate", 0.01, 100.0, start["learning_rate"], scale="log"),
             Slider("descent_rate", "Descent's rate", 0.001, 10.0, start["descent_rate"], scale="log"),
-            Slider("initial_accumulator", "Initial accumulator", 1e-4, 1e4, start["initial_accumulator"], scale="log"),
-            Slider("epsilon", "Epsilon", 1e-8, 1e4, start["epsilon"], scale="log", step=20),
-            Menu("clip", "Clip gradients", CLIPS, start["clip"]),
-            Menu("epsilon_place", "Epsilon stands", PLACES, start["epsilon_place"]),
-            Menu("schedule", "Schedule", list(choices.items()), start["schedule"]),
+            Slider("initial_accumulator", "Memory at the start", 1e-4, 1e4, start["initial_accumulator"], scale="log"),
+            Menu("surface", "Loss", losses, start["surface"], folded=True),
+            Slider("condition", "Condition", 1.0, 100.0, start["condition"], scale="log", folded=True),
+            Slider("epsilon", "Epsilon", 1e-8, 1e4, start["epsilon"], scale="log", step=20, folded=True),
+            Menu("clip", "Clip gradients", CLIPS, start["clip"], folded=True),
+            Menu("epsilon_place", "Epsilon is added", PLACES, start["epsilon_place"], folded=True),
+            Menu("schedule", "Schedule", list(choices.items()), start["schedule"], folded=True),
             Slider(
                 "start_1", "Start of the first weight", -REACH[0], REACH[0], start["start_1"], step=0.1, hidden=True
             ),

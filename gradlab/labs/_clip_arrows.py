@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -36,11 +37,13 @@ class Clipped(NamedTuple):
 
 def _turns_25(trace: Clipped) -> tuple[bool, str]:
     turned = np.nan_to_num(trace.report.angle)
-    return bool(turned > 25), f"It turns by {turned:.1f} degrees now"
+    return bool(turned > 25), f"Now it turns by {turned:.1f} degrees"
 
 
 class clip_arrows(Lab):
     """Drag a two-entry gradient and see it clipped by value, norm, average norm or global norm.
+
+    At a glance: A clip by value turns the arrow, a clip by norm only shortens it.
 
     Controls: `g1`, `g2` (the gradient), `limit`, `method` (value, norm, average, global), and `others`, the norm of all
     other tensors, which only the global norm looks at.
@@ -63,12 +66,15 @@ class clip_arrows(Lab):
 
     def make_controls(self) -> list[Control]:
         return [
-            Menu("method", "Clip by", METHODS, "value"),
             Slider("limit", "Limit", 0.05, 6.0, 2.0, step=0.05, play=True),
-            Slider("g1", "First entry", -REACH, REACH, 4.5, step=0.05),
-            Slider("g2", "Second entry", -REACH, REACH, 2.5, step=0.05),
+            Menu("method", "Clip by", METHODS, "value"),
             Slider("others", "Norm of all other tensors", 0.0, 10.0, 0.0, step=0.1),
+            Slider("g1", "First entry", -REACH, REACH, 4.5, step=0.05, folded=True),
+            Slider("g2", "Second entry", -REACH, REACH, 2.5, step=0.05, folded=True),
         ]
+
+    def idle(self, values: dict[str, Any]) -> Iterable[str]:
+        return ["others"] * (values["method"] != "global")
 
     def compute(self, values: dict[str, Any]) -> Clipped:
         method, limit, others = values["method"], values["limit"], values["others"]

@@ -40,6 +40,8 @@ class Comparison(NamedTuple):
 class clip_libraries(Lab):
     """Choose an edge case and compare TensorFlow, Keras 3, optax, PyTorch and JAX's example optimizers entry by entry.
 
+    At a glance: One limit, five libraries: at the edges they give different numbers, or none.
+
     Controls: `case` (above, below, at, inf, nan, overflow, zero, limit_zero, negative, limit_inf).
 
     >>> clip_libraries(case="overflow").description.summary

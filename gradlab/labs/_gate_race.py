@@ -35,11 +35,13 @@ SCHEDULES: dict[str, tuple[int, tuple[str, ...], str]] = {
 
 def _b_is_wrong(race: Race) -> tuple[bool, str]:
     wrong = race.first.raced
-    return wrong == ("b",), f"{wrong[0]} is wrong" if wrong else "nothing is wrong so far"
+    return wrong == ("b",), f"Now {wrong[0]} is wrong" if wrong else "Now nothing is wrong"
 
 
 class gate_race(Lab):
     """Step through two schedules of the same gradient-descent step, and see an update overtake a gradient.
+
+    At a glance: Without a gate an update overtakes a gradient, which then reads the new weights.
 
     The loss is sum(a @ b). A schedule is a scheduler, which would like to be done with one variable before it begins
     with the other, and a gate, which decides what may run.

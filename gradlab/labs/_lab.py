@@ -81,7 +81,7 @@ class Lab:
     `figure` and `draw(trace)`) and `describe` (a trace in words); the rest has defaults.
 
     Args:
-        target: the name of one of the lab's targets, shown under the picture until and after it is reached.
+        target: the name of one of the lab's targets, shown above the picture until and after it is reached.
         **initial: where the controls start; each name is that of a control.
 
     Raises:

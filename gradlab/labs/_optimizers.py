@@ -10,7 +10,7 @@ import numpy as np
 from .._base.numbers import counted, number, percent
 from ..figures.race import Racer, RaceView
 from ..live import Description, Drag, Menu, Slider
-from ..models.surfaces import REACH, SURFACES, walk
+from ..models.surfaces import REACH, SURFACES, unturned, walk
 from ..rules import catalog
 from ._lab import Control, Lab, Target
 
@@ -21,10 +21,14 @@ _NO_DESCENT = ("Assign", "FrequencyEstimator", "UserDefined")  # they do not go 
 _TITLES = {"StochasticGradientDescent": "Gradient descent"}
 _FLOOR = 1e-9  # losses below it are as good as none when rates are compared
 NOBODY = "none"
+_ORDINALS = ("1st", "2nd", "3rd", "4th")
 
 
 class Race(NamedTuple):
-    """Who is where after `step` steps; None for a place without a rule."""
+    """Who is where after `step` steps; None for a place without a rule.
+
+    `heavy` is the place to follow. `reference` has the losses of that rule where the ravine is not turned.
+    """
 
     surface: str
     start: np.ndarray
@@ -32,6 +36,8 @@ class Race(NamedTuple):
     noise: float
     factor: float
     racers: tuple[Racer | None, ...]
+    heavy: int
+    reference: np.ndarray | None
 
     @property
     def order(self) -> list[Racer]:
@@ -47,37 +53,41 @@ def _descent_wins(trace: Race) -> tuple[bool, str]:
     losses = {racer.title: racer.loss[-1] for racer in trace.order}
     plain_one, adam = (losses.get(title) for title in (_title("StochasticGradientDescent"), "Adam"))
     if plain_one is None or adam is None:
-        return False, "They do not both race now"
+        return False, "Now they do not both race"
     as_asked = {
         "on another surface": trace.surface in ("rosenbrock", "beale"),
         "with noise": trace.noise == 0,
-        "not at the best rates": trace.factor == 1,
+        "not at their own rates": trace.factor == 1,
         f"after {counted(trace.step, 'step')}": trace.step == STEPS,
     }
     but = "".join(f", {words}" for words, kept in as_asked.items() if not kept)
-    now = f"Gradient descent {_share(plain_one)}, Adam {_share(adam)} of the loss at the start now{but}"
+    first = f"{_share(plain_one)} of that at the start" if np.isfinite(plain_one) else _share(plain_one)
+    now = f"Now the loss of gradient descent is {first}, that of Adam {_share(adam)}{but}"
     return bool(plain_one < adam) and not but, now
 
 
 def _valley_floor(trace: Race) -> tuple[bool, str]:
     near = min((trace.distance(racer) for racer in trace.order), default=np.inf)
     there = trace.surface == "rosenbrock" and trace.start[0] < 0 and trace.step == 100
-    now = f"The nearest is {number(near)} away after {counted(trace.step, 'step')} now"
-    return there and near < 0.1, now if trace.surface == "rosenbrock" else "This is another surface now"
+    now = f"Now the nearest is {number(near)} away, after {counted(trace.step, 'step')}"
+    return there and near < 0.1, now if trace.surface == "rosenbrock" else "Now this is another surface"
 
 
 class optimizers(Lab):
     """Race any rules of the catalog over a loss of two weights, from a start that you drag.
 
-    Every rule runs with the learning rate that serves it best on this surface and from this start, times a factor that
-    is one for all: move it and see who forgives.
+    At a glance: Turn the ravine and Adagrad goes from first to last.
+
+    Every rule runs with a learning rate of its own on this surface and from this start: the one that is soonest low for
+    good and stays in the picture. A factor that is one for all multiplies it: move it and see who forgives. A rate that
+    is not each one's own may end lower; a ring marks the one that does.
 
     Controls: `surface` (bowl, ravine, turned, rosenbrock, saddle, beale, himmelblau, plateau), `first`, `second`,
-    `third`, `fourth` (names of rules, or "none" for the last two), `factor` (log scale), `noise` (a share of the first
-    gradient), `step`, and the start, `x` and `y`.
+    `third`, `fourth` (names of rules, or "none" for the last two), `heavy` (whose lines are heavy), `factor` (log
+    scale), `noise` (a share of the first gradient), `step`, and the start, `x` and `y`.
 
-    >>> optimizers(surface="bowl").description.summary.partition(",")[0]
-    'After 160 steps: Gradient descent below 1e-12 of the loss at the start'
+    >>> optimizers(surface="turned", y=-0.6).description.summary.partition(";")[0]
+    'After 160 steps Adagrad is 4th of 4, with a loss 2.3e-05 of that at the start'
     """
 
     label = "A race of optimizers"
@@ -87,7 +97,7 @@ class optimizers(Lab):
     targets: ClassVar = {
         "descent_wins": Target(
             "in Rosenbrock's valley or on Beale's function, find a start from which gradient descent ends lower than "
-            "Adam, both at their best rates and without noise",
+            "Adam, both at their own rates and without noise",
             _descent_wins,
         ),
         "valley": Target(
@@ -103,14 +113,15 @@ class optimizers(Lab):
         nobody = [(NOBODY, "nobody")]
         x, y = SURFACES["ravine"].start
         return [
-            Menu("surface", "Surface", surfaces, "ravine"),
-            Menu("first", "First rule", rules, "StochasticGradientDescent"),
-            Menu("second", "Second rule", rules, "Momentum"),
-            Menu("third", "Third rule", nobody + rules, "Adagrad"),
-            Menu("fourth", "Fourth rule", nobody + rules, "Adam"),
-            Slider("factor", "Rate, times the best", 0.01, 100.0, 1.0, scale="log", step=_PER_DECADE),
-            Slider("noise", "Gradient noise", 0.0, 1.0, 0.0, step=0.05),
             Slider("step", "Steps done", 0, STEPS, STEPS, scale="integer", step=2, play=True),
+            Slider("factor", "Rate, times each one's own", 0.01, 100.0, 1.0, scale="log", step=_PER_DECADE),
+            Menu("surface", "Surface", surfaces, "ravine"),
+            Menu("heavy", "Heavy line", [(place, f"{place} rule") for place in PLACES], "third"),
+            Menu("first", "First rule", rules, "StochasticGradientDescent", folded=True),
+            Menu("second", "Second rule", rules, "Momentum", folded=True),
+            Menu("third", "Third rule", nobody + rules, "Adagrad", folded=True),
+            Menu("fourth", "Fourth rule", nobody + rules, "Adam", folded=True),
+            Slider("noise", "Gradient noise", 0.0, 1.0, 0.0, step=0.05, folded=True),
             Slider("x", "Start of the first weight", -REACH, REACH, x, step=0.01, hidden=True),
             Slider("y", "Start of the second weight", -REACH, REACH, y, step=0.01, hidden=True),
         ]
@@ -121,27 +132,32 @@ class optimizers(Lab):
         for place in PLACES:
             name = values[place]
             racers.append(None if name == NOBODY else _racer(surface, name, start, noise, values["factor"], step))
-        return Race(surface, np.array(start), step, noise, values["factor"], tuple(racers))
+        heavy, reference = PLACES.index(values["heavy"]), None
+        if surface == "turned" and (followed := values[values["heavy"]]) != NOBODY:
+            reference = _racer("ravine", followed, unturned(*start), noise, values["factor"], step).loss
+        return Race(surface, np.array(start), step, noise, values["factor"], tuple(racers), heavy, reference)
 
     def make_view(self) -> RaceView:
         return RaceView(STEPS, RATES)
 
     def draw(self, view: RaceView, trace: Race) -> None:
-        view.draw(trace.surface, trace.start, trace.racers)
+        reference, heavy = None, trace.racers[trace.heavy]
+        if heavy is not None and trace.reference is not None:
+            reference = (f"{heavy.title},\nnot turned", trace.reference)
+        view.draw(trace.surface, trace.start, trace.racers, trace.heavy, reference)
 
     def drags(self, view: RaceView) -> list[Drag]:
         return [Drag(view.plane, x="x", y="y", label="drag the start")]
 
     def describe(self, trace: Race) -> Description:
         surface, steps = SURFACES[trace.surface], counted(trace.step, "step")
-        shares = [f"{racer.title} {_share(racer.loss[-1])}" for racer in trace.order]
-        first, *others = shares
-        said = ", ".join([f"{first} of the loss at the start", *others])
+        said = self._order(trace)
         start = f"({number(trace.start[0])}, {number(trace.start[1])})"
         racers = [(place, racer) for place, racer in zip(PLACES, trace.racers, strict=True) if racer is not None]
         return Description(
-            alt=f"{_ascii(surface.title)}: after {steps} from {start} the losses are, above the lowest one, {said}.",
-            summary=f"After {steps}: {said}.",
+            alt=f"{_ascii(surface.title)}: after {steps} {said}. The start is {start}, and losses are above "
+            "the lowest one.",
+            summary=f"After {steps} {said}.",
             table=(
                 ("surface", f"{surface.title}: {surface.formula}"),
                 ("steps done", f"{trace.step} of {STEPS}"),
@@ -150,6 +166,20 @@ class optimizers(Lab):
                 *(row for place, racer in racers for row in _table(trace, place, racer)),
             ),
         )
+
+    @staticmethod
+    def _order(trace: Race) -> str:
+        """The racer to follow with its rank, or the first one, and then the others, lowest loss first."""
+        order, followed = trace.order, trace.racers[trace.heavy]
+        one = order[0] if followed is None else followed
+        place = 1 + next(k for k, racer in enumerate(order) if racer is one)
+        others = ", ".join(f"{racer.title} {_share(racer.loss[-1])}" for racer in order if racer is not one)
+        end = (
+            f"with a loss {_share(one.loss[-1])} of that at the start"
+            if np.isfinite(one.loss[-1])
+            else "without a number"
+        )
+        return f"{one.title} is {_ORDINALS[place - 1]} of {len(order)}, {end}; {others}"
 
     def columns(self, trace: Race) -> dict[str, np.ndarray]:
         columns = {"step": np.arange(trace.step + 1)}
@@ -161,8 +191,8 @@ class optimizers(Lab):
 
 
 def _preset(surface: str, *names: str, **more: Any) -> dict[str, Any]:
-    """Rules on a surface from its own start, at their best rates."""
-    (x, y), last = SURFACES[surface].start, {"factor": 1.0, "noise": 0.0, "step": STEPS}
+    """Rules on a surface from its own start, at their own rates."""
+    (x, y), last = SURFACES[surface].start, {"factor": 1.0, "noise": 0.0, "step": STEPS, "heavy": "third"}
     return {"surface": surface, **dict(zip(PLACES, names, strict=True)), "x": x, "y": y, **last, **more}
 
 
@@ -181,25 +211,25 @@ def _title(name: str) -> str:
 
 
 def _racer(surface: str, name: str, start: tuple[float, float], noise: float, factor: float, step: int) -> Racer:
-    paths, losses, best = _raced(surface, name, start, noise)
-    rate = best + round(_PER_DECADE * np.log10(factor))
+    paths, losses, own = _raced(surface, name, start, noise)
+    rate = own + round(_PER_DECADE * np.log10(factor))
     k = min(max(rate, 0), len(RATES) - 1)
     return Racer(_title(name), RATES[k], paths[: step + 1, k], losses[: step + 1, k], losses[step])
 
 
 @functools.lru_cache(maxsize=128)
 def _raced(surface: str, name: str, start: tuple[float, float], noise: float) -> tuple[np.ndarray, np.ndarray, int]:
-    """Paths (steps + 1, rates, 2), losses (steps + 1, rates) as shares of the first, and which rate is the best."""
+    """Paths (steps + 1, rates, 2), losses (steps + 1, rates) as shares of the first, and which rate is its own."""
     ground, rates = SURFACES[surface], np.tile(RATES, (STEPS, 1))
     paths = np.asarray(walk(ground, catalog()[name](), start, rates, noise=noise)[0])
     with np.errstate(all="ignore"):
         above = np.asarray(ground.above(paths))
         losses = above / max(float(above[0, 0]), _FLOOR)
         near = (np.abs(paths) <= 1.25 * REACH).all(axis=2) & (above <= _heights(surface))
-    return paths, losses, _best(losses, np.asarray(near.all(axis=0)))
+    return paths, losses, _own(losses, np.asarray(near.all(axis=0)))
 
 
-def _best(losses: np.ndarray, stays: np.ndarray) -> int:
+def _own(losses: np.ndarray, stays: np.ndarray) -> int:
     """The rate whose loss is soonest and lowest for good; one that leaves the picture only if all of them do."""
     logs = np.log10(np.clip(np.where(np.isfinite(losses), losses, np.inf), _FLOOR, 1 / _FLOOR))
     for_good = np.maximum.accumulate(logs[::-1])[::-1]  # no later loss is higher

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -84,20 +85,22 @@ def _all_fed(trace: Moment) -> tuple[bool, str]:
         f"after {counted(lanes.now, 'tick')}": lanes.now == END,
     }
     ifs = "".join(f", {words}" for words, kept in but.items() if not kept)
-    now = f"At least {percent(share)} of each are accepted, the oldest of age {oldest} now{ifs}"
+    now = f"Now at least {percent(share)} of each worker's are accepted, with a staleness of at most {oldest}{ifs}"
     return bool(share >= 0.5 and oldest <= 8) and not ifs, now
 
 
 def _let_through(trace: Moment) -> tuple[bool, str]:
     e = trace.experiment
     if e.policy != "drop" or not e.step_first:
-        return False, "This is another policy now" if e.policy != "drop" else "The step is noted late now"
+        return False, "Now this is another policy" if e.policy != "drop" else "Now the step is noted late"
     over = int(trace.ages(accepted=True).max(initial=0)) - e.staleness
-    return bool(over >= 4), f"The oldest accepted is {max(over, 0)} over the threshold now"
+    return bool(over >= 4), f"Now the oldest accepted is {max(over, 0)} above the limit"
 
 
 class staleness(Lab):
     """Several workers train one set of weights: who reads which version, and what comes of gradients that are late.
+
+    At a glance: The slow worker hands in too late: all its gradients are dropped.
 
     Each gradient is a bar from the read of the weights to its update or drop. Its staleness is the number of updates
     in between. The last worker can be made slow.
@@ -108,7 +111,7 @@ class staleness(Lab):
     `atomic` (nothing happens between the check and the update), `now` (ticks).
 
     >>> staleness(workers=4, straggler=3.0).description.summary
-    '35 of 39 gradients accepted (90%), mean staleness 2.4, oldest accepted 3. Starving: worker 4.'
+    'Worker 4 starves: 35 of 39 gradients accepted (90%), mean staleness 2.4, oldest accepted 3.'
     """
 
     label = "Stale gradients"
@@ -136,20 +139,23 @@ class staleness(Lab):
 
     def make_controls(self) -> list[Control]:
         return [
-            Menu("policy", "Policy", [*POLICIES.items()], "drop"),
-            Slider("threshold", "Threshold", 0, 12, 3, scale="integer"),
-            Slider("workers", "Workers", 1, 8, 4, scale="integer"),
-            Slider("straggler", "Straggler", 1.0, 5.0, 3.0, step=0.5, unit="times"),
-            Slider("spread", "Spread of speed", 0.0, 0.5, 0.2, step=0.05),
-            Toggle("step_first", "Step noted with the read", True),
-            Toggle("atomic", "Check and update in one piece", True),
             Slider("now", "Time", 0, END, END, scale="integer", step=_STRIDE, unit="ticks", play=True),
+            Slider("threshold", "Threshold", 0, 12, 3, scale="integer"),
+            Menu("policy", "Policy", [*POLICIES.items()], "drop"),
+            Slider("straggler", "Straggler", 1.0, 5.0, 3.0, step=0.5, unit="times"),
+            Slider("workers", "Workers", 1, 8, 4, scale="integer", folded=True),
+            Slider("spread", "Spread of speed", 0.0, 0.5, 0.2, step=0.05, folded=True),
+            Toggle("step_first", "Step noted with the read", True, folded=True),
+            Toggle("atomic", "Check and update in one piece", True, folded=True),
         ]
 
     def compute(self, values: dict[str, Any]) -> Moment:
         settings = {name: value for name, value in values.items() if name != "now"}
         ran = _ran(**settings)
         return Moment(ran.trace.experiment, ran.until(values["now"]))
+
+    def idle(self, values: dict[str, Any]) -> Iterable[str]:
+        return ["threshold"] * (values["policy"] not in ("drop", "wait"))
 
     def make_view(self) -> TimelineView:
         return TimelineView()
@@ -173,15 +179,15 @@ class staleness(Lab):
         oldest = trace.ages(accepted=True).max(initial=0)
         wrong = int((lanes.true != lanes.recorded)[lanes.settled].sum())
         who = ", ".join(f"{k + 1}" for k in np.flatnonzero(lanes.starving))
-        starves = f" Starving: worker {who}." if who else ""
+        starves = f"Worker{'s' * (',' in who)} {who} starve{'s' * (',' not in who)}: " if who else ""
         said = f"{taken} of {counted(given, 'gradient')} accepted ({percent(taken / max(1, given))})"
         mean = ages.mean() if given else 0.0
         lies = f" {counted(wrong, 'gradient')} of another age than recorded." if wrong else ""
         return Description(
             alt=f"{counted(e.workers, 'worker')} under the policy {e.policy} for {counted(lanes.now, 'tick')}, the "
-            f"last one {number(trace.straggler)} times as slow: {said}, mean staleness {mean:.1f}, the oldest accepted "
-            f"{oldest}.{lies}{starves}",
-            summary=f"{said}, mean staleness {mean:.1f}, oldest accepted {oldest}.{lies}{starves}",
+            f"last one {number(trace.straggler)} times as slow: {starves}{said}, mean staleness {mean:.1f}, the "
+            f"oldest accepted {oldest}.{lies}",
+            summary=f"{starves}{said}, mean staleness {mean:.1f}, oldest accepted {oldest}.{lies}",
             table=(
                 ("policy", POLICIES[e.policy]),
                 ("accepted up to", "any staleness" if lanes.limit is None else f"staleness {lanes.limit}"),

@@ -40,18 +40,20 @@ class Policies(NamedTuple):
 def _drop_wins(trace: Policies) -> tuple[bool, str]:
     first, second = trace.order()[:2]
     lead = float(trace.curves[second].loss[-1] / trace.curves[first].loss[-1])
-    now = f"The lowest is {first}, {percent(lead - 1)} below {second} now"
+    now = f"Now the lowest is {first}, {percent(lead - 1)} below {second}"
     return first == "drop" and lead >= 1.05, now
 
 
 def _only_the_mean_holds(trace: Policies) -> tuple[bool, str]:
     start = float(trace.curves["apply"].loss[0])
     below = [name for name in trace.order() if trace.curves[name].loss[-1] < start]
-    return below == ["backup"], f"Below it end {', '.join(below) or 'none'} now"
+    return below == ["backup"], f"Now {', '.join(below) or 'none'} {'end' if len(below) > 1 else 'ends'} below it"
 
 
 class staleness_policies(Lab):
     """Tell digits apart with eight workers under six policies for stale gradients: the loss over updates and over time.
+
+    At a glance: Which policy learns fastest depends on the clock: per update or per second.
 
     All six see the same workers, speeds and batches, and each of them hands in 200 gradients. "backup" takes the mean
     of the first seven, and "compensate" adapts its strength to the size of the gradients.
@@ -151,6 +153,8 @@ class Slowed(NamedTuple):
 
 class staleness_models(Lab):
     """Networks that read digits, trained with gradients that are up to `delay` updates old.
+
+    At a glance: Old gradients slow a deep network down much more than a shallow one.
 
     Each gradient's delay is drawn anew, from 0 to `delay` updates. Recorded runs, the median of five; a small version
     of what Dai et al. (2018) found with larger networks.

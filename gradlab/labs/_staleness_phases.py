@@ -71,7 +71,7 @@ def _lowest(measure: str, share: float, workers: int) -> Callable[[Phases], tupl
             "without such a straggler": trace.straggler >= 3,
         }
         but = "".join(f", {words}" for words, kept in asked.items() if not kept)
-        now = f"It is {percent(here)} at limit {trace.limit} and {percent(below)} below it now{but}"
+        now = f"Now limit {trace.limit} accepts {percent(here)}, the one below it {percent(below)}{but}"
         return here >= share > below and not but, now
 
     return reached
@@ -79,6 +79,8 @@ def _lowest(measure: str, share: float, workers: int) -> Callable[[Phases], tupl
 
 class staleness_phases(Lab):
     """Acceptance, throughput and staleness for every limit and every number of workers, while you drag their speeds.
+
+    At a glance: The more workers, the higher the limit that still accepts most gradients.
 
     One worker can be slow. Drag the diamond, or click a place, to read its numbers and to cut through the diagram.
 
@@ -113,12 +115,12 @@ class staleness_phases(Lab):
 
     def make_controls(self) -> list[Control]:
         return [
+            Slider("straggler", "Straggler", 1.0, 5.0, 1.0, step=0.25, unit="times", play=True),
             Menu("measure", "Color", [(name, scale.name) for name, scale in MEASURES.items()], "acceptance"),
             Menu("policy", "Policy", [*POLICIES.items()], "drop"),
-            Slider("straggler", "Straggler", 1.0, 5.0, 1.0, step=0.25, unit="times", play=True),
-            Slider("spread", "Spread of speed", 0.0, 1.0, 0.2, step=0.05),
             Slider("limit", "Limit of staleness", LIMITS[0], LIMITS[-1], 4, scale="integer"),
-            Slider("workers", "Workers", WORKERS[0], WORKERS[-1], 8, scale="integer"),
+            Slider("workers", "Workers", WORKERS[0], WORKERS[-1], 8, scale="integer", folded=True),
+            Slider("spread", "Spread of speed", 0.0, 1.0, 0.2, step=0.05, folded=True),
         ]
 
     def compute(self, values: dict[str, Any]) -> Phases:

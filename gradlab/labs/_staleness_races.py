@@ -67,16 +67,18 @@ def _over(trace: Moment) -> tuple[bool, str]:
     limit = trace.experiment.staleness
     return (
         trace.too_old >= 1 and limit == 1,
-        f"The threshold is {limit}, the oldest accepted {trace.too_old} over it now",
+        f"Now the limit is {limit}, and the oldest accepted is {trace.too_old} above it",
     )
 
 
 def _caught(trace: Moment) -> tuple[bool, str]:
-    return trace.doomed > 0, f"After {counted(trace.done, 'move')} there are {trace.doomed} of them now"
+    return trace.doomed > 0, f"Now, after {counted(trace.done, 'move')}, there are {trace.doomed} of them"
 
 
 class staleness_races(Lab):
     """Step through moves of three workers, and see gradients accepted that are older than the threshold.
+
+    At a glance: A check that is not one piece with its update lets gradients through that are too old.
 
     A worker reads the weights, notes the step, lets its gradient be checked against the step of that time, and updates
     the weights. In TensorFlow the note may come after the forward pass, and updates of others between check and update.
@@ -107,11 +109,11 @@ class staleness_races(Lab):
 
     def make_controls(self) -> list[Control]:
         return [
+            Slider("event", "Moves made", 0, 4 * WORKERS, 4 * WORKERS, scale="integer", play=True),
             Menu("schedule", "Schedule", [(name, words) for name, (words, _) in SCHEDULES.items()], "checks"),
-            Slider("threshold", "Threshold", 0, 2, 0, scale="integer"),
             Toggle("atomic", "Check and update in one piece", False),
             Toggle("step_first", "Step noted with the read", False),
-            Slider("event", "Moves made", 0, 4 * WORKERS, 4 * WORKERS, scale="integer", play=True),
+            Slider("threshold", "Threshold", 0, 2, 0, scale="integer", folded=True),
         ]
 
     def compute(self, values: dict[str, Any]) -> Moment:

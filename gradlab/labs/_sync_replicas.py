@@ -34,16 +34,18 @@ def _stale_at_once(trace: Synced) -> tuple[bool, str]:
     updates = len(trace.rounds.updates)
     lost = int(trace.rounds.handed_in.sum() - trace.rounds.accepted_of.sum())
     good = trace.workers == trace.aggregate and updates <= 1 <= lost
-    return good, f"{lost} dropped after {counted(updates, 'update')} now"
+    return good, f"Now {lost} {'is' if lost == 1 else 'are'} dropped, after {counted(updates, 'update')}"
 
 
 def _more_than_needed(trace: Synced) -> tuple[bool, str]:
     most = int(trace.rounds.updates[:, 1].max(initial=0))
-    return most >= trace.aggregate + 2, f"The largest mean so far is of {most}, {trace.aggregate} were needed"
+    return most >= trace.aggregate + 2, f"Now the largest mean is of {most}, and {trace.aggregate} are needed"
 
 
 class sync_replicas(Lab):
     """Step through `SyncReplicasOptimizer`: workers push and wait for tokens, a chief takes the mean and puts them in.
+
+    At a glance: An update takes the first gradients that are there; a slow worker's come too late and are dropped.
 
     Controls: `event` (what has happened so far: pushes and updates), `workers` (n), `aggregate` (k, gradients that an
     update needs; at most n count), `start_tokens`, `straggler` (how many times slower worker 1 is), `chief` (ticks from
@@ -75,9 +77,9 @@ class sync_replicas(Lab):
             Slider("event", "Events so far", 0, MOMENTS, 12, scale="integer", play=True),
             Slider("workers", "Workers", 1, MOST, 3, scale="integer"),
             Slider("aggregate", "Gradients an update needs", 1, MOST, 2, scale="integer"),
-            Slider("start_tokens", "Tokens at the start", 0, MOST, 0, scale="integer"),
             Slider("straggler", "Worker 1 is slower", 1.0, 4.0, 1.0, step=0.25, unit="times"),
-            Slider("chief", "The chief takes after", 0, 100, 0, scale="integer", step=10, unit="ticks"),
+            Slider("start_tokens", "Tokens at the start", 0, MOST, 0, scale="integer", folded=True),
+            Slider("chief", "The chief takes after", 0, 100, 0, scale="integer", step=10, unit="ticks", folded=True),
         ]
 
     def compute(self, values: dict[str, Any]) -> Synced:
@@ -169,11 +171,13 @@ def _much_faster(trace: Spared) -> tuple[bool, str]:
         if trace.needed < np.inf
         else "never right on so many"
     )
-    return trace.needed <= everybody / 1.8, f"It is {times} now"
+    return trace.needed <= everybody / 1.8, f"Now it is {times}"
 
 
 class backup_workers(Lab):
     """Sixteen workers read digits in rounds; a round ends with the first `aggregate` gradients, the others are dropped.
+
+    At a glance: Waiting for twelve of sixteen workers learns fastest; all or one are worst.
 
     Now and then a worker stalls and takes six times as long. Recorded runs, the median of five; a small version of what
     Chen et al. (2016) found with a hundred machines.
@@ -210,7 +214,7 @@ class backup_workers(Lab):
         view.draw(trace.aggregate, trace.curve, trace.everybody)
 
     def describe(self, trace: Spared) -> Description:
-        needed = f"{trace.needed:,.0f} ticks" if np.isfinite(trace.needed) else f"not within {END} ticks"
+        needed = f"{trace.needed:,.0f} ticks" if np.isfinite(trace.needed) else f"not within {END:,} ticks"
         return Description(
             alt=f"Sixteen workers; a round ends with {counted(trace.aggregate, 'gradient')} and takes "
             f"{trace.round:,.0f} ticks. Until {percent(GOAL)} accuracy on new digits: {needed}, in the median of "

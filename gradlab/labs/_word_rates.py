@@ -17,7 +17,6 @@ from ._lab import Control, Lab, Target
 RULES = (("adagrad", "Adagrad"), ("descent", "gradient descent"))
 _STRIDE = 4  # steps between two positions of the slider
 _END = 256  # steps of the one pass over the lines that ship
-_NAMED = ("the", "class", "except")  # carry their names in the picture
 
 
 class Rates(NamedTuple):
@@ -35,6 +34,11 @@ class Rates(NamedTuple):
     def now(self) -> np.ndarray:
         """The effective rate of every word."""
         return np.asarray(self.training.rate[self.step])
+
+    @property
+    def seen(self) -> np.ndarray:
+        """Whether each step sees the chosen word and the most frequent one, (2, steps)."""
+        return np.stack([_steps_with(self.word), _steps_with(0)])
 
     @property
     def rare(self) -> float:
@@ -58,6 +62,8 @@ def _nearly_one_rate(trace: Rates) -> tuple[bool, str]:
 
 class word_rates(Lab):
     """Every word of Python's documentation by how often it is seen and at what rate Adagrad moves its weights.
+
+    At a glance: A frequent word fills its memory and slows down; a rare one keeps its rate.
 
     A softmax regression guesses from its words which of eight topics a line is from. Each word has a row of eight
     weights, which only moves when the word is seen; its effective rate is the learning rate over the root of the mean
@@ -94,11 +100,11 @@ class word_rates(Lab):
         text = shipped()
         words = [(word, f"{word} ({count})") for word, count in zip(text.words, text.counts.tolist(), strict=True)]
         return [
-            Menu("rule", "Rule", RULES, "adagrad"),
-            Slider("initial", "Initial accumulator", 0.01, 10.0, 0.1, scale="log", step=10),
-            Slider("learning_rate", "Learning rate", 0.1, 1.0, 0.3, scale="log", step=20),
             Slider("step", "Steps done", 0, _END, _END, scale="integer", step=_STRIDE, play=True),
             Menu("word", "Word", words, "lambda"),
+            Slider("learning_rate", "Learning rate", 0.1, 1.0, 0.3, scale="log", step=20),
+            Slider("initial", "Memory at the start", 0.01, 10.0, 0.1, scale="log", step=10),
+            Menu("rule", "Rule", RULES, "adagrad", folded=True),
         ]
 
     def compute(self, values: dict[str, Any]) -> Rates:
@@ -115,10 +121,10 @@ class word_rates(Lab):
 
     def make_view(self) -> WordsView:
         text = shipped()
-        return WordsView(text.words, text.counts, text.steps, _NAMED)
+        return WordsView(text.words, text.counts, text.steps)
 
     def draw(self, view: WordsView, trace: Rates) -> None:
-        view.draw(trace.step, trace.word, trace.training.rate, trace.training.accumulator, trace.even)
+        view.draw(trace.step, trace.word, trace.training.rate, trace.training.accumulator, trace.even, trace.seen)
 
     def items(self, view: WordsView, trace: Rates) -> Items:
         values = {"times in the text": trace.counts, "effective rate": trace.now}
@@ -153,8 +159,8 @@ class word_rates(Lab):
             f"the word {word}, seen {_times(seen)}, moves at {rate}, {times:.1f} times as fast as the word "
             f"{text.words[0]}; in a log-log plot the rates of all words fall with their frequency at slope "
             f"{_slope(trace):.2f}.",
-            summary=f"“{word}”, seen {_times(seen)}, moves at {rate}, {times:.1f} times the rate of “{text.words[0]}”; "
-            f"the topic of {right} of new lines is found.",
+            summary=f"“{word}”, seen {_times(seen)}, moves {times:.1f} times as fast as “{text.words[0]}”, seen "
+            f"{_times(_seen(trace.step, 0))}.",
             table=(
                 ("rule", rule),
                 ("learning rate", number(trace.learning_rate)),
@@ -191,6 +197,14 @@ def _seen(step: int, word: int) -> int:
     """How often a word was in the lines of the first steps."""
     lines = shipped().train
     return int((lines.words[: lines.starts[step * BATCH]] == word).sum())
+
+
+@functools.lru_cache(maxsize=64)
+def _steps_with(word: int) -> np.ndarray:
+    """Whether a word is in the lines of each step, (steps,)."""
+    lines = shipped().train
+    line = np.searchsorted(lines.starts, np.flatnonzero(lines.words == word), side="right") - 1
+    return np.isin(np.arange(_END), line // BATCH)
 
 
 def _slope(trace: Rates) -> float:

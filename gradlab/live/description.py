@@ -79,7 +79,7 @@ class Description:
 
 
 def figure_html(png: bytes, description: Description, label: str) -> str:
-    """Give a `<figure>` with the picture, its alternative text, the read-out and the values as a table.
+    """Give a `<figure>` with the picture, its alternative text, the sentence and the values as a table.
 
     >>> from matplotlib.figure import Figure
     >>> Figure(figsize=(1, 1)).savefig(png := io.BytesIO())

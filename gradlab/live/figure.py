@@ -163,7 +163,7 @@ class LiveFigure(anywidget.AnyWidget):
         self._stage.preloader.wake()
 
     def say(self, text: str) -> None:
-        """Put a status text into the read-out of every view, until the next change; any thread may call it."""
+        """Put a status text in place of the sentence in every view, until the next change; any thread may call it."""
         self._state.tell(kind="status", text=str(text), error=False)
 
     def frame(self, ratio: float = 1.0) -> bytes:

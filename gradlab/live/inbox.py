@@ -143,7 +143,7 @@ class Inbox:
             self.report(error, message.get("view") if kind == "open" else None)
 
     def report(self, error: BaseException, view: Any = None) -> None:
-        """Log an error and show it in the read-out of every view; or of one only, which will open again."""
+        """Log an error and show it in place of the sentence in every view; or of one only, which will open again."""
         _log.error("%s", error, exc_info=error)
         said = {"kind": "status", "text": f"{type(error).__name__}: {error}", "error": True}
         if view is None:

@@ -130,6 +130,16 @@ def _turned(x: Array, y: Array) -> tuple[Array, Array]:
     return (x - _X + y - _Y) / 2**0.5, (y - _Y - x + _X) / 2**0.5
 
 
+def unturned(x: float, y: float) -> tuple[float, float]:
+    """The point of the ravine along an axis that lies as this one lies in the turned ravine.
+
+    >>> tuple(round(part, 6) for part in unturned(0.5, 0.4))
+    (0.5, 0.4)
+    """
+    along, across = _turned(np.asarray(x), np.asarray(y))
+    return float(along) + _X, float(across) + _Y
+
+
 def _turned_slopes(x: Array, y: Array) -> tuple[Array, Array]:
     along, across = _turned(x, y)
     return (along - _RAVINE * across) / 2**0.5, (along + _RAVINE * across) / 2**0.5

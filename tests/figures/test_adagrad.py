@@ -26,9 +26,7 @@ def drawn(step: int, descent: Walk, floor: float = 0.5) -> AdagradView:
 def test_paths_end_at_the_step_and_curves_do_not() -> None:
     view = drawn(4, walk(10, 0.2))
     assert [len(path.get_xdata()) for path in view._paths] == [5, 5]
-    for axes in (view.loss, view.accumulator):
-        assert all(len(line.get_xdata()) == 11 for line in axes.lines if line.get_linestyle() in ("-", "--", ":")[:2]
-                   and line not in view._now)  # fmt: skip
+    assert {len(line.get_xdata()) for line in (*view._losses, *view._sums, *view._rates)} == {11}
     assert [mark.get_xdata()[0] for mark in view._here["adagrad"][1:]] == [4, 4, 4]
     assert all(list(line.get_xdata()) == [4, 4] for line in view._now)
 
@@ -61,6 +59,13 @@ def test_contours_lie_where_the_loss_is_the_same_and_follow_the_ground() -> None
     view.draw(2, ground(1.0), walk(10, 0.1), walk(10, 0.1), rates)
     assert view._rings.get_path() is not first
     assert list(view._bottom.get_xdata()) == [1.0]
+
+
+def test_curves_are_named_at_their_ends() -> None:
+    view = drawn(4, walk(10, 0.2))
+    assert [[name.get_text() for name in ends._names if name.get_visible()] for ends in view._ends] == [
+        ["descent", "Adagrad"], ["flat", "steep"], ["descent", "flat", "steep"],
+    ]  # fmt: skip
 
 
 def test_the_triangle_is_drawn_over_the_dots_that_lie_on_it() -> None:

@@ -93,7 +93,7 @@ def test_panels_are_on_the_page_apart_and_large_enough(pages: dict[bool, Page], 
     (width, height), boxes = pages[narrow].size, pages[narrow].panels
     for box in boxes:
         assert box.x0 >= 0 and box.y0 >= 0 and box.x1 <= width and box.y1 <= height
-        assert box.width > (210 if narrow else 120)
+        assert box.width > (190 if narrow else 120)
         assert box.height > 50
     for one, other in itertools.combinations(boxes, 2):
         assert not one.overlaps(other)

@@ -1,4 +1,4 @@
-"""The picture of delays: a line for each variant, and what is never reached at the top."""
+"""The picture of delays: a line for each variant, and what is never reached has no value."""
 
 import numpy as np
 
@@ -13,7 +13,10 @@ def test_lines_show_what_they_are_given() -> None:
     view.draw(1, curves, [np.array([[10, 20], [20, np.inf]]), np.array([[10, 30]])])
     assert view._lines[0][1].get_xydata().tolist() == [[10, 4], [20, 5], [30, 6]]
     assert view._lines[1][0].get_ydata().tolist() == [7, 8, 9]
-    assert view._medians[0][1].get_xydata().tolist() == [[0, 20], [8, 30]]  # never: at the top
+    np.testing.assert_array_equal(view._medians[0][1].get_ydata(), [20, np.nan])  # never has no value
+    above = view._beyond[0][1].get_ydata()
+    assert np.isnan(above[0]) and above[1] > UPDATES[-1]
+    assert [name.get_text() for name in view._names[0][0]._names] == ["a", "b"]
     assert view._here[0].get_xdata() == [8, 8]
 
 

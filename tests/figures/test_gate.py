@@ -8,7 +8,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
 
 from gradlab import labs
-from gradlab.figures._style import GREEN, ORANGE, ORANGE_TEXT, PALE_BLUE, QUIET
+from gradlab.figures._style import GREEN, ORANGE, ORANGE_TEXT, PALE_BLUE, QUIET, SMALL
 from gradlab.figures.gate import _TASKS, PALE_ORANGE, GateView, Race, Side
 from gradlab.labs._gate_race import SCHEDULES
 
@@ -108,7 +108,7 @@ def test_no_text_touches_another_or_leaves_its_panel(first: str, second: str, na
         canvas.draw()
         texts = [t for t in view.figure.findobj(Text) if t.get_visible() and t.get_text() and _placed(t)]
         assert len(texts) > 40
-        assert min(t.get_fontsize() for t in texts) >= 10
+        assert min(t.get_fontsize() for t in texts) >= SMALL
         boxes = [(t, t.get_window_extent(canvas.get_renderer())) for t in texts]
         for text, box in boxes:
             around = view.figure.bbox if text.axes is None else text.axes.bbox

@@ -32,7 +32,7 @@ def test_losses_that_have_no_place_are_at_an_edge(loss: float, shown: float) -> 
 
 def test_everybody_has_a_dash_and_a_marker_of_their_own() -> None:
     assert len({(str(looks["ls"]), looks["marker"]) for looks in _LOOKS}) == len(_LOOKS) == len(NAMES)
-    assert len({looks["marker"] for looks in _LOOKS}) == len(NAMES)
+    assert len({looks["marker"] for looks in _LOOKS}) == len({looks["color"] for looks in _LOOKS}) == len(NAMES)
 
 
 def test_the_best_at_the_end_and_at_the_line_are_bold() -> None:

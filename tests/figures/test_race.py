@@ -15,24 +15,44 @@ def racer(last: float = 0.25, **changed: object) -> Racer:
     return Racer("Somebody", 0.1, path, loss, np.array([1.0, last, np.nan]))._replace(**changed)  # type: ignore[arg-type]
 
 
-def drawn(*racers: Racer | None) -> RaceView:
+def drawn(*racers: Racer | None, heavy: int = -1) -> RaceView:
     view = RaceView(4, RATES)
-    view.draw("bowl", START, [*racers, *[None] * (4 - len(racers))])
+    view.draw("bowl", START, [*racers, *[None] * (4 - len(racers))], heavy)
     return view
 
 
-def test_everybody_who_races_has_a_path_a_head_and_a_name() -> None:
-    view = drawn(racer(), None, racer(title="Else"))
+def test_everybody_who_races_has_a_path_a_name_and_a_small_panel_and_one_is_heavy() -> None:
+    view = drawn(racer(), None, racer(title="Else"), heavy=2)
     assert [path.get_visible() for path in view._paths] == [True, False, True, False]
-    assert [name.get_visible() for name in view._names] == [True, False, True, False]
+    assert [sweep.curve.get_visible() for sweep in view._sweeps] == [True, False, True, False]
     assert view._paths[0].get_xydata().tolist() == [[-1, 1], [0.5, 0.5]]
-    heads = [head.get_xydata().tolist() for head in view._heads[0]]
-    assert heads == [[[0.5, 0.5]], [[1, 0.25]], [[0.1, 0.25]]]
-    assert view._names[2].get_text() == "Else, rate 0.1"
+    assert view._heads[0].get_xydata().tolist() == [[0.5, 0.5]]
+    assert view._sweeps[0].here.get_xydata().tolist() == [[0.1, 0.25]]
+    named = [(name.get_text(), name.get_weight()) for name in view._names._names if name.get_visible()]
+    assert named == [("Somebody", "normal"), ("Else", "bold")]
+    assert [path.get_linewidth() for path in view._paths[::2]] == [1.0, 2.5]
+
+
+def test_a_small_panel_marks_the_lowest_loss_and_the_rates_that_serve() -> None:
+    sweep = drawn(racer(by_rate=np.array([1.0, 1e-4, 1e-5])))._sweeps[0]
+    assert sweep.lowest.get_xydata().tolist() == [[1.0, 1e-5]]
+    assert sweep._width.get_text() == "≥ 10×"  # up to the last rate that was tried
+    x = sweep.good.get_xdata()
+    assert np.nanmin(x) == pytest.approx(0.1 / 10**0.5) and np.nanmax(x) == pytest.approx(10**0.5)
+    assert drawn(racer())._sweeps[0]._width.get_text() == "none"
+
+
+def test_a_race_to_compare_with_is_dashed_until_it_is_at_the_floor() -> None:
+    view = RaceView(4, RATES)
+    view.draw("bowl", START, [racer(), None, None, None], 0, ("Somebody else", np.array([1.0, 1e-9, 1e-9])))
+    assert view._reference.get_ydata().tolist() == [1.0, LOWEST]
+    assert view._called.get_text() == "Somebody else"
+    view.draw("bowl", START, [racer(), None, None, None])
+    assert not view._reference.get_visible()
 
 
 def test_everybody_has_a_look_of_their_own() -> None:
-    for key in ("color", "ls", "marker"):
+    for key in ("ls", "marker"):
         assert len({looks[key] for looks in LOOKS}) == len(LOOKS)
 
 
@@ -40,7 +60,7 @@ def test_everybody_has_a_look_of_their_own() -> None:
 def test_losses_that_have_no_place_are_at_an_edge(loss: float, shown: float) -> None:
     view = drawn(racer(last=loss))
     assert view._losses[0].get_ydata()[-1] == shown
-    assert view._by_rate[0].get_ydata().tolist() == [1, shown, HIGHEST]
+    assert view._sweeps[0].curve.get_ydata().tolist() == [1, shown, HIGHEST]
 
 
 def test_a_path_that_runs_away_stays_drawable() -> None:
@@ -70,7 +90,7 @@ def test_the_start_and_the_minima_are_marked() -> None:
 
 def test_the_axes_say_that_losses_beyond_stand_at_their_ends() -> None:
     view = drawn(racer())
-    for axis in (view.loss.yaxis, view.rates.yaxis):
+    for axis in (view.loss.yaxis, view.rates[0].yaxis):
         write = axis.get_major_formatter()
         assert [write(tick) for tick in (LOWEST, 1e-6, HIGHEST)] == [r"$\leq$ $10^{-8}$", "$10^{-6}$", r"$\geq$ 100"]
-    assert view.rates.xaxis.get_major_formatter()(1e-8) == "$10^{-8}$"
+    assert view.rates[0].xaxis.get_major_formatter()(1e-8) == "$10^{-8}$"

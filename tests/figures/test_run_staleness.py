@@ -17,7 +17,7 @@ def test_accepted_and_dropped_are_all_there_is() -> None:
     ]
     assert heights == pytest.approx([0.8, 0.2])
     assert view._dropped.get_text() == "20% dropped"
-    assert view._mean.get_xdata() == [OLDEST], "beyond the edge it stands there"
+    assert view._mean.get_xdata() == [OLDEST, OLDEST], "beyond the edge it stands there"
 
 
 def test_a_run_without_times_or_entries_says_so() -> None:

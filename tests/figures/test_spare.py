@@ -22,5 +22,14 @@ def test_the_chosen_number_is_marked_in_both_panels() -> None:
     assert view._all.get_ydata().tolist() == [40, 80]
 
 
-def test_never_is_at_the_top() -> None:
-    assert list(drawn(1)._here[1].get_ydata()) == [0.4]
+def test_never_is_no_value() -> None:
+    view = drawn(1)
+    assert view._here[1].get_ydata()[0] > TIMES[-1] / 1000
+    values = [line.get_ydata() for line in view.needed.lines if len(line.get_xdata()) == 3]
+    np.testing.assert_array_equal(values[-1], [np.nan, 0.3, 0.35])
+
+
+def test_the_reference_is_seen_on_the_curve_that_it_is() -> None:
+    view = drawn(3)
+    assert view._all.get_zorder() > view._chosen.get_zorder() and view._all.is_dashed()
+    assert [name.get_text() for name in view._names._names] == ["3 of 3", "all 3"]

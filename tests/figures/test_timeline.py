@@ -41,17 +41,21 @@ def test_every_gradient_is_a_bar_that_says_what_became_of_it() -> None:
     assert np.nanmin(hatch) >= 0 and np.nanmax(hatch) <= 700 and len(hatch) > 20
     assert timeline._waits.get_xdata()[:2].tolist() == [760, 1000]
     assert timeline._updates.get_xdata().tolist() == [300, 760]
-    assert timeline._version.get_text() == "version 2 now"
+    assert timeline._version.get_text() == "2 updates"
 
 
-def test_bars_carry_the_version_read_and_the_staleness() -> None:
-    timeline = drawn()._lanes
-    assert written(timeline._reads) == ["v0", "v0", "v2", "v1"]
-    assert written(timeline._ages) == ["0", "1"]  # 3≠0 would not fit
+def test_bars_carry_the_staleness_and_what_was_recorded_where_it_differs() -> None:
+    assert written(drawn()._lanes._ages) == ["0", "1"]  # 3≠0 would not fit
     wider = drawn(LANES._replace(ended=np.array([300, 700, 790, 1000])))._lanes
     assert written(wider._ages) == ["0", "1", "3≠0"]
-    tight = drawn(LANES._replace(ended=np.array([300, 700, 730, 1000])))._lanes
-    assert (written(tight._reads), written(tight._ages)) == (["v0", "v0", "v1"], ["0", "1"])
+
+
+def test_the_key_has_what_is_drawn_and_nothing_else() -> None:
+    everything = [words.get_text() for words in drawn()._key._words]
+    assert written(drawn()._key._words) == everything and len(everything) == 6
+    true, nobody = LANES._replace(recorded=LANES.true, waits=LANES.waits[:0]), np.array([True] * 4)
+    assert written(drawn(true)._key._words) == ["accepted", "dropped", "being computed"]
+    assert written(drawn(true._replace(accepted=nobody))._key._words) == ["accepted", "being computed"]
 
 
 def test_a_narrow_page_shows_the_last_half() -> None:
@@ -59,9 +63,8 @@ def test_a_narrow_page_shows_the_last_half() -> None:
     assert timeline.axes.get_xlim() == (0, 600)
     assert spans(timeline._bars["accepted"].get_path()) == [(-400, -100), (300, 360)]
     assert [(t.get_position()[0], t.get_text()) for t in timeline._times if t.get_visible()] == [
-        (0, "400"), (200, "600"), (400, "800"), (600, "1000")
+        (0, "400"), (200, "600"), (400, "800"), (600, "1,000")
     ]  # fmt: skip
-    assert written(timeline._reads) == ["v2"]
     early = LANES._replace(now=500, ended=np.minimum(LANES.ended, 500))
     assert drawn(early, narrow=True)._lanes.start(500) == 0
 
@@ -74,7 +77,7 @@ def test_items_lie_in_the_middle_of_their_bars() -> None:
 
 def test_who_starves_is_told_in_words() -> None:
     counts = written(drawn()._workers._counts)
-    assert counts == ["1 of 1", "0 of 2\n✗ starves"]
+    assert counts == ["1 of 1", "0 of 2, starves"]
 
 
 def test_shares_of_all_ages_are_stacked_and_what_was_recorded_is_marked() -> None:

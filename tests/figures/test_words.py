@@ -10,29 +10,33 @@ EVEN = np.array([[5.0, 0.9], [1000.0, 0.1]])
 
 
 def drawn(step: int = 1, word: int = 2, accumulator: np.ndarray = 1 / RATE**2) -> WordsView:
-    view = WordsView(WORDS, COUNTS, 1, ["the", "class"])
-    view.draw(step, word, RATE, accumulator, EVEN)
+    view = WordsView(WORDS, COUNTS, 1)
+    view.draw(step, word, RATE, accumulator, EVEN, np.array([[False], [True]]))
     return view
 
 
 def test_every_word_is_a_dot_at_its_count_and_rate() -> None:
     view = drawn()
     np.testing.assert_array_equal(view._dots.get_xydata(), np.stack([COUNTS, RATE[1]], axis=1))
-    assert view._here.get_xydata().tolist() == [[5, 1]]
+    assert view._here.get_xydata().tolist() == [[5, 1], [1000, 0.125]]
     assert drawn(step=0)._dots.get_ydata().tolist() == [1, 1, 1]
 
 
 def test_the_story_of_the_chosen_word_is_drawn_beside_that_of_the_first() -> None:
     view = drawn(word=1)
-    assert [line.get_ydata().tolist() for line in view._story] == [[1, 0.5], [1, 4]]
-    assert [line.get_ydata().tolist() for line in view._frequent] == [[1, 0.125], [1, 64]]
-    assert [line.get_xydata().tolist() for line in view._now] == [[[1, 0.5]], [[1, 4]]]
+    assert [line.get_ydata().tolist() for line in view._story] == [[1, 4], [1, 0.5]]
+    assert [line.get_ydata().tolist() for line in view._frequent] == [[1, 64], [1, 0.125]]
+    assert [line.get_xydata().tolist() for line in view._now] == [[[1, 4], [1, 64]], [[1, 0.5], [1, 0.125]]]
+    assert view._times.get_text() == "4 ×"
+    assert [len(ticks.get_xdata()) for ticks in view._seen] == [0, 3]
+    early = drawn(step=0, word=1)
+    assert [len(line.get_ydata()) for line in early._story] == [1, 1]
+    assert early._ahead[1].get_ydata()[[0, 1, 3, 4]].tolist() == [1, 0.5, 1, 0.125]
 
 
 def test_a_word_is_named_once() -> None:
-    names = [text.get_text() for text in drawn(word=1)._names if text.get_visible()]
-    assert sorted(names) == ["class", "the"]
-    assert [text.get_text() for text in drawn()._names if text.get_visible()] == ["the", "class", "rare"]
+    assert [text.get_text() for text in drawn(word=1)._names] == ["class, 100 times", "the, 1,000 times"]
+    assert [text.get_text() for text in drawn(word=0)._names] == ["the, 1,000 times", ""]
 
 
 def test_a_rule_without_accumulators_says_so() -> None:

@@ -46,6 +46,6 @@ def test_presets_show_what_their_names_say() -> None:
 
 def test_the_target_is_reached_where_one_entry_alone_is_cut() -> None:
     lab = gl.labs.clip_arrows(target="turn_25")
-    assert lab.description.goal.endswith("It turns by 15.9 degrees now: not yet.")
+    assert lab.description.goal.endswith("Now it turns by 15.9 degrees: not yet.")
     lab.set(g1=6.0, g2=2.0)
     assert lab.description.goal.endswith("It turns by 26.6 degrees now: reached.")

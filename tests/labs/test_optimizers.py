@@ -1,11 +1,11 @@
-"""The race: every number is a rule's, the best rate is one that stays and gets low, and targets are earned."""
+"""The race: every number is a rule's, a rate of its own is one that stays and gets low, and targets are earned."""
 
 import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab.labs._optimizers import _NO_DESCENT, NOBODY, PLACES, RATES, STEPS, Race, _best
-from gradlab.models.surfaces import REACH, SURFACES, walk
+from gradlab.labs._optimizers import _NO_DESCENT, NOBODY, PLACES, RATES, STEPS, Race, _own
+from gradlab.models.surfaces import REACH, SURFACES, unturned, walk
 
 
 def raced(**params: object) -> Race:
@@ -31,7 +31,7 @@ def test_rules_that_do_not_descend_are_not_offered() -> None:
     assert [NOBODY in menu for menu in menus.values()] == [False, False, True, True]
 
 
-def test_the_factor_multiplies_the_best_rate_of_each() -> None:
+def test_the_factor_multiplies_each_ones_own_rate() -> None:
     rates = {factor: [r.rate for r in raced(factor=factor).racers if r] for factor in (0.1, 1.0, 10.0)}
     np.testing.assert_allclose(np.multiply(rates[0.1], 10), rates[1.0])
     np.testing.assert_allclose(np.divide(rates[10.0], 10), rates[1.0])
@@ -39,13 +39,13 @@ def test_the_factor_multiplies_the_best_rate_of_each() -> None:
     assert not np.isfinite(raced(factor=100.0).racers[0].loss[-1])  # type: ignore[union-attr]
 
 
-def test_the_best_rate_is_soon_low_for_good_and_stays_in_the_picture() -> None:
+def test_ones_own_rate_is_soon_low_for_good_and_stays_in_the_picture() -> None:
     slow, swings, fast, leaves = [1, 0.9, 0.8, 0.7], [1, 1e-9, 0.9, 0.9], [1, 0.1, 0.01, 0.01], [1, 50, 1e-9, 1e-9]
     lost = [1, 3, np.inf, np.nan]
     losses, stays = np.array([slow, swings, fast, leaves, lost], float).T, np.array([True, True, True, False, False])
-    assert _best(losses, stays) == 2
-    assert _best(losses[:, :2], stays[:2]) == 0
-    assert _best(losses[:, 3:], stays[3:]) == 0  # neither stays
+    assert _own(losses, stays) == 2
+    assert _own(losses[:, :2], stays[:2]) == 0
+    assert _own(losses[:, 3:], stays[3:]) == 0  # neither stays
 
 
 def test_losses_at_every_rate_are_those_of_their_own_races() -> None:
@@ -69,13 +69,13 @@ def test_a_step_is_a_part_of_the_whole_race() -> None:
 def test_words_name_the_racers_lowest_first() -> None:
     lab = gl.labs.optimizers(fourth=NOBODY, factor=100.0)
     summary = lab.description.summary
-    assert summary.startswith("After 160 steps: Adagrad below 1e-12 of the loss at the start")
+    assert summary.startswith("After 160 steps Adagrad is 1st of 3, with a loss below 1e-12 of that at the start; ")
     assert summary.endswith("Momentum without a number.")
     table = dict(lab.description.table)
     assert table["first rule"].startswith("Gradient descent, learning rate ")
     assert "fourth rule" not in table
     assert float(table["third: distance to the nearest minimum"]) < 1e-3
-    assert gl.labs.optimizers(step=1).description.summary.startswith("After 1 step: ")
+    assert gl.labs.optimizers(step=1).description.summary.startswith("After 1 step Adagrad is ")
 
 
 def test_columns_hold_every_racer() -> None:
@@ -140,9 +140,16 @@ def test_targets_can_be_reached_and_missed(target: str, reached: dict[str, objec
 
 def test_the_goal_says_whose_loss_is_which() -> None:
     goal = gl.labs.optimizers(target="descent_wins", surface="bowl", step=80).description.goal
-    assert ". Gradient descent below 1e-12, Adam 3" in goal
-    assert goal.endswith(" of the loss at the start now, on another surface, after 80 steps: not yet.")
-    assert (
-        "Gradient descent without a number, Adam "
-        in gl.labs.optimizers(target="descent_wins", factor=100.0).description.goal
-    )
+    assert ". Now the loss of gradient descent is below 1e-12 of that at the start, that of Adam 3" in goal
+    assert goal.endswith(", on another surface, after 80 steps: not yet.")
+    lost = gl.labs.optimizers(target="descent_wins", factor=100.0).description.goal
+    assert "Now the loss of gradient descent is without a number, that of Adam " in lost
+
+
+def test_the_turned_ravine_is_compared_with_the_same_race_in_the_straight_one() -> None:
+    trace = raced(surface="turned", x=-1.7, y=-0.6)
+    straight, turned = raced(surface="ravine", x=unturned(-1.7, -0.6)[0], y=unturned(-1.7, -0.6)[1]), trace.racers[0]
+    np.testing.assert_array_equal(trace.reference, straight.racers[2].loss)  # type: ignore[union-attr]
+    np.testing.assert_allclose(straight.racers[0].loss[:20], turned.loss[:20], rtol=1e-3)  # type: ignore[union-attr]
+    assert raced().reference is None
+    assert raced(surface="turned", heavy="fourth", fourth=NOBODY).reference is None

@@ -90,7 +90,7 @@ def test_starving_is_to_be_hardly_ever_accepted(handed_in: int, accepted: int, s
 
 def test_words_say_who_starves_and_what_is_recorded_wrong() -> None:
     words = gl.labs.staleness(**SETTINGS).description
-    assert words.summary.endswith("Starving: worker 4.")
+    assert words.summary.startswith("Worker 4 starves: 35 of 39 gradients accepted")
     table = dict(words.table)
     assert table["worker 4"] == "0 of 3 (starves)"
     assert table["accepted up to"] == "staleness 3"

@@ -71,4 +71,4 @@ def test_the_target_is_reached_with_some_to_spare_but_not_at_the_ends() -> None:
 
 
 def test_what_never_gets_there_says_so() -> None:
-    assert "not within 40000 ticks" in gl.labs.backup_workers(aggregate=1).description.summary
+    assert "not within 40,000 ticks" in gl.labs.backup_workers(aggregate=1).description.summary

@@ -120,4 +120,4 @@ def test_targets_can_be_reached_and_missed(target: str, reached: dict[str, objec
 
 def test_a_word_seen_once_is_not_seen_1_times() -> None:
     step = next(s for s in range(257) if gl.labs.word_rates(step=s).description.table[3][1].startswith("1 of "))
-    assert gl.labs.word_rates(step=step).description.summary.startswith("“lambda”, seen once, moves at ")
+    assert gl.labs.word_rates(step=step).description.summary.startswith("“lambda”, seen once, moves ")
