@@ -13,6 +13,7 @@ from typing import Any
 from .._base import addresses, notebooks
 from .._base.extras import missing
 from .._base.notebooks import UsageError
+from . import cards
 from .commands import catalog, follow, is_link
 
 INDEX = "index"
@@ -28,13 +29,9 @@ def write_pages(folder: Path, address_of: Callable[[str], str] = addresses.on_bi
     """
     folder.mkdir(parents=True, exist_ok=True)
     titles = dict(notebooks.titles())
-    for name, cells in {INDEX: _index(), **{lab: _cells(lab, titles, address_of) for lab in catalog()}}.items():
+    index = [_words(cards.page(catalog(), address_of))]
+    for name, cells in {INDEX: index, **{lab: _cells(lab, titles, address_of) for lab in catalog()}}.items():
         (folder / f"{name}.ipynb").write_text(_notebook(name, cells), "utf-8")
-
-
-def _index() -> list[dict[str, Any]]:
-    labs = (f"- [{make.label}]({name}.ipynb). {make.about()}" for name, make in catalog().items())
-    return [_words("# The labs of gradlab", "See what happens to a gradient before it is applied.", "\n".join(labs))]
 
 
 def _cells(lab: str, titles: Mapping[str, str], address_of: Callable[[str], str]) -> list[dict[str, Any]]:

@@ -39,7 +39,7 @@ class Difference(NamedTuple):
         """A figure with the picture, its alternative text, what is said below it, and the numbers as a table."""
         description = Description(self._alt, said, tuple((name, words) for name, words, _ in self._rows))
         with drawing:
-            picture = drawn.png(self.draw)
+            picture = drawn.painted(self.draw)
         return figure_html(picture, description, "Wanted beside given")
 
     @property

@@ -113,7 +113,7 @@ class Ages:
     def __init__(self, axes: Any) -> None:
         self.axes = tidy(axes, "How stale they are", "staleness (updates since the read)", "share")
         axes.set(xlim=(-0.7, OLDEST + 0.7), ylim=(0, 1.05), xticks=range(0, OLDEST + 1, 3), yticks=(0, 0.5, 1))
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"$\\geq$ {x:g}" if x == OLDEST else f"{x:g}"))
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"≥ {x:g}" if x == OLDEST else f"{x:g}"))
         percent_ticks(axes.yaxis)
         self._taken, self._lost = patch(axes, ACCEPTED), patch(axes, DROPPED)
         self._hatching = moving_line(axes, zorder=2.5, **HATCH)

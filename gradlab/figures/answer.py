@@ -6,7 +6,6 @@ rest.
 
 from __future__ import annotations
 
-import io
 import textwrap
 from collections.abc import Sequence
 from typing import Any
@@ -27,13 +26,13 @@ _HIGHEST = 1e30  # what is higher is drawn so high, and says what it is: an axis
 _GIVEN: dict[str, Any] = {"color": ORANGE, "lw": 2.0, "ls": "--", "zorder": 4}
 
 
-def png(draw: Any) -> bytes:
-    """The picture that `draw(figure)` makes."""
+def painted(draw: Any) -> np.ndarray:
+    """The picture that `draw(figure)` makes, as pixels (h, w, 4)."""
     figure = Figure(figsize=(WIDE, HIGH), dpi=100)
     draw(figure)
     canvas: Any = FigureCanvasAgg(figure)
-    canvas.print_png(buffer := io.BytesIO())
-    return buffer.getvalue()
+    canvas.draw()
+    return np.array(canvas.buffer_rgba())
 
 
 def number(value: float) -> str:

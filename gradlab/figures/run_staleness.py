@@ -88,7 +88,7 @@ class StalenessView:
         for axes in (self.ages, self.by_limit):
             axes.set(ylim=(0, 1.05), yticks=(0, 0.5, 1))
             percent_ticks(axes.yaxis)
-        self.ages.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"$\\geq$ {x:g}" if x == OLDEST else f"{x:g}"))
+        self.ages.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"≥ {x:g}" if x == OLDEST else f"{x:g}"))
         self._fixed: list[Any] = []
         self.still(agreement, seconds, noted)
         self._moving()

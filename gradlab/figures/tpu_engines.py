@@ -8,15 +8,29 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.gridspec import GridSpec
 
-from ._labels import label
+from ._labels import colored_title, label
 from ._lanes import ACCEPTED, IN_HAND, patch
 from ._numbers import written
-from ._shapes import Key, bars
-from ._style import BLACK, BLUE, GREEN, NARROW, ORANGE, WIDE, moving_line, new_figure, tidy
+from ._shapes import bars
+from ._style import (
+    BLACK,
+    BLUE,
+    BLUE_TEXT,
+    GREEN,
+    NARROW,
+    ORANGE,
+    ORANGE_TEXT,
+    SELECTED,
+    SMALL,
+    WIDE,
+    moving_line,
+    new_figure,
+    tidy,
+)
 
 PLACES, CORES = 16, 2  # of the buffer of a SparseCore; SparseCores
 FARTHEST = 2.5
-_CHOSEN: dict[str, Any] = {"fc": "none", "ec": ORANGE, "lw": 2.0}
+_CHOSEN: dict[str, Any] = {"fc": "none", "ec": BLACK, "lw": SELECTED}
 _CLASSIC: dict[str, Any] = {"marker": "o", "ms": 11, "mfc": "none", "mec": BLUE, "mew": 2, "ls": "none"}
 _SPARSE: dict[str, Any] = {"marker": "D", "ms": 5, "color": GREEN, "mew": 0, "ls": "none"}
 _EACH: dict[str, Any] = {"marker": "X", "ms": 7, "color": ORANGE, "mec": "white", "mew": 0.5, "ls": "none"}
@@ -53,45 +67,38 @@ class EnginesView:
     """Vectors of the classic engine beside the buffers of two SparseCores; below them, how far every row moves."""
 
     def __init__(self, rows: int) -> None:
-        self.figure = new_figure(WIDE, 7.4)
+        self.figure = new_figure(WIDE, 5.4)
         self.rows = rows
-        self.classic, self.sparse, self.moved, key = (self.figure.add_subplot() for _ in range(4))
+        self.classic, self.sparse, self.moved = (self.figure.add_subplot() for _ in range(3))
         tidy(self.classic, "Classic: deduplication data", "", "lookup")
-        tidy(self.sparse, "SparseCores: buffers", "", "place: even rows, then odd rows")
-        tidy(self.moved, "How far each row moves in the step", "row", "distance")
-        self._key = Key(key, (
-            (ACCEPTED, "a number that is handed over"), (IN_HAND, "padding: places begin at multiples of 8"),
-            (_CHOSEN, "the chosen row"), (_CLASSIC, "classic engine"), (_SPARSE, "SparseCores"),
-            (_EACH, "accumulation off"),
-        ))  # fmt: skip
+        tidy(self.sparse, "SparseCores: buffers, dotted: padding", "", "place: even rows, then odd")
+        tidy(self.moved, "Moves:", "row", "distance")
+        colored_title(self.moved, ("classic ○", BLUE_TEXT), ("sparse ◆", GREEN), ("unsummed ✖", ORANGE_TEXT))
         self._still()
         self._moving()
         self.arrange(narrow=False)
 
     def arrange(self, narrow: bool) -> None:
         """Fit the page: the engines side by side, or all in one column."""
-        self.figure.set_size_inches(NARROW if narrow else WIDE, 14.4 if narrow else 7.4)
+        self.figure.set_size_inches(NARROW if narrow else WIDE, 11.2 if narrow else 5.4)
         if narrow:
-            grid = GridSpec(4, 1, self.figure, height_ratios=(4, 4, 2.6, 1.7))
-            places = [grid[k] for k in range(4)]
+            grid = GridSpec(3, 1, self.figure, height_ratios=(4, 4, 2.2))
+            places = [grid[k] for k in range(3)]
         else:
-            grid = GridSpec(3, 2, self.figure, height_ratios=(4.2, 2, 0.6))
-            places = [grid[0, 0], grid[0, 1], grid[1, :], grid[2, :]]
-        for axes, place in zip((self.classic, self.sparse, self.moved, self._key.axes), places, strict=True):
+            grid = GridSpec(2, 2, self.figure, height_ratios=(3.2, 1))
+            places = [grid[0, 0], grid[0, 1], grid[1, :]]
+        for axes, place in zip((self.classic, self.sparse, self.moved), places, strict=True):
             axes.set_subplotspec(place)
-        self._key.arrange(1 if narrow else 2, 3.3 if narrow else 8.2)
 
     def _still(self) -> None:
         for axes, end in ((self.classic, 4.4), (self.sparse, 6.4)):
             axes.grid(False)
-            axes.set(xlim=(-0.5, end), ylim=(PLACES + 1.9, -2.4), xticks=[], yticks=range(0, PLACES, 2))
+            axes.set(xlim=(-0.5, end), ylim=(PLACES + 0.9, -2.4), xticks=[], yticks=range(0, PLACES, 2))
             axes.spines["bottom"].set_visible(False)
         for x, words in ((0, "unique"), (1.3, "inverse"), (2.3, "sample"), (3.3, "weight")):
-            self.classic.text(x + 0.5, -1.0, words, ha="center", va="center", fontsize=8.5, color=BLACK)
-        self.classic.text(2.2, PLACES + 1.0, "uint32, uint32, uint32, float32", ha="center", va="center", fontsize=8.5,
-                          color=BLACK)  # fmt: skip
+            self.classic.text(x + 0.5, -1.0, words, ha="center", va="center", fontsize=SMALL, color=BLACK)
         for core in range(CORES):
-            looks: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 8.5, "color": BLACK}
+            looks: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": SMALL, "color": BLACK}
             self.sparse.text(3.3 * core + 1, -1.9, f"SparseCore {core}", **looks)
             for k, words in enumerate(("row", "sample", "gain")):
                 self.sparse.text(3.3 * core + k, -1.0, words, **looks)
@@ -103,11 +110,11 @@ class EnginesView:
         self._chosen = [patch(axes, _CHOSEN) for axes in (self.classic, self.sparse)]
         self._vectors = [label(self.classic) for _ in range(4 * (PLACES + 1))]
         self._places = [label(self.sparse) for _ in range(3 * CORES * PLACES)]
-        self._ends = [label(self.sparse, x=3.3 * k + 1, y=PLACES + 1.0, fontsize=8.5) for k in range(CORES)]
-        self._words = [label(self.sparse, x=0, y=k + 1, ha="left", fontsize=8.5) for k in range(8)]
+        self._ends = [label(self.sparse, x=3.3 * k + 1, y=PLACES + 0.2) for k in range(CORES)]
+        self._words = [label(self.sparse, x=0, y=k + 1, ha="left") for k in range(8)]
         looks = (_CLASSIC, _SPARSE, _EACH)
         self._moves = [moving_line(self.moved, zorder=3 + k, **look) for k, look in enumerate(looks)]
-        self._here = moving_line(self.moved, color=ORANGE, lw=1.6, zorder=1.5)
+        self._here = moving_line(self.moved, color=BLACK, lw=1.6, zorder=1.5)
 
     def draw(self, engines: Engines) -> None:
         """Set the moving artists."""

@@ -1,51 +1,53 @@
 """The labs: each shows itself in a notebook, and draws, saves and describes itself without one."""
 
-from typing import TYPE_CHECKING
+import importlib
+from typing import TYPE_CHECKING, Any
 
 from .._base.suggest import only_public as _only_public
-from ._accumulators import accumulators, sparse_accumulators
-from ._adagrad import adagrad
-from ._adagrad_libraries import adagrad_libraries
-from ._clip_arrows import clip_arrows
-from ._clip_libraries import clip_libraries
-from ._clipping import clipping
-from ._compare import compare
-from ._descent import descent
-from ._gate_race import gate_race
 from ._lab import Lab, Target
 from ._lab import opened as _opened
 from ._lab import read as _read
-from ._optimizers import optimizers
-from ._run_adagrad import run_adagrad
-from ._run_layers import run_layers
-from ._run_staleness import run_staleness
-from ._staleness import staleness
-from ._staleness_effects import staleness_models, staleness_policies
-from ._staleness_phases import staleness_phases
-from ._staleness_races import staleness_races
-from ._sync_replicas import backup_workers, sync_replicas
-from ._tpu_embedding import tpu_embedding
-from ._tpu_embedding_run import tpu_embedding_run
-from ._tpu_engines import tpu_engines
-from ._word_rates import word_rates
 
-_CATALOG: tuple[type[Lab], ...] = (  # in the order of the course
-    descent, clipping, clip_arrows, clip_libraries, gate_race, adagrad, adagrad_libraries, word_rates, optimizers,
-    staleness, staleness_phases, staleness_policies, staleness_races, staleness_models, accumulators,
-    sparse_accumulators, sync_replicas, backup_workers, tpu_embedding, tpu_embedding_run, tpu_engines, run_layers,
-    run_adagrad, run_staleness, compare,
-)  # fmt: skip
+# Where each lab lives, in the order of the course. One is loaded when it is first used: all of them take as long as the
+# first picture of one.
+_HOMES = {
+    "descent": "_descent",
+    "clipping": "_clipping",
+    "clip_arrows": "_clip_arrows",
+    "clip_libraries": "_clip_libraries",
+    "gate_race": "_gate_race",
+    "adagrad": "_adagrad",
+    "adagrad_libraries": "_adagrad_libraries",
+    "word_rates": "_word_rates",
+    "optimizers": "_optimizers",
+    "staleness": "_staleness",
+    "staleness_phases": "_staleness_phases",
+    "staleness_policies": "_staleness_effects",
+    "staleness_races": "_staleness_races",
+    "staleness_models": "_staleness_effects",
+    "accumulators": "_accumulators",
+    "sparse_accumulators": "_accumulators",
+    "sync_replicas": "_sync_replicas",
+    "backup_workers": "_sync_replicas",
+    "tpu_embedding": "_tpu_embedding",
+    "tpu_embedding_run": "_tpu_embedding_run",
+    "tpu_engines": "_tpu_engines",
+    "run_layers": "_run_layers",
+    "run_adagrad": "_run_adagrad",
+    "run_staleness": "_run_staleness",
+    "compare": "_compare",
+}
 
-__all__ = [
-    "Lab", "Target", "accumulators", "adagrad", "adagrad_libraries", "backup_workers", "catalog", "catalogue",
-    "clip_arrows", "clip_libraries", "clipping", "compare", "descent", "from_link", "gate_race", "optimizers",
-    "run_adagrad", "run_layers", "run_staleness", "sparse_accumulators", "staleness", "staleness_models",
-    "staleness_phases", "staleness_policies", "staleness_races", "sync_replicas", "tpu_embedding", "tpu_embedding_run",
-    "tpu_engines", "word_rates",
-]  # fmt: skip
+__all__ = ["Lab", "Target", "catalog", "catalogue", "from_link", *_HOMES]  # pyright: ignore[reportUnsupportedDunderAll]
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = _only_public(__name__)
+    _unknown, __dir__ = _only_public(__name__)
+
+    def __getattr__(name: str) -> Any:
+        if name not in _HOMES:
+            return _unknown(name)
+        lab = globals()[name] = getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
+        return lab
 
 
 def catalog() -> dict[str, type[Lab]]:
@@ -54,7 +56,7 @@ def catalog() -> dict[str, type[Lab]]:
     >>> "clipping" in catalog()
     True
     """
-    return {lab.__name__: lab for lab in _CATALOG}
+    return {name: getattr(importlib.import_module(f".{home}", __name__), name) for name, home in _HOMES.items()}
 
 
 catalogue = catalog  # as it was called at first

@@ -361,9 +361,9 @@ class _tpu_embedding_controls(TypedDict, total=False):
     rule: Literal["sgd", "momentum", "adagrad", "adagrad_momentum", "bounded_adagrad", "proximal_adagrad",
         "frequency_aware", "adadelta", "rms_prop", "centered_rms_prop", "adam", "adam_corrected", "proximal_yogi",
         "lion", "ftrl", "online_yogi", "mdl_adagrad_light"]
+    zipf: float
     combiner: Literal["sum", "mean", "sqrtn"]
     learning_rate: float
-    zipf: float
     duplicates: float
     last: Literal["ordinary", "empty", "zero", "drop", "clamp", "wrap", "raise"]
     accumulate: bool
@@ -382,8 +382,8 @@ class tpu_embedding(_tpu_embedding.tpu_embedding):
     ) -> None: ...
 
 class _tpu_embedding_run_controls(TypedDict, total=False):
-    zipf: float
     step: int
+    zipf: float
     strategy: Literal["div", "mod"]
     rule: Literal["sgd", "momentum", "adagrad", "adagrad_momentum", "bounded_adagrad", "proximal_adagrad",
         "frequency_aware", "adadelta", "rms_prop", "centered_rms_prop", "adam", "adam_corrected", "proximal_yogi",

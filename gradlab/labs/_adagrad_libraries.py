@@ -69,6 +69,8 @@ class Parted(NamedTuple):
 class adagrad_libraries(Lab):
     """Give five libraries' Adagrads the same gradients and see at which digit their weights part.
 
+    At a glance: Five libraries' Adagrads share their formula, and part at a digit, or at the first step.
+
     The numbers of TensorFlow 1 and both Keras are theirs bit for bit. For optax and PyTorch the formula and its order
     are; XLA's roots and PyTorch's fused products can move the last digits.
 

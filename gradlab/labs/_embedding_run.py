@@ -10,7 +10,7 @@ import numpy as np
 from .. import rules
 from .._base.errors import InvalidArgumentError
 from .._base.numbers import number, signed
-from ..figures.tpu_embedding import MOST_LOOKUPS, Line
+from ..figures.tpu_embedding import MOST_LOOKUPS
 from ..live import LiveFigure
 from ..rules import Rule
 
@@ -228,6 +228,14 @@ def _plan(rule: str, combiner: Any, accumulate: bool, clip: str, decay: str, out
         weight_decay_kind="multiply" if decay == "multiply" else "subtract",
     )
     return Plan((table,), (Feature("id", 0, (SAMPLES,)),), policy=policy)
+
+
+class Line(NamedTuple):
+    """One line of a row's story: what it is, its numbers (none: words only), and whether it is a result."""
+
+    words: str
+    values: np.ndarray | None = None
+    result: bool = False
 
 
 MOST = 6  # contributions that are told one by one

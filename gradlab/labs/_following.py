@@ -89,7 +89,8 @@ class FollowingLab(Lab):
     def signed(self, view: ViewT) -> ViewT:
         """A new view, with a word on it if the lab waits."""
         if self.waits:
-            view.figure.text(0.5, 0.6, _WAITS, ha="center", va="center", fontsize=15, zorder=10, gid=_WAITS)
+            axes = view.figure.axes[0]
+            axes.text(0.5, 0.5, _WAITS, ha="center", va="center", fontsize=15, transform=axes.transAxes, gid=_WAITS)
         return view
 
     def save(self, path: str | Path, theme: str = "light", **params: Any) -> None:
@@ -158,7 +159,7 @@ class FollowingLab(Lab):
                 live.set(**moved)
 
     def _arrange(self) -> None:
-        for sign in [text for text in self._view.figure.texts if text.get_gid() == _WAITS]:
+        for sign in [text for text in self._view.figure.axes[0].texts if text.get_gid() == _WAITS]:
             sign.remove()
         self.arrange_still(self._view)
 

@@ -223,6 +223,14 @@ class Lab:
         else:
             self._live.set(**values)
 
+    def present(self) -> None:
+        """Show the lab alone, as large as the window, for a lecture.
+
+        Arrow keys, and a remote's Page keys, go from preset to preset; Escape leaves. "Present" in the page does the
+        same and takes the whole screen, which only a reader can allow. A lab that no page shows appears under the cell.
+        """
+        self.live.present()
+
     def figure(self, **params: Any) -> Figure:
         """A still matplotlib Figure of the current state, or of other params."""
         self.fresh()
@@ -279,6 +287,9 @@ class Lab:
     def save(self, path: str | Path, theme: str = "light", **params: Any) -> None:
         """Write the lab to a file; the same state gives the same bytes.
 
+        A picture or a film has a caption: what is seen, the settings, and the line of Python that shows the same. What
+        takes more than two seconds says how far it has come, in a terminal or under the cell.
+
         Args:
             path: .png, .svg or .pdf for the picture, .csv for its numbers, .html for a page that needs no kernel, .gif
                 or .mp4 for a film along the lab's `axis` (.mp4 needs the extra `film`).
@@ -321,7 +332,10 @@ class Lab:
         return f"{home}{type(self).__name__}"
 
     def __repr__(self) -> str:
-        return f"{self.label}: {self.description.summary}"
+        try:
+            return f"{self.label}: {self.description.summary}"
+        except Exception as error:  # a notebook that could not show the lab has said why, and asks for this next
+            return f"{self.label}: {type(error).__name__}: {error}"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         return self.live._repr_mimebundle_(**kwargs)

@@ -86,8 +86,8 @@ class run_layers(FollowingLab, RunLab):
         ValueError: the file is no recording, or nothing is recorded yet. TypeError: neither a
             recording nor a path.
 
-    >>> run_layers(limit=30.0).description.summary.partition(";")[0]
-    'Limit 30 on the norm of each tensor fires most on embed, on 72% of its 512 steps'
+    >>> run_layers(limit=30.0).description.summary
+    'Limit 30 on the norm of each tensor fires most on embed, on 72% of its 512 steps.'
     """
 
     label = "Limits, layer by layer"

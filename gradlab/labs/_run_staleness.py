@@ -176,7 +176,7 @@ class run_staleness(FollowingLab, RunLab):
         found = self._agreement
         if found is None:
             nothing = np.empty(0)
-            why = "one step so far" if self.rec.sampled[0].size else "no entries recorded"
+            why = "too few so far" if self.rec.sampled[0].size else "no entries recorded"
             return Agreement(nothing, nothing, nothing, nothing), self._seconds, f"; {why}"
         noted = f", {found.stride} apart at least" if found.stride > 1 else ""
         return Agreement(found.lags, found.cosine, found.low, found.high), self._seconds, noted

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
+from .. import __version__
 from .._files.replace import replaced
+from ..live.caption import Around, Caption
+from ..live.progress import shown
 from ..live.scheduling import drawing
 from ..live.svg import numbered
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from ..live import LiveFigure
+    from ..live import Description, LiveFigure
 
 THEMES = ("light", "dark")
 DPI = 150  # of a .png
@@ -32,6 +35,10 @@ class Saved(Protocol):
 
     @property
     def params(self) -> dict[str, Any]: ...
+    @property
+    def controls(self) -> Sequence[Any]: ...
+    @property
+    def description(self) -> Description: ...
     @property
     def live(self) -> LiveFigure: ...
     def compute(self, values: dict[str, Any], /) -> Any: ...
@@ -51,23 +58,27 @@ def save(lab: Saved, path: Path, theme: str = "light") -> None:
         raise ValueError(f"the dark theme is for {_listed(_PAINTED)}, not for {ending}")
     if ending in _FILMS and lab.axis is None:
         raise ValueError(f"{lab.label} has no axis to film along: allowed are {_listed(_WRITERS)}")
-    if ending in _FILMS:
-        _film(lab, path, theme == "dark")
-        return
-    with replaced(path) as part:
-        _WRITERS[ending](lab, part, ending, theme == "dark")
+    with shown(path.name):
+        if ending in _FILMS:
+            _film(lab, path, theme == "dark")
+            return
+        with replaced(path) as part:
+            _WRITERS[ending](lab, part, ending, theme == "dark")
 
 
 def _picture(lab: Saved, path: Path, _ending: str, dark: bool) -> None:
-    path.write_bytes(lab.live.png(DPI, dark))
+    path.write_bytes(lab.live.png(DPI, dark, _source(lab)))
 
 
 def _vectors(lab: Saved, path: Path, ending: str, _dark: bool) -> None:
     import matplotlib
 
-    kind = ending[1:]
+    kind, words, figure = ending[1:], lab.description, lab.figure()
+    caption = Caption.of({control.name: control for control in lab.controls}, lab.params, words, _source(lab))
+    about = {**_UNSIGNED[kind], "Title": words.summary}
     with drawing, matplotlib.rc_context({"svg.hashsalt": "gradlab", "svg.fonttype": "none"}):  # text stays text
-        lab.figure().savefig(path, format=kind, metadata=_UNSIGNED[kind])
+        around = Around.of([caption], figure.get_figwidth())
+        around.save_drawing(figure, path, format=kind, metadata=about)
 
 
 def _svg(lab: Saved, path: Path, ending: str, dark: bool) -> None:
@@ -95,7 +106,12 @@ def _film(lab: Saved, path: Path, dark: bool) -> None:
     """It replaces the file by itself: what kind it is to be, an encoder reads off the ending."""
     from ..live.film import save_film
 
-    save_film(lab.live, path, dark)
+    save_film(lab.live, path, dark, source=_source(lab))
+
+
+def _source(lab: Saved) -> str:
+    """What a picture says of where it is from, short: the lab, the version, and the line of Python that shows it."""
+    return f"{lab.label}  ·  gradlab {__version__}  ·  {lab.code()}"
 
 
 def _listed(endings: Any) -> str:

@@ -22,6 +22,7 @@ from ._embedding_run import (
     Moved,
     ascii_words,
     choosing,
+    folded,
     in_a_sentence,
     labeled,
     listed,
@@ -59,6 +60,8 @@ def _farther_alone(trace: Moved) -> tuple[bool, str]:
 class tpu_embedding(Lab):
     """Follow the ids of a batch to the rows of an embedding table and the gradients on their way back.
 
+    At a glance: Some ids name a row, it is fetched once, samples use it, their gradients are summed, and the row moves.
+
     Eight samples name up to three ids each; row 0 is the most popular. Every row is fetched once, scaled and summed
     into samples, and the gradients that come back are summed for each row before the optimizer runs. Click a row, or
     move to it with the keys, to see why it moves.
@@ -69,8 +72,8 @@ class tpu_embedding(Lab):
     raise), `accumulate` (sum first, or one update for each lookup), `clip` (none, sum, contribution) and `decay` (none,
     before, after, multiply).
 
-    >>> tpu_embedding(zipf=1.5).description.summary.partition(".")[0]
-    'Step 1: 16 lookups fetch 5 rows'
+    >>> tpu_embedding().description.summary
+    'Row 0 is named 4 times and moves by 0.878, by the sum of the gradients of 3 samples.'
     """
 
     label = "One step of an embedding table"
@@ -95,16 +98,16 @@ class tpu_embedding(Lab):
     def make_controls(self) -> list[Control]:
         return [
             Slider("step", "Step", 1, STEPS, 1, scale="integer", play=True),
-            Slider("row", "Chosen row", 0, ROWS - 1, 0, scale="integer"),
+            Slider("row", "Row to follow", 0, ROWS - 1, 0, scale="integer"),
             Menu("rule", "Optimizer", labeled(), "adagrad"),
-            Menu("combiner", "Combiner", ("sum", "mean", "sqrtn"), "mean"),
-            Slider("learning_rate", "Learning rate", 0.01, 1.0, 0.5, scale="log", step=10),
             Slider("zipf", "Popularity (Zipf exponent)", 0.0, 2.0, 1.0, step=0.1),
-            Slider("duplicates", "Repeated ids", 0.0, 1.0, 0.2, step=0.1),
-            Menu("last", "Ids of the last sample", [*LAST.items()], "ordinary"),
-            Toggle("accumulate", "Sum the gradients of a row first", True),
-            Menu("clip", "Clip gradients", [*CLIPS.items()], "none"),
-            Menu("decay", "Weight decay", [*DECAYS.items()], "none"),
+            Menu("combiner", "Combiner", ("sum", "mean", "sqrtn"), "mean", folded=True),
+            Slider("learning_rate", "Learning rate", 0.01, 1.0, 0.5, scale="log", step=10, folded=True),
+            Slider("duplicates", "Repeated ids", 0.0, 1.0, 0.2, step=0.1, folded=True),
+            Menu("last", "Ids of the last sample", [*LAST.items()], "ordinary", folded=True),
+            Toggle("accumulate", "Sum the gradients of a row first", True, folded=True),
+            Menu("clip", "Clip gradients", [*CLIPS.items()], "none", folded=True),
+            Menu("decay", "Weight decay", [*DECAYS.items()], "none", folded=True),
         ]
 
     def compute(self, values: dict[str, Any]) -> Moved:
@@ -118,8 +121,8 @@ class tpu_embedding(Lab):
         view.draw(_shown(trace))
 
     def items(self, view: EmbeddingView, trace: Moved) -> Items:
-        rows, table = np.arange(ROWS), trace.run.trace.states.tables[0][trace.step]
-        places = {view.table: (np.full(ROWS, WIDTH / 2), rows), view.ids: view.places(trace.lookups.unique, ROWS)}
+        table = trace.run.trace.states.tables[0][trace.step]
+        places = {view.table: view.places()}
         values = {f"weight {k}": table[:, k] for k in range(WIDTH)}
         values |= {f"{name}, mean": x.mean(axis=1) for name, x in trace.slots.items()}
         return Items("row", places, values)
@@ -138,7 +141,7 @@ class tpu_embedding(Lab):
         return Description(
             alt=ascii_words(f"{head} of a table of {ROWS}, combiner {s['combiner']}, {rule}, learning rate "
                              f"{number(s['learning_rate'])}.{refused} {why}"),
-            summary=f"{head}. {why}",
+            summary=_message(trace),
             table=(
                 ("optimizer", rule),
                 ("learning rate", number(s["learning_rate"])),
@@ -162,11 +165,31 @@ class tpu_embedding(Lab):
 
 def _shown(trace: Moved) -> OneStep:
     run, k, found = trace.run, trace.step - 1, trace.lookups
-    asked = run.asked[k]
-    gain, place = np.full(len(asked.id), np.nan), np.zeros(len(asked.id), int)
+    asked, row = run.asked[k], trace.row
+    gain, mine, made = np.full(len(asked.id), np.nan), np.zeros(len(asked.id), bool), asked.made & (not run.refused)
     if not run.refused:
-        gain[asked.made], place[asked.made] = found.weights, found.inverse
+        gain[made], mine[made] = found.weights, found.unique[found.inverse] == row
+    before, after = (run.trace.states.tables[0][j][row] for j in (k, trace.step))
+    memory = next(((name, slot[row]) for name, slot in trace.slots.items()), None)
+    total = np.zeros(WIDTH, np.float32) if run.refused else trace.total
+    times = min(int(mine.sum()), 1) if trace.settings["accumulate"] else int(mine.sum())
     return OneStep(
-        asked.sample, asked.id, gain, place, found.unique, run.trace.activations[0][k], run.trace.gradients[0][k],
-        run.trace.states.tables[0][trace.step], trace.slots, trace.row, story(trace),
+        row, asked.sample, asked.id, made, mine, gain, run.trace.activations[0][k], run.trace.gradients[0][k],
+        before, total, after, memory, np.unique(found.unique), times, folded(run.refused, 32),
     )  # fmt: skip
+
+
+def _message(trace: Moved) -> str:
+    """What happens to the row, in a sentence."""
+    row = f"Row {trace.row}"
+    if trace.run.refused:
+        return f"The batch is refused: {row.lower()} is not looked up, and no row moves."
+    if not trace.wanted:
+        return f"{row} is named by no id and stays as it is."
+    samples = counted(len({one.sample for one in trace.why.contributions}), "sample")
+    sums = f"the sum of the gradients of {samples}"
+    if not trace.settings["accumulate"]:
+        sums = f"{counted(trace.wanted, 'update')}, one for each"
+    moves = f"moves by {number(trace.distance)}" if trace.why.moved else "stays where it is"
+    named = {1: "once", 2: "twice"}.get(trace.wanted, f"{trace.wanted} times")
+    return f"{row} is named {named} and {moves}, by {sums}."

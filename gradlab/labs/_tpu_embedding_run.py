@@ -118,8 +118,8 @@ class tpu_embedding_run(Lab):
             for k, (name, rate) in enumerate(zip(NAMES, (0.5, 0.1), strict=True))
         ]
         return [
-            Slider("zipf", "Popularity of words (Zipf)", 0.0, 2.0, 1.0, step=0.1),
             Slider("step", "Steps done", 0, STEPS, 12, scale="integer", play=True),
+            Slider("zipf", "Popularity of words (Zipf exponent)", 0.0, 2.0, 1.0, step=0.1),
             Menu("strategy", "Rows of a device", STRATEGIES, "div"),
             Menu("rule", "Optimizer", labeled(), "sgd"),
             *rates,

@@ -52,6 +52,8 @@ _PLAIN = {"limit": 8, "beyond": "drop", "rule": "adagrad", "combiner": "mean", "
 class tpu_engines(Lab):
     """Hand the ids of one batch to the classic engine and to two SparseCores, and let a table sum gradients or not.
 
+    At a glance: The classic engine names each row once; a SparseCore has a buffer with room for so many, and drops more.
+
     The classic engine gets every row once, and for each lookup which of them it is, for which sample and how much. A
     SparseCore has half of the samples; its buffer has a partition for each SparseCore that has rows, even ones or odd
     ones, and ids that a sample repeats are one lookup with a larger gain.
@@ -82,11 +84,11 @@ class tpu_engines(Lab):
         return [
             Slider("limit", "Lookups a partition may get", 1, 8, 4, scale="integer", play=True),
             Menu("beyond", "Lookups beyond that", [*BEYOND.items()], "drop"),
-            Menu("rule", "Optimizer", [(name, RULES[name][0]) for name in _KNOWN], "adagrad"),
-            Menu("combiner", "Combiner", ("sum", "mean", "sqrtn"), "mean"),
+            Menu("rule", "Optimizer", [(name, RULES[name][0]) for name in _KNOWN], "adagrad", folded=True),
+            Menu("combiner", "Combiner", ("sum", "mean", "sqrtn"), "mean", folded=True),
             Slider("zipf", "Popularity (Zipf exponent)", 0.0, 2.0, 1.0, step=0.1),
-            Slider("duplicates", "Repeated ids", 0.0, 1.0, 0.3, step=0.1),
-            Slider("row", "Chosen row", 0, ROWS - 1, 0, scale="integer"),
+            Slider("duplicates", "Repeated ids", 0.0, 1.0, 0.3, step=0.1, folded=True),
+            Slider("row", "Row to follow", 0, ROWS - 1, 0, scale="integer"),
         ]
 
     def compute(self, values: dict[str, Any]) -> Compared:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 WEB = Path(__file__).parent / "web"
 ENTRY = "figure.js"
+STYLES = ("widget.css", "present.css")
 TESTED = "paint, fromPosition, toPosition, keyOf"  # what tests call by itself
 
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "\./([\w-]+\.js)";\n', re.MULTILINE)
@@ -18,6 +19,11 @@ _NAME = re.compile(r"^(?:export )?(?:async function|function|const|let|class) (\
 def widget_source() -> str:
     """Give the modules in `web` as one."""
     return f"{joined(WEB, ENTRY)}\nexport {{ {TESTED} }};\nexport default {{ render }};\n"
+
+
+def widget_style() -> str:
+    """Give the style of a widget, of a page without a kernel and of a report."""
+    return "".join((WEB.parent / name).read_text("utf-8") for name in STYLES)
 
 
 def joined(folder: Path, entry: str) -> str:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import anywidget
 import traitlets
 
-from ._bundle import widget_source
+from ._bundle import widget_source, widget_style
 from .cells import cells, layout_is_shared
 from .controls import Button, Control, Drag, Preset, checked
 from .description import Description, figure_html
 from .inbox import Inbox, Stage
+from .scene import encoded
 from .scheduling import attention, drawing, hear_at_any_time, shell
 from .sliders import Slider
 from .state import FigureState
@@ -68,7 +68,7 @@ class LiveFigure(anywidget.AnyWidget):
     """
 
     _esm = widget_source()
-    _css = (Path(__file__).parent / "widget.css").read_text("utf-8")  # of a path anywidget would hold all who have it
+    _css = widget_style()  # of a path anywidget would hold all who have it
 
     selected = traitlets.Int(None, allow_none=True, min=0, help="The item that the reader has selected, or None.").tag(
         sync=True
@@ -162,6 +162,16 @@ class LiveFigure(anywidget.AnyWidget):
         self._state.changing = value
         self._stage.preloader.wake()
 
+    def present(self) -> None:
+        """Show the figure alone, as large as the window, where it was used last, or under the cell that runs now.
+
+        "Present" in the page does the same, and takes the whole screen, which only a reader can allow.
+        """
+        if not self._state.present():
+            from IPython.display import display
+
+            display(self)  # type: ignore[no-untyped-call]
+
     def say(self, text: str) -> None:
         """Put a status text in place of the sentence in every view, until the next change; any thread may call it."""
         self._state.tell(kind="status", text=str(text), error=False)
@@ -171,15 +181,24 @@ class LiveFigure(anywidget.AnyWidget):
         with drawing:
             return self._state.scene.frame(ratio, self._state.settled().items)
 
-    def png(self, dpi: float | None = None, dark: bool = False) -> bytes:
-        """Paint the whole picture by Agg (default: at the figure's own dpi); the same state gives the same bytes."""
+    def png(self, dpi: float | None = None, dark: bool = False, source: str = "") -> bytes:
+        """Paint the whole picture by Agg (default: at the figure's own dpi); the same state gives the same bytes.
+
+        With a `source`, which says where it is from, a caption stands around it.
+        """
         with drawing:
-            self._state.settled()
-            return self._state.scene.png(dpi, dark)
+            words = self._state.settled()
+            pixels = self._state.scene.whole(dpi, dark)
+            if source:
+                pixels = self._state.framed(pixels, dark, self._state.around([(self.values, words)], source))
+            return encoded(pixels)
 
     def fallback_html(self) -> str:
         """Give the picture, its description and its values as HTML that needs neither kernel nor network."""
-        return figure_html(self.png(), self.description, self._state.label)
+        with drawing:
+            self._state.settled()
+            picture = self._state.scene.whole()
+        return figure_html(picture, self.description, self._state.label)
 
     def open(self) -> None:
         """Let pages show it; a figure that is made is open, and one that is shown again opens by itself."""

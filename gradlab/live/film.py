@@ -13,6 +13,7 @@ import numpy as np
 
 from .._base.extras import need
 from .._files.replace import replaced
+from .progress import told
 from .scheduling import drawing
 from .sliders import Slider
 from .state import FigureState
@@ -29,7 +30,7 @@ COARSE = ~3  # what Pillow sees of a part of a color when it looks for the neare
 ENDINGS = (".gif", ".mp4")
 
 
-def save_film(live: LiveFigure, path: Path, dark: bool = False, frames: int = FRAMES) -> None:
+def save_film(live: LiveFigure, path: Path, dark: bool = False, frames: int = FRAMES, source: str = "") -> None:
     """Write what the figure shows from one end of its axis to the other.
 
     Args:
@@ -37,6 +38,7 @@ def save_film(live: LiveFigure, path: Path, dark: bool = False, frames: int = FR
         path: .gif or .mp4. The same state gives the same bytes.
         dark: in dark colors.
         frames: the most pictures there may be, evenly spaced.
+        source: where it is from; with one, a caption and a bar that says how far it has come stand around it.
 
     Raises:
         ValueError: the figure has no axis. ImportError: there is no encoder for an .mp4. OSError: the file cannot be
@@ -51,9 +53,9 @@ def save_film(live: LiveFigure, path: Path, dark: bool = False, frames: int = FR
     seconds = SLIDING if isinstance(control, Slider) else CHOOSING
     words = f"{figure.description.alt} A film along: {control.label}."
     if path.suffix.lower() == ".gif":
-        _gif(list(_pictures(figure, states, 1.0, dark)), path, seconds, words)
+        _gif(list(told(_pictures(figure, states, 1.0, dark, source), 2 * len(states))), path, seconds, words)
     else:
-        _mp4(_pictures(figure, states, SHARP, dark), path, seconds, words)
+        _mp4(told(_pictures(figure, states, SHARP, dark, source), len(states)), path, seconds, words)
 
 
 def spread(count: int, most: int) -> list[int]:
@@ -65,16 +67,22 @@ def spread(count: int, most: int) -> list[int]:
     return [round(place) for place in np.linspace(0, count - 1, min(count, most)).tolist()]
 
 
-def _pictures(figure: FigureState, states: Sequence[dict[str, Any]], ratio: float, dark: bool) -> Iterator[np.ndarray]:
+def _pictures(
+    figure: FigureState, states: Sequence[dict[str, Any]], ratio: float, dark: bool, source: str
+) -> Iterator[np.ndarray]:
     """Paint every state: pixels (h, w, 3), h and w even, as encoders want them."""
     scene = figure.scene
     with drawing:
         still = scene.blank(scene.dpi * ratio, dark)
-    height, width = (size - size % 2 for size in still.shape[:2])
-    for state in states:
+        # The highest caption of all says how high every picture is.
+        around = figure.around([(state, figure.describe(state)) for state in states], source) if source else None
+    for place, state in enumerate(states):
         with drawing:
             figure.describe(state)
             picture = scene.over(still, dark)
+            if around:
+                picture = figure.framed(picture, dark, around, place)
+        height, width = (size - size % 2 for size in picture.shape[:2])
         yield np.ascontiguousarray(picture[:height, :width, :3])
 
 
@@ -85,7 +93,8 @@ def _gif(pictures: Sequence[np.ndarray], path: Path, seconds: float, words: str)
     coarse, exact = ([part & mask for color in colors for part in color] for mask in (COARSE, 255))
     palette = Image.new("P", (1, 1))
     palette.putpalette(coarse)
-    images = [Image.fromarray(pixels).quantize(palette=palette, dither=Image.Dither.NONE) for pixels in pictures]
+    halfway = told(pictures, 2 * len(pictures), first=len(pictures))
+    images = [Image.fromarray(pixels).quantize(palette=palette, dither=Image.Dither.NONE) for pixels in halfway]
     for image in images:
         image.putpalette(exact)
     first, *others = images
@@ -101,9 +110,9 @@ def frequent(pictures: Sequence[np.ndarray], most: int = COLORS) -> list[tuple[i
     from PIL import Image
 
     sample = Image.fromarray(np.concatenate(pictures[:: max(1, len(pictures) // 6)]))
-    counted: list[Any] = sample.getcolors(sample.width * sample.height) or []
+    told: list[Any] = sample.getcolors(sample.width * sample.height) or []
     alike: dict[Any, Any] = {}
-    for _, color in sorted(counted, reverse=True):
+    for _, color in sorted(told, reverse=True):
         alike.setdefault(tuple(part & COARSE for part in color), color)
     return list(alike.values())[:most]
 

@@ -30,6 +30,11 @@ class Grid:
     controls: Mapping[str, Any]
     values: Mapping[str, Sequence[Any]]
 
+    @property
+    def count(self) -> int:
+        """How many states there are."""
+        return math.prod(map(len, self.values.values()))
+
     def states(self) -> Iterator[Values]:
         """Give the values of all moving controls, state by state."""
         return (dict(zip(self.values, chosen, strict=True)) for chosen in itertools.product(*self.values.values()))

@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._bundle import WEB, joined
+from ._bundle import WEB, joined, widget_style
 from .controls import key_of
 from .grid import MOST_STATES, Grid, Values, grids
 from .inbox import Stage
+from .progress import told
 from .scheduling import drawing
 from .state import FigureState
 
@@ -53,7 +54,7 @@ def page_html(live: LiveFigure, code: str = "", most: int = MOST_STATES) -> str:
         page = Template((FOLDER / "page.html").read_text("utf-8")).substitute(
             title=title, description=description, figure=part, script=script(),
             code=f'<p id="code">In Python: <code>{escape(code)}</code></p>' if code else "",
-            style=(FOLDER / "widget.css").read_text("utf-8"),
+            style=style(),
         )  # fmt: skip
         if len(page.encode()) <= MOST_BYTES:
             break
@@ -72,7 +73,8 @@ def parts(
     """
     fallback, recorder = live.fallback_html(), Recorder(live._stage)
     for grid in grids(live._state, most, within or {}):
-        layouts = [recorder.layout(grid, narrow) for narrow in ([False, True] if live._state.arrange else [False])]
+        shapes = [False, True] if live._state.arrange else [False]
+        layouts = [recorder.layout(grid, narrow) for narrow in told(shapes, len(shapes))]
         data = json.dumps({"layouts": layouts}).replace("<", "\\u003c")
         yield (
             f'<div class="gl-saved">\n<div></div>\n<noscript>{fallback}</noscript>\n{_note(grid)}\n'
@@ -83,6 +85,11 @@ def parts(
 def script() -> str:
     """Give the module that brings all parts of a page to life, for a script element in it."""
     return joined(WEB, "page.js").replace("</script", "<\\/script")
+
+
+def style() -> str:
+    """Give the style of all parts of a page, for a style element in it."""
+    return widget_style()
 
 
 def _note(grid: Grid) -> str:
@@ -113,7 +120,8 @@ class Recorder:
         """Give everything that a wide or a narrow page shows."""
         scene = self._state.scene
         self._stage.fit(narrow)
-        states = [state for state in (self._recorded(grid, values) for values in grid.states()) if state]
+        everything = told(grid.states(), grid.count)
+        states = [state for state in (self._recorded(grid, values) for values in everything) if state]
         if narrow not in self._stills:
             with drawing:
                 blank = {theme: scene.blank(scene.dpi * RATIO, theme == "dark") for theme in THEMES}

@@ -38,9 +38,10 @@ class Scene:
         self.figure = figure
         self.dpi = float(figure.dpi)
         self.colors: dict[int, int] = {}  # every color word recorded so far, and its dark counterpart
-        self._palette, self._zoom = Palette(dark), Zoom(figure)
+        self.palette, self._zoom = Palette(dark), Zoom(figure)
         # Renderers remember the texts they have laid out; layouts measure by the one that paints.
         self._painters, self._recorders = Recent(SIZES), Recent(SIZES)
+        self._blanks = Recent(1)  # a notebook's static picture and the first one in its page have the same still parts
         FigureCanvasAgg(figure).get_renderer = self._painter  # type: ignore[method-assign]
         # The layout is worked out when still parts change, and kept: a frame must fit the still picture below it.
         self._layout = figure.get_layout_engine()
@@ -61,19 +62,29 @@ class Scene:
 
     def still(self, ratio: float, dark: bool = False) -> bytes:
         """Paint the still parts for a screen with `ratio` device pixels per CSS pixel, as PNG bytes."""
-        return _png(self.blank(self.dpi * ratio, dark), FAST)
+        return encoded(self.blank(self.dpi * ratio, dark), FAST)
 
     def png(self, dpi: float | None, dark: bool = False) -> bytes:
         """Paint everything by Agg, moving parts last, without dates or versions in the file."""
-        return _png(self.over(self.blank(dpi or self.dpi, dark), dark), SMALL)
+        return encoded(self.whole(dpi, dark))
+
+    def whole(self, dpi: float | None = None, dark: bool = False) -> np.ndarray:
+        """Paint everything by Agg, moving parts last: pixels (h, w, 4)."""
+        return self.over(self.blank(dpi or self.dpi, dark), dark)
 
     def blank(self, dpi: float, dark: bool = False) -> np.ndarray:
-        """Paint the still parts: pixels (h, w, 4) to paint moving ones over."""
+        """Paint the still parts: pixels (h, w, 4) to paint moving ones over; they are not to be written to."""
         self._at(dpi)
+        still: np.ndarray = self._blanks.find((*self._pixels(self.figure.dpi), dark), lambda: self._painted(dark))
+        return still
+
+    def _painted(self, dark: bool) -> np.ndarray:
         painter = self._painter(dark)
         painter.clear()
         self.figure.draw(painter)
-        return np.array(painter.buffer_rgba())
+        pixels = np.array(painter.buffer_rgba())
+        pixels.flags.writeable = False
+        return pixels
 
     def over(self, still: np.ndarray, dark: bool = False) -> np.ndarray:
         """Paint the moving parts over a copy of what `blank` gave."""
@@ -97,7 +108,7 @@ class Scene:
         finally:
             data = recorder.finish()
         for word in recorder.colors - self.colors.keys():
-            self.colors[word] = self._palette.word(word)
+            self.colors[word] = self.palette.word(word)
         return data if items is None else data + self._places(items, recorder.height)
 
     def _places(self, items: Items, height: int) -> bytes:
@@ -153,7 +164,10 @@ class Scene:
                 if (place := axes.get_subplotspec()) is not None:
                     axes.set_subplotspec(place)  # the layout starts from the grid, so that it ends at the same place
             self._layout.execute(self.figure)
-        self.figure.draw_without_rendering()  # fixed aspects take their place
+        for axes in self.figure.axes:
+            axes.get_xlim()  # limits that follow the data are worked out when they are asked for
+            axes.apply_aspect()
+        self._blanks.clear()
 
     def _pixels(self, dpi: float) -> tuple[int, int]:
         """Give width and height at a resolution."""
@@ -170,7 +184,7 @@ class Scene:
     def _painter(self, dark: bool = False) -> RendererAgg | DarkAgg:
         """Give an Agg renderer for the resolution that is set, with what was painted last."""
         screen = (*self._pixels(self.figure.dpi), self.figure.dpi)
-        make: Callable[..., Any] = partial(DarkAgg, palette=self._palette) if dark else RendererAgg
+        make: Callable[..., Any] = partial(DarkAgg, palette=self.palette) if dark else RendererAgg
         painter: RendererAgg | DarkAgg = self._painters.find((*screen, dark), lambda: make(*screen))
         return painter
 
@@ -205,7 +219,8 @@ def _inside(axes: Axes, place: tuple[Any, Any], height: int) -> np.ndarray:
     return np.where(shown, pixels * (1, -1) + (0, height), np.nan)
 
 
-def _png(pixels: np.ndarray, level: int) -> bytes:
+def encoded(pixels: np.ndarray, level: int = SMALL) -> bytes:
+    """Write pixels (h, w, 4) as a PNG without loss, dates or versions."""
     opaque = bool((pixels[..., 3] == 255).all())
     buffer = io.BytesIO()
     unsigned: Any = {"Software": None}  # no version in the file

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from .._base.addresses import binder_here
+from .caption import Around, Caption
 from .controls import Button, Control, Drag, Menu, Preset, Toggle, by_name, check_drags, checked, key_of
 from .description import Description
 from .scene import Scene
@@ -74,6 +77,7 @@ class FigureState:
         self.number = self.edition = 0
         self.narrow = False
         self.status: dict[str, Any] = {"text": "", "error": False}
+        self.presented = False  # in the view that opens next
         self.changing = False  # the data by themselves, so that nothing is made ahead
         self.views = Views()
         self.busy: set[str] = set()  # buttons at work
@@ -104,6 +108,16 @@ class FigureState:
             self.describe(self.values)
         except Exception:
             return
+
+    def around(self, states: Sequence[tuple[Mapping[str, Any], Description]], source: str) -> Around:
+        """Lay out the captions of some states, each given by its values and its words, in the figure's width."""
+        captions = [Caption.of(self.controls, values, words, source) for values, words in states]
+        return Around.of(captions, self.scene.figure.get_figwidth())
+
+    def framed(self, pixels: np.ndarray, dark: bool, around: Around, place: int = 0) -> np.ndarray:
+        """Put a picture of the figure, at any resolution, between its strips; `place` is that of one in a film."""
+        dpi = pixels.shape[1] / self.scene.figure.get_figwidth()
+        return around.stacked(pixels, dpi, self.scene.palette if dark else None, place)
 
     # Messages to the browser
 
@@ -136,10 +150,19 @@ class FigureState:
         """The presets as a browser is told them."""
         return [{"label": preset.label, "values": preset.values} for preset in self.presets]
 
+    def present(self) -> bool:
+        """Let the view that was used last take the window; or the next one, and say that there is none."""
+        view = next(reversed([*self.views]), None)
+        self.presented = view is None
+        if view is not None:
+            self.tell(kind="present", view=view)
+        return not self.presented
+
     def setup(self, ratio: float, dark: bool, **more: Any) -> Message:
         """Everything that a new view needs to know."""
+        present, self.presented = self.presented, False
         return self.picture(
-            "setup", ratio, dark, label=self.label, name=self.name, axis=self.axis, start=self.start,
+            "setup", ratio, dark, label=self.label, present=present, name=self.name, axis=self.axis, start=self.start,
             controls=[control.spec() for control in self.controls.values()],
             presets=self.told_presets(),
             busy=sorted(self.busy), status=self.status, launch=binder_here(), **more,

@@ -10,14 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import train
 from ..clip import clip_by_global_norm
 from ..record import Recorder
 from .datasets import python_docs
+
+if TYPE_CHECKING:
+    from .. import train
 
 LIMITS: tuple[float | None, ...] = (None, 0.1, 0.3, 1.0, 3.0)  # None: no clipping
 HIDDEN, UNROLLED, BATCH = 64, 100, 16
@@ -71,6 +73,7 @@ def record(
     >>> runs[1.0].names, len(runs[1.0])
     (('bias', 'embed', 'hidden', 'readout', 'readout_bias'), 300)
     """
+    from .. import train  # to look at recordings that ship takes none of it
     from .._steps.jax import jax
 
     codes, alphabet = python_docs()

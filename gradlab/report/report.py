@@ -14,6 +14,7 @@ from .. import __version__
 from .._base.numbers import counted, listed
 from .._files.replace import replaced
 from ..live import page
+from ..live.progress import shown, told
 from ..record import Recorder
 from ..record.compare import Comparison, run_names
 from ._html import Section
@@ -109,8 +110,9 @@ class Report:
         )
         return Template((FOLDER / "page.html").read_text("utf-8")).substitute(
             title=escape(self.title), kind=self._kind, description=escape(self.sentences[0]), links=links,
-            sections="\n".join(section.html() for section in self.sections), version=__version__,
-            style=(page.FOLDER / "widget.css").read_text("utf-8") + (FOLDER / "page.css").read_text("utf-8"),
+            sections="\n".join(section.html() for section in told(self.sections, len(self.sections))),
+            version=__version__,
+            style=page.style() + (FOLDER / "page.css").read_text("utf-8"),
             script=page.script(),
         )  # fmt: skip
 
@@ -123,7 +125,7 @@ class Report:
         path = Path(path)
         if path.suffix.lower() not in (".html", ".htm"):
             raise ValueError(f"a report is an .html file, got {path.name!r}")
-        with replaced(path) as part:
+        with shown(path.name), replaced(path) as part:
             part.write_text(self.html(), "utf-8", "replace")  # names of files may hold halves of characters
 
     def __repr__(self) -> str:

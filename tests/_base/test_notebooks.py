@@ -22,3 +22,15 @@ def test_the_tour_comes_last() -> None:
     assert holding[-1] == notebooks.START
     assert holding[0] == "02_clipping.ipynb"
     assert notebooks.holding("clip") == notebooks.holding("no.such.lab") == []
+
+
+def test_a_notebook_says_how_long_it_takes_and_what_for() -> None:
+    for introduction in notebooks.introductions():
+        assert 10 <= introduction.minutes <= 60
+        assert len(introduction.aims) >= 3
+        assert all(aim[0].islower() and aim[-1] not in ".;" for aim in introduction.aims)
+
+
+def test_a_notebook_has_pictures_of_its_labs() -> None:
+    found = notebooks.pictures("02_clipping.ipynb")
+    assert found[gl.labs.clipping.label].startswith(b"\x89PNG")

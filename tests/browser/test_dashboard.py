@@ -77,6 +77,12 @@ def index(address: str, reader: Any) -> dict[str, str]:
     page.get_by_role("heading", name="The labs of gradlab").wait_for()
     links = page.locator("#rendered_cells li a")
     assert not violations(page, "#rendered_cells")
+    shown = page.evaluate("[...document.querySelectorAll('li img')].filter((one) => one.naturalWidth > 100).length")
+    assert shown == links.count()
+    page.keyboard.press("Tab")
+    while not page.evaluate("document.activeElement.matches('li a')"):
+        page.keyboard.press("Tab")
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
     return {link.inner_text(): link.evaluate("(node) => node.href") for link in links.all()}
 
 

@@ -8,14 +8,14 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import PathPatch
 from matplotlib.text import Text
 
-from gradlab.figures import _style, digits, libraries, tpu_run
+from gradlab.figures import _style, digits, libraries
 from gradlab.live.theme import Palette
 
 # What texts stand on where it is not the page.
 PAPERS = {
     "libraries": [*libraries.LOOKS.values()], "five adagrads": [*digits.LOOKS.values()],
     "staleness": ["white", _style.PALE_BLUE], "table": ["white", _style.PALE_BLUE],
-    "two tables": ["white", tpu_run.SHADES[-1]], "engines": ["white", _style.PALE_BLUE],
+    "two tables": ["white", _style.PALE_BLUE],
 }  # fmt: skip
 THEMES = {"light": lambda rgb: tuple(rgb[:3]), "dark": lambda rgb: Palette(_style.DARK).dark(rgb[:3])}
 

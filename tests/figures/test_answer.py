@@ -36,7 +36,7 @@ DRAWINGS = {
 
 @pytest.mark.parametrize("draw", DRAWINGS.values(), ids=DRAWINGS.keys())
 def test_odd_numbers_are_drawn_without_a_warning(draw: Any) -> None:
-    assert answer.png(draw).startswith(b"\x89PNG")
+    assert answer.painted(draw).std() > 0
 
 
 def test_bars_are_numbered_and_those_that_differ_are_marked() -> None:

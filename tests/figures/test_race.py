@@ -92,5 +92,5 @@ def test_the_axes_say_that_losses_beyond_stand_at_their_ends() -> None:
     view = drawn(racer())
     for axis in (view.loss.yaxis, view.rates[0].yaxis):
         write = axis.get_major_formatter()
-        assert [write(tick) for tick in (LOWEST, 1e-6, HIGHEST)] == [r"$\leq$ $10^{-8}$", "$10^{-6}$", r"$\geq$ 100"]
-    assert view.rates[0].xaxis.get_major_formatter()(1e-8) == "$10^{-8}$"
+        assert [write(tick) for tick in (LOWEST, 1e-6, HIGHEST)] == ["≤ 10⁻⁸", "10⁻⁶", "≥ 100"]
+    assert view.rates[0].xaxis.get_major_formatter()(1e-8) == "10⁻⁸"

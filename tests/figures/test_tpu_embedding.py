@@ -1,56 +1,78 @@
-"""The step's figure: a link for each lookup, the chosen row marked wherever it is."""
+"""The step's figure: the row that is followed is marked wherever it is, and its numbers are on the way."""
 
 import numpy as np
 
-from gradlab.figures.tpu_embedding import EmbeddingView, Line, OneStep
+from gradlab.figures.tpu_embedding import EmbeddingView, OneStep
 
 STEP = OneStep(
+    row=3,
     sample=np.array([0, 0, 1, 2]),
     id=np.array([3, 5, 3, 9]),
+    made=np.array([True, True, True, False]),
+    mine=np.array([True, False, True, False]),
     gain=np.array([0.5, 0.5, 1.0, np.nan]),
-    place=np.array([0, 1, 0, 0]),
-    unique=np.array([3, 5]),
-    activations=np.array([[1.0, -2.0], [0.0, 0.5], [0.0, 0.0]]),
+    activations=np.array([[1.0, -2.0], [0.0, 0.5], [np.nan, np.nan]]),
     gradients=np.ones((3, 2)),
-    table=np.zeros((6, 2)),
-    slots={},
-    row=3,
-    story=[Line("sum", np.array([1.0, 2.0]), True), Line("words")],
+    before=np.array([0.5, -0.5]),
+    total=np.array([1.5, 2.0]),
+    after=np.array([0.25, -1.0]),
+    memory=("accumulator", np.array([0.1, 40.0])),
+    touched=np.array([3, 5]),
+    times=1,
+    note=(),
 )
 
 
-def drawn(step: OneStep) -> EmbeddingView:
+def drawn(step: OneStep = STEP) -> EmbeddingView:
     view = EmbeddingView(3, 6, 2, 3)
     view.draw(step)
     return view
 
 
-def test_every_lookup_that_is_made_has_a_link() -> None:
-    view = drawn(STEP)
-    assert np.isnan(view._chosen_links.get_xdata()).sum() == 2
-    assert np.isnan(view._links.get_xdata()).sum() == 1
-    assert [t.get_text() for t in view._names if t.get_visible()] == ["3 × 0.50", "5 × 0.50", "3 × 1.00", "9 ✗"]
+def boxes(shape) -> int:  # type: ignore[no-untyped-def]
+    return int(np.isfinite(shape.get_path().vertices[:, 0]).sum()) // 5
 
 
-def test_links_end_at_the_row_they_ask_for() -> None:
-    view = drawn(STEP)
-    x, y = view.places(STEP.unique, 6)
-    assert np.isfinite(x).tolist() == [False, False, False, True, False, True]
-    assert set(view._chosen_links.get_ydata()[1::3]) == {y[3]}
-    assert view._links.get_ydata()[1] == y[5]
+def said(texts) -> list[str]:  # type: ignore[no-untyped-def]
+    return [words.get_text() for words in texts if words.get_text()]
 
 
-def test_samples_that_hold_the_row_have_a_dot() -> None:
-    assert drawn(STEP)._of.get_ydata().tolist() == [0, 1]
-    assert drawn(STEP._replace(row=4))._of.get_ydata().tolist() == []
+def test_ids_of_the_row_are_marked_and_those_not_made_are_crossed() -> None:
+    view = drawn()
+    assert (boxes(view._own), boxes(view._others), boxes(view._dropped)) == (2, 1, 1)
+    assert said(view._ids) == ["3", "5", "3", "9 ✗"]
+    assert said(view._gains) == ["× 0.5", "× 1"]
+    assert said(view._heads)[0] == "1  Two ids name row 3"
 
 
-def test_what_is_not_a_number_is_not_written() -> None:
-    view = drawn(STEP._replace(activations=np.full((3, 2), np.nan)))
-    assert sum(t.get_visible() for t in view._numbers._texts) == 6
+def test_a_way_leads_from_every_sample_that_uses_the_row_to_its_sum() -> None:
+    view = drawn()
+    for line in (view._fetch, view._use, view._back):
+        assert np.isnan(line.get_xdata()).sum() == 2
+    nobody = drawn(STEP._replace(mine=np.zeros(4, bool), total=np.zeros(2), after=STEP.before))
+    assert not len(nobody._back.get_xdata()) and "no id names it" in said(nobody._said)
+    assert said(nobody._heads)[-1] == "6  It stays"
 
 
-def test_the_story_is_told_line_by_line() -> None:
-    view = drawn(STEP)
-    assert [(t.get_text(), t.get_weight()) for t in view._lines[:2]] == [("sum", "bold"), ("words", "normal")]
-    assert [t.get_text() for t in view._told._texts if t.get_visible()] == ["1.00", "2.00"]
+def test_the_boxes_hold_the_row_its_sum_its_memory_and_the_row_after() -> None:
+    view = drawn()
+    assert [said(numbers) for numbers in view._numbers] == [
+        ["0.5", "−0.5"],
+        ["1.5", "2.0"],
+        ["0.1", "40.0"],
+        ["0.2", "−1.0"],
+    ]
+    assert [boxes(shape) for shape in view._bars] == [2, 2, 2, 2]
+    assert "none kept" in said(drawn(STEP._replace(memory=None))._said)
+
+
+def test_what_is_not_a_number_is_not_drawn() -> None:
+    assert boxes(drawn()._values["quiet"]) == 2  # the gradient of the third sample, not its activation
+
+
+def test_rows_that_are_looked_up_stand_out_in_the_table() -> None:
+    view = drawn()
+    assert (boxes(view._moves), boxes(view._still), boxes(view._chosen)) == (2, 4, 1)
+    assert view.places()[0].tolist() == [0.5, 1.5, 2.5, 3.5, 4.5, 5.5]
+    view.arrange(narrow=True)
+    assert len(set(view.places()[1].tolist())) == 2

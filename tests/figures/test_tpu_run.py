@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from gradlab.figures.tpu_run import RunView, Training
+from gradlab.figures.tpu_run import SHADES, RunView, Training
+from tests.figures.contrast import THEMES, contrast
 
 TRAINING = Training(
     step=1,
@@ -27,6 +28,7 @@ def boxes(shape) -> int:  # type: ignore[no-untyped-def]
 def test_traffic_is_counted_and_the_busiest_device_framed() -> None:
     view = drawn()
     assert [words.get_text() for words in view._counts] == ["3", "", "4", "1"]
+    assert all(contrast(theme, view._counts[0].get_color(), SHADES[-1]) > 4.5 for theme in THEMES)
     assert sum(map(boxes, view._shades)) == 3 and boxes(view._shades[-1]) == 1
     assert view._frame.get_path().vertices[0].tolist() == [-0.5, -0.5]
     assert [words.get_text() for words in view._sums] == ["7", "1"]

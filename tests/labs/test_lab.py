@@ -320,3 +320,14 @@ def test_a_closed_lab_goes_on_from_its_values() -> None:
     lab.set(limit=4.0)
     assert lab.live is not live
     assert lab.live.values["limit"] == 4.0
+
+
+def test_what_a_notebook_asks_of_a_lab_that_fails_says_it_at_length_once() -> None:
+    class broken(gl.labs.clip_arrows):
+        def compute(self, values: dict[str, Any]) -> Any:
+            raise MemoryError("no room")
+
+    lab = broken()
+    with pytest.raises(MemoryError, match="no room"):
+        lab._repr_mimebundle_()
+    assert repr(lab) == f"{lab.label}: MemoryError: no room"  # what IPython asks for next

@@ -62,7 +62,7 @@ def test_without_accumulation_rows_are_fetched_as_they_come() -> None:
 
 def test_a_refusal_is_said_in_words() -> None:
     words = gl.labs.tpu_embedding(last="raise").description
-    assert words.summary == "Step 1: 0 lookups fetch 0 rows. Nothing is looked up and no row moves."
+    assert words.summary == "The batch is refused: row 0 is not looked up, and no row moves."
     assert "id 30 of feature id, sample 7" in words.alt and dict(words.table)["refused"].startswith("id 30")
 
 
@@ -81,3 +81,11 @@ def test_targets_can_be_reached_and_missed(target: str, reached: dict[str, objec
     assert lab.description.goal.endswith("reached.")
     lab.set(**missed)
     assert lab.description.goal.endswith("not yet.")
+
+
+def test_the_sentence_tells_of_the_row() -> None:
+    lab = gl.labs.tpu_embedding(row=9)
+    assert lab.description.summary == "Row 9 is named by no id and stays as it is."
+    lab.set(row=0, accumulate=False)
+    assert lab.description.summary.startswith("Row 0 is named 4 times and moves by ")
+    assert lab.description.summary.endswith(", by 4 updates, one for each.")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import gradlab.live
-from gradlab.live._bundle import widget_source
+from gradlab.live._bundle import widget_source, widget_style
 from tests.live.examples import clipped
 
 QUIET_MS = 110  # more than the browser waits before it tells the kernel what it shows already
@@ -72,7 +72,7 @@ def shared_page(chromium: Any) -> Iterator[Any]:
     page.on("console", lambda message: troubles.append(message.text) if message.type == "error" else None)
     page.on("request", lambda request: troubles.append(request.url) if request.url.startswith("http") else None)
     script = json.dumps(widget_source()).replace("</", "<\\/")
-    html = PAGE.replace("%CSS%", (LIVE / "widget.css").read_text("utf-8")).replace("%JS%", script)
+    html = PAGE.replace("%CSS%", widget_style()).replace("%JS%", script)
     page.set_content(html)
     page.wait_for_function("window.ready")
     page.troubles = troubles

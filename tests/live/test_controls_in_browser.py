@@ -45,12 +45,12 @@ def test_everything_that_takes_the_focus_has_a_name_keeps_its_keys_and_is_large_
     page.locator(".gl-field").press("ArrowRight")  # with an item selected there is more to see
     page.set_viewport_size({"width": 590, "height": 900})
     focusable = page.locator("#here").locator("input, select, button, summary, [tabindex]").locator("visible=true")
-    assert focusable.count() == 20
+    assert focusable.count() == 21
     for item in focusable.all():
         assert item.get_attribute("data-lm-suppress-shortcuts") == "true"
         assert min(item.bounding_box()["height"], item.bounding_box()["width"]) >= 44
     page.set_viewport_size({"width": 900, "height": 700})
-    assert focusable.count() == 22  # speed and loop have room again
+    assert focusable.count() == 23  # speed and loop have room again
     for item in focusable.all():
         assert min(item.bounding_box()["height"], item.bounding_box()["width"]) >= 24
     tree = page.locator("#here").aria_snapshot()

@@ -269,3 +269,20 @@ def test_a_closed_figure_keeps_its_state_opens_when_shown_and_leaves_a_shared_la
     data, _ = live._repr_mimebundle_()
     assert live.comm is not None
     assert data["application/vnd.jupyter.widget-view+json"]["model_id"] == live.model_id
+
+
+def test_what_no_page_shows_is_displayed_to_be_presented(monkeypatch: pytest.MonkeyPatch) -> None:
+    import IPython.display
+
+    live, shown, sent = clipped(), [], []
+    monkeypatch.setattr(IPython.display, "display", shown.append)
+    monkeypatch.setattr(live, "send", lambda content, buffers=None: sent.append(content))
+    live.present()
+    assert shown == [live]
+    for view in "ab":
+        live._inbox.receive({"kind": "open", "view": view, "ratio": 1, "dark": False})
+    live.present()
+    assert [(one["kind"], one["view"], one.get("present")) for one in sent] == [
+        ("setup", "a", True), ("setup", "b", False), ("present", "b", None),
+    ]  # fmt: skip
+    assert shown == [live]

@@ -1,7 +1,7 @@
 // Controls. One shows its value by `set`; what the reader does with it goes to `moved({name: value})`, which sets it. `key`
 // names its value; `idle` says whether it changes nothing just now.
 
-import { KEYS, button, clamp, element, partsOf } from "./dom.js";
+import { KEYS, button, clamp, element, partsOf, setText } from "./dom.js";
 import { fromPosition, keyOf, shown, shownNumber, toPosition, withUnit } from "./positions.js";
 
 let made = 0;
@@ -48,7 +48,7 @@ function slider(spec, parent, moved) {
       control.value = value;
       input.value = toPosition(spec, value);
       row.style.setProperty("--gl-to", input.value / spec.count);
-      text.textContent = shown(spec, value);
+      setText(text, shown(spec, value));
       input.setAttribute("aria-valuetext", text.textContent);
     },
     key: () => keyOf(spec, control.value),
@@ -80,7 +80,7 @@ function range(spec, parent, moved) {
     set(value) {
       control.value = value;
       value.forEach((one, k) => showEnd(spec, track, ends[k], k, one));
-      text.textContent = withUnit(spec, value.map((one) => shownNumber(spec, one)).join(" – "));
+      setText(text, withUnit(spec, value.map((one) => shownNumber(spec, one)).join(" – ")));
     },
     key: () => control.value.map((one) => keyOf(spec, one)).join("-"),
     position: (k) => toPosition(spec, control.value[k]),

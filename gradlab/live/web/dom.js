@@ -23,6 +23,9 @@ export function element(tag, className, parent, attributes = {}) {
   return node;
 }
 
+// Words that are there already are not written again: that would lay out what is around them.
+export const setText = (node, text) => { if (node.textContent !== text) node.textContent = text; };
+
 export function button(parent, label, press, className = "gl-small") {
   const node = element("button", className, parent, { type: "button", ...KEYS });
   node.textContent = label;

@@ -9,6 +9,7 @@ import { addCopyLink, takeLink, writeLink } from "./link.js";
 import { newOpening } from "./opening.js";
 import { addPlayer } from "./player.js";
 import { newFrameCache, unpackFrames } from "./frame_cache.js";
+import { addPresenter } from "./present.js";
 import { newRequests } from "./requests.js";
 import { newScreen } from "./screen.js";
 import { addMore, addPresets, placesFor } from "./column.js";
@@ -114,6 +115,7 @@ class View {
       setup: this.setUp, still: this.takeStill, frame: this.takeFrame, reel: this.takeReel, answer: this.takeAnswer,
       status: this.takeStatus, controls: this.takeControls,
       busy: ({ name, busy }) => this.controls.get(name)?.busy(busy),
+      present: ({ view }) => { if (view === this.id) this.presenter.enter(false); },
     };
     const introduced = this.ratio !== null || ["setup", "status"].includes(message?.kind);
     return introduced ? handlers[message?.kind]?.call(this, message, buffers ?? []) : undefined;
@@ -130,6 +132,7 @@ class View {
     for (const name of message.busy) this.controls.get(name).busy(true);
     const shown = this.takeStill(message, buffers);
     if (message.status.text) this.takeStatus(message.status);
+    if (message.present) this.presenter.enter(false);
     if (first && message.name) this.obey(takeLink(message.name, this.controls));
     return shown;
   }
@@ -149,6 +152,8 @@ class View {
     this.stops.push(this.zoom.stop);
     this.fixed = Boolean(fixed);
     if (name) addCopyLink(tools, () => writeLink(name, this.controls), launch, this.words.note);
+    this.presenter = addPresenter(this.parts, this.opening.enlarge);
+    this.stops.push(this.presenter.stop);
   }
   addControl(spec, control) {
     this.controls.set(spec.name, control);

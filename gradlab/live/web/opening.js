@@ -9,7 +9,7 @@ const RARELY_MS = 320000;
 
 // `send` asks the kernel, again whenever something changes.
 export function newOpening(root, send) {
-  let asked = null, shown = null, arranges = false, timer = null;
+  let asked = null, shown = null, arranges = false, timer = null, scale = 1;
 
   function ask(again = false, patience = UNANSWERED_MS) {
     clearTimeout(timer);
@@ -18,7 +18,7 @@ export function newOpening(root, send) {
   }
 
   function open() {
-    const wanted = { ratio: pixelRatio(), dark: isDark(), narrow: isNarrow(root) };
+    const wanted = { ratio: scale * pixelRatio(), dark: isDark(), narrow: isNarrow(root) };
     root.classList.toggle("gl-dark", wanted.dark);
     if (wanted.narrow === null || same(wanted, asked)) return;
     asked = wanted;
@@ -39,6 +39,7 @@ export function newOpening(root, send) {
       arranges = narrow === asked.narrow; // or the kernel knows one arrangement only
     },
     arranged({ narrow }) { shown = narrow; },
+    enlarge(times) { scale = times; open(); }, // the picture is shown so many times as large
     stop() {
       clearTimeout(timer);
       for (const stop of stops) stop();

@@ -18,7 +18,7 @@ export function buildSkeleton(el) {
   const starts = element("div", "gl-starts", side);
   const tools = element("div", "gl-tools", side);
   const foot = element("div", "gl-foot", frame);
-  return { root, head, picture, canvas, field, areas, layer, main, panel, more, starts, tools, foot };
+  return { root, frame, head, picture, canvas, field, areas, layer, main, panel, more, starts, tools, foot };
 }
 
 // What the keys do on the picture, said when it takes the focus; it takes the focus only if they do something.

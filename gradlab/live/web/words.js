@@ -1,6 +1,6 @@
 // What is said about the picture: alternative text, read-out, goal, values, and the same aloud.
 
-import { KEYS, element } from "./dom.js";
+import { KEYS, element, setText } from "./dom.js";
 
 const ANNOUNCE_MS = 1000;
 
@@ -57,8 +57,6 @@ function keepLines(node) {
   observer.observe(node);
   return () => observer.disconnect();
 }
-
-const setText = (node, text) => { if (node.textContent !== text) node.textContent = text; };
 
 // Above the picture the sentence about this state, or a status in its place, and the goal; under it a note for this moment
 // and the item that is selected.
