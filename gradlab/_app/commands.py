@@ -197,9 +197,20 @@ def _print_table(rows: Iterable[tuple[str, str]]) -> None:
 
 def add_report(commands: Any) -> None:
     """Add the command to the parser's `commands`."""
-    report = commands.add_parser("report", help="write a page on a run that gl.Recorder recorded, or compare several")
+    report = commands.add_parser(
+        "report",
+        help="write a page on a run that gl.Recorder recorded, or compare several",
+        description="Write a page on a recorded run: which limits it suggests and why, layer by layer, skipped steps. "
+        "Of 2 to 6 runs it says what differs first, which tensors differ, and how often one limit fires on each.",
+        epilog="examples: gradlab report run.npz    gradlab report before.npz after.npz --names before after",
+    )
     report.add_argument(
-        "runs", type=Path, nargs="+", metavar="RUN.npz", help="what Recorder.save wrote; 2 to 6: compared"
+        "runs",
+        type=Path,
+        nargs="+",
+        metavar="RUN",
+        help="a file of Recorder.save (.npz) or of append_to, which may still grow; 2 to 6 are compared, the others "
+        "with the first",
     )
     report.add_argument(
         "-o",
@@ -209,7 +220,12 @@ def add_report(commands: Any) -> None:
         help="the page (default: RUN.html, or RUN-compared.html, beside the first)",
     )
     report.add_argument("--names", nargs="+", metavar="NAME", help="of several runs (default: the names of the files)")
-    report.add_argument("--limit", type=float, metavar="L", help="ask about this limit, not about the suggested one")
+    report.add_argument(
+        "--limit",
+        type=float,
+        metavar="L",
+        help="ask about this limit, not about the suggested one; of several runs about the same on each",
+    )
     report.add_argument("--still", action="store_true", help="pictures in place of figures that move: a small file")
     report.add_argument("--open", action="store_true", help="open the page in the browser")
     report.set_defaults(act=_report)

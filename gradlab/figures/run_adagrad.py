@@ -62,8 +62,7 @@ class EntriesView:
             kinds: which states an entry can be in, for the key.
         """
         self.figure = new_figure(WIDE, _HEIGHT)
-        self._thin = np.unique(np.linspace(0, len(steps) - 1, _POINTS).astype(int))
-        self._steps = steps[self._thin]
+        self.over(steps)
         self.cloud, self.shares, self.rate, self.accumulator = (self.figure.add_subplot() for _ in range(4))
         tidy(self.cloud, "Every sampled entry", "effective rate, share of its start", "")
         tidy(self.shares, "Frozen", "of the sampled entries", "")
@@ -73,13 +72,7 @@ class EntriesView:
         log_ticks(self.cloud.xaxis, lowest=LOWEST)
         self.rate.set(yscale="log", ylim=(0.7 * LOWEST, 1.6))
         log_ticks(self.rate.yaxis, lowest=LOWEST)
-        self._highest = highest
-        self.accumulator.set(yscale="log", ylim=(0.5 * SMALLEST, 2 * highest))
-        log_ticks(self.accumulator.yaxis, lowest=SMALLEST, highest=highest)
-        end = int(steps[-1])
-        for axes in (self.rate, self.accumulator):
-            axes.set_xlim(-0.01 * end, 1.02 * end)
-            axes.xaxis.set_major_locator(MaxNLocator(4, integer=True, steps=[1, 2, 5, 10]))
+        self.still(int(steps[-1]), highest)
         self._rows = Rows(rows, self.cloud, self.shares)
         self._bars = Shares(self.shares, {"fc": ORANGE, "ec": "none"})
         self._moving()
@@ -92,6 +85,20 @@ class EntriesView:
         ):
             self.cloud.plot([], [], label=name, **looks)
         self.arrange(narrow=False)
+
+    def over(self, steps: np.ndarray) -> None:
+        """The steps that the lines of the story are over; argument as above."""
+        self._thin = np.unique(np.linspace(0, len(steps) - 1, _POINTS).astype(int))
+        self._steps = steps[self._thin]
+
+    def still(self, until: int, highest: float) -> None:
+        """What the axes of the story have room for: so many steps, and accumulators up to there."""
+        self._highest = highest
+        self.accumulator.set(yscale="log", ylim=(0.5 * SMALLEST, 2 * highest))
+        log_ticks(self.accumulator.yaxis, lowest=SMALLEST, highest=highest)
+        for axes in (self.rate, self.accumulator):
+            axes.set_xlim(-0.01 * until, 1.02 * until)
+            axes.xaxis.set_major_locator(MaxNLocator(4, integer=True, steps=[1, 2, 5, 10]))
 
     def arrange(self, narrow: bool) -> None:
         """Fit the page: shares beside the cloud and the story below, or everything in one column."""

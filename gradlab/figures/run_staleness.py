@@ -89,10 +89,17 @@ class StalenessView:
             axes.set(ylim=(0, 1.05), yticks=(0, 0.5, 1))
             percent_ticks(axes.yaxis)
         self.ages.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"≥ {x:g}" if x == OLDEST else f"{x:g}"))
-        self._agreement(agreement)
-        self._durations(seconds)
+        self._fixed: list[Any] = []
+        self.still(agreement, seconds, noted)
         self._moving()
         self.arrange(narrow=False)
+
+    def still(self, agreement: Agreement, seconds: np.ndarray, noted: str) -> None:
+        """What is known of the run, in place of what was known before; arguments as above."""
+        for artist in self._fixed:
+            artist.remove()
+        self.cosine.set_xlabel(f"steps apart{noted}")
+        self._fixed = [*self._agreement(agreement), *self._durations(seconds)]
 
     def arrange(self, narrow: bool) -> None:
         """Fit the page: two columns or one."""
@@ -102,24 +109,29 @@ class StalenessView:
         for axes, place in zip((self.ages, self.cosine, self.by_limit, self.seconds), places, strict=True):
             axes.set_subplotspec(place)
 
-    def _agreement(self, agreement: Agreement) -> None:
+    def _agreement(self, agreement: Agreement) -> list[Any]:
         lags, there = agreement.lags, np.isfinite(agreement.cosine)
         self.cosine.set(ylim=(-0.3 if np.nanmin(agreement.low, initial=0) > -0.3 else -1.05, 1.05))
-        self.cosine.axhline(0, color=BLACK, lw=0.8)
-        self.cosine.vlines(lags[there], agreement.low[there], agreement.high[there], **_QUARTILES)
-        self.cosine.plot(lags[there], agreement.cosine[there], **_COSINE)
+        return [
+            self.cosine.axhline(0, color=BLACK, lw=0.8),
+            self.cosine.vlines(lags[there], agreement.low[there], agreement.high[there], **_QUARTILES),
+            *self.cosine.plot(lags[there], agreement.cosine[there], **_COSINE),
+        ]
 
-    def _durations(self, seconds: np.ndarray) -> None:
+    def _durations(self, seconds: np.ndarray) -> list[Any]:
         axes = tidy(self.seconds, "How long steps took", "milliseconds", "steps")
         if not seconds.size:
             axes.set(xlim=(0, 1), ylim=(0, 1), xticks=[], yticks=[])
             looks: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": SMALL, "color": BLACK}
-            axes.text(0.5, 0.5, "not recorded:\nall steps take the same time", transform=axes.transAxes, **looks)
-            return
+            return [
+                axes.text(0.5, 0.5, "not recorded:\nall steps take the same time", transform=axes.transAxes, **looks)
+            ]
         longest = np.percentile(seconds, 99) * 1000
-        axes.hist(np.minimum(seconds * 1000, longest), bins=24, color=BLUE)
+        counts, _, bars = axes.hist(np.minimum(seconds * 1000, longest), bins=24, color=BLUE)
+        axes.set(xlim=(0.95 * float(seconds.min()) * 1000, 1.05 * longest), ylim=(0, 1.05 * float(np.max(counts))))
         axes.xaxis.set_major_locator(MaxNLocator(5))
         axes.yaxis.set_major_locator(MaxNLocator(4, integer=True))
+        return [bars]
 
     def _moving(self) -> None:
         self._taken, self._lost = patch(self.ages, ACCEPTED), patch(self.ages, DROPPED)

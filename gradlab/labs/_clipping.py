@@ -16,7 +16,7 @@ from ..record import Recorder
 from ..record.what_if import WhatIf
 from ._following import FollowingLab, Room, positive_range
 from ._lab import Control, Target
-from ._own_run import every, in_sight, limit_slider, nearest, opened, reach, written
+from ._own_run import every, in_sight, limit_slider, nearest, reach, written
 
 Recording = str | PathLike[str] | Recorder | dict[float | None, Recorder] | None
 
@@ -102,7 +102,7 @@ class clipping(FollowingLab):
         self.trained = recording is None or isinstance(recording, dict)  # by gradlab.char_rnn: the loss has a unit
         given = recording
         if recording is not None and not isinstance(recording, dict):
-            recording = {None: in_sight(opened(recording))}
+            recording = {None: in_sight(self.taken(recording))}
         self.recording = recording or char_rnn.shipped()
         if empty := [name for name, rec in self.runs.items() if not len(rec)]:
             whose = f" in the run {empty[0]!r}" * (len(self.runs) > 1)
@@ -176,7 +176,7 @@ class clipping(FollowingLab):
         return Answer(answer, values["run"], nearest, min(ends, key=lambda n: ends[n], default="none"))
 
     def make_view(self) -> ClippingView:
-        return ClippingView(*self._still())
+        return self.signed(ClippingView(*self._still()))
 
     def _still(self) -> tuple[int, tuple[float, float], list[Trained], str, int]:
         norms = np.concatenate([rec.global_norm for rec in self.runs.values()])
@@ -191,9 +191,13 @@ class clipping(FollowingLab):
         return Trained(_limited(name), _loss(rec), _end(rec), free=name == "none")
 
     def draw(self, view: ClippingView, trace: Answer) -> None:
+        if self.waits:
+            return
         view.draw(trace.what_if, None if trace.nearest is None else self._trained(trace.nearest))
 
-    def items(self, view: ClippingView, trace: Answer) -> Items:
+    def items(self, view: ClippingView, trace: Answer) -> Items | None:
+        if self.waits:
+            return None
         a, (step, loss) = trace.what_if, _loss(self.runs[trace.run])
         places = {view.norm: (step, a.norm_before), view.loss: (step, loss)}
         values = {"norm before": a.norm_before, "norm after": a.norm_after, "turn (degrees)": a.angle, "loss": loss}

@@ -8,17 +8,21 @@ import time
 import weakref
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
+from .._base.errors import InvalidArgumentError
 from .._base.forks import renew
+from .._base.numbers import counted
 from .._base.pace import Pace
-from ..live import Preset, Slider
+from ..live import Description, Preset, Slider
 from ..live.scheduling import attention, drawing
 from ..record import Recorder
 from ..record.listeners import follow, here
 from ._lab import Control, Lab
+from ._own_run import NOTHING, is_awaited, opened, stand_in
 
 if TYPE_CHECKING:
     from ..live import LiveFigure
@@ -28,8 +32,10 @@ SECONDS = 0.3  # between two pictures, at least
 BURST = 1.0  # seconds of it at once: the first pictures, whose axes change, are there without delay
 QUIET = 2.0  # seconds without a step, after which a run counts as over for now
 _TICK = 0.1
+_WAITS = "Waiting for the first step"
 
 _log = logging.getLogger(__name__)
+ViewT = TypeVar("ViewT", bound=Any)
 
 
 class Room(NamedTuple):
@@ -66,11 +72,42 @@ def positive_range(x: np.ndarray) -> tuple[float, float]:
 class FollowingLab(Lab):
     """A lab on a recorder that may go on recording: its picture grows, its sliders reach as far as the norms do.
 
-    A lab that follows gives `renewed`, `own_presets`, `needs` and `arrange_still`, and calls `follow` when it is made.
+    A lab that follows gives `renewed`, `own_presets`, `needs` and `arrange_still`, calls `follow` when it is made, and
+    looks at `waits` before it draws: of a recorder without steps it shows a picture that waits for the first one.
     """
 
+    waits = False  # the recording is a stand-in; nothing of it is shown
+    still_changes: ClassVar[bool] = False  # even where there is room: the still parts show the data themselves
     _follower: Follower | None = None
     _room: Room | None = None  # that the picture has, if it was drawn for more than there was
+
+    def taken(self, recording: Any) -> Recorder:
+        """The recording to begin with: as it is now, or a stand-in for one that has no steps yet."""
+        self.waits = is_awaited(recording)
+        return stand_in(recording) if self.waits else opened(recording)
+
+    def signed(self, view: ViewT) -> ViewT:
+        """A new view, with a word on it if the lab waits."""
+        if self.waits:
+            axes = view.figure.axes[0]
+            axes.text(0.5, 0.5, _WAITS, ha="center", va="center", fontsize=15, transform=axes.transAxes, gid=_WAITS)
+        return view
+
+    def save(self, path: str | Path, theme: str = "light", **params: Any) -> None:
+        self.fresh()
+        if self.waits:
+            raise InvalidArgumentError(f"{NOTHING}; there is nothing to save yet")
+        super().save(path, theme, **params)
+
+    def _describe(self, trace: Any) -> Description:
+        if not self.waits:
+            return super()._describe(trace)
+        words = f"{_WAITS} of {counted(len(self._awaited().names), 'tensor')}; the picture follows the run."
+        return Description(alt=words, summary=words, table=(("steps", "none yet"),))
+
+    def _awaited(self) -> Recorder:
+        assert self._follower is not None  # or it would not wait
+        return self._follower.recorder
 
     def renewed(self, rec: Recorder) -> list[Control]:
         """Take over another recording of the same run; the controls as they would be for it."""
@@ -88,6 +125,11 @@ class FollowingLab(Lab):
         """Fit the still parts of a view to `self._room`, or to what the lab needs."""
         raise NotImplementedError
 
+    @property
+    def follows(self) -> bool:
+        """Whether this is of a recorder that may go on."""
+        return self._follower is not None
+
     def follow(self, recording: Any) -> None:
         """Hear of its steps, if it is a recorder."""
         if isinstance(recording, Recorder):
@@ -96,33 +138,51 @@ class FollowingLab(Lab):
 
     def fresh(self) -> None:
         if self._live is None and self._follower is not None and self._follower.is_behind:
-            self._take(self._follower.next())
+            _, moved = self._take(self._follower.next())
+            self._initial |= moved
 
     def take(self, rec: Recorder, growing: bool) -> None:
         """Show the run as it is in `rec`; `growing`: there is more to come."""
         with drawing:
             if (live := self._live) is None:
                 return
-            wider = self._take(rec)
+            waited = self.waits
+            wider, moved = self._take(rec)
             presets = [Preset(label, dict(values)) for label, values in self.presets.items()]
-            if growing and self._room is not None and self._room.holds(self.needs()):
+            fits = self._room is not None and self._room.holds(self.needs()) and not waited
+            if growing and fits and not self.still_changes:
                 live.renew(wider, presets)
             else:
                 self._room = self.needs().to_grow() if growing else None
-                live.renew(wider, presets, lambda: self.arrange_still(self._view))
+                live.renew(wider, presets, self._arrange)
+            if moved:
+                live.set(**moved)
 
-    def _take(self, rec: Recorder) -> list[Slider]:
-        """The sliders that reach farther than before."""
-        wider = []
+    def _arrange(self) -> None:
+        for sign in [text for text in self._view.figure.axes[0].texts if text.get_gid() == _WAITS]:
+            sign.remove()
+        self.arrange_still(self._view)
+
+    def _take(self, rec: Recorder) -> tuple[list[Slider], dict[str, float]]:
+        """The sliders that reach farther than before, and those that move by themselves.
+
+        With the first step a slider goes where it would have begun, and from then on one at the end of the steps stays
+        there, unless somebody has moved it.
+        """
+        wider, moved = [], {}
+        first, self.waits = self.waits, False
         for new in self.renewed(rec):
             old = self._controls[new.name]
             if isinstance(old, Slider) and isinstance(new, Slider):
+                value, is_step = self.params[new.name], new.name == "step"
                 low, high = min(old.minimum, new.minimum), max(old.maximum, new.maximum)
                 if (low, high) != (old.minimum, old.maximum):
-                    wider.append(replace(old, minimum=low, maximum=high))
+                    wider.append(replace(old, minimum=low, maximum=high, step=new.step if is_step else old.step))
+                if value != new.value and ((first and value == old.value) or (is_step and value == old.maximum)):
+                    moved[new.name] = new.value
         self._controls |= {slider.name: slider for slider in wider}
         self.presets = self.own_presets()  # type: ignore[misc]
-        return wider
+        return wider, moved
 
 
 class Follower:

@@ -16,6 +16,7 @@ from ..record.recording import AnyRecording, condensed
 from ._lab import Lab
 
 Recording = str | PathLike[str] | Recorder
+NOTHING = "nothing is recorded yet: call rec.record(grads, loss=loss) in every step first"
 MOST_DRAWN = 1200  # of a recording that are drawn: more than there are pixels
 _DECADES = 8  # of norms; smaller ones are as good as 0
 
@@ -29,9 +30,13 @@ class RunLab(Lab):
     """
 
     def __init__(self, recording: Recording | None = None, *, target: str | None = None, **initial: Any) -> None:
-        self.rec = reader_run.shipped() if recording is None else opened(recording)
+        self.rec = reader_run.shipped() if recording is None else self.taken(recording)
         self.source = "" if recording is None else written(recording)
         super().__init__(target, **initial)
+
+    def taken(self, recording: Recording) -> Recorder:
+        """The recording to begin with."""
+        return opened(recording)
 
 
 def opened(recording: Any) -> Recorder:
@@ -42,15 +47,47 @@ def opened(recording: Any) -> Recorder:
             else.
         TypeError: neither a recording nor a path.
     """
+    found = _checked(recording)
+    if not len(found):
+        raise ValueError(f"{NOTHING}. gl.labs.clipping and the labs called run_... can wait for the first one")
+    return found.snapshot()  # somebody may go on recording while a reader looks at it
+
+
+def is_awaited(recording: Any) -> bool:
+    """Whether this is a recorder whose first step is still to come; its tensors are known.
+
+    Raises what `opened` raises, and ValueError where a lab does not know for which tensors it would wait.
+    """
+    found = _checked(recording)
+    if len(found):
+        return False
+    if not found.names:
+        raise ValueError(
+            f"{NOTHING}. A lab can wait for the first one when the recorder knows its tensors: attach it, or call "
+            "rec.prepare with their shapes"
+        )
+    return found is recording
+
+
+def stand_in(rec: Recorder) -> Recorder:
+    """A recording of the same tensors with one step, in which all was 0, for what has to be there before the first."""
+    found = Recorder(rec.capacity, entries=rec.entries, sample_every=rec.sample_every)
+    found.prepare(dict(zip(rec.names, rec.shapes, strict=True)), rec.scalars)
+    zeros = np.zeros((1, len(rec.names)), np.float32)
+    entry = np.zeros((1, len(rec.sampled[0])), np.float32)
+    found.extend({"norm": zeros, "largest": zeros, "nonfinite": zeros, "entry": entry})
+    return found
+
+
+def _checked(recording: Any) -> Recorder:
+    """The recorder itself, or that of a file."""
     if isinstance(recording, str | PathLike):
         recording = Recorder.load(recording)
     if not isinstance(recording, Recorder):
         raise TypeError(
             f"a recording is a gl.Recorder, or the path of a file that Recorder.save wrote; got {recording!r}"
         )
-    if not len(recording):
-        raise ValueError("nothing is recorded yet: call rec.record(grads, loss=loss) in every step first")
-    return recording.snapshot()  # somebody may go on recording while a reader looks at it
+    return recording
 
 
 def written(recording: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -11,8 +12,10 @@ from .._base.numbers import counted, listed, number, percent
 from ..figures.run_adagrad import Entries, EntriesView
 from ..figures.run_rows import MOST_ROWS
 from ..live import Description, Drag, Items, LiveFigure, Menu, Slider
+from ..record import Recorder
 from ..record.frozen import Frozen, Rates, adagrad_rates, at_bucket, ends
 from ..rules import Adagrad
+from ._following import FollowingLab, Room
 from ._lab import Control, Target
 from ._own_run import Recording, RunLab, every, follow_clicks, in_sight
 
@@ -56,7 +59,7 @@ def _first_gone(trace: Answer) -> tuple[bool, str]:
     return bool(small and gone == 1 and others <= 0.5), now
 
 
-class run_adagrad(RunLab):
+class run_adagrad(FollowingLab, RunLab):
     """Run Adagrad's accumulator over a recorded run and see which entries it freezes, and which never moved at all.
 
     At a glance: with time the dots wander left across the limit, whole tensors freeze, and some entries never moved.
@@ -64,6 +67,8 @@ class run_adagrad(RunLab):
     Each dot is one of the entries that were sampled, in the row of its tensor, at its effective learning rate over the
     rate it started with; an entry is frozen below a threshold. The learning rate itself has no say in that. Point at a
     dot for its name, click it for its story. An accumulator beyond float32 is infinite, and its entry frozen for good.
+
+    Of your own recorder it follows the run while it goes on, see `run_layers`.
 
     Controls: `step` (steps done), `initial` (the initial accumulator, log scale), `below` (the share of its first rate
     below which an entry is frozen, log scale), `entry` (the one whose story is told) and `epsilon` (log scale).
@@ -96,8 +101,12 @@ class run_adagrad(RunLab):
 
     def __init__(self, recording: Recording | None = None, *, target: str | None = None, **initial: Any) -> None:
         super().__init__(recording, target=target, **initial)
+        self.presets = self.own_presets()  # type: ignore[misc]
+        self.follow(recording)
+
+    def own_presets(self) -> dict[str, Mapping[str, Any]]:
         end = self.rec.seen
-        self.presets = {  # type: ignore[misc]
+        return {
             "The accumulator of Keras": {"initial": 0.1, "epsilon": 1e-7, "below": 0.1, "step": end},
             "A large accumulator": {"initial": 10.0, "epsilon": 1e-7, "below": 0.1, "step": end},
             "A tiny accumulator": {"initial": 1e-6, "epsilon": 1e-10, "below": 0.1, "step": end},
@@ -120,6 +129,18 @@ class run_adagrad(RunLab):
             Slider("epsilon", "Epsilon", 1e-10, 1.0, 1e-7, scale="log", step=4, folded=True),
         ]
 
+    def renewed(self, rec: Recorder) -> list[Control]:
+        self.rec = rec
+        vars(self).pop("_rows", None)
+        return self.make_controls()
+
+    def needs(self) -> Room:
+        return Room(self.rec.seen, self.rec.stride, ((self._highest, self._highest),))
+
+    def arrange_still(self, view: EntriesView) -> None:
+        room = self._room or self.needs()
+        view.still(room.steps, room.ranges[0][1])
+
     def _rates(self, rule: Adagrad) -> Rates:
         return adagrad_rates(self._square, rule)
 
@@ -140,19 +161,28 @@ class run_adagrad(RunLab):
         return sorted(np.argsort(-size, kind="stable")[:MOST_ROWS].tolist())
 
     def make_view(self) -> EntriesView:
+        return self.signed(EntriesView(len(self._rows), self._ends, self._highest, self._kinds()))
+
+    @property
+    def _highest(self) -> float:
+        """Where accumulators end."""
         largest = self._square.sum(axis=0, dtype=np.float64)
         largest = largest[np.isfinite(largest)].max(initial=1.0)
-        highest = 10.0 ** np.ceil(np.log10(1000.0 + largest))
-        return EntriesView(len(self._rows), self._ends, float(min(highest, 1e38)), self._kinds())
+        return float(min(10.0 ** np.ceil(np.log10(1000.0 + largest)), 1e38))
 
     def _kinds(self) -> set[int]:
-        """The states that some setting brings about."""
+        """The states that some setting brings about; of a run that may go on all."""
+        if self.follows:
+            return {_MOVES, _FROZEN, _STILL, _LOST}
         with np.errstate(over="ignore"):
             grown = self._square.sum(axis=0, dtype=np.float32)
         never, lost = bool((grown == 0).any()), not bool(np.isfinite(grown).all())
         return {_MOVES, _FROZEN, *[_STILL] * never, *[_LOST] * lost}
 
     def draw(self, view: EntriesView, trace: Answer) -> None:
+        if self.waits:
+            return
+        view.over(self._ends)
         view.draw(self._shown(trace))
 
     def _shown(self, trace: Answer) -> Entries:
@@ -171,7 +201,9 @@ class run_adagrad(RunLab):
             frozen.share_by_tensor[rows], [f"{gone[k]} of {counts[k]}" for k in rows], trace.entry, frozen.step, *story,
         )  # fmt: skip
 
-    def items(self, view: EntriesView, trace: Answer) -> Items:
+    def items(self, view: EntriesView, trace: Answer) -> Items | None:
+        if self.waits:
+            return None
         values = {"rate in % of the first": 100 * trace.frozen.share, "accumulator": trace.frozen.accumulator}
         return Items("entry", {view.cloud: view.places(self._shown(trace))}, values, self._names)
 

@@ -59,7 +59,7 @@ def _not_as_usual(trace: Answer) -> tuple[bool, str]:
     return 0 < share <= 0.02 and part <= 0.45, now
 
 
-class run_layers(RunLab, FollowingLab):
+class run_layers(FollowingLab, RunLab):
     """See layer by layer how often a limit fires on a recorded run, and drag another limit over it.
 
     At a glance: one limit across all tensors clips the top one on most of its steps and the others on few.
@@ -70,8 +70,9 @@ class run_layers(RunLab, FollowingLab):
 
     Of your own recorder the picture follows the run while it goes on, trained in this cell or in a thread: at most
     every 0.3 seconds, and such that drawing all labs that follow takes at most 2% of the time, and a second at once
-    after a rest. A lab that is closed, or whose cell runs again, follows no longer. While a cell trains, a page can
-    open a lab with ipykernel 7 and later; with an earlier one show the lab in a cell before.
+    after a rest. Of a recorder without steps whose tensors are known, attached or prepared, it waits for the first one.
+    A lab that is closed, or whose cell runs again, follows no longer. While a cell trains, a page can open a lab with
+    ipykernel 7 and later; with an earlier one show the lab in a cell before.
 
     Controls: `limit` (log scale, as wide as this run's norms), `method` (norm: each tensor alone; global: shares are
     then each tensor's part of the squared norm of the steps on which it fires), `show` (all tensors, one of each layer,
@@ -85,8 +86,8 @@ class run_layers(RunLab, FollowingLab):
         ValueError: the file isn't a recording, or nothing is recorded yet. TypeError: neither a
             recording nor a path.
 
-    >>> run_layers(limit=30.0).description.summary.partition(";")[0]
-    'Limit 30 on the norm of each tensor fires most on embed, on 72% of its 512 steps'
+    >>> run_layers(limit=30.0).description.summary
+    'Limit 30 on the norm of each tensor fires most on embed, on 72% of its 512 steps.'
     """
 
     label = "Limits, layer by layer"
@@ -174,9 +175,11 @@ class run_layers(RunLab, FollowingLab):
     def make_view(self) -> LayersView:
         rec, (low, high) = self.rec, self._reach
         rows = min(MOST_ROWS, len(rec.names))
-        return LayersView(rows, rec.step, rec.seen, (0.8 * low, 1.25 * high), f"every {every(rec)}")
+        return self.signed(LayersView(rows, rec.step, rec.seen, (0.8 * low, 1.25 * high), f"every {every(rec)}"))
 
     def draw(self, view: LayersView, trace: Answer) -> None:
+        if self.waits:
+            return
         rec, rows, answer = self.rec, trace.rows, trace.what_if
         view.steps = rec.step
         shares = trace.shares[rows]
@@ -190,7 +193,9 @@ class run_layers(RunLab, FollowingLab):
             )
         )  # fmt: skip
 
-    def items(self, view: LayersView, trace: Answer) -> Items:
+    def items(self, view: LayersView, trace: Answer) -> Items | None:
+        if self.waits:
+            return None
         row = np.full(len(self.rec.names), np.nan)
         row[trace.rows] = np.arange(len(trace.rows))
         median = np.where(self._norms[1] > 0, self._norms[1], np.nan)

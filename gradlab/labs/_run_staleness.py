@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -14,8 +15,9 @@ from ..record import Recorder
 from ..record.coherence import Coherence
 from ..workers import Bowl, Experiment, Speeds
 from ..workers.simulated import decide
+from ._following import FollowingLab, Room
 from ._lab import Control, Target
-from ._own_run import RunLab
+from ._own_run import Recording, RunLab
 
 GRADIENTS = 300
 _TIME = 100  # ticks of a median step
@@ -78,7 +80,7 @@ def _worth_having(trace: Answer) -> tuple[bool, str]:
     return trace.workers >= 12 and mean <= 3 and trace.dropped <= 0.6, now
 
 
-class run_staleness(RunLab):
+class run_staleness(FollowingLab, RunLab):
     """Let several workers share a recorded run: how stale gradients come, what a limit drops, what they are worth.
 
     At a glance: with 8 workers most gradients are 2 to 6 updates old, and gradients so far apart no longer agree.
@@ -86,6 +88,8 @@ class run_staleness(RunLab):
     A step of a worker takes as long as one of the recorded steps, drawn at random; where no times were recorded all
     steps are equal. Below the staleness stands how much gradients of the run that many steps apart agree: the cosine
     between them, on the sampled entries. Batches differ from step to step, so that even neighbors agree in part only.
+
+    Of your own recorder it follows the run while it goes on, see `run_layers`.
 
     Controls: `limit` (the most staleness accepted, as by `DropStaleGradientOptimizer`), `workers` (1 to 16),
     `straggler` (how many times slower the last worker is) and `speeds` (measured, or equal).
@@ -104,6 +108,7 @@ class run_staleness(RunLab):
 
     label = "Staleness at the speed of a recorded run"
     axis = "limit"
+    still_changes = True
     presets: ClassVar = {
         "Two workers": {"workers": 2, "limit": 1, "straggler": 1.0},
         "Eight workers": {"workers": 8, "limit": 7, "straggler": 1.0},
@@ -123,10 +128,25 @@ class run_staleness(RunLab):
         ),
     }
 
+    def __init__(self, recording: Recording | None = None, *, target: str | None = None, **initial: Any) -> None:
+        self._grows = isinstance(recording, Recorder)
+        super().__init__(recording, target=target, **initial)
+        self.follow(recording)
+
+    def own_presets(self) -> dict[str, Mapping[str, Any]]:
+        return dict(type(self).presets)
+
+    def renewed(self, rec: Recorder) -> list[Control]:
+        self.rec = rec
+        return self.make_controls()
+
+    def needs(self) -> Room:
+        return Room(self.rec.seen, self.rec.stride, ())
+
     def make_controls(self) -> list[Control]:
         self._seconds = self.rec.durations()
         self._agreement = _agreement(self.rec)
-        speeds = _SPEEDS if self._seconds.size else _SPEEDS[1:]
+        speeds = _SPEEDS if self._seconds.size or self._grows else _SPEEDS[1:]  # a first step has no time yet
         return [
             Slider("limit", "Staleness limit", 0, OLDEST, 7, scale="integer", play=True),
             Slider("workers", "Workers", 1, _MOST, 8, scale="integer"),
@@ -140,29 +160,39 @@ class run_staleness(RunLab):
 
     def compute(self, values: dict[str, Any]) -> Answer:
         workers, limit, straggler = values["workers"], values["limit"], values["straggler"]
-        known = values["speeds"] == "measured"
+        known = values["speeds"] == "measured" and bool(self._seconds.size)
         seconds = tuple(self._seconds.tolist()) if known else ()
         staleness, accepted, last = _ran(workers, limit, straggler, seconds)
         by_limit = np.array([_ran(workers, x, straggler, seconds)[1].mean() for x in _LIMITS.tolist()])
         return Answer(workers, straggler, limit, staleness, accepted, last, by_limit, self._agreement, known)
 
     def make_view(self) -> StalenessView:
+        return self.signed(StalenessView(*self._still()))
+
+    def arrange_still(self, view: StalenessView) -> None:
+        view.still(*self._still())
+
+    def _still(self) -> tuple[Agreement, np.ndarray, str]:
         found = self._agreement
         if found is None:
             nothing = np.empty(0)
-            return StalenessView(Agreement(nothing, nothing, nothing, nothing), self._seconds, "; no entries recorded")
+            why = "too few so far" if self.rec.sampled[0].size else "no entries recorded"
+            return Agreement(nothing, nothing, nothing, nothing), self._seconds, f"; {why}"
         noted = f", {found.stride} apart at least" if found.stride > 1 else ""
-        shown = Agreement(found.lags, found.cosine, found.low, found.high)
-        return StalenessView(shown, self._seconds, noted)
+        return Agreement(found.lags, found.cosine, found.low, found.high), self._seconds, noted
 
     def draw(self, view: StalenessView, trace: Answer) -> None:
+        if self.waits:
+            return
         ages, count = np.minimum(trace.staleness, OLDEST), len(trace.staleness)
         shares = np.bincount(ages, minlength=OLDEST + 1) / count
         accepted = np.bincount(ages[trace.accepted], minlength=OLDEST + 1) / count
         mean = float(trace.staleness.mean())
         view.draw(Stale(shares, accepted, mean, trace.limit, _LIMITS, trace.by_limit))
 
-    def items(self, view: StalenessView, trace: Answer) -> Items:
+    def items(self, view: StalenessView, trace: Answer) -> Items | None:
+        if self.waits:
+            return None
         ages, there = np.arange(OLDEST + 1), np.minimum(trace.staleness, OLDEST)
         shares = np.bincount(there, minlength=OLDEST + 1) / len(there)
         cosine = np.array([trace.agrees(age) if self._has(age) else np.nan for age in ages.tolist()])

@@ -18,7 +18,7 @@ LOWEST = -32  # bin k holds |entries| in [2**(k+LOWEST), 2**(k+LOWEST+1)); the f
 
 # Sums of squares between these lost nothing that shows to overflow or underflow, and saw neither NaN nor Inf.
 _SMALLEST, _LARGEST = 2.0**-80, float(np.finfo(np.float32).max)
-_PIECE = 2**20  # entries that are still in the cache when they are read again
+_PIECE = 2**17  # entries that are still in the second-level cache when they are read again: memory is read once
 EXPONENT_BIAS, _EXPONENTS = 127, 256  # of a float32
 
 

@@ -29,7 +29,7 @@ class AfterBackward:
     ) -> None:
 
         self._call, self._backward, self.is_awaited = call, -1, False
-        heard = outside_graphs(self._heard)
+        heard = self._first_in_backward(outside_graphs(self._heard))
         self._hooks = [_on_gradient(p, heard) for p in parameters if p.is_leaf and p.is_floating_point()]
         for module in model.modules() if model is not None else ():
             if hasattr(module, "set_requires_gradient_sync"):  # a module of fully_shard
@@ -49,6 +49,18 @@ class AfterBackward:
         for leaf in tree_leaves(output):
             if isinstance(leaf, torch.Tensor) and leaf.requires_grad:
                 leaf.register_hook(outside_graphs(self._heard))
+
+    def _first_in_backward(self, heard: Callable[[Any], None]) -> Callable[[Any], None]:
+        """The same for the first parameter of a backward, and nothing for the others: each such call costs 2 us."""
+        import torch
+
+        running = torch._C._current_graph_task_id
+
+        def hook(p: Any) -> None:
+            if self._backward != running():
+                heard(p)
+
+        return hook
 
     def _heard(self, _: Any) -> None:
         """Ask to be called at the end of this backward, once; one that raised never came to its end."""

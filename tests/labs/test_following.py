@@ -18,6 +18,7 @@ from gradlab.live.scheduling import attention
 from tests.browser.lab import until
 
 LABS = [gl.labs.clipping, gl.labs.run_layers]
+OTHERS = [gl.labs.run_adagrad, gl.labs.run_staleness]
 
 
 def go_on(rec: gl.Recorder, until: int, scale: float = 1.0) -> None:
@@ -73,6 +74,47 @@ def test_new_steps_appear(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     as_a_new_one = make(rec, **lab.params)
     assert lab.description == as_a_new_one.description
     assert lab.presets.keys() == as_a_new_one.presets.keys()
+
+
+def signs(figure: Any) -> int:
+    """How often a figure says that it waits."""
+    return sum(text.get_text() == "Waiting for the first step" for axes in figure.axes for text in axes.texts)
+
+
+@pytest.mark.parametrize("make", [*LABS, *OTHERS])
+def test_a_lab_waits_for_the_first_step(make: Any) -> None:
+    rec = gl.Recorder(40)
+    with pytest.raises(ValueError, match=r"nothing is recorded yet.*when the recorder knows its tensors.*rec\.prepare"):
+        make(rec)
+    rec.prepare({"a": (5,), "b": (2,)}, ["loss"])
+    lab = make(rec)
+    assert "Waiting for the first step" in lab.description.alt and signs(lab.figure()) == 1
+    with pytest.raises(ValueError, match="nothing to save yet"):
+        lab.save("never.png")
+    told = shown(lab)
+    go_on(rec, 2)
+    until(lambda: lab.description == make(rec, **lab.params).description, saying="the last step is shown")
+    assert "still" in [m["kind"] for m in told] and signs(lab.live._state.scene.figure) == 0
+    if make in LABS:  # it stands where it would have begun with the first step
+        first = gl.Recorder()
+        go_on(first, 2)
+        assert lab.params["limit"] == pytest.approx(make(first).params["limit"], rel=0.5)
+
+
+@pytest.mark.parametrize("make", OTHERS)
+def test_the_other_labs_of_a_run_follow_too(make: Any) -> None:
+    rec = gl.Recorder(40)
+    go_on(rec, 5)
+    lab = make(rec)
+    told = shown(lab)
+    go_on(rec, 7)
+    until(lambda: lab.description == make(rec, **lab.params).description, saying="the last step is shown")
+    assert "still" in [m["kind"] for m in told]
+    if make is gl.labs.run_adagrad:  # at the end of the run it stays there, and where somebody looks it stays as well
+        assert lab.params["step"] == 7 and "7 steps" in lab.description.summary
+        lab.set(step=3)
+        go_on(rec, 8)
+        assert lab.params["step"] == 3
 
 
 def test_a_lab_that_nobody_sees_costs_nothing_and_is_right_when_it_is_shown() -> None:

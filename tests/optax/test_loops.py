@@ -19,7 +19,8 @@ What must be recorded, where `record` is in front of a clip, and what follows us
 | shard_map, of each device                  | refused when it is traced; by `absorb` if JAX does not check   |
 | auto and explicit meshes, any sharding     | the whole gradient                                             |
 | vmap                                       | run by run (test_recording.py)                                 |
-| equinox and flax modules as trees          | of each array (test_recording.py)                |
+| flax.nnx and equinox modules               | before the clip (test_modules.py)                              |
+| trees such as theirs                       | of each array (test_recording.py)                              |
 """
 
 from __future__ import annotations
