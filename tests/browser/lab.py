@@ -72,6 +72,11 @@ class Lab:
         text: str = self.group.locator(".gl-readout").text_content()
         return text
 
+    def aside(self) -> str:
+        """Give the note and the item that is selected, under the picture."""
+        text: str = self.group.locator(".gl-aside").text_content()
+        return text
+
     def alt(self) -> str:
         """Give what a screen reader says for the picture."""
         return self.canvas.get_attribute("aria-label") or ""

@@ -37,8 +37,8 @@ USES: dict[str, tuple[Callable[[Lab], Any], str, Callable[[Lab], Any]]] = {
     "menu": (lambda lab: lab.menu("Clip by"), "ArrowDown", lambda lab: lab.params()["method"]),
     "handle up": (lambda lab: lab.group.locator(".gl-handle").first, "ArrowUp", lambda lab: lab.params()["limit"]),
     "handle down": (lambda lab: lab.group.locator(".gl-handle").first, "ArrowDown", lambda lab: lab.params()["limit"]),
-    "next step": (lambda lab: lab.group.get_by_role("application"), "ArrowRight", lambda lab: lab.readout()),
-    "step before": (lambda lab: lab.group.get_by_role("application"), "ArrowLeft", lambda lab: lab.readout()),
+    "next step": (lambda lab: lab.group.get_by_role("application"), "ArrowRight", lambda lab: lab.aside()),
+    "step before": (lambda lab: lab.group.get_by_role("application"), "ArrowLeft", lambda lab: lab.aside()),
 }
 
 
@@ -104,7 +104,7 @@ def test_a_lab_in_full_use_is_accessible(dark: bool, host: Notebook) -> None:
     with host.dark() if dark else nullcontext(), host.whole():
         lab.group.get_by_role("application").press("Home")
         zoom.click()
-        lab.group.locator("details").evaluate("(node) => { node.open = true }")
+        lab.group.locator("details").evaluate_all("(all) => all.forEach((one) => { one.open = true })")
         assert lab.group.locator(".gl-chosen").first.is_visible()
         found = violations(host.page, f'.gl-live[aria-label="{LABEL}"]')
         zoom.click()
