@@ -275,11 +275,12 @@ def sum_duplicates(indices: Array, rows: Array) -> tuple[Array, Array]:
         np.add.at(sums, inverse.reshape(-1), rows)
         return unique, sums
     ordered, order = sys.modules["jax"].lax.sort_key_val(indices, xp.arange(indices.shape[0]), is_stable=True)
-    is_new = xp.concatenate([xp.zeros(1, bool), ordered[1:] != ordered[:-1]])[: indices.shape[0]]
-    place = xp.cumsum(is_new, dtype=order.dtype)  # as jnp.unique does it, in a third less time to compile
-    unique = xp.full_like(indices, np.iinfo(indices.dtype).max).at[place].set(ordered)
+    is_new: Any = xp.concatenate([xp.zeros(1, bool), ordered[1:] != ordered[:-1]])[: indices.shape[0]]
+    place: Any = xp.cumsum(is_new, dtype=order.dtype)  # as jnp.unique does it, in a third less time to compile
+    outside: Any = xp.full_like(indices, np.iinfo(indices.dtype).max)
+    inverse: Any = xp.zeros_like(place)
     zeros: Any = xp.zeros_like(rows)
-    return unique, zeros.at[xp.zeros_like(place).at[order].set(place)].add(rows)
+    return outside.at[place].set(ordered), zeros.at[inverse.at[order].set(place)].add(rows)
 
 
 def occurrence(indices: Array) -> Array:

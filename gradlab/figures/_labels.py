@@ -19,7 +19,7 @@ _LEADER, _LINE = 0.14, 0.16  # inches: from the end of a curve to its name, and 
 
 
 class Label(Text):
-    """One line without formulas around a whole pixel, painted without the layout that Text makes anew each time.
+    """One line without formulas around a whole pixel, painted without the layout that Text makes again each time.
 
     Its middle is that of its digits, so that numbers of one row stand on one line; its alignment is horizontal only.
     """

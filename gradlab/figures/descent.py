@@ -40,7 +40,7 @@ _ZONES = {  # what each is called under the strip, and its color
 
 
 class Bowl(NamedTuple):
-    """What stays: the loss (n,) over weights (n,), the best weight, and what comes of every learning rate.
+    """Fixed data: the loss (n,) over weights (n,), the best weight, and what comes of every learning rate.
 
     Fields: zones: (name, first rate, last rate), in order; reference: losses (steps + 1,) at `reference_rate`.
     """

@@ -92,7 +92,7 @@ class EntriesView:
         self._steps = steps[self._thin]
 
     def still(self, until: int, highest: float) -> None:
-        """What the axes of the story have room for: so many steps, and accumulators up to there."""
+        """The room on the axes of the story: so many steps, and accumulators up to there."""
         self._highest = highest
         self.accumulator.set(yscale="log", ylim=(0.5 * SMALLEST, 2 * highest))
         log_ticks(self.accumulator.yaxis, lowest=SMALLEST, highest=highest)

@@ -95,7 +95,7 @@ class StalenessView:
         self.arrange(narrow=False)
 
     def still(self, agreement: Agreement, seconds: np.ndarray, noted: str) -> None:
-        """What is known of the run, in place of what was known before; arguments as above."""
+        """Replace the known facts of the run; arguments as above."""
         for artist in self._fixed:
             artist.remove()
         self.cosine.set_xlabel(f"steps apart{noted}")

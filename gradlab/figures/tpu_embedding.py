@@ -67,7 +67,7 @@ class OneStep(NamedTuple):
 
 
 class _Places(NamedTuple):
-    """Where things are in the flow, in units of about a pixel: boxes by left and top, the rest by left."""
+    """The places of things in the flow, in units of about a pixel: boxes by left and top, the rest by left."""
 
     size: tuple[float, float]
     row: tuple[float, float]

@@ -54,7 +54,7 @@ class Training(NamedTuple):
 
 
 class RunView:
-    """Who asks whom above what each device serves; beside them the popular words by device, and the losses."""
+    """The traffic between devices above the rows that each serves; beside them popular words by device, and losses."""
 
     def __init__(self, names: tuple[str, ...], words: int, steps: int, devices: int) -> None:
         self.figure = new_figure(WIDE, 5.4)

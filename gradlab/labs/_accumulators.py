@@ -139,7 +139,7 @@ class accumulators(Lab):
 
 
 def _message(trace: Filling) -> str:
-    """Who waits for how many, and how many fell out."""
+    """The takers that wait, the number each asked for, and the number dropped."""
     now, past = trace.inside, trace.so_far
     lost = f"{trace.done - trace.accepted} of {trace.done} were dropped"
     if trace.done and past.served[-1]:

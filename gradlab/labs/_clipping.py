@@ -240,7 +240,7 @@ class clipping(FollowingLab):
         )
 
     def _learns(self, trace: Answer) -> str:
-        """How the run ends that was trained with the limit, or with the nearest one, among several."""
+        """The final loss of the run trained with the limit, or with the nearest one, among several."""
         near, best = trace.nearest, trace.best
         if near is None or len(self.runs) < 2:
             return ""
@@ -282,7 +282,7 @@ class clipping(FollowingLab):
 
 
 def _called(answer: WhatIf) -> str:
-    """What is limited."""
+    """The norm or entries that are limited."""
     return dict(METHODS)[next(method for method, kind in _KINDS.items() if kind == answer.kind)]
 
 

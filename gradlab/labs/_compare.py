@@ -194,7 +194,7 @@ class compare(Lab):
         )
 
     def _parted(self) -> str:
-        """Where the runs part, unless that is not known."""
+        """The step at which the runs part, unless that is not known."""
         step = self.comparison.first_step
         return "" if step is None else f"; they first differ at step {step:,}"
 

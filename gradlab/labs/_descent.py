@@ -108,7 +108,7 @@ class descent(Lab):
 
 
 def _how(trace: Descended) -> str:
-    """What every step does at this rate."""
+    """The effect of every step at this rate."""
     before, after = trace.loss[:2]
     if after >= before:
         return f"every step jumps across the minimum {'and lands higher' if after > before else 'to the same loss'}"
@@ -139,7 +139,7 @@ def _falls(rate: float) -> bool:
 
 
 def _zone(rate: float) -> str:
-    """What comes of a rate in the steps that are shown."""
+    """The outcome of a rate in the steps that are shown."""
     if not _falls(rate):
         return "diverges"
     if (_needed(rate) or ENOUGH) <= STEPS:

@@ -127,7 +127,7 @@ class FollowingLab(Lab):
 
     @property
     def follows(self) -> bool:
-        """Whether this is of a recorder that may go on."""
+        """True for a recorder that may go on."""
         return self._follower is not None
 
     def follow(self, recording: Any) -> None:

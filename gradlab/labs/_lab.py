@@ -48,7 +48,7 @@ class Target:
     measure: Callable[[Any], tuple[bool, str]]
 
     def said(self, trace: Any) -> tuple[bool, str]:
-        """Whether it is reached, and the target and its state in one line."""
+        """A flag, true once it is reached, and the target and its state in one line."""
         reached, now = self.measure(trace)
         return reached, f"Target: {self.text}. {now}: {'reached' if reached else 'not yet'}."
 
@@ -112,7 +112,7 @@ class Lab:
 
     @classmethod
     def glance(cls) -> str:
-        """What is seen in three seconds: the paragraph of its docstring that begins with "At a glance: "."""
+        """The sentence on what is seen in three seconds: a paragraph of its docstring that begins "At a glance: "."""
         paragraphs = (paragraph.strip() for paragraph in (cls.__doc__ or "").split("\n\n"))
         found = next((paragraph for paragraph in paragraphs if paragraph.startswith(GLANCE)), "")
         return " ".join(found.removeprefix(GLANCE).split())
@@ -246,7 +246,7 @@ class Lab:
 
         >>> from gradlab import labs
         >>> labs.clip_arrows(method="norm", limit=2.5).code()
-        "gl.labs.clip_arrows(method='norm', limit=2.5)"
+        "gl.labs.clip_arrows(limit=2.5, method='norm')"
         """
         defaults = {c.name: c.value for c in self.make_controls() if not isinstance(c, Button)}
         moved = [f"{name}={value!r}" for name, value in self.params.items() if value != defaults[name]]

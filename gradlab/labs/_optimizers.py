@@ -25,7 +25,7 @@ _ORDINALS = ("1st", "2nd", "3rd", "4th")
 
 
 class Race(NamedTuple):
-    """Who is where after `step` steps; None for a place without a rule.
+    """Places of the racers after `step` steps; None for a place without a rule.
 
     `heavy` is the place to follow. `reference` has the losses of that rule where the ravine is not turned.
     """

@@ -54,7 +54,7 @@ def opened(recording: Any) -> Recorder:
 
 
 def is_awaited(recording: Any) -> bool:
-    """Whether this is a recorder whose first step is still to come; its tensors are known.
+    """True for a recorder that knows its tensors and has no step yet.
 
     Raises what `opened` raises, and ValueError where a lab does not know for which tensors it would wait.
     """

@@ -165,7 +165,7 @@ class run_adagrad(FollowingLab, RunLab):
 
     @property
     def _highest(self) -> float:
-        """Where accumulators end."""
+        """The final values of accumulators."""
         largest = self._square.sum(axis=0, dtype=np.float64)
         largest = largest[np.isfinite(largest)].max(initial=1.0)
         return float(min(10.0 ** np.ceil(np.log10(1000.0 + largest)), 1e38))

@@ -110,7 +110,7 @@ def _film(lab: Saved, path: Path, dark: bool) -> None:
 
 
 def _source(lab: Saved) -> str:
-    """What a picture says of where it is from, short: the lab, the version, and the line of Python that shows it."""
+    """The source line of a picture: the lab, the version, and the line of Python that shows it."""
     return f"{lab.label}  ·  gradlab {__version__}  ·  {lab.code()}"
 
 

@@ -180,7 +180,7 @@ def _shown(trace: Moved) -> OneStep:
 
 
 def _message(trace: Moved) -> str:
-    """What happens to the row, in a sentence."""
+    """The sentence on what happens to the row."""
     row = f"Row {trace.row}"
     if trace.run.refused:
         return f"The batch is refused: {row.lower()} is not looked up, and no row moves."

@@ -53,7 +53,7 @@ class Trained(NamedTuple):
 
     @property
     def elsewhere(self) -> tuple[str, float]:
-        """How the other way to deal rows out is called, and the most that a device then serves, in fair shares."""
+        """The name of the other way to deal rows out, and the most that a device then serves, in fair shares."""
         other, words = next(pair for pair in STRATEGIES if pair[0] != self.settings["strategy"])
         return words, _times(_traffic(self.settings["zipf"], other)[: self.step].sum(axis=(0, 1)))
 
@@ -171,7 +171,7 @@ class tpu_embedding_run(Lab):
 
 
 def _message(trace: Trained) -> str:
-    """Who has the work, and why."""
+    """The busiest device, and why it is."""
     if not trace.step:
         return f"After 0 of {STEPS} steps no device has served a row."
     served, device = trace.served, int(trace.served.argmax())
@@ -184,7 +184,7 @@ def _message(trace: Trained) -> str:
 
 
 def _times(served: np.ndarray) -> float:
-    """How many times the mean the busiest device serves; 0 before anything was asked for."""
+    """The load of the busiest device in multiples of the mean; 0 before anything was asked for."""
     return float(served.max() / served.mean()) if served.any() else 0.0
 
 

@@ -37,7 +37,7 @@ class Rates(NamedTuple):
 
     @property
     def seen(self) -> np.ndarray:
-        """Whether each step sees the chosen word and the most frequent one, (2, steps)."""
+        """True for each step that sees the chosen word, or the most frequent one, (2, steps)."""
         return np.stack([_steps_with(self.word), _steps_with(0)])
 
     @property
@@ -201,7 +201,7 @@ def _seen(step: int, word: int) -> int:
 
 @functools.lru_cache(maxsize=64)
 def _steps_with(word: int) -> np.ndarray:
-    """Whether a word is in the lines of each step, (steps,)."""
+    """True for each step whose lines contain the word, (steps,)."""
     lines = shipped().train
     line = np.searchsorted(lines.starts, np.flatnonzero(lines.words == word), side="right") - 1
     return np.isin(np.arange(_END), line // BATCH)

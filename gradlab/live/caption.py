@@ -1,4 +1,4 @@
-"""What stands around a saved picture: what is seen above it, the settings under that, and where it is from below it.
+"""Text around a saved picture: the sentence of what is seen, the settings under it, and the source below the picture.
 
 On a slide nobody sees the controls. The figure itself is left as it is: an image gets a strip above it and one below,
 and a drawing gets room there.
@@ -53,7 +53,7 @@ class Caption:
 
 @dataclass(frozen=True)
 class Style:
-    """How a paragraph of a strip is written; `size` in points."""
+    """The style of a paragraph of a strip; `size` in points."""
 
     size: float
     color: str = INK

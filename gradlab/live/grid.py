@@ -32,7 +32,7 @@ class Grid:
 
     @property
     def count(self) -> int:
-        """How many states there are."""
+        """The number of states."""
         return math.prod(map(len, self.values.values()))
 
     def states(self) -> Iterator[Values]:

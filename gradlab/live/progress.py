@@ -1,4 +1,4 @@
-"""How far something long has come: one line, in a terminal or under a notebook's cell, once it has taken two seconds.
+"""Progress of a long task: one line, in a terminal or under a notebook's cell, once it has taken two seconds.
 
 Who begins something long says `with shown("run.mp4"):`; loops inside say `for item in told(items, many):`, one
 inside another where one is a part of the other. Without the first nothing is shown, and the loops are plain loops; so
@@ -32,7 +32,7 @@ class _Loops(threading.local):
         self.levels: list[list[int]] = []
 
     def share(self) -> float:
-        """How much of everything is done, from 0 to 1."""
+        """The share of the whole that is done, from 0 to 1."""
         share, part = 0.0, 1.0
         for done, many in self.levels:
             part /= max(many, 1)
@@ -146,7 +146,7 @@ class _Cell:
 
 
 def _place() -> _Terminal | _Cell | None:
-    """Where somebody looks on, if anywhere."""
+    """The place in which progress is seen, if there is one."""
     if getattr(shell(), "kernel", None) is not None:
         return _Cell()
     stream = sys.stderr

@@ -31,9 +31,9 @@ class NoisyLinearCosineDecay(Decay):
         seed: integer from 0 on; another one is other noise. None is 0.
         name: kept in the config, nothing else.
 
-    Raises ValueError or TypeError for a seed that is no such integer.
+    Raises ValueError or TypeError for any other seed.
 
-    Differs from TensorFlow, which draws anew at every call: noise is a function of seed and step, the same for NumPy
+    Differs from TensorFlow, which draws again at every call: noise is a function of seed and step, the same for NumPy
     and JAX, eager and traced, and after a run has been loaded. Steps that the dtype of the rate cannot tell apart have
     the same. Dtypes, shapes and other differences as of `ExponentialDecay`. Source: Bello, Zoph, Vasudevan & Le,
     "Neural Optimizer Search with Reinforcement Learning" (2017);

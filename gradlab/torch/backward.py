@@ -51,7 +51,7 @@ class AfterBackward:
                 leaf.register_hook(outside_graphs(self._heard))
 
     def _first_in_backward(self, heard: Callable[[Any], None]) -> Callable[[Any], None]:
-        """The same for the first parameter of a backward, and nothing for the others: each such call costs 2 us."""
+        """A hook that calls `heard` for the first parameter of a backward alone: each such call costs 2 us."""
         import torch
 
         running = torch._C._current_graph_task_id

@@ -152,7 +152,7 @@ class OnMesh:
 
     @property
     def everywhere(self) -> NamedSharding:
-        """The same on all devices."""
+        """Sharding with a copy on every device."""
         return NamedSharding(self.mesh, _spec())
 
     def copied(self, tree: Any) -> Any:

@@ -32,7 +32,8 @@ _PAGE = """\
 <div class="cards">{cards}</div>
 ```
 
-For teachers: [cuts of the course, wrong answers to expect, slides, and grading](TEACHING.md). Every term once: [glossary](GLOSSARY.md).
+For teachers: [cuts of the course, wrong answers to expect, slides, and grading](TEACHING.md).
+Every term once: [glossary](GLOSSARY.md).
 
 ## The library
 

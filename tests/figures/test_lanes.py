@@ -58,7 +58,7 @@ def test_ages_beyond_the_last_bar_are_counted_there() -> None:
     assert spans(panel._taken.get_path(), 1) == [[0, 0.25], [0, 0.25]]
     assert spans(panel._lost.get_path(), 1) == [[0.25, 0.5], [0.25, 0.5]]
     assert panel._recorded.get_xydata() == pytest.approx(np.array([[0, 0.75], [OLDEST, 0.25]]))
-    assert panel.axes.xaxis.get_major_formatter()(OLDEST) == r"$\geq$ 15"
+    assert panel.axes.xaxis.get_major_formatter()(OLDEST) == "≥ 15"
 
 
 def test_no_gradients_are_no_accident() -> None:

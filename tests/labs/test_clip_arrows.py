@@ -48,4 +48,4 @@ def test_the_target_is_reached_where_one_entry_alone_is_cut() -> None:
     lab = gl.labs.clip_arrows(target="turn_25")
     assert lab.description.goal.endswith("Now it turns by 15.9 degrees: not yet.")
     lab.set(g1=6.0, g2=2.0)
-    assert lab.description.goal.endswith("It turns by 26.6 degrees now: reached.")
+    assert lab.description.goal.endswith("Now it turns by 26.6 degrees: reached.")

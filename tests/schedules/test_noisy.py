@@ -32,7 +32,7 @@ def test_noise_is_normal_and_its_variance_falls_with_the_step() -> None:
 
 @differs(
     "`NoisyLinearCosineDecay`: its noise",
-    tensorflow="drawn anew at every call",
+    tensorflow="drawn again at every call",
     gradlab="a function of seed and step, the same at every call, for NumPy and JAX",
 )
 def test_a_step_has_one_rate() -> None:

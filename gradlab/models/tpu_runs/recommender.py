@@ -155,7 +155,7 @@ def train(data: Ratings | None = None, passes: int = PASSES, seed: int = 0, mesh
 
 
 def parts_of(data: Ratings, passes: int, seed: int = 0) -> Iterator[np.ndarray]:
-    """The ratings of each step, shuffled anew in every pass."""
+    """The ratings of each step, shuffled again in every pass."""
     count = int(data.liked.size * (1 - HELD_OUT))
     for number in range(passes):
         order = np.random.default_rng([seed, 2, number]).permutation(count)

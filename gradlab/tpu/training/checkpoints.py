@@ -282,7 +282,7 @@ def _sum(path: Path) -> list[int]:
 
 
 def _saved(folder: Path, content: dict[str, Any]) -> Saved:
-    """What reads the tables of a checkpoint, range by range."""
+    """A reader of the tables of a checkpoint, range by range."""
     devices, opened = content["devices"], dict[str, Any]()
 
     def file(name: str) -> Any:

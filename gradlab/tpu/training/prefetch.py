@@ -1,4 +1,4 @@
-"""Batches made ahead, in a thread, while a device is at work."""
+"""Batches precomputed, in a thread, while a device is at work."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ Rate = float | Callable[[Any], Any]
 
 
 class Gradients(NamedTuple):
-    """What one batch says: the loss (and aux), the gradient of the tower, the sums of each table's rows."""
+    """The result of one batch: the loss (and aux), the gradient of the tower, the sums of each table's rows."""
 
     value: Any
     tower: Any
@@ -37,7 +37,7 @@ class Gradients(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Training:
-    """How tables and a tower are trained: the loss, the tower's optimizer, the rates of the tables.
+    """Settings of training tables and a tower: the loss, the tower's optimizer, the rates of the tables.
 
         activations = lookup(tables, batch);   value = loss(activations, params, data)
         tables = update(tables, d value / d activations);   params = params + optimizer(d value / d params)
@@ -224,7 +224,7 @@ class Training:
 
 
 def _shardings(state: TrainState) -> Any:
-    """Where tower and optimizer are, in a form that is static: after a step they are there again."""
+    """Static placement of tower and optimizer: after a step they are there again."""
     leaves, tree = jax.tree.flatten((state.params, state.optimizer))
     if not isinstance(state.tables.placement, OnMesh) or any(isinstance(x, jax.core.Tracer) for x in leaves):
         return None

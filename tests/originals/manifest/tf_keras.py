@@ -106,7 +106,7 @@ SUITES = (
         absent=_REWRITE,
         differs={
             "OptimizerFuntionalityTest.testComputeGradients": Differs(
-                "a loss that makes variables runs twice, and what it makes anew each time has no gradient",
+                "a loss that makes variables runs twice, and what it makes again each time has no gradient",
                 "tests/keras/test_optimizer.py::test_variables_may_be_made_by_the_loss",
             )
         },
