@@ -61,9 +61,9 @@ def test_time_is_dragged_by_the_mouse_and_played(shown: Any) -> None:
     ("preset", "said"),
     [
         ("Everybody at one speed", "48 of 48 gradients accepted"),
-        ("A straggler starves", "Starving: worker 4."),
+        ("A straggler starves", "Worker 4 starves: 35 of 39"),
         ("All wait for it", "(100%)"),
-        ("One backup worker", "oldest accepted 0. Starving: worker 4."),
+        ("One backup worker", "Worker 4 starves: 30 of 33"),
     ],
 )
 def test_what_the_text_says_of_each_preset(preset: str, said: str, shown: Any) -> None:
@@ -76,7 +76,7 @@ def test_everybody_is_fed_if_all_wait(shown: Any, screenshots: str | None) -> No
     lab = shown(LANES)
     lab.slider("Workers").press("ArrowRight", times=2)
     lab.slider("Staleness limit").press("Home")
-    until(lambda: lab.agrees(workers="Workers", threshold="Threshold"))
+    until(lambda: lab.agrees(workers="Workers", threshold="Staleness limit"))
     assert lab.goal().endswith("not yet.")
     lab.menu("Policy").select_option(label="wait for the slowest")
     until(lambda: lab.goal().endswith("reached."), saying="the target is reached")
@@ -112,8 +112,8 @@ def test_the_lowest_limit_is_found(shown: Any) -> None:
     lab = shown(PHASES)
     for label, times in (("Straggler", 8), ("Workers", 4), ("Staleness limit", 8)):
         lab.slider(label).press("ArrowRight", times)
-    until(lambda: "at limit 12" in lab.goal() and lab.params()["workers"] == 12 and lab.params()["straggler"] == 3)
-    until(lambda: lab.goal().endswith("below it now: not yet."), saying="one more is needed")
+    until(lambda: "Now limit 12 " in lab.goal() and lab.params()["workers"] == 12 and lab.params()["straggler"] == 3)
+    until(lambda: lab.goal().endswith("below it 86%: not yet."), saying="one more is needed")
     lab.slider("Staleness limit").press("ArrowRight")
     until(lambda: lab.goal().endswith("reached."), saying="the target is reached")
 
