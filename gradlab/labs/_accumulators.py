@@ -49,14 +49,15 @@ def _more_than_asked(trace: Filling) -> tuple[bool, str]:
     past = trace.so_far
     of_a = [(n, needs) for n, needs, who in zip(past.count, past.needs, past.served, strict=True) if who == "A"]
     best = max((n for n, needs in of_a if needs <= 2), default=0)
-    said = f"The most that A got when it asked for 1 or 2 is {best}" if best else "A has got nothing for 1 or 2 yet"
+    said = f"Now the most A got for 1 or 2 is {best}" if best else "Now A has nothing for 1 or 2"
     return best >= 5, said
 
 
 def _mostly_dropped(trace: Filling) -> tuple[bool, str]:
     lost = trace.done - trace.accepted
     good = trace.notes == "read" and trace.done >= 24 and lost >= 0.65 * trace.done
-    return good, f"{lost} of {trace.done} are dropped now"
+    but = "" if trace.notes == "read" else ", but workers do not note the step they read"
+    return good, f"Now {lost} of {trace.done} are dropped{but}"
 
 
 class accumulators(Lab):

@@ -68,15 +68,13 @@ def _workers(trace: Answer) -> str:
 
 
 def _accepted_young(trace: Answer) -> tuple[bool, str]:
-    now = (
-        f"With {_workers(trace)} {percent(1 - trace.dropped)} are accepted, the oldest of staleness {trace.oldest} now"
-    )
+    now = f"Now with {_workers(trace)} {percent(1 - trace.dropped)} are accepted, the oldest of staleness {trace.oldest}"
     return trace.workers >= 4 and trace.straggler >= 3 and trace.dropped <= 0.15 and trace.oldest <= 5, now
 
 
 def _worth_having(trace: Answer) -> tuple[bool, str]:
     mean = float(trace.staleness[trace.accepted].mean()) if trace.accepted.any() else 0.0
-    now = f"Accepted gradients are {mean:.1f} updates old in the mean, and {percent(trace.dropped)} are dropped now"
+    now = f"Now accepted gradients are {mean:.1f} updates old in the mean, and {percent(trace.dropped)} are dropped"
     return trace.workers >= 12 and mean <= 3 and trace.dropped <= 0.6, now
 
 

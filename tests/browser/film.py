@@ -59,7 +59,7 @@ def main(arguments: Sequence[str]) -> None:
     (control,) = (one.label for one in lab.make_controls() if one.name == lab.axis)
     with tempfile.TemporaryDirectory() as folder, server.chromium() as browser:
         lab.save(Path(folder) / "lab.html")
-        page = browser.new_page(viewport={"width": 900, "height": 1200}, device_scale_factor=1)
+        page = browser.new_page(viewport={"width": 1040, "height": 800}, device_scale_factor=1)
         page.goto((Path(folder) / "lab.html").as_uri())
         until(lambda: page.locator(".gl-live").get_attribute("data-frame"), saying="the lab is there")
         gif(shots(page, control), path)
