@@ -68,7 +68,7 @@ def _workers(trace: Answer) -> str:
 
 
 def _accepted_young(trace: Answer) -> tuple[bool, str]:
-    now = f"Now with {_workers(trace)} {percent(1 - trace.dropped)} are accepted, the oldest of staleness {trace.oldest}"
+    now = f"Now with {_workers(trace)} {percent(1 - trace.dropped)} are accepted, the oldest {trace.oldest} updates old"
     return trace.workers >= 4 and trace.straggler >= 3 and trace.dropped <= 0.15 and trace.oldest <= 5, now
 
 
