@@ -89,7 +89,7 @@ class AccumulatorView:
         self.strip, self.scene, self.queue, self.mean = (self.figure.add_subplot() for _ in range(4))
         for axes in (self.strip, self.scene, self.queue):
             axes.set_axis_off()
-        tidy(self.mean, " ", "", "gradient")
+        tidy(self.mean, " ", "entry", "gradient")
         self._still()
         self._chips = Chips(self.strip, workers, arrivals), Chips(self.scene, workers, 16)
         self._moving()
@@ -121,7 +121,7 @@ class AccumulatorView:
         left, right, top, bottom = _BUCKET
         self.scene.plot([left, left, right, right], [top - 6, bottom, bottom, top - 6], color=QUIET, lw=3, zorder=3)
         self.mean.set(xlim=(0.45, 4.55), ylim=(-4.5, 10.5), xticks=range(1, 5), yticks=(-4, 0, 4, 8))
-        self.mean.set_xticklabels([f"entry {k}" for k in range(1, 5)])
+        self.mean.set_xticklabels(["1", "2", "3", "4"])
         self.mean.axhline(0, color=OTHER, lw=0.8)
 
     def _moving(self) -> None:
@@ -183,7 +183,7 @@ class AccumulatorView:
         self._chips[0].draw(x + 0.06, y, 0.88, 0.85, np.array(past.worker, int), accepted)
         self._newest.set_path(bars(x[-1:] + 0.02, x[-1:] + 0.98, y[-1:] - 0.05, y[-1:] + 0.9))
         lost = done - int(accepted.sum())
-        self._title.set_text(f"Gradients as they arrive: {lost} of {done} dropped")
+        self._title.set_text(f"Arrivals: {lost} of {done} dropped")
         takes = [n for n in range(done) if past.served[n]]
         self._takes.set_data(*self._marks(takes, (1.0, 1.0, np.nan), (0.1, 2.8, np.nan)).T)
         ahead = range(done, self.count)

@@ -8,7 +8,7 @@ import struct
 import threading
 import time
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from .._base.forks import renew
@@ -17,6 +17,8 @@ from .description import Description
 from .scheduling import IDLE_SECONDS, attention, drawing
 from .state import FigureState
 
+# Bytes of a frame before those of the next: deflate looks back over 32 kB, in which like pieces of neighbors stand.
+PIECE = 4096  # as in web/frame_cache.js
 MOST_BYTES = 2_000_000  # of packed pictures for one setting of the other controls
 BATCH = 12
 
@@ -30,8 +32,13 @@ def pack(entries: Iterable[Entry]) -> bytes:
     entries = list(entries)
     contents = json.dumps([[key, len(frame), words.words()] for key, words, frame in entries]).encode()
     contents += b" " * (-len(contents) % 4)
-    frames = b"".join(frame for _, _, frame in entries)
-    return zlib.compress(struct.pack("<I", len(contents)) + contents + frames, 6)
+    frames = [frame for _, _, frame in entries]
+    woven = b"".join(frame[at : at + PIECE] for at in _starts(frames) for frame in frames)
+    return zlib.compress(struct.pack("<I", len(contents)) + contents + woven, 6)
+
+
+def _starts(frames: Sequence[bytes | bytearray]) -> range:
+    return range(0, max(map(len, frames), default=0), PIECE)
 
 
 def unpack(data: bytes) -> list[tuple[str, dict[str, Any], bytes]]:
@@ -42,11 +49,14 @@ def unpack(data: bytes) -> list[tuple[str, dict[str, Any], bytes]]:
     """
     plain = zlib.decompress(data)
     (length,) = struct.unpack_from("<I", plain)
-    at, entries = 4 + length, []
-    for key, size, words in json.loads(plain[4:at]):
-        entries.append((key, words, plain[at : at + size]))
-        at += size
-    return entries
+    contents, at = json.loads(plain[4 : 4 + length]), 4 + length
+    frames = [bytearray(size) for _, size, _ in contents]
+    for start in _starts(frames):
+        for frame in frames:
+            size = len(frame[start : start + PIECE])
+            frame[start : start + PIECE] = plain[at : at + size]
+            at += size
+    return [(key, words, bytes(frame)) for (key, _, words), frame in zip(contents, frames, strict=True)]
 
 
 def stride(count: int, bytes_each: float, most: int) -> int:

@@ -79,7 +79,8 @@ def _write_pages(folder: Path, labs: Mapping[Notebook, Mapping[int, str]]) -> No
         (folder / "guide" / guide.name).write_text(front.guide_page(guide), "utf-8")
     for page in sorted(HERE.parent.glob("*.md")):
         (folder / page.name).write_text(plain(page.read_text("utf-8")), "utf-8")
-    shutil.copy(ROOT / ".github" / "CONTRIBUTING.md", folder / "contributing.md")
+    contributing = (ROOT / ".github" / "CONTRIBUTING.md").read_text("utf-8")
+    (folder / "contributing.md").write_text(contributing.replace("](../notebooks/site/", "]("), "utf-8")
     shutil.copy(ROOT / "gradlab" / "CHANGELOG.md", folder / "changelog.md")
     for name in ("LICENSE", "NOTICE"):
         shutil.copy(ROOT / name, folder / f"{name}.txt")

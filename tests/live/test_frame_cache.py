@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gradlab.live import frame_cache
 from gradlab.live.description import Description
-from gradlab.live.frame_cache import outward, pack, stride, unpack
+from gradlab.live.frame_cache import PIECE, outward, pack, stride, unpack
 from tests.live.conftest import Wire
 from tests.live.examples import clipped
 
@@ -36,6 +36,15 @@ def test_what_is_sent_ahead_fits(count: int, each: float, most: int) -> None:
 def test_packing_loses_nothing(entries: list[tuple[str, str, bytes]]) -> None:
     described = [(key, Description(alt, key), frame) for key, alt, frame in entries]
     assert [(key, words["alt"], frame) for key, words, frame in unpack(pack(described))] == entries
+
+
+def test_frames_that_differ_little_are_hardly_larger_than_one() -> None:
+    """Also where one alone is longer than what deflate looks back over."""
+    noise = np.random.default_rng(0).integers(0, 256, 10 * PIECE, np.uint8)
+    frames = [bytes(np.append(noise, [k] * k).astype(np.uint8)) for k in range(5)]
+    packed = pack([(str(k), Description("x", "x"), frame) for k, frame in enumerate(frames)])
+    assert [frame for _, _, frame in unpack(packed)] == frames
+    assert len(packed) < 1.1 * len(noise)
 
 
 def opened(**more: Any) -> tuple[Any, Wire]:

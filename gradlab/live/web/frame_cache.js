@@ -3,6 +3,7 @@
 import { unpack } from "./packed.js";
 
 const MOST_BYTES = 32 * 2 ** 20;
+const PIECE = 4096; // bytes of a list before those of the next, as in frame_cache.py
 const REACH = 8; // positions within which a neighbor's picture will do for the moment
 
 export function newFrameCache() {
@@ -42,5 +43,12 @@ export function newFrameCache() {
 // Unpacks what the kernel sent ahead: [key, entry] pairs.
 export async function unpackFrames(packed) {
   const { contents, next } = await unpack(packed);
-  return contents.map(([key, length, words]) => [key, { list: next(length), words }]);
+  const lists = contents.map(([, length]) => new Uint8Array(length));
+  const longest = Math.max(0, ...lists.map((list) => list.length));
+  for (let at = 0; at < longest; at += PIECE) {
+    for (const list of lists) {
+      if (at < list.length) list.set(next(Math.min(PIECE, list.length - at)), at);
+    }
+  }
+  return contents.map(([key, , words], k) => [key, { list: lists[k], words }]);
 }
