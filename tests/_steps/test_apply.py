@@ -51,7 +51,7 @@ def test_gradient_descent_on_rows_is_gradient_descent_on_the_dense_gradient(g: g
     np.testing.assert_array_equal(rows, dense)
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("name", RULES)
 @given(slices())
 def test_each_is_a_loop_over_the_slices(name: str, g: gl.IndexedSlices) -> None:
@@ -60,7 +60,7 @@ def test_each_is_a_loop_over_the_slices(name: str, g: gl.IndexedSlices) -> None:
     assert ways.ulps(apply.each(rule, W, rule.init(W), g, LR), expected) == 0
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("name", RULES)
 @given(slices())
 def test_rows_is_one_step_with_the_sum(name: str, g: gl.IndexedSlices) -> None:
@@ -70,7 +70,7 @@ def test_rows_is_one_step_with_the_sum(name: str, g: gl.IndexedSlices) -> None:
     assert ways.ulps((w[named], tuple(s[named] for s in slots)), expected) == 0
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("way", [apply.rows, apply.each], ids=["rows", "each"])
 @pytest.mark.parametrize("name", RULES)
 @given(slices())

@@ -39,7 +39,7 @@ def _same_bits(a: Any, b: Any) -> None:
         assert np.ascontiguousarray(x).tobytes() == np.ascontiguousarray(y).tobytes()
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 @pytest.mark.parametrize("name", RULES)
 def test_numpy_has_the_bits_of_apply(name: str, dtype: str) -> None:

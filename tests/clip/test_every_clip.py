@@ -42,7 +42,7 @@ def test_all_ways_agree(name: str, dtype: Any, way: str) -> None:
     assert ways.ulps(ways.numpy(CLIPS[name], T.astype(dtype)), clipped(way)[key]) <= 4
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("way", ["eager", "jit"])
 @pytest.mark.parametrize("name", CLIPS)
 @settings(max_examples=20)
@@ -51,7 +51,7 @@ def test_numpy_and_jax_agree_on_any_array(name: str, way: str, t: np.ndarray) ->
     assert ways.ulps(ways.numpy(CLIPS[name], t), ways.ALL[way](CLIPS[name], t)) <= 4
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", CLIPS)
 def test_vmap_clips_each_row_by_itself(name: str) -> None:
     rows = [ways.numpy(CLIPS[name], row) for row in T]

@@ -89,7 +89,7 @@ def test_texts_are_on_the_page_and_apart(pages: dict[bool, Page], narrow: bool) 
         assert not one.padded(-1).overlaps(other), (a[0], b[0])
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @either
 def test_panels_are_on_the_page_apart_and_large_enough(pages: dict[bool, Page], narrow: bool) -> None:
     (width, height), boxes = pages[narrow].size, pages[narrow].panels
@@ -103,7 +103,7 @@ def test_panels_are_on_the_page_apart_and_large_enough(pages: dict[bool, Page], 
         assert len({round(box.x0) for box in boxes}) <= 1  # one column
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(12)
 def test_texts_are_as_large_on_a_narrow_page(pages: dict[bool, Page], request: pytest.FixtureRequest) -> None:
     wide, narrow = pages[False].texts.sizes, pages[True].texts.sizes
     shared = set(wide) & set(narrow)
@@ -111,21 +111,21 @@ def test_texts_are_as_large_on_a_narrow_page(pages: dict[bool, Page], request: p
     assert {text: wide[text] for text in shared} == {text: narrow[text] for text in shared}
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(12)
 @either
 @pytest.mark.parametrize("theme", THEMES)
 def test_texts_are_readable_and_marks_stand_out(pages: dict[bool, Page], narrow: bool, theme: str) -> None:
     assert not pages[narrow].faint[theme]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(12)
 @either
 def test_figures_speak_the_visual_language(pages: dict[bool, Page], narrow: bool) -> None:
     assert not pages[narrow].broken
     assert pages[narrow].size[1] <= 540 or narrow
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("state", ["clipping", "arrows", "libraries", "gate"])
 def test_there_and_back_gives_the_same_pixels(state: str) -> None:
     shown = Shown(state)

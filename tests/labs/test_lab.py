@@ -49,7 +49,7 @@ def test_every_control_changes_params_words_and_picture(make: Any) -> None:
         assert (lab.live.frame(), lab.params) == before, f"{control.name} does not come back"
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(12)
 @every_lab
 def test_some_setting_of_every_menu_shows_in_the_picture(make: Any) -> None:
     lab = make()
@@ -145,7 +145,7 @@ def test_the_same_state_saves_the_same_bytes(name: str, tmp_path: Path) -> None:
         assert one.stat().st_size > 100
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(12)
 @every_lab
 def test_the_csv_holds_the_trace(make: Any, tmp_path: Path) -> None:
     lab = make()

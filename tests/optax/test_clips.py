@@ -56,7 +56,7 @@ def test_slices_are_clipped_by_their_values_and_none_stays_none(name: str) -> No
         assert ways.ulps([got["table"].values, got["w"]], [want[0].values, want[1]]) <= 2
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", CLIPS)
 def test_vmap_clips_each_by_itself(name: str) -> None:
     tx, params = CLIPS[name][0], flax_like()

@@ -230,6 +230,7 @@ def test_apply_if_finite_around_the_recorder_says_how_many_steps_are_missing() -
     assert (got.seen, got.missing_steps, got.nonfinite_steps, got.skipped_steps) == (4, 2, 0, 0)
 
 
+@pytest.mark.exhaustive
 def test_the_recorder_around_apply_if_finite_has_them_all() -> None:
     rec = gl.Recorder()
     state, expected = trained(gl.optax.record(rec, around=optax.apply_if_finite(optax.sgd(0.1), 5)), 6, FACTORS)
@@ -391,7 +392,7 @@ MESHES = [
 ]
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("kind", "sharding", "ambient"), MESHES)
 def test_meshes(kind: str, sharding: str, ambient: bool) -> None:
     """Batches dealt out, gradients as sharded as in data parallelism and in ZeRO."""
@@ -429,7 +430,7 @@ def test_meshes(kind: str, sharding: str, ambient: bool) -> None:
     np.testing.assert_allclose(got.updates().update, 0.1 * np.array(expected)[[0, 2]], 1e-5)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("spec", [("device", None), (None, "device")], ids=["by rows", "by columns"])
 def test_no_device_gathers_a_large_gradient(spec: tuple[str | None, str | None]) -> None:
     own, rec = mesh(), gl.Recorder()

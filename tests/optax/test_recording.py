@@ -64,6 +64,7 @@ def test_gradients_pass_through_as_they_are() -> None:
     assert found[0] is grads
 
 
+@pytest.mark.exhaustive
 def test_before_and_after_a_clip_in_one_chain() -> None:
     rec, params = gl.Recorder(3), flax_like()
     tx = optax.chain(
@@ -101,6 +102,7 @@ def test_scalars_come_as_extra_arguments_of_update() -> None:
     assert np.isnan(gl.optax.absorb(rec, silent)["loss"]).all()
 
 
+@pytest.mark.exhaustive
 def test_slices_need_an_example_of_the_gradients() -> None:
     params = {"table": jnp.ones((5, 2))}
     grads = {"table": gl.IndexedSlices(jnp.ones((3, 2)), jnp.int32([0, 0, 4]), (5, 2))}

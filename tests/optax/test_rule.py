@@ -116,7 +116,7 @@ def trained_trees() -> tuple[Any, Any, Any]:
     return params, got, want
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("tree", TREES)
 @pytest.mark.parametrize("replace", [False, True])
 def test_any_tree_of_weights_keeps_its_shape(tree: str, replace: bool) -> None:
@@ -126,7 +126,7 @@ def test_any_tree_of_weights_keeps_its_shape(tree: str, replace: bool) -> None:
     assert equal(new, want[tree][0])
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("rule", [rules.Adam(), rules.Momentum(), rules.StochasticGradientDescent()], ids=repr)
 def test_vmap_trains_many_at_once(rule: rules.Rule) -> None:
     params = jax.tree.map(lambda w: jnp.stack([w, 2 * w]), flax_like())
@@ -181,7 +181,7 @@ LEARNED = {
 }
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", LEARNED)
 @pytest.mark.parametrize("way", [lambda f: f, jax.jit])
 def test_a_learning_rate_can_be_learned(name: str, way: Any) -> None:

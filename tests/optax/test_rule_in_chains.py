@@ -67,6 +67,7 @@ def test_optax_finds_the_slots_shaped_as_the_weights() -> None:
     assert int(zeroed.count) == 0
 
 
+@pytest.mark.exhaustive
 def test_wrappers_of_optax_take_it() -> None:
     params = flax_like()
     inner = gl.optax.from_rule(rules.Momentum(), 0.1)

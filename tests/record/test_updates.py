@@ -48,7 +48,12 @@ def traced(steps: int, **options: Any) -> gl.Recorder:
 
 
 @pytest.mark.parametrize(
-    "run", [lambda **o: eager(8, True, **o), lambda **o: eager(8, False, **o), lambda **o: traced(8, **o)]
+    "run",
+    [
+        lambda **o: eager(8, True, **o),
+        lambda **o: eager(8, False, **o),
+        pytest.param(lambda **o: traced(8, **o), marks=pytest.mark.exhaustive),
+    ],
 )
 def test_norms_and_ratios_are_those_computed_by_hand(run: Any) -> None:
     grads, weights = course(8)

@@ -155,6 +155,7 @@ def test_eager_jit_and_vmap_agree(name: str) -> None:
         assert ways.ulps(jax.tree.leaves(jax.tree.map(lambda x, k=k: x[k], mapped)), jax.tree.leaves(compiled)) <= 4
 
 
+@pytest.mark.exhaustive
 @few
 @given(cores=st.lists(st.tuples(lookups_of, sequences), min_size=2, max_size=2), seed=seeds)
 def test_the_order_of_cores_does_not_matter(cores: Any, seed: int) -> None:

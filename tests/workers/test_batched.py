@@ -9,6 +9,7 @@ from gradlab.workers import Bowl, Experiment, Speeds, batched, sweep
 POLICIES = ("drop", "wait", "backup", "apply", "damp", "compensate")
 
 
+@pytest.mark.exhaustive
 def test_one_program_for_each_shape_whatever_the_values() -> None:
     batched.run.clear_cache()
     for policy in POLICIES:

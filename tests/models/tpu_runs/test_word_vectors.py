@@ -47,6 +47,7 @@ def test_neighbors_make_sense(run: WordVectors, word: str, expected: set[str]) -
     assert sorted((c for _, c in found), reverse=True) == [c for _, c in found]
 
 
+@pytest.mark.exhaustive
 def test_it_learns(run: WordVectors) -> None:
     assert run.loss[-20:].mean() < 0.5 * run.loss[:20].mean()
 
