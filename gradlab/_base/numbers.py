@@ -102,6 +102,16 @@ def listed(names: Sequence[str], most: int = 3) -> str:
     return " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else "".join(shown)
 
 
+def decimals(value: float, digits: int = 2) -> str:
+    """Write a number with so many digits after the point, and a true minus; a 0 without any is exactly 0.
+
+    >>> decimals(-0.5), decimals(0.0), decimals(0.001), decimals(0.26, 1)
+    ('−0.50', '0', '0.00', '0.3')
+    """
+    words = f"{value:.{digits}f}" if value else "0"
+    return signed(words) if float(words) else words.lstrip("-")
+
+
 def signed(words: str) -> str:
     """With a true minus for each hyphen that stands for one.
 

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.gridspec import GridSpec
 
+from .._base.numbers import decimals
 from ._labels import colored_title, label
 from ._lanes import ACCEPTED, IN_HAND, patch
-from ._numbers import written
 from ._shapes import bars
 from ._style import (
     BLACK,
@@ -129,7 +129,7 @@ class EnginesView:
         n, u = len(e.inverse), len(e.unique)
         x = np.concatenate([np.full(u, 0.5), np.repeat([1.8, 2.8, 3.8], n)])
         y = np.concatenate([np.arange(u), np.tile(np.arange(n), 3)])
-        texts = [f"{v}" for v in (*e.unique, *e.inverse, *e.samples)] + [written(w) for w in e.weights]
+        texts = [f"{v}" for v in (*e.unique, *e.inverse, *e.samples)] + [decimals(w) for w in e.weights]
         _write(self._vectors, x, y, texts)
         self._given.set_path(bars(x - 0.46, x + 0.46, y - 0.42, y + 0.42))
         mine = np.flatnonzero(e.unique[e.inverse] == e.row)
@@ -141,7 +141,7 @@ class EnginesView:
     def _draw_sparse(self, e: Engines) -> None:
         x = (3.3 * e.core)[:, None] + np.arange(3)
         y = np.repeat(e.place, 3)
-        texts = [t for a, b, g in zip(e.local, e.of, e.gain, strict=True) for t in (f"{a}", f"{b}", written(g))]
+        texts = [t for a, b, g in zip(e.local, e.of, e.gain, strict=True) for t in (f"{a}", f"{b}", decimals(g))]
         _write(self._places, x.ravel(), y, texts)
         self._held.set_path(bars(x.ravel() - 0.46, x.ravel() + 0.46, y - 0.42, y + 0.42))
         left, at = 3.3 * e.padded[:, 0] - 0.46, e.padded[:, 1]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradlab._base.numbers import counted, listed, number, percent, percent_of_many, signed
+from gradlab._base.numbers import counted, decimals, listed, number, percent, percent_of_many, signed
 
 
 @pytest.mark.parametrize(
@@ -49,3 +49,8 @@ def test_counts_and_names() -> None:
     assert listed([]) == ""
     assert listed(["a", "b", "c"]) == "a, b and c"
     assert signed("-1") == "−1"
+
+
+def test_decimals_have_a_true_minus_and_only_an_exact_zero_is_short() -> None:
+    assert [decimals(x) for x in (-1.234, 0.0, -0.0, 0.001, -0.001)] == ["−1.23", "0", "0", "0.00", "0.00"]
+    assert decimals(-0.26, 1) == "−0.3"
