@@ -32,37 +32,16 @@ os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112
 import hypothesis
 import ipywidgets
 import pytest
-from xdist.scheduler import LoadFileScheduling
 
 import gradlab as gl
 from tests import parts
 from tests.browser import server
 from tests.conformance import summary
+from tests.scheduling import ByFile, longest_first
 
 sys.dont_write_bytecode = False
 
-# Seconds that a test with this marker, or in such a file, takes, roughly; any other one takes OTHERWISE.
-SECONDS = {
-    "binder": 50.0, "long": 20.0, "ray": 10.0, "trackers": 10.0, "originals": 10.0, "trainers": 5.0, "packaging": 5.0,
-    "torch": 1.0, "browser": 4.0, "site": 2.0, "exhaustive": 0.5, "tensorflow": 1.0, ".ipynb": 1.0,
-}  # fmt: skip
-# Files of few tests that are long: of processes, installs, builds, and of a framework for each of them.
-LONG_FILES = {
-    "tests/golden/test_write.py": 80.0, "tests/keras/test_loops.py": 90.0, "tests/packaging/test_editable.py": 90.0,
-    "tests/record/test_hosts.py": 100.0, "tests/report/test_names.py": 70.0, "tests/test_parts.py": 50.0,
-    "tests/torch/test_compiled.py": 60.0, "tests/torch/test_replicas.py": 80.0, "tests/workers/test_durable.py": 110.0,
-    "tests/workers/test_on_ray.py": 240.0,
-}  # fmt: skip
-OTHERWISE = 0.05
 MOST_WORKERS = 4  # each holds a JAX and a matplotlib of its own
-
-# Files that run TensorFlow in the process of the worker.
-WITH_TENSORFLOW = (
-    "tests/conformance/test_live_", "tests/_asynchrony/accumulators/test_arguments", "tests/_variables/test_slots",
-    "tests/clip/test_by_global_norm", "tests/clip/test_by_value", "tests/keras/test_optimizer",
-    "tests/keras/test_recording", "tests/labs/test_adagrad_libraries", "tests/raw_ops/test_accumulators",
-    "tests/schedules/test_cosine", "tests/train/test_tensorflow", "gradlab/keras/recording",
-)  # fmt: skip
 
 # The same examples in every CI run, others in every run elsewhere; a failure prints what repeats it. No database: it
 # would put a folder beside the project's own. Nothing is timed, the drawing of examples included.
@@ -106,19 +85,6 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     return 0 if config.option.file_or_dir else min(os.cpu_count() or 1, MOST_WORKERS)
 
 
-class ByFile(LoadFileScheduling):
-    """Files go to workers whole; those that run TensorFlow go to one, those that drive JupyterLab to two.
-
-    It takes five to ten seconds to import the one, and to start the other.
-    """
-
-    def _split_scope(self, nodeid: str) -> str:
-        file: str = super()._split_scope(nodeid)
-        if file.startswith("tests/browser/"):
-            return "notebooks" if file.endswith("_notebook.py") else "browser"
-        return "tensorflow" if file.startswith(WITH_TENSORFLOW) else file
-
-
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile | None:
     return ByFile(config, log) if config.option.dist == "loadfile" else None
 
@@ -146,18 +112,6 @@ def pytest_collection_finish() -> None:
     """Modules and tests stay to the end: the garbage collector need not go through them again and again."""
     gc.collect()
     gc.freeze()
-
-
-def longest_first(items: list[Any]) -> list[Any]:
-    """Tests by files, those that take longest first: workers are handed files in this order, and end together."""
-    seconds: Counter[Any] = Counter()
-    for item in items:
-        kinds = {item.path.suffix, *(marker.name for marker in item.iter_markers())} & SECONDS.keys()
-        seconds[item.path] += max((SECONDS[kind] for kind in kinds), default=OTHERWISE)
-    for path in seconds:
-        if path.is_relative_to(parts.ROOT):
-            seconds[path] = max(seconds[path], LONG_FILES.get(path.relative_to(parts.ROOT).as_posix(), 0.0))
-    return sorted(items, key=lambda item: -seconds[item.path])
 
 
 @pytest.fixture(autouse=True)

@@ -1,23 +1,11 @@
-"""The whole suite's settings: order, devices, random examples."""
+"""The whole suite's settings: devices, workers, random examples."""
 
-from pathlib import Path
 from types import SimpleNamespace
 
 import jax
 import pytest
 
 from tests import conftest
-
-
-def item(file: str, *markers: str) -> SimpleNamespace:
-    return SimpleNamespace(path=Path(file), iter_markers=lambda: [SimpleNamespace(name=name) for name in markers])
-
-
-def test_files_that_take_long_come_first_and_stay_whole() -> None:
-    short, many, page = [item("a.py")], [item("b.py")] * 30, [item("c.py", "browser"), item("c.py")]
-    notebook, long = [item("d.ipynb")] * 6, [item("e.py"), item("e.py", "browser", "long")]
-    items = conftest.longest_first([*short, *many, *page, *notebook, *long])
-    assert items == [*long, *notebook, *page, *many, *short]
 
 
 def test_there_are_eight_devices() -> None:
