@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 from collections import deque
@@ -19,17 +20,24 @@ class Interrupts:
     An instant is where Python looks for signals: where a function begins, and where one written in C has returned.
     `left` is empty if all were raised. With `by_signal` it comes as the system sends it, which may be noted for later,
     and in functions of the standard library, too.
+
+    The garbage collector waits: what is called when it runs would be instants that come by chance, and an error there,
+    while Python makes a frame, can crash Python 3.11.
     """
 
     def __init__(self, instants: Iterable[int], by_signal: bool = False) -> None:
         self.left, self._by_signal = deque(instants), by_signal
+        self._collects = gc.isenabled()
 
     def __enter__(self) -> Interrupts:
+        gc.disable()
         sys.setprofile(self._look)
         return self
 
     def __exit__(self, *error: object) -> None:
         sys.setprofile(None)
+        if self._collects:
+            gc.enable()
 
     def _look(self, frame: Any, event: str, argument: Any) -> None:
         if event not in ("call", "c_return") or argument is sys.setprofile or not self.left:
