@@ -232,11 +232,11 @@ rate = Coded(
             "That corrects the mean square alone. The mean starts too small as well.",
         ),
         (
-            lambda *case: _corrected(*case[:3], case[3] + 1),
+            lambda lr, beta1, beta2, step: _corrected(lr, beta1, beta2, step + 1),
             "The first step is step 1: raise the betas to `step` itself.",
         ),
         (
-            lambda *case: _corrected(*case[:3], case[3] - 1),
+            lambda lr, beta1, beta2, step: _corrected(lr, beta1, beta2, step - 1),
             "`step` counts from 1, and 1 - beta**0 would be 0: raise the betas to `step` itself.",
         ),
         (

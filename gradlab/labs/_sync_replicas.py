@@ -61,7 +61,7 @@ class sync_replicas(Lab):
         "In step": {"workers": 3, "aggregate": 3, "start_tokens": 0, "straggler": 1.0, "chief": 0, "event": 12},
         "One backup worker": {
             "workers": 3, "aggregate": 2, "start_tokens": 0, "straggler": 2.0, "chief": 0, "event": 14,
-        },  # fmt: skip
+        },
         "TensorFlow's start": {
             "workers": 2, "aggregate": 2, "start_tokens": 2, "straggler": 1.0, "chief": 0, "event": 2,
         },
