@@ -193,6 +193,7 @@ keep_95 = Judged(
         (-1.0, "A limit is a positive number"),
         ("1.25", "write it without quotes"),
         (0.95, "Raise it"),
+        (1.0, "Raise it"),  # what most trainers begin with
         (0.1, "Look at the other end"),
         (5.0, "Lower it"),
     ),

@@ -103,6 +103,10 @@ minimize = Judged(
     mistakes=(
         (lambda opt, loss, var_list, global_step: opt.compute_gradients(loss), "No variable has moved"),
         (lambda opt, loss, var_list, global_step: opt.minimize(loss), "minimize is what you are writing"),
+        (
+            lambda opt, loss, var_list, global_step: opt.compute_gradients(loss(), var_list),
+            "loss must be a function",
+        ),
         (_only(lambda var_list: None), "not in var_list has moved"),
         (_only(lambda var_list: var_list[:1]), "Only one of the two"),
         (_only(lambda var_list: var_list, times=2), "How many were there?"),
