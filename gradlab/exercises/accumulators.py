@@ -45,6 +45,13 @@ def _mean_case(grads: list[list[float]], steps: list[int], step: int) -> dict[st
     return {"grads": [np.array(g, np.float32) for g in grads], "local_steps": steps, "step": step}
 
 
+def _running(accepted: list[np.ndarray]) -> np.ndarray:
+    found = accepted[0]
+    for g in accepted[1:]:
+        found = (found + g) / 2
+    return found
+
+
 def _mean_of(accepted: list[np.ndarray]) -> np.ndarray:
     return sum(accepted[1:], accepted[0]) / len(accepted)
 
@@ -74,6 +81,16 @@ mean = Coded(
         (
             lambda grads, steps, step: _mean_of([g for g, s in zip(grads, steps, strict=True) if s <= step]),
             "The other way round: those are the stale ones.",
+        ),
+        (
+            lambda grads, steps, step: _running([g for g, s in zip(grads, steps, strict=True) if s >= step]),
+            "That halves the mean with every gradient, so the last one counts half. Add all of them, then divide.",
+        ),
+        (
+            lambda grads, steps, step: _mean_of(
+                [g / (1 + max(step - s, 0)) for g, s in zip(grads, steps, strict=True)]
+            ),
+            "That makes stale gradients smaller. An accumulator drops them.",
         ),
         (
             lambda grads, steps, step: (
@@ -118,6 +135,12 @@ def _last_wins(indices: Any, values: Any, rows: int) -> np.ndarray:
     return found
 
 
+def _by_position(indices: Any, values: Any, rows: int) -> np.ndarray:
+    found = np.zeros(rows)
+    found[indices[0]] = np.mean(values, axis=0)
+    return found
+
+
 row_mean = Coded(
     question="Write TensorFlow's mean of sparse gradients for a table of one column.",
     cases=[
@@ -134,6 +157,11 @@ row_mean = Coded(
             "That divides every row by the number of gradients, as a dense accumulator does. Here each row counts for "
             "itself.",
         ),
+        (
+            lambda i, v, rows: _sums(i, v, rows)[0] / sum(map(len, i)),
+            "That divides every row by the number of all values. Here each row counts for itself.",
+        ),
+        (_by_position, "That adds values by their place in the gradient. `indices` says to which row each belongs."),
         (_last_wins, "A row that occurs again is overwritten. Add it."),
         (
             lambda i, v, rows: _sums(i, v, rows)[0] / _sums(i, v, rows)[1],

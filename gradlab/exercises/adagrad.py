@@ -81,6 +81,26 @@ step = Coded(
             "That adds the absolute value of the gradient. Add its square.",
         ),
         (
+            lambda w, a, g, lr: [w - lr * g / np.sqrt(a + g), a + g],
+            "That adds the gradient itself, so that signs cancel. Add its square.",
+        ),
+        (
+            lambda w, a, g, lr: [w - lr * g / np.sqrt(a + (lr * g) ** 2), a + (lr * g) ** 2],
+            "That squares lr * g. The accumulator adds squares of the gradient; lr only multiplies the step.",
+        ),
+        (
+            lambda w, a, g, lr: [w - lr * g / np.sqrt(0.9 * a + 0.1 * g * g), 0.9 * a + 0.1 * g * g],
+            "That forgets old squares, as RMSProp does. Adagrad's accumulator adds them all up.",
+        ),
+        (
+            lambda w, a, g, lr: [w - lr * g / np.sqrt(a + g * g + 0.1), a + g * g + 0.1],
+            "The initial value is in `accumulator` already. Add the square and nothing else.",
+        ),
+        (
+            lambda w, a, g, lr: [w - lr * g / np.sqrt(g * g), g * g],
+            "That replaces the accumulator. Add the square to what is there.",
+        ),
+        (
             lambda w, a, g, lr: [w - lr * g / np.sqrt(a + g * g), a],
             "The step is right, but the accumulator isn't updated.",
         ),
@@ -124,6 +144,16 @@ def _squares_apart(w: Any, accumulator: Any, indices: Any, values: Any, lr: floa
     return [np.asarray(new), np.asarray(total)]
 
 
+def _joined(join: Any) -> Any:
+    """TensorFlow's step with one value for each row that is named, which `join` makes of all of that row."""
+
+    def step(w: Any, accumulator: Any, indices: Any, values: Any, lr: float) -> Any:
+        rows_named = np.unique(indices)
+        return _sparse(rows, w, accumulator, rows_named, np.array([join(values[indices == i]) for i in rows_named]), lr)
+
+    return step
+
+
 def _dense(w: Any, accumulator: Any, indices: Any, values: Any, lr: float) -> list[np.ndarray]:
     g = np.zeros_like(w)
     np.add.at(g, indices, values)
@@ -147,6 +177,8 @@ sparse = Coded(
             _last_wins,
             "A row that is named twice got only its last value: w[indices] -= ... writes it once. np.add.at adds all.",
         ),
+        (_joined(np.mean), "That averages the values of a row that is named twice. TensorFlow adds them."),
+        (_joined(lambda values: values[0]), "A row that is named twice got only its first value. Add all of them."),
         (
             _squares_apart,
             "That adds the squares of the parts, as Keras 3 does. TensorFlow sums a row's values and squares the sum.",

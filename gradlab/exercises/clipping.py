@@ -61,6 +61,7 @@ _ZERO = "0 / 0 is NaN: what should happen when the norm is 0?"
 _ALWAYS = "That makes the norm equal to the limit even where it was smaller. A limit only ever shortens."
 _LONG = "Its norm is over the limit: shrink it."
 _UNIT = "That has norm 1. It should have the norm of the limit."
+_DROPPED = "That throws the gradient away. A clip shortens it and keeps its direction."
 
 by_norm = Coded(
     question="Write clip_by_norm: the gradient at most as long as the limit, in its own direction.",
@@ -91,7 +92,17 @@ by_norm = Coded(
             lambda t, limit: t / (t * t).sum() * limit,
             "That divides by the sum of the squares. The norm is the root of it.",
         ),
+        (
+            lambda t, limit: t / np.abs(t).max() * limit,
+            "That divides by the largest entry. The others make the gradient longer, too.",
+        ),
+        (
+            lambda t, limit: t / np.sqrt((t * t).mean()) * limit,
+            "That divides by the root of the mean square. A norm adds the squares and takes no mean.",
+        ),
+        (lambda t, limit: t * (norm_of([t]) <= limit), _DROPPED),
         (lambda t, limit: t / norm_of([t]) * limit, _ALWAYS),
+        (lambda t, limit: t * limit / (norm_of([t]) + 1e-6), _ALWAYS),
         (lambda t, limit: t / norm_of([t]), _UNIT),
     ),
     otherwise=lambda got, t, limit: _too_long(norm_of([t]), limit, norm_of([got])),
@@ -131,6 +142,15 @@ by_global_norm = Coded(
             lambda tensors, limit: [t * limit / max(norm_of([u]) for u in tensors) for t in tensors],
             "That looks at the largest tensor only. The others make the step longer, too.",
         ),
+        (
+            lambda tensors, limit: [clip_by_norm(t, limit / np.sqrt(len(tensors))) for t in tensors],
+            "That gives every tensor an equal share of the limit, and the step turns. One factor fits all of them.",
+        ),
+        (
+            lambda tensors, limit: clip_by_norm(np.concatenate([np.ravel(t) for t in tensors]), limit),
+            "That is the right vector, in one piece. Return the tensors, each in its own shape.",
+        ),
+        (lambda tensors, limit: [t * (norm_of(tensors) <= limit) for t in tensors], _DROPPED),
         (lambda tensors, limit: [t * limit / norm_of(tensors) for t in tensors], _ALWAYS),
         (lambda tensors, limit: [t / norm_of(tensors) for t in tensors], _UNIT),
     ),
@@ -173,6 +193,7 @@ keep_95 = Judged(
         (-1.0, "A limit is a positive number"),
         ("1.25", "write it without quotes"),
         (0.95, "Raise it"),
+        (1.0, "Raise it"),  # what most trainers begin with
         (0.1, "Look at the other end"),
         (5.0, "Lower it"),
     ),

@@ -122,7 +122,7 @@ DISCUSS = {
     "adagrad.rare": "Which of the two weights has moved further in total, and is that what you want of a rare word?",
     "staleness.accepted": "What does one more update of patience buy at 2, at 7 and at 12?",
     "staleness.straggler": "What if this worker alone holds the data of one group of users? What could one do for it?",
-    "accumulators.collect": "What do two spare workers cost, and what do they save? What becomes of their gradients?",
+    "accumulators.collect": "What do two backup workers cost, and what do they save? What becomes of their gradients?",
     "tpu_embeddings.distinct": "How much memory traffic does this save, and what does a larger batch change?",
     "your_run.share": "How would you notice that a limit chosen early is wrong by now? When would you record again?",
 }

@@ -58,7 +58,19 @@ accept = Coded(
     right=lambda now, noted, limit: is_accepted(now - noted, limit),
     mistakes=(
         (lambda now, noted, limit: noted == noted, "That accepts everything."),
+        (
+            lambda now, noted, limit: np.maximum(now - noted, 1) <= limit,
+            "That makes every gradient at least one update stale. One of the current step has staleness 0.",
+        ),
         (lambda now, noted, limit: noted != noted, "That accepts nothing."),
+        (
+            lambda now, noted, limit: noted - now <= limit,
+            "The difference is the other way round: staleness is the current step minus the step of the read.",
+        ),
+        (
+            lambda now, noted, limit: noted == now,
+            "That accepts only gradients of the current step. The limit says how much staler one may be.",
+        ),
         (
             lambda now, noted, limit: now - noted < limit,
             "A gradient exactly as stale as the limit is still accepted: with limit 0 those of staleness 0 are.",
@@ -104,6 +116,15 @@ compensate = Coded(
         (
             lambda g, now, read, strength: g + strength * np.abs(g) * (now - read),
             "The slope of the gradient is estimated as strength * g * g, not as its absolute value.",
+        ),
+        (
+            lambda g, now, read, strength: g + strength * g * (g @ (now - read)),
+            "That uses all products of two entries. Delay compensation keeps only the squares, weight by weight.",
+        ),
+        (lambda g, now, read, strength: g + g * g * (now - read), "The correction is not multiplied by `strength`."),
+        (
+            lambda g, now, read, strength: g + strength * g * (now - read),
+            "The slope of the gradient is estimated as strength * g * g. One g is missing.",
         ),
         (lambda g, now, read, strength: strength * g * g * (now - read), "That is the correction alone. Add it to g."),
         (

@@ -114,6 +114,18 @@ norm = Coded(
     right=norm_of,
     mistakes=(
         (lambda grads: sum(norm_of([g]) for g in grads), "That adds the norms. Add the squares of all entries."),
+        (
+            lambda grads: sum(norm_of([g]) for g in grads) / len(grads),
+            "That is the mean of the norms. Add the squares of all entries, then take one root.",
+        ),
+        (
+            lambda grads: np.sqrt(sum(norm_of([g]) for g in grads)),
+            "That takes the root twice: the norm of each gradient is one already. Add squares, then take the root.",
+        ),
+        (
+            lambda grads: abs(sum(g.sum() for g in grads)),
+            "That adds the entries before it squares them, so that signs cancel. Square each entry first.",
+        ),
         (lambda grads: norm_of(grads) ** 2, "That is the sum of the squares. The norm is the root of it."),
         (lambda grads: sum(np.abs(g).sum() for g in grads), "That adds absolute values. The norm adds squares."),
         (lambda grads: max(norm_of([g]) for g in grads), "That is the largest of the norms. The others count as well."),

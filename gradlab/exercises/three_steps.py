@@ -103,6 +103,10 @@ minimize = Judged(
     mistakes=(
         (lambda opt, loss, var_list, global_step: opt.compute_gradients(loss), "No variable has moved"),
         (lambda opt, loss, var_list, global_step: opt.minimize(loss), "minimize is what you are writing"),
+        (
+            lambda opt, loss, var_list, global_step: opt.compute_gradients(loss(), var_list),
+            "loss must be a function",
+        ),
         (_only(lambda var_list: None), "not in var_list has moved"),
         (_only(lambda var_list: var_list[:1]), "Only one of the two"),
         (_only(lambda var_list: var_list, times=2), "How many were there?"),
@@ -267,7 +271,11 @@ process = Judged(
     mistakes=(
         (lambda pairs: pairs, "shrink it"),
         (_with(lambda grads: [clip_by_norm(g, 1.0) for g in grads]), "a limit of its own"),
+        (_with(lambda grads: [np.clip(g, -1.0, 1.0) for g in grads]), "clips every entry by itself"),
         (_with(lambda grads: [g / norm_of(grads) for g in grads]), "A limit only ever shortens"),
+        (_with(lambda grads: [g * (norm_of(grads) <= 1.0) for g in grads]), "throws the gradient away"),
+        (lambda pairs: [(np.clip(g, -1.0, 1.0), v) for g, v in pairs], "Is it the None?"),
+        (lambda pairs: [(g, np.clip(v.numpy(), -1.0, 1.0)) for g, v in pairs], "must be the variable"),
         (lambda pairs: clip_by_global_norm([g for g, _ in pairs], 1.0), "Join the tensors to their variables"),
         (lambda pairs: [(v, g) for g, v in pairs], "the gradient comes first in a pair"),
         (lambda pairs: [(g, v) for g, v in pairs if g is not None], "the pair without a gradient is gone"),

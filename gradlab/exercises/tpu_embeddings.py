@@ -70,6 +70,12 @@ def _pooled(table: np.ndarray, samples: np.ndarray, ids: np.ndarray, count: int)
     return np.asarray(_sums(table, samples, ids, count) / np.maximum(_lookups(samples, count), 1))
 
 
+def _pooled_last(table: np.ndarray, samples: np.ndarray, ids: np.ndarray, count: int) -> np.ndarray:
+    total = np.zeros((count, table.shape[1]))
+    total[samples] += table[ids]
+    return np.asarray(total / np.maximum(_lookups(samples, count), 1))
+
+
 def _pooled_distinct(table: np.ndarray, samples: np.ndarray, ids: np.ndarray, count: int) -> np.ndarray:
     pairs = np.unique(np.stack([samples, ids], axis=1), axis=0)
     return _pooled(table, pairs[:, 0], pairs[:, 1], count)
@@ -90,6 +96,19 @@ pooled = Coded(
             "Those are the rows, one for each lookup. Which of them belong to one sample?",
         ),
         (_pooled_distinct, "A row that a sample names twice counts twice."),
+        (_pooled_last, "A sample got only its last row: total[samples] += ... writes it once. np.add.at adds all."),
+        (
+            lambda table, samples, ids, count: (
+                _sums(table, samples, ids, count) / np.bincount(samples, minlength=count).max()
+            ),
+            "That divides by the lookups of the longest sample, as a mean over padding does. Each sample has its own.",
+        ),
+        (
+            lambda table, samples, ids, count: (
+                _sums(table, samples, ids, count) / np.sqrt(np.maximum(_lookups(samples, count), 1))
+            ),
+            "That is the combiner sqrtn. A mean divides by the number of lookups, not by its root.",
+        ),
         (
             lambda table, samples, ids, count: _sums(table, samples, ids, count) / _lookups(samples, count),
             "A sample without ids divides 0 by 0. What should the model get for it?",
@@ -137,6 +156,11 @@ def _last(samples: np.ndarray, ids: np.ndarray, gradients: np.ndarray, rows: int
     return found
 
 
+def _once(samples: np.ndarray, ids: np.ndarray, gradients: np.ndarray, rows: int) -> np.ndarray:
+    pairs = np.unique(np.stack([samples, ids], axis=1), axis=0)
+    return _spread(_mean_gains)(pairs[:, 0], pairs[:, 1], gradients, rows)
+
+
 def _per_mention(samples: np.ndarray, ids: np.ndarray, gradients: np.ndarray, rows: int) -> np.ndarray:
     total = _spread(_mean_gains)(samples, ids, gradients, rows)
     return total / np.maximum(np.bincount(ids, minlength=rows), 1)
@@ -156,6 +180,15 @@ row_gradient = Coded(
             _spread(lambda samples: np.bincount(samples)[samples]),
             "That multiplies by the lookups of a sample. A mean divides by them.",
         ),
+        (
+            lambda samples, ids, gradients, rows: _spread(np.ones_like)(samples, ids, gradients / len(gradients), rows),
+            "That divides by the samples of the batch. The mean of a sample divides by its own lookups.",
+        ),
+        (
+            lambda samples, ids, gradients, rows: _spread(_mean_gains)(samples, ids, gradients * len(gradients), rows),
+            "That multiplies by the samples of the batch. Each sample's gradient is what the loss makes it.",
+        ),
+        (_once, "A row that a sample names twice gets that sample's gradient twice."),
         (_last, "A row that comes again is overwritten. Add it: NumPy has np.add.at."),
         (_per_mention, "What a row gets is summed, not averaged: a popular row gets more."),
         (lambda samples, ids, gradients, rows: np.zeros(rows), "Nothing is added."),
@@ -193,6 +226,18 @@ rate = Coded(
         (
             lambda lr, beta1, beta2, step: lr / (1 - beta1**step),
             "That corrects the mean alone. The mean square starts too small as well.",
+        ),
+        (
+            lambda lr, beta1, beta2, step: lr * np.sqrt(1 - beta2**step),
+            "That corrects the mean square alone. The mean starts too small as well.",
+        ),
+        (
+            lambda lr, beta1, beta2, step: _corrected(lr, beta1, beta2, step + 1),
+            "The first step is step 1: raise the betas to `step` itself.",
+        ),
+        (
+            lambda lr, beta1, beta2, step: _corrected(lr, beta1, beta2, step - 1),
+            "`step` counts from 1, and 1 - beta**0 would be 0: raise the betas to `step` itself.",
         ),
         (
             lambda lr, beta1, beta2, step: lr * np.sqrt(1 - beta2) / (1 - beta1),

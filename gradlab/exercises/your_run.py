@@ -64,6 +64,10 @@ fired = Coded(
             lambda norms, limit: np.mean(norms[np.isfinite(norms)] > limit),
             "The steps that hold Inf or NaN are left out. They are the ones that a limit is for: they count as fired.",
         ),
+        (
+            lambda norms, limit: float(np.mean(norms) > limit),
+            "That compares the mean of the norms with the limit. Compare each norm, then take the mean.",
+        ),
     ),
     otherwise=lambda got, norms, limit: (
         f"Count the steps that limit {number(limit)} does not leave alone; divide by all {len(norms)}."
@@ -119,6 +123,10 @@ suggest = Coded(
         ),
         (lambda norms, percentile: np.max(norms), "That is the largest norm: a limit there never fires."),
         (lambda norms, percentile: np.mean(norms), "That is the mean, which a single explosion dominates."),
+        (
+            lambda norms, percentile: np.mean(norms) + 2 * np.std(norms),
+            "That suits a bell curve. Norms have a long tail, and one explosion moves the mean and the deviation.",
+        ),
         (lambda norms, percentile: np.median(norms), "That is the median: a limit there fires on half of the steps."),
         (
             lambda norms, percentile: _percentile(norms, 100 - percentile),

@@ -134,7 +134,7 @@ class Ages:
         self._limit.set_data(*([[], []] if limit is None else [[limit + 0.5] * 2, [0, 1]]))
         self._chip.set_visible(limit is not None)
         if limit is not None:
-            self._chip.set(x=limit + 0.7, y=0.9, text=f"threshold {limit}", ha="left" if limit < 10 else "right")
+            self._chip.set(x=limit + 0.7, y=0.9, text=f"limit {limit}", ha="left" if limit < 10 else "right")
             self._chip.set_x(limit + (0.8 if limit < 10 else 0.2))
 
 

@@ -163,7 +163,8 @@ class clipping(FollowingLab):
             return {}
         slider: Any = self._controls["limit"]
         limit = {"limit": nearest(slider, suggested), "run": "none"}
-        return {"The suggested limit": limit | {"method": "global"}, "It, on each tensor": limit | {"method": "norm"}}
+        each = {"The suggested limit": "global", "Suggested limit, per tensor": "norm"}
+        return {title: limit | {"method": method} for title, method in each.items()}
 
     def compute(self, values: dict[str, Any]) -> Answer:
         runs, limit, method = self.runs, values["limit"], values["method"]

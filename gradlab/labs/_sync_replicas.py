@@ -1,4 +1,4 @@
-"""Synchronous replicas: moment by moment, and what spare workers cost and save."""
+"""Synchronous replicas: moment by moment, and what backup workers cost and save."""
 
 from __future__ import annotations
 
@@ -55,11 +55,13 @@ class sync_replicas(Lab):
     'At 104 ticks: update 1, mean of 2. Waiting: nobody; tokens: 1.'
     """
 
-    label = "Tokens and spare workers"
+    label = "Tokens and backup workers"
     axis = "event"
     presets: ClassVar = {
         "In step": {"workers": 3, "aggregate": 3, "start_tokens": 0, "straggler": 1.0, "chief": 0, "event": 12},
-        "One to spare": {"workers": 3, "aggregate": 2, "start_tokens": 0, "straggler": 2.0, "chief": 0, "event": 14},
+        "One backup worker": {
+            "workers": 3, "aggregate": 2, "start_tokens": 0, "straggler": 2.0, "chief": 0, "event": 14,
+        },
         "TensorFlow's start": {
             "workers": 2, "aggregate": 2, "start_tokens": 2, "straggler": 1.0, "chief": 0, "event": 2,
         },
@@ -188,11 +190,11 @@ class backup_workers(Lab):
     ('gradients that end a round', '16 of 16')
     """
 
-    label = "Spare workers"
+    label = "Backup workers"
     axis = "aggregate"
     presets: ClassVar = {
         "Wait for all": {"aggregate": 16},
-        "One to spare": {"aggregate": 15},
+        "One backup worker": {"aggregate": 15},
         "First come": {"aggregate": 1},
     }
     targets: ClassVar = {

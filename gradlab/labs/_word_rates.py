@@ -171,7 +171,7 @@ class word_rates(Lab):
                 (f"rate of “{text.words[0]}”", number(now[0])),
                 ("rarest tenth over that", f"{trace.rare:.1f} times"),
                 ("slope of all words", f"{_slope(trace):.2f}"),
-                ("held-out lines found", right),
+                ("accuracy on held-out lines", right),
                 (f"“{word}” speaks for, in the end", _speaks_for(trace)),
             ),
         )

@@ -19,9 +19,9 @@ class FrequencyAwareAdagrad(Rule):
         w = w - lr * (multiplier * g / sqrt(accumulators) + l1 * sign(w) + l2 * w)
 
     l1 and l2 are `l1_regularization_strength` and `l2_regularization_strength`. Shapes: w, g, both slots (...).
-    Slots: accumulators, from `initial_accumulator_value`; counters, from 0. `step_counter` counts steps from 0, so
-    the first two steps have the same multiplier. Counts are numbers of the dtype of w: exact up to 2**24 in
-    float32, 2048 in float16, 256 in bfloat16.
+    Slots: accumulators, from `initial_accumulator_value`; counters, from `initial_counter_value`. `step_counter` counts
+    steps from 0, so the first two steps have the same multiplier. Counts are numbers of the dtype of w: exact up to
+    2**24 in float32, 2048 in float16, 256 in bfloat16.
     Certain for jax-tpu-embedding's F2A, where the exponent is rho and there is no decay. That the proto's fields mean
     the same is an analogy; that `accumulator_decay` multiplies the old accumulator is a guess, and 1 switches it off.
     The proto gives no defaults; exponent 0.5 and limit 100 are ours.
@@ -42,7 +42,11 @@ class FrequencyAwareAdagrad(Rule):
     accumulator_decay: float = 1.0
     initial_accumulator_value: float = 0.1
     step_counter: float = 0.0
-    slots: ClassVar[dict[str, float | str]] = {"accumulators": "initial_accumulator_value", "counters": 0.0}
+    initial_counter_value: float = 0.0
+    slots: ClassVar[dict[str, float | str]] = {
+        "accumulators": "initial_accumulator_value",
+        "counters": "initial_counter_value",
+    }
 
     def start(self) -> Shared:
         return {"step_counter": float32(self.step_counter)}

@@ -31,10 +31,11 @@ class Ftrl(Rule):
     from the left and takes a power where the root would do. They differ in their last bits, and "dense" gives 0 where
     `linear` is 0 or NaN.
 
-    Shapes: w, g, accum, linear (...). Slots: accum, from `initial_accumulator_value`, and linear, from 0. Raises
-    ValueError for an order that is none of these. The weights before the first step are forgotten: a gradient of 0
-    makes them 0; with an accumulator of 0 and slices it makes them NaN. Source: McMahan et al., "Ad Click Prediction:
-    a View from the Trenches" (2013); `ApplyFtrlV2`, TensorFlow 2.21 (2026); `beta`: the TPU embedding engine.
+    Shapes: w, g, accum, linear (...). Slots: accum, from `initial_accumulator_value`, and linear, from
+    `initial_linear_value`. Raises ValueError for an order that is none of these. The weights before the first step are
+    forgotten: a gradient of 0 makes them 0; with an accumulator of 0 and slices it makes them NaN. Source: McMahan et
+    al., "Ad Click Prediction: a View from the Trenches" (2013); `ApplyFtrlV2`, TensorFlow 2.21 (2026); `beta`: the TPU
+    embedding engine; `initial_linear_value`: jax-tpu-embedding 0.1 (2025).
 
     >>> import numpy as np
     >>> rule, w = Ftrl(l1=1.0, initial_accumulator_value=9.0), np.array([1.0, 1.0])
@@ -51,7 +52,8 @@ class Ftrl(Rule):
     initial_accumulator_value: float = 0.1
     multiply_linear_by_lr: bool = False
     order: Literal["dense", "sparse", "scalar"] = "dense"
-    slots: ClassVar[dict[str, float | str]] = {"accum": "initial_accumulator_value", "linear": 0.0}
+    initial_linear_value: float = 0.0
+    slots: ClassVar[dict[str, float | str]] = {"accum": "initial_accumulator_value", "linear": "initial_linear_value"}
 
     def __post_init__(self) -> None:
         check_choice("order", self.order, ("dense", "sparse", "scalar"))

@@ -17,8 +17,8 @@ PATH = NOTEBOOKS / "05_accumulators.ipynb"
 FILLING, ROWS, TOKENS, SPARE = (
     "Filling an accumulator",
     "Rows in an accumulator",
-    "Tokens and spare workers",
-    "Spare workers",
+    "Tokens and backup workers",
+    "Backup workers",
 )
 AXES = {
     FILLING: ("event", "Gradients so far"),
@@ -106,7 +106,7 @@ def test_a_chief_that_is_late_takes_more_than_it_needs(shown: Any) -> None:
 
 def test_spare_workers_are_much_faster(shown: Any) -> None:
     lab = shown(SPARE)
-    lab.click("One to spare")
+    lab.click("One backup worker")
     until(lambda: lab.readout().startswith("15 of 16") and lab.goal().endswith("not yet."))
     lab.slider("Gradients that end a round").drag(10 / 15)
     until(lambda: lab.params()["aggregate"] == 11 and lab.goal().endswith("reached."), saying="the target is reached")

@@ -29,6 +29,8 @@ def sparse(w: Any, accumulator: Any, indices: Any, values: Any, lr: float) -> tu
         ("adagrad.zero_epsilon", "(B)"),
         ("adagrad.frozen", "c"),
         ("adagrad.step", step),
+        ("adagrad.step", lambda w, a, g, lr: [w - lr * g / (np.sqrt(a + g * g) + 1e-7), a + g * g]),  # as in Keras
+        ("adagrad.step", lambda w, a, g, lr: [w - lr * g / np.sqrt(a + g * g + 1e-8), a + g * g]),
         ("adagrad.sparse", sparse),
     ],
 )

@@ -30,7 +30,7 @@ def test_the_key_of_code_has_the_code_and_every_hint() -> None:
     found = key("start.norm")
     assert found.answer.startswith("def norm(grads):\n    return ")
     assert found.why.startswith("It agrees on 3 cases")
-    assert len(found.recognized) == 10
+    assert len(found.recognized) == 13
     assert value("start.norm")([]) == 0
     assert value("three_steps.race")[0] == "gradient b"
 

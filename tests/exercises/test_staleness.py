@@ -32,7 +32,7 @@ def test_right_answers(name: str, answer: Any) -> None:
         ("staleness.both_pass", "c", "What if the first has finished"),
         ("staleness.noted_late", None, "Write your guess first"),
         ("staleness.accept", lambda now, noted, limit: noted == 6, "must not exceed 2"),
-        ("staleness.compensate", lambda g, now, read, strength: g * 2, "The weights went by"),
+        ("staleness.compensate", lambda g, now, read, strength: g * 3, "The weights went by"),
         ("staleness.compensate", 3, "Pass the function itself"),
     ],
 )

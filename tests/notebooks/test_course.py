@@ -6,6 +6,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
+import gradlab as gl
 from tests.notebooks import save
 
 FIRST = "00_start_here"
@@ -13,6 +14,8 @@ NOTEBOOKS = sorted(save.FOLDER.glob("*.ipynb"))
 every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 MINUTES = r"(\d+) minutes?"
 SHORTEST, LONGEST = 15, 30  # minutes: one sitting
+TOLD = re.compile(r"\b(?:[Pp]ress|[Dd]rag|[Ss]et|[Cc]hoose|[Ss]elect|[Pp]ut|then|and|or|under|beside) \*([A-Z][^*]*)\*")
+TOOLS = {"Copy link", "More", "Play", "Present", "Reset", "Reset view", "Reveal", "Values", "Zoom"}
 LINES = 12  # of a cell: what is seen at once
 PARTS = ("## What surprised people", "Exercises (", "## Differences from TensorFlow", "## Sources")  # in this order
 
@@ -100,6 +103,17 @@ def test_it_has_two_functions_or_more_to_write(path: Path) -> None:
     code = "\n".join(cells(path, "code"))
     written = re.findall(r"^def (\w+)\(", code, flags=re.M)
     assert len([name for name in written if checks(path, name)]) >= 2
+
+
+@pytest.mark.exhaustive
+@every_notebook
+def test_what_is_to_be_pressed_or_dragged_is_there(path: Path) -> None:
+    names = set(TOOLS)
+    for name in set(re.findall(r"gl\.labs\.(\w+)\(", "\n".join(cells(path, "code")))):
+        lab = getattr(gl.labs, name)()
+        names |= {*lab.presets, *(control.label for control in lab.make_controls())}
+    told = set(TOLD.findall("\n".join(cells(path, "markdown"))))
+    assert told <= names, told - names
 
 
 @every_notebook

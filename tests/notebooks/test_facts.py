@@ -76,7 +76,7 @@ def test_workers_in_lock_step() -> None:
     says(
         "04",
         "**Eight workers in lock-step need a limit of seven,**",
-        "Every gradient of the four workers has staleness 3",
+        "After the first round, every gradient of the four workers has staleness 3.",
     )
     for workers in (4, 8):
         steady = gl.workers.Speeds(spread=0.0)

@@ -80,7 +80,7 @@ FORMS = (
             "accumulator_decay",
             "initial_accumulator_value",
         ),
-        free=("step_counter",),
+        free=("step_counter", "initial_counter_value"),
     ),
     Form(
         "ftrl",
@@ -88,6 +88,7 @@ FORMS = (
         ("accumulators", "linears"),
         _same("l1", "l2", "lr_power", "beta", "multiply_linear_by_lr"),
         {"l2_shrinkage": 0.0, "order": "sparse"},
+        free=("initial_accumulator_value", "initial_linear_value", "order"),
     ),
     Form(
         "adam",

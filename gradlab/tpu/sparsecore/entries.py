@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +12,9 @@ import numpy as np
 from ..batch import Ids, normalized
 from ..plan import Feature, Plan, Table
 from .stacking import Layout, Stack
+
+MOST_SAMPLES = 2**26 - 1  # of a stack on one core: the host's sort has 26 bits for them
+AT_ONCE = 1 << 20  # lookups; a larger batch is worked on in pieces, so that it needs little more room than it has
 
 
 class Entries(NamedTuple):
@@ -39,7 +43,8 @@ def spans(plan: Plan, layout: Layout, stack: Stack) -> list[Span]:
     """The places of a stack's features, in the order of the plan.
 
     Raises:
-        ValueError: the samples of a feature cannot be dealt out evenly; it names the feature.
+        ValueError: the samples of a feature cannot be dealt out evenly, or there are too many; it names the feature, or
+            the stack.
     """
     order = {p.table: k for k, p in enumerate(stack.places)}
     found, start = [], 0
@@ -53,6 +58,12 @@ def spans(plan: Plan, layout: Layout, stack: Stack) -> list[Span]:
             )
         found.append(Span(k, place, start, f.samples // layout.per_core))
         start += found[-1].size
+    if start * layout.per_core > MOST_SAMPLES:
+        raise ValueError(
+            f"stack {stack.name!r} looks up {start * layout.per_core:,} samples on a core, which exceeds the maximum "
+            f"limit supported by the SparseCore CooFormat sorting key, {MOST_SAMPLES:,}; make the batch smaller or "
+            "use more cores"
+        )
     return found
 
 
@@ -67,21 +78,51 @@ def entries(
         cores: for each core the ids by feature name.
         as_found: ids outside the table pass as they do on the real host, instead of by the policy.
     """
-    parts: list[tuple[np.ndarray, ...]] = [(*(np.zeros(0, np.int64),) * 3, np.zeros(0, np.float32), np.zeros(0, int))]
+    parts: list[list[np.ndarray]] = [[np.zeros(0, dtype)] for dtype in _DTYPES]
+    asked = _passed if as_found else _asked
     for span in spans(plan, layout, stack):
         feature, place = plan.features[span.feature], stack.places[span.place]
         table = plan.tables[feature.table]
         for core, ids in enumerate(cores):
-            if (given := ids.get(feature.name)) is None:
-                continue
-            samples, rows, gains = (
-                _passed(feature, table, given, plan) if as_found else _asked(feature, table, given, plan)
-            )
-            shard, position = place.positions(stack.shards, rows)
-            own, within = np.divmod(samples, span.size)
-            part = (core * layout.per_core + own, span.start + within, position * stack.shards + shard, gains)
-            parts.append((*part, np.full(samples.size, span.place)))
-    return Entries(*(np.concatenate(x) for x in zip(*parts, strict=True)))
+            for piece in _pieces(ids.get(feature.name)):
+                samples, rows, gains = asked(feature, table, piece, plan)
+                shard, position = place.positions(stack.shards, rows)
+                own, within = np.divmod(samples, span.size)
+                columns = position * stack.shards + shard
+                places = np.full(own.size, span.place)
+                found = (core * layout.per_core + own, span.start + within, columns, gains, places)
+                for part, x, dtype in zip(parts, found, _DTYPES, strict=True):
+                    part.append(x.astype(dtype, copy=False))
+    return Entries(*(np.concatenate(parts.pop(0)) for _ in _DTYPES))  # one by one, so that its pieces go
+
+
+_DTYPES: tuple[Any, ...] = (np.int32, np.int32, np.int64, np.float32, np.int32)
+
+
+def _pieces(given: Ids | None) -> Iterator[Ids]:
+    """The ids of some samples at a time; all at once if they are few, or not in the order of samples."""
+    if given is None:
+        return
+    vectors = [None if x is None else np.asarray(x) for x in given]
+    samples, shapes = np.asarray(given.samples), {x.shape for x in vectors if x is not None}
+    if samples.size <= AT_ONCE or len(shapes) > 1 or samples.ndim != 1 or (samples[1:] < samples[:-1]).any():
+        yield given
+        return
+    for begin, end in pairwise([0, *np.searchsorted(samples, samples[AT_ONCE::AT_ONCE]), samples.size]):
+        yield Ids(*(None if x is None else x[begin:end] for x in vectors))
+
+
+def outside(plan: Plan, stack: Stack, cores: Sequence[Mapping[str, Ids]], as_found: bool = False) -> np.ndarray:
+    """For each table of a stack, the given ids that it does not have; `as_found` as in `entries`: ids of 32 bits."""
+    order, found = {p.table: k for k, p in enumerate(stack.places)}, np.zeros(len(stack.places), np.int64)
+    for feature in plan.features:
+        table = plan.tables[feature.table]
+        for given in (core.get(feature.name) for core in cores if table.name in order):
+            if given is not None:
+                ids: Any = np.asarray(given.ids)
+                ids = ids.astype(np.int32) if as_found else ids
+                found[order[table.name]] += np.count_nonzero((ids < 0) | (ids >= table.rows))
+    return found
 
 
 def _asked(feature: Feature, table: Table, given: Ids, plan: Plan) -> tuple[np.ndarray, ...]:

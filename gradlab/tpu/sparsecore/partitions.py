@@ -8,7 +8,7 @@ import numpy as np
 
 from ..._base.errors import InvalidArgumentError
 from ..._base.indices import changes, sorting
-from .entries import Entries
+from .entries import AT_ONCE, Entries
 from .stacking import Stack
 
 BUCKETS = 64
@@ -57,6 +57,17 @@ def grouped(
         shards: number of partitions, a power of 2.
         buckets: for each entry, and minibatch: for each bucket; None is 0 everywhere.
     """
+    if found.columns.size <= AT_ONCE:
+        return _grouped(found, shards, buckets, minibatch)
+    parts = []
+    for core in np.flatnonzero(np.bincount(found.sparse_cores)):
+        own = np.flatnonzero(found.sparse_cores == core)
+        one = Entries(*(x[own] for x in found))
+        parts.append(_grouped(one, shards, None if buckets is None else buckets[own], minibatch))
+    return Grouped(*(np.concatenate(x) for x in zip(*parts, strict=True)))
+
+
+def _grouped(found: Entries, shards: int, buckets: np.ndarray | None, minibatch: np.ndarray | None) -> Grouped:
     bits = np.uint64(shards.bit_length() - 1)
     columns = found.columns.astype(np.uint32).astype(np.uint64)  # below 0: sorted after all others of its partition
     bucket = np.zeros(columns.size, np.uint64) if buckets is None else buckets.astype(np.uint64)
@@ -76,14 +87,14 @@ def grouped(
     kept = order[keep]
     starts_group = changes(group[keep])
     return Grouped(
-        found.sparse_cores[kept],
+        found.sparse_cores[kept].astype(np.int64),
         batch[kept].astype(np.int64),
         partition[kept].astype(np.int64),
         bucket[kept].astype(np.int64),
         found.columns[kept],
-        found.samples[kept],
+        found.samples[kept].astype(np.int64),
         gains,
-        found.tables[kept],
+        found.tables[kept].astype(np.int64),
         _since(np.arange(kept.size), starts_group),
         _since(np.cumsum(starts_row[keep]), starts_group),
         np.bincount(number, minlength=kept.size),

@@ -14,7 +14,7 @@ from ..batch import Batch, Cores, ids_of_cores, side_by_side
 from ..lookups import Lookups
 from ..plan import Plan
 from .buffers import ALIGNMENT, Buffers, Read, fill, read, sizes, static_size
-from .entries import Entries, Span, entries, spans
+from .entries import Entries, Span, entries, outside, spans
 from .minibatches import buckets_of, minibatch_of
 from .partitions import Grouped, Limits, check_limits, counts, grouped, within
 from .stacking import Layout, Stack, check_shards, padded, stack
@@ -218,7 +218,8 @@ def preprocess(
     Raises:
         InvalidArgumentError: more ids than a limit or the buffer holds; it names stack, partition, count and limit. Or
             what `gl.tpu.make_batch` raises.
-        ValueError: samples that the SparseCores cannot share evenly, tables with accumulate=False, unknown stacks.
+        ValueError: samples that the SparseCores cannot share evenly, or more than 2**26 - 1 of a stack on one core;
+            tables with accumulate=False, unknown stacks.
 
     Source: `preprocess_sparse_dense_matmul_input`, jax-tpu-embedding 0.1.0 (2026), which ends the process where this
     raises, drops what the buffer does not hold without being asked, and divides by a sum of weights of 0, where the
@@ -241,11 +242,14 @@ def preprocess(
     host = Host(layout, by_stack(layout, limits), allow_id_dropping, minibatching)
     found = {s.name: entries(plan, layout, s, given, as_found) for s in layout.stacks}
     groups, minibatches = host.split(found)
+    del found  # of a large batch it is most of the memory
     room = by_stack(layout, buffer_size)
     made = {s.name: host.fill(s, groups[s.name], room[s.name], minibatches) for s in layout.stacks}
     reads = {name: read(b, layout, minibatches, shared=minibatching) for name, (b, _) in made.items()}
     told = {
-        s.name: statistics(layout, s, found[s.name], groups[s.name], made[s.name][1], host.limits[s.name])
+        s.name: statistics(
+            layout, s, groups[s.name], made[s.name][1], outside(plan, s, given, as_found), host.limits[s.name]
+        )
         for s in layout.stacks
     }
     buffers = {name: b for name, (b, _) in made.items()}

@@ -8,7 +8,6 @@ import numpy as np
 
 from ..._base.numbers import counted
 from .buffers import ALIGNMENT
-from .entries import Entries
 from .partitions import Grouped, Limits, counts
 from .stacking import Layout, Stack, padded
 
@@ -59,35 +58,28 @@ class PartitionStatistics(NamedTuple):
 
 
 def statistics(
-    layout: Layout, stack: Stack, found: Entries, g: Grouped, kept: tuple[np.ndarray, np.ndarray], limits: Limits | None
+    layout: Layout,
+    stack: Stack,
+    g: Grouped,
+    kept: tuple[np.ndarray, np.ndarray],
+    out: np.ndarray,
+    limits: Limits | None,
 ) -> PartitionStatistics:
     """Counts of one stack.
 
     Args:
-        found: as given; g: merged; kept: which of these are within the limits, and of those within the buffers.
+        g: merged; kept: which of these are within the limits, and of those within the buffers; out: (tables,), given
+            ids that their table does not have.
     """
     inside, room = kept
     ids, rows = (x.sum(-1) for x in counts(g, layout.shards))
-    lost = _by_table(Grouped(*(x[~inside] for x in g)), stack, g.merged[~inside])
     beyond = np.flatnonzero(inside)[~room]
-    cut = _by_table(Grouped(*(x[beyond] for x in g)), stack, np.ones(beyond.size))
-    sizes_of = [p.rows for p in stack.places]
-    row = _row(stack, found)
-    outside = (row < 0) | (row >= np.array(sizes_of)[found.tables])
-    out = np.bincount(found.tables[outside], minlength=len(stack.places))
+    lost = _by_table(g, stack, ~inside, g.merged[~inside])
+    cut = _by_table(g, stack, beyond, np.ones(beyond.size))
     names = tuple(p.table for p in stack.places)
     return PartitionStatistics(names, limits, ids, rows, lost, cut, out, padded(ids, ALIGNMENT).sum(1))
 
 
-def _by_table(g: Grouped, stack: Stack, weights: np.ndarray) -> np.ndarray:
-    where = g.tables * stack.shards + g.partitions
+def _by_table(g: Grouped, stack: Stack, chosen: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    where = g.tables[chosen] * stack.shards + g.partitions[chosen]
     return np.bincount(where, weights, len(stack.places) * stack.shards).astype(np.int64).reshape(-1, stack.shards)
-
-
-def _row(stack: Stack, found: Entries) -> np.ndarray:
-    """The ids as they were given."""
-    offset = np.array([p.offset for p in stack.places], np.int64)[found.tables] * stack.shards
-    rotation = np.array([p.rotation for p in stack.places], np.int64)[found.tables]
-    own = found.columns - offset
-    given: np.ndarray = own - own % stack.shards + (own - rotation) % stack.shards
-    return given

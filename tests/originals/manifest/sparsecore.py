@@ -1,6 +1,6 @@
 """jax-tpu-embedding's suites: what the host hands to SparseCores, and steps; its repository at August 2026."""
 
-from tests.originals.suites import Absent, Origin, Suite
+from tests.originals.suites import Absent, Differs, Origin, Suite
 
 ORIGIN = Origin("jax-tpu-embedding", "566086d")
 _BUFFERS = Absent(
@@ -48,6 +48,30 @@ _EXTENSION = {
     ),
 }
 
+_NN = "jax_tpu_embedding/sparsecore/lib/nn/tests"
+_SPECS = {
+    "OptimizerSpecTest.test_callable_placeholder_and_proto_tag": Absent(
+        "gl.tpu.CallablePlaceholder",
+        "a schedule by a name that a message has; in gradlab's messages it is a numbered tag",
+    ),
+    "OptimizerSpecTest.test_hyperparameters": Absent(
+        "gl.rules.Adam.get_hyperparameters",
+        "the numbers that a kernel is handed at a step; a rule of gradlab has fields",
+    ),
+    "OptimizerSpecTest.test_optimizer_class_type_mapping": Absent(
+        "gl.tpu.get_optimizer_class", "numbers of classes in a message of that library's own"
+    ),
+    "OptimizerSpecTest.test_short_name": Absent(
+        "gl.rules.Adagrad.short_name", "a part of names that the library gives its variables"
+    ),
+}
+_FULL = {
+    "*.test_preprocess_suggested_buffer_size_4sc": Differs(
+        "ids that find no room in buffers of a given size are refused; the original drops them without being asked",
+        "tests/tpu/sparsecore/test_preprocess.py::test_what_the_buffers_do_not_hold_is_refused_or_cut",
+    )
+}
+
 SUITES = (
     Suite(
         ORIGIN,
@@ -60,4 +84,6 @@ SUITES = (
     *(Suite(ORIGIN, f"{_STEPS}_{name}_test.py", "sparsecore", absent=_LOOKUPS) for name in ("csr", "csr_minibatching")),
     Suite(ORIGIN, f"{_HOST}/pybind_input_preprocessing_test.py", "sparsecore", absent=_EXTENSION),
     Suite(ORIGIN, f"{_HOST}/sparse_coo_input_preprocessing_test.py", "sparsecore"),
+    Suite(ORIGIN, f"{_NN}/embedding_spec_test.py", "sparsecore", absent=_SPECS),
+    Suite(ORIGIN, f"{_NN}/preprocess_sparse_dense_matmul_input_test.py", "sparsecore", differs=_FULL),
 )

@@ -11,7 +11,7 @@ from gradlab.tpu.sparsecore.buffers import fill
 from gradlab.tpu.sparsecore.entries import entries
 from gradlab.tpu.sparsecore.partitions import grouped
 from tests.originals.namespaces import Namespace, StandIn
-from tests.originals.stand_ins.sparsecore_specs import SPECS
+from tests.originals.stand_ins.sparsecore_specs import SPECS, preprocess_by_name
 from tests.originals.stand_ins.sparsecore_steps import PER_CORE, PRIMITIVES
 
 
@@ -33,9 +33,12 @@ def preprocess_sparse_dense_matmul_input(
     plan = gl.tpu.Plan((table,), (feature,), cores=cores)
     ids = [gl.tpu.ids_of(feature, *batch) for batch in zip(rows, gains, strict=True)]
     limits = gl.tpu.sparsecore.Limits(max_ids_per_partition, max_unique_ids_per_partition)
-    made = [gl.tpu.sparsecore.preprocess(plan, {"f": x}, per_core=num_sc_per_device, limits=limits) for x in ids]
+    made = [
+        gl.tpu.sparsecore.preprocess(plan, [{"f": x}, *[{}] * (cores - 1)], per_core=num_sc_per_device, limits=limits)
+        for x in ids
+    ]
     buffers = _joined(plan, made[0].layout, ids, limits) if enable_minibatching else made[0].buffers["t"]
-    return tuple(np.ravel(x) for x in (buffers.row_pointers, buffers.embedding_ids, buffers.sample_ids, buffers.gains))
+    return tuple(x[0] for x in (buffers.row_pointers, buffers.embedding_ids, buffers.sample_ids, buffers.gains))
 
 
 def _lists(features: Any, weights: Any) -> tuple[Any, Any]:
@@ -79,7 +82,13 @@ STAND_IN = StandIn(
     Namespace("jax-tpu-embedding", NAMES),
     exactly={
         f"{_LIB}.{module}": Namespace(f"jax-tpu-embedding's {module}", NAMES | SPECS)
-        for module in ("core.pybind_input_preprocessing", "nn.embedding", "nn.embedding_spec")
+        for module in ("core.pybind_input_preprocessing", "nn.embedding_spec")
+    }
+    | {
+        f"{_LIB}.nn.embedding": Namespace(
+            "jax-tpu-embedding's nn.embedding",
+            NAMES | SPECS | {"preprocess_sparse_dense_matmul_input": preprocess_by_name},
+        )
     },
     beside="test_utils",
 )

@@ -7,10 +7,13 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
+import jax
 import numpy as np
 
 import gradlab as gl
+from gradlab.tpu import Levels
 from gradlab.tpu.sparsecore import Layout, Limits, Place, Stack
+from tests.originals.stand_ins.sparsecore_optimizers import OPTIMIZERS
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,7 @@ class StackedTableSpec:
     suggested_coo_buffer_size_per_device: int | None = None
 
 
-@dataclass
+@dataclass(eq=False)
 class TableSpec:
     vocabulary_size: int
     embedding_dim: int
@@ -50,10 +53,23 @@ class TableSpec:
     optimizer: Any
     combiner: str
     name: str
-    max_ids_per_partition: int
-    max_unique_ids_per_partition: int
+    max_ids_per_partition: int = Limits().max_ids
+    max_unique_ids_per_partition: int = Limits().max_unique_ids
+    quantization_config: Levels | None = None
     _setting_in_stack: TableSettingInStack | None = None
     _stacked_table_spec: StackedTableSpec | None = None
+
+    @property
+    def table(self) -> gl.tpu.Table:
+        """As gradlab's plan has it."""
+        of_rule = {"rule": self.optimizer.rule, "learning_rate": self.optimizer.learning_rate}
+        levels = self.quantization_config
+        return gl.tpu.Table(
+            self.name, self.vocabulary_size, self.embedding_dim, combiner=self.combiner, levels=levels, **of_rule
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TableSpec) and self.table == other.table
 
     @property
     def stack_name(self) -> str:
@@ -95,11 +111,14 @@ def preprocess(
     """Pointers, ids, samples and gains by stack; of the devices of this process, which come first."""
     plan = _plan(feature_specs, [len(x) // local_device_count for x in features], global_device_count)
     layout = _layout(feature_specs, global_device_count, num_sc_per_device)
-    given = [_lists(x, w) for x, w in zip(features, feature_weights or [None] * len(features), strict=True)]
+    given = list(zip(features, feature_weights or [None] * len(features), strict=True))
 
     def on(core: int) -> dict[str, Any]:
-        parts = [(f, slice(core * f.samples, (core + 1) * f.samples)) for f in plan.features]
-        return {f.name: gl.tpu.ids_of(f, *(x[part] for x in own)) for (f, part), own in zip(parts, given, strict=True)}
+        found = {}
+        for f, whole in zip(plan.features, given, strict=True):
+            own = (None if x is None else x[core * f.samples : (core + 1) * f.samples] for x in whole)
+            found[f.name] = gl.tpu.ids_of(f, *map(_ragged, own, (int, float)))
+        return found
 
     made = gl.tpu.sparsecore.preprocess(
         plan,
@@ -107,6 +126,7 @@ def preprocess(
         per_core=num_sc_per_device,
         layout=layout,
         limits={spec.table_spec.stack_name: _limits(spec.table_spec) for spec in feature_specs},
+        buffer_size={spec.table_spec.stack_name: size for spec in feature_specs if (size := _size(spec.table_spec))},
         allow_id_dropping=allow_id_dropping,
         out_of_range="as_found",
     )
@@ -132,7 +152,7 @@ def preprocess_coo(indices: Any, values: Any, shapes: Any, *arguments: Any, **ke
 
 def _plan(specs: Any, samples: list[int], cores: int) -> Any:
     tables = {spec.table_spec.name: spec.table_spec for spec in specs}
-    made = [gl.tpu.Table(t.name, t.vocabulary_size, t.embedding_dim, combiner=t.combiner) for t in tables.values()]
+    made = [t.table for t in tables.values()]
     which = [list(tables).index(spec.table_spec.name) for spec in specs]
     features = [gl.tpu.Feature(spec.name, k, (n,)) for spec, k, n in zip(specs, which, samples, strict=True)]
     return gl.tpu.Plan(tuple(made), tuple(features), cores=cores)
@@ -157,11 +177,18 @@ def _limits(table: TableSpec) -> Limits:
     return Limits(said.max_ids_per_partition, said.max_unique_ids_per_partition)
 
 
-def _lists(features: Any, weights: Any) -> tuple[list[list[int]], list[list[float]]]:
-    rows = [[int(x) for x in row] for row in features]
-    if weights is None:
-        return rows, [[1.0] * len(row) for row in rows]
-    return rows, [[float(x) for x in row] for row in weights]
+def _size(table: TableSpec) -> int | None:
+    return table._stacked_table_spec and table._stacked_table_spec.suggested_coo_buffer_size_per_device
+
+
+def _ragged(rows: Any, kind: type) -> Any:
+    """Row splits and entries of lists of one number or several, None as it is."""
+    if rows is None:
+        return None
+    if isinstance(rows, np.ndarray) and rows.ndim == 2:
+        return np.arange(len(rows) + 1) * np.shape(rows)[1], np.ravel(rows)
+    splits = np.cumsum([0, *map(len, rows)])
+    return splits, np.concatenate([np.zeros(0, kind), *(np.asarray(row, kind) for row in rows)])
 
 
 def _most(max_ids_per_partition: int, global_device_count: int, num_sc_per_device: int, **_: Any) -> int:
@@ -169,10 +196,18 @@ def _most(max_ids_per_partition: int, global_device_count: int, num_sc_per_devic
     return gl.tpu.sparsecore.static_size(limits, Layout(global_device_count, num_sc_per_device, ()))
 
 
-SPECS = {
+def preprocess_by_name(features: Any, features_weights: Any, feature_specs: Any, *counts: int, **options: Any) -> Any:
+    """The same of trees of features, as one input, and what else the original tells."""
+    leaves = (None if x is None else jax.tree.leaves(x) for x in (features, features_weights, feature_specs))
+    made = preprocess(*leaves, *counts, **options)
+    names = ("lhs_row_pointers", "lhs_embedding_ids", "lhs_sample_ids", "lhs_gains")
+    return SimpleNamespace(**dict(zip(names, made, strict=True))), None
+
+
+SPECS = OPTIMIZERS | {
     "FeatureIdTransformation": FeatureIdTransformation,
     "FeatureSpec": FeatureSpec,
-    "SGDOptimizerSpec": SimpleNamespace,
+    "QuantizationConfig": lambda min_value, max_value, num_buckets: Levels(min_value, max_value, num_buckets),
     "ShardingStrategy": SimpleNamespace(MOD=1),
     "StackedTableSpec": StackedTableSpec,
     "TableSettingInStack": TableSettingInStack,

@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
-from gradlab.tpu import Feature, Ids, Plan, Table
-from gradlab.tpu.sparsecore import stack
+from gradlab.tpu import Feature, Ids, Plan, Table, sparsecore
+from gradlab.tpu.sparsecore import Limits, partitions, stack
+from gradlab.tpu.sparsecore import entries as module
 from gradlab.tpu.sparsecore.entries import entries, spans
+from tests.tpu.sparsecore import cases
 
 PLAN = Plan(
     (Table("a", 10, 8, combiner="sum"), Table("b", 20, 8, combiner="sum")),
@@ -54,3 +56,31 @@ def test_samples_that_cannot_be_shared_evenly_are_refused() -> None:
     layout = stack(plan, 2)
     with pytest.raises(ValueError, match="feature 'f' has 3 samples on a core, which 2 SparseCores cannot share"):
         spans(plan, layout, layout.stacks[0])
+
+
+def test_more_samples_than_the_hosts_sort_holds_are_refused_before_any_work() -> None:
+    plan = Plan((Table("t", 10, 8),), (Feature("f", 0, (1 << 25,)), Feature("g", 0, (1 << 25,))))
+    with pytest.raises(ValueError, match="exceeds the maximum limit supported by the SparseCore CooFormat sorting key"):
+        sparsecore.preprocess(plan, {"f": Ids([0], [3])})
+
+
+def test_a_large_batch_in_pieces_is_the_same_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever sums are taken in; ids of unordered samples are worked on at once."""
+    plan, ids = cases.plan(), cases.ids(3)
+    ids[0]["f"] = Ids(*(None if x is None else x[::-1] for x in ids[0]["f"]))
+
+    def made() -> sparsecore.Preprocessed:
+        limits = Limits(6, 4)
+        return sparsecore.preprocess(
+            plan, ids, per_core=2, limits=limits, allow_id_dropping=True, out_of_range="as_found"
+        )
+
+    whole = made()
+    for place in (module, partitions):
+        monkeypatch.setattr(place, "AT_ONCE", 3)
+    for name, buffers in made().buffers.items():
+        for got, wanted in zip(buffers, whole.buffers[name], strict=True):
+            np.testing.assert_array_equal(got, wanted)
+    assert made().statistics.keys() == whole.statistics.keys()
+    for name, told in made().statistics.items():
+        assert told.describe() == whole.statistics[name].describe()
