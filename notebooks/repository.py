@@ -44,9 +44,11 @@ def rename(new: str, root: Path = ROOT) -> list[str]:
     old, changed = current(root), []
     addresses = re.compile(rf"(?<![\w.-]){re.escape(old)}(?![\w-])")
     mail = "{}@users.noreply.github.com".format
+    site = "{0[0]}.github.io/{0[2]}/".format
     for path in files(root):
         text = path.read_text("utf-8")
         renamed = addresses.sub(new, text).replace(mail(old.partition("/")[0]), mail(new.partition("/")[0]))
+        renamed = renamed.replace(site(old.partition("/")), site(new.partition("/")))
         if renamed != text:
             path.write_text(renamed, "utf-8")
             changed.append(path.relative_to(root).as_posix())

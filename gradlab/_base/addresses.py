@@ -31,6 +31,16 @@ def on_colab(notebook: str) -> str:
     return f"https://colab.research.google.com/github/{REPOSITORY}/blob/{BRANCH}/notebooks/{notebook}"
 
 
+def on_site(page: str = "") -> str:
+    """The address of a page of the published site.
+
+    >>> on_site("02_clipping.html")
+    'https://YOUR_GITHUB_NAME.github.io/gradlab/02_clipping.html'
+    """
+    owner, _, name = REPOSITORY.partition("/")
+    return f"https://{owner}.github.io/{name}/{page}"
+
+
 def binder_here() -> str:
     """The address that launches the Binder this process runs on, at the very commit; empty anywhere else."""
     # BinderHub tells its servers: "https://mybinder.org/" and "v2/gh/owner/repository/commit".

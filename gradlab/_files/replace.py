@@ -51,6 +51,39 @@ def replaced(path: str | os.PathLike[str]) -> Iterator[Path]:
         _forget_parts_of(path)
 
 
+@contextmanager
+def replaced_folder(path: str | os.PathLike[str], mark: str) -> Iterator[Path]:
+    """Give a new, empty folder beside `path` to fill; when the block ends well it takes the place of `path`.
+
+    Until then, and if the block raises, `path` is what it was. `mark` is a file that every such folder has.
+
+    Raises:
+        FileExistsError: `path` holds something, but no `mark`: it is something else, which stays.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as scratch:
+    ...     path = Path(scratch) / "site"
+    ...     with replaced_folder(path, "index.html") as new:
+    ...         size = (new / "index.html").write_text("here")
+    ...     [p.name for p in path.iterdir()], [p.name for p in Path(scratch).iterdir()]
+    (['index.html'], ['site'])
+    """
+    path = Path(os.path.realpath(path))
+    if path.exists() and not (path.is_dir() and ((path / mark).exists() or not any(path.iterdir()))):
+        raise FileExistsError(f"{path} holds other things than what is written here; give a new or an empty folder")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new, old = (path.with_name(f"{path.name}.{secrets.token_hex(8)}.{kind}") for kind in ("part", "old"))
+    new.mkdir()
+    try:
+        yield new
+        if path.exists():
+            path.replace(old)
+        new.replace(path)
+    finally:
+        for left in (new, old):
+            shutil.rmtree(left, ignore_errors=True)
+
+
 def sync_folder(folder: Path) -> None:
     """Wait until the names in a folder are on the disk, where the system can do that."""
     if os.name == "nt":  # opens no folder, and writes names through

@@ -13,13 +13,15 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
+from gradlab._files.replace import replaced_folder
 from gradlab.live.grid import MOST_STATES
 
-from . import api, front
+from . import api, front, labs
 from .pages import Notebook, plain
 from .shown import Shown, labs_in
 
@@ -34,46 +36,62 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--moving", default="", metavar="NAME", help="how notebooks begin whose labs move (all)")
     parser.add_argument("--states", type=int, default=MOST_STATES, help=f"that a lab's page holds ({MOST_STATES})")
     options = parser.parse_args(arguments)
-    return build(options.out, options.moving, options.states)
+    try:
+        return build(options.out, options.moving, options.states)
+    except subprocess.CalledProcessError as error:
+        return error.returncode
 
 
 def build(out: Path, moving: str = "", states: int = MOST_STATES) -> int:
-    """Write the site to a folder."""
+    """Write the site to a folder, which is what it was until all of the new one is there."""
     notebooks = [Notebook(path) for path in sorted(HERE.parent.glob("*.ipynb"))]
-    labs = {notebook: list(labs_in(notebook.cells)) for notebook in notebooks}
-    (out / "labs").mkdir(parents=True, exist_ok=True)
-    with ProcessPoolExecutor(os.cpu_count(), get_context("spawn")) as pool:
-        moves = {notebook: notebook.name.startswith(moving) for notebook in notebooks}
-        jobs = [
-            pool.submit(lab.save, out / _address(notebook, lab), states) if moves[notebook] else pool.submit(lab.check)
-            for notebook in notebooks
-            for lab in labs[notebook]
-        ]
+    shown = {notebook: list(labs_in(notebook.cells)) for notebook in notebooks}
+    moves = {notebook: notebook.name.startswith(moving) for notebook in notebooks}
+    with replaced_folder(out, "index.html") as new, ProcessPoolExecutor(os.cpu_count(), get_context("spawn")) as pool:
+        (new / "labs").mkdir()
+        jobs = []
+        for n, lab in [(notebook, lab) for notebook in notebooks for lab in shown[notebook]]:
+            job = pool.submit(lab.save, new / _address(n, lab), states) if moves[n] else pool.submit(lab.check)
+            job.add_done_callback(partial(_tell, f"{n.name}: {lab.said.partition(':')[0]}"))
+            jobs.append(job)
         with tempfile.TemporaryDirectory() as scratch:
-            addresses = {n: {lab.cell: _address(n, lab) for lab in labs[n]} if moves[n] else {} for n in notebooks}
-            _write_pages(Path(scratch), addresses)
-            status = _sphinx(Path(scratch), out)
-        _write_files(out, notebooks)
+            addresses = {n: {lab.cell: _address(n, lab) for lab in shown[n]} if moves[n] else {} for n in notebooks}
+            _write_pages(Path(scratch), shown, addresses)
+            _sphinx(Path(scratch), new)
+        _write_files(new, notebooks)
         for job in jobs:
             job.result()
-    return status
+    return 0
+
+
+def _tell(lab: str, job: Future[None]) -> None:
+    if not job.cancelled() and not job.exception():
+        print(lab, flush=True)
 
 
 def _address(notebook: Notebook, lab: Shown) -> str:
     return f"labs/{notebook.name}-{lab.cell}.html"
 
 
-def _write_pages(folder: Path, labs: Mapping[Notebook, Mapping[int, str]]) -> None:
+def _write_pages(
+    folder: Path, shown: Mapping[Notebook, list[Shown]], addresses: Mapping[Notebook, Mapping[int, str]]
+) -> None:
     """Everything that Sphinx reads."""
-    for notebook, addresses in labs.items():
-        (folder / f"{notebook.name}.md").write_text(notebook.page(addresses), "utf-8")
+    for notebook in shown:
+        (folder / f"{notebook.name}.md").write_text(notebook.page(addresses[notebook]), "utf-8")
+    (folder / "lab").mkdir()
+    for name, text in labs.pages(shown, addresses):
+        (folder / "lab" / f"{name}.md").write_text(text, "utf-8")
     (folder / "api").mkdir()
     for name, text in api.pages():
         (folder / "api" / f"{name}.rst").write_text(text, "utf-8")
     readme = (ROOT / "README.md").read_text("utf-8")
     guides = sorted((HERE / "guide").glob("*.md"))
-    (folder / "index.md").write_text(front.front_page(readme, list(labs), guides), "utf-8")
+    (folder / "index.md").write_text(front.front_page(readme, list(shown), guides), "utf-8")
     (folder / "readme.md").write_text(front.readme_page(readme), "utf-8")
+    (folder / "install.md").write_text(front.install_page(readme), "utf-8")
+    (folder / "cite.md").write_text(front.cite_page((ROOT / "CITATION.cff").read_text("utf-8")), "utf-8")
+    (folder / "404.md").write_text(front.NOT_FOUND, "utf-8")
     (folder / "guide").mkdir()
     for guide in guides:
         (folder / "guide" / guide.name).write_text(front.guide_page(guide), "utf-8")
@@ -87,10 +105,10 @@ def _write_pages(folder: Path, labs: Mapping[Notebook, Mapping[int, str]]) -> No
     shutil.copytree(HERE.parent / "pictures", folder / "pictures")
 
 
-def _sphinx(pages: Path, out: Path) -> int:
+def _sphinx(pages: Path, out: Path) -> None:
     options = ["--fail-on-warning", "--keep-going", "--quiet", "--fresh-env", "--jobs", "auto"]
     paths = ["--conf-dir", str(HERE), "--doctree-dir", str(pages / ".doctrees"), str(pages), str(out)]
-    return subprocess.run([sys.executable, "-m", "sphinx", *options, *paths], cwd=ROOT, check=False).returncode
+    subprocess.run([sys.executable, "-m", "sphinx", *options, *paths], cwd=ROOT, check=True)
 
 
 def _write_files(out: Path, notebooks: Sequence[Notebook]) -> None:
@@ -99,6 +117,8 @@ def _write_files(out: Path, notebooks: Sequence[Notebook]) -> None:
     for notebook in notebooks:
         shutil.copy(notebook.path, out / "notebooks")
     front.pictures(notebooks, out / "cards")
+    for name in ("LICENSE", "NOTICE"):
+        shutil.copy(ROOT / name, out / f"{name}.txt")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
 """How Sphinx makes the site. `python -m notebooks.site OUT` writes the pages that it reads, and calls it."""
 
 import gradlab
+from gradlab._base.addresses import on_site
 
 project = "gradlab"
 version = release = gradlab.__version__
 html_title = "gradlab"
+html_baseurl = on_site()
 language = "en"
 extensions = [
     "myst_parser",
@@ -14,6 +16,7 @@ extensions = [
     "notebooks.site.mathml",
     "notebooks.site.accessible",
     "notebooks.site.navigation",
+    "notebooks.site.public",
 ]
 
 myst_enable_extensions = ["dollarmath"]
@@ -28,6 +31,7 @@ python_use_unqualified_type_names = True
 toc_object_entries_show_parents = "hide"
 viewcode_line_numbers = True
 
+templates_path = ["templates"]
 html_theme = "furo"
 html_favicon = "static/icon.svg"
 html_static_path = ["static"]

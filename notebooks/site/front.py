@@ -1,4 +1,4 @@
-"""The first page: what the README opens with, the notebooks as cards, and the way to everything else."""
+"""The first page, with the notebooks as cards; installation, citation, and what is said of no page."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
-from gradlab._base.addresses import on_binder
+from gradlab._base.addresses import BRANCH, on_binder
 from gradlab._files.replace import replaced
 
 from .pages import Notebook, plain
 
 _OPENING = re.compile(r"# gradlab\n(.*?)^## ", re.DOTALL | re.MULTILINE)
+_INSTALLING = re.compile(r"^## Two commands\n(.*?)^## ", re.DOTALL | re.MULTILINE)
 _BADGES = re.compile(r"^\[?!\[.*\n", re.MULTILINE)
 
 _PAGE = """\
@@ -37,7 +38,9 @@ Every term once: [glossary](GLOSSARY.md).
 
 ## The library
 
-- [README](readme.md): installation, a tour of the library, your own run
+- [Installation](install.md): two commands; or [Binder]({binder}), where nothing is installed
+- [All labs](lab/index.md), each on a page of its own
+- [README](readme.md): a tour of the library, your own run
 - Guides: {guides}
 - [Reference](api/index.rst): every public name, from its docstring; the same {{ref}}`by letter <genindex>`
 
@@ -46,6 +49,7 @@ Every term once: [glossary](GLOSSARY.md).
 :caption: Course
 
 {course}
+lab/index
 GLOSSARY
 TEACHING
 ```
@@ -54,12 +58,46 @@ TEACHING
 :hidden:
 :caption: Library
 
+install
 readme
 {guide_pages}
 api/index
 contributing
 changelog
+cite
 ```
+"""
+_INSTALL = """\
+# Installation
+
+Nothing to install: [open the course on Binder]({binder}); it starts in some minutes. On your own machine:
+{commands}"""
+_CITE = """\
+# Citation
+
+If gradlab helps your work or your teaching, please cite it:
+
+```bibtex
+@software{{gradlab,
+  author = {{{{{author}}}}},
+  title = {{{{{title}}}}},
+  version = {{{version}}},
+  url = {{{address}}},
+  license = {{{license}}}
+}}
+```
+
+The same as [CITATION.cff]({address}/blob/{branch}/CITATION.cff), which citation managers read.
+"""
+NOT_FOUND = """\
+---
+orphan: true
+nosearch: true
+---
+# No such page
+
+The page you asked for is not here, or no longer. [The first page](index.md) leads to the course, to all labs, and to
+the reference; the <a href="search.html">search</a> finds every public name.
 """
 
 
@@ -74,6 +112,23 @@ def front_page(readme: str, notebooks: Sequence[Notebook], guides: Sequence[Path
         cards="".join(map(_card, notebooks)), course="\n".join(notebook.name for notebook in notebooks),
         guides=", ".join(f"[{_title(guide)}](guide/{guide.name})" for guide in guides),
         guide_pages="\n".join(f"guide/{guide.stem}" for guide in guides),
+    )  # fmt: skip
+
+
+def install_page(readme: str) -> str:
+    """Give the README's two commands as a page."""
+    found = _INSTALLING.search(readme)
+    if not found:
+        raise ValueError("README.md has to have a section '## Two commands' that another one follows")
+    return _INSTALL.format(binder=on_binder("00_start_here.ipynb"), commands=_here(found[1]))
+
+
+def cite_page(citation: str) -> str:
+    """Give CITATION.cff as a page."""
+    fields = dict(re.findall(r'^(?:  - )?([a-z-]+): "?([^"\n]+)"?$', citation, re.MULTILINE))
+    return _CITE.format(
+        author=fields["name"], title=fields["title"], version=fields["version"], license=fields["license"],
+        address=fields["repository-code"], branch=BRANCH,
     )  # fmt: skip
 
 

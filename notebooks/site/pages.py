@@ -60,7 +60,8 @@ class Notebook:
         first, *rest = (_cell(cell, labs.get(number)) for number, cell in enumerate(self.cells))
         title, _, opening = first.partition("\n")
         opening = _LINKS.sub("", opening)  # the buttons above it lead there, too
-        return "\n\n".join([title, _html(_launchers(self.path.name)), opening, *rest])
+        told = f"---\npicture: cards/{self.name}.png\n---"
+        return "\n\n".join([told, title, _html(_launchers(self.path.name)), opening, *rest])
 
     def _opening(self) -> str:
         return next(_texts(self.cells), "")
@@ -94,10 +95,13 @@ def _cell(cell: dict[str, Any], lab: str | None) -> str:
     source = _joined(cell["source"])
     if cell["cell_type"] != "code":
         return plain(source)
+    return "\n\n".join([_fenced("python", source)] * bool(source) + [lab_figure(cell, lab)] * bool(cell["outputs"]))
+
+
+def lab_figure(cell: dict[str, Any], lab: str | None) -> str:
+    """What a cell shows; a lab that moves in a page of its own takes its place when a reader comes near."""
     shown = "".join(map(_output, cell["outputs"]))
-    if lab:
-        shown = f'<div class="lab" data-page="{lab}">{shown}</div>'
-    return "\n\n".join([_fenced("python", source)] * bool(source) + [_html(shown)] * bool(shown))
+    return _html(f'<div class="lab" data-page="{lab}">{shown}</div>' if lab else shown)
 
 
 def _output(output: dict[str, Any]) -> str:

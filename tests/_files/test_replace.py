@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gradlab._files.replace import replaced
+from gradlab._files.replace import replaced, replaced_folder
 
 
 def _fail_half_way(path: Path) -> None:
@@ -83,3 +83,21 @@ def test_what_a_killed_process_left_goes_a_day_later(tmp_path: Path) -> None:
     with replaced(path) as part:
         part.write_text("new")
     assert sorted(tmp_path.iterdir()) == [path, fresh]
+
+
+def test_a_folder_is_the_old_one_until_the_new_one_is_whole(tmp_path: Path) -> None:
+    path = tmp_path / "site"
+    for words in ("old", "new"):
+        with replaced_folder(path, "index.html") as new:
+            (new / "index.html").write_text(words)
+            assert not path.exists() or (path / "index.html").read_text() == "old"
+    with pytest.raises(RuntimeError, match="half way"), replaced_folder(path, "index.html") as new:
+        raise RuntimeError("half way")
+    assert (path / "index.html").read_text() == "new" and list(tmp_path.iterdir()) == [path]
+
+
+def test_a_folder_of_somebody_is_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("mine")
+    with pytest.raises(FileExistsError, match="holds other things"), replaced_folder(tmp_path, "index.html"):
+        pass
+    assert (tmp_path / "thesis.tex").read_text() == "mine"

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from functools import partial
+from html import unescape
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -15,8 +16,10 @@ from typing import Any
 import pytest
 
 import gradlab as gl
-from notebooks.site import api, links
+from gradlab._base.addresses import REPOSITORY, on_site
+from notebooks.site import api, links, public
 from notebooks.site.pages import Notebook
+from notebooks.site.shown import labs_in
 from tests.browser.axe import TAGS, axe, violations
 
 pytestmark = pytest.mark.site
@@ -35,12 +38,18 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     command = [sys.executable, "-m", "notebooks.site", str(out), "--moving", MOVING, "--states", "12"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr + done.stdout
+    assert len(done.stdout.splitlines()) == sum(len(list(labs_in(notebook.cells))) for notebook in NOTEBOOKS)
     return out
 
 
 @pytest.fixture(scope="module")
 def pages(site: Path) -> dict[Path, links.Page]:
     return links.read(site)
+
+
+def words(page: Path) -> str:
+    """The text of a page without its markup."""
+    return unescape(re.sub("<[^>]*>", "", page.read_text("utf-8")))
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda notebook: notebook.name)
@@ -62,6 +71,58 @@ def test_every_lab_of_a_notebook_moves_in_its_page(notebook: Notebook, site: Pat
     embedded = re.findall(r'data-page="([^"]*)"', html)
     assert len(embedded) == len(shown) * (notebook.name == MOVING)
     assert all((site / address).stat().st_size > 10_000 for address in embedded)
+
+
+def test_every_lab_has_a_page_that_says_what_is_seen(site: Path) -> None:
+    for name, lab in gl.labs.catalogue().items():
+        html = unescape((site / "lab" / f"{name}.html").read_text("utf-8"))
+        assert f"<h1>{lab.label}" in html and "In the course: <a" in html
+        assert lab.glance()[1:] in words(site / "lab" / f"{name}.html")
+        assert f'aria-label="{lab.label}"' in html or f'alt="{lab.label}' in html
+
+
+def test_every_page_tells_others_what_it_is(pages: dict[Path, links.Page], site: Path) -> None:
+    listed = re.findall("<loc>(.*?)</loc>", (site / "sitemap.xml").read_text("utf-8"))
+    assert len(listed) == len(set(listed)) > 40 and on_site("02_clipping.html") in listed
+    for address in listed:
+        page = address.removeprefix(on_site())
+        head = (site / page).read_text("utf-8").partition("</head>")[0]
+        told = dict(re.findall(r'<meta (?:name|property)="([\w:]+)" content="([^"]*)"', head))
+        assert 20 < len(unescape(told["description"])) <= 210, page
+        assert told["og:title"] and told["og:url"] == address and f'rel="canonical" href="{address}"' in head
+        assert (site / told["og:image"].removeprefix(on_site())).is_file(), page
+    assert (site / ".nojekyll").exists() and on_site("sitemap.xml") in (site / "robots.txt").read_text("utf-8")
+
+
+def test_every_page_ends_with_what_a_stranger_asks_for(site: Path) -> None:
+    pages = {name: (site / f"{name}.html").read_text("utf-8") for name in ("404", "02_clipping")}
+    ends = {name: html.rpartition("<footer>")[2] for name, html in pages.items()}
+    for end in ends.values():
+        for part in (f"gradlab {gl.__version__}", ">Apache-2.0<", ">Cite<", f"https://github.com/{REPOSITORY}"):
+            assert part in end
+    assert f"https://github.com/{REPOSITORY}/edit/main/notebooks/02_clipping.ipynb" in ends["02_clipping"]
+    assert "Edit this page" not in ends["404"]
+    edited = {public.source(path.relative_to(site).with_suffix("").as_posix()) for path in site.rglob("*.html")}
+    assert [path for path in edited if not (ROOT / path).exists()] == []
+
+
+def test_a_page_that_is_not_there_is_answered_at_any_depth(site: Path) -> None:
+    html = (site / "404.html").read_text("utf-8")
+    assert '<base href="/gradlab/">' in html and html.index("<base") < html.index("<link rel")
+    assert "<base" not in (site / "index.html").read_text("utf-8")
+
+
+def test_pages_are_light(site: Path) -> None:
+    """As a plain server sends them, before any lab is opened."""
+    assert (site / "searchindex.js").stat().st_size < 200_000
+    for notebook in NOTEBOOKS:
+        assert (site / f"{notebook.name}.html").stat().st_size < 600_000  # styles and scripts of all pages take 300 kB
+
+
+def test_installing_and_citing_have_pages(site: Path) -> None:
+    install, cited = (words(site / f"{name}.html") for name in ("install", "cite"))
+    assert 'pip install -e ".[lab]" && gradlab lab' in install
+    assert all(part in cited for part in ("@software{gradlab", gl.__version__, f"https://github.com/{REPOSITORY}"))
 
 
 def test_every_public_name_is_in_the_reference(pages: dict[Path, links.Page], site: Path) -> None:
