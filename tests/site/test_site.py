@@ -48,8 +48,8 @@ def pages(site: Path) -> dict[Path, links.Page]:
 
 
 def words(page: Path) -> str:
-    """The text of a page without its markup."""
-    return unescape(re.sub("<[^>]*>", "", page.read_text("utf-8")))
+    """The text of a page without its markup, with straight quotes."""
+    return unescape(re.sub("<[^>]*>", "", page.read_text("utf-8"))).translate(str.maketrans("’‘“”", "''\"\""))
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda notebook: notebook.name)
