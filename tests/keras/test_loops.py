@@ -51,6 +51,8 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     """What all loops of a backend left; Keras takes its backend when it is imported, so each has one process."""
     place = tmp_path_factory.mktemp(request.param)
     environment = {**os.environ, "KERAS_BACKEND": request.param, "TF_CPP_MIN_LOG_LEVEL": "3"}
+    if request.param == "tensorflow":  # each program that XLA makes of a train step is written down
+        environment["XLA_FLAGS"] = f"--xla_dump_to={place / 'programs'} --xla_dump_hlo_module_re=one_step"
     done = subprocess.run(
         [sys.executable, "-m", "tests.keras.loops", str(place)],
         env=environment, capture_output=True, text=True, check=False, cwd=Path(__file__).parents[2],
@@ -147,6 +149,12 @@ def backend(folder: Path) -> str:
 @pytest.mark.parametrize("loop", ["fit", "subclassed, jit_compile", "train_on_batch"])
 def test_before_the_clip(folder: Path, loop: str) -> None:
     assert_rows(folder, loop)
+
+
+def test_tensorflow_compiles_a_step_once_for_all_steps(folder: Path) -> None:
+    """XLA compiles anew for each value of what it must know beforehand, such as the place that a step is written to."""
+    if backend(folder) == "tensorflow":
+        assert len([*folder.glob("programs/*.before_optimizations.txt")]) == 1
 
 
 def test_it_is_what_all_hosts_record(folder: Path) -> None:
