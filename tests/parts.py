@@ -72,6 +72,7 @@ WITH_TOOLS = {
 ROOT = Path(__file__).parents[1]
 
 
+@cache  # asked for each test
 def of_file(path: Path) -> list[str]:
     """Return the markers that all tests of a file have."""
     place = path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else ""
@@ -83,6 +84,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     """What holds no test that is asked for, or needs a tool that is not here, is not read: each worker reads it all."""
     if collection_path.is_dir():
         return None
+    if _has_no_example(collection_path):
+        return True
     markers = of_file(collection_path)
     if config.option.markexpr == "smoke" and "smoke" not in markers:
         return True
@@ -92,6 +95,11 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     if not selected(config.option.markexpr, "") and not _asked_for(collection_path, markers, config.option.markexpr):
         return True
     return any(lacking(PARTS[marker]) for marker in markers if marker in PARTS) or None
+
+
+def _has_no_example(path: Path) -> bool:
+    """Whether it is a module of the package, in which doctest would find nothing."""
+    return path.suffix == ".py" and path.is_relative_to(ROOT / "gradlab") and ">>>" not in path.read_text("utf-8")
 
 
 def _left_out(path: Path, markers: list[str]) -> bool:
@@ -112,6 +120,7 @@ def _asked_for(path: Path, markers: list[str], expression: str) -> bool:
     return re.search(rf"mark\.({written})\b", path.read_text("utf-8", errors="replace")) is not None
 
 
+@cache  # asked for each file and each part
 def selected(expression: str, marker: str) -> bool:
     """Tell whether `-m expression` takes a test that has this marker alone."""
 

@@ -70,11 +70,11 @@ class Ring:
         counts = _choose(
             ops.equal(at % every, 0),
             lambda: ops.stack([self._histogram(g) for g in flat]),
-            lambda: self._counts.value[slot],
+            lambda: _taken(self._counts, slot),
         )
         _put(self._counts, slot, counts)
         if self._moves is not None:
-            due, now = ops.equal(at % every, 0), self._moves.value[slot]
+            due, now = ops.equal(at % every, 0), _taken(self._moves, slot)
             _put(self._moves, slot, ops.where(due, ops.zeros_like(now), now))
         self._at.assign(at + 1)
 
@@ -105,7 +105,7 @@ class Ring:
             return
         ops, every, last = self._ops, self._layout.histogram_every, self._at.value - 1
         slot, sizes = (last // every) % self._slots, self._layout.sizes
-        now = self._moves.value[slot]
+        now = _taken(self._moves, slot)
 
         def norms() -> Tensor:
             own, after = ([self._flat(x, n) for x, n in zip(xs, sizes, strict=True)] for xs in (before, variables))
@@ -226,6 +226,13 @@ def _bits(g: Tensor) -> Tensor:
 
             return g.view(torch.int32)
     return g.view(np.int32)
+
+
+def _taken(variable: Any, at: Tensor) -> Tensor:
+    """variable[at], gathered: where a slice begins must be constant for TensorFlow's XLA, which compiled each step."""
+    import keras
+
+    return keras.ops.take(variable.value, at, axis=0)
 
 
 def _put(variable: Any, at: Tensor, x: Tensor) -> None:

@@ -140,6 +140,7 @@ def loops() -> dict[str, Callable[[], gl.Recorder]]:
             network(scaled(FACTOR, gradient_accumulation_steps=2)), hosts.BATCH // 2, poisoned(), noise_scale=True
         ),
         "factor": lambda: fit(network(sgd(loss_scale_factor=FACTOR))),
+        "as on all hosts": hosts.of_keras,
         "train_on_batch": lambda: by_batch(subclassed() if BACKEND == "tensorflow" else network()),
     }
     if BACKEND == "tensorflow":

@@ -19,6 +19,7 @@ What must be recorded (T TensorFlow, J JAX, P PyTorch), where the optimizer clip
 | DataParallel on 8 devices, with a scaler  | J        | that of the whole batch, before the clip                     |
 | `steps_per_execution`                     | T J      | a row for each step; Keras has none on P                     |
 | run eagerly, accumulated without a scaler | T        | test_recording.py                                            |
+| as NumPy, optax and PyTorch record it     | T J P    | the same, and the same loss and histograms                   |
 
 But for MirroredStrategy, which refuses it, all have the norms of weights and updates, too.
 """
@@ -50,6 +51,8 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     """What all loops of a backend left; Keras takes its backend when it is imported, so each has one process."""
     place = tmp_path_factory.mktemp(request.param)
     environment = {**os.environ, "KERAS_BACKEND": request.param, "TF_CPP_MIN_LOG_LEVEL": "3"}
+    if request.param == "tensorflow":  # each program that XLA makes of a train step is written down
+        environment["XLA_FLAGS"] = f"--xla_dump_to={place / 'programs'} --xla_dump_hlo_module_re=one_step"
     done = subprocess.run(
         [sys.executable, "-m", "tests.keras.loops", str(place)],
         env=environment, capture_output=True, text=True, check=False, cwd=Path(__file__).parents[2],
@@ -109,10 +112,14 @@ def by_hand(
     return {name: np.array(x) for name, x in zip(columns, zip(*rows, strict=True), strict=True)}
 
 
-def assert_rows(folder: Path, loop: str, rel: float = 1e-4, **kwargs: Any) -> None:
+def recorded(folder: Path, loop: str) -> gl.Recorder:
     refused = folder / f"{loop}.txt"
     assert not refused.exists(), refused.read_text()
-    got, expected = gl.Recorder.load(folder / f"{loop}.npz"), by_hand(**kwargs)
+    return gl.Recorder.load(folder / f"{loop}.npz")
+
+
+def assert_rows(folder: Path, loop: str, rel: float = 1e-4, **kwargs: Any) -> None:
+    got, expected = recorded(folder, loop), by_hand(**kwargs)
     assert [name.split("/")[-1] for name in got.names] == ["kernel", "bias"] * 2
     skipped = expected["skipped"]
     np.testing.assert_array_equal(got["skipped"], skipped)
@@ -142,6 +149,16 @@ def backend(folder: Path) -> str:
 @pytest.mark.parametrize("loop", ["fit", "subclassed, jit_compile", "train_on_batch"])
 def test_before_the_clip(folder: Path, loop: str) -> None:
     assert_rows(folder, loop)
+
+
+def test_tensorflow_compiles_a_step_once_for_all_steps(folder: Path) -> None:
+    """XLA compiles anew for each value of what it must know beforehand, such as the place that a step is written to."""
+    if backend(folder) == "tensorflow":
+        assert len([*folder.glob("programs/*.before_optimizations.txt")]) == 1
+
+
+def test_it_is_what_all_hosts_record(folder: Path) -> None:
+    hosts.assert_same(recorded(folder, "as on all hosts"))
 
 
 def test_in_bfloat16(folder: Path) -> None:

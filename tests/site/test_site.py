@@ -207,7 +207,7 @@ def test_a_lab_in_a_page_is_scrubbed_by_keys(reader: Reader) -> None:
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("name", ["index", MOVING, "api/gradlab"])
+@pytest.mark.parametrize("name", ["index", MOVING, "api/gradlab.optax"])
 def test_a_page_can_be_read_by_everybody(name: str, reader: Reader) -> None:
     """All rules once; on a phone all but that on contrast, which is the same there, and in the dark that one alone."""
     reader.go(f"{name}.html")

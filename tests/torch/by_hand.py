@@ -6,22 +6,20 @@ from typing import Any
 
 import numpy as np
 
+from tests.torch.later import torch
+
 ROWS = 8
 NAMES = ("0.weight", "0.bias", "2.weight", "2.bias")
 
 
 def model(seed: int = 0) -> Any:
     """tanh between two layers."""
-    import torch
-
     torch.manual_seed(seed)
     return torch.nn.Sequential(torch.nn.Linear(5, 4), torch.nn.Tanh(), torch.nn.Linear(4, 3))
 
 
 def batch(step: int, rows: slice = slice(None)) -> tuple[Any, Any]:
     """Inputs and targets of a step."""
-    import torch
-
     rng = np.random.default_rng(step)
     x, y = rng.normal(size=(ROWS, 5)), rng.normal(size=(ROWS, 3))
     return torch.from_numpy(x[rows].astype(np.float32)), torch.from_numpy(y[rows].astype(np.float32))

@@ -11,6 +11,7 @@ import pytest
 
 import gradlab as gl
 from tests.torch.by_hand import NAMES, gradients, loss_of, model, norms
+from tests.torch.later import torch
 from tests.torch.test_loops import STEPS, assert_rows, clip, plain_loop
 
 pytestmark = [
@@ -19,10 +20,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:.*torch.jit.script_method:DeprecationWarning"),
     pytest.mark.filterwarnings("ignore:The .grad attribute:UserWarning"),
 ]
-try:
-    import torch
-except ImportError:  # the marker says so
-    torch = None
 
 
 @pytest.mark.parametrize("inner", [True, False], ids=["attached to the inner one", "attached to the compiled one"])

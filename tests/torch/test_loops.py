@@ -48,12 +48,9 @@ from gradlab.torch import recording as module
 from gradlab.torch import scaling
 from gradlab.torch.waiting import DeviceSteps
 from tests.torch.by_hand import NAMES, gradients, loss_of, model, norms
+from tests.torch.later import torch
 
 pytestmark = pytest.mark.torch
-try:
-    import torch
-except ImportError:  # the marker says so
-    torch = None
 
 CLIP = 1e-3  # all gradients are larger
 STEPS = 4

@@ -5,12 +5,9 @@ import pytest
 
 from gradlab.record import measure as plain
 from gradlab.torch import measure as on_device
+from tests.torch.later import torch
 
 pytestmark = pytest.mark.torch
-try:
-    import torch
-except ImportError:  # the marker says so
-    torch = None
 
 CASES = {
     "ordinary": np.random.default_rng(0).normal(size=(5, 7)),

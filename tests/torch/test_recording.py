@@ -11,12 +11,9 @@ import pytest
 import gradlab as gl
 from gradlab.torch import recording as module
 from gradlab.torch.waiting import DeviceSteps
+from tests.torch.later import torch
 
 pytestmark = pytest.mark.torch
-try:
-    import torch
-except ImportError:  # the marker says so
-    torch = None
 
 
 @pytest.fixture(autouse=True, params=["cpu", "as on an accelerator"])

@@ -18,12 +18,9 @@ import pytest
 import gradlab as gl
 from tests.torch import processes
 from tests.torch.by_hand import NAMES, ROWS, gradients, loss_of, model, norms
+from tests.torch.later import torch
 
 pytestmark = pytest.mark.torch
-try:
-    import torch
-except ImportError:  # the marker says so
-    torch = None
 
 CLIP, STEPS, HALF = 1e-3, 3, ROWS // 2
 Result = dict[str, Any]
@@ -162,9 +159,21 @@ def ddp_loops(rank: int) -> dict[str, Result]:
     return found
 
 
+def all_loops(rank: int) -> dict[str, dict[str, Any]]:
+    found = {"ddp": ddp_loops(rank)}
+    torch._dynamo.reset()
+    return {**found, "fsdp": fsdp_loops(rank)}
+
+
 @pytest.fixture(scope="module")
-def ddp() -> list[dict[str, Result]]:
-    return processes.run(ddp_loops)
+def both() -> list[dict[str, dict[str, Any]]]:
+    """What all loops left, of each process: to start two takes longer than what they do."""
+    return processes.run(all_loops)
+
+
+@pytest.fixture(scope="module")
+def ddp(both: list[dict[str, dict[str, Any]]]) -> list[dict[str, Result]]:
+    return [of_rank["ddp"] for of_rank in both]
 
 
 DDP = [
@@ -247,8 +256,8 @@ def fsdp_loops(rank: int) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def fsdp() -> list[dict[str, Any]]:
-    return processes.run(fsdp_loops)
+def fsdp(both: list[dict[str, dict[str, Any]]]) -> list[dict[str, Any]]:
+    return [of_rank["fsdp"] for of_rank in both]
 
 
 @pytest.mark.parametrize("loop", ["plain", "layers", "a GradScaler", "micro-batches", "replicated", "compiled"])

@@ -10,18 +10,13 @@ import pytest
 
 import gradlab as gl
 from tests.torch.by_hand import batch, gradients, loss_of, model, norms
+from tests.torch.later import lightning, torch, transformers
 
 pytestmark = [
     pytest.mark.trainers,
     pytest.mark.filterwarnings("default"),  # those of the trainers are theirs
     pytest.mark.filterwarnings("error::gradlab.errors.RecordingWarning"),
 ]
-try:
-    import lightning.pytorch as lightning
-    import torch
-    import transformers
-except ImportError:  # the marker says so
-    torch = lightning = transformers = None
 
 CLIP, STEPS = 1e-3, 4
 

@@ -1,5 +1,6 @@
 """The server that outlives its process: recovered bit for bit from any prefix of its log, and nothing done twice."""
 
+import itertools
 from contextlib import closing
 from itertools import groupby
 from pathlib import Path
@@ -92,7 +93,8 @@ def test_truncated_anywhere_the_log_gives_a_state_that_was(tmp_path: Path, atomi
     assert sizes[-1] == len(data)
     # Of every byte, the log itself is torn (test_log.py): it gives the records that are whole. Here is what they make.
     ends = {size + k for size in sizes for k in (-1, 0, 1)}
-    for cut in sorted({*ends, *range(0, len(data), 16)} & {*range(len(data) + 1)}):
+    middles = {(one + other) // 2 for one, other in itertools.pairwise([0, *sizes])}
+    for cut in sorted({0, *ends, *middles} & {*range(len(data) + 1)}):
         rewrite(tmp_path / "cut", data[:cut])
         with closing(Durable(e, tmp_path / "cut", sync=False)) as again:
             assert bits(again) == states[max(0, sum(size <= cut for size in sizes) - 1)]
