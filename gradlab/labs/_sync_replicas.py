@@ -74,10 +74,10 @@ class sync_replicas(Lab):
 
     def make_controls(self) -> list[Control]:
         return [
-            Slider("event", "Events so far", 0, MOMENTS, 12, scale="integer", play=True),
+            Slider("event", "Events so far", 0, MOMENTS, 24, scale="integer", play=True),
             Slider("workers", "Workers", 1, MOST, 3, scale="integer"),
             Slider("aggregate", "Gradients an update needs", 1, MOST, 2, scale="integer"),
-            Slider("straggler", "Worker 1 is slower", 1.0, 4.0, 1.0, step=0.25, unit="times"),
+            Slider("straggler", "Worker 1 is slower", 1.0, 4.0, 2.0, step=0.25, unit="times"),
             Slider("start_tokens", "Tokens at the start", 0, MOST, 0, scale="integer", folded=True),
             Slider("chief", "The chief takes after", 0, 100, 0, scale="integer", step=10, unit="ticks", folded=True),
         ]
