@@ -54,7 +54,7 @@ def label(axes: Any, **looks: Any) -> Any:
 
 
 class _Leaders(Line2D):
-    """The lines from ends to names; painted before the names, it places both."""
+    """The lines from ends to names; painted before the names, it places both, once the panel is laid out."""
 
     def __init__(self, place: Callable[[], None], transform: Any) -> None:
         super().__init__([], [], color=OTHER, lw=0.8, clip_on=False, transform=transform, animated=True, zorder=2)
@@ -92,10 +92,9 @@ class EndLabels:
             if k in named:
                 name.set(text=words[k], **{look: each[k] for look, each in looks.items()})
         self._told = places, named
-        self._place()
 
     def _place(self) -> None:
-        """Put the names and their lines where there is room in the panel, which is laid out after `draw` at first."""
+        """Put the names and their lines where there is room in the panel."""
         places, named = self._told
         width, height = self._axes.get_position().size * self._axes.figure.get_size_inches()
         half = _LINE / 2 / height  # of a name: none stands beside the title of its panel, or beside the numbers below

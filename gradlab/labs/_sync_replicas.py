@@ -52,7 +52,7 @@ class sync_replicas(Lab):
     the k-th gradient to the take; what comes in the meantime is averaged in).
 
     >>> sync_replicas(workers=3, aggregate=2, start_tokens=0, event=3).description.summary
-    'At 104 ticks: update 1, mean of 2. Waiting: nobody; tokens: 1.'
+    'At 107 ticks: update 1, mean of 2. Waiting: nobody; tokens: 1.'
     """
 
     label = "Tokens and spare workers"

@@ -68,6 +68,7 @@ def sheets(paths: Sequence[Path], target: Path, name: str) -> None:
 
 
 def _looks(notebook: Notebook, labels: dict[str, str], target: Path) -> Iterator[tuple[str, list[Path]]]:
+    notebook.page.evaluate(NO_BAR)
     with notebook.whole():
         yield "light", _look(notebook, labels, target, "light")
         yield "focus", _look(notebook, labels, target, "focus", _tab_into)
@@ -78,6 +79,10 @@ def _looks(notebook: Notebook, labels: dict[str, str], target: Path) -> Iterator
             yield "dark", _look(notebook, labels, target, "dark")
     with notebook.whole(PHONE["width"]):
         yield "390", _look(notebook, labels, target, "390")
+
+
+# Lab's own bar floats over a page that nothing scrolls.
+NO_BAR = "() => { document.getElementById('jp-bottom-panel').style.display = 'none' }"
 
 
 def _look(
