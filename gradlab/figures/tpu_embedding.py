@@ -172,9 +172,10 @@ class EmbeddingView:
         return np.unique(step.sample[step.mine])
 
     def _shares(self, step: OneStep) -> np.ndarray:
-        """How much of the row each sample that uses it takes, of the one that takes most: (samples that use it,)."""
+        """The gain of each sample that uses the row, over the largest one: (samples that use it,)."""
         gains = np.bincount(step.sample[step.mine], np.abs(step.gain[step.mine]))[self._holding(step)]
-        return gains / max(gains.max(initial=0.0), 1e-30)
+        shares: np.ndarray = gains / max(gains.max(initial=0.0), 1e-30)
+        return shares
 
     def _height(self, sample: Any) -> Any:
         """The middle of a sample's activation, its id chips being as far apart."""
