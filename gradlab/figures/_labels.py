@@ -54,7 +54,7 @@ def label(axes: Any, **looks: Any) -> Any:
 
 
 class _Leaders(Line2D):
-    """The lines from ends to names; painted before the names, it places both."""
+    """The lines from ends to names; painted before the names, it places both, once the panel is laid out."""
 
     def __init__(self, place: Callable[[], None], transform: Any) -> None:
         super().__init__([], [], color=OTHER, lw=0.8, clip_on=False, transform=transform, animated=True, zorder=2)
@@ -92,13 +92,13 @@ class EndLabels:
             if k in named:
                 name.set(text=words[k], **{look: each[k] for look, each in looks.items()})
         self._told = places, named
-        self._place()
 
     def _place(self) -> None:
-        """Put the names and their lines where there is room in the panel, which is laid out after `draw` at first."""
+        """Put the names and their lines where there is room in the panel."""
         places, named = self._told
         width, height = self._axes.get_position().size * self._axes.figure.get_size_inches()
-        heights, lines = apart(places[named, 1], _LINE / height), []
+        half = _LINE / 2 / height  # of a name: none stands beside the title of its panel, or beside the numbers below
+        heights, lines = apart(places[named, 1], 2 * half, half, 1 - half), []
         for k, y in zip(named, heights, strict=True):
             start, end = places[k, 0] + 0.02 / width, places[k, 0] + _LEADER / width
             lines += [(start, places[k, 1].clip(0, 1)), (end, y), (np.nan, np.nan)]
@@ -149,11 +149,28 @@ def chip(axes: Any, color: str, **looks: Any) -> Any:
 
 def colored_title(axes: Any, *parts: tuple[str, str]) -> None:
     """Words (text, color) that go on where the title of a panel ends: they are the key of its marks."""
-    before = axes.set_title(axes.get_title("left"), loc="left", fontsize=LABEL, fontweight="bold")
+    title = axes.set_title(axes.get_title("left"), loc="left", fontsize=LABEL, fontweight="bold")
+    _in_line(axes, title, 0.3, parts, fontsize=LABEL, fontweight="bold")
+
+
+def key_line(axes: Any, left: float, *parts: tuple[str, str]) -> None:
+    """Words (text, color), each with a mark, below the title of a panel that is `tidy` for a key.
+
+    They begin `left` points from its left edge.
+    """
+    start = axes.annotate(
+        "", (0, 1), (left, 5), xycoords="axes fraction", textcoords="offset points", fontsize=SMALL, va="bottom"
+    )
+    start.set_in_layout(False)
+    _in_line(axes, start, 1.0, parts, fontsize=SMALL)
+
+
+def _in_line(axes: Any, before: Any, gap: float, parts: Sequence[tuple[str, str]], **looks: Any) -> None:
+    """Words one after the other, so many heights of a letter apart."""
     for words, color in parts:
         before = axes.annotate(
-            words, (1, 0), (0.3 * LABEL, 0), xycoords=before, textcoords="offset points", color=color,
-            fontsize=LABEL, fontweight="bold", va="bottom", annotation_clip=False,
+            words, (1, 0), (gap * looks["fontsize"], 0), xycoords=before, textcoords="offset points", color=color,
+            va="bottom", annotation_clip=False, **looks,
         )  # fmt: skip
         before.set_in_layout(False)
 

@@ -43,7 +43,7 @@ class ArrowsView:
         self.figure = new_figure(WIDE, 4.2)
         self.plane, self.transfer = self.figure.add_subplot(), self.figure.add_subplot()
         tidy(self.plane, "The gradient", "first entry", "second entry")
-        tidy(self.transfer, "The same direction, shorter or longer", "norm before", "norm after")
+        tidy(self.transfer, "The same gradient, shorter or longer", "norm before", "norm after")
         self.plane.set(xlim=(-REACH, REACH), ylim=(-REACH, REACH), aspect="equal")
         self.transfer.set(xlim=(0, REACH * 1.45), ylim=(0, REACH * 1.45), aspect="equal")
         self.transfer.plot([0, REACH * 2], [0, REACH * 2], ":", color=OTHER, lw=1.4)

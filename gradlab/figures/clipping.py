@@ -189,7 +189,8 @@ class ClippingView:
             line.set_data([0, 1], [answer.limit if whole else np.nan] * 2)
         low, high = np.log(self.norm.get_ylim())
         at = (np.log(answer.limit) - low) / (high - low) if whole else 0.5
-        places = apart(np.clip(at, 0, 1) + np.array([-0.13, 0, 0.13]), 0.11, 0.06, 0.97)
+        away = 0.17 if self._narrow else 0.13  # where the panel is low, a chip takes more of it
+        places = apart(np.clip(at, 0, 1) + np.array([-away, 0, away]), away - 0.02, 0.06, 0.97)
         sign = "" if 0 <= at <= 1 else "↓ " if at < 0 else "↑ "
         self._chip.set(x=1, y=places[1], text=f"{sign}limit {number(answer.limit)}", visible=whole)
         many = int(answer.fired.sum())

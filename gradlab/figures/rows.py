@@ -46,7 +46,7 @@ class RowsView:
         self._key = Key(key, (
             (ACCEPTED, "the latest gradient"), (IN_HAND, "earlier ones"),
             (_BY_ROW, "sum / gradients that hold the row"), (_BY_GRADIENT, "sum / all gradients"),
-        ))  # fmt: skip
+        ), moving=True)  # fmt: skip
         self._still()
         self._moving()
         self.arrange(narrow=False)
@@ -95,6 +95,8 @@ class RowsView:
             if place:
                 words.set(x=place[0], y=place[1], text=place[2])
         self._draw_taken(rows)
+        given, there = len(rows.given), len(rows.row) > 0
+        self._key.show(given, given > 1, there, there)
 
     def _draw_taken(self, rows: Rows) -> None:
         lines = np.arange(len(rows.row))

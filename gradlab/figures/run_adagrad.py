@@ -9,8 +9,24 @@ import numpy as np
 from matplotlib.gridspec import GridSpec
 from matplotlib.ticker import MaxNLocator
 
-from ._style import BLACK, BLUE, GREEN, NARROW, ORANGE, OTHER, SMALL, WIDE, log_ticks, moving_line, new_figure, tidy
-from .run_rows import Rows, Shares
+from ._labels import EndLabels, key_line
+from ._style import (
+    BLACK,
+    BLUE,
+    BLUE_TEXT,
+    GREEN,
+    NARROW,
+    ORANGE,
+    ORANGE_TEXT,
+    OTHER,
+    QUIET,
+    WIDE,
+    log_ticks,
+    moving_line,
+    new_figure,
+    tidy,
+)
+from .run_rows import ROOM, Rows, Shares
 
 LOWEST = 1e-4  # share of the first rate; what is below stands at this edge
 SMALLEST = 1e-6  # accumulator
@@ -22,8 +38,10 @@ _FROZEN: dict[str, Any] = {"marker": "^", "ms": 4.6, "color": ORANGE, "ls": "non
 _STILL: dict[str, Any] = {"marker": "s", "ms": 5.5, "color": OTHER, "ls": "none", "mew": 0}
 _LOST: dict[str, Any] = {"marker": "x", "ms": 6, "color": BLACK, "ls": "none", "mew": 1.6}
 _STATES = (_ALIVE, _FROZEN, _STILL, _LOST)
+_WORDS = (("● moves on", BLUE_TEXT), ("▲ frozen", ORANGE_TEXT), ("■ never moved", QUIET), ("✖ NaN or too large", BLACK))
 _ENTRY: dict[str, Any] = {"color": ORANGE, "ls": "-", "lw": 2.0}
 _TENSOR: dict[str, Any] = {"color": OTHER, "ls": "-.", "lw": 1.6}
+_NAMED: dict[str, Any] = {"color": [ORANGE_TEXT, QUIET], "weight": ["bold", "normal"]}
 _HERE: dict[str, Any] = {"marker": "D", "ms": 8, "color": ORANGE, "ls": "none", "mec": "white"}
 
 
@@ -59,12 +77,12 @@ class EntriesView:
 
         Args:
             rows: the most tensors. steps: (n,) done at each point of a line. highest: where accumulators end.
-            kinds: which states an entry can be in, for the key.
+            kinds: which states an entry can be in, for the words that name them.
         """
         self.figure = new_figure(WIDE, _HEIGHT)
         self.over(steps)
         self.cloud, self.shares, self.rate, self.accumulator = (self.figure.add_subplot() for _ in range(4))
-        tidy(self.cloud, "Every sampled entry", "effective rate, share of its start", "")
+        tidy(self.cloud, "Every sampled entry", "effective rate, share of its start", "", key=True)
         tidy(self.shares, "Frozen", "of the sampled entries", "")
         tidy(self.rate, "Rate of the chosen entry", "steps", "share of the start")
         tidy(self.accumulator, "Its accumulator", "steps", "accumulator")
@@ -76,14 +94,7 @@ class EntriesView:
         self._rows = Rows(rows, self.cloud, self.shares)
         self._bars = Shares(self.shares, {"fc": ORANGE, "ec": "none"})
         self._moving()
-        names = ("moves on", "frozen", "never moved", "overflowed or NaN")
-        entries = [(names[kind], looks) for kind, looks in enumerate(_STATES) if kind in kinds]
-        for name, looks in (
-            *entries,
-            ("chosen entry", {**_ENTRY, **_HERE, "ls": "-"}),
-            ("median of its tensor", _TENSOR),
-        ):
-            self.cloud.plot([], [], label=name, **looks)
+        key_line(self.cloud, -ROOM, *(words for kind, words in enumerate(_WORDS) if kind in kinds))
         self.arrange(narrow=False)
 
     def over(self, steps: np.ndarray) -> None:
@@ -97,8 +108,9 @@ class EntriesView:
         self.accumulator.set(yscale="log", ylim=(0.5 * SMALLEST, 2 * highest))
         log_ticks(self.accumulator.yaxis, lowest=SMALLEST, highest=highest)
         for axes in (self.rate, self.accumulator):
-            axes.set_xlim(-0.01 * until, 1.02 * until)
-            axes.xaxis.set_major_locator(MaxNLocator(4, integer=True, steps=[1, 2, 5, 10]))
+            axes.set_xlim(-0.01 * until, 1.5 * until)  # with room for names
+            ticks = MaxNLocator(3, integer=True, steps=[1, 2, 5, 10]).tick_values(0, until)
+            axes.set_xticks([tick for tick in ticks if 0 <= tick <= until])
 
     def arrange(self, narrow: bool) -> None:
         """Fit the page: shares beside the cloud and the story below, or everything in one column."""
@@ -113,12 +125,6 @@ class EntriesView:
         for axes, place in zip((self.cloud, self.shares, self.rate, self.accumulator), places, strict=True):
             axes.set_subplotspec(place)
         self._rows.named(1, narrow)
-        for legend in self.figure.legends:
-            legend.remove()
-        self.figure.legend(
-            loc="outside lower center", ncols=2 if narrow else 5, fontsize=SMALL, frameon=False, columnspacing=1.6,
-            handletextpad=0.4, handlelength=1.5, numpoints=1,
-        )  # fmt: skip
 
     def _moving(self) -> None:
         self._dots = [moving_line(self.cloud, **looks) for looks in _STATES]
@@ -131,6 +137,7 @@ class EntriesView:
         self._median = [moving_line(axes, **_TENSOR) for axes in panels]
         self._story = [moving_line(axes, **_ENTRY) for axes in panels]
         self._now = [moving_line(axes, **_HERE) for axes in panels]
+        self._ends = [EndLabels(axes, 2) for axes in panels]
 
     def draw(self, shown: Entries) -> None:
         """Set the moving artists."""
@@ -150,6 +157,7 @@ class EntriesView:
             self._story[k].set_data(self._steps, chosen)
             self._median[k].set_data(self._steps, median)
             self._now[k].set_data([shown.step], [chosen[min(at, len(chosen) - 1)]])
+            self._ends[k].draw(self._steps[-1], [chosen[-1], median[-1]], ["this entry", "median"], **_NAMED)
 
     @staticmethod
     def places(shown: Entries) -> tuple[np.ndarray, np.ndarray]:

@@ -9,15 +9,20 @@ import numpy as np
 from matplotlib.gridspec import GridSpec
 from matplotlib.ticker import MaxNLocator
 
+from .._base.numbers import number
+from ._labels import chip, key_line
 from ._lanes import text
 from ._style import (
     BLACK,
     BLUE,
+    BLUE_TEXT,
     FAINT,
     GREEN,
     NARROW,
     ORANGE,
+    ORANGE_TEXT,
     OTHER,
+    QUIET,
     SMALL,
     WIDE,
     log_ticks,
@@ -26,18 +31,17 @@ from ._style import (
     plain,
     tidy,
 )
-from .run_rows import Rows, Shares, short
+from .run_rows import ROOM, Rows, Shares, short
 
 _HEIGHT = 5.3  # inches
 _STORY = 40  # letters of the name of the tensor whose story is told
 _LIMIT: dict[str, Any] = {"color": GREEN, "ls": "--", "lw": 1.6}
-_MARKS: tuple[
-    tuple[str, dict[str, Any]], ...
-] = (  # of each tensor: its 10th, 50th and 90th percentile, and the largest
-    ("10% of the steps are below", {"marker": "<", "color": OTHER, "ms": 5.5}),
-    ("median", {"marker": "o", "color": BLUE, "ms": 5.5}),
-    ("90% are below", {"marker": ">", "color": BLACK, "ms": 5.5}),
-    ("largest", {"marker": "d", "color": ORANGE, "ms": 6}),
+# Of each tensor its 10th, 50th and 90th percentile over the steps, and the largest, with its words.
+_MARKS: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("◀ 10% below", QUIET, {"marker": "<", "color": OTHER, "ms": 5.5}),
+    ("● median", BLUE_TEXT, {"marker": "o", "color": BLUE, "ms": 5.5}),
+    ("▶ 90% below", BLACK, {"marker": ">", "color": BLACK, "ms": 5.5}),
+    ("◆ largest", ORANGE_TEXT, {"marker": "d", "color": ORANGE, "ms": 6}),
 )
 _SPAN: dict[str, Any] = {"color": OTHER, "lw": 1.0}
 _CALM: dict[str, Any] = {"marker": "o", "ms": 3.2, "color": BLUE, "ls": "none", "mew": 0}
@@ -81,19 +85,19 @@ class LayersView:
         """
         self.figure, self.steps = new_figure(WIDE, _HEIGHT), steps
         self.norms, self.shares, self.story = (self.figure.add_subplot() for _ in range(3))
-        tidy(self.norms, "Norms over the run", "norm of the gradient", "")
-        tidy(self.shares, "How much it clips", "", "")
+        tidy(self.norms, "Norms over the run", "norm of the gradient", "", key=True)
+        tidy(self.shares, "How much it clips", "share", "")
         self.still(until, norms, every)
         self._rows = Rows(rows, self.norms, self.shares, foot=0.8)
         self._bars = Shares(self.shares, {"fc": ORANGE, "ec": "none"})
         self._moving()
-        for name, looks in (*_MARKS, ("limit", {"marker": "", **_LIMIT})):
-            self.norms.plot([], [], label=name, **{"ls": "none", **looks})
+        key_line(self.norms, -ROOM, *((words, color) for words, color, _ in _MARKS))
+        key_line(self.story, 0.0, ("▲ clipped", ORANGE_TEXT), ("● untouched", BLUE_TEXT))
         self.arrange(narrow=False)
 
     def still(self, until: int, norms: tuple[float, float], every: str) -> None:
         """Return what the axes have room for; arguments as above."""
-        tidy(self.story, f"Norm at {every}", "training step", "norm")
+        tidy(self.story, f"Norm at {every}", "training step", "norm", key=True)
         self.norms.set(xscale="log", xlim=norms)
         self.story.set(yscale="log", ylim=norms, xlim=(-0.01 * until - 1, 1.01 * until + 1))
         self.story.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
@@ -112,22 +116,19 @@ class LayersView:
         for axes, place in zip((self.norms, self.shares, self.story), places, strict=True):
             axes.set_subplotspec(place)
         self._rows.named(1, narrow)
-        for legend in self.figure.legends:
-            legend.remove()
-        self.figure.legend(
-            loc="outside lower center", ncols=2 if narrow else 5, fontsize=SMALL, frameon=False, columnspacing=1.6,
-            handletextpad=0.4, handlelength=1.6,
-        )  # fmt: skip
 
     def _moving(self) -> None:
         self._span = moving_line(self.norms, **_SPAN)
-        self._marks = [moving_line(self.norms, ls="none", mew=0, **looks) for _, looks in _MARKS]
+        self._marks = [moving_line(self.norms, ls="none", mew=0, **looks) for _, _, looks in _MARKS]
         self._across = moving_line(self.norms, transform=self.norms.get_xaxis_transform(), **_LIMIT)
         self._of = text(self.shares, x=0.02, y=0.015, va="bottom", transform=self.shares.transAxes)
-        self._name = text(self.story, x=0.995, y=1.03, ha="right", fontsize=SMALL, transform=self.story.transAxes)
+        self._name = text(
+            self.story, x=0.995, y=1.03, ha="right", weight="bold", fontsize=SMALL, transform=self.story.transAxes
+        )
         self._range = moving_line(self.story, lw=0.8, color=FAINT)
         self._calm, self._fired = moving_line(self.story, **_CALM), moving_line(self.story, **_FIRED)
         self._level = moving_line(self.story, transform=self.story.get_yaxis_transform(), **_LIMIT)
+        self._limit = chip(self.story, GREEN, ha="right", transform=self.story.get_yaxis_transform())
 
     def draw(self, shown: Layers) -> None:
         """Set the moving artists."""
@@ -140,6 +141,9 @@ class LayersView:
             line.set_data(np.where(norms > 0, norms, nowhere), row)
         self._across.set_data([shown.limit] * 2, [0, 1])
         self._level.set_data([0, 1], [shown.limit] * 2)
+        self._limit.set(
+            x=0.995, y=shown.limit, text=f"limit {number(shown.limit)}", visible=bool(np.isfinite(shown.limit))
+        )
         self._name.set_text(plain(short(shown.story, _STORY)))
         merged = shown.low < shown.high
         step = self.steps

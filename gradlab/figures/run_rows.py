@@ -16,7 +16,7 @@ from ._style import BLACK, SMALL, percent_ticks, plain
 
 MOST_ROWS = 12
 _LETTERS = 13  # of a name; the end of it says more than the start
-_ROOM = 66.0  # points beside a panel
+ROOM = 66.0  # points beside a panel
 
 
 def short(name: str, most: int = _LETTERS) -> str:
@@ -50,7 +50,7 @@ class Rows:
         for axes in panels:
             axes.set(ylim=(max(rows, 4) + foot - 0.4, -0.6), yticks=[])
             axes.grid(False, axis="y")
-            axes.yaxis.labelpad = _ROOM
+            axes.yaxis.labelpad = ROOM
             axes.set_ylabel(" ", fontsize=SMALL)  # the names, which move, need the room
             place: dict[str, Any] = {"x": -0.03, "ha": "right", "fontsize": SMALL}
             names = [label(axes, **place) for _ in range(MOST_ROWS)]
@@ -62,7 +62,7 @@ class Rows:
     def named(self, panel: int, shown: bool) -> None:
         """Tell whether a panel has its own names, rather than standing beside another's."""
         axes = self._panels[panel]
-        axes.yaxis.labelpad = _ROOM if shown else 0.0
+        axes.yaxis.labelpad = ROOM if shown else 0.0
         axes.set_ylabel(" " if shown else "")
         for name in self._names[panel]:
             name.set_visible(shown)

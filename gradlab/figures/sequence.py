@@ -94,7 +94,7 @@ class SequenceView:
         self._key = Key(key, (
             (ACCEPTED, "accepted"), (DROPPED | {"hatch": "//"}, "dropped"), (_PIECE, "one piece"),
             (RECORDED, "recorded"), (LIMIT, "limit"),
-        ))  # fmt: skip
+        ), moving=True)  # fmt: skip
         self.arrange(narrow=False)
 
     def arrange(self, narrow: bool) -> None:
@@ -117,6 +117,9 @@ class SequenceView:
         self._moves.draw(schedule)
         self._ages.draw(schedule)
         self._orders.draw(schedule)
+        there, taken = schedule.true >= 0, schedule.accepted
+        pieces = any(event.joined for event in schedule.events)
+        self._key.show((there & taken).any(), (there & ~taken).any(), pieces, (schedule.recorded >= 0).any(), True)
 
 
 class _Moves:

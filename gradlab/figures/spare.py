@@ -85,6 +85,13 @@ class SpareView:
         self.needed.plot(self._k, np.where(np.isfinite(self._median), self._median, np.nan), lw=1.4, color=BLUE)
         where: dict[str, Any] = {"transform": self.needed.transAxes, "fontsize": SMALL, "color": QUIET}
         self.needed.text(0.02, 0.03, "gray: a run, blue: median", **where)
+        best = int(np.argmin(self._median))
+        if np.isfinite(self._median[best]):
+            at = self._k[best], self._median[best]
+            self.needed.annotate(
+                f"{at[0]} is fastest", at, (0, 26), textcoords="offset points", fontsize=SMALL, color=BLUE_TEXT,
+                weight="bold", ha="center",
+            )  # fmt: skip
         self.curves.set(xlim=(0, end), ylim=(0, 101))
         self.curves.axhline(100 * goal, color=OTHER, lw=1)
 

@@ -36,6 +36,7 @@ IDS, MOST_LOOKUPS, MOST_WORDS = 3, 17, 7  # ids in a sample, lookups in a batch,
 LARGEST = 1.5  # the weight with the highest bar; others, too, have the height of the largest one at least
 _FULL = 0.5  # activations and gradients with the highest bar; others, too, have that of the largest one at least
 _CHIP, _TALL, _APART = 34.0, 20.0, 28.0  # of an id: its width, its height, and from sample to sample
+_WIDEST, _THINNEST = 3.6, 0.8  # bands, in points
 _BAR = 15.0  # from one bar of an activation to the next
 
 
@@ -123,12 +124,11 @@ class EmbeddingView:
         self._own = patch(flow, {"fc": PALE_BLUE, "ec": BLACK, "lw": SELECTED})
         self._dropped = patch(flow, DROPPED)
         self._ids = [label(flow) for _ in range(MOST_LOOKUPS)]
-        self._fetch = moving_line(flow, color=OTHER, lw=2.2, zorder=1.5)
-        self._use = moving_line(flow, color=OTHER, lw=2.2, zorder=1.5)
+        self._fetch, self._use = self._bands(OTHER), self._bands(OTHER)
         self._gains = [label(flow, weight="bold", ha="right") for _ in range(self.samples)]
         self._values = {name: patch(flow, {"fc": c, "ec": "none"}) for name, c in (
             ("quiet", OTHER), ("activation", BLACK), ("gradient", ORANGE))}  # fmt: skip
-        self._back = moving_line(flow, color=ORANGE, lw=1.8, zorder=1.5)
+        self._back = self._bands(ORANGE)
         colors = (BLACK, ORANGE, VIOLET, BLUE)
         self._boxes = [patch(flow, {"fc": "none", "ec": color, "lw": 1.8}) for color in colors]
         self._bars = [patch(flow, {"fc": color, "ec": "none"}) for color in colors]
@@ -146,6 +146,10 @@ class EmbeddingView:
         self._chosen = patch(self.table, {"fc": "none", "ec": BLACK, "lw": SELECTED})
         self._rows = [label(self.table) for _ in range(self.rows)]
         self._devices = [label(self.table, color=QUIET) for _ in range(self.devices)]
+
+    def _bands(self, color: str) -> list[Any]:
+        """A way for each sample, as wide as its share in the row."""
+        return [moving_line(self.flow, color=color, zorder=1.5) for _ in range(self.samples)]
 
     def places(self) -> tuple[np.ndarray, np.ndarray]:
         """The middle of every row's cell in the strip, x and y (rows,)."""
@@ -166,6 +170,12 @@ class EmbeddingView:
     def _holding(self, step: OneStep) -> np.ndarray:
         """The samples that use the row."""
         return np.unique(step.sample[step.mine])
+
+    def _shares(self, step: OneStep) -> np.ndarray:
+        """The gain of each sample that uses the row, over the largest one: (samples that use it,)."""
+        gains = np.bincount(step.sample[step.mine], np.abs(step.gain[step.mine]))[self._holding(step)]
+        shares: np.ndarray = gains / max(gains.max(initial=0.0), 1e-30)
+        return shares
 
     def _height(self, sample: Any) -> Any:
         """The middle of a sample's activation, its id chips being as far apart."""
@@ -217,7 +227,7 @@ class EmbeddingView:
         ends = np.linspace(-16, 16, len(holding)) if len(holding) > 1 else np.zeros(len(holding))
         last = [x[step.mine & (step.sample == s)].max() + _CHIP for s in holding]
         curves = [_curve(a, 46 + _APART * s, left, middle + e) for a, s, e in zip(last, holding, ends, strict=True)]
-        self._fetch.set_data(*_joined(curves))
+        _spread(self._fetch, curves, self._shares(step))
 
     def _draw_samples(self, step: OneStep) -> None:
         at, holding = self._at, self._holding(step)
@@ -237,9 +247,8 @@ class EmbeddingView:
             text = f"× {signed(number(float(gain), 2))}" if k in holding else ""
             words.set(x=at.samples[0] - 10, y=self._height(k) - (10 if wide else 0), text=text)
         box = at.row[0] + at.box[0] + 4, at.row[1] + at.box[1] / 2
-        self._use.set_data(
-            *_joined([_curve(*box, at.samples[0] - 6, self._height(s)) for s in holding] if wide else [])
-        )
+        used = [_curve(*box, at.samples[0] - 6, self._height(s)) for s in holding] if wide else []
+        _spread(self._use, used, self._shares(step))
         right, ways = at.gradients + self.width * _BAR + 2, []
         end_x, end_y = at.boxes[0][0] + at.box[0], at.boxes[0][1] + at.box[1] / 2
         for k, s in enumerate(holding):
@@ -250,7 +259,7 @@ class EmbeddingView:
                     [(right, self._height(s)), (turn, self._height(s)), (turn, y), (end_x + 8 if wide else turn, y)]
                 ).T
             )
-        self._back.set_data(*_joined(ways))
+        _spread(self._back, ways, self._shares(step))
 
     def _draw_boxes(self, step: OneStep) -> None:
         at, (wide, high) = self._at, self._at.box
@@ -299,7 +308,8 @@ class EmbeddingView:
         right = sum_x + wide
         into = ((right + 9, y), (right + 2, y))
         if at is not _ON_WIDE:
-            into = ((right - 12, y - high / 2 - 30), (right - 12, y - high / 2 - 2))
+            middle = right - 4 - 2.5 * (len(self._holding(step)) - 1)  # of the bands that come
+            into = ((middle, y - high / 2 - 30), (middle, y - high / 2 - 2))
         level = (into, ((sum_x - 1, y), (memory_x + wide + 2, y)), ((memory_x - 1, y), (after_x + wide + 2, y)))
         some = bool(step.mine.any())
         for (line, head), (start, end) in zip(self._arrows[:3], level, strict=True):
@@ -349,6 +359,15 @@ def _curve(x0: float, y0: float, x1: float, y1: float) -> np.ndarray:
     """A smooth way (2, n) that begins and ends level."""
     t = np.linspace(0, 1, 21)
     return np.stack([x0 + (x1 - x0) * t, y0 + (y1 - y0) * t * t * (3 - 2 * t)])
+
+
+def _spread(bands: Sequence[Any], ways: Sequence[np.ndarray], shares: np.ndarray) -> None:
+    """Lead each band along its way (2, n), as wide as its share (0 to 1); the others are not there."""
+    for k, band in enumerate(bands):
+        band.set_visible(k < len(ways))
+        if k < len(ways):
+            band.set_data(*ways[k])
+            band.set_linewidth(max(_WIDEST * float(shares[k]), _THINNEST))
 
 
 def _joined(ways: Sequence[np.ndarray]) -> np.ndarray:

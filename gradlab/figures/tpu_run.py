@@ -60,7 +60,7 @@ class RunView:
         self.figure = new_figure(WIDE, 5.4)
         self.names, self.words_count, self.steps, self.devices = names, words, steps, devices
         self.traffic, self.served, self.words, self.loss = (self.figure.add_subplot() for _ in range(4))
-        tidy(self.traffic, "Rows that devices asked of each other", "", "device that asks")
+        tidy(self.traffic, "Rows that devices asked of each other", "device that is asked", "device that asks")
         tidy(self.served, "Rows served, in fair shares", "device that holds the rows", "")
         tidy(self.words, f"Requests for each of the {words} {names[0]}", "device that holds the word", "")
         tidy(self.loss, "Loss of each step", "step", "")

@@ -58,7 +58,7 @@ class clip_libraries(Lab):
     }
 
     def make_controls(self) -> list[Control]:
-        return [Menu("case", "Case", tuple((name, case[0]) for name, case in CASES.items()), "above")]
+        return [Menu("case", "Case", tuple((name, case[0]) for name, case in CASES.items()), "overflow")]
 
     def compute(self, values: dict[str, Any]) -> Comparison:
         _, first, second, limit = CASES[values["case"]]

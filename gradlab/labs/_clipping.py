@@ -28,13 +28,19 @@ _KINDS = {"global": "clip_global_norm", "norm": "clip_norm", "value": "clip_valu
 class Answer(NamedTuple):
     """One limit over one run, and the recorded run nearest to it, None if none is.
 
-    `best` is the run that ends with the lowest loss.
+    `ends` are the losses at the end of all runs, NaN where there is none.
     """
 
     what_if: WhatIf
     run: str
     nearest: str | None
-    best: str
+    ends: dict[str, float]
+
+    @property
+    def best(self) -> str:
+        """The run that ends with the lowest loss."""
+        known = {name: end for name, end in self.ends.items() if np.isfinite(end)}
+        return min(known, key=lambda name: known[name], default="none")
 
 
 def _keeps_95(trace: Answer) -> tuple[bool, str]:
@@ -173,8 +179,7 @@ class clipping(FollowingLab):
         nearest: str | None = min(limits, key=lambda n: abs(np.log(limits[n] / limit)), default="none")
         if limits and method != "global":  # all were trained with a limit on the global norm: none is near
             nearest = None
-        ends = {name: end for name, rec in runs.items() if np.isfinite(end := _end(rec))}
-        return Answer(answer, values["run"], nearest, min(ends, key=lambda n: ends[n], default="none"))
+        return Answer(answer, values["run"], nearest, {name: _end(rec) for name, rec in runs.items()})
 
     def make_view(self) -> ClippingView:
         return self.signed(ClippingView(*self._still()))
@@ -246,7 +251,7 @@ class clipping(FollowingLab):
         if near is None or len(self.runs) < 2:
             return ""
         same = float(near) == trace.what_if.limit
-        end, least = (f"{_end(self.runs[name]):.2f}" for name in (near, best))
+        end, least = (f"{trace.ends[name]:.2f}" for name in (near, best))
         if near == best:
             whose = "and the run trained with it" if same else f"and the nearest run, trained with limit {near},"
             return f", {whose} learns best: loss {end}"
@@ -255,11 +260,11 @@ class clipping(FollowingLab):
     def _ends(self, trace: Answer) -> list[tuple[str, str]]:
         """The loss at the end; what trained the shipped runs, and in which unit their loss is, is known."""
         if not self.trained:
-            end = _end(self.runs[trace.run])
+            end = trace.ends[trace.run]
             return [("loss at the end", f"{end:.2f}" if np.isfinite(end) else "not recorded")]
         return [
-            (f"loss at the end of the run trained with {_limited(name)}", f"{_end(rec):.2f} nats")
-            for name, rec in self.runs.items()
+            (f"loss at the end of the run trained with {_limited(name)}", f"{end:.2f} nats")
+            for name, end in trace.ends.items()
         ]
 
     def columns(self, trace: Answer) -> dict[str, np.ndarray]:

@@ -61,7 +61,7 @@ def _above(slider: Slider, value: float) -> float:
 class compare(Lab):
     """Put recorded runs on the same axes: see where they part, and how often one limit fires on each.
 
-    At a glance: two runs go apart after a few steps, and a limit that clips one all the time leaves the other alone.
+    At a glance: Two runs go apart after a few steps, and a limit that clips one all the time leaves the other alone.
 
     Norms and losses of 2 to 6 runs, thin lines for each step and thick ones for the median around it; a dotted line at
     the first step where runs differ; the share of each run's own steps on which the limit fires; and the tensors that

@@ -66,7 +66,7 @@ class gate_race(Lab):
     def make_controls(self) -> list[Control]:
         options = [(name, _title(name)) for name in SCHEDULES]
         return [
-            Slider("step", "Tasks done", 0, 4, 0, scale="integer", play=True),
+            Slider("step", "Tasks done", 0, 4, 4, scale="integer", play=True),
             Menu("first", "First schedule", options, "none_b"),
             Menu("second", "Second schedule", options, "op_b"),
         ]

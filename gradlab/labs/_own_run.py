@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from ..live import LiveFigure, Slider
-from ..models import reader_run
 from ..record import Recorder
 from ..record.recording import AnyRecording, condensed
 from ._lab import Lab
@@ -30,6 +29,8 @@ class RunLab(Lab):
     """
 
     def __init__(self, recording: Recording | None = None, *, target: str | None = None, **initial: Any) -> None:
+        from ..models import reader_run  # here, or every lab of a recording waits for all update rules
+
         self.rec = reader_run.shipped() if recording is None else self.taken(recording)
         self.source = "" if recording is None else written(recording)
         super().__init__(target, **initial)
@@ -103,6 +104,7 @@ def in_sight(rec: AnyRecording) -> AnyRecording:
 def every(rec: Recorder) -> str:
     """The name of a bucket: "step", or "bucket of 4 steps".
 
+    >>> from gradlab.models import reader_run
     >>> every(reader_run.shipped())
     'step'
     """

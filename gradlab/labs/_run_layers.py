@@ -62,7 +62,7 @@ def _not_as_usual(trace: Answer) -> tuple[bool, str]:
 class run_layers(FollowingLab, RunLab):
     """See layer by layer how often a limit fires on a recorded run, and drag another limit over it.
 
-    At a glance: one limit across all tensors clips the top one on most of its steps and the others on few.
+    At a glance: One limit across all tensors clips the top one on most of its steps and the others on few.
 
     Each row is a tensor: marks for the norm that 10, 50, 90 and 100% of its steps do not exceed, and beside it the
     share of steps on which the limit fires. Point at a tensor, click it to see its norm over time. Of very many tensors

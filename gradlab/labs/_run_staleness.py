@@ -81,7 +81,7 @@ def _worth_having(trace: Answer) -> tuple[bool, str]:
 class run_staleness(FollowingLab, RunLab):
     """Let several workers share a recorded run: how stale gradients come, what a limit drops, what they are worth.
 
-    At a glance: with 8 workers most gradients are 2 to 6 updates old, and gradients so far apart no longer agree.
+    At a glance: With 8 workers most gradients are 2 to 6 updates old, and gradients so far apart no longer agree.
 
     A step of a worker takes as long as one of the recorded steps, drawn at random; where no times were recorded all
     steps are equal. Below the staleness stands how much gradients of the run that many steps apart agree: the cosine

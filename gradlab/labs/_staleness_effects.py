@@ -171,7 +171,7 @@ class staleness_models(Lab):
 
     def make_controls(self) -> list[Control]:
         step = STALENESS[1]
-        return [Slider("delay", "Largest delay", 0, STALENESS[-1], 0, scale="integer", step=step, play=True)]
+        return [Slider("delay", "Largest delay", 0, STALENESS[-1], 16, scale="integer", step=step, play=True)]
 
     def compute(self, values: dict[str, Any]) -> Slowed:
         curves = recorded()

@@ -15,6 +15,7 @@ from ._embedding_run import ROWS, RULES, SAMPLES, WIDTH, ascii_words, asked, cho
 from ._lab import Control, Lab, Target
 
 LOOKUPS, RATE = 17, 0.3  # room for lookups; the learning rate
+_MOVED = ("moved by the classic engine", "by SparseCores", "without accumulation")
 _KNOWN = ("sgd", "adagrad", "adagrad_momentum", "adam", "ftrl")  # that SparseCores of TensorFlow have
 BEYOND = {"refuse": "are refused", "drop": "are dropped", "split": "go in another minibatch"}
 
@@ -52,7 +53,7 @@ _PLAIN = {"limit": 8, "beyond": "drop", "rule": "adagrad", "combiner": "mean", "
 class tpu_engines(Lab):
     """Hand the ids of one batch to the classic engine and to two SparseCores, and let a table sum gradients or not.
 
-    At a glance: The classic engine names each row once; a SparseCore's buffer has room for few lookups and drops more.
+    At a glance: What has no room in the buffer of a SparseCore is dropped, and its row moves otherwise.
 
     The classic engine gets every row once, and for each lookup which of them it is, for which sample and how much. A
     SparseCore has half of the samples; its buffer has a partition for each SparseCore that has rows, even ones or odd
@@ -103,8 +104,7 @@ class tpu_engines(Lab):
 
     def items(self, view: EnginesView, trace: Compared) -> Items:
         rows, moved = np.arange(ROWS), trace.shown.moved
-        names = ("moved by the classic engine", "by SparseCores", "without accumulation")
-        return Items("row", {view.moved: (rows, moved[0])}, dict(zip(names, moved, strict=True)))
+        return Items("row", {view.moved: (rows, moved[0])}, dict(zip(_MOVED, moved, strict=True)))
 
     def make_live(self, view: EnginesView, **params: Any) -> LiveFigure:
         """Return a lab's widget in which a click on a row selects it."""
@@ -119,15 +119,15 @@ class tpu_engines(Lab):
         apart = float(np.abs(e.moved[1] - e.moved[0]).max())
         alike = "every row moves alike" if apart < 1e-6 else f"a row moves by up to {number(apart)} otherwise"
         alike = "nothing moves there" if trace.refused else alike
-        classic, sparse, alone = ("nothing" if np.isnan(x) else number(float(x)) for x in e.moved[:, trace.row])
-        here = f"Row {trace.row} moves by {classic}, with SparseCores by {sparse}, without accumulation by {alone}."
+        moves = zip(_MOVED, e.moved[:, trace.row], strict=True)
+        here = [(f"row {trace.row} {how}", "nothing" if np.isnan(x) else number(float(x))) for how, x in moves]
         short = (
             f" (from {'samples' if len(trace.short) > 1 else 'sample'} {_listed(trace.short)})" if trace.short else ""
         )
         lost = f"{trace.dropped} dropped{short}"
         return Description(
-            alt=ascii_words(f"{head}{parts}; {lost}, {alike}. {here} {trace.refused}".strip().rstrip(".") + "."),
-            summary=f"{head}{parts}; {lost}, {alike}. {here}",
+            alt=ascii_words(f"{head}{parts}; {lost}, {alike}. {trace.refused}".strip().rstrip(".") + "."),
+            summary=f"{head}{parts}; {lost}, {alike}.",
             table=(
                 ("optimizer", RULES[s["rule"]][0]),
                 ("rows that are fetched", f"{len(e.unique)}"),
@@ -137,6 +137,7 @@ class tpu_engines(Lab):
                 ("weights, float32", _listed(e.weights)),
                 *((f"SparseCore {k}: row, sample, gain", _places(e, k)) for k in range(CORES)),
                 ("row pointers", "; ".join(_listed(ends) for ends in e.ends)),
+                *here,
                 ("lookups dropped", f"{trace.dropped}"),
                 ("samples that get less", _listed(trace.short)),
                 ("minibatches", f"{trace.minibatches}"),

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from matplotlib.backends.backend_agg import RendererAgg
+from matplotlib.text import Text
 from matplotlib.textpath import TextToPath
 
 REMEMBERED = 1024
@@ -50,9 +51,13 @@ class Recent(OrderedDict[Any, Any]):
 def draw_text(text: Any, renderer: Any) -> None:
     """Draw a text, laid out as the renderer's `layouts` has it: where it stands has no part in that.
 
-    matplotlib's names for it are private; where one of them is another, the text lays itself out every time.
+    matplotlib's names for it are private; where one of them is another, the text lays itself out every time. Half of a
+    lab's texts are empty in most states, and to find that out here is a tenth of the work.
     """
-    form = _form(text) if all(hasattr(text, name) for name in PRIVATE) else None
+    if not (text.get_text() and text.get_visible()):
+        return
+    lays_out = type(text).draw is Text.draw and all(hasattr(text, name) for name in PRIVATE)
+    form = _form(text) if lays_out else None
     if form is None:
         text.draw(renderer)
         return

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from .._base.arrays import quiet
 from .._base.errors import InvalidArgumentError
 from .._base.numbers import listed, number, percent
-from ..rules import Adagrad
 from .buckets import SHOWN, Buckets
+
+if TYPE_CHECKING:
+    from ..rules import Adagrad
 
 
 class Rates(NamedTuple):
@@ -93,6 +95,8 @@ class Frozen:
 
 def frozen(rec: Buckets, rule: Adagrad | None, below: float, step: int | None) -> Frozen:
     """See `Recorder.frozen`."""
+    from ..rules import Adagrad  # with all other rules, half of what importing the recorder would cost
+
     rule = Adagrad() if rule is None else rule
     if not isinstance(rule, Adagrad):
         raise TypeError(f"rule must be a gl.rules.Adagrad, whose accumulator can be told; got {type(rule).__name__}")

@@ -5,11 +5,10 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from os import PathLike
-from typing import Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
 import numpy as np
 
-from ..rules import Adagrad
 from . import file, merge
 from .buckets import EMPTY, LOCK, Buckets
 from .coherence import Coherence, coherence
@@ -19,6 +18,9 @@ from .noise import NoiseScale, noise_scale
 from .summary import Summary, summarize
 from .updates import Updates, updates
 from .what_if import WhatIf, what_if
+
+if TYPE_CHECKING:
+    from ..rules import Adagrad
 
 
 class Recording(Buckets):

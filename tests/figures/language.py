@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from matplotlib.colors import to_hex
+from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
 from matplotlib.patches import PathPatch
 from matplotlib.text import Text
@@ -30,7 +31,7 @@ MEANING = {
 
 
 def broken(view: Any, panels: list[Any]) -> list[str]:
-    """What does not speak the language: sizes, colors, their meanings, axes without names, legends of nothing."""
+    """What does not speak the language: sizes, colors, their meanings, axes without names, legends."""
     nowhere = {part for axes in view.figure.axes if not axes.axison for axis in (axes.xaxis, axes.yaxis)
                for part in axis.findobj()}  # fmt: skip
     shown = [artist for artist in view.figure.findobj() if artist.get_visible() and artist not in nowhere]
@@ -40,7 +41,8 @@ def broken(view: Any, panels: list[Any]) -> list[str]:
         *(f"size {t.get_fontsize()} of {t.get_text()!r}" for t in texts if t.get_fontsize() not in SIZES),
         *(f"color {hue}" for hue in sorted(drawn - PALETTE - {to_hex(color) for color in FILLS}) if colored(hue)),
         *(f"{t.get_text()!r} in {t.get_color()}" for t in texts if t.get_color() in MEANING.values() and misled(t)),
-        *nameless(panels), *undrawn(view.figure),
+        *nameless(panels),
+        *("a legend" for one in view.figure.findobj(Legend)),
     ]  # fmt: skip
 
 
@@ -70,27 +72,10 @@ def misled(text: Text) -> bool:
 
 
 def nameless(panels: list[Any]) -> Iterator[str]:
-    """Axes with numbers that neither a label nor the title of their panel names."""
+    """Axes with numbers that no label names; of an upright one the title of the panel may be the name."""
     for axes in panels:
         title = axes.get_title("left").strip()
         for axis in (axes.xaxis, axes.yaxis):
             ticks = [t for t in axis.get_ticklabels() if t.get_visible() and any(map(str.isdigit, t.get_text()))]
-            if axis.get_visible() and ticks and not (axis.label.get_text().strip() or title):
+            if axis.get_visible() and ticks and not (axis.label.get_text().strip() or (axis is axes.yaxis and title)):
                 yield f"the {axis.axis_name} axis of {title!r} has no label"
-
-
-def undrawn(figure: Any) -> Iterator[str]:
-    """Entries of legends for which there is no line: none with data, and none that moves."""
-    legends = [*figure.legends, *filter(None, (axes.get_legend() for axes in figure.axes))]
-    lines = [line for axes in figure.axes for line in axes.lines if len(line.get_xdata()) or line.get_animated()]
-    for legend in legends:
-        for handle, words in zip(legend.legend_handles, legend.get_texts(), strict=True):
-            if isinstance(handle, Line2D) and not any(alike(handle, line) for line in lines):
-                yield f"{words.get_text()!r} is in the legend, and not in the picture"
-
-
-def alike(one: Line2D, other: Line2D) -> bool:
-    """Whether two lines have a color and a dash or a marker in common."""
-    dashes, markers = ({str(getattr(line, get)()) for line in (one, other)} for get in ("get_linestyle", "get_marker"))
-    same = (len(dashes) == 1 and dashes != {"None"}) or (len(markers) == 1 and not markers & {"None", ""})
-    return same and to_hex(one.get_color()) == to_hex(other.get_color())

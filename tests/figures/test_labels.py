@@ -3,6 +3,7 @@
 import struct
 
 import numpy as np
+from matplotlib.backends.backend_agg import RendererAgg
 
 from gradlab.figures._labels import EndLabels, apart, label
 from gradlab.figures._style import new_figure
@@ -59,6 +60,7 @@ def test_names_stand_at_the_ends_that_there_are() -> None:
     axes.set(xlim=(0, 10), ylim=(1e-4, 1), yscale="log")
     names = EndLabels(axes, 4)
     names.draw(10, [1e-2, 1e-2, np.nan], ["one", "two", "three"], weight=["bold", "normal", "normal"])
+    names._leaders.draw(RendererAgg(400, 300, 100))  # which puts them where the panel is by then
     shown = [name for name in names._names if name.get_visible()]
     assert [(name.get_text(), name.get_weight()) for name in shown] == [("one", "bold"), ("two", "normal")]
     low, high = (name.get_position()[1] for name in shown)

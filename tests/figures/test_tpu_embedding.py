@@ -47,10 +47,12 @@ def test_ids_of_the_row_are_marked_and_those_not_made_are_crossed() -> None:
 
 def test_a_way_leads_from_every_sample_that_uses_the_row_to_its_sum() -> None:
     view = drawn()
-    for line in (view._fetch, view._use, view._back):
-        assert np.isnan(line.get_xdata()).sum() == 2
+    for bands in (view._fetch, view._use, view._back):
+        there = [band for band in bands if band.get_visible()]
+        assert len(there) == 2
+        assert [band.get_linewidth() for band in there] == [1.8, 3.6]  # as the gains 0.5 and 1
     nobody = drawn(STEP._replace(mine=np.zeros(4, bool), total=np.zeros(2), after=STEP.before))
-    assert not len(nobody._back.get_xdata()) and "no id names it" in said(nobody._said)
+    assert not any(band.get_visible() for band in nobody._back) and "no id names it" in said(nobody._said)
     assert said(nobody._heads)[-1] == "6  It stays"
 
 

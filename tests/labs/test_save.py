@@ -70,7 +70,7 @@ def test_what_cannot_be_saved_is_said(name: str, theme: str, message: str, tmp_p
 def test_other_params_are_saved_and_the_lab_stays(ending: str, tmp_path: Path) -> None:
     lab = gl.labs.clip_libraries()
     lab.save(tmp_path / f"a{ending}", case="inf")
-    assert lab.params == {"case": "above"}
+    assert lab.params == {"case": "overflow"}
     lab.set(case="inf")
     lab.save(tmp_path / f"b{ending}")
     assert (tmp_path / f"a{ending}").read_bytes() == (tmp_path / f"b{ending}").read_bytes()

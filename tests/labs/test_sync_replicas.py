@@ -33,13 +33,13 @@ def test_start_tokens_let_a_fast_worker_fill_a_round() -> None:
 
 
 def test_a_slow_chief_takes_the_mean_of_more() -> None:
-    trace = shown(workers=4, aggregate=2, start_tokens=0, chief=50, event=MOMENTS)
+    trace = shown(workers=4, aggregate=2, start_tokens=0, chief=50, straggler=1.0, event=MOMENTS)
     assert trace.rounds.updates[:, 1].max() == 4
     assert gl.labs.sync_replicas.targets["more"].measure(trace)[0]
 
 
 def test_too_few_tokens_end_it_and_the_words_say_so() -> None:
-    lab = gl.labs.sync_replicas(workers=2, aggregate=3, start_tokens=0, event=MOMENTS)
+    lab = gl.labs.sync_replicas(workers=2, aggregate=3, start_tokens=0, straggler=1.0, event=MOMENTS)
     trace = lab.compute(lab.params)
     assert trace.done == 2
     assert "Nobody can go on." in lab.description.summary
