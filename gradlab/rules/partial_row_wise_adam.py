@@ -23,10 +23,10 @@ class PartialRowWiseAdam(Rule):
     a gradient stand still.
 
     Shapes: w, g, m (rows, ...); row_v (rows, 1, ...). Slots from 0. For a vector every entry is a row. Differs from
-    `Adam`: epsilon is added to the corrected root, as in the paper. Powers are products of float32, FBGEMM's are `powf`:
-    steps differ by up to 2e-5 of themselves for betas that float32 does not hold. Not in TensorFlow.
-    Source: `PARTIAL_ROWWISE_ADAM`, FBGEMM 1.8 (2026), on GPU only, and TorchRec's `PartialRowWiseAdam` (2026) made of it;
-    Kingma & Ba, "Adam: A Method for Stochastic Optimization" (2014).
+    `Adam`: epsilon is added to the corrected root, as in the paper. Powers are products of float32 here, FBGEMM's are
+    made by `powf`: last bits of the correction differ. Not in TensorFlow.
+    Source: `PARTIAL_ROWWISE_ADAM`, FBGEMM 1.8 (2026), on GPU only, and TorchRec's `PartialRowWiseAdam` (2026), which is
+    made of it; Kingma & Ba, "Adam: A Method for Stochastic Optimization" (2014).
 
     >>> import numpy as np
     >>> rule, w = PartialRowWiseAdam(beta1=0.5, beta2=0.75, epsilon=0.0), np.array([[1.0, 2.0]])

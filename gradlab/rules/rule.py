@@ -36,8 +36,8 @@ Shared: TypeAlias = Mapping[str, Number]  # float32 scalars by field name
 class Rule:
     """One update formula; the fields are its hyperparameters.
 
-    `slots` names the state kept per weight, with its initial value or the field that gives it; `row_slots` says which of
-    them are kept per row.
+    `slots` names the state kept per weight, with its initial value or the field that gives it; `row_slots` says which
+    of them are kept per row.
     """
 
     slots: ClassVar[Mapping[str, float | str]] = {}

@@ -17,8 +17,9 @@ from .plan import Plan
 class State:
     """The values that a step changes. A JAX tree whose leaves are the arrays; the plan and the placement are static.
 
-    `tables` and `slots` are in the plan's order, (rows, width) each, or (rows, 1) for a slot kept by row; `shared` holds what changes from step to step but
-    is common to all rows; `pending` is the update that a pipelined engine has not made yet. Not in TensorFlow.
+    `tables` and `slots` are in the plan's order, (rows, width) each, or (rows, 1) for a slot kept by row; `shared` has
+    what changes from step to step but is common to all rows; `pending` is the update that a pipelined engine has not
+    made yet. Not in TensorFlow.
 
     >>> from gradlab.tpu import Plan, Table
     >>> state = create(Plan((Table("t", 2, 3),), ()), [jnp.zeros((2, 3))])

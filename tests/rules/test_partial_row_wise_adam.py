@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gradlab.rules import Adam, PartialRowWiseAdam
-from tests.rules.test_row_wise_adagrad import GRADIENTS, W, F
+from tests.rules.test_row_wise_adagrad import GRADIENTS, F, W
 
 
 def fbgemm(beta1: float, beta2: float, epsilon: float, rate: float) -> list[np.ndarray]:

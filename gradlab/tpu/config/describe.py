@@ -10,6 +10,7 @@ from google.protobuf import unknown_fields
 from google.protobuf.message import Message
 
 from ..._base.html import html_table
+from ..plan_placement import COLUMNS, PlacementPlan
 from ..proto import GradientAccumulationStatus, HotIdReplicationConfiguration, TPUEmbeddingConfiguration
 from .parse import CHECKS, parse, tags_of
 from .shapes import core_shapes, shard_rows
@@ -59,8 +60,10 @@ class Description:
             yield Section("Notes", ("kind", "about", "what"), tuple(self.notes))
 
 
-def describe(config: bytes | str | Message) -> Description:
+def describe(config: bytes | str | Message, placement: PlacementPlan | None = None) -> Description:
     """A configuration in words: its tables, features and optimizers with every field, and what to look out for.
+
+    With a `placement`, which `plan_placement` gives, where its tables lie, and what that costs each device.
 
     Nothing is refused but bytes that aren't a configuration: what no plan can be made of is a note of the kind
     "refused". Fields say whether they are set, or stand at the default of their type.
@@ -87,6 +90,7 @@ def describe(config: bytes | str | Message) -> Description:
         Section("Tables", ("table", "rows x width", "rows of a host", "optimizer", "learning rate"), tuple(_tables(m))),
         Section("Features", ("feature", "table", "ids", "activations of one core"), tuple(_features(m))),
         Section("Optimizers", ("table", "field", "value", "set or default"), tuple(_optimizers(m))),
+        *([Section(placement.title, COLUMNS, tuple(placement.table_of_words()))] if placement else []),
     )
     return Description(sections, tuple(notes(m)))
 
