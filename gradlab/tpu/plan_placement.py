@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 
 from .._base.errors import InvalidArgumentError
-from .._base.html import html_table
+from .._base.html import html_table, text_table
 from .._base.options import check_choice, check_count
 from .batch import Batch
 from .lookups import OUTSIDE
@@ -95,10 +95,7 @@ class PlacementPlan:
         ]
 
     def __str__(self) -> str:
-        lines = [COLUMNS, *self.table_of_words()]
-        widths = [max(len(line[k]) for line in lines) for k in range(len(COLUMNS))]
-        told = ("  ".join(w.ljust(n) for w, n in zip(line, widths, strict=True)).rstrip() for line in lines)
-        return "\n".join([self.title, *(f"  {line}" for line in told)])
+        return text_table(self.title, COLUMNS, self.table_of_words())
 
     __repr__ = __str__
 

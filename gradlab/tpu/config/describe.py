@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from google.protobuf import unknown_fields
 from google.protobuf.message import Message
 
-from ..._base.html import html_table
+from ..._base.html import html_table, text_table
 from ..plan_placement import COLUMNS, PlacementPlan
 from ..proto import GradientAccumulationStatus, HotIdReplicationConfiguration, TPUEmbeddingConfiguration
 from .parse import CHECKS, parse, tags_of
@@ -29,10 +29,7 @@ class Section:
     rows: tuple[tuple[str, ...], ...]
 
     def __str__(self) -> str:
-        lines = [self.columns, *self.rows]
-        widths = [max(len(line[k]) for line in lines) for k in range(len(self.columns))]
-        told = ("  ".join(w.ljust(n) for w, n in zip(line, widths, strict=True)).rstrip() for line in lines)
-        return "\n".join([self.title, *(f"  {line}" for line in told)])
+        return text_table(self.title, self.columns, self.rows)
 
     def to_html(self) -> str:
         """An HTML table with a caption, and headers that say which row or column they head."""
