@@ -141,12 +141,12 @@ def checked(table: Table, read: Initializer) -> Initializer:
 
 def _slots(placement: OnMesh, table: Table, w: Array) -> tuple[Array, ...]:
     """The initial slots of the rule, made on the device of each shard of w."""
-    made = []
-    for shard in cast(jax.Array, w).addressable_shards:
+    made, own = [], cast(jax.Array, w)
+    for shard in own.addressable_shards:
         with on(shard.device):
             made.append(table.rule.init(shard.data))
     return tuple(
-        jax.make_array_from_single_device_arrays(table.rule.slot_shape(name, w.shape), placement.sharding, list(blocks))
+        jax.make_array_from_single_device_arrays(table.rule.slot_shape(name, w.shape), own.sharding, list(blocks))
         for name, blocks in zip(table.rule.slots, zip(*made, strict=True), strict=True)
     )
 

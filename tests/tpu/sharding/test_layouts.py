@@ -50,18 +50,17 @@ def check_close(one: Any, other: Any) -> None:
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("pipelined", [False, True])
 def test_steps_in_all_layouts_are_those_on_one_device(pipelined: bool, tmp_path: Path) -> None:
-    one = start(three_tables(pipelined))
+    one, layouts = start(three_tables(pipelined)), LAYOUTS[pipelined]
     seen, after = run(one, range(2))
-    for layouts in LAYOUTS:
-        found, state = run(place(one, mesh(2, 2), "mod", layouts), range(2))
-        check_close(found, seen)
-        check_close(held(state), held(after))
-        assert state.tables[0].sharding.shard_shape((37, 8)) == ((37, 2) if layouts[0] == "columns" else (37, 8))
-        save(state, tmp_path)
-        again = restore(state.plan, tmp_path, mesh(2), "div", ("rows", "columns", "copies"))
-        for a, b in zip(held(state), held(again), strict=True):
-            np.testing.assert_array_equal(a, b)
-        check_close(run(again, [7])[0], run(state, [7])[0])
+    found, state = run(place(one, mesh(2, 2), "mod", layouts), range(2))
+    check_close(found, seen)
+    check_close(held(state), held(after))
+    assert state.tables[0].sharding.shard_shape((37, 8)) == ((37, 2) if layouts[0] == "columns" else (37, 8))
+    save(state, tmp_path)
+    again = restore(state.plan, tmp_path, mesh(2), "div", ("rows", "columns", "copies"))
+    for a, b in zip(held(state), held(again), strict=True):
+        np.testing.assert_array_equal(a, b)
+    check_close(run(again, [7])[0], run(state, [7])[0])
 
 
 @pytest.mark.exhaustive
