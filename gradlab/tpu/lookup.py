@@ -64,7 +64,7 @@ def packed(tables: Sequence[Lookups]) -> Dedup:
 
 
 def specs_of(state: State) -> tuple[Any, ...]:
-    """How tables and slots lie on a mesh: a tree of specs for each of the two."""
+    """The specs of tables and slots on a mesh: a tree for each of the two."""
     if not isinstance(state.placement, OnMesh):
         return ()
     ways = [state.placement.of(k) for k in range(len(state.plan.tables))]

@@ -104,7 +104,7 @@ class OneDevice:
         """Any batch will do."""
 
     def of(self, table: int) -> OneDevice:
-        """How a table lies."""
+        """The placement of a table."""
         return self
 
     def run(self, function: Callable[..., Any], *arguments: Any, specs: Any = None, out: Any = None) -> Any:
@@ -168,7 +168,7 @@ class OnMesh:
         return self.mesh.size
 
     def of(self, table: int) -> OnMesh | Columns | Copies:
-        """How a table lies: what there is to ask of it, and of its exchanges."""
+        """The placement of a table: what there is to ask of it, and its exchanges."""
         layout = self.layouts[table] if self.layouts else "rows"
         return self if layout == "rows" else Columns(self.mesh) if layout == "columns" else Copies(self.mesh)
 
@@ -349,7 +349,7 @@ class Copies:
         return nullcontext()
 
     def to_owners(self, x: Array, cores: int) -> Array:
-        """What the cores here have -> what all cores have, in their order."""
+        """The arrays of the cores here -> those of all cores, in their order."""
         return _from_all(x, self.mesh)
 
     def places(self, ids: Array, rows: int) -> Array:

@@ -1,4 +1,4 @@
-"""Which table lies how on the devices of a mesh: memory and traffic of each layout, and a choice within a budget."""
+"""Layouts of tables on the devices of a mesh: memory and traffic of each layout, and a choice within a budget."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ COLUMNS = ("table", "rows x width", "layout", "MiB of a device", "of it padding"
 
 
 class Cost(NamedTuple):
-    """What a table costs each device: bytes of weights and slots, those of them that hold no row, bytes sent a step."""
+    """The cost of a table on each device: bytes of weights and slots, those of them that hold no row, bytes sent a step."""
 
     memory: int
     padding: int
@@ -139,7 +139,7 @@ def plan_placement(
 
     Raises:
         InvalidArgumentError: a budget that the tables do not fit into (it says what each of them takes, and how many
-            devices would do), a name that is no table, columns that the devices cannot share, cores that they cannot.
+            devices would do), a name without a table, columns that the devices cannot share, cores that they cannot.
 
     Not in TensorFlow.
 
@@ -174,7 +174,7 @@ class Asked(NamedTuple):
 
 
 def cost_of(table: Table, layout: Layout, devices: int, ids: Asked) -> Cost:
-    """What a table costs each device in a layout."""
+    """The cost of a table in a layout on each device."""
     by_row = len(table.rule.row_slots)
     entries = 1 + len(table.rule.slots) - by_row
     here = Shards(table.rows, devices).size if layout == "rows" else table.rows
@@ -192,7 +192,7 @@ def cost_of(table: Table, layout: Layout, devices: int, ids: Asked) -> Cost:
 
 
 def no_columns(table: Table, devices: int) -> str | None:
-    """Why a table cannot be dealt out by columns, if so."""
+    """The reason why a table cannot be dealt out by columns, if so."""
     if table.width % devices:
         return f"{devices} devices cannot share the {table.width} columns of table {table.name!r}; give a multiple"
     if table.rule.row_slots and not type(table.rule).__module__.startswith("gradlab.rules."):
@@ -221,7 +221,7 @@ def _wanted(plan: Plan, devices: int, given: Mapping[str, Layout]) -> list[list[
 
 
 def _asked(plan: Plan, table: int, devices: int, batch: Batch | None, strategy: Strategy) -> Asked:
-    """What the cores of a device ask of a table, those of the busiest core each."""
+    """The distinct rows that the cores of a device ask for, each as many as the busiest."""
     each, shards = plan.cores // devices, Shards(plan.tables[table].rows, devices, strategy)
     if batch is None:
         count = min(plan.samples_of(table), plan.tables[table].rows)
@@ -283,7 +283,7 @@ def _over(plan: Plan, placed: PlacementPlan, budget: int, given: Mapping[str, La
 
 
 def _instead(plan: Plan, devices: int, budget: int, given: Mapping[str, Layout]) -> str:
-    """What would fit: the least number of devices, twice as many at a time."""
+    """The remedy: the least number of devices, twice as many at a time."""
     for count in (devices << k for k in range(1, 21)):
         fixed: dict[str, Any] = {t.name: given.get(t.name, "rows") for t in plan.tables}
         needed = sum(cost_of(t, fixed[t.name], count, Asked(0, 0)).memory for t in plan.tables)

@@ -119,7 +119,7 @@ def _taken(placement: OnMesh, x: Array, spec: PartitionSpec, ids: Callable[[], A
 
 
 def _places(shards: Shards) -> Array:
-    """Where each row is among all shards, one after another."""
+    """The place of each row among all shards, one after another."""
     ids = jnp.arange(shards.rows, dtype=jnp.uint32)
     places: Array = jnp.asarray(shards.owner(ids) * shards.size + shards.place(ids), jnp.uint32)
     return places
