@@ -23,7 +23,7 @@ COLUMNS = ("table", "rows x width", "layout", "MiB of a device", "of it padding"
 
 
 class Cost(NamedTuple):
-    """The cost of a table on each device: bytes of weights and slots, those of them that hold no row, bytes sent a step."""
+    """The cost of a table on each device: bytes of weights and slots, those of no row, and bytes sent in a step."""
 
     memory: int
     padding: int

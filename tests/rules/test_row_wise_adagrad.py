@@ -1,10 +1,14 @@
 """Row-wise Adagrad beside what FBGEMM 1.8.0's EXACT_ROWWISE_ADAGRAD wrote down on a CPU (rate 0.1, its defaults)."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
+import optax
 import pytest
 
+import gradlab as gl
 from gradlab import IndexedSlices, apply
 from gradlab.rules import Adagrad, RowWiseAdagrad
 
@@ -46,6 +50,26 @@ def test_three_steps_of_fbgemm_bit_for_bit() -> None:
         w, slots = rule(w, slots, g, F(0.1))
         np.testing.assert_array_equal(w, F(weights))
         np.testing.assert_array_equal(slots[0][:, 0], F(accumulator))
+
+
+def test_optax_and_the_steps_of_tables_are_fbgemms_but_for_two_ulps() -> None:
+    tx, w = gl.optax.from_rule(RowWiseAdagrad(), 0.1, replace=True), jnp.asarray(W)
+    carried = tx.init(w)
+    table = gl.tpu.Table("t", 2, 4, RowWiseAdagrad(), 0.1, combiner="sum")
+    plan = gl.tpu.Plan((table,), (gl.tpu.Feature("f", 0, (2,)),))
+    state, batch = gl.tpu.create(plan, [W]), gl.tpu.make_batch(plan, {"f": gl.tpu.Ids([0, 1], [0, 1])})
+
+    @jax.jit
+    def step(w: Any, carried: Any, state: Any, g: Any) -> Any:
+        updates, carried = tx.update(g, carried, w)
+        state = gl.tpu.update(state, [g], [], gl.tpu.lookup(state, batch)[1])
+        return optax.apply_updates(w, updates), carried, state
+
+    for g, weights, accumulator in zip(GRADIENTS, WEIGHTS, ACCUMULATORS, strict=True):
+        w, carried, state = step(w, carried, state, g)
+        for got, slot in ((w, carried.slots["row_accumulator"]), (state.tables[0], state.slots[0][0])):
+            assert np.abs(got - F(weights)).max() <= 2 * np.spacing(F(1))
+            np.testing.assert_allclose(slot[:, 0], F(accumulator), rtol=2.4e-7)
 
 
 def test_a_vector_has_a_row_for_each_entry() -> None:
