@@ -287,7 +287,7 @@ def _instead(plan: Plan, devices: int, budget: int, given: Mapping[str, Layout])
     for count in (devices << k for k in range(1, 21)):
         fixed: dict[str, Any] = {t.name: given.get(t.name, "rows") for t in plan.tables}
         needed = sum(cost_of(t, fixed[t.name], count, Asked(0, 0)).memory for t in plan.tables)
-        if needed <= budget:
+        if needed <= budget and not any(fixed[t.name] == "columns" and no_columns(t, count) for t in plan.tables):
             return f"{count} devices would do, or a rule with slots kept by row"
     return "no number of devices would do: choose other layouts, or smaller tables"
 
