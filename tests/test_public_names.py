@@ -14,6 +14,7 @@ PACKAGE = TESTS.parent / "gradlab"
 
 # Modules without a test file of their own, and what tests them instead. An __init__ holds names only.
 TESTED_ELSEWHERE = {
+    "tpu/sharding/pending": "tpu/sharding/test_place.py: a pending update moves along; test_layouts.py",
     "_app/voila_server": "browser/test_dashboard.py: every page",
     "_steps/jax": "_base/test_extras.py: what is said where JAX is missing",
     "clip/_limits": "clip/test_warnings.py: its warnings and refusals, through the clips that give them",

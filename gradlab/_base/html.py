@@ -26,3 +26,17 @@ def html_table(caption: str, head: Sequence[str], rows: Iterable[Sequence[Any]],
     title = f"<caption>{name}</caption>" if shows_caption else ""
     table = f"<table>{title}<thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
     return f'<div role="group" aria-label="{name}" tabindex="0" style="overflow-x: auto">{table}</div>'
+
+
+def text_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table of words as text, its columns aligned, under its title.
+
+    >>> print(text_table("Sizes", ("table", "rows"), [("users", "7")]))
+    Sizes
+      table  rows
+      users  7
+    """
+    lines = [columns, *rows]
+    widths = [max(len(line[k]) for line in lines) for k in range(len(columns))]
+    told = ("  ".join(w.ljust(n) for w, n in zip(line, widths, strict=True)).rstrip() for line in lines)
+    return "\n".join([title, *(f"  {line}" for line in told)])

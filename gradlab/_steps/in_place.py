@@ -51,7 +51,7 @@ def dense(rule: Rule, w: Array, slots: Slots, g: Array, lr: Any) -> tuple[Array,
     >>> dense(StochasticGradientDescent(), w, (), np.array([1.0, 2.0]), 0.5)[0] is w, w.tolist()
     (True, [0.5, 0.0])
     """
-    _check(w, slots, g, lr)
+    _check(rule, w, slots, g, lr)
     if is_jax(w):
         return donated.dense(rule, w, slots, g, lr, donate=True)
     blocks.step(rule, w, slots, np.asarray(g), lr, (w, slots))
@@ -88,7 +88,7 @@ def each(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> tuple
 
 
 def _rows(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any, way: Sparse) -> tuple[Array, Slots]:
-    _check(w, slots, g, lr)
+    _check(rule, w, slots, g, lr)
     if is_jax(w):
         return donated.scattered(donated.new_rows(rule, w, slots, g, lr, way), w, slots, donate=True)
     named, new = blocks.new_rows(rule, w, slots, g, lr, way)
@@ -97,18 +97,20 @@ def _rows(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any, way: Sp
     return w, slots
 
 
-def _check(w: Array, slots: Slots, g: Any, lr: Any) -> None:
+def _check(rule: Rule, w: Array, slots: Slots, g: Any, lr: Any) -> None:
     sparse = isinstance(g, IndexedSlices)
     if any(is_traced(x) for x in (w, *slots, *((g.values, g.indices) if sparse else (g,)))):
         raise TypeError("gradlab.in_place is for concrete arrays; inside jit use gradlab.apply")
     check_shape(g, tuple(w.shape), "w")
     if np.shape(lr) != ():
         raise ValueError(f"lr must be a scalar, got shape {np.shape(lr)}")
-    for name, x in (("w", w), *((f"slot {k}", s) for k, s in enumerate(slots))):
+    shape, shapes = tuple(w.shape), dict(enumerate(rule.slot_shape(name, w.shape) for name in rule.slots))
+    for name, x, wanted in (("w", w, shape), *((f"slot {k}", s, shapes.get(k, shape)) for k, s in enumerate(slots))):
         if is_jax(x) != is_jax(w):
             raise ValueError(f"{name} must come from the library of w: all NumPy or all JAX")
-        if tuple(x.shape) != tuple(w.shape):
-            raise ValueError(f"{name} has shape {tuple(x.shape)}, but w has {tuple(w.shape)}")
+        if tuple(x.shape) != wanted:
+            row = "" if wanted == shape else f", which takes {wanted}"
+            raise ValueError(f"{name} has shape {tuple(x.shape)}, but w has {shape}{row}")
         if not is_jax(x) and not x.flags.writeable:
             raise ValueError(f"{name} is read-only: give a copy, or use gradlab.apply")
     if not is_jax(w):

@@ -204,7 +204,9 @@ def checked_slots(key: str, values: Any, names: Named, rule: Rule) -> Slots:
             f"the state has for {key} the slots {found or 'none'}, {type(rule).__name__} has "
             f"{', '.join(rule.slots) or 'none'}; nothing was loaded"
         )
-    return tuple(fitting(values[name], v._value, f"slot {name} of {key}", v.name) for name in rule.slots)
+    w: Any = v._value
+    likes = {name: w[(slice(None), *(slice(1) for _ in w.shape[1:]))] for name in rule.row_slots}
+    return tuple(fitting(values[name], likes.get(name, w), f"slot {name} of {key}", v.name) for name in rule.slots)
 
 
 def shared_of(state: Mapping[str, Any], names: Named, rule: Rule) -> dict[GraphKey, Shared]:

@@ -96,7 +96,8 @@ def prepared(job: Job, slots: Sequence[Cell]) -> Commit | None:
     small = not is_jax(v._value) and is_small(v._value)
     if v.constraint is not None or small or any(is_traced(x) for x in (v._value, *parts)):
         return None
-    if any((tuple(c._value.shape), c._value.dtype) != (v.shape, v.dtype) for c in slots):
+    shapes = [job.rule.slot_shape(name, v.shape) for name in job.rule.slots]
+    if [(tuple(c._value.shape), c._value.dtype) for c in slots] != [(shape, v.dtype) for shape in shapes]:
         return None
     rule, way = _way(job)
     if way is None:

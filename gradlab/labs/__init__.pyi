@@ -164,21 +164,21 @@ class _optimizers_controls(TypedDict, total=False):
     surface: Literal["bowl", "ravine", "turned", "rosenbrock", "saddle", "beale", "himmelblau", "plateau"]
     heavy: Literal["first", "second", "third", "fourth"]
     first: Literal["StochasticGradientDescent", "Momentum", "KerasMomentum", "ProximalGradientDescent", "Adagrad",
-        "BoundedAdagrad", "ProximalAdagrad", "AdagradMomentum", "AdagradDA", "FrequencyAwareAdagrad", "Adadelta",
-        "RMSProp", "CenteredRMSProp", "Adam", "AdaMax", "AddSign", "PowerSign", "AMSGrad", "ProximalYogi", "LaProp",
-        "Lion", "Ftrl", "OnlineYogi", "MdlAdagradLight"]
+        "BoundedAdagrad", "ProximalAdagrad", "AdagradMomentum", "AdagradDA", "FrequencyAwareAdagrad", "RowWiseAdagrad",
+        "Adadelta", "RMSProp", "CenteredRMSProp", "Adam", "AdaMax", "AddSign", "PowerSign", "AMSGrad",
+        "PartialRowWiseAdam", "ProximalYogi", "LaProp", "Lion", "Ftrl", "OnlineYogi", "MdlAdagradLight"]
     second: Literal["StochasticGradientDescent", "Momentum", "KerasMomentum", "ProximalGradientDescent", "Adagrad",
-        "BoundedAdagrad", "ProximalAdagrad", "AdagradMomentum", "AdagradDA", "FrequencyAwareAdagrad", "Adadelta",
-        "RMSProp", "CenteredRMSProp", "Adam", "AdaMax", "AddSign", "PowerSign", "AMSGrad", "ProximalYogi", "LaProp",
-        "Lion", "Ftrl", "OnlineYogi", "MdlAdagradLight"]
+        "BoundedAdagrad", "ProximalAdagrad", "AdagradMomentum", "AdagradDA", "FrequencyAwareAdagrad", "RowWiseAdagrad",
+        "Adadelta", "RMSProp", "CenteredRMSProp", "Adam", "AdaMax", "AddSign", "PowerSign", "AMSGrad",
+        "PartialRowWiseAdam", "ProximalYogi", "LaProp", "Lion", "Ftrl", "OnlineYogi", "MdlAdagradLight"]
     third: Literal["none", "StochasticGradientDescent", "Momentum", "KerasMomentum", "ProximalGradientDescent",
         "Adagrad", "BoundedAdagrad", "ProximalAdagrad", "AdagradMomentum", "AdagradDA", "FrequencyAwareAdagrad",
-        "Adadelta", "RMSProp", "CenteredRMSProp", "Adam", "AdaMax", "AddSign", "PowerSign", "AMSGrad", "ProximalYogi",
-        "LaProp", "Lion", "Ftrl", "OnlineYogi", "MdlAdagradLight"]
+        "RowWiseAdagrad", "Adadelta", "RMSProp", "CenteredRMSProp", "Adam", "AdaMax", "AddSign", "PowerSign", "AMSGrad",
+        "PartialRowWiseAdam", "ProximalYogi", "LaProp", "Lion", "Ftrl", "OnlineYogi", "MdlAdagradLight"]
     fourth: Literal["none", "StochasticGradientDescent", "Momentum", "KerasMomentum", "ProximalGradientDescent",
         "Adagrad", "BoundedAdagrad", "ProximalAdagrad", "AdagradMomentum", "AdagradDA", "FrequencyAwareAdagrad",
-        "Adadelta", "RMSProp", "CenteredRMSProp", "Adam", "AdaMax", "AddSign", "PowerSign", "AMSGrad", "ProximalYogi",
-        "LaProp", "Lion", "Ftrl", "OnlineYogi", "MdlAdagradLight"]
+        "RowWiseAdagrad", "Adadelta", "RMSProp", "CenteredRMSProp", "Adam", "AdaMax", "AddSign", "PowerSign", "AMSGrad",
+        "PartialRowWiseAdam", "ProximalYogi", "LaProp", "Lion", "Ftrl", "OnlineYogi", "MdlAdagradLight"]
     noise: float
     x: float
     y: float

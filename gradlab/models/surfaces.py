@@ -61,15 +61,16 @@ def walk(
         rates: (steps,), or (steps, paths) for paths side by side, each of which is what it would be alone.
         noise: that of a step is the same in every walk, whatever the rule and the rate.
 
-    Returns: (weights, slots): (steps + 1, 2) or (steps + 1, paths, 2), and the same for each slot. A path is NaN after
-    the first gradient that is not finite.
+    Returns: (weights, slots): (steps + 1, 2) or (steps + 1, paths, 2), and the same for each slot (length 1
+    instead of 2 where it is kept by row). A path is NaN after the first gradient that is not finite.
 
     >>> from gradlab.rules import StochasticGradientDescent
     >>> walk(bowl(2.0), StochasticGradientDescent(), (4.0, 1.0), np.full(2, 0.5))[0].tolist()
     [[4.0, 1.0], [2.0, 0.0], [1.0, 0.0]]
     """
     rates, first = np.asarray(rates, np.float32), np.asarray(start, np.float32)
-    w: Array = np.tile(first, (*rates.shape[1:], 1))
+    is_alone, rates = rates.ndim == 1, rates.reshape(len(rates), -1)
+    w: Array = np.tile(first, (rates.shape[1], 1))  # a point is a row, which some rules move as one
     slots, shared = rule.init(w), rule.start()
     path = [(w, *slots)]
     with np.errstate(all="ignore"):
@@ -84,7 +85,7 @@ def walk(
             w, *kept = (np.where(finite, x, np.float32(np.nan)) for x in (w, *slots))
             slots, shared = tuple(kept), rule.advance(shared)
             path.append((w, *slots))
-    weights, *kept = map(np.stack, zip(*path, strict=True))
+    weights, *kept = (x[:, 0] if is_alone else x for x in map(np.stack, zip(*path, strict=True)))
     return weights, kept
 
 

@@ -24,11 +24,13 @@ from .lion import Lion
 from .mdl_adagrad_light import MdlAdagradLight
 from .momentum import Momentum
 from .online_yogi import OnlineYogi
+from .partial_row_wise_adam import PartialRowWiseAdam
 from .power_sign import PowerSign
 from .proximal_adagrad import ProximalAdagrad
 from .proximal_gradient_descent import ProximalGradientDescent
 from .proximal_yogi import ProximalYogi
 from .rms_prop import RMSProp
+from .row_wise_adagrad import RowWiseAdagrad
 from .rule import Rule, Shared, Slots
 from .stochastic_gradient_descent import StochasticGradientDescent
 from .user_defined import UserDefined
@@ -54,11 +56,13 @@ __all__ = [
     "MdlAdagradLight",
     "Momentum",
     "OnlineYogi",
+    "PartialRowWiseAdam",
     "PowerSign",
     "ProximalAdagrad",
     "ProximalGradientDescent",
     "ProximalYogi",
     "RMSProp",
+    "RowWiseAdagrad",
     "Rule",
     "Shared",
     "Slots",
@@ -80,6 +84,7 @@ _CATALOG: tuple[type[Rule], ...] = (
     AdagradMomentum,
     AdagradDA,
     FrequencyAwareAdagrad,
+    RowWiseAdagrad,
     Adadelta,
     RMSProp,
     CenteredRMSProp,
@@ -88,6 +93,7 @@ _CATALOG: tuple[type[Rule], ...] = (
     AddSign,
     PowerSign,
     AMSGrad,
+    PartialRowWiseAdam,
     ProximalYogi,
     LaProp,
     Lion,
@@ -101,10 +107,12 @@ _CATALOG: tuple[type[Rule], ...] = (
 
 
 def catalog() -> dict[str, type[Rule]]:
-    """Every rule by name. Not in TensorFlow.
+    """Every rule by name; those that keep one entry for a whole row name it in `row_slots`. Not in TensorFlow.
 
     >>> list(catalog())[:3]
     ['StochasticGradientDescent', 'Momentum', 'KerasMomentum']
+    >>> [name for name, rule in catalog().items() if rule.row_slots]
+    ['RowWiseAdagrad', 'PartialRowWiseAdam']
     """
     return {rule.__name__: rule for rule in _CATALOG}
 

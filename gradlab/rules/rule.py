@@ -3,7 +3,8 @@
 `step` is written once, over the array namespace, and every optimizer uses it. It must be
 - pure: inputs are never written to;
 - row-local: row i of every result depends on row i of the inputs only, which is what makes sparse updates, `vmap` and
-  sharding right without further code;
+  sharding right without further code. A row is what has one index of the first axis. Slots have an entry for each
+  weight, or, where `row_slots` names them, one for each row: axes but the first have length 1 then;
 - free of Python `if` on array values; its numbers are fields, or `w.dtype.type(2)`, so that no dtype is widened;
 - harmless on zeros: a zero gradient leaves a row finite.
 It returns new weights, never deltas: a rule may set weights as well as move them.
@@ -16,7 +17,9 @@ steps keeps them and puts them in by `rule.at(shared)`.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
@@ -33,10 +36,12 @@ Shared: TypeAlias = Mapping[str, Number]  # float32 scalars by field name
 class Rule:
     """One update formula; the fields are its hyperparameters.
 
-    `slots` names the state kept per weight, with its initial value or the field that gives it.
+    `slots` names the state kept per weight, with its initial value or the field that gives it; `row_slots` says which
+    of them are kept per row.
     """
 
     slots: ClassVar[Mapping[str, float | str]] = {}
+    row_slots: ClassVar[tuple[str, ...]] = ()
     lazy = True  # rows without a gradient stand still; a field of rules that can also move them, by a gradient of 0
 
     adds: ClassVar[bool] = False  # a step adds something to w that knows neither w nor a slot
@@ -54,8 +59,17 @@ class Rule:
     def init(self, w: Array) -> Slots:
         """The slots of weights `w` before the first step."""
         xp = namespace(w)
-        starts = (getattr(self, s) if isinstance(s, str) else s for s in self.slots.values())
-        return tuple(xp.full(w.shape, start, w.dtype) for start in starts)
+        starts = ((name, getattr(self, s) if isinstance(s, str) else s) for name, s in self.slots.items())
+        return tuple(xp.full(self.slot_shape(name, w.shape), start, w.dtype) for name, start in starts)
+
+    def slot_shape(self, slot: str, shape: Sequence[int]) -> tuple[int, ...]:
+        """The shape of a slot of weights of this shape: theirs, or one entry a row.
+
+        >>> from gradlab.rules import RowWiseAdagrad
+        >>> RowWiseAdagrad().slot_shape("row_accumulator", (5, 3))
+        (5, 1)
+        """
+        return (*shape[:1], *(1 for _ in shape[1:])) if slot in self.row_slots else tuple(shape)
 
     def start(self) -> Shared:
         """Fields that change from step to step, at the first one; most rules have none."""
@@ -87,6 +101,12 @@ class Rule:
             raise ValueError(f"{type(self).__name__} has the slots {names}; got {len(slots)}. rule.init(w) makes them")
         if np.shape(g) != np.shape(w):
             raise InvalidArgumentError(f"the weights have shape {np.shape(w)} but their gradient {np.shape(g)}")
+        for name, s in zip(self.slots, slots, strict=True) if self.row_slots else ():
+            wanted = self.slot_shape(name, np.shape(w))
+            if np.shape(s) != wanted and not (name in self.row_slots and np.ndim(w) == 1 and np.shape(s) == (1,)):
+                raise ValueError(
+                    f"the slot {name} of weights of shape {np.shape(w)} has shape {wanted}, got {np.shape(s)}"
+                )
 
     def get_config(self) -> dict[str, Any]:
         """The hyperparameters by name, NumPy numbers as Python's; `rules.from_config` makes the rule again."""
@@ -97,6 +117,38 @@ class Rule:
         """The rule with its numbers rounded to `dtype`, as the originals round theirs: 1 - 0.999 depends on it."""
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
         return dataclasses.replace(self, **{n: rounded(x, dtype) for n, x in fields.items() if _is_number(x)})
+
+
+_means: ContextVar[Callable[[Array], Array] | None] = ContextVar("means of columns", default=None)
+
+
+def row_mean(x: Array, shape: Sequence[int]) -> Array:
+    """The mean of x over the axes in which `shape`, that of a slot kept by row, has length 1.
+
+    Of one row alone, a vector, the slot is (1,). NumPy adds the entries of a row in their order in memory, so rows are
+    laid out one after another first: the bits do not depend on which rows there are, nor on a transposed gradient.
+    Numbers of 16 bits are added as float32.
+
+    >>> row_mean(np.array([[1.0, 3.0], [5.0, 7.0]]), (2, 1)).tolist()
+    [[2.0], [6.0]]
+    """
+    if tuple(x.shape) == tuple(shape) and _means.get() is None:
+        return x
+    wide = x.astype(np.float32) if x.dtype.itemsize == 2 else x
+    rows = (wide if is_jax(wide) else np.ascontiguousarray(wide)).reshape(shape[0], -1)
+    mean: Array = rows.sum(axis=1) / rows.dtype.type(rows.shape[1])
+    joined = _means.get()
+    return (joined(mean) if joined else mean).astype(x.dtype).reshape(tuple(shape))
+
+
+@contextmanager
+def columns_elsewhere(joined: Callable[[Array], Array]) -> Iterator[None]:
+    """While steps see some of the columns of rows: `joined` makes the mean of all of them of that of those here."""
+    token = _means.set(joined)
+    try:
+        yield
+    finally:
+        _means.reset(token)
 
 
 def zero_is_no_limit(limit: Any) -> Array:

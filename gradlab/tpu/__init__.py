@@ -60,10 +60,11 @@ from .mid_level import (
 )
 from .placement import OneDevice, OnMesh, Shards
 from .plan import Feature, Levels, Plan, Table, Tag
+from .plan_placement import Placed, PlacementPlan, plan_placement
 from .policy import Policy
 from .proto import OptimizationParameters, TPUEmbeddingConfiguration
 from .row_update import update_table
-from .sharding import cores_here, create_placed, gather, place, place_batch, restore, save, sizes_of, traffic
+from .sharding import cores_here, create_placed, gather, lay_out, place, place_batch, restore, save, sizes_of, traffic
 from .sparsecore import partition_statistics
 from .state import State, create
 from .step_record import Sent, StepRecord
@@ -79,18 +80,19 @@ __all__ = [
     "CenteredRMSProp", "Checkpoints", "Constant", "Contribution", "CooRows", "CustomCombiner", "CustomOptimizer",
     "Explanation", "Feature", "FeatureConfig", "FrequencyAwareAdagrad", "FrequencyEstimator", "Ids", "Levels",
     "Lion", "Lookups", "MDLAdagradLight", "Momentum", "OnMesh", "OneDevice", "OnlineYogi", "OptimizationParameters",
-    "Optimizer", "PlacedBatch", "Plan", "Policy", "ProximalAdagrad", "ProximalYogi", "QuantizationConfig",
-    "RMSProp", "RowIdInitializer", "Sent", "Shards", "SparseCoreEmbeddingConfig", "State", "StepRecord", "System",
-    "TPUEmbedding", "TPUEmbeddingConfiguration", "TPUEmbeddingForServing", "TPUEmbeddingV2", "Table", "TableConfig",
-    "Tag", "TrainState", "Training", "Trap", "Traps", "TruncatedNormal", "UserDefinedProgram", "activation_shapes",
-    "all_parameter_shapes", "combiner_gains", "config_of", "configuration", "coo_rows", "cores_here", "create",
-    "create_placed", "current_system", "dedup_mask", "dedup_size", "describe", "descriptor_of",
-    "embedding_lookup_sparse", "example_config", "explain", "explain_missing", "flush_pending", "gather", "ids_of",
-    "initialize_system", "lookup", "make_batch", "merge_dedup", "pack_rows", "parameters_of", "parse",
-    "parse_tuple_mask", "partition_statistics", "place", "place_batch", "plan_of", "prefetch", "proto", "quantize",
-    "replica", "restore", "rule_of", "safe_embedding_lookup_sparse", "save", "serving_embedding_lookup",
-    "shard_rows", "shutdown_system", "sizes_of", "sparsecore", "split_dedup", "table_of", "traffic", "train_step",
-    "unpack_rows", "update", "update_table", "write_tuple_mask",
+    "Optimizer", "Placed", "PlacedBatch", "PlacementPlan", "Plan", "Policy", "ProximalAdagrad", "ProximalYogi",
+    "QuantizationConfig", "RMSProp", "RowIdInitializer", "Sent", "Shards", "SparseCoreEmbeddingConfig", "State",
+    "StepRecord", "System", "TPUEmbedding", "TPUEmbeddingConfiguration", "TPUEmbeddingForServing", "TPUEmbeddingV2",
+    "Table", "TableConfig", "Tag", "TrainState", "Training", "Trap", "Traps", "TruncatedNormal",
+    "UserDefinedProgram", "activation_shapes", "all_parameter_shapes", "combiner_gains", "config_of",
+    "configuration", "coo_rows", "cores_here", "create", "create_placed", "current_system", "dedup_mask",
+    "dedup_size", "describe", "descriptor_of", "embedding_lookup_sparse", "example_config", "explain",
+    "explain_missing", "flush_pending", "gather", "ids_of", "initialize_system", "lay_out", "lookup", "make_batch",
+    "merge_dedup", "pack_rows", "parameters_of", "parse", "parse_tuple_mask", "partition_statistics", "place",
+    "place_batch", "plan_of", "plan_placement", "prefetch", "proto", "quantize", "replica", "restore", "rule_of",
+    "safe_embedding_lookup_sparse", "save", "serving_embedding_lookup", "shard_rows", "shutdown_system", "sizes_of",
+    "sparsecore", "split_dedup", "table_of", "traffic", "train_step", "unpack_rows", "update", "update_table",
+    "write_tuple_mask",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:

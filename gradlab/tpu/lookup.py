@@ -16,7 +16,7 @@ from .._base.errors import InvalidArgumentError
 from .._steps.jax import jax, jnp
 from .batch import Batch
 from .lookups import Lookups
-from .placement import ONE_DEVICE, Placement
+from .placement import ONE_DEVICE, Copies, OfTable, OnMesh, Placement
 from .plan import Plan, Table
 from .state import State
 from .storage import quantize
@@ -54,7 +54,7 @@ def lookup(state: State, batch: Batch) -> tuple[tuple[Array, ...], Dedup]:
     if len(batch.tables) != len(plan.tables):
         raise InvalidArgumentError(f"the plan has {len(plan.tables)} tables, the batch is for {len(batch.tables)}")
     tables = tuple(Lookups(*(jnp.asarray(x) for x in t)) for t in batch.tables)
-    activations = place.run(partial(_activations, plan, place), state.tables, tables)
+    activations = place.run(partial(_activations, plan, place), state.tables, tables, specs=specs_of(state)[:1])
     return activations, packed(tables)
 
 
@@ -63,18 +63,28 @@ def packed(tables: Sequence[Lookups]) -> Dedup:
     return (tuple(x for t in tables for x in t),)
 
 
+def specs_of(state: State) -> tuple[Any, ...]:
+    """The specs of tables and slots on a mesh: a tree for each of the two."""
+    if not isinstance(state.placement, OnMesh):
+        return ()
+    ways = [state.placement.of(k) for k in range(len(state.plan.tables))]
+    slots = (
+        tuple(way.row_spec if name in t.rule.row_slots else way.spec for name in t.rule.slots)
+        for t, way in zip(state.plan.tables, ways, strict=True)
+    )
+    return tuple(way.spec for way in ways), tuple(slots)
+
+
 def _activations(plan: Plan, place: Placement, tables: Any, lookups: Any) -> tuple[Array, ...]:
     cores = plan.cores // place.devices
     outputs = [
-        activate(plan.tables[k], w, t, cores, plan.samples_of(k), place)
+        activate(plan.tables[k], w, t, cores, plan.samples_of(k), place.of(k))
         for k, (w, t) in enumerate(zip(tables, lookups, strict=True))
     ]
     return split_features(plan, outputs)
 
 
-def activate(
-    table: Table, w: Array, lookups: Lookups, cores: int, samples: int, place: Placement = ONE_DEVICE
-) -> Array:
+def activate(table: Table, w: Array, lookups: Lookups, cores: int, samples: int, place: OfTable = ONE_DEVICE) -> Array:
     """(cores, samples, width): the combined rows of one table."""
     if place.devices == 1 and table.levels is None:  # rows go straight from the table into samples
 
@@ -82,16 +92,18 @@ def activate(
             return sum_rows(samples, w, t.unique.at[t.inverse].get(mode="clip"), t.samples, t.weights)
 
         return each_core(from_table, lookups, cores)
-    wanted = place.places(place.to_owners(lookups.unique, cores), table.rows)
+    is_here = place.devices == 1
+    wanted = lookups.unique if is_here else place.places(place.to_owners(lookups.unique, cores), table.rows)
     rows = take_rows(w, wanted)
     if table.levels is not None:
         rows = quantize(rows, *table.levels)
+    found = rows if isinstance(place, Copies) or is_here else place.to_cores(rows, cores)
 
     def on_core(one: tuple[Lookups, Array]) -> Array:
         t, own = one
         return sum_rows(samples, own, t.inverse, t.samples, t.weights)
 
-    return each_core(on_core, (lookups, place.to_cores(rows, cores)), cores)
+    return each_core(on_core, (lookups, found), cores)
 
 
 def each_core(function: Any, tree: Any, cores: int) -> Array:

@@ -6,8 +6,10 @@ Both kinds of placement answer the same questions, so that lookup and update are
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from functools import partial
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
@@ -16,11 +18,13 @@ from .._base.arrays import Array, namespace
 from .._base.errors import InvalidArgumentError
 from .._base.options import check_choice
 from .._steps.jax import jax
+from ..rules.rule import columns_elsewhere
 from .lookups import OUTSIDE
 
 _spec: Any = PartitionSpec  # these two have no types
 _all_to_all: Any = jax.lax.all_to_all
 Strategy = Literal["div", "mod"]
+Layout = Literal["rows", "columns", "copies"]
 
 
 @dataclass(frozen=True)
@@ -99,9 +103,17 @@ class OneDevice:
     def check(self, batch: Any) -> None:
         """Any batch will do."""
 
-    def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
+    def of(self, table: int) -> OneDevice:
+        """The placement of a table."""
+        return self
+
+    def run(self, function: Callable[..., Any], *arguments: Any, specs: Any = None, out: Any = None) -> Any:
         """`function` of the arguments."""
         return function(*arguments)
+
+    def together(self) -> AbstractContextManager[None]:
+        """Rows are whole here."""
+        return nullcontext()
 
     def to_owners(self, x: Array, cores: int) -> Array:
         """The cores' sums, sent to the owners of the rows."""
@@ -118,15 +130,22 @@ class OneDevice:
 
 @dataclass(frozen=True)
 class OnMesh:
-    """Rows dealt out over all devices of a mesh, whatever its axes; each device runs as many cores as any other.
+    """Tables on all devices of a mesh, whatever its axes; each device runs as many cores as any other.
+
+    `layouts` has a word for each table; without any, all are by rows:
+        rows: dealt out over the devices by the strategy;
+        columns: every device has some columns of all rows, and moves them. A slot kept by row has a copy on each: the
+            mean over a row is that of all its columns, summed across devices, so that the numbers are those of one
+            device (TorchRec's shards have an accumulator each instead);
+        copies: every device has the whole table, looks up without asking, and makes everybody's update.
 
     What a core sends is arranged by receiver, in parts of equal length; what an owner gets is in the order of cores, so
     that it adds in the order in which one device would.
 
     Raises:
-        ValueError: an unknown strategy.
+        ValueError: an unknown strategy or layout.
 
-    Source: `TPUEmbeddingConfiguration.ShardingStrategy`, TensorFlow 2.21 (2026).
+    Source: `TPUEmbeddingConfiguration.ShardingStrategy`, TensorFlow 2.21 (2026); layouts are not in TensorFlow.
 
     >>> OnMesh(Mesh(jax.devices()[:1], "x"), "mod").shards(13).size
     13
@@ -134,16 +153,35 @@ class OnMesh:
 
     mesh: Mesh
     strategy: Strategy = "div"
+    layouts: tuple[Layout, ...] = ()
 
     def __post_init__(self) -> None:
         check_choice("strategy", self.strategy, ("div", "mod"))
+        for layout in self.layouts:
+            check_choice("layout", layout, get_args(Layout))
         if not isinstance(self.mesh, Mesh):
             raise TypeError(f"mesh must be a jax.sharding.Mesh, got {type(self.mesh).__name__}")
 
     @property
     def devices(self) -> int:
-        """The number of devices, each with a shard of every table."""
+        """The number of devices."""
         return self.mesh.size
+
+    def of(self, table: int) -> OnMesh | Columns | Copies:
+        """The placement of a table: what there is to ask of it, and its exchanges."""
+        layout = self.layouts[table] if self.layouts else "rows"
+        return self if layout == "rows" else Columns(self.mesh) if layout == "columns" else Copies(self.mesh)
+
+    @property
+    def spec(self) -> PartitionSpec:
+        """The axes of a table dealt out by rows."""
+        return self._split
+
+    row_spec = spec  # of a slot kept by row
+
+    def together(self) -> AbstractContextManager[None]:
+        """Rows are whole on their device."""
+        return nullcontext()
 
     @property
     def sharding(self) -> NamedSharding:
@@ -194,11 +232,18 @@ class OnMesh:
                 "place_batch(plan, state.placement, batch) arranges it"
             )
 
-    def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """`function` on every device with its share of each array; scalars are the same for all."""
-        specs = jax.tree.map(lambda x: self._split if np.ndim(x) else _spec(), arguments)
+    def run(self, function: Callable[..., Any], *arguments: Any, specs: Any = (), out: Any = None) -> Any:
+        """`function` on every device with its share of each array; scalars are the same for all.
+
+        Args:
+            specs: how the first arguments lie, a tree for each; the others are split along their first axes.
+            out: how the results lie; split by default.
+        """
+        rest = jax.tree.map(lambda x: self._split if np.ndim(x) else _spec(), arguments[len(specs) :])
+        specs = (*specs, *rest)
         moved = jax.tree.map(lambda x, spec: jax.device_put(x, NamedSharding(self.mesh, spec)), arguments, specs)
-        shared = jax.shard_map(function, mesh=self.mesh, in_specs=specs, out_specs=self._split, check_vma=False)
+        out = self._split if out is None else out
+        shared = jax.shard_map(function, mesh=self.mesh, in_specs=specs, out_specs=out, check_vma=False)
         return shared(*moved)
 
     def to_owners(self, x: Array, cores: int) -> Array:
@@ -226,5 +271,97 @@ class OnMesh:
         return got
 
 
+@dataclass(frozen=True)
+class Columns:
+    """A table of which every device of a mesh has some columns of all rows.
+
+    Ids go to everybody; columns come back, and sums go the same way. The answers are those that `OnMesh` gives of a
+    table by rows.
+    """
+
+    mesh: Mesh
+
+    @property
+    def devices(self) -> int:
+        """The number of devices, each with a share of the columns."""
+        return self.mesh.size
+
+    @property
+    def spec(self) -> PartitionSpec:
+        """The axes of the table."""
+        spec: PartitionSpec = _spec(None, self.mesh.axis_names)
+        return spec
+
+    @property
+    def row_spec(self) -> PartitionSpec:
+        """The axes of a slot kept by row: a copy on every device."""
+        spec: PartitionSpec = _spec()
+        return spec
+
+    def shards(self, rows: int) -> Shards:
+        """All rows are in one place."""
+        return Shards(rows, 1)
+
+    def together(self) -> AbstractContextManager[None]:
+        """The mean over a row is that of all its columns."""
+        return columns_elsewhere(partial(jax.lax.pmean, axis_name=self.mesh.axis_names))
+
+    def to_owners(self, x: Array, cores: int) -> Array:
+        """Ids of the cores here -> ids of all cores; sums of the cores here -> own columns of those of all cores."""
+        if x.ndim == 1:
+            return _from_all(x, self.mesh)
+        parts = x.reshape(x.shape[0], self.devices, -1).swapaxes(0, 1)
+        exchanged: Array = _all_to_all(parts, self.mesh.axis_names, 0, 0)
+        return exchanged.reshape(-1, parts.shape[-1])
+
+    def to_cores(self, x: Array, cores: int) -> Array:
+        """Own columns of what all cores asked for -> all columns of what the cores here asked for."""
+        parts = _all_to_all(x.reshape(self.devices, -1, x.shape[-1]), self.mesh.axis_names, 0, 0)
+        joined: Array = parts.swapaxes(0, 1).reshape(parts.shape[1], -1)
+        return joined
+
+    def places(self, ids: Array, rows: int) -> Array:
+        """Every id is a place."""
+        return ids
+
+
+@dataclass(frozen=True)
+class Copies:
+    """A table that every device of a mesh has as a whole: lookups ask nobody, updates are everybody's."""
+
+    mesh: Mesh
+    devices: ClassVar[int] = 1  # that share the rows
+
+    @property
+    def spec(self) -> PartitionSpec:
+        """The axes of the table, and of all its slots."""
+        spec: PartitionSpec = _spec()
+        return spec
+
+    row_spec = spec
+
+    def shards(self, rows: int) -> Shards:
+        """All rows are in one place."""
+        return Shards(rows, 1)
+
+    def together(self) -> AbstractContextManager[None]:
+        """Rows are whole here."""
+        return nullcontext()
+
+    def to_owners(self, x: Array, cores: int) -> Array:
+        """The arrays of the cores here -> those of all cores, in their order."""
+        return _from_all(x, self.mesh)
+
+    def places(self, ids: Array, rows: int) -> Array:
+        """Every id is a place."""
+        return ids
+
+
+def _from_all(x: Array, mesh: Mesh) -> Array:
+    gathered: Array = jax.lax.all_gather(x, mesh.axis_names, tiled=True)
+    return gathered
+
+
 Placement = OneDevice | OnMesh
+OfTable = OneDevice | OnMesh | Columns | Copies
 ONE_DEVICE = OneDevice()

@@ -112,6 +112,10 @@ class Around(Rule):
         return self.rule.slots
 
     @property
+    def row_slots(self) -> Any:  # type: ignore[override]
+        return self.rule.row_slots
+
+    @property
     def clips_gradient(self) -> bool:
         """Tell whether the sum is still to be clipped; otherwise each contribution was clipped before the sum."""
         return self.policy.gradient_clip_place == "sum" or not self.table.accumulate

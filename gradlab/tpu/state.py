@@ -17,8 +17,9 @@ from .plan import Plan
 class State:
     """The values that a step changes. A JAX tree whose leaves are the arrays; the plan and the placement are static.
 
-    `tables` and `slots` are in the plan's order, (rows, width) each; `shared` holds what changes from step to step but
-    is common to all rows; `pending` is the update that a pipelined engine has not made yet. Not in TensorFlow.
+    `tables` and `slots` are in the plan's order, (rows, width) each, or (rows, 1) for a slot kept by row; `shared` has
+    what changes from step to step but is common to all rows; `pending` is the update that a pipelined engine has not
+    made yet. Not in TensorFlow.
 
     >>> from gradlab.tpu import Plan, Table
     >>> state = create(Plan((Table("t", 2, 3),), ()), [jnp.zeros((2, 3))])
@@ -68,8 +69,8 @@ def create(plan: Plan, tables: Sequence[Any], slots: Sequence[Sequence[Any] | No
         if len(full) != len(t.rule.slots):
             raise ValueError(f"table {t.name!r} has the slots {', '.join(t.rule.slots) or 'none'}; got {len(full)}")
         for name, x in (("parameters", w), *zip(t.rule.slots, full, strict=True)):
-            if x.shape != (t.rows, t.width):
-                raise ValueError(f"{name} of table {t.name!r} must have shape {(t.rows, t.width)}, got {x.shape}")
+            if x.shape != (shape := t.rule.slot_shape(name, (t.rows, t.width))):
+                raise ValueError(f"{name} of table {t.name!r} must have shape {shape}, got {x.shape}")
         made.append(full)
     return State(plan, arrays, tuple(made), tuple(t.rule.start() for t in plan.tables))
 

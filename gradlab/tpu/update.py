@@ -15,7 +15,7 @@ from .._steps.jax import jax, jnp
 from ..rules import Rule
 from ..rules.rule import Shared, Slots
 from .batch import Batch
-from .lookup import Dedup, each_core, join_features, lookup, same, sum_rows
+from .lookup import Dedup, each_core, join_features, lookup, same, specs_of, sum_rows
 from .lookups import Lookups
 from .placement import ONE_DEVICE, Placement
 from .plan import Plan, Table, Tag
@@ -111,16 +111,20 @@ def joined_sums(plan: Plan, parts: Sequence[tuple[RowSums, ...]], place: Placeme
     """The sums of several batches as those of one: each core sends what it has of all of them."""
     if len(parts) == 1:
         return parts[0]
-    joined: tuple[RowSums, ...] = place.run(partial(_joined_sums, plan, place.devices), tuple(parts))
+    joined: tuple[RowSums, ...] = place.run(partial(_joined_sums, plan, place), tuple(parts))
     return joined
 
 
-def _joined_sums(plan: Plan, devices: int, parts: tuple[tuple[RowSums, ...], ...]) -> tuple[RowSums, ...]:
-    def side_by_side(*x: Array) -> Array:
-        by_owner = [y.reshape(plan.cores // devices, devices, -1, *y.shape[1:]) for y in x]
+def _joined_sums(plan: Plan, place: Placement, parts: tuple[tuple[RowSums, ...], ...]) -> tuple[RowSums, ...]:
+    def side_by_side(owners: int, *x: Array) -> Array:
+        by_owner = [y.reshape(plan.cores // place.devices, owners, -1, *y.shape[1:]) for y in x]
         return jnp.concatenate(by_owner, axis=2).reshape(-1, *x[0].shape[1:])
 
-    joined: tuple[RowSums, ...] = jax.tree.map(side_by_side, *parts)
+    owners = [place.of(k).shards(table.rows).count for k, table in enumerate(plan.tables)]
+    joined = tuple(
+        RowSums(*(side_by_side(n, *x) for x in zip(*sums, strict=True)))
+        for n, *sums in zip(owners, *parts, strict=True)
+    )
     if plan.cores > 1:  # then rows of several cores are summed anyway
         return joined
     return tuple(
@@ -155,8 +159,12 @@ def _sums(rule: Around, g: Array, lookups: Lookups, cores: int) -> Array:
 def apply_step(state: State, step: Step) -> State:
     """Every table moved by the sums of a step."""
     plan, place = state.plan, state.placement
+    specs = specs_of(state)
     tables, slots = place.run(
-        partial(_moved, plan, place), state.tables, state.slots, state.shared, step.rows, step.learning_rates
+        partial(_moved, plan, place),
+        *(state.tables, state.slots, state.shared, step.rows, step.learning_rates),
+        specs=specs,
+        out=specs,
     )
     shared = tuple(table.rule.advance(common) for table, common in zip(plan.tables, state.shared, strict=True))
     return dataclasses.replace(state, tables=tables, slots=slots, shared=shared)
@@ -164,11 +172,13 @@ def apply_step(state: State, step: Step) -> State:
 
 def _moved(plan: Plan, place: Placement, tables: Any, slots: Any, shared: Any, sums: Any, rates: Any) -> Any:
     cores, moved = plan.cores // place.devices, []
-    for table, w, s, common, rows in zip(plan.tables, tables, slots, shared, sums, strict=True):
-        ids, values = (place.to_owners(x, cores) for x in rows)
-        own = RowSums(place.places(ids, table.rows), values)
+    for k, (table, w, s, common, rows) in enumerate(zip(plan.tables, tables, slots, shared, sums, strict=True)):
+        way = place.of(k)
+        ids, values = (way.to_owners(x, cores) for x in rows)
+        own = RowSums(way.places(ids, table.rows), values)
         whole = Around(table, rule_at(table, common, rates), plan.policy)
-        moved.append(_move(whole, w, s, own, rate_of(table, rates), plan.cores))
+        with way.together():
+            moved.append(_move(whole, w, s, own, rate_of(table, rates), plan.cores))
     return tuple(w for w, _ in moved), tuple(s for _, s in moved)
 
 

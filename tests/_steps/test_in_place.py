@@ -21,7 +21,7 @@ SHAPES = [(0,), (1,), (0, 3), (300_000,), (9000, 40), (290_000, 1), (2, 3, 4), (
 def _case(rule: Any, shape: tuple[int, ...], dtype: str = "float32") -> tuple[Any, Any, Any]:
     w, g = (RNG.normal(size=shape).astype(dtype) for _ in range(2))
     g[::7] = 1e-41  # denormal in float32
-    return w, tuple(np.abs(RNG.normal(size=shape)).astype(dtype) for _ in rule.slots), g
+    return w, tuple(np.abs(RNG.normal(size=rule.slot_shape(s, shape))).astype(dtype) for s in rule.slots), g
 
 
 def _slices(shape: tuple[int, ...], dtype: str = "float32", length: int = 50) -> gl.IndexedSlices:

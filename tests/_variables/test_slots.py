@@ -149,3 +149,23 @@ def test_powers_stay_when_all_variables_are_gone() -> None:
     del v
     for other in (copy.deepcopy(opt), pickle.loads(pickle.dumps(opt))):
         assert [x.numpy() for x in other.variables()] == [F32(0.9) * F32(0.9), F32(0.999) * F32(0.999)]
+
+
+class RowWise(gl.train.Optimizer):
+    def __init__(self) -> None:
+        super().__init__(gl.rules.RowWiseAdagrad(0.1), 0.1, False, "RowWise")
+
+
+def test_a_slot_kept_by_row_is_stepped_in_place_and_loaded() -> None:
+    rng, rows = np.random.default_rng(0), np.arange(5)
+    w, g = (rng.normal(size=(3000, 20)).astype(np.float32) for _ in range(2))
+    v, optimizer, rule, rate = gl.Variable(w, name="v"), RowWise(), gl.rules.RowWiseAdagrad(0.1), np.float32(0.1)
+    slices, slots = gl.IndexedSlices(g[:5], rows, w.shape), rule.init(w)
+    for _ in range(2):
+        optimizer.apply_gradients([(g, v)])
+        optimizer.apply_gradients([(slices, v)])
+        w, slots = gl.apply.rows(rule, *rule(w, slots, g, rate), slices, rate)
+    np.testing.assert_array_equal(v.numpy(), w)
+    again = RowWise()
+    again.load_state_dict(optimizer.state_dict([v]), [v])
+    np.testing.assert_array_equal(again.get_slot(v, "row_accumulator").numpy(), slots[0])

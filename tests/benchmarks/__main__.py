@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from tests.benchmarks import (
     accumulators,
     adagrad,
+    checkpoints,
     clip,
     embeddings,
     first,
@@ -30,6 +31,7 @@ PARTS = {
     "accumulators": accumulators.rows,
     "embeddings": embeddings.rows,
     "recommender": recommender.rows,
+    "checkpoints": checkpoints.rows,
     "import": imports.rows,
     "latency": latency.rows,
     "labs": labs.rows,

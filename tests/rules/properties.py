@@ -89,7 +89,8 @@ def check_dtype(case: Case, dtype: Any, other: Any, traced: bool) -> None:
         result = jax.eval_shape(lambda *a: rule(*a, lr), *args) if traced else rule(*args, lr)
     assert {x.dtype for x in jax.tree.leaves(result)} == {np.dtype(dtype)}
     assert jax.tree.structure(result) == jax.tree.structure(args[:2])
-    assert all(x.shape == w.shape for x in jax.tree.leaves(result))
+    shapes = [tuple(w.shape), *(case.rule.slot_shape(name, w.shape) for name in case.rule.slots)]
+    assert [tuple(x.shape) for x in jax.tree.leaves(result)] == shapes
 
 
 def check_rows(case: Case, some: Iterable[list[int]]) -> None:
@@ -102,12 +103,20 @@ def check_rows(case: Case, some: Iterable[list[int]]) -> None:
 
 
 def check_columns(case: Case, some: Iterable[list[int]]) -> None:
-    """Nor do the columns of a row, in all rules so far: no rule here has a norm."""
+    """Nor do the columns of a row, unless a slot is kept by row: then they do."""
     rule, w, slots = case.started()
+    if rule.row_slots:
+        alone = rule(w[:, :1], slots_of_columns(rule, slots, [0]), case.g[:, :1], case.lr)[0]
+        assert (alone != rule(w, slots, case.g, case.lr)[0][:, :1]).any(), "it might as well have an entry a weight"
+        return
     whole = jax.tree.leaves(rule(w, slots, case.g, case.lr))
     for columns in some:
         part = rule(w[:, columns], tuple(s[:, columns] for s in slots), case.g[:, columns], case.lr)
         check_equal([x[:, columns] for x in whole], part)
+
+
+def slots_of_columns(rule: Rule, slots: Any, columns: list[int]) -> Any:
+    return tuple(s if name in rule.row_slots else s[:, columns] for name, s in zip(rule.slots, slots, strict=True))
 
 
 def check_inputs(case: Case) -> None:

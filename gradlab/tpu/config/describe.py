@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 from google.protobuf import unknown_fields
 from google.protobuf.message import Message
 
-from ..._base.html import html_table
+from ..._base.html import html_table, text_table
+from ..plan_placement import COLUMNS, PlacementPlan
 from ..proto import GradientAccumulationStatus, HotIdReplicationConfiguration, TPUEmbeddingConfiguration
 from .parse import CHECKS, parse, tags_of
 from .shapes import core_shapes, shard_rows
@@ -28,10 +29,7 @@ class Section:
     rows: tuple[tuple[str, ...], ...]
 
     def __str__(self) -> str:
-        lines = [self.columns, *self.rows]
-        widths = [max(len(line[k]) for line in lines) for k in range(len(self.columns))]
-        told = ("  ".join(w.ljust(n) for w, n in zip(line, widths, strict=True)).rstrip() for line in lines)
-        return "\n".join([self.title, *(f"  {line}" for line in told)])
+        return text_table(self.title, self.columns, self.rows)
 
     def to_html(self) -> str:
         """An HTML table with a caption, and headers that say which row or column they head."""
@@ -59,8 +57,10 @@ class Description:
             yield Section("Notes", ("kind", "about", "what"), tuple(self.notes))
 
 
-def describe(config: bytes | str | Message) -> Description:
+def describe(config: bytes | str | Message, placement: PlacementPlan | None = None) -> Description:
     """A configuration in words: its tables, features and optimizers with every field, and what to look out for.
+
+    With a `placement`, which `plan_placement` gives, where its tables lie, and what that costs each device.
 
     Nothing is refused but bytes that aren't a configuration: what no plan can be made of is a note of the kind
     "refused". Fields say whether they are set, or stand at the default of their type.
@@ -87,6 +87,7 @@ def describe(config: bytes | str | Message) -> Description:
         Section("Tables", ("table", "rows x width", "rows of a host", "optimizer", "learning rate"), tuple(_tables(m))),
         Section("Features", ("feature", "table", "ids", "activations of one core"), tuple(_features(m))),
         Section("Optimizers", ("table", "field", "value", "set or default"), tuple(_optimizers(m))),
+        *([Section(placement.title, COLUMNS, tuple(placement.table_of_words()))] if placement else []),
     )
     return Description(sections, tuple(notes(m)))
 

@@ -27,7 +27,7 @@ def row_of(state: State, table: int, row: int) -> Row:
 
 def rows_at(state: State, table: int, rows: np.ndarray) -> Row:
     """Weights and slots of some rows."""
-    shards = state.placement.shards(state.plan.tables[table].rows)
+    shards = state.placement.of(table).shards(state.plan.tables[table].rows)
     places = jnp.asarray(shards.owner(rows) * shards.size + shards.place(rows))
     return np.asarray(state.tables[table][places]), tuple(np.asarray(s[places]) for s in state.slots[table])
 

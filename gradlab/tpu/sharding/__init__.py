@@ -25,6 +25,7 @@ from ..._base.suggest import only_public as _only_public
 from ..batch import PlacedBatch
 from .batch import cores_here, place_batch, sizes_of, traffic
 from .checkpoint import restore, save
+from .layouts import lay_out
 from .place import create_placed, gather, place
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "cores_here",
     "create_placed",
     "gather",
+    "lay_out",
     "place",
     "place_batch",
     "restore",

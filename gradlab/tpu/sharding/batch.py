@@ -52,7 +52,7 @@ def place_batch(plan: Plan, placement: Placement, batch: Batch, sizes: Sizes | N
             raise InvalidArgumentError(f"table {table.name!r} needs sizes of at least {least}, got {tuple(room)}")
     return PlacedBatch(
         tuple(
-            _placed(placement, table.rows, t, len(cores), plan.samples_of(k), *given[k])
+            _placed(placement, placement.of(k).shards(table.rows), t, len(cores), plan.samples_of(k), *given[k])
             for k, (table, t) in enumerate(zip(plan.tables, batch.tables, strict=True))
         ),
         placement,
@@ -99,10 +99,10 @@ def sizes_of(plan: Plan, placement: OnMesh, batch: Batch) -> list[tuple[int, int
     """
     count = len(cores_here(plan, placement))
     found = []
-    for table, t in zip(plan.tables, batch.tables, strict=True):
+    for k, (table, t) in enumerate(zip(plan.tables, batch.tables, strict=True)):
         if len(t.unique) % count or len(t.inverse) % count:
             raise InvalidArgumentError(f"the batch must have the ids of {count} cores, those of this process")
-        shards = placement.shards(table.rows)
+        shards = placement.of(k).shards(table.rows)
         parts = np.asarray(t.unique).reshape(count, -1)
         found.append(
             (roomy(max(longest(ids, np.asarray(shards.owner(ids))) for ids in parts)), len(t.inverse) // count)
@@ -119,8 +119,8 @@ def _agreed(placement: OnMesh, sizes: list[tuple[int, int]]) -> list[tuple[int, 
     return [tuple(x) for x in process_allgather(np.array(sizes)).max(0).tolist()]
 
 
-def _placed(placement: OnMesh, rows: int, t: Lookups, cores: int, samples: int, room: int, most: int) -> Lookups:
-    shards, parts = placement.shards(rows), []
+def _placed(placement: OnMesh, shards: Shards, t: Lookups, cores: int, samples: int, room: int, most: int) -> Lookups:
+    parts = []
     for core in zip(*(np.asarray(x).reshape(cores, -1) for x in t), strict=True):
         one = Lookups(*core)
         unique, went = arranged(one.unique, np.asarray(shards.owner(one.unique)), shards.count, room)

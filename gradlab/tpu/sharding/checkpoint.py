@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,13 +13,14 @@ from jax.sharding import Mesh
 from ..._base.arrays import Array
 from ..._steps.jax import jax, jnp
 from ...rules.rule import Shared
-from ..placement import ONE_DEVICE, OnMesh, Placement, Shards, Strategy
+from ..placement import ONE_DEVICE, Layout, OnMesh, Placement, Shards, Strategy
 from ..plan import Plan, Table
 from ..state import State
 from ..update import RowSums, Step, flush_pending
 from .batch import cores_here
 from .files import MANIFEST, ShardReader, ShardWriter, read_manifest, shard_names, write_manifest
-from .place import pending_on
+from .layouts import check_layouts, lay_out
+from .pending import pending_on
 from .rows import Reader, by_owner, made_of
 
 
@@ -28,7 +29,8 @@ def save(state: State, folder: str | Path) -> None:
 
     What a pipelined plan still holds back is saved as it is. An older state in the folder is replaced, and stays until
     the new one is complete. Where several processes run, all of them call this with a folder that all can see; each
-    writes the shards of its own devices. For weights and optimizers of a whole run there is `gl.save`.
+    writes the shards of its own devices, by rows, whatever the layouts of tables. For weights and optimizers of a whole
+    run there is `gl.save`.
 
     Raises:
         DataLossError: the folder holds a damaged manifest; also a ValueError. OSError: it cannot be written; the older
@@ -44,7 +46,7 @@ def save(state: State, folder: str | Path) -> None:
     ...     restore(plan, folder).tables[0].ravel().tolist()
     [1.0, 1.0, 1.0]
     """
-    path = Path(folder)
+    state, path = lay_out(state), Path(folder)
     path.mkdir(parents=True, exist_ok=True)
     number = read_manifest(path)["number"] + 1 if (path / MANIFEST).exists() else 1
     mark = mark_of(state.placement)
@@ -58,7 +60,13 @@ def save(state: State, folder: str | Path) -> None:
     wait_for_all(state.placement, f"manifest of {number}")
 
 
-def restore(plan: Plan, folder: str | Path, mesh: Mesh | None = None, strategy: Strategy = "div") -> State:
+def restore(
+    plan: Plan,
+    folder: str | Path,
+    mesh: Mesh | None = None,
+    strategy: Strategy = "div",
+    layouts: Sequence[Layout] = (),
+) -> State:
     """The state that was saved, on another mesh if need be, or on one device (mesh None).
 
     Each shard reads the blocks of the files that hold its rows. A pending update is restored, too; a plan that is not
@@ -66,6 +74,7 @@ def restore(plan: Plan, folder: str | Path, mesh: Mesh | None = None, strategy: 
 
     Args:
         plan: its tables must have the names, sizes and slots of those saved; rates, limits and features may differ.
+        layouts: as for `place`; only on a mesh.
 
     Raises:
         FileNotFoundError: no state is saved there. DataLossError: a file is missing, damaged, or of another save (it
@@ -93,7 +102,7 @@ def restore(plan: Plan, folder: str | Path, mesh: Mesh | None = None, strategy: 
         return np.concatenate([s.whole(name, dtype, shape) for s in shards])
 
     saved = Saved(content, len(shards), lambda shard, name, *places: shards[shard].rows(name, *places), whole)
-    return state_from(plan, saved, ONE_DEVICE if mesh is None else OnMesh(mesh, strategy))
+    return state_from(plan, saved, ONE_DEVICE if mesh is None else OnMesh(mesh, strategy, tuple(layouts)))
 
 
 class Saved(NamedTuple):
@@ -112,10 +121,15 @@ class Saved(NamedTuple):
 def state_from(plan: Plan, saved: Saved, placement: Placement) -> State:
     """The state that was saved, on these devices; `check_tables` has been asked."""
     cores_here(plan, placement)
+    layouts: tuple[Layout, ...] = ()
+    if isinstance(placement, OnMesh):
+        check_layouts(plan, placement)
+        placement, layouts = OnMesh(placement.mesh, placement.strategy), placement.layouts
 
     def array(k: int, table: Table, name: str) -> Array:
         old = Shards(table.rows, saved.shards, saved.content["strategy"])
-        read = by_owner(old, table.width, lambda s, places: saved.rows(s, f"{k}/{name}", places, table.width))
+        width = table.rule.slot_shape(name, (table.rows, table.width))[1]
+        read = by_owner(old, width, lambda s, places: saved.rows(s, f"{k}/{name}", places, width))
         return _made(placement, table, read)
 
     tables = tuple(array(k, t, "parameters") for k, t in enumerate(plan.tables))
@@ -128,7 +142,7 @@ def state_from(plan: Plan, saved: Saved, placement: Placement) -> State:
         pending, shared = pending_on(placement, plan, pending), placement.copied(shared)
     else:
         pending = jax.tree.map(jnp.asarray, pending)
-    state = State(plan, tables, slots, shared, pending, placement)
+    state = lay_out(State(plan, tables, slots, shared, pending, placement), layouts)
     return state if plan.pipelined or pending is None else jax.jit(flush_pending)(state)
 
 
@@ -176,7 +190,11 @@ def content_of(state: State) -> dict[str, Any]:
 
 
 def _tables(plan: Plan) -> list[dict[str, Any]]:
-    return [{"name": t.name, "rows": t.rows, "width": t.width, "slots": list(t.rule.slots)} for t in plan.tables]
+    return [_table(t) | ({"row_slots": list(t.rule.row_slots)} if t.rule.row_slots else {}) for t in plan.tables]
+
+
+def _table(t: Table) -> dict[str, Any]:
+    return {"name": t.name, "rows": t.rows, "width": t.width, "slots": list(t.rule.slots)}
 
 
 def check_tables(plan: Plan, content: dict[str, Any], path: Path) -> None:

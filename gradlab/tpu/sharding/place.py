@@ -10,19 +10,18 @@ import numpy as np
 from jax.sharding import Mesh
 
 from ..._base.arrays import Array
-from ..._base.indices import roomy
 from ..._steps.jax import jax
-from ..placement import ONE_DEVICE, OnMesh, Strategy
+from ..placement import ONE_DEVICE, Layout, OnMesh, Strategy
 from ..plan import Plan, Table
 from ..state import State
-from ..update import RowSums, Step
-from .batch import cores_here
-from .rows import arranged, longest, made_of, of_each_core, on, put, reader
+from .layouts import check_layouts, lay_out
+from .pending import pending_on
+from .rows import made_of, on, reader
 
 Initializer = Callable[[np.ndarray], Any]  # the rows with these ids
 
 
-def place(state: State, mesh: Mesh, strategy: Strategy = "div") -> State:
+def place(state: State, mesh: Mesh, strategy: Strategy = "div", layouts: Sequence[Layout] = ()) -> State:
     """The state with the rows of tables and slots dealt out over the devices of a mesh.
 
     `lookup` and `update` then run on the mesh: ids go to the devices that hold the rows, rows come back, sums of
@@ -33,13 +32,14 @@ def place(state: State, mesh: Mesh, strategy: Strategy = "div") -> State:
         state: on one device or on another mesh; a pipelined update that is pending is kept.
         mesh: any axes; all its devices share the rows, and as many cores of the plan each.
         strategy: "div" keeps neighbors together, "mod" puts row r on device r modulo their number.
+        layouts: "rows", "columns" or "copies" for each table: see `OnMesh`; rows by default.
 
     Returns:
         A State whose arrays have a shard of equal size on each device, so a few rows at the end of shards stand empty.
         `gather` gives the tables in their own order and shape.
 
     Raises:
-        ValueError: cores that the devices cannot share, an unknown strategy.
+        ValueError: cores or columns that the devices cannot share, an unknown strategy or layout.
 
     Source: `TPUEmbeddingConfiguration.ShardingStrategy`, TensorFlow 2.21 (2026).
 
@@ -50,14 +50,15 @@ def place(state: State, mesh: Mesh, strategy: Strategy = "div") -> State:
     >>> gather(placed).tables[0].ravel().tolist()
     [0.0, 1.0, 2.0]
     """
-    new = OnMesh(mesh, strategy)
-    cores_here(state.plan, new)
+    check_layouts(state.plan, OnMesh(mesh, strategy, tuple(layouts)))
+    state, new = lay_out(state), OnMesh(mesh, strategy)
 
     def moved(table: Table, x: Array) -> Array:
         return made_of(new, table.rows, reader(state.placement, table.rows, x))
 
     pending = pending_on(new, state.plan, _host(state.pending))
-    return _each_array(state, moved, placement=new, pending=pending, shared=new.copied(state.shared))
+    placed = _each_array(state, moved, placement=new, pending=pending, shared=new.copied(state.shared))
+    return lay_out(placed, layouts)
 
 
 def gather(state: State) -> State:
@@ -77,13 +78,21 @@ def gather(state: State) -> State:
     <class 'numpy.ndarray'>
     """
 
+    state = lay_out(state)
+
     def whole(table: Table, x: Array) -> np.ndarray:
         return reader(state.placement, table.rows, x)(np.arange(table.rows))
 
     return _each_array(state, whole, placement=ONE_DEVICE, pending=_host(state.pending), shared=_host(state.shared))
 
 
-def create_placed(plan: Plan, mesh: Mesh, initializers: Sequence[Initializer], strategy: Strategy = "div") -> State:
+def create_placed(
+    plan: Plan,
+    mesh: Mesh,
+    initializers: Sequence[Initializer],
+    strategy: Strategy = "div",
+    layouts: Sequence[Layout] = (),
+) -> State:
     """The state before the first step, every shard made on its own device.
 
     Nothing larger than a shard exists anywhere, so tables may be larger than the memory of a device.
@@ -91,6 +100,7 @@ def create_placed(plan: Plan, mesh: Mesh, initializers: Sequence[Initializer], s
     Args:
         initializers: one for each table; called with the ids of the rows wanted, it gives those rows, (ids, width).
             What depends on nothing but the id is the same on any mesh. Slots start as their rule says.
+        layouts: as for `place`; tables are made by rows first.
 
     Raises:
         ValueError: another number of initializers than tables, rows of another shape (it names the table), cores that
@@ -107,12 +117,12 @@ def create_placed(plan: Plan, mesh: Mesh, initializers: Sequence[Initializer], s
     """
     if len(initializers) != len(plan.tables):
         raise ValueError(f"the plan has {len(plan.tables)} tables, got {len(initializers)} initializers")
+    check_layouts(plan, OnMesh(mesh, strategy, tuple(layouts)))
     new = OnMesh(mesh, strategy)
-    cores_here(plan, new)
     tables = [made_of(new, t.rows, checked(t, init)) for t, init in zip(plan.tables, initializers, strict=True)]
     slots = [_slots(new, t, w) for t, w in zip(plan.tables, tables, strict=True)]
     shared = new.copied(tuple(t.rule.start() for t in plan.tables))
-    return State(plan, tuple(tables), tuple(slots), shared, placement=new)
+    return lay_out(State(plan, tuple(tables), tuple(slots), shared, placement=new), layouts)
 
 
 def checked(table: Table, read: Initializer) -> Initializer:
@@ -131,37 +141,14 @@ def checked(table: Table, read: Initializer) -> Initializer:
 
 def _slots(placement: OnMesh, table: Table, w: Array) -> tuple[Array, ...]:
     """The initial slots of the rule, made on the device of each shard of w."""
-    made = []
-    for shard in cast(jax.Array, w).addressable_shards:
+    made, own = [], cast(jax.Array, w)
+    for shard in own.addressable_shards:
         with on(shard.device):
             made.append(table.rule.init(shard.data))
     return tuple(
-        jax.make_array_from_single_device_arrays(w.shape, placement.sharding, list(blocks))
-        for blocks in zip(*made, strict=True)
+        jax.make_array_from_single_device_arrays(table.rule.slot_shape(name, w.shape), own.sharding, list(blocks))
+        for name, blocks in zip(table.rule.slots, zip(*made, strict=True), strict=True)
     )
-
-
-def pending_on(placement: OnMesh, plan: Plan, pending: Step | None) -> Step | None:
-    """A pending update on the host, arranged by who holds its rows."""
-    if pending is None:
-        return None
-    own, rows = cores_here(plan, placement), []
-    each = len(own) // len(placement.here)
-    for table, sums in zip(plan.tables, pending.rows, strict=True):
-        shards, cores = placement.shards(table.rows), of_each_core(sums, plan.cores)
-        owners = [np.asarray(shards.owner(ids)) for ids, _ in cores]
-        room = roomy(max(longest(ids, to) for (ids, _), to in zip(cores, owners, strict=True)))
-        parts = [_arranged_sums(*cores[k], owners[k], shards.count, room) for k in own]
-        joined = [[np.concatenate(x[k : k + each]) for k in range(0, len(own), each)] for x in zip(*parts, strict=True)]
-        rows.append(RowSums(*(put(placement, x) for x in joined)))
-    return Step(tuple(rows), pending.learning_rates)
-
-
-def _arranged_sums(ids: np.ndarray, sums: np.ndarray, owners: np.ndarray, parts: int, room: int) -> Any:
-    arranged_ids, went = arranged(ids, owners, parts, room)
-    out = np.zeros((parts * room + 1, sums.shape[1]), np.float32)  # the last takes what belongs to nobody
-    out[went] = sums
-    return arranged_ids, out[:-1]
 
 
 def _each_array(state: State, function: Callable[[Table, Array], Any], **changes: Any) -> State:

@@ -32,7 +32,7 @@ def made_of(placement: OnMesh, rows: int, read: Reader) -> Array:
             full = jnp.pad(block, ((0, shards.size - ids.size), (0, 0)))
             blocks.append(jax.device_put(full, flat[k]))
     shape = (shards.size * shards.count, *blocks[0].shape[1:])
-    return jax.make_array_from_single_device_arrays(shape, placement.sharding, blocks)
+    return jax.make_array_from_single_device_arrays(shape, placement.laid_out(placement.spec, len(shape)), blocks)
 
 
 @contextmanager
@@ -112,4 +112,4 @@ def put(placement: OnMesh, parts: list[Any]) -> Array:
     flat = placement.mesh.devices.flat
     blocks = [jax.device_put(np.asarray(x), flat[k]) for k, x in zip(placement.here, parts, strict=True)]
     shape = (blocks[0].shape[0] * placement.devices, *blocks[0].shape[1:])
-    return jax.make_array_from_single_device_arrays(shape, placement.sharding, blocks)
+    return jax.make_array_from_single_device_arrays(shape, placement.laid_out(placement.spec, len(shape)), blocks)

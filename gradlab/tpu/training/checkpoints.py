@@ -6,11 +6,13 @@ it with the checksum of every file, which comes last. What has no manifest is no
 
 from __future__ import annotations
 
+import dataclasses
 import logging
 import re
 import shutil
 import time
 import zlib
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -26,8 +28,9 @@ from ..._base.options import check_count
 from ..._files.replace import FORGOTTEN, sync_folder
 from ..._files.seal import checked, field, read_json, whole, write_json
 from ..._steps.jax import jax, jnp
-from ..placement import ONE_DEVICE, OnMesh, Strategy
+from ..placement import ONE_DEVICE, Layout, OnMesh, Strategy
 from ..plan import Plan
+from ..sharding import lay_out
 from ..sharding.checkpoint import Saved, check_tables, content_of, mark_of, state_from, wait_for_all
 from .state import TrainState, tower_on
 from .training import Training
@@ -95,7 +98,7 @@ class Checkpoints:
             OSError: the save before could not be written; the checkpoints before that one stay.
         """
         self.wait()
-        step = int(state.step)
+        step, state = int(state.step), dataclasses.replace(state, tables=lay_out(state.tables))
         is_alike = _forms(self._kept) == _forms(state)
         old, self._kept = self._kept, None
         self._kept = kept = _again(old, state) if is_alike else _copy(state)
@@ -136,6 +139,7 @@ class Checkpoints:
         mesh: Mesh | None = None,
         strategy: Strategy = "div",
         step: int | None = None,
+        layouts: Sequence[Layout] = (),
     ) -> TrainState:
         """The state of a checkpoint, on another mesh or number of processes if need be, or on one device (mesh None).
 
@@ -146,6 +150,7 @@ class Checkpoints:
             plan: its tables must have the names, sizes and slots of those saved; rates, limits and features may differ.
             params: a tower shaped as that saved; its sharding, if it is on the mesh, is that of the result.
             step: which checkpoint; None is the last.
+            layouts: "rows", "columns" or "copies" for each table on the mesh; rows by default, however they were saved.
 
         Raises:
             FileNotFoundError: there is none. DataLossError: a file is missing or damaged (it is named); also a
@@ -157,7 +162,7 @@ class Checkpoints:
         _check_tower(content["tower"], _described(like), self._folder)
         folder = self._folder / content["folder"]
         _check_files(folder, content["files"])
-        placement = ONE_DEVICE if mesh is None else OnMesh(mesh, strategy)
+        placement = ONE_DEVICE if mesh is None else OnMesh(mesh, strategy, tuple(layouts))
         start = training.init(state_from(plan, _saved(folder, content), placement), params)
         leaves, tree = jax.tree.flatten((start.params, start.optimizer))
         arrays = [_read(folder, f"tower-{k}") for k in range(len(leaves))]

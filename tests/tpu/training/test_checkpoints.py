@@ -20,7 +20,19 @@ from gradlab.errors import DataLossError
 from gradlab.rules import Adam
 from gradlab.tpu import Checkpoints, Plan, Training, create_placed, gather
 from tests.tpu.sharding.test_two_processes import run_together
-from tests.tpu.training.towers import OPTIMIZER, STEPS, batch_of, examples, loss, plain, plan_of, rate, row, tower
+from tests.tpu.training.towers import (
+    OPTIMIZER,
+    STEPS,
+    WIDTH,
+    batch_of,
+    examples,
+    loss,
+    plain,
+    plan_of,
+    rate,
+    row,
+    tower,
+)
 
 pytestmark = pytest.mark.orbax
 ROOT = Path(__file__).parents[3]
@@ -64,13 +76,18 @@ def saved(tmp_path_factory: Any) -> Iterator[Any]:
         yield folder, checkpoints, last
 
 
-def test_any_mesh_reads_the_last_and_goes_on(saved: Any) -> None:
+def test_any_mesh_and_layout_reads_the_last_and_goes_on(saved: Any, tmp_path: Path) -> None:
     folder, checkpoints, last = saved
     assert checkpoints.steps() == [25, 30]
     assert len(list(folder.iterdir())) == 4, "two folders with a manifest each: older ones are gone"
-    for mesh, strategy in ((None, "div"), (mesh_of(4), "div"), (mesh_of(2), "mod"), (mesh_of(8), "mod")):
-        state = checkpoints.restore(TRAINING, plan_of(8), tower(), mesh, strategy)
-        assert bits(state) == last
+    for mesh, strategy in ((None, "div"), (mesh_of(8), "div"), (mesh_of(2), "mod")):
+        assert bits(checkpoints.restore(TRAINING, plan_of(8), tower(), mesh, strategy)) == last
+    state = checkpoints.restore(TRAINING, plan_of(8), tower(), mesh_of(4), "mod", layouts=("columns", "copies"))
+    assert state.tables.tables[0].sharding.shard_shape((45, WIDTH)) == (45, WIDTH // 4)
+    with Checkpoints(tmp_path) as other:
+        other.save(state)
+        other.wait()
+        assert bits(other.restore(TRAINING, plan_of(8), tower())) == bits(state) == last
     losses = trained(state, list(examples(STEPS))[30:])[0]
     np.testing.assert_allclose(losses, plain(STEPS)[30:], rtol=1e-6)
     assert int(checkpoints.restore(TRAINING, plan_of(8), tower(), step=25).step) == 25

@@ -15,6 +15,8 @@ import pytest
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from gradlab.errors import InvalidArgumentError
+from gradlab.optax import from_rule
+from gradlab.rules import RowWiseAdagrad, UserDefined
 from gradlab.tpu import Ids, OneDevice, Training, create, create_placed, make_batch, place
 from tests.tpu.training.towers import (
     BATCH,
@@ -68,6 +70,27 @@ def test_losses_are_those_of_plain_jax_and_the_tower_given_is_left_alone() -> No
     assert losses[-1] < losses[0]
     assert int(state.step) == STEPS
     assert not any(x.is_deleted() for x in jax.tree.leaves(given))
+
+
+def halved(w: Any, slots: Any, g: Any, lr: Any) -> Any:
+    """A rule of a user: every second gradient counts half."""
+    count = slots[0] + 1
+    return w - lr * g / (1 + count % 2), (count,)
+
+
+@pytest.mark.exhaustive
+def test_the_tower_takes_optimizers_that_ask_for_the_loss_and_rules_of_users() -> None:
+    plateau = optax.chain(optax.sgd(0.5), optax.contrib.reduce_on_plateau(factor=0.5, patience=1))
+    own = from_rule(UserDefined(halved, {"count": 0.0}), lambda step: 0.3 / (1 + step))
+    row_wise = from_rule(RowWiseAdagrad(), 0.1)
+    for optimizer in (plateau, own, row_wise):
+        one = Training(loss, optimizer, [rate])
+        losses, state = trained(one, one.init(tables_on(None, 1), tower()), 8)
+        np.testing.assert_allclose(losses, plain(8, optimizer), rtol=1e-6)
+        if optimizer is plateau:
+            assert float(state.optimizer[1].scale) < 1, "no loss was told"
+        if optimizer is row_wise:
+            assert state.optimizer.slots["row_accumulator"]["user"].shape == (WIDTH, 1)
 
 
 @pytest.mark.exhaustive

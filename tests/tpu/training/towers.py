@@ -76,11 +76,12 @@ def plan_of_cores(plan: Plan, cores: int) -> Plan:
     return Plan(plan.tables, plan.features, cores)
 
 
-def plain(steps: int) -> list[float]:
+def plain(steps: int, optimizer: Any = OPTIMIZER) -> list[float]:
     """The losses by JAX and optax alone: whole tables, dense gradients."""
+    optimizer = optax.with_extra_args_support(optimizer)
     tables = [jnp.asarray(row(n, WIDTH)(np.arange(n))) for n in (USERS, ITEMS)]
     params: Any = jax.tree.map(jnp.asarray, tower())
-    carried, slots = OPTIMIZER.init(params), [jnp.full_like(t, 0.1) for t in tables]
+    carried, slots = optimizer.init(params), [jnp.full_like(t, 0.1) for t in tables]
 
     @jax.jit
     def step(tables: Any, slots: Any, params: Any, carried: Any, k: Any, users: Any, items: Any, clicked: Any) -> Any:
@@ -91,7 +92,7 @@ def plain(steps: int) -> list[float]:
         slots = [s + g * g for s, g in zip(slots, rows, strict=True)]
         rates = (rate(k), 0.2)
         tables = [w - lr * g / jnp.sqrt(s) for w, lr, g, s in zip(tables, rates, rows, slots, strict=True)]
-        updates, carried = OPTIMIZER.update(dense, carried, params)
+        updates, carried = optimizer.update(dense, carried, params, value=value)
         return value, tables, slots, optax.apply_updates(params, updates), carried
 
     losses = []

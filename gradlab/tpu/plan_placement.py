@@ -1,0 +1,297 @@
+"""Layouts of tables on the devices of a mesh: memory and traffic of each layout, and a choice within a budget."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, get_args
+
+import numpy as np
+
+from .._base.errors import InvalidArgumentError
+from .._base.html import html_table, text_table
+from .._base.options import check_choice, check_count
+from .batch import Batch
+from .lookups import OUTSIDE
+from .placement import Layout, Shards, Strategy
+from .plan import Plan, Table
+
+NUMBER = 4  # bytes of a float32 or an id
+EXCHANGE = 1 << 16  # bytes that could be sent in the time in which an exchange begins
+_EXCHANGES = {"rows": 4, "columns": 4, "copies": 2}  # ids, rows, ids, sums; copies send ids and sums only
+COLUMNS = ("table", "rows x width", "layout", "MiB of a device", "of it padding", "KiB sent in a step", "why")
+
+
+class Cost(NamedTuple):
+    """The cost of a table on each device: bytes of weights and slots, those of no row, and bytes sent in a step."""
+
+    memory: int
+    padding: int
+    traffic: int
+
+
+@dataclass(frozen=True)
+class Placed:
+    """One table of a `PlacementPlan`: its layout, what it costs each device, and why it was chosen.
+
+    Not in TensorFlow.
+
+    >>> Placed("users", 10, 4, "rows", Cost(96, 16, 0), "chosen").layout
+    'rows'
+    """
+
+    table: str
+    rows: int
+    width: int
+    layout: Layout
+    cost: Cost
+    why: str
+
+
+@dataclass(frozen=True)
+class PlacementPlan:
+    """The result of `plan_placement`. Prints as a table; `layouts` is what `place` and its kin take. Not in TensorFlow.
+
+    >>> PlacementPlan((Placed("users", 10, 4, "rows", Cost(96, 16, 0), "chosen"),), 2, None).layouts
+    ('rows',)
+    """
+
+    tables: tuple[Placed, ...]
+    devices: int
+    budget: int | None
+
+    @property
+    def layouts(self) -> tuple[Layout, ...]:
+        """A layout for each table, in the plan's order."""
+        return tuple(t.layout for t in self.tables)
+
+    @property
+    def memory(self) -> int:
+        """Bytes of weights and slots on each device, padding included."""
+        return sum(t.cost.memory for t in self.tables)
+
+    @property
+    def traffic(self) -> int:
+        """Bytes that each device sends in a step."""
+        return sum(t.cost.traffic for t in self.tables)
+
+    @property
+    def title(self) -> str:
+        """All tables in one line."""
+        limit = "" if self.budget is None else f" of {_mib(self.budget)}"
+        return (
+            f"Placement on {self.devices} devices: {_mib(self.memory)}{limit} MiB, and {self.traffic / 1024:,.1f} KiB "
+            "sent in a step, each"
+        )
+
+    def table_of_words(self) -> list[tuple[str, ...]]:
+        """A row of words for each table, under `COLUMNS`."""
+        return [
+            (
+                *(t.table, f"{t.rows} x {t.width}", t.layout, _mib(t.cost.memory), _mib(t.cost.padding)),
+                *(f"{t.cost.traffic / 1024:,.1f}", t.why),
+            )
+            for t in self.tables
+        ]
+
+    def __str__(self) -> str:
+        return text_table(self.title, COLUMNS, self.table_of_words())
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return html_table(self.title, COLUMNS, self.table_of_words())
+
+
+def plan_placement(
+    plan: Plan,
+    devices: int,
+    budget: int | None = None,
+    batch: Batch | None = None,
+    layouts: Mapping[str, Layout] | None = None,
+    strategy: Strategy = "div",
+) -> PlacementPlan:
+    """A layout for each table of a plan: that of least traffic, as far as the memory of a device goes.
+
+        memory = (rows here, filled up) * (columns here * (1 + slots) + slots kept by row) * 4 bytes
+        cost = traffic + 64 KiB for each exchange: 4 a step by rows or columns, 2 with copies
+
+    With u distinct ids of each of the c cores of a device, at most b of them of one owner, n devices and width w, a
+    device sends in a step, lookup and update together:
+
+        rows: (n - 1) * c * b * 8 * (1 + w) bytes, since all owners get parts of equal length
+        columns: (n - 1) * c * u * (8 + 8 * w / n)
+        copies: (n - 1) * c * u * 4 * (1 + w)
+
+    Tables begin with the layout of least memory; then those that gain most by another get it, one after another, while
+    the budget lasts.
+
+    Args:
+        plan: of as many cores as devices, or a multiple.
+        devices: their number. A table as a whole on one of them is no layout here: arrays of JAX have a share of equal
+            size on every device, so the others would need its room, too.
+        budget: bytes on each device for tables and slots, padding included; None is no limit. Batches, activations and
+            what a step sends come on top.
+        batch: of `make_batch`, for u and b: ids that are often those of one owner make columns worth their ids. Without
+            it u is one for each sample, or all rows if they are fewer, and b is u / n.
+        strategy: that of tables by rows.
+        layouts: those that you choose, by the names of tables.
+
+    Raises:
+        InvalidArgumentError: a budget that the tables do not fit into (it says what each of them takes, and how many
+            devices would do), a name without a table, columns that the devices cannot share, cores that they cannot.
+
+    Not in TensorFlow.
+
+    >>> from gradlab.tpu import Feature
+    >>> tables = Table("items", 1_000_000, 64), Table("days", 7, 8)
+    >>> plan = Plan(tables, (Feature("item", 0, (512,)), Feature("day", 1, (512,))), cores=8)
+    >>> plan_placement(plan, 8, budget=100 << 20).layouts
+    ('rows', 'copies')
+    """
+    check_count("devices", devices)
+    if budget is not None:
+        check_count("budget", budget)
+    if plan.cores % devices:
+        raise InvalidArgumentError(
+            f"{devices} devices cannot share {plan.cores} cores; give the plan as many cores as devices, or a multiple"
+        )
+    wanted = _wanted(plan, devices, layouts or {})
+    asked = [_asked(plan, k, devices, batch, strategy) for k in range(len(plan.tables))]
+    options = [
+        {layout: cost_of(table, layout, devices, ids) for layout in allowed}
+        for table, allowed, ids in zip(plan.tables, wanted, asked, strict=True)
+    ]
+    chosen = _chosen(options, budget)
+    return _told(plan, devices, budget, options, chosen, layouts or {})
+
+
+class Asked(NamedTuple):
+    """The distinct rows that the cores of one device ask for in a step: of everybody, and of one owner at most."""
+
+    all: int
+    of_one: int
+
+
+def cost_of(table: Table, layout: Layout, devices: int, ids: Asked) -> Cost:
+    """The cost of a table in a layout on each device."""
+    by_row = len(table.rule.row_slots)
+    entries = 1 + len(table.rule.slots) - by_row
+    here = Shards(table.rows, devices).size if layout == "rows" else table.rows
+    columns = table.width // devices if layout == "columns" else table.width
+    number = columns * entries + by_row
+    least = table.rows // devices if layout == "rows" else table.rows
+    row = NUMBER * table.width
+    others = devices - 1
+    traffic = {
+        "rows": others * ids.of_one * 2 * (NUMBER + row),
+        "columns": others * ids.all * 2 * (NUMBER + row // devices),
+        "copies": others * ids.all * (NUMBER + row),
+    }
+    return Cost(here * number * NUMBER, (here - least) * number * NUMBER, traffic[layout])
+
+
+def no_columns(table: Table, devices: int) -> str | None:
+    """The reason why a table cannot be dealt out by columns, if so."""
+    if table.width % devices:
+        return f"{devices} devices cannot share the {table.width} columns of table {table.name!r}; give a multiple"
+    if table.rule.row_slots and not type(table.rule).__module__.startswith("gradlab.rules."):
+        return f"table {table.name!r} has a rule of your own with slots kept by row; it cannot be dealt out by columns"
+    return None
+
+
+Options = Sequence[Mapping[Layout, Cost]]
+
+
+def _wanted(plan: Plan, devices: int, given: Mapping[str, Layout]) -> list[list[Layout]]:
+    """The layouts that each table may have."""
+    names = [t.name for t in plan.tables]
+    for name, layout in given.items():
+        if name not in names:
+            raise InvalidArgumentError(f"layouts name a table {name!r}; the plan has {', '.join(names)}")
+        check_choice(f"the layout of table {name!r}", layout, get_args(Layout))
+    found: list[list[Layout]] = []
+    for t in plan.tables:
+        why = no_columns(t, devices)
+        if given.get(t.name) == "columns" and why:
+            raise InvalidArgumentError(why)
+        every: list[Layout] = [x for x in get_args(Layout) if x != "columns" or why is None]
+        found.append([given[t.name]] if t.name in given else every)
+    return found
+
+
+def _asked(plan: Plan, table: int, devices: int, batch: Batch | None, strategy: Strategy) -> Asked:
+    """The distinct rows that the cores of a device ask for, each as many as the busiest."""
+    each, shards = plan.cores // devices, Shards(plan.tables[table].rows, devices, strategy)
+    if batch is None:
+        count = min(plan.samples_of(table), plan.tables[table].rows)
+        return Asked(each * count, each * -(-count // devices))
+    ids = np.asarray(batch.tables[table].unique).reshape(plan.cores, -1)
+    cores = [core[core != OUTSIDE] for core in ids]
+    of_one = max(int(np.bincount(np.asarray(shards.owner(core)), minlength=1).max()) for core in cores)
+    return Asked(each * max(map(len, cores)), each * of_one)
+
+
+def _cost(layout: Layout, cost: Cost) -> int:
+    return cost.traffic + EXCHANGE * _EXCHANGES[layout]
+
+
+def _chosen(options: Options, budget: int | None) -> list[Layout]:
+    """The layout of each table: of least memory first, then what gains most, while there is room."""
+    chosen = [min(own, key=lambda x: (own[x].memory, _cost(x, own[x]))) for own in options]
+    room = np.inf if budget is None else budget - sum(own[x].memory for own, x in zip(options, chosen, strict=True))
+    better = [
+        (_cost(now, own[now]) - _cost(x, own[x]), k, x)
+        for k, (own, now) in enumerate(zip(options, chosen, strict=True))
+        for x in own
+    ]
+    for gain, k, layout in sorted(better, key=lambda found: -found[0]):
+        more = options[k][layout].memory - options[k][chosen[k]].memory
+        is_better = _cost(layout, options[k][layout]) < _cost(chosen[k], options[k][chosen[k]])
+        if gain > 0 and is_better and more <= room:
+            room, chosen[k] = room - more, layout
+    return chosen
+
+
+def _told(
+    plan: Plan, devices: int, budget: int | None, options: Options, chosen: list[Layout], given: Mapping[str, Layout]
+) -> PlacementPlan:
+    def why(k: int) -> str:
+        own, now = options[k], chosen[k]
+        if plan.tables[k].name in given:
+            return "as you chose"
+        best = min(own, key=lambda x: _cost(x, own[x]))
+        return "least traffic" if now == best else f"{best} would send less, but not fit"
+
+    tables = tuple(
+        Placed(t.name, t.rows, t.width, now, own[now], why(k))
+        for k, (t, own, now) in enumerate(zip(plan.tables, options, chosen, strict=True))
+    )
+    placed = PlacementPlan(tables, devices, budget)
+    if budget is not None and placed.memory > budget:
+        raise InvalidArgumentError(_over(plan, placed, budget, given))
+    return placed
+
+
+def _over(plan: Plan, placed: PlacementPlan, budget: int, given: Mapping[str, Layout]) -> str:
+    large = sorted(placed.tables, key=lambda t: -t.cost.memory)[:5]
+    each = ", ".join(f"{t.table} {_mib(t.cost.memory)} ({t.layout})" for t in large)
+    return (
+        f"the tables need {_mib(placed.memory)} MiB on each of {placed.devices} devices, the budget is {_mib(budget)}; "
+        f"the largest are {each}; {_instead(plan, placed.devices, budget, given)}"
+    )
+
+
+def _instead(plan: Plan, devices: int, budget: int, given: Mapping[str, Layout]) -> str:
+    """The remedy: the least number of devices, twice as many at a time."""
+    for count in (devices << k for k in range(1, 21)):
+        fixed: dict[str, Any] = {t.name: given.get(t.name, "rows") for t in plan.tables}
+        needed = sum(cost_of(t, fixed[t.name], count, Asked(0, 0)).memory for t in plan.tables)
+        if needed <= budget and not any(fixed[t.name] == "columns" and no_columns(t, count) for t in plan.tables):
+            return f"{count} devices would do, or a rule with slots kept by row"
+    return "no number of devices would do: choose other layouts, or smaller tables"
+
+
+def _mib(count: int) -> str:
+    size = count / (1 << 20)
+    return f"{size:,.1f}" if size >= 10 else f"{size:.3g}"
