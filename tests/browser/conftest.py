@@ -1,7 +1,7 @@
 """One server for all tests here, with JupyterLab, Notebook 7 and Voila, and one page of JupyterLab.
 
-Each notebook is shown in that page with a kernel of its own, after the one before is closed; where a page is the thing
-that is tested, a test opens a fresh one.
+What labs do is tried on a page that holds all of them. Other notebooks are shown in one page after another; where a page
+is the thing that is tested, a test opens a fresh one.
 """
 
 from __future__ import annotations
@@ -48,9 +48,6 @@ def address(_tools: None, folder: Path, scratch: Path) -> Iterator[str]:
         yield address
 
 
-Open = Callable[..., Any]
-
-
 def own_copy(path: Path, folder: Path) -> str:
     """Copy a notebook into a folder of its own, for those of one path share a kernel; give its name for the server."""
     own = Path(tempfile.mkdtemp(dir=folder))
@@ -58,14 +55,24 @@ def own_copy(path: Path, folder: Path) -> str:
     return f"{own.name}/{path.name}"
 
 
+@pytest.fixture(scope="session")
+def fresh(address: str, folder: Path, chromium: Any) -> Callable[..., Any]:
+    """Open a copy of a notebook in a page of its own."""
+
+    def opened(path: Path, host: type[Served] = Notebook) -> Served:
+        return host(chromium.new_context(viewport=WIDE).new_page(), address).open(own_copy(path, folder))
+
+    return opened
+
+
 @pytest.fixture(scope="module")
-def opened(address: str, folder: Path, chromium: Any) -> Iterator[Open]:
-    """Open a copy of a notebook in a fresh page of a host."""
+def opened(fresh: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
+    """Open a copy of a notebook in a page of its own, which is closed after the tests of the file."""
     pages: list[Served] = []
 
     def opened(path: Path, host: type[Served] = Notebook) -> Served:
-        pages.append(host(chromium.new_context(viewport=WIDE).new_page(), address))
-        return pages[-1].open(own_copy(path, folder))
+        pages.append(fresh(path, host))
+        return pages[-1]
 
     yield opened
     for page in pages:
@@ -74,10 +81,9 @@ def opened(address: str, folder: Path, chromium: Any) -> Iterator[Open]:
 
 
 @pytest.fixture(scope="session")
-def jupyterlab(address: str, folder: Path, chromium: Any) -> Iterator[tuple[Notebook, dict[str, str]]]:
+def jupyterlab(fresh: Callable[..., Any], folder: Path) -> Iterator[tuple[Notebook, dict[str, str]]]:
     """One page of JupyterLab, and a kernel in which nothing has run, for what is only looked at."""
-    page = Notebook(chromium.new_context(viewport=WIDE).new_page(), address)
-    page.open(own_copy(written.written(folder / "nothing.ipynb"), folder))
+    page = fresh(written.written(folder / "nothing.ipynb"))
     yield page, page.lent()
     page.page.context.close()  # the server ends the last kernels
 
@@ -102,26 +108,20 @@ def ran(jupyterlab: tuple[Notebook, dict[str, str]], folder: Path) -> Callable[[
     return run
 
 
-@pytest.fixture(scope="module")
-def notebook(request: pytest.FixtureRequest, ran: Callable[[Path], Notebook]) -> Notebook:
-    """The notebook that the test file names as its PATH, run from top to bottom."""
-    return ran(request.module.PATH)
+@pytest.fixture(scope="session")
+def everything(fresh: Callable[..., Any], folder: Path) -> Iterator[Notebook]:
+    """Every lab and prediction, and all else that the notebooks show, in one notebook, run; it has a page of its own."""
+    page = fresh(written.everything(folder / "everything.ipynb", NOTEBOOKS))
+    page.run_all()
+    yield page
+    page.page.context.close()
 
 
 @pytest.fixture
-def shown(request: pytest.FixtureRequest, notebook: Notebook) -> Callable[..., Lab]:
-    """Give a lab of that notebook by its label, back at its defaults or at other params.
-
-    The test file's AXES says for each label which control is its axis, and how its slider is called.
-    """
-    axes = request.module.AXES
-    return lambda label, **params: notebook.lab(label).reset(*axes[label], **params)
-
-
-@pytest.fixture(scope="module")
-def everything(ran: Callable[[Path], Notebook], folder: Path) -> Notebook:
-    """Every lab and prediction, and all else that the notebooks show, in one notebook, run."""
-    return ran(written.everything(folder / "everything.ipynb", NOTEBOOKS))
+def shown(everything: Notebook) -> Iterator[Callable[..., Lab]]:
+    """Give one of all labs by its label, back at its defaults or at other params, with a target; nothing may fail."""
+    yield lambda label, target=None, **params: everything.lab(label).reset(target, **params)
+    assert everything.troubles == []
 
 
 @pytest.fixture
