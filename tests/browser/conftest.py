@@ -56,11 +56,19 @@ def own_copy(path: Path, folder: Path) -> str:
 
 
 @pytest.fixture(scope="session")
-def fresh(address: str, folder: Path, chromium: Any) -> Callable[..., Any]:
+def reader(chromium: Any) -> Iterator[Any]:
+    """One reader for all pages: the second page has from his browser's cache what takes long, JupyterLab compiled."""
+    context = chromium.new_context(viewport=WIDE)
+    yield context
+    context.close()
+
+
+@pytest.fixture(scope="session")
+def fresh(address: str, folder: Path, reader: Any) -> Callable[..., Any]:
     """Open a copy of a notebook in a page of its own."""
 
     def opened(path: Path, host: type[Served] = Notebook) -> Served:
-        return host(chromium.new_context(viewport=WIDE).new_page(), address).open(own_copy(path, folder))
+        return host(reader.new_page(), address).open(own_copy(path, folder))
 
     return opened
 
@@ -77,7 +85,7 @@ def opened(fresh: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
     yield opened
     for page in pages:
         page.shut_down()
-        page.page.context.close()
+        page.page.close()
 
 
 @pytest.fixture(scope="session")
@@ -85,7 +93,7 @@ def jupyterlab(fresh: Callable[..., Any], folder: Path) -> Iterator[tuple[Notebo
     """One page of JupyterLab, and a kernel in which nothing has run, for what is only looked at."""
     page = fresh(written.written(folder / "nothing.ipynb"))
     yield page, page.lent()
-    page.page.context.close()  # the server ends the last kernels
+    page.page.close()  # the server ends the last kernels
 
 
 @pytest.fixture(scope="session")
@@ -95,13 +103,19 @@ def not_run(jupyterlab: tuple[Notebook, dict[str, str]], folder: Path) -> Callab
     return lambda path: page.turn_to(own_copy(path, folder), kernel)
 
 
-@pytest.fixture(scope="module")
-def ran(jupyterlab: tuple[Notebook, dict[str, str]], folder: Path) -> Callable[[Path], Notebook]:
-    """Show a copy of a notebook in JupyterLab, and run it from top to bottom in a kernel of its own."""
+@pytest.fixture(scope="session")
+def turned(jupyterlab: tuple[Notebook, dict[str, str]], folder: Path) -> Callable[[Path], Notebook]:
+    """Show a copy of a notebook in JupyterLab with a kernel of its own, in which nothing has run."""
     page, _ = jupyterlab
+    return lambda path: page.turn_to(own_copy(path, folder))
+
+
+@pytest.fixture(scope="session")
+def ran(turned: Callable[[Path], Notebook]) -> Callable[[Path], Notebook]:
+    """Show a copy of a notebook in JupyterLab, and run it from top to bottom in a kernel of its own."""
 
     def run(path: Path) -> Notebook:
-        notebook = page.turn_to(own_copy(path, folder))
+        notebook = turned(path)
         notebook.run_all()
         return notebook
 
@@ -114,7 +128,7 @@ def everything(fresh: Callable[..., Any], folder: Path) -> Iterator[Notebook]:
     page = fresh(written.everything(folder / "everything.ipynb", NOTEBOOKS))
     page.run_all()
     yield page
-    page.page.context.close()
+    page.page.close()
 
 
 @pytest.fixture

@@ -42,6 +42,7 @@ class Lab:
         self.notebook, self.label, self.group = notebook, label, group
         self.object = f"[x for x in Out.values() if getattr(x, 'label', None) == {label!r}][-1]"
         self.canvas = group.locator("canvas").first
+        self._sliders: dict[str, Slider] = {}
         self.canvas.wait_for()
         try:
             until(lambda: self.readout() and self.frame() >= 0, saying="the first picture is there")
@@ -51,10 +52,12 @@ class Lab:
 
     def slider(self, label: str) -> Slider:
         """Find a slider by its label, under "More", too."""
-        self.unfold()
-        handle = self.group.get_by_role("slider", name=label, exact=True)
-        handle.wait_for(timeout=10_000)  # the lab is there already, so a slider that is not has no name
-        return Slider(self, handle)
+        if label not in self._sliders:
+            self.unfold()
+            handle = self.group.get_by_role("slider", name=label, exact=True)
+            handle.wait_for(timeout=10_000)  # the lab is there already, so a slider that is not has no name
+            self._sliders[label] = Slider(self, handle)
+        return self._sliders[label]
 
     def unfold(self) -> None:
         """Open what the lab has under "More"."""
@@ -67,19 +70,20 @@ class Lab:
 
     def agrees(self, **sliders: str) -> bool:
         """Tell whether kernel, sliders (name="Label") and text say the same, and nothing is on its way."""
-        params = self.params() if sliders else {}
+        both = f"(lambda lab: [lab.params, lab.description.summary])({self.object})"
+        params, summary = self.notebook.evaluate(both)  # at once: the page is asked, too, whenever the kernel is
         shown = all(params[name] == self.slider(label).value() for name, label in sliders.items())
-        return shown and self.readout() == self.notebook.evaluate(f"{self.object}.description.summary")
+        return shown and bool(self.readout() == summary)
 
     def reset(self, target: str | None = None, **params: Any) -> Lab:
         """Back to the defaults, or to other params, with nothing selected; wait until page and kernel agree.
 
         A target takes the place of the lab's own.
         """
-        self.notebook.evaluate(f"setattr({self.object}.live, 'selected', None)")
-        self.notebook.evaluate(f"{self.object}.set(**{{**type({self.object})().params, **{params!r}}})")
+        steps = ["setattr(lab.live, 'selected', None)", f"lab.set(**{{**type(lab)().params, **{params!r}}})"]
         if target:
-            self.notebook.evaluate(f"[setattr({self.object}, 'target', {target!r}), {self.object}.live.refresh()]")
+            steps += [f"setattr(lab, 'target', {target!r})", "lab.live.refresh()"]
+        self.notebook.evaluate(f"(lambda lab: [{', '.join(steps)}])({self.object})")
         until(self.is_settled, saying=f"{self.label}: kernel, slider and text agree")
         return self
 
