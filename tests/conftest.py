@@ -115,7 +115,9 @@ class ByFile(LoadFileScheduling):
     def _split_scope(self, nodeid: str) -> str:
         file: str = super()._split_scope(nodeid)
         if file.startswith("tests/browser/"):
-            return "labs" if file.endswith(("_labs.py", "_lab.py")) else "browser"  # the former share a page with all labs
+            return (
+                "labs" if file.endswith(("_labs.py", "_lab.py")) else "browser"
+            )  # the former share a page with all labs
         return "tensorflow" if file.startswith(WITH_TENSORFLOW) else file
 
 

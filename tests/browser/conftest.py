@@ -1,7 +1,7 @@
 """One server for all tests here, with JupyterLab, Notebook 7 and Voila, and one page of JupyterLab.
 
-What labs do is tried on a page that holds all of them. Other notebooks are shown in one page after another; where a page
-is the thing that is tested, a test opens a fresh one.
+What labs do is tried on a page that holds all of them. Other notebooks are shown in one page, one after another; where
+a page is the thing that is tested, a test opens a fresh one.
 """
 
 from __future__ import annotations
@@ -15,11 +15,13 @@ from typing import Any
 
 import pytest
 
+import gradlab as gl
 from tests.browser import server, written
 from tests.browser.lab import Lab
 from tests.browser.pages import WIDE, Notebook, Served
 
 NOTEBOOKS = server.CHECKOUT / "notebooks"
+LINKED = gl.labs.clip_arrows(method="norm", limit=3.0)
 
 
 @pytest.fixture(scope="session")
@@ -53,6 +55,14 @@ def own_copy(path: Path, folder: Path) -> str:
     own = Path(tempfile.mkdtemp(dir=folder))
     shutil.copy(path, own)
     return f"{own.name}/{path.name}"
+
+
+@pytest.fixture(scope="session")
+def dashboard(_tools: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a running dashboard, which asks for a token; a linked lab is shown first."""
+    folder = tmp_path_factory.mktemp("dashboard")
+    with server.dashboard(folder, folder / "jupyter", LINKED.link()) as address:
+        yield address
 
 
 @pytest.fixture(scope="session")
@@ -124,9 +134,9 @@ def ran(turned: Callable[[Path], Notebook]) -> Callable[[Path], Notebook]:
 
 @pytest.fixture(scope="session")
 def everything(fresh: Callable[..., Any], folder: Path) -> Iterator[Notebook]:
-    """Every lab and prediction, and all else that the notebooks show, in one notebook, run; it has a page of its own."""
+    """Every lab and prediction, and all else that notebooks show, in one notebook, run; it has a page of its own."""
     page = fresh(written.everything(folder / "everything.ipynb", NOTEBOOKS))
-    page.run_all()
+    page.run_all(at_once=False)
     yield page
     page.page.close()
 

@@ -13,6 +13,7 @@ from gradlab._base.addresses import on_binder
 from gradlab._base.notebooks import titles
 from tests.browser import server
 from tests.browser.axe import violations
+from tests.browser.conftest import LINKED
 from tests.browser.lab import until
 from tests.browser.pages import WIDE, Page
 
@@ -28,15 +29,10 @@ def first_of_each_kind() -> list[str]:
     return sorted(kinds.values())
 
 
-LINKED = gl.labs.clip_arrows(method="norm", limit=3.0)
-
-
 @pytest.fixture(scope="module")
-def address(_tools: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Where all labs are served; a linked one is shown first."""
-    folder = tmp_path_factory.mktemp("dashboard")
-    with server.dashboard(folder, folder / "jupyter", LINKED.link()) as address:
-        yield address
+def address(dashboard: str) -> str:
+    """Where all labs are served."""
+    return dashboard
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,7 @@
 """Every lab in one page, and all else that notebooks show: axe-core finds nothing, nothing sticks out.
 
-Pictures follow JupyterLab's theme. Light and dark, wide and as narrow as a phone. axe-core reads the whole page for each
-question, so it is asked of all at once; what it finds says where.
+Pictures follow JupyterLab's theme. Light and dark, wide and as narrow as a phone. axe-core reads the whole page for
+each question, so it is asked of all at once; what it finds says where.
 """
 
 from __future__ import annotations

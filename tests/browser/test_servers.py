@@ -49,16 +49,13 @@ ELSEWHERE = (
 
 
 @pytest.fixture(scope="module", params=PLACES)
-def locked(request: Any, _tools: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
+def locked(request: Any, dashboard: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
     """A server that asks for a token: which, and its address."""
+    if request.param == "dashboard":
+        yield request.param, dashboard
+        return
     folder = tmp_path_factory.mktemp("locked")
-    started = {
-        "dashboard": lambda: server.dashboard(folder, folder / "jupyter"),
-        "jupyterlab": lambda: server.jupyterlab(
-            folder, folder / "jupyter", ("gradlab", "lab", "mine", "--"), token=TOKEN
-        ),
-    }
-    with started[request.param]() as address:
+    with server.jupyterlab(folder, folder / "jupyter", ("gradlab", "lab", "mine", "--"), token=TOKEN) as address:
         yield request.param, address
 
 
