@@ -144,6 +144,7 @@ def everything(fresh: Callable[..., Any], folder: Path) -> Iterator[Notebook]:
 @pytest.fixture
 def shown(everything: Notebook) -> Iterator[Callable[..., Lab]]:
     """Give one of all labs by its label, back at its defaults or at other params, with a target; nothing may fail."""
+    everything.page.bring_to_front()
     yield lambda label, target=None, **params: everything.lab(label).reset(target, **params)
     assert everything.troubles == []
 

@@ -191,6 +191,7 @@ class Notebook(Served):
 
     def turn_to(self, name: str, kernel: dict[str, str] | None = None) -> Notebook:
         """Show another notebook in the same JupyterLab, with this kernel or one of its own; close the one before."""
+        self.page.bring_to_front()  # what is behind another page is not painted
         self.wait_until_idle()  # what is closed while it starts is a page error
         before = self.page.evaluate(CLOSE)
         self.page.wait_for_function("() => !document.querySelector('.jp-NotebookPanel')")
@@ -244,6 +245,7 @@ class Notebook(Served):
     @contextmanager
     def whole(self, width: int = WIDE["width"]) -> Iterator[None]:
         """Show all of the notebook meanwhile, nothing scrolled away, and wait until all labs are painted."""
+        self.page.bring_to_front()
         self.page.evaluate(UNROLL)
         self.widen(width)
         yield

@@ -55,7 +55,10 @@ def whole(everything: Notebook) -> Iterator[Notebook]:
         everything.theme(dark=False)
 
 
-# Each theme and each width once: the theme changes colors alone, the width places alone. Light comes twice.
+# Each theme and each width once: the theme changes colors alone, the width places alone.
+EACH_ONCE = pytest.mark.parametrize("shown", ["light-1168", "dark-390"], indirect=True, scope="module")
+
+
 @pytest.fixture(scope="module", params=["light-1168", "dark-390", "light-390"])
 def shown(request: Any, whole: Notebook) -> Notebook:
     """The same in each theme, wide and narrow."""
@@ -76,11 +79,13 @@ def test_a_laptop_shows_all_of_a_lab(whole: Notebook) -> None:
     assert not high, ", ".join(high)
 
 
+@EACH_ONCE
 def test_axe_finds_nothing(shown: Notebook) -> None:
     found = violations(shown.page)
     assert not found, "\n".join(found)
 
 
+@EACH_ONCE
 def test_nothing_sticks_out(shown: Notebook) -> None:
     labs = shown.page.locator(".gl-live")
     assert {one.get_attribute("aria-label") for one in labs.all()} == LABELS

@@ -121,7 +121,7 @@ def test_a_lab_in_full_use_is_accessible(dark: bool, host: Notebook) -> None:
 
 @pytest.mark.parametrize("host", [Notebook, Notebook7], indirect=True, ids=["lab", "notebook7"], scope="module")
 def test_labs_that_are_shown_again_do_not_pile_up(host: Notebook) -> None:
-    host.page.evaluate(AGAIN, 4)
+    host.page.evaluate(AGAIN, 2)
     host.wait_until_idle()
     until(lambda: host.evaluate(OPEN).count("LiveFigure") == 2, saying="one lab for each that is shown")
     lab = host.lab(gl.labs.clip_arrows.label)

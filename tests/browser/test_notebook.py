@@ -29,17 +29,17 @@ def test_every_lab_is_there(notebook: Notebook) -> None:
         assert lab.readout() == notebook.evaluate(f"{lab.object}.description.summary")
 
 
+def test_axe_finds_nothing(notebook: Notebook) -> None:
+    """What all notebooks show is asked of together, elsewhere; buttons are live here alone."""
+    with notebook.whole():
+        assert violations(notebook.page) == []
+
+
 def test_a_button_answers(notebook: Notebook) -> None:
     notebook.go_to("Press (a)")
     notebook.page.get_by_role("button", name="(a)").locator("visible=true").first.click()
     status = notebook.page.locator(".jp-OutputArea [role=status]")
     until(lambda: status.count() and status.first.inner_text(), saying="the answer is judged")
-
-
-def test_axe_finds_nothing(notebook: Notebook) -> None:
-    """What all notebooks show is asked of together, elsewhere; buttons are live here alone."""
-    with notebook.whole():
-        assert violations(notebook.page) == []
 
 
 def test_it_keeps_its_pictures_when_it_is_saved(notebook: Notebook, folder: Path) -> None:
