@@ -19,7 +19,7 @@ import gradlab as gl
 from tests.browser import server
 from tests.browser.lab import until
 from tests.browser.pages import Notebook
-from tests.browser.written import written
+from tests.browser.written import SETUP, written
 from tests.hostile import NAMES
 from tests.report.test_names import recorded
 
@@ -176,11 +176,10 @@ HOSTILE_LINKS = (
     "#gl=1&lab=run_layers&__proto__=1&constructor=2&toString=3&limit=NaN",
 )
 CODE = """\
-import gradlab as gl
 from tests.report.test_names import recorded
 from tests.hostile import NAMES
 rec = recorded(*(name for name in NAMES.values() if len(name) < 100 and name.isprintable()))"""
-LAB = 2  # the place of its cell, after a heading and the code
+LAB = 3  # the place of its cell, after a heading and the code
 WRONG = """\
 for name in NAMES.values():
     try: gl.exercises.check(name, name)
@@ -203,7 +202,7 @@ class Watched:
 
 
 def test_names_and_links_run_nothing_in_a_running_notebook(address: str, reader: Any, folder: Path) -> None:
-    path = written(folder / "hostile.ipynb", CODE, "gl.labs.run_layers(rec)", WRONG)
+    path = written(folder / "hostile.ipynb", SETUP, CODE, "gl.labs.run_layers(rec)", WRONG)
     for link in HOSTILE_LINKS:
         notebook = Notebook(reader.new_page(), address)
         watched = Watched(notebook.page, address)
