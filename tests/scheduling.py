@@ -52,8 +52,8 @@ class ByFile(LoadFileScheduling):
 
     def _split_scope(self, nodeid: str) -> str:
         file: str = super()._split_scope(nodeid)
-        if file.startswith("tests/browser/"):
-            return "notebooks" if file.endswith("_notebook.py") else "browser"
+        if file.startswith("tests/browser/"):  # labs share a page with all of them
+            return "labs" if file.endswith(("_labs.py", "_lab.py")) else "browser"
         return "tensorflow" if file.startswith(WITH_TENSORFLOW) else file
 
     def remove_node(self, node: Any) -> str | None:

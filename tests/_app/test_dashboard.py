@@ -36,6 +36,11 @@ def test_it_serves_all_pages_and_shows_the_one_asked_for(arguments: list[str], p
 def test_pages_for_a_jupyterlab_lead_to_its_own_notebooks(tmp_path: Path, capsys: Any) -> None:
     assert command.main(["dashboard", "--write", str(tmp_path / "pages")]) == 0
     assert capsys.readouterr().out == f"wrote {len(gl.labs.catalog()) + 1} pages to {tmp_path / 'pages'}\n"
+    for name, make in gl.labs.catalog().items():
+        cells = json.loads((tmp_path / "pages" / f"{name}.ipynb").read_text("utf-8"))["cells"]
+        code = [cell["source"] for cell in cells if cell["cell_type"] == "code"]
+        assert code == [f"import gradlab as gl\n\ngl.labs.{name}()"]
+        assert cells[0]["source"].startswith(f"# {make.label}\n")
     cells = json.loads((tmp_path / "pages" / "clipping.ipynb").read_text("utf-8"))["cells"]
     assert cells[0]["source"].startswith(f"# {gl.labs.clipping.label}\n\nDrag a limit")
     assert cells[1]["source"] == "import gradlab as gl\n\ngl.labs.clipping()"

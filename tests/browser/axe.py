@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.browser.pages import Notebook
-from tests.browser.written import labels
-
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
 OUTPUTS = ".jp-OutputArea-output"
 
@@ -29,15 +26,3 @@ def violations(page: Any, selector: str = OUTPUTS) -> list[str]:
         for rule in found.response["violations"]
         for node in rule["nodes"]
     ]
-
-
-def assert_accessible(notebook: Notebook) -> None:
-    """Nothing is found in the outputs of a notebook that was run, with its labs as the tests before left them.
-
-    Light and wide: dark, and narrow as a phone, its labs and all else that it shows are examined in one page together.
-    """
-    with notebook.whole():
-        shown = {one.get_attribute("aria-label") for one in notebook.page.locator(".gl-live").all()}
-        found = violations(notebook.page)
-    assert shown <= labels(), "test_every_lab.py examines these and no others dark and narrow"
-    assert not found, "\n".join(found)

@@ -1,7 +1,7 @@
 """One server for all tests here, with JupyterLab, Notebook 7 and Voila, and one page of JupyterLab.
 
-Each notebook is shown in that page with a kernel of its own, after the one before is closed; where a page is the thing
-that is tested, a test opens a fresh one.
+What labs do is tried on a page that holds all of them. Other notebooks are shown in one page, one after another; where
+a page is the thing that is tested, a test opens a fresh one.
 """
 
 from __future__ import annotations
@@ -15,11 +15,13 @@ from typing import Any
 
 import pytest
 
+import gradlab as gl
 from tests.browser import server, written
 from tests.browser.lab import Lab
 from tests.browser.pages import WIDE, Notebook, Served
 
 NOTEBOOKS = server.CHECKOUT / "notebooks"
+LINKED = gl.labs.clip_arrows(method="norm", limit=3.0)
 
 
 @pytest.fixture(scope="session")
@@ -48,9 +50,6 @@ def address(_tools: None, folder: Path, scratch: Path) -> Iterator[str]:
         yield address
 
 
-Open = Callable[..., Any]
-
-
 def own_copy(path: Path, folder: Path) -> str:
     """Copy a notebook into a folder of its own, for those of one path share a kernel; give its name for the server."""
     own = Path(tempfile.mkdtemp(dir=folder))
@@ -58,28 +57,53 @@ def own_copy(path: Path, folder: Path) -> str:
     return f"{own.name}/{path.name}"
 
 
+@pytest.fixture(scope="session")
+def dashboard(_tools: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a running dashboard, which asks for a token; a linked lab is shown first."""
+    folder = tmp_path_factory.mktemp("dashboard")
+    with server.dashboard(folder, folder / "jupyter", LINKED.link()) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def reader(chromium: Any) -> Iterator[Any]:
+    """One reader for all pages: the second page has from his browser's cache what takes long, JupyterLab compiled."""
+    context = chromium.new_context(viewport=WIDE)
+    yield context
+    context.close()
+
+
+@pytest.fixture(scope="session")
+def fresh(address: str, folder: Path, reader: Any) -> Callable[..., Any]:
+    """Open a copy of a notebook in a page of its own."""
+
+    def opened(path: Path, host: type[Served] = Notebook) -> Served:
+        return host(reader.new_page(), address).open(own_copy(path, folder))
+
+    return opened
+
+
 @pytest.fixture(scope="module")
-def opened(address: str, folder: Path, chromium: Any) -> Iterator[Open]:
-    """Open a copy of a notebook in a fresh page of a host."""
+def opened(fresh: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
+    """Open a copy of a notebook in a page of its own, which is closed after the tests of the file."""
     pages: list[Served] = []
 
     def opened(path: Path, host: type[Served] = Notebook) -> Served:
-        pages.append(host(chromium.new_context(viewport=WIDE).new_page(), address))
-        return pages[-1].open(own_copy(path, folder))
+        pages.append(fresh(path, host))
+        return pages[-1]
 
     yield opened
     for page in pages:
         page.shut_down()
-        page.page.context.close()
+        page.page.close()
 
 
 @pytest.fixture(scope="session")
-def jupyterlab(address: str, folder: Path, chromium: Any) -> Iterator[tuple[Notebook, dict[str, str]]]:
+def jupyterlab(fresh: Callable[..., Any], folder: Path) -> Iterator[tuple[Notebook, dict[str, str]]]:
     """One page of JupyterLab, and a kernel in which nothing has run, for what is only looked at."""
-    page = Notebook(chromium.new_context(viewport=WIDE).new_page(), address)
-    page.open(own_copy(written.written(folder / "nothing.ipynb"), folder))
+    page = fresh(written.written(folder / "nothing.ipynb"))
     yield page, page.lent()
-    page.page.context.close()  # the server ends the last kernels
+    page.page.close()  # the server ends the last kernels
 
 
 @pytest.fixture(scope="session")
@@ -89,39 +113,40 @@ def not_run(jupyterlab: tuple[Notebook, dict[str, str]], folder: Path) -> Callab
     return lambda path: page.turn_to(own_copy(path, folder), kernel)
 
 
-@pytest.fixture(scope="module")
-def ran(jupyterlab: tuple[Notebook, dict[str, str]], folder: Path) -> Callable[[Path], Notebook]:
-    """Show a copy of a notebook in JupyterLab, and run it from top to bottom in a kernel of its own."""
+@pytest.fixture(scope="session")
+def turned(jupyterlab: tuple[Notebook, dict[str, str]], folder: Path) -> Callable[[Path], Notebook]:
+    """Show a copy of a notebook in JupyterLab with a kernel of its own, in which nothing has run."""
     page, _ = jupyterlab
+    return lambda path: page.turn_to(own_copy(path, folder))
+
+
+@pytest.fixture(scope="session")
+def ran(turned: Callable[[Path], Notebook]) -> Callable[[Path], Notebook]:
+    """Show a copy of a notebook in JupyterLab, and run it from top to bottom in a kernel of its own."""
 
     def run(path: Path) -> Notebook:
-        notebook = page.turn_to(own_copy(path, folder))
+        notebook = turned(path)
         notebook.run_all()
         return notebook
 
     return run
 
 
-@pytest.fixture(scope="module")
-def notebook(request: pytest.FixtureRequest, ran: Callable[[Path], Notebook]) -> Notebook:
-    """The notebook that the test file names as its PATH, run from top to bottom."""
-    return ran(request.module.PATH)
+@pytest.fixture(scope="session")
+def everything(fresh: Callable[..., Any], folder: Path) -> Iterator[Notebook]:
+    """Every lab and prediction, and all else that notebooks show, in one notebook, run; it has a page of its own."""
+    page = fresh(written.everything(folder / "everything.ipynb", NOTEBOOKS))
+    page.run_all(at_once=False)
+    yield page
+    page.page.close()
 
 
 @pytest.fixture
-def shown(request: pytest.FixtureRequest, notebook: Notebook) -> Callable[..., Lab]:
-    """Give a lab of that notebook by its label, back at its defaults or at other params.
-
-    The test file's AXES says for each label which control is its axis, and how its slider is called.
-    """
-    axes = request.module.AXES
-    return lambda label, **params: notebook.lab(label).reset(*axes[label], **params)
-
-
-@pytest.fixture(scope="module")
-def everything(ran: Callable[[Path], Notebook], folder: Path) -> Notebook:
-    """Every lab and prediction, and all else that the notebooks show, in one notebook, run."""
-    return ran(written.everything(folder / "everything.ipynb", NOTEBOOKS))
+def shown(everything: Notebook) -> Iterator[Callable[..., Lab]]:
+    """Give one of all labs by its label, back at its defaults or at other params, with a target; nothing may fail."""
+    everything.page.bring_to_front()
+    yield lambda label, target=None, **params: everything.lab(label).reset(target, **params)
+    assert everything.troubles == []
 
 
 @pytest.fixture

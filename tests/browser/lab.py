@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import time
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+import gradlab as gl
+
 WAIT_SECONDS = 60.0  # a busy machine is slow, not wrong
+
+# FNV-1a over the pixels: to pack and send a picture takes ten times as long.
+HASH = """(canvas) => {
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  const pixels = new Uint32Array(data.buffer);
+  let hash = 2166136261;
+  for (let k = 0; k < pixels.length; k++) hash = Math.imul(hash ^ pixels[k], 16777619);
+  return `${canvas.width} ${canvas.height} ${hash}` }"""
 
 
 def until(what: Callable[[], Any], seconds: float = WAIT_SECONDS, saying: str = "") -> Any:
-    """Ask again and again until the answer is true; give that answer."""
-    end = time.monotonic() + seconds
+    """Ask again and again, less and less often, until the answer is true; give that answer."""
+    end, pause = time.monotonic() + seconds, 0.02
     while not (answer := what()):
         if time.monotonic() > end:
             raise AssertionError(f"still not so after {seconds:g} s: {saying or what}")
-        time.sleep(0.03)
+        time.sleep(pause)
+        pause = min(1.5 * pause, 0.3)
     return answer
 
 
@@ -31,6 +42,7 @@ class Lab:
         self.notebook, self.label, self.group = notebook, label, group
         self.object = f"[x for x in Out.values() if getattr(x, 'label', None) == {label!r}][-1]"
         self.canvas = group.locator("canvas").first
+        self._sliders: dict[str, Slider] = {}
         self.canvas.wait_for()
         try:
             until(lambda: self.readout() and self.frame() >= 0, saying="the first picture is there")
@@ -40,10 +52,12 @@ class Lab:
 
     def slider(self, label: str) -> Slider:
         """Find a slider by its label, under "More", too."""
-        self.unfold()
-        handle = self.group.get_by_role("slider", name=label, exact=True)
-        handle.wait_for(timeout=10_000)  # the lab is there already, so a slider that is not has no name
-        return Slider(self, handle)
+        if label not in self._sliders:
+            self.unfold()
+            handle = self.group.get_by_role("slider", name=label, exact=True)
+            handle.wait_for(timeout=10_000)  # the lab is there already, so a slider that is not has no name
+            self._sliders[label] = Slider(self, handle)
+        return self._sliders[label]
 
     def unfold(self) -> None:
         """Open what the lab has under "More"."""
@@ -56,16 +70,26 @@ class Lab:
 
     def agrees(self, **sliders: str) -> bool:
         """Tell whether kernel, sliders (name="Label") and text say the same, and nothing is on its way."""
-        params = self.params()
+        both = f"(lambda lab: [lab.params, lab.description.summary])({self.object})"
+        params, summary = self.notebook.evaluate(both)  # at once: the page is asked, too, whenever the kernel is
         shown = all(params[name] == self.slider(label).value() for name, label in sliders.items())
-        return shown and self.readout() == self.notebook.evaluate(f"{self.object}.description.summary")
+        return shown and bool(self.readout() == summary)
 
-    def reset(self, axis: str, slider: str, **params: Any) -> Lab:
-        """Back to the defaults, or to other params, with nothing selected; wait until page and kernel agree."""
-        self.notebook.evaluate(f"setattr({self.object}.live, 'selected', None)")
-        self.notebook.evaluate(f"{self.object}.set(**{{**type({self.object})().params, **{params!r}}})")
-        until(lambda: self.agrees(**{axis: slider}), saying=f"{self.object}: kernel, slider and text agree")
+    def reset(self, target: str | None = None, **params: Any) -> Lab:
+        """Back to the defaults, or to other params, with nothing selected; wait until page and kernel agree.
+
+        A target takes the place of the lab's own.
+        """
+        steps = ["setattr(lab.live, 'selected', None)", f"lab.set(**{{**type(lab)().params, **{params!r}}})"]
+        if target:
+            steps += [f"setattr(lab, 'target', {target!r})", "lab.live.refresh()"]
+        self.notebook.evaluate(f"(lambda lab: [{', '.join(steps)}])({self.object})")
+        until(self.is_settled, saying=f"{self.label}: kernel, slider and text agree")
         return self
+
+    def is_settled(self) -> bool:
+        """Tell whether kernel, text, and the slider of the lab's axis say the same."""
+        return self.agrees(**dict([axis(self.label)]))
 
     def readout(self) -> str:
         """Give the sentence above the picture, wherever the page is scrolled to."""
@@ -87,8 +111,8 @@ class Lab:
 
     def pixels(self) -> str:
         """Give a hash of what is painted on the canvas."""
-        data: str = self.canvas.evaluate("(canvas) => canvas.toDataURL()")
-        return hashlib.sha256(data.encode()).hexdigest()
+        found: str = self.canvas.evaluate(HASH)
+        return found
 
     def background(self) -> tuple[int, ...]:
         """Give the colour (0 to 255: red, green, blue) of the picture's corner."""
@@ -171,19 +195,8 @@ def _track(box: dict[str, float], thumb: float, part: float) -> float:
     return box["x"] + thumb / 2 + part * (box["width"] - thumb)
 
 
-def step_forth_and_back(lab: Lab, name: str, axis: str, steps: int, screenshots: str | None) -> None:
-    """From the start of an axis by keys: every step is painted and told, and a step back looks as it did before."""
-    slider = lab.slider(axis)
-    slider.press("Home")
-    until(lambda: slider.position() == 0 and lab.agrees(**{name: axis}), saying=f"{lab.label} at the start")
-    seen = [(lab.readout(), lab.pixels())]
-    for k in range(1, steps + 1):
-        slider.press("ArrowRight")
-        until(lambda k=k: slider.position() == k and lab.agrees(**{name: axis}), saying=f"{lab.label} at {k}")
-        until(lambda: lab.pixels() != seen[-1][1], saying=f"step {k} is painted")
-        seen.append((lab.readout(), lab.pixels()))
-    assert lab.alt() == lab.notebook.evaluate(f"{lab.object}.description.alt")
-    lab.screenshot(screenshots, lab.label)
-    for before in reversed(seen[:-1]):
-        slider.press("ArrowLeft")
-        until(lambda before=before: (lab.readout(), lab.pixels()) == before, saying="a step back is as it was")
+@cache
+def axis(label: str) -> tuple[str, str]:
+    """The control that moves a lab's picture along: its name, and what its slider is called."""
+    lab = next(make for make in gl.labs.catalogue().values() if make.label == label)()
+    return next((one.name, one.label) for one in lab.controls if one.name == lab.axis)

@@ -45,6 +45,14 @@ LOADED = "() => window.jupyterapp?.shell.currentWidget?.context?.isReady"
 
 EXECUTE = "async ([name, args]) => { await window.jupyterapp.commands.execute(name, args) }"
 
+# A lab is painted before the next one runs: anywidget gives each of them two seconds, which many at once do not keep.
+RUN_EACH = """async () => { const notebook = window.jupyterapp.shell.currentWidget.content;
+  const unpainted = () => document.querySelector(".gl-live:not([data-frame])");
+  for (let place = 0; place < notebook.model.cells.length; place++) {
+    notebook.activeCellIndex = place;
+    await window.jupyterapp.commands.execute("notebook:run-cell");
+    for (let turn = 0; turn < 200 && unpainted(); turn++) await new Promise((next) => setTimeout(next, 20)) } }"""
+
 # Lab asks no question about a notebook that has nothing to save. Nobody waits for the end of its kernel.
 CLOSE = """() => { const panel = window.jupyterapp.shell.currentWidget, { id } = panel.sessionContext.session;
   panel.context.model.dirty = false;
@@ -183,6 +191,7 @@ class Notebook(Served):
 
     def turn_to(self, name: str, kernel: dict[str, str] | None = None) -> Notebook:
         """Show another notebook in the same JupyterLab, with this kernel or one of its own; close the one before."""
+        self.page.bring_to_front()  # what is behind another page is not painted
         self.wait_until_idle()  # what is closed while it starts is a page error
         before = self.page.evaluate(CLOSE)
         self.page.wait_for_function("() => !document.querySelector('.jp-NotebookPanel')")
@@ -203,9 +212,12 @@ class Notebook(Served):
         kernel: dict[str, str] = self.page.evaluate(KERNEL_MODEL.replace("KERNEL", self.kernel))
         return kernel
 
-    def run_all(self) -> None:
+    def run_all(self, at_once: bool = True) -> None:
         self.wait_until_idle()
-        self.command("notebook:run-all-cells")
+        if at_once:
+            self.command("notebook:run-all-cells")
+        else:
+            self.page.evaluate(RUN_EACH)
         self.wait_until_idle()
         errors = self.page.evaluate(ERRORS)
         assert not errors, errors
@@ -233,6 +245,7 @@ class Notebook(Served):
     @contextmanager
     def whole(self, width: int = WIDE["width"]) -> Iterator[None]:
         """Show all of the notebook meanwhile, nothing scrolled away, and wait until all labs are painted."""
+        self.page.bring_to_front()
         self.page.evaluate(UNROLL)
         self.widen(width)
         yield

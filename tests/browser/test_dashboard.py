@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from html import unescape
-from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
 
 import gradlab as gl
-from gradlab._app import dashboard
 from gradlab._base.addresses import on_binder
 from gradlab._base.notebooks import titles
 from tests.browser import server
 from tests.browser.axe import violations
+from tests.browser.conftest import LINKED
 from tests.browser.lab import until
 from tests.browser.pages import WIDE, Page
 
@@ -32,23 +29,10 @@ def first_of_each_kind() -> list[str]:
     return sorted(kinds.values())
 
 
-LINKED = gl.labs.clip_arrows(method="norm", limit=3.0)
-
-
 @pytest.fixture(scope="module")
-def address(_tools: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Where all labs are served; a linked one is shown first."""
-    folder = tmp_path_factory.mktemp("dashboard")
-    with server.dashboard(folder, folder / "jupyter", LINKED.link()) as address:
-        yield address
-
-
-@pytest.fixture(scope="module")
-def notebooks(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the notebooks that are served, written once more."""
-    folder = tmp_path_factory.mktemp("pages")
-    dashboard.write_pages(folder)
-    return folder
+def address(dashboard: str) -> str:
+    """Where all labs are served."""
+    return dashboard
 
 
 @pytest.fixture(scope="module")
@@ -88,23 +72,6 @@ def index(address: str, reader: Any) -> dict[str, str]:
 
 def test_every_lab_has_a_page(index: dict[str, str], address: str) -> None:
     assert index == {make.label: f"{address}/voila/render/{name}.ipynb" for name, make in gl.labs.catalogue().items()}
-
-
-@pytest.mark.parametrize("name", gl.labs.catalogue())
-def test_what_a_page_runs_shows_its_lab(name: str, notebooks: Path) -> None:
-    """Without Voila, which would start a kernel for each: it runs all of these pages in the same way.
-
-    The page with every lab runs the same calls in a kernel, and there the browser draws them.
-    """
-    make = gl.labs.catalogue()[name]
-    cells = nbformat.read(notebooks / f"{name}.ipynb", as_version=4).cells
-    assert [cell.source for cell in cells if cell.cell_type == "code"] == [f"import gradlab as gl\n\ngl.labs.{name}()"]
-    assert cells[0].source.startswith(f"# {make.label}\n")
-    lab = make()
-    data, *_ = lab._repr_mimebundle_()
-    text = unescape(data["text/html"])
-    assert all(part in text for part in (make.label, lab.description.alt, "data:image/png"))
-    assert "application/vnd.jupyter.widget-view+json" in data
 
 
 def kernel_of(text: str) -> str:

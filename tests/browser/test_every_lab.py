@@ -1,7 +1,7 @@
 """Every lab in one page, and all else that notebooks show: axe-core finds nothing, nothing sticks out.
 
-Pictures follow JupyterLab's theme. Light and dark, wide and as narrow as a phone; of the notebooks themselves axe-core
-is then asked once. It reads the whole page for each question, so it is asked of all at once; what it finds says where.
+Pictures follow JupyterLab's theme. Light and dark, wide and as narrow as a phone. axe-core reads the whole page for
+each question, so it is asked of all at once; what it finds says where.
 """
 
 from __future__ import annotations
@@ -13,10 +13,9 @@ from typing import Any
 import pytest
 
 from tests.browser.axe import violations
-from tests.browser.conftest import NOTEBOOKS
 from tests.browser.lab import until
 from tests.browser.pages import Notebook
-from tests.browser.written import labels
+from tests.browser.written import BEGIN, labels
 
 pytestmark = pytest.mark.browser
 
@@ -48,14 +47,18 @@ CORNERS = """(pictures, places) => places.map((place) => {
 
 @pytest.fixture(scope="module")
 def whole(everything: Notebook) -> Iterator[Notebook]:
-    """Everything, every table open."""
+    """Everything as it begins, every table open."""
+    everything.evaluate(BEGIN)
     with everything.whole():
         everything.page.locator(".gl-live details").evaluate_all("(all) => all.forEach((one) => { one.open = true })")
         yield everything
         everything.theme(dark=False)
 
 
-# Each theme and each width once: the theme changes colors alone, the width places alone. Light comes twice.
+# Each theme and each width once: the theme changes colors alone, the width places alone.
+EACH_ONCE = pytest.mark.parametrize("shown", ["light-1168", "dark-390"], indirect=True, scope="module")
+
+
 @pytest.fixture(scope="module", params=["light-1168", "dark-390", "light-390"])
 def shown(request: Any, whole: Notebook) -> Notebook:
     """The same in each theme, wide and narrow."""
@@ -76,11 +79,13 @@ def test_a_laptop_shows_all_of_a_lab(whole: Notebook) -> None:
     assert not high, ", ".join(high)
 
 
+@EACH_ONCE
 def test_axe_finds_nothing(shown: Notebook) -> None:
     found = violations(shown.page)
     assert not found, "\n".join(found)
 
 
+@EACH_ONCE
 def test_nothing_sticks_out(shown: Notebook) -> None:
     labs = shown.page.locator(".gl-live")
     assert {one.get_attribute("aria-label") for one in labs.all()} == LABELS
@@ -129,10 +134,3 @@ def test_a_bad_element_is_found_wherever_it_is(whole: Notebook) -> None:
 
 def test_nothing_failed_and_nothing_left_the_machine(everything: Notebook) -> None:
     assert everything.troubles == []
-
-
-def test_every_notebook_is_driven_by_a_file_of_its_own() -> None:
-    """And each of these files asks axe-core, while its notebook is there."""
-    files = [path.read_text("utf-8") for path in NOTEBOOKS.parent.glob("tests/browser/test_*_notebook.py")]
-    for path in NOTEBOOKS.glob("*.ipynb"):
-        assert any(path.name in text and "assert_accessible(notebook)" in text for text in files), path.name

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -47,8 +46,10 @@ def steps(lab: Lab) -> int:
     return int(found[1].replace(",", "")) if found else 0
 
 
-def test_new_steps_appear_while_a_cell_trains_and_while_a_thread_does(opened: Callable[..., Any], folder: Path) -> None:
-    notebook = opened(written(folder / "following.ipynb", TRAIN, IN_A_CELL, IN_A_THREAD), Notebook)
+def test_new_steps_appear_while_a_cell_trains_and_while_a_thread_does(
+    turned: Callable[[Path], Notebook], folder: Path
+) -> None:
+    notebook = turned(written(folder / "following.ipynb", TRAIN, IN_A_CELL, IN_A_THREAD))
     notebook.wait_until_idle()
     notebook.page.evaluate(RUN)
     notebook.page.get_by_role("group", name=gl.labs.clipping.label, exact=True).wait_for()

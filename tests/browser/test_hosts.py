@@ -1,4 +1,7 @@
-"""One lab in JupyterLab, Notebook 7 and Voila: the keyboard moves it, and the page around it stays as it is."""
+"""A lab in JupyterLab, Notebook 7 and Voila: the keyboard moves it, and the page around it stays as it is.
+
+A cell that runs again has a new lab; the old one is gone from page and kernel.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,11 @@ from tests.browser.written import written
 pytestmark = pytest.mark.browser
 
 LABEL = gl.labs.clipping.label
+ANOTHER = ("shown = gl.labs.clip_arrows(); shown", "shown")
+
+OPEN = "[type(w).__name__ for w in __import__('ipywidgets').widgets.widget._instances.values()]"
+AGAIN = """(times) => (async () => { for (let k = 0; k < times; k++)
+  await window.jupyterapp.commands.execute("notebook:run-all-cells") })()"""
 
 # key: where the handle goes from `here` on a track that ends at `last`
 KEYS: dict[str, Callable[[int, int, int], bool]] = {
@@ -44,8 +52,8 @@ USES: dict[str, tuple[Callable[[Lab], Any], str, Callable[[Lab], Any]]] = {
 
 @pytest.fixture(scope="module", params=[Notebook, Notebook7, Voila], ids=["lab", "notebook7", "voila"])
 def host(request: Any, opened: Callable[..., Served], ran: Callable[[Path], Served], folder: Path) -> Served:
-    """A notebook with one lab, run from top to bottom in each host."""
-    path = written(folder / "one_lab.ipynb", "import gradlab as gl", "gl.labs.clipping(limit=1.0)", "1 + 1")
+    """A notebook with two labs, run from top to bottom in each host."""
+    path = written(folder / "two_labs.ipynb", "import gradlab as gl", "gl.labs.clipping(limit=1.0)", *ANOTHER, "1 + 1")
     if request.param is Notebook:
         return ran(path)
     page = opened(path, request.param)
@@ -109,6 +117,17 @@ def test_a_lab_in_full_use_is_accessible(dark: bool, host: Notebook) -> None:
         found = violations(host.page, f'.gl-live[aria-label="{LABEL}"]')
         zoom.click()
     assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("host", [Notebook, Notebook7], indirect=True, ids=["lab", "notebook7"], scope="module")
+def test_labs_that_are_shown_again_do_not_pile_up(host: Notebook) -> None:
+    host.page.evaluate(AGAIN, 2)
+    host.wait_until_idle()
+    until(lambda: host.evaluate(OPEN).count("LiveFigure") == 2, saying="one lab for each that is shown")
+    lab = host.lab(gl.labs.clip_arrows.label)
+    before = lab.readout()
+    lab.slider("Limit").press("End")
+    until(lambda: lab.readout() != before, saying="the lab that is shown moves")
 
 
 def test_nothing_failed_and_nothing_left_the_machine(lab: Lab) -> None:

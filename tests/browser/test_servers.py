@@ -18,8 +18,8 @@ import pytest
 import gradlab as gl
 from tests.browser import server
 from tests.browser.lab import until
-from tests.browser.pages import WIDE, Notebook
-from tests.browser.written import written
+from tests.browser.pages import Notebook
+from tests.browser.written import SETUP, written
 from tests.hostile import NAMES
 from tests.report.test_names import recorded
 
@@ -49,16 +49,13 @@ ELSEWHERE = (
 
 
 @pytest.fixture(scope="module", params=PLACES)
-def locked(request: Any, _tools: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
+def locked(request: Any, dashboard: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
     """A server that asks for a token: which, and its address."""
+    if request.param == "dashboard":
+        yield request.param, dashboard
+        return
     folder = tmp_path_factory.mktemp("locked")
-    started = {
-        "dashboard": lambda: server.dashboard(folder, folder / "jupyter"),
-        "jupyterlab": lambda: server.jupyterlab(
-            folder, folder / "jupyter", ("gradlab", "lab", "mine", "--"), token=TOKEN
-        ),
-    }
-    with started[request.param]() as address:
+    with server.jupyterlab(folder, folder / "jupyter", ("gradlab", "lab", "mine", "--"), token=TOKEN) as address:
         yield request.param, address
 
 
@@ -179,10 +176,10 @@ HOSTILE_LINKS = (
     "#gl=1&lab=run_layers&__proto__=1&constructor=2&toString=3&limit=NaN",
 )
 CODE = """\
-import gradlab as gl
 from tests.report.test_names import recorded
 from tests.hostile import NAMES
 rec = recorded(*(name for name in NAMES.values() if len(name) < 100 and name.isprintable()))"""
+LAB = 3  # the place of its cell, after a heading and the code
 WRONG = """\
 for name in NAMES.values():
     try: gl.exercises.check(name, name)
@@ -204,26 +201,30 @@ class Watched:
             self.wrong.append(url)
 
 
-def test_names_and_links_run_nothing_in_a_running_notebook(address: str, chromium: Any, folder: Path) -> None:
-    path = written(folder / "hostile.ipynb", CODE, "gl.labs.run_layers(rec)", WRONG)
-    context = chromium.new_context(viewport=WIDE)
+def test_names_and_links_run_nothing_in_a_running_notebook(address: str, reader: Any, folder: Path) -> None:
+    path = written(folder / "hostile.ipynb", SETUP, CODE, "gl.labs.run_layers(rec)", WRONG)
     for link in HOSTILE_LINKS:
-        notebook = Notebook(context.new_page(), address)
+        notebook = Notebook(reader.new_page(), address)
         watched = Watched(notebook.page, address)
         asked_for = f"{address}/doc/tree/{path.name}?reset{quote(link, safe='#&=')}"
         notebook.page.goto(asked_for, wait_until="domcontentloaded")
         notebook.page.wait_for_function("async () => { await window.jupyterapp?.restored; return window.jupyterapp }")
         notebook.page.wait_for_selector(".jp-Notebook .jp-Cell", state="attached")
-        notebook.run_all()
+        if link == HOSTILE_LINKS[0]:
+            notebook.run_all()
+        else:  # the kernel is the same: only the lab hears of the link
+            notebook.wait_until_idle()
+            notebook.select(LAB)
+            notebook.command("notebook:run-cell")
         lab = notebook.lab(gl.labs.run_layers.label)
         until(lambda lab=lab: lab.readout(), saying="the lab says something")
         lab.group.locator("select").first.focus()
         lab.group.get_by_text("Values", exact=True).first.click()
         assert "owned" not in notebook.page.title(), link
         assert watched.wrong == [], link
-        notebook.shut_down()
+        if link == HOSTILE_LINKS[-1]:
+            notebook.shut_down()  # the next page goes on with this one's kernel
         notebook.page.close()
-    context.close()
 
 
 PAGES: dict[str, Callable[[Any, Path], None]] = {
@@ -231,6 +232,8 @@ PAGES: dict[str, Callable[[Any, Path], None]] = {
     "report": lambda rec, path: gl.Report(rec, title=NAMES["image"], labs=False).save(path),
     "moving report": lambda rec, path: gl.Report(rec, title=NAMES["end of a script"]).save(path),
 }
+# A page without labs reads no link; in one with many labs each of them reads it as the only lab of a page does.
+LINKS_OF = {"lab": HOSTILE_LINKS, "report": (), "moving report": HOSTILE_LINKS[1:2]}
 
 
 @pytest.mark.filterwarnings("ignore:Glyph .* missing from")
@@ -238,12 +241,12 @@ PAGES: dict[str, Callable[[Any, Path], None]] = {
 def test_names_and_links_run_nothing_in_a_saved_page(
     kind: str, tmp_path: Path, chromium: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gradlab.report.report.STATES", 6)
+    monkeypatch.setattr("gradlab.report.report.STATES", 2)
     path = tmp_path / "x.html"
     PAGES[kind](recorded(*NAMES.values()), path)
     page = chromium.new_page(viewport={"width": 390, "height": 844})
     watched = Watched(page, path.as_uri())
-    for link in ("", *HOSTILE_LINKS):
+    for link in ("", *LINKS_OF[kind]):
         page.goto("about:blank")
         page.goto(path.as_uri() + link)
         if kind != "report":

@@ -34,15 +34,15 @@ def every_lab(path: Path, *names: str) -> Path:
     return written(path, SETUP, *(f"gl.labs.{name}()" for name in names or gl.labs.catalogue()))
 
 
-# A guess that was moved and revealed, one that is a number and one that is a curve; the others are as they begin.
-PREDICTIONS = """\
-from IPython.display import display
-for name in gl.exercises.predictions():
-    prediction = gl.exercises.predict(name)
-    display(prediction)
-    if name in ("clipping.spikes", "clipping.turn"):
-        prediction.set(**{guess: 0.8 * value for guess, value in prediction.params.items()})
-        prediction.reveal()"""
+# Moved and revealed.
+REVEALED = """\
+guessed = gl.exercises.predict({name!r})
+guessed.set(**{{guess: 0.8 * value for guess, value in guessed.params.items()}})
+guessed.reveal()
+guessed"""
+# How labs begin, for tests that look at all of them after others have moved them.
+BEGUN = "begun = {lab: (lab.target, lab.params) for lab in Out.values() if hasattr(lab, 'targets')}"
+BEGIN = "[[setattr(lab, 'target', target), lab.set(**at), lab.live.refresh()] for lab, (target, at) in begun.items()]"
 OTHERS = """\
 from IPython.display import HTML
 for text in {texts!r}:
@@ -50,9 +50,15 @@ for text in {texts!r}:
 
 
 def everything(path: Path, notebooks: Path) -> Path:
-    """Write a notebook with every lab, every prediction, and all else that notebooks in a folder show as HTML."""
-    calls = (f"gl.labs.{name}({_longest_target(lab)})" for name, lab in gl.labs.catalogue().items())
-    return written(path, SETUP, *calls, PREDICTIONS, OTHERS.format(texts=_other_html(notebooks)))
+    """Write a notebook with every lab, every prediction, and all else that notebooks in a folder show as HTML.
+
+    Two predictions are revealed, a number and a curve; the others are as they begin.
+    """
+    calls = [f"gl.labs.{name}({_longest_target(lab)})" for name, lab in gl.labs.catalogue().items()]
+    for name in gl.exercises.predictions():
+        revealed = name in ("clipping.spikes", "clipping.turn")
+        calls.append(REVEALED.format(name=name) if revealed else f"gl.exercises.predict({name!r})")
+    return written(path, SETUP, *calls, BEGUN, OTHERS.format(texts=_other_html(notebooks)))
 
 
 def _longest_target(lab: Any) -> str:

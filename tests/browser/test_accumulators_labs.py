@@ -1,4 +1,4 @@
-"""The notebook on accumulators in JupyterLab: filled gradient by gradient, back and forth; its targets are reached."""
+"""The labs on accumulators in JupyterLab: filled gradient by gradient, back and forth; its targets are reached."""
 
 from __future__ import annotations
 
@@ -6,32 +6,16 @@ from typing import Any
 
 import pytest
 
-from tests.browser.axe import assert_accessible
-from tests.browser.conftest import NOTEBOOKS
-from tests.browser.lab import step_forth_and_back, until
-from tests.browser.pages import Notebook
+from tests.browser.lab import until
 
 pytestmark = pytest.mark.browser
 
-PATH = NOTEBOOKS / "05_accumulators.ipynb"
 FILLING, ROWS, TOKENS, SPARE = (
     "Filling an accumulator",
     "Rows in an accumulator",
     "Tokens and backup workers",
     "Backup workers",
 )
-AXES = {
-    FILLING: ("event", "Gradients so far"),
-    ROWS: ("event", "Gradients so far"),
-    TOKENS: ("event", "Events so far"),
-    SPARE: ("aggregate", "Gradients that end a round"),
-}
-
-
-@pytest.mark.parametrize("label", AXES)
-def test_every_lab_is_there_and_stepped_forth_and_back(label: str, shown: Any, screenshots: str | None) -> None:
-    lab = shown(label)
-    step_forth_and_back(lab, *AXES[label], steps=5, screenshots=screenshots)
 
 
 def test_gradients_come_while_it_plays_and_under_the_mouse(shown: Any) -> None:
@@ -45,22 +29,8 @@ def test_gradients_come_while_it_plays_and_under_the_mouse(shown: Any) -> None:
     assert slider.value() < 6 and lab.frame() > frame + 1
 
 
-@pytest.mark.parametrize(
-    ("preset", "said"),
-    [
-        ("Forgotten step", "0 of 3 in the bucket; 9 of 12 were dropped"),
-        ("In line", "A waits for 2 more: 1 of 3 in the bucket"),
-        ("Steps from the future", "A gets the mean of 4 gradients; 0 of 16 were dropped"),
-    ],
-)
-def test_what_the_text_says_of_each_preset(preset: str, said: str, shown: Any) -> None:
-    lab = shown(FILLING)
-    lab.click(preset)
-    until(lambda: said in lab.readout() and lab.agrees(event="Gradients so far"), saying=f"{preset}: {said}")
-
-
 def test_who_asks_for_one_and_comes_late_gets_the_mean_of_many(shown: Any, screenshots: str | None) -> None:
-    lab = shown(FILLING)
+    lab = shown(FILLING, target="more")
     assert lab.goal().endswith("not yet.")
     lab.slider("A asks for").press("Home")
     lab.slider("A asks again after").press("End")
@@ -98,7 +68,7 @@ def test_too_few_workers_without_tokens_at_the_start_wait_for_ever(shown: Any, s
 
 
 def test_a_chief_that_is_late_takes_more_than_it_needs(shown: Any) -> None:
-    lab = shown(TOKENS)
+    lab = shown(TOKENS, target="more")
     lab.slider("Gradients an update needs").press("Home")
     lab.slider("The chief takes after").press("End")
     until(lambda: lab.goal().endswith("reached."), saying="the target is reached")
@@ -110,24 +80,3 @@ def test_spare_workers_are_much_faster(shown: Any) -> None:
     until(lambda: lab.readout().startswith("15 of 16") and lab.goal().endswith("not yet."))
     lab.slider("Gradients that end a round").drag(10 / 15)
     until(lambda: lab.params()["aggregate"] == 11 and lab.goal().endswith("reached."), saying="the target is reached")
-
-
-def test_the_prediction_is_revealed(notebook: Notebook, screenshots: str | None) -> None:
-    lab = notebook.lab("Predict the time of a round")
-    handle, before = lab.group.get_by_role("slider").first, lab.params()
-    handle.focus()
-    for _ in range(3):
-        handle.press("ArrowUp")
-    until(lambda: lab.params() != before)
-    lab.click("Reveal")
-    until(lambda: lab.readout().startswith("Your guess is") and lab.agrees(), saying="the result is there")
-    lab.screenshot(screenshots, "collect")
-
-
-def test_it_is_accessible(notebook: Notebook) -> None:
-    assert_accessible(notebook)
-
-
-def test_nothing_failed_and_nothing_left_the_machine(notebook: Notebook) -> None:
-    assert notebook.troubles == []
-    assert len(notebook.requests) > 10  # requests are seen at all

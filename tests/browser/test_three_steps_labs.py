@@ -1,18 +1,16 @@
-"""The notebook of the three steps in JupyterLab: the race is stepped, played and chosen, and both schedules follow."""
+"""The lab of the gate race in JupyterLab: it is stepped, played and chosen, and both schedules follow."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from tests.browser.axe import assert_accessible
-from tests.browser.conftest import NOTEBOOKS
 from tests.browser.lab import Lab, until
-from tests.browser.pages import Notebook
 
 pytestmark = pytest.mark.browser
 
-PATH = NOTEBOOKS / "01_three_steps.ipynb"
-RACE, STEP, START = "The gate race", "Tasks done", 2  # the step at which the notebook shows the lab
+RACE, STEP = "The gate race", "Tasks done"
 
 HALVES = """(canvas) => [0, 1].map((half) => {
   const part = document.createElement("canvas");
@@ -22,16 +20,10 @@ HALVES = """(canvas) => [0, 1].map((half) => {
 
 
 @pytest.fixture
-def lab(notebook: Notebook) -> Lab:
-    """The race, back at the start."""
-    lab = notebook.lab(RACE)
-    notebook.evaluate(f"{lab.object}.set(step={START}, first='none_b', second='op_b')")
-    until(lambda: lab.slider(STEP).value() == START and agreed(lab), saying="the race is back at the start")
+def lab(shown: Any) -> Lab:
+    """The race, two tasks done."""
+    lab: Lab = shown(RACE, step=2, first="none_b", second="op_b")
     return lab
-
-
-def agreed(lab: Lab) -> bool:
-    return lab.agrees(step=STEP)
 
 
 def halves(lab: Lab) -> list[str]:
@@ -45,7 +37,7 @@ def pressed(lab: Lab, key: str) -> list[bool]:
     before = halves(lab)
     lab.slider(STEP).press(key)
     until(lambda: halves(lab) != before, saying=f"{key} paints something else")
-    until(lambda: agreed(lab), saying=f"kernel, slider and text agree after {key}")
+    until(lambda: lab.is_settled(), saying=f"kernel, slider and text agree after {key}")
     return [now != then for now, then in zip(halves(lab), before, strict=True)]
 
 
@@ -75,30 +67,22 @@ def test_it_plays_from_the_start_to_the_verdict(lab: Lab) -> None:
     pressed(lab, "End")
     lab.group.get_by_role("button", name="Play", exact=True).click()
     until(lambda: lab.slider(STEP).value() < 4, saying="it begins again")
-    until(lambda: "a is wrong" in lab.readout() and agreed(lab), saying="it plays to the end")
+    until(lambda: "a is wrong" in lab.readout() and lab.is_settled(), saying="it plays to the end")
 
 
 def test_another_schedule_is_another_half_of_the_picture(lab: Lab) -> None:
     pressed(lab, "End")
     before = halves(lab)
     lab.menu("Second schedule").select_option(label="GATE_NONE, lucky order")
-    until(lambda: lab.params()["second"] == "none_lucky" and agreed(lab))
+    until(lambda: lab.params()["second"] == "none_lucky" and lab.is_settled())
     until(lambda: halves(lab)[1] != before[1])
     assert "Second: a and b are right" in lab.readout()
 
 
 def test_a_preset_chooses_both_schedules_and_the_target_can_be_reached(lab: Lab, screenshots: str | None) -> None:
     lab.group.get_by_role("button", name="The other race", exact=True).click()
-    until(lambda: lab.params() == {"step": 0, "first": "none_a", "second": "op_a"} and agreed(lab))
+    until(lambda: lab.params() == {"step": 0, "first": "none_a", "second": "op_a"} and lab.is_settled())
     until(lambda: "not yet" in lab.goal(), saying="the target is not reached")
     lab.slider(STEP).press("End")
     until(lambda: "b is wrong: reached." in lab.goal(), saying="the target is reached")
     lab.screenshot(screenshots, "race-target")
-
-
-def test_it_is_accessible(notebook: Notebook) -> None:
-    assert_accessible(notebook)
-
-
-def test_nothing_failed_and_nothing_left_the_machine(notebook: Notebook) -> None:
-    assert notebook.troubles == []

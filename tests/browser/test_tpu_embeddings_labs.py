@@ -1,4 +1,4 @@
-"""The notebook on TPU embeddings in JupyterLab: steps forth and back, rows chosen, targets reached."""
+"""The labs on TPU embeddings in JupyterLab: steps forth and back, rows chosen, targets reached."""
 
 from __future__ import annotations
 
@@ -8,30 +8,11 @@ import numpy as np
 import pytest
 
 from gradlab.live.display_list import ITEMS, decode, unpack_items
-from tests.browser.axe import assert_accessible
-from tests.browser.conftest import NOTEBOOKS
-from tests.browser.lab import Lab, step_forth_and_back, until
-from tests.browser.pages import Notebook
+from tests.browser.lab import Lab, axis, until
 
 pytestmark = pytest.mark.browser
 
-PATH = NOTEBOOKS / "06_tpu_embeddings.ipynb"
-STEP, RUN, ENGINES = (
-    "One step of an embedding table",
-    "Two embedding tables on eight devices",
-    "Two engines for one batch",
-)
-AXES = {
-    STEP: ("step", "Step"),
-    RUN: ("step", "Steps done"),
-    ENGINES: ("limit", "Lookups a partition may get"),
-}
-
-
-@pytest.mark.parametrize("label", AXES)
-def test_every_lab_is_there_and_stepped_forth_and_back(label: str, shown: Any, screenshots: str | None) -> None:
-    lab = shown(label)
-    step_forth_and_back(lab, *AXES[label], steps=4, screenshots=screenshots)
+STEP, RUN = "One step of an embedding table", "Two embedding tables on eight devices"
 
 
 @pytest.mark.parametrize("label", [STEP, RUN])
@@ -41,36 +22,10 @@ def test_steps_come_while_it_plays_and_under_the_mouse(label: str, shown: Any) -
     lab.click("Play")
     until(lambda: lab.params()["step"] > start + 3, saying="steps come")
     lab.click("Pause")
-    slider, frame = lab.slider(AXES[label][1]), lab.frame()
+    slider, frame = lab.slider(axis(label)[1]), lab.frame()
     slider.drag(0.1)
-    until(lambda: lab.agrees(step=AXES[label][1]), saying="kernel, slider and text agree after the drag")
+    until(lab.is_settled, saying="kernel, slider and text agree after the drag")
     assert slider.value() < start + 4 and lab.frame() > frame + 1
-
-
-@pytest.mark.parametrize(
-    ("label", "preset", "said"),
-    [
-        (STEP, "A popular id", ", by the sum of the gradients of 5 samples."),
-        (STEP, "Mean counts duplicates", "Row 14 is named 4 times and moves by"),
-        (STEP, "A padding sample", "Row 8 is named once and moves by"),
-        (STEP, "An id out of range", "Row 23 is named once and moves by"),
-        (STEP, "FTRL forgets", "Row 22 is named once and moves by"),
-        (RUN, "Adam without correction", "Device 0, which holds"),
-        (RUN, "Popular rows on one device", "serves 36% of all rows"),
-        (RUN, "Rows dealt out in turn", "serves 27% of all rows"),
-        (ENGINES, "Ids are dropped", "8 dropped (from samples 2, 3, 4, 6, 7), a row moves by up to"),
-        (ENGINES, "Split, and exact", "in the first of 5 minibatches; 0 dropped, every row moves alike"),
-        (ENGINES, "Refused", "The SparseCores refuse the batch"),
-    ],
-)
-def test_what_the_text_says_of_each_preset(
-    label: str, preset: str, said: str, shown: Any, screenshots: str | None
-) -> None:
-    lab = shown(label)
-    lab.click(preset)
-    name, axis = AXES[label]
-    until(lambda: said in lab.readout() and lab.agrees(**{name: axis}), saying=f"{preset}: {said}")
-    lab.screenshot(screenshots, preset)
 
 
 def test_a_row_is_chosen_by_a_click_and_by_keys(shown: Any, screenshots: str | None) -> None:
@@ -125,7 +80,7 @@ def test_one_update_for_each_lookup_moves_farther(shown: Any) -> None:
 
 
 def test_one_device_is_asked_for_most(shown: Any, screenshots: str | None) -> None:
-    lab = shown(RUN)
+    lab = shown(RUN, target="one_device")
     assert lab.goal().endswith("not yet.")
     lab.slider("Popularity of words (Zipf exponent)").press("End")
     until(lambda: lab.goal().endswith("reached."), saying="the target is reached")
@@ -144,24 +99,3 @@ def test_each_table_has_its_own_rate(shown: Any) -> None:
 
 def losses(lab: Lab) -> list[str]:
     return lab.alt().partition("Loss ")[2].rstrip(".").split(", ")
-
-
-def test_the_prediction_is_revealed(notebook: Notebook, screenshots: str | None) -> None:
-    lab = notebook.lab("Predict the distinct ids")
-    handle, before = lab.group.get_by_role("slider").first, lab.params()
-    handle.focus()
-    for _ in range(3):
-        handle.press("ArrowUp")
-    until(lambda: lab.params() != before)
-    lab.click("Reveal")
-    until(lambda: lab.readout().startswith("Your guess is") and lab.agrees(), saying="the result is there")
-    lab.screenshot(screenshots, "distinct")
-
-
-def test_it_is_accessible(notebook: Notebook) -> None:
-    assert_accessible(notebook)
-
-
-def test_nothing_failed_and_nothing_left_the_machine(notebook: Notebook) -> None:
-    assert notebook.troubles == []
-    assert len(notebook.requests) > 10  # requests are seen at all

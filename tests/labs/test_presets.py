@@ -1,0 +1,43 @@
+"""What labs say at their presets: each shows what it is named for."""
+
+from __future__ import annotations
+
+import pytest
+
+import gradlab as gl
+
+
+@pytest.mark.parametrize(
+    ("name", "preset", "said"),
+    [
+        ("accumulators", "Forgotten step", "0 of 3 in the bucket; 9 of 12 were dropped"),
+        ("accumulators", "In line", "A waits for 2 more: 1 of 3 in the bucket"),
+        ("accumulators", "Steps from the future", "A gets the mean of 4 gradients; 0 of 16 were dropped"),
+        ("staleness", "Everybody at one speed", "48 of 48 gradients accepted"),
+        ("staleness", "A straggler starves", "Worker 4 starves: 35 of 39"),
+        ("staleness", "All wait for it", "(100%)"),
+        ("staleness", "One backup worker", "Worker 4 starves: 30 of 33"),
+        ("tpu_embedding", "A popular id", ", by the sum of the gradients of 5 samples."),
+        ("tpu_embedding", "A padding sample", "Row 8 is named once and moves by"),
+        ("tpu_embedding", "An id out of range", "Row 23 is named once and moves by"),
+        ("tpu_embedding", "FTRL forgets", "Row 22 is named once and moves by"),
+        ("tpu_embedding_run", "Rows dealt out in turn", "serves 27% of all rows"),
+        ("tpu_engines", "Split, and exact", "in the first of 5 minibatches; 0 dropped, every row moves alike"),
+        ("run_layers", "The suggested limit", "there embed is 46% of the squared norm"),
+        ("run_layers", "Suggested limit, per tensor", "fires most on embed, on 1.0% of its 512 steps"),
+        ("run_adagrad", "A large accumulator", "25 of 128 sampled entries are frozen"),
+        ("run_adagrad", "A tiny accumulator", "127 of 128 sampled entries are frozen"),
+        ("run_staleness", "Two workers", "With 2 workers mean staleness is"),
+        ("run_staleness", "All in step", "With 8 workers mean staleness is"),
+        ("compare", "Most different tensor", "on the norm of readout fires on"),
+    ],
+)
+def test_a_preset_says_what_it_shows(name: str, preset: str, said: str) -> None:
+    lab = gl.labs.catalogue()[name]()
+    lab.set(**lab.presets[preset])
+    assert said in lab.description.summary
+
+
+def test_the_clipping_lab_counts_the_steps_of_a_recording() -> None:
+    lab = gl.labs.clipping(gl.reader_run.shipped(), limit=70.0)
+    assert "clips 11.9% of 512 steps" in lab.description.summary
