@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -46,11 +46,8 @@ class Layout:
 
     @cached_property
     def groups(self) -> tuple[tuple[int, ...], ...]:
-        """Tensors that may be looked at together at little cost: small ones of the same size; every other alone."""
-        found: dict[tuple[int, int], list[int]] = {}
-        for k, size in enumerate(self.sizes):
-            found.setdefault((size, -1 if self.is_small(size) else k), []).append(k)
-        return tuple(map(tuple, found.values()))
+        """Tensors that may be looked at together at little cost."""
+        return groups(self.sizes)
 
     @staticmethod
     def is_small(size: int) -> bool:
@@ -118,6 +115,14 @@ class Layout:
         yield "histogram", (-(-buckets // self.histogram_every), tensors, BINS), np.int32
         yield "sketch", (2 * tensors + 3, sketch.FIRST + sketch.WIDTH + 1), np.int32  # norms, then largest entries
         yield "each", (len(each.names(self.scalars)), 0), np.float32
+
+
+def groups(sizes: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+    """Return which tensors may be looked at together at little cost: small ones of one size; every other alone."""
+    found: dict[tuple[int, int], list[int]] = {}
+    for k, size in enumerate(sizes):
+        found.setdefault((size, -1 if Layout.is_small(size) else k), []).append(k)
+    return tuple(map(tuple, found.values()))
 
 
 def _spread(size: int, count: int) -> np.ndarray:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .._base.arrays import CACHED, namespace, pieces, quiet
 from .._base.types import EachA as A
-
-if TYPE_CHECKING:
-    import jax
 
 BINS = 64
 LOWEST = -32  # bin k holds |entries| in [2**(k+LOWEST), 2**(k+LOWEST+1)); the first and last bins hold all beyond
@@ -43,14 +40,13 @@ def measure(g: np.ndarray) -> tuple[float, float, int]:
 
 
 @quiet
-def careful(g: A) -> tuple[A, A, A]:
-    """Return the same of any tensor, for whatever it holds: the norm is taken relative to the largest entry."""
-    xp: Any = namespace(g)
-    size = xp.abs(g.astype(np.float32, copy=False))
-    finite = xp.isfinite(size)
-    largest = xp.max(xp.where(finite, size, 0), initial=0)
-    unit = xp.where(largest > 0, largest, 1)
-    return unit * xp.sqrt(xp.sum((size / unit) ** 2)), largest, xp.sum(~finite, dtype=np.int32)
+def careful(g: np.ndarray) -> tuple[np.float32, np.float32, int]:
+    """Return the same for whatever a tensor holds: the norm is taken relative to the largest entry."""
+    size = np.abs(g.astype(np.float32, copy=False))
+    finite = np.isfinite(size)
+    largest = np.max(np.where(finite, size, 0), initial=np.float32(0))
+    unit = largest if largest > 0 else np.float32(1)
+    return unit * np.sqrt(np.sum((size / unit) ** 2)), largest, int(np.sum(~finite))
 
 
 @quiet
@@ -63,34 +59,18 @@ def together(norms: A) -> A:
     return norm
 
 
-def sum_of_squares(g: jax.Array) -> jax.Array:
-    """Of a flat JAX array, as fast as it goes; the norm is its root where `well_inside` holds."""
-    return (g * g).sum()
-
-
-def largest_of(g: jax.Array) -> jax.Array:
-    """Largest |entry| of a flat JAX array, NaN if it holds one."""
-    return abs(g).max(initial=0)
-
-
 def well_inside(square: Any) -> Any:
     """Tell whether a sum of squares lost nothing to overflow or underflow, and met neither NaN nor Inf."""
     return (square >= _SMALLEST) & (square <= _LARGEST)
 
 
-def histogram(g: A) -> A:
+def histogram(g: np.ndarray) -> np.ndarray:
     """(64,) int32: how many finite entries have floor(log2|g|) = bin - 32; those beyond are in the bins at the ends."""
-    xp: Any = namespace(g)
-    g = flat(g) if xp is np else g.astype(np.float32)
-    if xp is np:
-        # In pieces, because fresh memory for all exponents costs more than counting them.
-        counts = np.zeros(_EXPONENTS, np.int64)
-        for piece in pieces(g, CACHED):
-            counts += np.bincount((piece.view(np.int32) >> 23) & 255, minlength=_EXPONENTS)
-    else:
-        counts = xp.zeros(_EXPONENTS, np.int32).at[(g.view(np.int32) >> 23) & 255].add(1)
+    # In pieces, because fresh memory for all exponents costs more than counting them.
+    counts = np.zeros(_EXPONENTS, np.int64)
+    for piece in pieces(flat(g), CACHED):
+        counts += np.bincount((piece.view(np.int32) >> 23) & 255, minlength=_EXPONENTS)
     first = LOWEST + EXPONENT_BIAS
     low, high = first + 1, first + BINS - 1  # exponents that have a bin for themselves
     ends = counts[:low].sum(keepdims=True), counts[high:-1].sum(keepdims=True)
-    found: A = xp.concatenate([ends[0], counts[low:high], ends[1]]).astype(np.int32)
-    return found
+    return np.concatenate([ends[0], counts[low:high], ends[1]]).astype(np.int32)

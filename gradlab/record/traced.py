@@ -13,10 +13,8 @@ import numpy as np
 
 from .._base.arrays import namespace
 from .._base.types import EachA as A
-from . import devices, each, merge, sketch, updates
+from . import devices, each, merge, reductions, sketch, updates
 from .layout import Layout
-from .measure import BINS, careful, flat, largest_of, sum_of_squares, well_inside
-from .measure import histogram as entries_by_size
 from .room import Room
 
 if TYPE_CHECKING:
@@ -100,15 +98,12 @@ def _update(
     """
     from .._steps.jax import jax, jnp
 
-    # Or XLA shares their squares with an Adam, and writes them out: measured on the CPU, a tenth of such a step.
-    apart: Any = jax.lax.optimization_barrier
-    gradients = apart(list(gradients))
-    tensors = [flat(g) if layout.is_small(g.size) else g.astype(np.float32) for g in gradients]
+    tensors = reductions.ready(gradients)
     seen, stride, *before = state["at"]
     due = seen % layout.histogram_every == 0
-    *measured, counts = _measured(layout, tensors, due)
+    *measured, counts, entry = reductions.measured(layout, tensors, seen, due)
     numbers = [scalars.get(name, np.nan) for name in ("seconds", *layout.scalars)]
-    new = _bucket(seen, measured, _entries(layout, tensors), numbers, marks)
+    new = _bucket(seen, measured, entry, numbers, marks)
     sizes, skipped = merge.sizes(new), new["taken"] == 0
     found = {name: _Found(sizes[:, rows], skipped, layout.parts) for name, rows in _sketches(layout).items()}
     kept, stride = _now_and_then(layout, state, due, counts, found)
@@ -199,80 +194,11 @@ def _moved(state: State, skipped: Array, norm: Array, moves: Sequence[Sequence[A
     from .._steps.jax import jnp
 
     def norms() -> Array:
-        return jnp.stack([norm, *map(_norms, moves)])
+        return jnp.stack([norm, *map(reductions.norms, moves)])
 
     if not moves:
         return {name: state[name] for name in updates.COLUMNS if name in state}
     return updates.traced(state, state["at"][0], skipped, norms, _where)
-
-
-def _norms(tensors: Sequence[Array]) -> Array:
-    """(tensors,) of whatever shapes."""
-    layout = Layout(tuple(map(str, range(len(tensors)))), tuple(x.shape for x in tensors), (), 1, 0, 1)
-    found: Array = _of_each(layout, [flat(x) if layout.is_small(x.size) else x for x in tensors], careful)[0]
-    return found
-
-
-def _measured(layout: Layout, tensors: Sequence[Array], due: Array) -> tuple[Array, Array, Array, Array]:
-    """(tensors,) norms, largest entries and counts of what is not finite; (tensors, 64) entries by size, 0 unless due.
-
-    The plain way, and with care where that is needed or all is read again in any case: one `cond` costs less than two.
-    """
-    from .._steps.jax import jax, jnp
-
-    squares, largest = _of_each(layout, tensors, lambda g: (sum_of_squares(g), largest_of(g)))
-    fine = jnp.all(well_inside(squares) | (largest == 0))
-    uncounted = jnp.zeros((len(tensors), BINS), np.int32)
-
-    def plainly() -> tuple[Array, ...]:
-        return jnp.sqrt(squares), largest, jnp.zeros(len(tensors), np.int32), uncounted
-
-    def thoroughly() -> tuple[Array, ...]:
-        counts = jax.lax.cond(due, lambda: _of_each(layout, tensors, entries_by_size), lambda: uncounted)
-        return *_of_each(layout, tensors, careful), counts
-
-    found: tuple[Array, Array, Array, Array] = jax.lax.cond(fine & ~due, plainly, thoroughly)
-    return found
-
-
-def _of_each(layout: Layout, tensors: Sequence[Array], f: Callable[[Array], Any]) -> Any:
-    """(tensors, ...) f of each tensor; small ones of one size together, or a thousand compile for minutes.
-
-    Large ones keep their shape: on a mesh, one that is sharded by columns is gathered on every device to be flat.
-    """
-    from .._steps.jax import jax, jnp
-
-    parts = [
-        jax.tree.map(lambda x: x[None], f(tensors[group[0]]))
-        if len(group) == 1
-        else jax.vmap(f)(jnp.stack([tensors[k] for k in group]))
-        for group in layout.groups
-    ]
-    order = np.argsort(np.concatenate(layout.groups))
-    return jax.tree.map(lambda *x: jnp.concatenate(x)[order], *parts)
-
-
-def _entries(layout: Layout, tensors: Sequence[Array]) -> Array:
-    """(entries,) the sampled entries in their order."""
-    from .._steps.jax import jnp
-
-    tensor, place = layout.sampled
-    found, where = [], []
-    for group in layout.groups:
-        at = np.flatnonzero(np.isin(tensor, group))
-        if len(group) == 1:
-            found.append(_taken(tensors[group[0]], place[at]))
-        else:
-            which = np.searchsorted(group, tensor[at])
-            found.append(jnp.stack([tensors[k] for k in group])[which, place[at]])
-        where.append(at)
-    return jnp.concatenate(found)[np.argsort(np.concatenate(where))]
-
-
-def _taken(g: Array, place: np.ndarray) -> Array:
-    """Entries of a tensor by their flat indices."""
-    found: Array = g[np.unravel_index(place, g.shape)]
-    return found
 
 
 def _packed(columns: Mapping[str, A]) -> dict[str, A]:

@@ -26,6 +26,8 @@ What must be recorded, where `record` is in front of a clip, and what follows us
 from __future__ import annotations
 
 import functools
+import math
+import re
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -38,6 +40,7 @@ import pytest
 from jax.sharding import AxisType, NamedSharding, PartitionSpec
 
 import gradlab as gl
+from gradlab.record.measure import BINS
 from tests.optax.by_hand import NAMES, batch, by_hand, gradients_of, norms, weights
 
 STEPS, CLIP = 4, 1e-3  # all gradients are larger
@@ -434,12 +437,14 @@ def test_meshes(kind: str, sharding: str, ambient: bool) -> None:
 @pytest.mark.parametrize("spec", [("device", None), (None, "device")], ids=["by rows", "by columns"])
 def test_no_device_gathers_a_large_gradient(spec: tuple[str | None, str | None]) -> None:
     own, rec = mesh(), gl.Recorder()
-    grads = jax.device_put(np.ones((128, 64), np.float32), NamedSharding(own, PartitionSpec(*spec)))
+    grads = jax.device_put(np.ones((1024, 256), np.float32), NamedSharding(own, PartitionSpec(*spec)))
     state = jax.device_put(rec.init(grads), NamedSharding(own, PartitionSpec()))
     compiled = jax.jit(rec.update).lower(state, grads).compile()
     text = compiled.as_text()
-    assert "all-reduce" in text and "all-gather" not in text and "all-to-all" not in text
-    assert rec.absorb(compiled(state, grads)).global_norm.item() == pytest.approx((128 * 64) ** 0.5)
+    assert "all-reduce" in text and "all-to-all" not in text
+    gathered = [math.prod(map(int, shape.split(","))) for shape in re.findall(r"\[([\d,]+)\]\S* all-gather\(", text)]
+    assert len(gathered) == text.count(" all-gather(") and max(gathered) <= DEVICES * BINS  # what each has counted
+    assert rec.absorb(compiled(state, grads)).global_norm.item() == pytest.approx(512)
 
 
 @pytest.mark.exhaustive
