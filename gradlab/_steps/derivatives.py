@@ -6,14 +6,13 @@ Either gives a module with the functions of `Differentiator`; those who differen
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, Protocol
 
 from .._base.arrays import Array
-from .._base.extras import how_to_install
+from .._base.extras import how_to_install, is_there
 
 EXTRA = "light"
 
@@ -63,26 +62,18 @@ class Differentiator(Protocol):
 
 def differentiator() -> Differentiator:
     """The differentiator of this machine. Raises: ModuleNotFoundError: neither is installed; says what to install."""
-    found: Differentiator = _found(_is_blocked("jax"))
+    found: Differentiator = _found(sys.modules.get("jax", True) is None)
     return found
 
 
 @cache
 def _found(without_jax: bool) -> Any:
-    if not without_jax and _is_there("jax"):
+    if not without_jax and is_there("jax"):
         return importlib.import_module(f"{__package__}.by_jax")
-    if _is_there("autograd"):
+    if is_there("autograd"):
         return importlib.import_module(f"{__package__}.by_autograd")
     raise ModuleNotFoundError(
         "gradients need JAX or, where it cannot be had, autograd, and neither is installed; run pip install jax, or "
         f"{how_to_install(EXTRA)}",
         name="jax",
     )
-
-
-def _is_blocked(library: str) -> bool:
-    return library in sys.modules and sys.modules[library] is None
-
-
-def _is_there(library: str) -> bool:
-    return not _is_blocked(library) and importlib.util.find_spec(library) is not None
