@@ -267,8 +267,8 @@ def power(x: Array, exponent: Number) -> Array:
 
 
 def take_rows(x: Array, indices: Array) -> Array:
-    """Rows `x[indices]`; under JAX an index outside gives a row that `set_rows` drops again."""
-    return x.at[indices].get(mode="clip") if is_jax(x) else x[indices]
+    """Rows `x[indices]`; an index past the end gives a row that `set_rows` drops again."""
+    return x.at[indices].get(mode="clip") if is_jax(x) else x.take(indices, axis=0, mode="clip")
 
 
 def promised(x: Array, indices: Array) -> Array:
@@ -277,18 +277,28 @@ def promised(x: Array, indices: Array) -> Array:
 
 
 def set_rows(x: Array, indices: Array, rows: Array) -> Array:
-    """A copy of `x` with `x[indices] = rows`; under JAX indices outside are dropped."""
+    """A copy of `x` with `x[indices] = rows`; indices past the end are dropped."""
     if is_jax(x):
         return x.at[indices].set(rows, mode="drop")
+    indices, rows = _inside(indices, rows, x.shape[0])
     x = x.copy()
     x[indices] = rows
     return x
 
 
 def add_rows(x: Array, indices: Array, rows: Array) -> Array:
-    """A copy of a JAX array with `rows` added at `indices`, those of one index one after another."""
-    assert is_jax(x)
-    return x.at[indices].add(rows, mode="drop")
+    """A copy of `x` with `rows` added at `indices`, those of one index one after another; past the end none is."""
+    if is_jax(x):
+        return x.at[indices].add(rows, mode="drop")
+    indices, rows = _inside(indices, rows, x.shape[0])
+    x = x.copy()
+    np.add.at(x, indices, rows)
+    return x
+
+
+def _inside(indices: Array, rows: Array, count: int) -> tuple[Array, Array]:
+    inside = indices < count
+    return (indices, rows) if inside.all() else (indices[inside], rows[inside])
 
 
 def sum_segments(rows: Array, segments: Array, count: int) -> Array:

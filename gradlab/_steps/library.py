@@ -8,35 +8,41 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 from operator import itemgetter
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from .._base.arrays import Array
-from .._base.extras import is_there, need
+from .._base.extras import is_there
 from .._base.types import Namespace
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 HAS_JAX = is_there("jax")
-jax: Any = need("jax", "this part of gradlab") if HAS_JAX else None
-_numpy: Any = np
-xp: Namespace = jax.numpy if HAS_JAX else _numpy
+if TYPE_CHECKING or HAS_JAX:
+    import jax
+    from jax import numpy as jnp
+    from jax.sharding import Mesh, NamedSharding, PartitionSpec
+else:
+    jax, jnp = None, np  # for what is called alike in both
+    Mesh = NamedSharding = PartitionSpec = None  # nobody gets one
+_jnp: Any = jnp
+xp: Namespace = _jnp
 
-
-def jax_for(what: str) -> Any:
-    """JAX, for what there is no other way to do. Raises: ModuleNotFoundError: it is not installed."""
-    return need("jax", what)
+__all__ = [
+    "HAS_JAX", "Mesh", "NamedSharding", "PartitionSpec", "compiled", "jax", "jnp", "loop", "of_cores", "on_device",
+    "on_host", "own_array", "process", "register", "scan", "tree_map", "xp",
+]  # fmt: skip
 
 
 def compiled(donate: Sequence[int] = (), static: Sequence[str] = ()) -> Callable[[F], F]:
     """Decorator: JAX compiles the function for each shape of its arguments, and uses up the donated ones."""
 
     def compile(function: F) -> F:
-        found: F = (
-            jax.jit(function, donate_argnums=tuple(donate), static_argnames=tuple(static)) if HAS_JAX else function
-        )
-        return found
+        if not HAS_JAX:
+            return function
+        found: Any = jax.jit(function, donate_argnums=tuple(donate), static_argnames=tuple(static))
+        return found  # type: ignore[no-any-return]
 
     return compile
 
@@ -78,6 +84,34 @@ def _mapped(function: Callable[..., Any], *trees: Any) -> Any:
         parts = [_mapped(function, *(getattr(t, name) for t in trees)) for name in names]
         return dataclasses.replace(tree, **dict(zip(names, parts, strict=True)))
     return function(*trees)
+
+
+def scan(step: Callable[[Any, Any], tuple[Any, Any]], carry: Any, xs: Any, count: int) -> tuple[Any, Any]:
+    """carry, y = step(carry, x) for each x along the first axes of a tree; the y's are stacked."""
+    if HAS_JAX:
+        found: tuple[Any, Any] = jax.lax.scan(step, carry, xs)
+        return found
+    ys = []
+    for k in range(count):
+        carry, y = step(carry, tree_map(itemgetter(k), xs))
+        ys.append(y)
+    return carry, tree_map(lambda *y: np.stack(y), *ys)
+
+
+def own_array(x: Any, dtype: Any) -> Array:
+    """An array of a dtype that nobody can write to who has `x`: JAX's cannot be written to, NumPy's are copied."""
+    made: Array = jax.numpy.asarray(x, dtype) if HAS_JAX else np.array(x, dtype)
+    return made
+
+
+def process() -> int:
+    """The number of this process among those that compute together."""
+    return int(jax.process_index()) if HAS_JAX else 0
+
+
+def on_device(tree: Any) -> Any:
+    """The tree with its arrays where they are computed with."""
+    return jax.device_put(tree) if HAS_JAX else tree
 
 
 def on_host(tree: Any) -> Any:

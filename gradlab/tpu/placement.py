@@ -10,16 +10,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from .._base.arrays import Array, namespace
 from .._base.errors import InvalidArgumentError
+from .._base.extras import need
 from .._base.options import check_choice
-from .._steps.jax import jax
+from .._steps.library import Mesh, NamedSharding, PartitionSpec, jax, tree_map
 from .lookups import OUTSIDE
 
-_spec: Any = PartitionSpec  # these two have no types
-_all_to_all: Any = jax.lax.all_to_all
+_spec: Any = PartitionSpec  # has no types
 Strategy = Literal["div", "mod"]
 
 
@@ -137,6 +136,7 @@ class OnMesh:
 
     def __post_init__(self) -> None:
         check_choice("strategy", self.strategy, ("div", "mod"))
+        need("jax", "a table on several devices")
         if not isinstance(self.mesh, Mesh):
             raise TypeError(f"mesh must be a jax.sharding.Mesh, got {type(self.mesh).__name__}")
 
@@ -157,7 +157,7 @@ class OnMesh:
 
     def copied(self, tree: Any) -> Any:
         """A tree of numbers, the same in all processes, on every device: as they are after a step."""
-        return jax.tree.map(
+        return tree_map(
             lambda x: jax.make_array_from_callback(np.shape(x), self.everywhere, lambda i: np.asarray(x)[i]), tree
         )
 
@@ -196,8 +196,8 @@ class OnMesh:
 
     def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """`function` on every device with its share of each array; scalars are the same for all."""
-        specs = jax.tree.map(lambda x: self._split if np.ndim(x) else _spec(), arguments)
-        moved = jax.tree.map(lambda x, spec: jax.device_put(x, NamedSharding(self.mesh, spec)), arguments, specs)
+        specs = tree_map(lambda x: self._split if np.ndim(x) else _spec(), arguments)
+        moved = tree_map(lambda x, spec: jax.device_put(x, NamedSharding(self.mesh, spec)), arguments, specs)
         shared = jax.shard_map(function, mesh=self.mesh, in_specs=specs, out_specs=self._split, check_vma=False)
         return shared(*moved)
 
@@ -222,7 +222,8 @@ class OnMesh:
 
     def _exchange(self, x: Array) -> Array:
         """Part k of the first axis goes to device k."""
-        got: Array = _all_to_all(x, self.mesh.axis_names, 0, 0)
+        all_to_all: Any = jax.lax.all_to_all  # which has no types
+        got: Array = all_to_all(x, self.mesh.axis_names, 0, 0)
         return got
 
 

@@ -11,7 +11,8 @@ from .._base.arrays import Array, reals, sum_duplicates
 from .._base.errors import InvalidArgumentError
 from .._base.slices import IndexedSlices
 from .._steps import apply
-from .._steps.jax import jax, jnp
+from .._steps.derivatives import differentiator
+from .._steps.library import jnp, tree_map
 from ..rules import Rule
 from ..rules.rule import Shared, Slots
 from .batch import Batch
@@ -120,7 +121,7 @@ def _joined_sums(plan: Plan, devices: int, parts: tuple[tuple[RowSums, ...], ...
         by_owner = [y.reshape(plan.cores // devices, devices, -1, *y.shape[1:]) for y in x]
         return jnp.concatenate(by_owner, axis=2).reshape(-1, *x[0].shape[1:])
 
-    joined: tuple[RowSums, ...] = jax.tree.map(side_by_side, *parts)
+    joined: tuple[RowSums, ...] = tree_map(side_by_side, *parts)
     if plan.cores > 1:  # then rows of several cores are summed anyway
         return joined
     return tuple(
@@ -244,7 +245,7 @@ def train_step(
 
     Not in TensorFlow, where a step is ops between which gradients are tied to activations by name.
 
-    >>> import jax.numpy as jnp
+    >>> import jax, jax.numpy as jnp
     >>> from gradlab.tpu import Feature, Ids, Plan, Table, create, make_batch
     >>> plan = Plan((Table("t", 4, 1, combiner="sum", learning_rate=0.5),), (Feature("f", 0, (2,)),))
     >>> batch, step = make_batch(plan, {"f": Ids([0, 0, 1], [3, 1, 3])}), jax.jit(train_step, static_argnames="loss")
@@ -253,6 +254,7 @@ def train_step(
     (3.0, [1.0, 0.5, 1.0, 0.0])
     """
     activations, dedup = lookup(state, batch)
-    value, gradients = jax.value_and_grad(loss)(activations, *arguments)
-    gradients = after_lookup(lambda x: jax.grad(loss)(x, *arguments), activations, gradients)
+    derivative = differentiator().value_and_gradient(loss, compiled=False)
+    value, gradients = derivative(activations, *arguments)
+    gradients = after_lookup(lambda x: derivative(x, *arguments)[1], activations, gradients)
     return value, update(state, gradients, learning_rates, dedup)
