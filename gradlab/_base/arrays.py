@@ -268,7 +268,9 @@ def power(x: Array, exponent: Number) -> Array:
 
 def take_rows(x: Array, indices: Array) -> Array:
     """Rows `x[indices]`; an index past the end gives a row that `set_rows` drops again."""
-    return x.at[indices].get(mode="clip") if is_jax(x) else x.take(indices, axis=0, mode="clip")
+    if is_jax(x):
+        return x.at[indices].get(mode="clip")
+    return x[np.minimum(indices, max(x.shape[0] - 1, 0))]
 
 
 def promised(x: Array, indices: Array) -> Array:

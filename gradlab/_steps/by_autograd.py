@@ -76,7 +76,7 @@ class _Pullback:
         return list(self._found)
 
     def depends(self, upstream: list[Array], index: int) -> bool:
-        """What did not depend was not delivered."""
+        """True: the gradient of what does not depend is not delivered at all."""
         return True
 
 
@@ -141,7 +141,7 @@ class _Source(Node):  # type: ignore[misc]  # autograd has no types
 
 
 def reads(run: Run, inputs: Sequence[Array]) -> list[set[int]]:
-    """What each gradient is computed from: the way back is followed as it goes."""
+    """The inputs that each gradient is computed from: the way back is followed as it goes."""
     with _one_at_a_time, trace_stack.new_trace() as trace:
         followed = [new_box(np.asarray(x), trace, _Source.new_root(k)) for k, x in enumerate(inputs)]
         outputs, pullback = vjp(run, followed)

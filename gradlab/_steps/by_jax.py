@@ -58,7 +58,7 @@ def take(table: Array, indices: Array, keep: Keep) -> Array:
 
 
 def reads(run: Run, inputs: Sequence[Array]) -> list[set[int]]:
-    """What each gradient is computed from, found in the jaxpr of the gradients."""
+    """The inputs that each gradient is computed from, found in the jaxpr of the gradients."""
 
     def summed(values: list[Array]) -> Array:
         total: Array = jnp.sum(jnp.stack([jnp.sum(y) for y in run(values)]))

@@ -21,7 +21,7 @@ Keep = Callable[[Array | None, Array | None], None]  # indices and rows of a gra
 
 
 class Pullback(Protocol):
-    """What is left of a run: it takes the gradients upstream of its outputs back to its inputs."""
+    """The way back of a run: from the gradients upstream of its outputs to those of its inputs."""
 
     def __call__(self, upstream: list[Array]) -> list[Array | None]:
         """For each input its gradient; None where there is none for sure."""
