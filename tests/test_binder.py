@@ -37,7 +37,8 @@ def needed() -> dict[str, Requirement]:
     (own,) = (line for line in lines() if line.startswith("."))
     extras = PROJECT["optional-dependencies"]
     listed = [*PROJECT["dependencies"], *(r for extra in Requirement(f"it{own[1:]}").extras for r in extras[extra])]
-    return {requirement.name: requirement for requirement in map(Requirement, listed)}
+    requirements = [Requirement(line) for line in listed]
+    return {r.name: r for r in requirements if r.marker is None or r.marker.evaluate()}
 
 
 @pytest.mark.parametrize("pin", [line for line in lines() if not line.startswith(".")])

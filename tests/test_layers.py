@@ -19,7 +19,7 @@ LAYERS = {
     "clip": "numpy",
     "schedules": "numpy",
     "rules": "numpy",
-    "_steps": "numpy jax",
+    "_steps": "numpy jax autograd",
     "apply": "",
     "in_place": "",
     "_variables": "numpy jax",

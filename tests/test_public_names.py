@@ -16,6 +16,9 @@ PACKAGE = TESTS.parent / "gradlab"
 TESTED_ELSEWHERE = {
     "tpu/sharding/pending": "tpu/sharding/test_place.py: a pending update moves along; test_layouts.py",
     "_app/voila_server": "browser/test_dashboard.py: every page",
+    "_steps/by_jax": "_variables/test_autodiff.py and test_gate.py there: every form of a gradient",
+    "_steps/by_autograd": "_steps/test_derivatives.py: beside JAX",
+    "models/cross_entropy": "_steps/test_derivatives.py: in the losses of the course",
     "_steps/jax": "_base/test_extras.py: what is said where JAX is missing",
     "clip/_limits": "clip/test_warnings.py: its warnings and refusals, through the clips that give them",
     "_base/gradients": "test_bad_input.py: gradients of another shape",

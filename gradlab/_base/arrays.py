@@ -1,6 +1,6 @@
-"""The only file that tells NumPy from JAX.
+"""The only file that tells NumPy from JAX, and from the boxes of autograd, which stand in for JAX's tracers without it.
 
-Everything above works on `xp = namespace(x)` and the functions here. JAX is looked up in `sys.modules`: arrays of a
+Everything above works on `xp = namespace(x)` and the functions here. Both are looked up in `sys.modules`: arrays of a
 library that nobody imported cannot come in, so NumPy users never pay for importing it.
 """
 
@@ -10,6 +10,7 @@ import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,13 +43,33 @@ def is_jax(x: Any) -> TypeIs[jax.Array]:
 def is_traced(x: Any) -> bool:
     """True where a value stands for a computation, so that nothing may branch on it."""
     jax = sys.modules.get("jax")
-    return jax is not None and isinstance(x, jax.core.Tracer)
+    return is_boxed(x) or (jax is not None and isinstance(x, jax.core.Tracer))
+
+
+def is_boxed(x: Any) -> bool:
+    """True for a NumPy value that autograd follows."""
+    autograd = sys.modules.get("autograd.tracer")
+    return autograd is not None and bool(autograd.isbox(x))
 
 
 def namespace(*arrays: Any) -> Namespace:
-    """`jax.numpy` if any argument is a JAX array, else `numpy`."""
-    xp: Namespace = sys.modules["jax"].numpy if any(is_jax(a) for a in arrays) else _NUMPY
+    """`jax.numpy` if any argument is a JAX array, `autograd.numpy` if any is followed by autograd, else `numpy`."""
+    xp: Namespace = _NUMPY
+    if any(is_jax(a) for a in arrays):
+        xp = sys.modules["jax"].numpy
+    elif any(is_boxed(a) for a in arrays):
+        xp = sys.modules["autograd.numpy"]
     return xp
+
+
+def constant(x: Array) -> Array:
+    """`x` without its derivative."""
+    plain: Array = x
+    if is_jax(x):
+        plain = sys.modules["jax"].lax.stop_gradient(x)
+    elif is_boxed(x):
+        plain = sys.modules["autograd.tracer"].getval(x)
+    return plain
 
 
 def precision(dtype: Any) -> AbstractContextManager[Any]:
@@ -69,6 +90,9 @@ def as_array(x: Any, name: str = "t") -> Array:
     """
     if is_jax(x):
         return x
+    if is_boxed(x):
+        followed: Array = x
+        return followed
     if isinstance(x, np.ndarray):
         return x if x.dtype.isnative else x.astype(native(x.dtype))
     if x is None:
@@ -243,23 +267,62 @@ def power(x: Array, exponent: Number) -> Array:
 
 
 def take_rows(x: Array, indices: Array) -> Array:
-    """Rows `x[indices]`; under JAX an index outside gives a row that `set_rows` drops again."""
-    return x.at[indices].get(mode="clip") if is_jax(x) else x[indices]
+    """Rows `x[indices]`; an index past the end gives a row that `set_rows` drops again."""
+    if is_jax(x):
+        return x.at[indices].get(mode="clip")
+    return x[np.minimum(indices, max(x.shape[0] - 1, 0))]
+
+
+def promised(x: Array, indices: Array) -> Array:
+    """`x[indices]` for indices that are inside, which nobody has to see to."""
+    return x.at[indices].get(mode="promise_in_bounds") if is_jax(x) else x[indices]
 
 
 def set_rows(x: Array, indices: Array, rows: Array) -> Array:
-    """A copy of `x` with `x[indices] = rows`; under JAX indices outside are dropped."""
+    """A copy of `x` with `x[indices] = rows`; indices past the end are dropped."""
     if is_jax(x):
         return x.at[indices].set(rows, mode="drop")
+    indices, rows = _inside(indices, rows, x.shape[0])
     x = x.copy()
     x[indices] = rows
     return x
 
 
 def add_rows(x: Array, indices: Array, rows: Array) -> Array:
-    """A copy of a JAX array with `rows` added at `indices`, those of one index one after another."""
-    assert is_jax(x)
-    return x.at[indices].add(rows, mode="drop")
+    """A copy of `x` with `rows` added at `indices`, those of one index one after another; past the end none is."""
+    if is_jax(x):
+        return x.at[indices].add(rows, mode="drop")
+    indices, rows = _inside(indices, rows, x.shape[0])
+    x = x.copy()
+    np.add.at(x, indices, rows)
+    return x
+
+
+def _inside(indices: Array, rows: Array, count: int) -> tuple[Array, Array]:
+    inside = indices < count
+    return (indices, rows) if inside.all() else (indices[inside], rows[inside])
+
+
+def sum_segments(rows: Array, segments: Array, count: int) -> Array:
+    """(count, ...): the sum of the rows of each segment, added one after another: result[segments[n]] += rows[n]."""
+    if is_jax(rows):
+        return sys.modules["jax"].ops.segment_sum(rows, segments, count)  # type: ignore[no-any-return]
+    return (_followed_sum() if is_boxed(rows) else _sum_segments)(rows, segments, count)
+
+
+def _sum_segments(rows: Array, segments: Array, count: int) -> np.ndarray:
+    sums: np.ndarray = np.zeros((count, *rows.shape[1:]), rows.dtype)
+    np.add.at(sums, segments, rows)
+    return sums
+
+
+@cache
+def _followed_sum() -> Callable[..., Array]:
+    """`_sum_segments` for autograd, with its derivative."""
+    extend = sys.modules["autograd.extend"]
+    followed: Callable[..., Array] = extend.primitive(_sum_segments)
+    extend.defvjp(followed, lambda _, rows, segments, count: lambda g: g[segments])
+    return followed
 
 
 def sum_duplicates(indices: Array, rows: Array) -> tuple[Array, Array]:
@@ -271,9 +334,7 @@ def sum_duplicates(indices: Array, rows: Array) -> tuple[Array, Array]:
     xp = namespace(rows)
     if xp is np:
         unique, inverse = np.unique(indices, return_inverse=True)
-        sums = np.zeros((unique.size, *rows.shape[1:]), rows.dtype)
-        np.add.at(sums, inverse.reshape(-1), rows)
-        return unique, sums
+        return unique, _sum_segments(rows, inverse.reshape(-1), unique.size)
     ordered, order = sys.modules["jax"].lax.sort_key_val(indices, xp.arange(indices.shape[0]), is_stable=True)
     is_new: Any = xp.concatenate([xp.zeros(1, bool), ordered[1:] != ordered[:-1]])[: indices.shape[0]]
     place: Any = xp.cumsum(is_new, dtype=order.dtype)  # as jnp.unique does it, in a third less time to compile

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,17 @@ def missing(what: str, library: str, extra: str | None) -> str:
     """Return the sentence for a library that is not installed; with no extra it is installed by its own name."""
     how = how_to_install(extra) if extra else f"pip install {library}"
     return f"{what} needs {library}, which is not installed; run {how}"
+
+
+def is_there(library: str) -> bool:
+    """Tell whether a library can be imported, without doing so; one that is blocked in `sys.modules` cannot.
+
+    >>> is_there("math"), is_there("no_such_library")
+    (True, False)
+    """
+    if library in sys.modules:
+        return sys.modules[library] is not None
+    return importlib.util.find_spec(library) is not None
 
 
 def need(module: str, what: str, extra: str | None = None) -> Any:

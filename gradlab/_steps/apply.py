@@ -85,9 +85,11 @@ def _in_turns(
 ) -> tuple[Array, Slots]:
     """One update for each set of slices, none of which holds a row twice: what all of them cost is what slices cost."""
     tables = [np.array(x) for x in (w, *slots)]
-    for now in turns:
+    for turn in turns:
+        now = turn[g.indices[turn] < w.shape[0]]  # past the end there is no row
         named = g.indices[now]
-        new_w, new_slots = rule(tables[0][named], tuple(s[named] for s in tables[1:]), g.values[now], lr)
+        rate = lr[now] if np.shape(lr) == g.values.shape else lr  # one for each entry, or one for all
+        new_w, new_slots = rule(tables[0][named], tuple(s[named] for s in tables[1:]), g.values[now], rate)
         for table, new in zip(tables, (new_w, *new_slots), strict=True):
             table[named] = new
     return tables[0], tuple(tables[1:])

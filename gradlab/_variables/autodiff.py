@@ -1,4 +1,4 @@
-"""Gradients of a loss callable with respect to variables, through JAX, and the tape that notes which ones it reads."""
+"""Gradients of a loss callable with respect to variables, and the tape that notes which ones it reads."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from .._base.errors import DTypeError, InvalidArgumentError, NotAVariableError
 from .._base.gradients import Gradient
 from .._base.options import is_strict
 from .._base.slices import IndexedSlices
+from .._steps.derivatives import differentiator
 from .variable import Variable, _tape, current_collection, register
 
 Loss: TypeAlias = Callable[[], Any]
@@ -59,29 +60,14 @@ class Tape:
         """Rows of a variable whose derivative is kept as slices; inside `jit` or `scan` it becomes dense."""
         self.read_rows.add(id(variable))
         site, self.sites = self.sites, self.sites + 1
-        return _gather_site(self, id(variable), site)(self.values[id(variable)], indices)
 
+        def keep(indices: Array | None, rows: Array | None) -> None:
+            if indices is None or rows is None:
+                self.dense_rows.add(id(variable))
+            else:
+                self.slices.setdefault(id(variable), []).append((site, indices, rows))
 
-def _gather_site(tape: Tape, variable: int, site: int) -> Callable[[Array, Array], Array]:
-    from .._steps.jax import jax
-
-    @jax.custom_vjp
-    def rows(table: Array, indices: Array) -> Array:
-        return table[indices]
-
-    def forward(table: Array, indices: Array) -> tuple[Array, Any]:
-        return table[indices], (indices, table.shape)
-
-    def backward(saved: Any, g: Array) -> tuple[Array | None, None]:
-        indices, shape = saved
-        if is_traced(g) or is_traced(indices):
-            tape.dense_rows.add(variable)
-            return jax.numpy.zeros(shape, g.dtype).at[indices].add(g), None
-        tape.slices.setdefault(variable, []).append((site, indices.reshape(-1), g.reshape(-1, *shape[1:])))
-        return None, None
-
-    rows.defvjp(forward, backward)
-    return rows
+        return differentiator().take(self.values[id(variable)], indices, keep)
 
 
 def gather(params: Any, indices: Any) -> Array:
@@ -135,7 +121,8 @@ def gradients(
     With complex numbers TensorFlow's conjugate of that, the direction of steepest ascent, where JAX's is none.
 
     Args:
-        ys: function without arguments that computes with jax.numpy on variables, or a list of such.
+        ys: function without arguments that computes with jax.numpy on variables, or a list of such. Where JAX is not
+            installed autograd differentiates (`gradlab-notebooks[light]`): compute with operators and autograd.numpy.
         xs: variable or list of variables.
         grad_ys: upstream gradient for each y, of y's shape; 1 by default, so a vector is summed. A complex y needs it.
         stop_gradients: variables to take as constants beyond their own derivative. Variables do not depend on one
@@ -216,14 +203,12 @@ def differentiate(
     `at` gives other values to compute with. `complex_losses`: whether a loss without upstream gradient may be complex,
     as for TensorFlow's tape; JAX gives the transposed derivative, TensorFlow the adjoint.
     """
-    from .._steps.jax import jax
-
     register()
     fixed = at or {}
     active = [v for v in dict.fromkeys(variables) if is_inexact(v.dtype)]
     wide = any(is_double(v.dtype) for v in (*active, *fixed))
     with precision(np.float64 if wide else np.float32):
-        inputs = [jax.numpy.asarray(fixed.get(v, v._value)) for v in active]
+        inputs = [fixed.get(v, v._value) for v in active]
         others = [v for v in fixed if v not in active]
         tapes: list[Tape] = []
 
@@ -232,46 +217,40 @@ def differentiate(
                 tapes.append(tape)
                 return [checked_loss(loss) for loss in losses]
 
-        outputs, pullback = jax.vjp(run, inputs)
+        outputs, pullback = differentiator().vjp(run, inputs)
         cotangents = [checked_upstream(u, y, complex_losses) for u, y in zip(upstream, outputs, strict=True)]
-        (dense,) = pullback(cotangents)
+        dense = pullback(cotangents)
         read = tapes[0].read_whole | tapes[0].read_rows
         found = {
-            v: _adjoint(_gradient(tapes[0], v, g, partial(_depends, pullback, cotangents, i)))
+            v: _adjoint(_gradient(tapes[0], v, g, partial(pullback.depends, cotangents, i)))
             for i, (v, g) in enumerate(zip(active, dense, strict=True))
         }
     return [found.get(v) for v in variables], read
 
 
 def checked_loss(loss: Loss) -> Array:
-    from .._steps.jax import jax
-
     if not callable(loss):
         raise TypeError(f"a loss must be a function without arguments, got {type(loss).__name__}: write lambda: ...")
     try:
         y = loss()
-    except (jax.errors.TracerArrayConversionError, jax.errors.ConcretizationTypeError) as error:
-        error.add_note(
-            "A loss is traced while it is differentiated: write it with jax.numpy, without numpy and float()."
-        )
+    except Exception as error:
+        differentiator().explain(error)
         raise
     if y is None:
         raise ValueError("the loss returned None; return the value to differentiate")
     value = as_array(y, "the loss")
     if not is_inexact(value.dtype):
         raise DTypeError(f"a loss must be floating point, got {value.dtype}")
-    return namespace(value).asarray(value)
+    return value
 
 
 def checked_upstream(u: Any, y: Array, complex_losses: bool) -> Array:
-    from .._steps.jax import jnp
-
     if u is None and is_complex(y.dtype) and not complex_losses:
         raise DTypeError(
             f"a loss is {y.dtype}: give the gradient upstream of it, of its dtype, or return a real number"
         )
     if u is None:
-        return jnp.ones_like(y)
+        return namespace(y).ones_like(y)
     array = as_array(u, "grad_ys")
     if tuple(array.shape) != tuple(y.shape):
         raise InvalidArgumentError(
@@ -279,25 +258,25 @@ def checked_upstream(u: Any, y: Array, complex_losses: bool) -> Array:
         )
     if hasattr(u, "dtype") and array.dtype != y.dtype:
         raise DTypeError(f"an upstream gradient is {array.dtype}, its loss is {y.dtype}; cast one of them")
-    return jnp.asarray(array, y.dtype).conj()
+    return namespace(y).asarray(array, y.dtype).conj()
 
 
-def _gradient(tape: Tape, v: Variable, dense: Array, depends: Callable[[], bool]) -> Gradient | None:
+def _gradient(tape: Tape, v: Variable, dense: Array | None, depends: Callable[[], bool]) -> Gradient | None:
     """One variable's gradient in the form TensorFlow gives it: None, slices of its gathers, or dense."""
     slices = [s[1:] for s in sorted(tape.slices.get(id(v), []), key=lambda s: s[0])]
     whole = id(v) in tape.read_whole | tape.dense_rows or (id(v) in tape.read_rows and not slices)
     if slices:
         joined = _joined(v, slices)
-        return joined if not whole else _like(v, dense + namespace(dense).asarray(joined.to_dense()))
-    if not whole or (not is_traced(dense) and not dense.any() and not depends()):
+        if not whole or dense is None:
+            return joined
+        return _like(v, dense + namespace(dense).asarray(joined.to_dense()))
+    if not whole or dense is None or (not is_traced(dense) and not dense.any() and not depends()):
         return None
     return _like(v, dense)
 
 
 def _joined(v: Variable, slices: list[tuple[Array, Array]]) -> IndexedSlices:
-    from .._steps.jax import jnp
-
-    indices, values = (jnp.concatenate(parts) for parts in zip(*slices, strict=True))
+    indices, values = (namespace(*parts).concatenate(parts) for parts in zip(*slices, strict=True))
     return IndexedSlices(_like(v, values), _like(v, indices), v.shape)
 
 
@@ -311,16 +290,3 @@ def _adjoint(g: Gradient | None) -> Gradient | None:
 def _like(v: Variable, x: Array) -> Array:
     """NumPy for NumPy variables."""
     return x if is_jax(v._value) or is_traced(x) else np.asarray(x)
-
-
-def _depends(pullback: Callable[..., Any], cotangents: list[Array], index: int) -> bool:
-    """Tell whether an all-zero gradient was computed from the upstream gradient or fills in for 'unconnected'."""
-    from .._steps.jax import jax
-
-    jaxpr = jax.make_jaxpr(pullback)(cotangents).jaxpr
-    reached = set(jaxpr.invars)
-    for equation in jaxpr.eqns:
-        if any(not hasattr(x, "val") and x in reached for x in equation.invars):
-            reached.update(equation.outvars)
-    out = jaxpr.outvars[index]
-    return not hasattr(out, "val") and out in reached

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from .._base.arrays import Array
 from .._base.errors import GateWarning, warn
+from .._steps.derivatives import differentiator
 from ..rules import StochasticGradientDescent
-from .autodiff import Loss, Tape, check_variables, differentiate
+from .autodiff import Loss, Tape, check_variables, checked_loss, differentiate
 from .graph import Graph
 from .variable import Variable
 
@@ -162,17 +162,12 @@ def product_race(gate: int) -> GateRace:
 
 
 def _reads(loss: Loss, variables: dict[str, Variable]) -> dict[str, frozenset[str]]:
-    """For each variable the variables its gradient is computed from, found in the jaxpr of the gradient."""
-    from .._steps.jax import jax
+    """For each variable the variables its gradient is computed from."""
 
-    def run(values: list[Array]) -> Array:
+    def run(values: list[Array]) -> list[Array]:
         with Tape(list(variables.values()), values):
-            return jax.numpy.sum(loss())
+            return [checked_loss(loss)]
 
-    jaxpr = jax.make_jaxpr(jax.grad(run))([v._value for v in variables.values()]).jaxpr
-    seen: dict[Any, set[str]] = {x: {name} for x, name in zip(jaxpr.invars, variables, strict=True)}
-    for equation in jaxpr.eqns:
-        sources = set().union(*(seen.get(x, set()) for x in equation.invars if not hasattr(x, "val")))
-        seen.update(dict.fromkeys(equation.outvars, sources))
-    read = [set() if hasattr(x, "val") else seen.get(x, set()) for x in jaxpr.outvars]
-    return {name: frozenset(names) for name, names in zip(variables, read, strict=True)}
+    names = list(variables)
+    found = differentiator().reads(run, [v._value for v in variables.values()])
+    return {name: frozenset(names[k] for k in read) for name, read in zip(names, found, strict=True)}

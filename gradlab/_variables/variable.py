@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from .._base.arrays import Array, as_array, is_jax, is_traced, namespace, native, precision
+from .._base.arrays import Array, as_array, is_boxed, is_jax, is_traced, namespace, native, precision
 from .._base.errors import InvalidArgumentError
 from .._base.forks import guard, renew
 
@@ -124,7 +124,8 @@ class Variable(_Operators):
             raise InvalidArgumentError(f"{self.name} has shape {self.shape}, got a value of shape {tuple(new.shape)}")
         with precision(self.dtype):
             xp = namespace(self._value)
-            return new.astype(self.dtype, copy=False) if xp is namespace(new) else xp.asarray(new, self.dtype)
+            same = xp is namespace(new)
+            return new.astype(self.dtype, copy=False) if same else xp.asarray(_not_followed(new), self.dtype)
 
     if not TYPE_CHECKING:
 
@@ -173,14 +174,17 @@ class Variable(_Operators):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         if is_traced(self.value):
-            raise TypeError(f"{self.name} is being differentiated: write the loss with jax.numpy, not with numpy")
+            raise TypeError(
+                f"{self.name} is being differentiated: write the loss with jax.numpy, not with numpy; where JAX is not "
+                "installed, with operators, or with autograd.numpy on its value"
+            )
         return np.array(self.value, dtype=dtype, copy=copy)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if any(isinstance(x, Variable) for x in kwargs.get("out", ())):
             raise RuntimeError("a Variable cannot be changed in place: use v.assign_add(x), or v = v + x for an array")
         values = [x.value if isinstance(x, Variable) else x for x in inputs]
-        if method == "__call__" and any(is_jax(x) for x in values):
+        if method == "__call__" and any(is_jax(x) or is_traced(x) for x in values):
             return getattr(namespace(*values), ufunc.__name__)(*values, **kwargs)
         return getattr(ufunc, method)(*values, **kwargs)
 
@@ -220,8 +224,14 @@ def register() -> None:
 def _frozen(value: Array) -> Array:
     if is_jax(value):
         return value
-    value = np.array(value)
+    value = np.array(_not_followed(value))
     value.flags.writeable = False
+    return value
+
+
+def _not_followed(value: Array) -> Array:
+    if is_boxed(value):
+        raise TypeError("a value that is being differentiated cannot be kept in a Variable; return it from the loss")
     return value
 
 

@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 import weakref
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
@@ -18,7 +18,7 @@ from .._base.forks import renew
 from .._base.numbers import counted
 from .._base.pace import Pace
 from ..live import Description, Preset, Slider
-from ..live.scheduling import attention, drawing
+from ..live.scheduling import attention, drawing, in_background
 from ..record import Recorder
 from ..record.listeners import follow, here
 from ._lab import Control, Lab
@@ -250,7 +250,7 @@ class Turns:
         self._growing: weakref.WeakSet[Follower] = weakref.WeakSet()
         self._heard = 0.0
         self._guard, self._busy = threading.Lock(), threading.Lock()
-        self._thread: threading.Thread | None = None
+        self._thread: object | None = None  # or the event loop, where there are no threads
         renew(self, "_guard")
 
     def take(self, follower: Follower) -> None:
@@ -259,8 +259,7 @@ class Turns:
         with self._guard:
             self._waiting.setdefault(follower)
             if self._thread is None:
-                self._thread = threading.Thread(target=self._run, daemon=True)
-                self._thread.start()
+                self._thread = in_background(self._run())
         if self.pace.due and (threading.current_thread() is threading.main_thread() or not attention.runs_cell):
             self._draw()
 
@@ -279,10 +278,10 @@ class Turns:
         finally:
             self._busy.release()
 
-    def _run(self) -> None:
+    def _run(self) -> Iterator[float]:
         """Draw what waits while no steps come; when none have come for long, as a run that is over."""
         while True:
-            time.sleep(_TICK)
+            yield _TICK
             quiet = time.monotonic() - self._heard
             if attention.runs_cell or not self.pace.due:
                 continue

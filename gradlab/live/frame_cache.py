@@ -14,7 +14,7 @@ from typing import Any
 from .._base.forks import renew
 from .controls import key_of
 from .description import Description
-from .scheduling import IDLE_SECONDS, attention, drawing
+from .scheduling import IDLE_SECONDS, attention, drawing, in_background
 from .state import FigureState
 
 # Bytes of a frame before those of the next: deflate looks back over 32 kB, in which like pieces of neighbors stand.
@@ -82,7 +82,7 @@ def outward(count: int, here: int, step: int = 1) -> list[int]:
 
 
 class Preloader:
-    """Records the positions of a figure's axis in a thread and sends them to every open view.
+    """Records the positions of a figure's axis in the background and sends them to every open view.
 
     It works only while views are open, not while a cell runs, and steps aside whenever a reader asks the kernel for
     anything, of this figure or of another one; of all figures one at a time is at work.
@@ -92,7 +92,7 @@ class Preloader:
 
     def __init__(self, state: FigureState) -> None:
         self._state = state
-        self._thread: threading.Thread | None = None
+        self._thread: object | None = None  # or the event loop, where there are no threads
         self._guard = threading.Lock()
         renew(self, "_guard")
         renew(Preloader, "_turn")
@@ -110,18 +110,18 @@ class Preloader:
         with self._guard:
             self._woken_again = True
             if self._thread is None:
-                self._thread = threading.Thread(target=self._run, daemon=True)
-                self._thread.start()
+                self._thread = in_background(self._turns())
 
     def begin_again(self) -> None:
         """A view opened: it has nothing yet."""
         self._situation = None
         self.wake()
 
-    def _run(self) -> None:
+    def _turns(self) -> Iterator[float]:
+        """One batch in each turn, and the seconds until the next."""
         while True:
             if attention.busy:
-                time.sleep(IDLE_SECONDS / 4)
+                yield IDLE_SECONDS / 4
                 continue
             self._woken_again = False
             with self._turn:
@@ -130,6 +130,7 @@ class Preloader:
                 if not (more or attention.busy or self._woken_again):
                     self._thread = None
                     return
+            yield 0.0
 
     def _try(self) -> bool:
         try:
@@ -148,7 +149,8 @@ class Preloader:
         if self._bytes >= MOST_BYTES or figure.changing:
             return False
         for ratio in figure.views.ratios:
-            if states := self._missing(ratio)[:BATCH]:
+            batch = BATCH if isinstance(self._thread, threading.Thread) else 1  # the event loop has others to serve
+            if states := self._missing(ratio)[:batch]:
                 self._send(ratio, situation[0], list(self._recorded(ratio, states)))
                 return True
         return False

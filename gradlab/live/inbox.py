@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import contextvars
 import logging
-import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeGuard
 
 from .controls import Button, Preset
 from .frame_cache import Preloader
 from .scene import usable_ratio
-from .scheduling import attention, drawing
+from .scheduling import attention, drawing, in_background
 from .sliders import Slider
 from .state import FigureState, Screen
 
@@ -205,11 +204,12 @@ class Inbox:
             return
         busy.add(button.name)
         self._state.tell(kind="busy", name=button.name, busy=True)
-        # A copy of the context keeps printed text beside the cell that the press belongs to.
-        context = contextvars.copy_context()
-        threading.Thread(target=context.run, args=(self._work, button), daemon=True).start()
+        # In a copy of the context, which keeps printed text beside the cell that the press belongs to.
+        if in_background(self._work(button), contextvars.copy_context()) is None:
+            list(self._work(button))
 
-    def _work(self, button: Button) -> None:
+    def _work(self, button: Button) -> Iterator[float]:
+        """All of it in one turn."""
         try:
             button.press()
         except Exception as error:
@@ -217,6 +217,7 @@ class Inbox:
         finally:
             self._state.busy.discard(button.name)
             self._state.tell(kind="busy", name=button.name, busy=False)
+        yield from ()
 
 
 def _fractions(pair: Any) -> TypeGuard[list[float]]:

@@ -7,13 +7,17 @@ a cell draws by matplotlib itself is not, so while a cell runs, only what a read
 
 from __future__ import annotations
 
+import asyncio
+import contextvars
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from typing import Any
 
 from .._base.forks import in_child, renew
 
+THREADLESS = ("emscripten", "wasi")  # Python in a browser tab, or in WebAssembly elsewhere
 IDLE_SECONDS = 0.4  # longer than between two steps of a reader who looks at each
 
 drawing = threading.RLock()  # of every figure here
@@ -65,6 +69,42 @@ class Attention:
 
 
 attention = Attention()
+
+
+def in_background(turns: Iterator[float], context: contextvars.Context | None = None) -> object | None:
+    """Take turns that say how long to wait for the next: in a thread, or where none can start in the event loop.
+
+    Args:
+        context: what it runs in; an empty one by default, as threads have.
+
+    Returns: the thread or the loop; None where there is neither: then nothing is done.
+    """
+    context = contextvars.Context() if context is None else context
+    thread = threading.Thread(target=context.run, args=(_all_of, turns), daemon=True)
+    try:
+        if sys.platform not in THREADLESS:
+            thread.start()
+            return thread
+    except RuntimeError as error:
+        if "can't start new thread" not in str(error):
+            raise
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:
+        return None
+
+    def one() -> None:
+        pause = next(turns, None)
+        if pause is not None:
+            loop.call_later(pause, one, context=context)
+
+    loop.call_soon(one, context=context)
+    return loop
+
+
+def _all_of(turns: Iterator[float]) -> None:
+    for pause in turns:
+        time.sleep(pause)
 
 
 def hear_at_any_time(comm: Any) -> None:

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..clip import clip_by_global_norm
 from ..record import Recorder
+from .cross_entropy import log_softmax
 from .datasets import python_docs
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def loss(weights: Weights, batch: Any) -> Any:
     def read(h: Any, pair: Any) -> Any:
         x, target = pair
         h = jnp.tanh(weights["embed"][x] + h @ weights["hidden"] + weights["bias"])
-        scores = jax.nn.log_softmax(h @ weights["readout"] + weights["readout_bias"])
+        scores = log_softmax(h @ weights["readout"] + weights["readout_bias"])
         return h, -jnp.take_along_axis(scores, target[:, None], axis=1).mean()
 
     start = jnp.zeros((batch.shape[0], HIDDEN))

@@ -66,7 +66,7 @@ class Measured(NamedTuple):
 def measured(layout: Layout, tensors: Sequence[Array], step: Array, due: Array) -> Measured:
     """Measure all tensors; entries are counted by size if that is due.
 
-    On the CPU large ones one by one. Elsewhere memory is not taken anew in every step, and a `cond` costs more.
+    On the CPU large ones one by one. Elsewhere memory is kept from step to step, and a `cond` costs more.
     """
     from .._steps.jax import jax
 

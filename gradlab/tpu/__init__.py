@@ -2,8 +2,9 @@
 
 from typing import TYPE_CHECKING
 
+from .._base.extras import need as _need
 from .._base.suggest import only_public as _only_public
-from .._steps import jax as _jax  # noqa: F401 - first: where JAX is missing, it says so
+from .._steps.library import HAS_JAX as _HAS_JAX
 from . import proto, sparsecore
 from .batch import Batch, Ids, PlacedBatch
 from .config.describe import describe
@@ -72,7 +73,6 @@ from .storage import pack_rows, quantize, unpack_rows
 from .system.current import current_system, initialize_system, shutdown_system
 from .system.system import System
 from .system.turns import replica
-from .training import Checkpoints, Training, TrainState, prefetch
 from .update import flush_pending, train_step, update
 
 __all__ = [
@@ -95,5 +95,13 @@ __all__ = [
     "write_tuple_mask",
 ]  # fmt: skip
 
+if TYPE_CHECKING or _HAS_JAX:
+    from .training import Checkpoints, Training, TrainState, prefetch
+
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = _only_public(__name__)
+    _unknown, __dir__ = _only_public(__name__)
+
+    def __getattr__(name):
+        if name in ("Checkpoints", "TrainState", "Training", "prefetch"):
+            _need("jax", f"gl.tpu.{name}")
+        return _unknown(name)

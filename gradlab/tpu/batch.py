@@ -11,7 +11,7 @@ import numpy as np
 from .._base.arrays import reals
 from .._base.errors import InvalidArgumentError
 from .._base.indices import distinct, filled, integers, ranks, roomy
-from .._steps.jax import jax
+from .._steps.library import register
 from .lookups import OUTSIDE, Lookups, combiner_gains
 from .placement import Placement
 from .plan import Feature, Plan, Table
@@ -66,7 +66,7 @@ class PlacedBatch:
     placement: Placement
 
 
-jax.tree_util.register_dataclass(PlacedBatch, data_fields=["tables"], meta_fields=["placement"])
+register(PlacedBatch, ["tables"], ["placement"])
 
 
 def make_batch(plan: Plan, cores: Cores) -> Batch:

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from .._base.arrays import Array, add_rows, take_rows
+from .._base.arrays import Array, add_rows, is_jax, take_rows
 from .._base.errors import InvalidArgumentError
-from .._steps.jax import jax, jnp
+from .._steps.library import jax, jnp, of_cores, tree_map
 from .batch import Batch
 from .lookups import Lookups
 from .placement import ONE_DEVICE, Copies, OfTable, OnMesh, Placement
@@ -89,7 +89,7 @@ def activate(table: Table, w: Array, lookups: Lookups, cores: int, samples: int,
     if place.devices == 1 and table.levels is None:  # rows go straight from the table into samples
 
         def from_table(t: Lookups) -> Array:
-            return sum_rows(samples, w, t.unique.at[t.inverse].get(mode="clip"), t.samples, t.weights)
+            return sum_rows(samples, w, take_rows(t.unique, t.inverse), t.samples, t.weights)
 
         return each_core(from_table, lookups, cores)
     is_here = place.devices == 1
@@ -108,9 +108,8 @@ def activate(table: Table, w: Array, lookups: Lookups, cores: int, samples: int,
 
 def each_core(function: Any, tree: Any, cores: int) -> Array:
     """`function` of each core's share of the vectors in `tree`, stacked."""
-    shares = jax.tree.map(lambda x: x.reshape(cores, len(x) // cores, *x.shape[1:]), tree)
-    stacked: Array = function(jax.tree.map(lambda x: x[0], shares))[None] if cores == 1 else jax.vmap(function)(shares)
-    return stacked
+    shares = tree_map(lambda x: x.reshape(cores, len(x) // cores, *x.shape[1:]), tree)
+    return of_cores(function, shares, cores)
 
 
 def split_features(plan: Plan, outputs: list[Array]) -> tuple[Array, ...]:
@@ -157,11 +156,11 @@ def sum_rows(
     add = partial(_add, rows, each)
 
     def in_parts(total: Any, lookups: Any) -> Any:
-        parts = jax.tree.map(lambda x: x.reshape(-1, PART), lookups)
+        parts = tree_map(lambda x: x.reshape(-1, PART), lookups)
         return jax.lax.scan(lambda t, part: (add(t, part), None), total, parts)[0]
 
     total: Array
-    if take.shape[0] <= PART or take.shape[0] % PART:
+    if not is_jax(rows) or take.shape[0] <= PART or take.shape[0] % PART:
         total = add(zeros, lookups)
     else:
         total = jax.lax.platform_dependent(zeros, lookups, cpu=in_parts, default=add)

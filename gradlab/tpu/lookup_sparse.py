@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from .._base.arrays import Array, add_rows, as_array, is_jax, namespace, quiet
 from .._base.errors import DTypeError, InvalidArgumentError
 from .._base.options import check_choice
 from .._base.slices import IndexedSlices
-from .._steps.jax import jax, jnp
+from .._steps.library import jax
 from ..clip import clip_by_norm
 from .inputs import Reader, is_nested, tensor_of
 from .plan import Feature
@@ -188,7 +189,7 @@ def _size(w: Array, samples: np.ndarray, count: int, combiner: str) -> Array:
 
 def _divided(x: Array, y: Array) -> Array:
     """x / y, and 0 where y is 0; derivatives too, in TensorFlow's order."""
-    return _derived(x, y) if is_jax(x) else _quotient(x, y)
+    return _derived()(x, y) if is_jax(x) else _quotient(x, y)
 
 
 def _quotient(x: Array, y: Array) -> Array:
@@ -196,13 +197,17 @@ def _quotient(x: Array, y: Array) -> Array:
     return xp.where(none, x.dtype.type(0), x / xp.where(none, y.dtype.type(1), y))
 
 
-_derived = jax.custom_jvp(_quotient)
+@cache
+def _derived() -> Any:
+    """`_quotient` for JAX, with a derivative that is 0 where y is."""
+    quotient = jax.custom_jvp(_quotient)
 
+    @quotient.defjvp
+    def tangent(primals: Any, tangents: Any) -> Any:
+        (x, y), (dx, dy) = primals, tangents
+        return _quotient(x, y), _quotient(dx, y) + dy * _quotient(_quotient(-x, y), y)
 
-@_derived.defjvp
-def _tangent(primals: Any, tangents: Any) -> Any:
-    (x, y), (dx, dy) = primals, tangents
-    return _quotient(x, y), _quotient(dx, y) + dy * _quotient(_quotient(-x, y), y)
+    return quotient
 
 
 def _shrunk(rows: Array, max_norm: float | None) -> Array:
@@ -214,8 +219,4 @@ def _columns(x: Array, rank: int) -> Array:
 
 
 def _segment_sum(x: Array, samples: np.ndarray, count: int) -> Array:
-    if is_jax(x):
-        return add_rows(jnp.zeros((count, *x.shape[1:]), x.dtype), samples, x)
-    sums = np.zeros((count, *x.shape[1:]), x.dtype)
-    np.add.at(sums, samples, x)
-    return sums
+    return add_rows(namespace(x).zeros((count, *x.shape[1:]), x.dtype), samples, x)

@@ -12,17 +12,16 @@ from functools import partial
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
-from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from .._base.arrays import Array, namespace
 from .._base.errors import InvalidArgumentError
+from .._base.extras import need
 from .._base.options import check_choice
-from .._steps.jax import jax
+from .._steps.library import Mesh, NamedSharding, PartitionSpec, jax, tree_map
 from ..rules.rule import columns_elsewhere
 from .lookups import OUTSIDE
 
-_spec: Any = PartitionSpec  # these two have no types
-_all_to_all: Any = jax.lax.all_to_all
+_spec: Any = PartitionSpec  # has no types
 Strategy = Literal["div", "mod"]
 Layout = Literal["rows", "columns", "copies"]
 
@@ -159,6 +158,7 @@ class OnMesh:
         check_choice("strategy", self.strategy, ("div", "mod"))
         for layout in self.layouts:
             check_choice("layout", layout, get_args(Layout))
+        need("jax", "a table on several devices")
         if not isinstance(self.mesh, Mesh):
             raise TypeError(f"mesh must be a jax.sharding.Mesh, got {type(self.mesh).__name__}")
 
@@ -195,7 +195,7 @@ class OnMesh:
 
     def copied(self, tree: Any) -> Any:
         """A tree of numbers, the same in all processes, on every device: as they are after a step."""
-        return jax.tree.map(
+        return tree_map(
             lambda x: jax.make_array_from_callback(np.shape(x), self.everywhere, lambda i: np.asarray(x)[i]), tree
         )
 
@@ -239,9 +239,9 @@ class OnMesh:
             specs: how the first arguments lie, a tree for each; the others are split along their first axes.
             out: how the results lie; split by default.
         """
-        rest = jax.tree.map(lambda x: self._split if np.ndim(x) else _spec(), arguments[len(specs) :])
+        rest = tree_map(lambda x: self._split if np.ndim(x) else _spec(), arguments[len(specs) :])
         specs = (*specs, *rest)
-        moved = jax.tree.map(lambda x, spec: jax.device_put(x, NamedSharding(self.mesh, spec)), arguments, specs)
+        moved = tree_map(lambda x, spec: jax.device_put(x, NamedSharding(self.mesh, spec)), arguments, specs)
         out = self._split if out is None else out
         shared = jax.shard_map(function, mesh=self.mesh, in_specs=specs, out_specs=out, check_vma=False)
         return shared(*moved)
@@ -267,7 +267,8 @@ class OnMesh:
 
     def _exchange(self, x: Array) -> Array:
         """Part k of the first axis goes to device k."""
-        got: Array = _all_to_all(x, self.mesh.axis_names, 0, 0)
+        all_to_all: Any = jax.lax.all_to_all  # which has no types
+        got: Array = all_to_all(x, self.mesh.axis_names, 0, 0)
         return got
 
 
@@ -311,12 +312,17 @@ class Columns:
         if x.ndim == 1:
             return _from_all(x, self.mesh)
         parts = x.reshape(x.shape[0], self.devices, -1).swapaxes(0, 1)
-        exchanged: Array = _all_to_all(parts, self.mesh.axis_names, 0, 0)
-        return exchanged.reshape(-1, parts.shape[-1])
+        return self._exchanged(parts).reshape(-1, parts.shape[-1])
+
+    def _exchanged(self, parts: Array) -> Array:
+        """The part k of every device -> device k."""
+        exchange: Any = jax.lax.all_to_all  # has no types
+        exchanged: Array = exchange(parts, self.mesh.axis_names, 0, 0)
+        return exchanged
 
     def to_cores(self, x: Array, cores: int) -> Array:
         """Own columns of what all cores asked for -> all columns of what the cores here asked for."""
-        parts = _all_to_all(x.reshape(self.devices, -1, x.shape[-1]), self.mesh.axis_names, 0, 0)
+        parts = self._exchanged(x.reshape(self.devices, -1, x.shape[-1]))
         joined: Array = parts.swapaxes(0, 1).reshape(parts.shape[1], -1)
         return joined
 

@@ -10,7 +10,7 @@ from .._base.arrays import Array, is_jax, namespace, set_rows, sum_duplicates, t
 from .._base.gradients import Gradient, check_shape
 from .._base.slices import IndexedSlices
 from .._steps import apply
-from .._steps.jax import jax
+from .._steps.library import jax, tree_map
 from ..clip import clip_by_value
 from ..rules import Rule
 from ..rules.rule import Slots
@@ -95,7 +95,7 @@ def _move(rule: Around, lr: Any, tables: tuple[Array, ...], rows: tuple[Array, A
 
 
 def _in_parts(move: Any, tables: tuple[Array, ...], rows: tuple[Array, Array]) -> tuple[Array, ...]:
-    parts = jax.tree.map(lambda x: x.reshape(-1, PART, *x.shape[1:]), rows)
+    parts = tree_map(lambda x: x.reshape(-1, PART, *x.shape[1:]), rows)
     return jax.lax.scan(lambda t, part: (move(t, part), None), tables, parts)[0]
 
 

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from .._base.arrays import Array, reals
-from .._steps.jax import jax, jnp
+from .._steps.library import own_array, register
 from ..rules.rule import Shared, Slots
 from .placement import ONE_DEVICE, Placement
 from .plan import Plan
@@ -21,6 +23,7 @@ class State:
     what changes from step to step but is common to all rows; `pending` is the update that a pipelined engine has not
     made yet. Not in TensorFlow.
 
+    >>> import jax, jax.numpy as jnp
     >>> from gradlab.tpu import Plan, Table
     >>> state = create(Plan((Table("t", 2, 3),), ()), [jnp.zeros((2, 3))])
     >>> jax.tree.map(lambda x: x + 1, state).tables[0][0].tolist()
@@ -35,9 +38,7 @@ class State:
     placement: Placement = ONE_DEVICE
 
 
-jax.tree_util.register_dataclass(
-    State, data_fields=["tables", "slots", "shared", "pending"], meta_fields=["plan", "placement"]
-)
+register(State, ["tables", "slots", "shared", "pending"], ["plan", "placement"])
 
 
 def create(plan: Plan, tables: Sequence[Any], slots: Sequence[Sequence[Any] | None] | None = None) -> State:
@@ -53,8 +54,9 @@ def create(plan: Plan, tables: Sequence[Any], slots: Sequence[Sequence[Any] | No
 
     Source: op `LoadAllTPUEmbeddingParameters`, TensorFlow 2.21 (2026).
 
+    >>> import numpy as np
     >>> from gradlab.tpu import Feature, Plan, Table
-    >>> create(Plan((Table("t", 2, 3),), (Feature("f", 0, (1,)),)), [jnp.zeros((2, 3))]).tables[0].shape
+    >>> create(Plan((Table("t", 2, 3),), (Feature("f", 0, (1,)),)), [np.zeros((2, 3))]).tables[0].shape
     (2, 3)
     """
     if len(tables) != len(plan.tables):
@@ -76,5 +78,4 @@ def create(plan: Plan, tables: Sequence[Any], slots: Sequence[Sequence[Any] | No
 
 
 def _float32(x: Any, name: str) -> Array:
-    made: Array = jnp.asarray(reals(x, name), jnp.float32)
-    return made
+    return own_array(reals(x, name), np.float32)

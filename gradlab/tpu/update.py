@@ -11,7 +11,8 @@ from .._base.arrays import Array, reals, sum_duplicates
 from .._base.errors import InvalidArgumentError
 from .._base.slices import IndexedSlices
 from .._steps import apply
-from .._steps.jax import jax, jnp
+from .._steps.derivatives import differentiator
+from .._steps.library import jnp
 from ..rules import Rule
 from ..rules.rule import Shared, Slots
 from .batch import Batch
@@ -254,7 +255,7 @@ def train_step(
 
     Not in TensorFlow, where a step is ops between which gradients are tied to activations by name.
 
-    >>> import jax.numpy as jnp
+    >>> import jax, jax.numpy as jnp
     >>> from gradlab.tpu import Feature, Ids, Plan, Table, create, make_batch
     >>> plan = Plan((Table("t", 4, 1, combiner="sum", learning_rate=0.5),), (Feature("f", 0, (2,)),))
     >>> batch, step = make_batch(plan, {"f": Ids([0, 0, 1], [3, 1, 3])}), jax.jit(train_step, static_argnames="loss")
@@ -263,6 +264,7 @@ def train_step(
     (3.0, [1.0, 0.5, 1.0, 0.0])
     """
     activations, dedup = lookup(state, batch)
-    value, gradients = jax.value_and_grad(loss)(activations, *arguments)
-    gradients = after_lookup(lambda x: jax.grad(loss)(x, *arguments), activations, gradients)
+    derivative = differentiator().value_and_gradient(loss, compiled=False)
+    value, gradients = derivative(activations, *arguments)
+    gradients = after_lookup(lambda x: derivative(x, *arguments)[1], activations, gradients)
     return value, update(state, gradients, learning_rates, dedup)

@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from jax.interpreters import partial_eval
-
 from .._base.arrays import Array
-from .._steps.jax import jax, jnp
+from .._steps.library import HAS_JAX, jax, jnp
 
 
 def after_lookup(
@@ -23,6 +21,8 @@ def after_lookup(
     Args:
         gradients_of: what gave the gradients of the activations; it is traced again, and not run.
     """
+    if not HAS_JAX:  # which alone writes where it reads
+        return tuple(gradients)
     waits = depends_on_own(gradients_of, activations)
     return tuple(g if own else _waiting(g, a) for own, g, a in zip(waits, gradients, activations, strict=True))
 
@@ -33,6 +33,8 @@ def depends_on_own(function: Callable[[tuple[Array, ...]], Any], inputs: tuple[A
     >>> depends_on_own(lambda x: (x[1], x[1] + x[0]), (jnp.ones(1), jnp.ones(1)))
     [False, True]
     """
+    from jax.interpreters import partial_eval
+
     closed = jax.make_jaxpr(function)(inputs)
     count = len(inputs)
 

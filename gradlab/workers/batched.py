@@ -1,4 +1,4 @@
-"""The timing and the decisions of the simulated engine for many configurations at once, in JAX.
+"""The timing and the decisions of the simulated engine for many configurations at once, in JAX or NumPy.
 
 An event is one gradient handed in. All configurations take their n-th event together, without a branch, in int32 arrays
 of (workers, limits, configurations), along the last of which XLA vectorizes. Under "drop" the staleness limit has no
@@ -12,7 +12,10 @@ from __future__ import annotations
 from functools import partial
 from typing import NamedTuple
 
-from .._steps.jax import jax, jnp
+import numpy as np
+
+from .._base.arrays import Array, promised
+from .._steps.library import HAS_JAX, compiled, jax, loop, tree_map, xp
 
 NEVER = 2**31 - 1
 WIDTH, LANES = 256, 16  # configurations of a block, whose state stays in the first-level cache, and of a vector
@@ -22,49 +25,47 @@ UNROLL = 2  # events per turn of the loop: with more of them XLA works things ou
 class Setting(NamedTuple):
     """The constants of a run."""
 
-    flat: jax.Array  # all ticks in a row
-    first: jax.Array  # (workers, 1, configurations): where there each worker's begin
-    there: jax.Array  # whether there is such a worker
-    k: jax.Array  # (workers, 1, 1): its number
+    flat: Array  # all ticks in a row
+    first: Array  # (workers, 1, configurations): where there each worker's begin
+    there: Array  # whether there is such a worker
+    k: Array  # (workers, 1, 1): its number
     bits: int
-    limit: jax.Array  # (1, limits, configurations), either may be 1
-    aggregate: jax.Array
+    limit: Array  # (1, limits, configurations), either may be 1
+    aggregate: Array
     policy: str
 
 
 class State(NamedTuple):
     """Workers and server between two events. First (workers, limits, configurations), then 1 worker."""
 
-    due: jax.Array  # when a worker hands in its gradient; NEVER while it waits
-    clock: jax.Array  # gradients handed in; NEVER by workers that are not there
-    read: jax.Array  # step of the weights that the gradient in hand is computed from
-    accepted: jax.Array | None  # gradients of a worker; None if all are
-    length: jax.Array | None  # of the gradient in hand, or the next one while it waits; None if nobody ever waits
-    step: jax.Array
-    gathered: jax.Array  # gradients for the next step
-    age: jax.Array  # sum of the staleness of all gradients
-    oldest: jax.Array
-    latest: jax.Array  # event so far: the last one, unless a time has overflowed
+    due: Array  # when a worker hands in its gradient; NEVER while it waits
+    clock: Array  # gradients handed in; NEVER by workers that are not there
+    read: Array  # step of the weights that the gradient in hand is computed from
+    accepted: Array | None  # gradients of a worker; None if all are
+    length: Array | None  # of the gradient in hand, or the next one while it waits; None if nobody ever waits
+    step: Array
+    gathered: Array  # gradients for the next step
+    age: Array  # sum of the staleness of all gradients
+    oldest: Array
+    latest: Array  # event so far: the last one, unless a time has overflowed
 
 
 class Outcome(NamedTuple):
     """(workers, limits, configurations), or 1 worker for what is the server's; 1 limit where it has no say."""
 
-    handed_in: jax.Array
-    accepted: jax.Array
-    updates: jax.Array
-    age: jax.Array
-    oldest: jax.Array
-    time: jax.Array
-    waited: jax.Array  # ticks of all workers together
-    all_time: jax.Array  # the ticks they had
-    overflow: jax.Array  # whether a time may not have fitted
+    handed_in: Array
+    accepted: Array
+    updates: Array
+    age: Array
+    oldest: Array
+    time: Array
+    waited: Array  # ticks of all workers together
+    all_time: Array  # the ticks they had
+    overflow: Array  # whether a time may not have fitted
 
 
-@partial(jax.jit, static_argnames="policy")
-def run(
-    ticks: jax.Array, row: jax.Array, workers: jax.Array, limit: jax.Array, aggregate: jax.Array, policy: str
-) -> Outcome:
+@compiled(static=("policy",))
+def run(ticks: Array, row: Array, workers: Array, limit: Array, aggregate: Array, policy: str) -> Outcome:
     """Hand in as many gradients as each worker has ticks for, less one.
 
     Args:
@@ -75,33 +76,31 @@ def run(
         policy: "drop", "wait", "backup", or any of those that accept all.
     """
     width = max(1, WIDTH // (limit.shape[0] * LANES)) * LANES
-    if row.size <= width:
+    if row.size <= width or not HAS_JAX:  # what NumPy takes for a step is hardly longer for many
         return _run(ticks, row, workers, limit, aggregate, policy=policy)
     blocks = -(-row.size // width)
-    limit = jnp.broadcast_to(limit, (limit.shape[0], row.size))
+    limit = xp.broadcast_to(limit, (limit.shape[0], row.size))
 
-    def cut(x: jax.Array) -> jax.Array:
-        padded = jnp.pad(x, (*((0, 0),) * (x.ndim - 1), (0, blocks * width - row.size)), mode="edge")
-        return jnp.moveaxis(padded.reshape(*x.shape[:-1], blocks, width), -2, 0)
+    def cut(x: Array) -> Array:
+        padded = xp.pad(x, (*((0, 0),) * (x.ndim - 1), (0, blocks * width - row.size)), mode="edge")
+        return xp.moveaxis(padded.reshape(*x.shape[:-1], blocks, width), -2, 0)
 
     found = jax.lax.map(
         lambda x: _run(ticks, *x, policy=policy), tuple(cut(x) for x in (row, workers, limit, aggregate))
     )
-    joined: Outcome = jax.tree.map(lambda x: jnp.moveaxis(x, 0, -2).reshape(*x.shape[1:-1], -1)[..., : row.size], found)
+    joined: Outcome = tree_map(lambda x: xp.moveaxis(x, 0, -2).reshape(*x.shape[1:-1], -1)[..., : row.size], found)
     return joined
 
 
-def _run(
-    ticks: jax.Array, row: jax.Array, workers: jax.Array, limit: jax.Array, aggregate: jax.Array, *, policy: str
-) -> Outcome:
+def _run(ticks: Array, row: Array, workers: Array, limit: Array, aggregate: Array, *, policy: str) -> Outcome:
     """One block."""
     size, count = ticks.shape[1:]
-    k = jnp.arange(size, dtype=jnp.int32)[:, None, None]
+    k = xp.arange(size, dtype=np.int32)[:, None, None]
     first = (row * size + k) * count
     c = Setting(ticks.reshape(-1), first, k < workers, k, size.bit_length() - 1, limit[None], aggregate, policy)
-    s = jax.lax.fori_loop(0, count - 1, lambda _, s: _event(c, s), _begin(c), unroll=UNROLL)
+    s = loop(count - 1, partial(_event, c), _begin(c), unroll=UNROLL)
     longest = ticks.max(axis=(1, 2))[row] << c.bits
-    time, handed_in = s.latest >> c.bits, jnp.where(c.there, s.clock, 0)
+    time, handed_in = s.latest >> c.bits, xp.where(c.there, s.clock, 0)
     return Outcome(
         handed_in, handed_in if s.accepted is None else s.accepted, s.step, s.age, s.oldest, time,
         _waited(c, s, ticks, row, workers * time), workers * time, s.latest > NEVER - longest,
@@ -111,10 +110,10 @@ def _run(
 def _begin(c: Setting) -> State:
     """All workers have read the first weights."""
     full = (c.first.shape[0], c.limit.shape[1], c.first.shape[2])
-    zero, none, now = (jnp.zeros(shape, jnp.int32) for shape in (full, (1, *full[1:]), (1, 1, full[2])))
+    zero, none, now = (xp.zeros(shape, xp.int32) for shape in (full, (1, *full[1:]), (1, 1, full[2])))
     length = c.flat[c.first] << c.bits
     return State(
-        jnp.where(c.there, length + c.k, NEVER), jnp.where(c.there, 0, NEVER), zero,
+        xp.where(c.there, length + c.k, NEVER), xp.where(c.there, 0, NEVER), zero,
         zero if c.policy in ("drop", "backup") else None, length if c.policy in ("wait", "backup") else None, none,
         none, none, none, now,
     )  # fmt: skip
@@ -130,43 +129,43 @@ def _event(c: Setting, s: State) -> State:
     step, gathered = s.step + taken, s.gathered
     if c.policy == "backup":
         moved = gathered + taken >= c.aggregate
-        step, gathered = s.step + moved, jnp.where(moved, 0, gathered + taken)
+        step, gathered = s.step + moved, xp.where(moved, 0, gathered + taken)
     clock = s.clock + mine
-    tick = c.flat.at[_of(mine, c.first + clock)].get(mode="promise_in_bounds") << c.bits
+    tick = promised(c.flat, _of(mine, c.first + clock)) << c.bits
     due, read, length = _go_on(c, s, mine, now, clock, step, tick)
-    oldest, latest = jnp.maximum(s.oldest, stale), jnp.maximum(s.latest, now)
+    oldest, latest = xp.maximum(s.oldest, stale), xp.maximum(s.latest, now)
     return State(due, clock, read, accepted, length, step, gathered, s.age + stale, oldest, latest)
 
 
-def _of(mine: jax.Array, x: jax.Array) -> jax.Array:
+def _of(mine: Array, x: Array) -> Array:
     """The entry of the worker whose event it is: a sum of which all other terms are 0."""
-    return jnp.where(mine, x, 0).sum(axis=0, keepdims=True, dtype=jnp.int32)
+    return xp.where(mine, x, 0).sum(axis=0, keepdims=True, dtype=np.int32)
 
 
 def _go_on(
-    c: Setting, s: State, mine: jax.Array, now: jax.Array, clock: jax.Array, step: jax.Array, tick: jax.Array
-) -> tuple[jax.Array, jax.Array, jax.Array | None]:
+    c: Setting, s: State, mine: Array, now: Array, clock: Array, step: Array, tick: Array
+) -> tuple[Array, Array, Array | None]:
     """`due`, `read` and `length` once the gradient is in: who may begins the next one, the others wait."""
     if s.length is None:
-        return jnp.where(mine, now + tick, s.due), jnp.where(mine, step, s.read), None
-    length = jnp.where(mine, tick, s.length)
+        return xp.where(mine, now + tick, s.due), xp.where(mine, step, s.read), None
+    length = xp.where(mine, tick, s.length)
     idle = mine | (s.due == NEVER)
     if c.policy == "wait":
         go = idle & (clock - clock.min(axis=0, keepdims=True) <= c.limit)
         # Who was let go, but comes later within this tick, reads only now.
-        read = jnp.where(go | (s.due - s.length > now), step, s.read)
+        read = xp.where(go | (s.due - s.length > now), step, s.read)
     else:
         go = idle & (s.read < step) & c.there
-        read = jnp.where(go, step, s.read)
+        read = xp.where(go, step, s.read)
     here = (now >> c.bits << c.bits) + c.k  # this tick, as each worker counts it
-    return jnp.where(go, here + length, jnp.where(mine, NEVER, s.due)), read, length
+    return xp.where(go, here + length, xp.where(mine, NEVER, s.due)), read, length
 
 
-def _waited(c: Setting, s: State, ticks: jax.Array, row: jax.Array, all_time: jax.Array) -> jax.Array:
+def _waited(c: Setting, s: State, ticks: Array, row: Array, all_time: Array) -> Array:
     """Ticks that all workers waited: those that they did not work."""
     if s.length is None:
-        return jnp.zeros_like(all_time)
-    done = jnp.cumsum(ticks, axis=-1, dtype=jnp.int32)[row[None, None], c.k, s.clock - 1]
+        return xp.zeros_like(all_time)
+    done = xp.cumsum(ticks, axis=-1, dtype=np.int32)[row[None, None], c.k, xp.where(c.there, s.clock, 1) - 1]
     in_hand = (s.latest >> c.bits) - ((s.due - s.length) >> c.bits)
-    busy = jnp.where(s.clock > 0, done, 0) + jnp.where(s.due == NEVER, 0, in_hand)
-    return all_time - jnp.where(c.there, busy, 0).sum(axis=0, keepdims=True, dtype=jnp.int32)
+    busy = xp.where(s.clock > 0, done, 0) + xp.where(s.due == NEVER, 0, in_hand)
+    return all_time - xp.where(c.there, busy, 0).sum(axis=0, keepdims=True, dtype=np.int32)

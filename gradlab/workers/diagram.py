@@ -64,8 +64,8 @@ def sweep(experiment: Experiment, **axes: Sequence[Any]) -> Diagram:
         axes: lists of values for any of staleness, workers, aggregate, median, spread, slow, stall, stall_factor, seed;
             without any, staleness 0 to 15 by 1 to 16 workers. A value of slow is a mapping, as in `Speeds`.
 
-    It is compiled once for each policy, number of gradients and size of the grid (the workers' rounded up to a power of
-    two), whatever the values. Not in TensorFlow.
+    JAX compiles it once for each policy, number of gradients and size of the grid (the workers' rounded up to a power
+    of two), whatever the values; without JAX it is NumPy's. Not in TensorFlow.
 
     Raises: ValueError or TypeError: an axis that is none, or values of which no experiment can be made; also crashes,
     `atomic=False`, `step_first=False` and no gradients at all, for which there is `run`. OverflowError: times that
@@ -76,7 +76,7 @@ def sweep(experiment: Experiment, **axes: Sequence[Any]) -> Diagram:
     >>> sweep(e, staleness=[0, 1, 3], workers=[1, 4]).acceptance.round(2).tolist()
     [[1.0, 0.26], [1.0, 0.51], [1.0, 0.85]]
     """
-    from .._steps.jax import jax
+    from .._steps.library import on_host
     from .batched import run
 
     axes = axes or {"staleness": range(16), "workers": range(1, 17)}
@@ -87,9 +87,7 @@ def sweep(experiment: Experiment, **axes: Sequence[Any]) -> Diagram:
     if int(ticks.max()) * ticks.shape[1] > _LARGEST:
         raise OverflowError(_too_long(experiment))
     found = run(ticks.astype(np.int32), grid.row, grid.workers, grid.limit, grid.aggregate, _kind(experiment.policy))
-    return _diagram(
-        experiment, values, {name: grid.spread_out(x) for name, x in jax.device_get(found)._asdict().items()}
-    )
+    return _diagram(experiment, values, {name: grid.spread_out(x) for name, x in on_host(found)._asdict().items()})
 
 
 def _diagram(experiment: Experiment, values: Mapping[str, list[Any]], found: Mapping[str, np.ndarray]) -> Diagram:

@@ -10,10 +10,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .._base.arrays import Array, is_float, precision, quiet
+from .._base.arrays import Array, is_float, precision, quiet, sum_segments
 from .._base.errors import InvalidArgumentError
+from .._steps.derivatives import differentiator
 from .._variables.autodiff import gather
 from ..models import datasets
+from ..models.cross_entropy import log_softmax
 from ..models.word_topics import TOPICS, Lines, chosen, errors, scores, shipped, softmax, words_of
 from .checks import brief
 
@@ -196,7 +198,7 @@ class Reader:
         return {"words": words, "bias": error.sum(axis=0)}
 
     def loss_of(self, weights: Any, lines: Lines) -> Array:
-        """The loss of these lines, for JAX to differentiate; of Variables, the words' gradient comes as slices.
+        """The loss of these lines, to be differentiated; of Variables, the words' gradient comes as slices.
 
         >>> import gradlab as gl
         >>> reader, opt = Reader(batch=2), gl.train.GradientDescentOptimizer(1.0)
@@ -206,12 +208,10 @@ class Reader:
         >>> type(opt.compute_gradients(loss, [table, bias])[0][0]).__name__
         'IndexedSlices'
         """
-        from .._steps.jax import jax
-
         count = len(lines.topics)
         of_line = np.repeat(np.arange(count), np.diff(lines.starts))
-        found = jax.ops.segment_sum(gather(weights["words"], lines.words), of_line, count) + weights["bias"]
-        return -jax.nn.log_softmax(found)[np.arange(count), lines.topics].mean()
+        found = sum_segments(gather(weights["words"], lines.words), of_line, count) + weights["bias"]
+        return -log_softmax(found)[np.arange(count), lines.topics].mean()
 
     @quiet
     def loss(self, weights: Weights) -> float:
@@ -248,13 +248,13 @@ def _scores(weights: Weights, lines: Lines) -> np.ndarray:
 
 @dataclass(frozen=True)
 class FromLoss:
-    """A run of your own: a loss written with jax.numpy, differentiated by JAX.
+    """A run of your own: a loss written with jax.numpy, differentiated by JAX; by autograd where JAX is not installed.
 
     Args:
         loss_of: function (weights, batch) -> scalar. weights: the ones to start from, by name.
         draw: function (rng) -> batch. watch: the batch whose loss is watched.
         jit: compile the loss and its gradient, for each shape of a batch: many times faster, for what `jax.jit` accepts
-            (no `if` on values, no NumPy array indexed by the batch).
+            (no `if` on values, no NumPy array indexed by the batch). autograd compiles nothing.
 
     Not in TensorFlow.
 
@@ -290,7 +290,7 @@ class FromLoss:
 
     def gradient(self, weights: Weights, rng: np.random.Generator) -> dict[str, Array]:
         with precision(widest(weights)):
-            found = _loss_and_gradient(self.loss_of, self.jit)[1](dict(weights), self.draw(rng))
+            _, found = _loss_and_gradient(self.loss_of, self.jit)[1](dict(weights), self.draw(rng))
         return {name: np.asarray(g) for name, g in found.items()}
 
     def loss(self, weights: Weights) -> float:
@@ -300,16 +300,14 @@ class FromLoss:
 
 @lru_cache(maxsize=32)
 def _loss_and_gradient(loss_of: Callable[[Any, Any], Any], jit: bool) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    from .._steps.jax import jax
-
     def loss(weights: Any, batch: Any) -> Any:
         found = loss_of(weights, batch)
         if shape := getattr(found, "shape", ()):
             raise InvalidArgumentError(f"loss_of must return a scalar, such as a mean; got an array of shape {shape}")
         return found
 
-    gradient = jax.grad(loss)
-    return (jax.jit(loss), jax.jit(gradient)) if jit else (loss, gradient)
+    found = differentiator()
+    return found.compile(loss) if jit else loss, found.value_and_gradient(loss, jit)
 
 
 PROBLEMS: dict[str, Any] = {"Bowl": Bowl, "Digits": Digits, "Reader": Reader}

@@ -71,8 +71,16 @@ class _Run:
     def start(self, k: int, life: Iterator[Piece]) -> None:
         """A thread for what is left of a worker's life."""
         thread = threading.Thread(target=self.live, args=(k, life), name=f"gradlab worker {k}", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError as error:
+            if "can't start new thread" not in str(error):
+                raise
+            raise RuntimeError(
+                'no thread can start here, and so engine="threads" cannot run: use engine="simulated", which repeats '
+                "bit for bit, or fewer workers where the system's limit on threads is reached"
+            ) from error
         self.threads.append(thread)
-        thread.start()
 
     def join(self) -> None:
         """Wait for all threads; one that dies has added its successor by then."""

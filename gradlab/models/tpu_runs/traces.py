@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._base.indices import filled
-from ..._steps.jax import jax, jnp
+from ..._steps.library import compiled, jnp, on_host, scan, tree_map
 from ...tpu.batch import Batch
 from ...tpu.lookup import lookup
 from ...tpu.lookups import OUTSIDE, Lookups
@@ -34,14 +34,14 @@ class Trace(NamedTuple):
 
     def refused(self) -> Trace:
         """Return the same steps if every batch is refused: nothing is looked up, and every state is the first."""
-        activations, gradients = jax.tree.map(lambda x: np.full_like(x, np.nan), (self.activations, self.gradients))
-        none = jax.tree.map(lambda x: np.full_like(x, OUTSIDE), self.lookups)
-        states = jax.tree.map(lambda x: np.broadcast_to(x[:1], x.shape), self.states)
+        activations, gradients = tree_map(lambda x: np.full_like(x, np.nan), (self.activations, self.gradients))
+        none = tree_map(lambda x: np.full_like(x, OUTSIDE), self.lookups)
+        states = tree_map(lambda x: np.broadcast_to(x[:1], x.shape), self.states)
         return Trace(none, activations, gradients, self.learning_rates, states)
 
     def step(self, k: int, ids: Any) -> StepRecord:
         """One step for `explain`, with the ids that it was given."""
-        before, after = (jax.tree.map(lambda x, n=n: x[n], self.states) for n in (k, k + 1))
+        before, after = (tree_map(lambda x, n=n: x[n], self.states) for n in (k, k + 1))
         return StepRecord(before, Sent([g[k] for g in self.gradients], self.learning_rates[k], ids), after)
 
 
@@ -63,14 +63,14 @@ def record(state: State, wanted: State, batches: Sequence[Batch], learning_rates
     [0.0, 0.5, 0.75]
     """
     rates = np.asarray(learning_rates, np.float32)
-    together = jax.tree.map(lambda *x: np.stack(x), *batches)
-    (activations, gradients), states = jax.device_get(_run(state, wanted, together, rates))
-    first = jax.device_get(dataclasses.replace(state, pending=None))
-    states = jax.tree.map(lambda x, xs: np.concatenate([np.asarray(x)[None], xs]), first, states)
+    together = tree_map(lambda *x: np.stack(x), *batches)
+    (activations, gradients), states = on_host(_run(state, wanted, together, rates))
+    first = on_host(dataclasses.replace(state, pending=None))
+    states = tree_map(lambda x, xs: np.concatenate([np.asarray(x)[None], xs]), first, states)
     return Trace(together.tables, activations, gradients, rates, states)
 
 
-@jax.jit
+@compiled()
 def _run(state: State, wanted: State, batches: Batch, rates: Any) -> Any:
     plan = state.plan
 
@@ -82,11 +82,11 @@ def _run(state: State, wanted: State, batches: Batch, rates: Any) -> Any:
         return state, ((activations, gradients), dataclasses.replace(state, pending=None))
 
     if not plan.pipelined:
-        return jax.lax.scan(step, state, (batches, rates))[1]
+        return scan(step, state, (batches, rates), len(rates))[1]
     # The first step of a pipelined plan leaves another kind of state behind than it found.
-    first, rest = (jax.tree.map(lambda x, s=s: x[s], (batches, rates)) for s in (0, slice(1, None)))
+    first, rest = (tree_map(lambda x, s=s: x[s], (batches, rates)) for s in (0, slice(1, None)))
     state, begun = step(state, first)
-    return jax.tree.map(lambda x, xs: jnp.concatenate([x[None], xs]), begun, jax.lax.scan(step, state, rest)[1])
+    return tree_map(lambda x, xs: jnp.concatenate([x[None], xs]), begun, scan(step, state, rest, len(rates) - 1)[1])
 
 
 def sized(batch: Batch, cores: int, rows: int, lookups: int, samples: int) -> Batch:

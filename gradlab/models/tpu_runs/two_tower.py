@@ -14,13 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from ..._steps.jax import jax, jnp
+from ..._steps.library import compiled
 from ...rules import Adagrad, Adam
 from ...tpu.batch import Ids, make_batch
 from ...tpu.lookup import lookup
 from ...tpu.plan import Feature, Plan, Table, Tag
 from ...tpu.state import State, create
 from ...tpu.update import train_step
+from ..cross_entropy import log_softmax
 from ..word_topics import words_of
 from .documentation import Documentation, documentation
 
@@ -103,11 +104,11 @@ def scores_of(activations: Any) -> Any:
 
 def loss_of(activations: Any, topics: Any) -> Any:
     """The cross-entropy of the lines' topics, summed, so that a line's gradient does not depend on the others."""
-    scores = jax.nn.log_softmax(scores_of(activations))
-    return -jnp.take_along_axis(scores, topics[:, None], axis=1).sum()
+    scores = log_softmax(scores_of(activations))
+    return -scores[np.arange(len(topics)), topics].sum()
 
 
-_step = jax.jit(train_step, static_argnums=3, donate_argnums=0)
+_step = compiled(donate=(0,), static=("loss",))(train_step)
 
 
 def _start(table: Table, seed: int, number: int) -> np.ndarray:

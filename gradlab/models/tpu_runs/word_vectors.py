@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._steps.jax import jax
+from ..._steps.derivatives import differentiator
 from ...tpu.mid_level import Adagrad, FeatureConfig, TableConfig, TPUEmbedding
+from ..cross_entropy import softplus
 from .documentation import Documentation, documentation
 
 WINDOW = 5  # neighbors on either side
@@ -107,13 +108,14 @@ def train(passes: int = PASSES, seed: int = 0, text: Documentation | None = None
     embedding, log, path = embedding_of(len(text.words), seed), [], []
     watched, batches = [text.words.index(w) for w in WATCHED], list(_batches(text, passes, seed))
     shots = np.unique(np.linspace(0, len(batches), min(SHOTS, len(batches)) + 1).astype(int))
+    derivative = differentiator().value_and_gradient(loss_of, compiled=True)
     embedding.build([(BATCH,), (NOISE,), (BATCH,)])
     for step in range(len(batches) + 1):
         if step in shots:
             path.append(_vectors(embedding)[watched])
         if step < len(batches):
             embedding.enqueue(batches[step])
-            loss, gradients = _loss(embedding.dequeue())
+            loss, gradients = derivative(embedding.dequeue())
             embedding.apply_gradients(gradients)
             log.append((loss / BATCH, _touched(batches[step])))
     loss, touched = (np.array(x) for x in zip(*log, strict=True)) if log else (np.zeros(0), np.zeros((0, 2), int))
@@ -123,11 +125,8 @@ def train(passes: int = PASSES, seed: int = 0, text: Documentation | None = None
 def loss_of(activations: Mapping[str, Any]) -> Any:
     """The loss of a batch, summed over its words, so that the gradient of one does not depend on how many there are."""
     near = activations["near"]
-    right = jax.nn.softplus(-(near * activations["word"]).sum(axis=1))
-    return (right + NOISE_WEIGHT * jax.nn.softplus(near @ activations["noise"].T).mean(axis=1)).sum()
-
-
-_loss = jax.jit(jax.value_and_grad(loss_of))
+    right = softplus(-(near * activations["word"]).sum(axis=1))
+    return (right + NOISE_WEIGHT * softplus(near @ activations["noise"].T).mean(axis=1)).sum()
 
 
 def _vectors(embedding: TPUEmbedding) -> np.ndarray:

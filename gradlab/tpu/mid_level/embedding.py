@@ -8,12 +8,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from jax.sharding import Mesh
 
 from ..._base.arrays import Array, is_jax
 from ..._base.errors import EmbeddingWarning, warn
 from ..._base.options import check_count
-from ..._steps.jax import jnp
+from ..._steps.library import Mesh, jnp
 from ...rules import Rule
 from ..batch import Ids, normalized
 from ..engines import Engine

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
-from jax.sharding import Mesh
 
 from ..._base.errors import FailedPreconditionError, InvalidArgumentError
+from ..._steps.library import Mesh
 from ...rules import Rule
 from ..batch import Batch, Cores
 from ..config.table_messages import table_of

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..._base.arrays import Array, reals
-from ..._steps.jax import jax, jnp
+from ..._steps.library import HAS_JAX, jax, jnp
 
 _BLOCK = 65536  # rows drawn at a time
 
@@ -22,8 +22,8 @@ class TruncatedNormal:
     """Normal numbers around 0, drawn again beyond two standard deviations; the same ones for the same seed.
 
     This is what a table gets that names no initializer, with `stddev` 1 / sqrt(dim) and a seed of its own from
-    `TPUEmbedding`. The numbers are not TensorFlow's: its generator is another one. Source:
-    `tf.tpu.experimental.embedding.TableConfig`, TensorFlow 2.21 (2026).
+    `TPUEmbedding`. The numbers are not TensorFlow's, whose generator is another one, nor without JAX those of JAX.
+    Source: `tf.tpu.experimental.embedding.TableConfig`, TensorFlow 2.21 (2026).
 
     >>> TruncatedNormal(0.5, seed=3)((2, 3), np.float32).shape
     (2, 3)
@@ -33,6 +33,8 @@ class TruncatedNormal:
     seed: int | None = None
 
     def __call__(self, shape: Sequence[int], dtype: Any = np.float32) -> np.ndarray:
+        if not HAS_JAX:
+            return (self.stddev * _truncated(np.random.default_rng(self.seed or 0), shape)).astype(dtype)
         key, (rows, *rest) = jax.random.key(self.seed or 0), shape
         made = np.empty(shape, dtype)
         for start in range(0, rows, _BLOCK):  # a large table is never whole on a device
@@ -98,3 +100,10 @@ def _takes_dtype(initializer: Initializer) -> bool:
     positional = [p for p in parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     variadic = any(p.kind is p.VAR_POSITIONAL for p in parameters.values())
     return variadic or len(positional) > 1
+
+
+def _truncated(rng: np.random.Generator, shape: Sequence[int]) -> np.ndarray:
+    numbers: np.ndarray = rng.standard_normal(tuple(shape))
+    while (far := np.abs(numbers) > 2).any():
+        numbers[far] = rng.standard_normal(int(far.sum()))
+    return numbers

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..._base.arrays import Array, reals
+from ..._base.arrays import Array, add_rows, reals, set_rows
 from ..._base.errors import EmbeddingWarning, InvalidArgumentError, warn
-from ..._steps.jax import jnp
+from ..._steps.library import jnp
 from ..inputs import tensor_of
 from ..lookup_sparse import embedding_lookup_sparse, safe_embedding_lookup_sparse
 from .host_inputs import Written, written
@@ -189,7 +189,7 @@ def _ragged(path: str, feature: FeatureConfig, table: Array, ids: Any, weights: 
 def _reduced(table: Array, ids: tuple[np.ndarray, np.ndarray], weights: Any, combiner: str, count: int) -> Array:
     """All samples, the last ones too where they are empty."""
     found = embedding_lookup_sparse(table, ids, weights, combiner)
-    return jnp.zeros((count, table.shape[1]), found.dtype).at[: found.shape[0]].set(found)
+    return set_rows(jnp.zeros((count, table.shape[1]), found.dtype), np.arange(found.shape[0]), found)
 
 
 def _in_rows(
@@ -198,7 +198,8 @@ def _in_rows(
     """The rows of each sample side by side, cut off or filled up with zeros."""
     keep = places < shape[1]
     rows = _rows(path, table, ids[keep])
-    return jnp.zeros((*shape, table.shape[1]), table.dtype).at[samples[keep], places[keep]].add(rows)
+    zeros = jnp.zeros((shape[0] * shape[1], table.shape[1]), table.dtype)
+    return add_rows(zeros, samples[keep] * shape[1] + places[keep], rows).reshape(*shape, table.shape[1])
 
 
 def _splits(ids: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from jax.sharding import Mesh
 
 from ..._base.arrays import Array
-from ..._steps.jax import jax, jnp
+from ..._steps.library import Mesh, compiled, jnp, process, tree_map
 from ...rules.rule import Shared
 from ..placement import ONE_DEVICE, Layout, OnMesh, Placement, Shards, Strategy
 from ..plan import Plan, Table
@@ -55,7 +54,7 @@ def save(state: State, folder: str | Path) -> None:
         with ShardWriter(path / files[k], number, mark, k) as file:
             _write(file, state.plan, k, arrays, state.placement)
     wait_for_all(state.placement, f"shards of {number}")
-    if jax.process_index() == 0:
+    if process() == 0:
         write_manifest(path, {"number": number, "mark": mark, "files": files} | content_of(state))
     wait_for_all(state.placement, f"manifest of {number}")
 
@@ -83,7 +82,7 @@ def restore(
 
     Source: `LoadAllTPUEmbeddingParameters`, TensorFlow 2.21 (2026).
 
-    >>> import tempfile
+    >>> import tempfile, jax
     >>> from gradlab.tpu import Feature, Plan, Table, create, gather, restore, save
     >>> plan = Plan((Table("t", 3, 1),), (Feature("f", 0, (1,)),))
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -141,9 +140,9 @@ def state_from(plan: Plan, saved: Saved, placement: Placement) -> State:
     if isinstance(placement, OnMesh):
         pending, shared = pending_on(placement, plan, pending), placement.copied(shared)
     else:
-        pending = jax.tree.map(jnp.asarray, pending)
+        pending = tree_map(jnp.asarray, pending)
     state = lay_out(State(plan, tables, slots, shared, pending, placement), layouts)
-    return state if plan.pipelined or pending is None else jax.jit(flush_pending)(state)
+    return state if plan.pipelined or pending is None else compiled()(flush_pending)(state)
 
 
 def _made(placement: Placement, table: Table, read: Reader) -> Array:
@@ -156,11 +155,11 @@ def _shards(state: State) -> dict[int, Any]:
     """The shards that this process holds: (tables, slots, pending rows) of each."""
     arrays = (state.tables, state.slots, state.pending.rows if state.pending else ())
     if not isinstance(state.placement, OnMesh):
-        return {0: arrays} if jax.process_index() == 0 else {}
+        return {0: arrays} if process() == 0 else {}
     flat = list(state.placement.mesh.devices.flat)
 
     def of(k: int) -> Any:
-        return jax.tree.map(lambda x: next(s.data for s in x.addressable_shards if s.device == flat[k]), arrays)
+        return tree_map(lambda x: next(s.data for s in x.addressable_shards if s.device == flat[k]), arrays)
 
     return {k: of(k) for k in state.placement.here}
 

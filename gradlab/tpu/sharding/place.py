@@ -7,10 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import numpy as np
-from jax.sharding import Mesh
 
 from ..._base.arrays import Array
-from ..._steps.jax import jax
+from ..._steps.library import Mesh, jax, tree_map
 from ..placement import ONE_DEVICE, Layout, OnMesh, Strategy
 from ..plan import Plan, Table
 from ..state import State
@@ -158,4 +157,4 @@ def _each_array(state: State, function: Callable[[Table, Array], Any], **changes
 
 
 def _host(tree: Any) -> Any:
-    return jax.tree.map(np.asarray, tree)
+    return tree_map(np.asarray, tree)

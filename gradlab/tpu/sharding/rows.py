@@ -7,11 +7,10 @@ from contextlib import ExitStack, contextmanager
 from typing import Any, cast
 
 import numpy as np
-from jax.sharding import Mesh
 
 from ..._base.arrays import Array
 from ..._base.indices import ranks
-from ..._steps.jax import jax, jnp
+from ..._steps.library import Mesh, jax, jnp
 from ..lookups import OUTSIDE
 from ..placement import OnMesh, Placement, Shards
 from ..update import RowSums

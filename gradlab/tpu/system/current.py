@@ -6,10 +6,9 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
-from jax.sharding import Mesh
-
 from ..._base.errors import NoSystemError
 from ..._base.forks import in_child
+from ..._steps.library import Mesh
 from ...rules import Rule
 from ..engines import Engine
 from ..policy import Policy

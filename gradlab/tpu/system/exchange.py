@@ -9,7 +9,7 @@ import numpy as np
 
 from ..._base.arrays import Array, is_jax, is_traced
 from ..._base.errors import DTypeError, InvalidArgumentError
-from ..._steps.jax import jax, jnp
+from ..._steps.library import jnp, tree_map
 from ..batch import Ids
 from ..lookup import Dedup, packed
 from ..plan import Plan
@@ -20,7 +20,7 @@ def share(tree: Any, replica: int, replicas: int) -> Any:
     """The part of a replica in arrays whose first axis has those of all, one after another."""
     if replicas == 1:
         return tree
-    return jax.tree.map(lambda x: x[replica * (len(x) // replicas) : (replica + 1) * (len(x) // replicas)], tree)
+    return tree_map(lambda x: x[replica * (len(x) // replicas) : (replica + 1) * (len(x) // replicas)], tree)
 
 
 def dedup_of(batch: Any) -> Dedup:

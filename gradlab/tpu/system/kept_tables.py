@@ -8,11 +8,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from jax.sharding import Mesh
 
-from ..._base.arrays import Array, reals
+from ..._base.arrays import Array, reals, set_rows
 from ..._base.errors import InvalidArgumentError
-from ..._steps.jax import jax, jnp
+from ..._steps.library import Mesh, compiled, jnp, on_device, tree_map
 from ..batch import Batch
 from ..config.shapes import shard_rows
 from ..lookup import Dedup, lookup
@@ -87,7 +86,7 @@ def _written(state: State, old: Array, held: Shards, rows: np.ndarray, new: np.n
     if held.count == 1 and not isinstance(state.placement, OnMesh):
         return jnp.array(new)
     if not isinstance(state.placement, OnMesh):
-        return jnp.asarray(old).at[rows].set(new)
+        return set_rows(jnp.asarray(old), rows, new)
     place = np.full(held.rows, -1)
     place[rows] = np.arange(rows.size)
     before = reader(state.placement, held.rows, old)
@@ -104,7 +103,7 @@ def _with(items: tuple[Any, ...], k: int, new: Any) -> tuple[Any, ...]:
     return (*items[:k], new, *items[k + 1 :])
 
 
-_lookup = jax.jit(lookup)
+_lookup = compiled()(lookup)
 
 
 def _updated(arrays: Any, rest: State, gradients: Any, learning_rates: Any, dedup: Dedup) -> State:
@@ -112,11 +111,11 @@ def _updated(arrays: Any, rest: State, gradients: Any, learning_rates: Any, dedu
     return update(dataclasses.replace(rest, tables=arrays[0], slots=arrays[1]), gradients, learning_rates, dedup)
 
 
-_update = jax.jit(_updated, donate_argnums=0)  # tables and slots are written in place
-_update_beside = jax.jit(_updated)  # those before the step stay as they are
+_update = compiled(donate=(0,))(_updated)  # tables and slots are written in place
+_update_beside = compiled()(_updated)  # those before the step stay as they are
 
 
-@partial(jax.jit, donate_argnums=0)
+@compiled(donate=(0,))
 def _flush(arrays: Any, rest: State) -> State:
     """The update that is held back, in place."""
     return flush_pending(dataclasses.replace(rest, tables=arrays[0], slots=arrays[1]))
@@ -143,7 +142,7 @@ class KeptTables:
 
     def placed(self, batch: Batch) -> Any:
         """A batch where the tables are."""
-        return jax.device_put(place_batch(self.plan, self._state.placement, batch))
+        return on_device(place_batch(self.plan, self._state.placement, batch))
 
     def lookup(self, batch: Any, up_to_date: bool = False) -> tuple[Array, ...]:
         """Activations of all cores; `up_to_date` makes a pipelined update first that is still held back."""
@@ -189,7 +188,7 @@ class KeptTables:
 
     def copy(self) -> State:
         """The state as it is, in arrays of its own."""
-        copied: State = jax.tree.map(jnp.copy, self._state)
+        copied: State = tree_map(jnp.copy, self._state)
         return copied
 
     def _catch_up(self) -> None:

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from jax.sharding import Mesh
 
 from ..._base.arrays import Array
 from ..._base.errors import FailedPreconditionError
+from ..._steps.library import Mesh
 from ...rules import Rule
 from ..batch import make_batch
 from ..config.parse import parse, plan_of

@@ -13,7 +13,7 @@ from typing import Any
 from ..._base.arrays import is_traced
 from ..._base.errors import CancelledError, DeadlineExceededError, FailedPreconditionError, InvalidArgumentError
 from ..._base.forks import guard
-from ..._steps.jax import jnp
+from ..._steps.library import jnp
 from ..batch import Ids
 from ..lookup import Dedup
 from ..proto import TPUEmbeddingConfiguration

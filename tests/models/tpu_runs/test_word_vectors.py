@@ -1,5 +1,6 @@
 """Vectors of words: what belongs together is near, the run repeats, and its record fits it."""
 
+import jax
 import numpy as np
 import pytest
 
@@ -82,7 +83,7 @@ def test_a_rare_word_is_explained() -> None:
     embedding.system.keeps_steps = True
     batch = next(word_vectors._batches(text, 1, 0))
     embedding.enqueue(batch)
-    _, gradients = word_vectors._loss(embedding.dequeue())
+    _, gradients = jax.value_and_grad(word_vectors.loss_of)(embedding.dequeue())
     embedding.apply_gradients(gradients)
     words, times = np.unique(batch["near"][1], return_counts=True)
     why = gl.tpu.explain(embedding, row=int(words[times == 2][0]), table="words")

@@ -1,0 +1,36 @@
+"""Every notebook runs where JAX is not installed: all its cells, one notebook after another in one kernel."""
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+from tests.notebooks import save
+
+# What a kernel does between two notebooks, as if it had been started anew; the first time it loses JAX.
+BETWEEN = """
+import sys
+sys.modules["jax"] = None
+get_ipython().reset(new_session=False)
+import gradlab as gl
+gl.get_or_create_global_step().assign(0)
+"""
+
+
+@pytest.mark.exhaustive
+def test_all_cells_run_without_jax() -> None:
+    pytest.importorskip("autograd")
+    cells = []
+    for path in sorted(save.FOLDER.glob("*.ipynb")):
+        cells.append(nbformat.v4.new_code_cell(BETWEEN, metadata={"of": path.stem}))
+        for cell in nbformat.read(path, as_version=4).cells:
+            if cell.cell_type == "code":
+                cells.append(nbformat.v4.new_code_cell(cell.source, metadata={"of": path.stem}))
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    NotebookClient(notebook, timeout=300, allow_errors=True, resources={"metadata": {"path": save.FOLDER}}).execute()
+    failed = [
+        f"{cell.metadata.of}: {output.ename}: {output.evalue}\n{cell.source}"
+        for cell in notebook.cells
+        for output in cell.outputs
+        if output.output_type == "error"
+    ]
+    assert not failed, "\n\n".join(failed)
