@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..._base.indices import divided
 from ..batch import Ids, normalized
 from ..plan import Feature, Plan, Table
 from .stacking import Layout, Stack
@@ -67,7 +68,8 @@ def entries(
         cores: for each core the ids by feature name.
         as_found: ids outside the table pass as they do on the real host, instead of by the policy.
     """
-    parts: list[tuple[np.ndarray, ...]] = [(*(np.zeros(0, np.int64),) * 3, np.zeros(0, np.float32), np.zeros(0, int))]
+    small = np.zeros(0, np.int32)
+    parts: list[tuple[np.ndarray, ...]] = [(small, small, np.zeros(0, np.int64), np.zeros(0, np.float32), small)]
     for span in spans(plan, layout, stack):
         feature, place = plan.features[span.feature], stack.places[span.place]
         table = plan.tables[feature.table]
@@ -77,16 +79,17 @@ def entries(
             samples, rows, gains = (
                 _passed(feature, table, given, plan) if as_found else _asked(feature, table, given, plan)
             )
-            shard, position = place.positions(stack.shards, rows)
-            own, within = np.divmod(samples, span.size)
-            part = (core * layout.per_core + own, span.start + within, position * stack.shards + shard, gains)
-            parts.append((*part, np.full(samples.size, span.place)))
+            own, within = divided(samples, span.size)
+            part = (core * layout.per_core + own, span.start + within, place.columns(stack.shards, rows), gains)
+            parts.append((*part, np.full(samples.size, span.place, np.int32)))
+    if len(parts) == 2:  # of one feature and core
+        return Entries(*parts[1])
     return Entries(*(np.concatenate(x) for x in zip(*parts, strict=True)))
 
 
 def _asked(feature: Feature, table: Table, given: Ids, plan: Plan) -> tuple[np.ndarray, ...]:
     samples, rows, gains = normalized(feature, table, given, plan.policy)
-    return samples.astype(np.int64), rows.astype(np.int64), gains
+    return samples.astype(np.int32), rows.astype(np.int64), gains
 
 
 def _passed(feature: Feature, table: Table, given: Ids, plan: Plan) -> tuple[np.ndarray, ...]:

@@ -59,29 +59,39 @@ class PartitionStatistics(NamedTuple):
 
 
 def statistics(
-    layout: Layout, stack: Stack, found: Entries, g: Grouped, kept: tuple[np.ndarray, np.ndarray], limits: Limits | None
+    layout: Layout,
+    stack: Stack,
+    found: Entries | None,
+    g: Grouped,
+    kept: tuple[np.ndarray, np.ndarray],
+    limits: Limits | None,
 ) -> PartitionStatistics:
     """Counts of one stack.
 
     Args:
-        found: as given; g: merged; kept: which of these are within the limits, and of those within the buffers.
+        found: as given, None where no id is outside its table; g: merged; kept: which of these are within the limits,
+            and of those within the buffers.
     """
     inside, room = kept
     ids, rows = (x.sum(-1) for x in counts(g, layout.shards))
-    lost = _by_table(Grouped(*(x[~inside] for x in g)), stack, g.merged[~inside])
-    beyond = np.flatnonzero(inside)[~room]
-    cut = _by_table(Grouped(*(x[beyond] for x in g)), stack, np.ones(beyond.size))
-    sizes_of = [p.rows for p in stack.places]
-    row = _row(stack, found)
-    outside = (row < 0) | (row >= np.array(sizes_of)[found.tables])
-    out = np.bincount(found.tables[outside], minlength=len(stack.places))
+    beyond, off = np.flatnonzero(~inside), np.flatnonzero(inside)[~room]
+    lost = _by_table(g, beyond, stack, g.merged[beyond])
+    cut = _by_table(g, off, stack, np.ones(off.size))
     names = tuple(p.table for p in stack.places)
+    out = np.zeros(len(names), np.int64) if found is None else _outside(stack, found)
     return PartitionStatistics(names, limits, ids, rows, lost, cut, out, padded(ids, ALIGNMENT).sum(1))
 
 
-def _by_table(g: Grouped, stack: Stack, weights: np.ndarray) -> np.ndarray:
-    where = g.tables * stack.shards + g.partitions
+def _by_table(g: Grouped, which: np.ndarray, stack: Stack, weights: np.ndarray) -> np.ndarray:
+    where = g.tables[which] * stack.shards + g.partitions[which]
     return np.bincount(where, weights, len(stack.places) * stack.shards).astype(np.int64).reshape(-1, stack.shards)
+
+
+def _outside(stack: Stack, found: Entries) -> np.ndarray:
+    """How many ids each table was given that it does not have."""
+    row = _row(stack, found)
+    outside = (row < 0) | (row >= np.array([p.rows for p in stack.places])[found.tables])
+    return np.bincount(found.tables[outside], minlength=len(stack.places))
 
 
 def _row(stack: Stack, found: Entries) -> np.ndarray:
