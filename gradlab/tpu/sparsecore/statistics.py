@@ -88,7 +88,7 @@ def _by_table(g: Grouped, which: np.ndarray, stack: Stack, weights: np.ndarray) 
 
 
 def _outside(stack: Stack, found: Entries) -> np.ndarray:
-    """How many ids each table was given that it does not have."""
+    """The number of ids that each table was given and does not have."""
     row = _row(stack, found)
     outside = (row < 0) | (row >= np.array([p.rows for p in stack.places])[found.tables])
     return np.bincount(found.tables[outside], minlength=len(stack.places))
