@@ -26,8 +26,8 @@ def distinct(ids: np.ndarray, rows: int | None = None) -> tuple[np.ndarray, np.n
         return ids[wins], (np.cumsum(wins, dtype=np.int32) - 1)[winner]
     if rows is not None and rows > 2**32:
         return np.unique(ids, return_inverse=True)
-    order = sorting(ids)
-    ordered = ids[order].astype(np.uint32, copy=False)
+    order, ordered = in_order(ids)
+    ordered = ordered.astype(np.uint32)
     first = changes(ordered)
     inverse = np.empty(ids.size, np.uint32)
     inverse[order] = np.cumsum(first, dtype=np.uint32) - np.uint32(1)
@@ -49,18 +49,25 @@ def integers(x: Any, name: str) -> np.ndarray:
     return array if array.size else array.astype(np.int64)
 
 
-def sorting(ids: np.ndarray) -> np.ndarray:
-    """The order that sorts ids from 0 to 2**32 - 1, equal ones as they come.
+def in_order(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The order that sorts keys from 0 to 2**64 - 1, equal ones as they come; and the keys in it, as uint64.
 
-    NumPy sorts 16 bits by counting, in time that is linear: the lower half first, then the upper.
+    NumPy sorts numbers several times as fast as it finds their order, so each carries its place in its lower bits.
 
-    >>> sorting(np.array([7, 3, 70000, 3])).tolist()
-    [1, 3, 0, 2]
+    >>> [x.tolist() for x in in_order(np.array([7, 3, 70000, 3]))]
+    [[1, 3, 0, 2], [3, 3, 7, 70000]]
     """
-    order = np.argsort(ids.astype(np.uint16), kind="stable")
-    if ids.size and ids.max() > np.iinfo(np.uint16).max:
-        order = order[np.argsort((ids >> 16).astype(np.uint16)[order], kind="stable")]
-    return order
+    bits = np.uint64(keys.size.bit_length())
+    wide = keys.astype(np.uint64)
+    if int(wide.max(initial=0)) >> (64 - int(bits)):  # no room for a place
+        order = np.argsort(wide, kind="stable")
+        return order, wide[order]
+    wide <<= bits
+    wide |= np.arange(keys.size, dtype=np.uint64)
+    wide.sort()
+    places = wide & ((np.uint64(1) << bits) - np.uint64(1))
+    wide >>= bits
+    return places.view(np.int64), wide
 
 
 def changes(x: np.ndarray) -> np.ndarray:
@@ -80,7 +87,28 @@ def ranks(groups: np.ndarray) -> np.ndarray:
     >>> ranks(np.array([3, 3, 5])).tolist()
     [0, 1, 0]
     """
-    return np.arange(groups.size) - np.searchsorted(groups, groups)
+    return since(np.arange(groups.size), changes(groups))
+
+
+def since(count: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """The count less what it was where the group began; `starts` marks the first entry of each group.
+
+    >>> since(np.array([1, 2, 4, 7]), np.array([True, False, True, False])).tolist()
+    [0, 1, 0, 3]
+    """
+    first = np.flatnonzero(starts)
+    left: np.ndarray = count - np.repeat(count[first], np.diff(first, append=count.size))
+    return left
+
+
+def divided(x: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Quotient, cut toward minus infinity, and remainder of integers, several times as fast as `np.divmod`.
+
+    >>> [x.tolist() for x in divided(np.array([7, -1]), 4)]
+    [[1, -1], [3, 3]]
+    """
+    quotient = x // n  # NumPy multiplies by the inverse of a scalar; for remainders it divides
+    return quotient, x - quotient * n
 
 
 def roomy(size: int, fine: int = 8192) -> int:

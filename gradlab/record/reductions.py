@@ -49,7 +49,7 @@ def _apart(x: Any) -> Any:
 
 
 class Measured(NamedTuple):
-    """What is known of some tensors in one step.
+    """Measurements of some tensors in one step.
 
     Attributes:
         norm, largest, nonfinite: (tensors,) norms, largest finite |entries|, how many entries are not finite.

@@ -113,6 +113,7 @@ class ServerProcess:
         while True:
             try:
                 serials: list[int] = self.ray.get(self.actor.open.remote(*self._arguments), timeout=timeout)
+                self.serials = serials
                 return serials
             except self.ray.exceptions.RayActorError as death:
                 self._replace(death)
@@ -274,6 +275,8 @@ class Driver:
             except self.ray.exceptions.RayActorError as death:
                 if server is self.server.actor:
                     self.server.reopen(death, self.serials, self._left())
+                if self.server.serials[k] == serial:  # it is in the log, its gradient may be gone with a node
+                    gradient = None
                 continue
             self.server.falls, self.done = 0, self.done or answer.done
             if self.done:

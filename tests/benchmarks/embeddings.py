@@ -1,6 +1,7 @@
-"""A train step of an embedding table, batch to update, beside TensorFlow, PyTorch and FBGEMM on a CPU.
+"""A train step of an embedding table, batch to update, beside plain JAX, TensorFlow, PyTorch, FBGEMM and TorchRec.
 
-The extra `oracle` brings TensorFlow. PyTorch and FBGEMM are in no extra: `pip install torch fbgemm-gpu-cpu`.
+The extra `oracle` brings TensorFlow. The others are in no extra: `pip install torch fbgemm-gpu-cpu torchrec`, and
+`jax-tpu-embedding` for what the host does.
 """
 
 from __future__ import annotations
@@ -8,7 +9,9 @@ from __future__ import annotations
 import dataclasses
 import importlib.util
 import itertools
+import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +22,14 @@ from tests.benchmarks.table import Row
 
 ROWS, TALL, WIDTH, SAMPLES, LOOKUPS = 1_000_000, 10_000_000, 64, 16_384, 65_536
 RATE, START, ROUNDS = 0.05, 0.1, 25
-PEERS = {"TensorFlow (Keras legacy)": "tf_keras", "PyTorch": "torch", "FBGEMM": "fbgemm_gpu"}
+PEERS = {
+    "plain JAX": "jax",
+    "TensorFlow (Keras legacy)": "tf_keras",
+    "PyTorch": "torch",
+    "FBGEMM": "fbgemm_gpu",
+    "FBGEMM, row-wise": "fbgemm_gpu",
+    "TorchRec": "torchrec",
+}
 Runner = Callable[[], Any]
 
 
@@ -52,7 +62,11 @@ def problem(rows: int = ROWS, share: int = 1) -> Problem:
 def rows() -> Iterator[Row]:
     """A race with the peers; the same step with fewer ids and with more rows; and a GPU where there is one."""
     whole = problem()
-    yield from race(whole.words, _all(whole), ROUNDS)
+    everybody = _all(whole)
+    yield from race(whole.words, everybody, ROUNDS)
+    yield from race(f"processor time of this {whole.words}", everybody, ROUNDS, clock=time.process_time)
+    del everybody
+    yield from host_rows(whole)
     for who, module in PEERS.items():
         if not _is_installed(module):
             yield Row(whole.words, who, note="not installed")
@@ -74,7 +88,8 @@ def _is_installed(module: str) -> bool:
 
 def _all(p: Problem) -> dict[str, Runner]:
     runners = {"gradlab": _ours(p), "gradlab, train_step": _in_one_call(p)}
-    makers = dict(zip(PEERS, (_tensorflow, _torch, _fbgemm), strict=True))
+    row_wise = partial(_fbgemm, optimizer="EXACT_ROWWISE_ADAGRAD")
+    makers = dict(zip(PEERS, (_plain, _tensorflow, _torch, _fbgemm, row_wise, _torchrec), strict=True))
     return runners | {who: makers[who](p) for who, module in PEERS.items() if _is_installed(module)}
 
 
@@ -162,6 +177,32 @@ def _ours(p: Problem) -> Runner:
     return run
 
 
+def _plain(p: Problem) -> Runner:
+    """Gradients of distinct rows as sums over segments, and rows moved by index; all of it in one compiled function."""
+    import jax
+    import jax.numpy as jnp
+
+    counts = np.bincount(p.samples, minlength=len(p.upstream))
+    shares = jax.device_put((1 / np.maximum(counts, 1)).astype(np.float32)[p.samples])
+
+    @partial(jax.jit, donate_argnums=(0, 1))
+    def step(w: Any, slots: Any, samples: Any, ids: Any, upstream: Any) -> Any:
+        pooled = jax.ops.segment_sum(w[ids] * shares[:, None], samples, len(p.upstream), indices_are_sorted=True)
+        unique, inverse = jnp.unique(ids, return_inverse=True, size=ids.size, fill_value=p.rows)
+        g = jax.ops.segment_sum(upstream[samples] * shares[:, None], inverse, ids.size)
+        s = slots.at[unique].get(mode="clip") + g * g
+        new = w.at[unique].get(mode="clip") - RATE * g / jnp.sqrt(s)
+        return w.at[unique].set(new, mode="drop"), slots.at[unique].set(s, mode="drop"), pooled
+
+    kept = [jnp.zeros((p.rows, WIDTH)), jnp.full((p.rows, WIDTH), START)]
+    upstream = jax.device_put(p.upstream)
+
+    def run() -> None:
+        kept[:] = jax.block_until_ready(step(*kept, p.samples, p.ids, upstream))[:2]
+
+    return run
+
+
 def _tensorflow(p: Problem) -> Runner:
     import tensorflow as tf
     import tf_keras
@@ -198,7 +239,7 @@ def _torch(p: Problem) -> Runner:
     return run
 
 
-def _fbgemm(p: Problem) -> Runner:
+def _fbgemm(p: Problem, optimizer: str = "EXACT_ADAGRAD") -> Runner:
     """Its accumulator starts at 0, which costs the same."""
     from fbgemm_gpu.split_embedding_configs import EmbOptimType
     from fbgemm_gpu.split_table_batched_embeddings_ops_common import EmbeddingLocation, PoolingMode
@@ -209,12 +250,64 @@ def _fbgemm(p: Problem) -> Runner:
 
     bags = SplitTableBatchedEmbeddingBagsCodegen(
         [(p.rows, WIDTH, EmbeddingLocation.HOST, ComputeDevice.CPU)],
-        optimizer=EmbOptimType.EXACT_ADAGRAD,
+        optimizer=EmbOptimType[optimizer],
         learning_rate=RATE,
         pooling_mode=PoolingMode.MEAN,
     )
     ids, offsets, upstream = _bags(p)
     return lambda: bags(ids, offsets).backward(upstream)
+
+
+def _torchrec(p: Problem) -> Runner:
+    """Its collection with the optimizer in the backward pass, which FBGEMM makes."""
+    import torch
+    from torchrec import EmbeddingBagConfig, KeyedJaggedTensor, PoolingType
+    from torchrec.modules.fused_embedding_modules import FusedEmbeddingBagCollection
+
+    config = EmbeddingBagConfig(
+        name="t", embedding_dim=WIDTH, num_embeddings=p.rows, feature_names=["f"], pooling=PoolingType.MEAN
+    )
+    bags = FusedEmbeddingBagCollection([config], torch.optim.Adagrad, {"lr": RATE}, device=torch.device("cpu"))
+    ids, offsets, upstream = _bags(p)
+    features = KeyedJaggedTensor(["f"], ids, offsets=offsets)
+    return lambda: bags(features)["f"].backward(upstream)
+
+
+def host_rows(p: Problem) -> Iterator[Row]:
+    """What the host does with the ids before a step, in processor time."""
+    import gradlab as gl
+
+    plan, _ = _start(dataclasses.replace(p, rows=ROWS))
+    ids, core = {"f": gl.tpu.Ids(p.samples, p.ids)}, gl.tpu.sparsecore
+    what = f"ids of a batch: {p.ids.size:,}, made ready by the host, processor time"
+    yield from race(what, {"gradlab": lambda: gl.tpu.make_batch(plan, ids)}, ROUNDS, clock=time.process_time)
+    runners: dict[str, Runner] = {"gradlab": lambda: core.preprocess(plan, ids)}
+    if _is_installed("jax_tpu_embedding"):
+        runners["jax-tpu-embedding"] = _preprocessing(p)
+    yield from race(f"{what}, for four SparseCores", runners, ROUNDS, clock=time.process_time)
+
+
+def _preprocessing(p: Problem) -> Runner:
+    """The library's own, compiled; from its lists of ids."""
+    import jax
+    from jax_tpu_embedding.sparsecore.lib.nn import embedding, embedding_spec
+
+    most = p.ids.size
+    table = embedding_spec.TableSpec(
+        name="t", vocabulary_size=p.rows, embedding_dim=WIDTH, initializer=jax.nn.initializers.zeros,
+        optimizer=embedding_spec.AdagradOptimizerSpec(RATE, START), combiner="mean", max_ids_per_partition=most,
+        max_unique_ids_per_partition=most, suggested_coo_buffer_size_per_device=2 * most,
+    )  # fmt: skip
+    shape = (len(p.upstream), 1)
+    feature = embedding_spec.FeatureSpec(name="f", table_spec=table, input_shape=shape, output_shape=(shape[0], WIDTH))
+    embedding.prepare_feature_specs_for_training({"f": feature}, 1, num_sc_per_device=4)
+    lists = np.empty(shape[0], object)
+    lists[:] = np.split(p.ids, np.searchsorted(p.samples, np.arange(1, shape[0])))
+    weights = np.empty(shape[0], object)
+    weights[:] = [np.ones(x.size, np.float32) for x in lists]
+    return lambda: embedding.preprocess_sparse_dense_matmul_input(
+        {"f": lists}, {"f": weights}, {"f": feature}, 1, 1, num_sc_per_device=4
+    )
 
 
 def _bags(p: Problem) -> tuple[Any, Any, Any]:

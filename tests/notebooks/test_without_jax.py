@@ -1,4 +1,7 @@
-"""Every notebook runs where JAX is not installed: all its cells, one notebook after another in one kernel."""
+"""Every notebook runs where JAX is not installed: all its cells, one notebook after another in one kernel.
+
+One cell trains a recommender, whose towers are JAX's: it says so.
+"""
 
 import nbformat
 import pytest
@@ -14,11 +17,11 @@ get_ipython().reset(new_session=False)
 import gradlab as gl
 gl.get_or_create_global_step().assign(0)
 """
+NEEDS_JAX = "06_tpu_embeddings: ModuleNotFoundError: this part of gradlab needs jax, which is not installed; run pip"
 
 
 @pytest.mark.exhaustive
 def test_all_cells_run_without_jax() -> None:
-    pytest.importorskip("autograd")
     cells = []
     for path in sorted(save.FOLDER.glob("*.ipynb")):
         cells.append(nbformat.v4.new_code_cell(BETWEEN, metadata={"of": path.stem}))
@@ -33,4 +36,4 @@ def test_all_cells_run_without_jax() -> None:
         for output in cell.outputs
         if output.output_type == "error"
     ]
-    assert not failed, "\n\n".join(failed)
+    assert len(failed) == 1 and failed[0].startswith(NEEDS_JAX), "\n\n".join(failed)

@@ -1,4 +1,4 @@
-"""Real runs: vectors of words, two towers, a recommender; and small ones with everything inside kept, for pictures."""
+"""Real runs: two towers over words, a recommender; and small ones with everything inside kept, for pictures."""
 
 from typing import TYPE_CHECKING
 
@@ -9,8 +9,7 @@ if TYPE_CHECKING:
     from . import recommender as recommender
     from . import traces as traces
     from . import two_tower as two_tower
-    from . import word_vectors as word_vectors
 else:
     __getattr__, __dir__ = _only_modules(__name__)
 
-__all__ = ["documentation", "recommender", "traces", "two_tower", "word_vectors"]
+__all__ = ["documentation", "recommender", "traces", "two_tower"]

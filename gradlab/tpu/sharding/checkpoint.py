@@ -17,7 +17,7 @@ from ..plan import Plan, Table
 from ..state import State
 from ..update import RowSums, Step, flush_pending
 from .batch import cores_here
-from .files import MANIFEST, ShardReader, ShardWriter, read_manifest, shard_names, write_manifest
+from .files import MANIFEST, ShardReader, ShardWriter, block_rows, read_manifest, shard_names, write_manifest
 from .layouts import check_layouts, lay_out
 from .pending import pending_on
 from .rows import Reader, by_owner, made_of
@@ -147,7 +147,7 @@ def state_from(plan: Plan, saved: Saved, placement: Placement) -> State:
 
 def _made(placement: Placement, table: Table, read: Reader) -> Array:
     if isinstance(placement, OnMesh):
-        return made_of(placement, table.rows, read)
+        return made_of(placement, table.rows, read, at_once=block_rows(table.width))
     return jnp.asarray(read(np.arange(table.rows)))
 
 

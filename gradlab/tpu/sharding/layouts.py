@@ -7,11 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from jax.sharding import PartitionSpec
 
 from ..._base.arrays import Array
 from ..._base.errors import InvalidArgumentError
-from ..._steps.jax import jax, jnp
+from ..._steps.library import PartitionSpec, jax, jnp, tree_map
 from ..lookup import specs_of
 from ..placement import Layout, OnMesh, Shards
 from ..plan import Plan
@@ -69,7 +68,7 @@ def lay_out(state: State, layouts: Sequence[Layout] = ()) -> State:
         )
     pending = state.pending
     if pending is not None:
-        pending = pending_on(new, state.plan, jax.tree.map(np.asarray, pending))
+        pending = pending_on(new, state.plan, tree_map(np.asarray, pending))
     return dataclasses.replace(after, tables=tuple(tables), slots=tuple(slots), pending=pending)
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..._base.indices import ranks
+from ..._base.indices import divided
 from ..lookups import OUTSIDE
 from .partitions import Grouped, Limits
 from .stacking import Layout, padded
@@ -68,39 +68,44 @@ def static_size(limits: Limits, layout: Layout, minibatching: bool = False) -> i
 
 
 class Sizes(NamedTuple):
-    """The begin and the end of the partitions in every segment (a SparseCore's minibatch), from its own begin."""
+    """The begin and the end of the partitions in every segment (a SparseCore's minibatch), from its own begin.
+
+    `rows` are those of the lookups in their partitions, as they are written.
+    """
 
     starts: np.ndarray
     ends: np.ndarray
     totals: np.ndarray
+    rows: np.ndarray
 
 
 def sizes(g: Grouped, layout: Layout, minibatches: int) -> Sizes:
     """The room that grouped lookups need."""
-    segments, _, partitions = _segments(g, layout, minibatches)
     number = layout.shards * minibatches
-    count = np.bincount(segments * layout.shards + partitions, minlength=number * layout.shards)
-    count = count.reshape(number, layout.shards)
+    groups, rows = _groups(g, layout, minibatches)
+    count = np.bincount(groups, minlength=number * layout.shards).reshape(number, layout.shards)
     room = padded(count, ALIGNMENT)
     starts = np.cumsum(room, 1) - room
-    return Sizes(starts, starts + count, room.sum(1))
+    return Sizes(starts, starts + count, room.sum(1), rows)
 
 
-def _segments(g: Grouped, layout: Layout, minibatches: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Segment, row in the partition, and partition of each lookup, as they are written.
+def _groups(g: Grouped, layout: Layout, minibatches: int) -> tuple[np.ndarray, np.ndarray]:
+    """Segment and partition of each lookup as one number, which never decreases; and the row in the partition.
 
     An id below 0 has a remainder and a quotient that are cut toward 0: it opens no partition and falls into the one
     that is open.
     """
     n = layout.shards
     segments = g.sparse_cores * minibatches + g.minibatches
-    opened = np.maximum(np.fmod(g.columns, n), 0)
-    partitions = np.maximum.accumulate(segments * n + opened) - segments * n
-    return segments, np.trunc(g.columns / n).astype(np.int64), partitions
+    if g.columns.min(initial=0) >= 0:
+        return segments * n + g.partitions, g.columns // n
+    rows, remainders = divided(g.columns, n)
+    rows += (g.columns < 0) & (remainders > 0)
+    return np.maximum.accumulate(segments * n + np.maximum(g.columns - rows * n, 0)), rows
 
 
 def fill(
-    g: Grouped, layout: Layout, size: int, minibatches: int = 1, *, shared: bool = False
+    g: Grouped, layout: Layout, size: int, minibatches: int = 1, *, shared: bool = False, need: Sizes | None = None
 ) -> tuple[Buffers, np.ndarray]:
     """The buffers, and which lookups found room in them.
 
@@ -108,26 +113,31 @@ def fill(
         size: entries of one core.
         shared: the SparseCores of a core stand one right after another (minibatching), instead of each in its own part
             of the buffers.
+        need: what `sizes` found, where it was asked before.
     """
-    need = sizes(g, layout, minibatches)
+    need = sizes(g, layout, minibatches) if need is None else need
     begins, limit = _begins(need.totals, layout, size, minibatches, shared)
-    segments, rows, partitions = _segments(g, layout, minibatches)
-    group = segments * layout.shards + partitions
-    place = begins[segments] + need.starts[segments, partitions] + ranks(group)
-    kept = place < limit[segments]
-    flat = ((segments // (layout.per_core * minibatches)) * size + place)[kept]
+    count = (need.ends - need.starts).ravel()
+    first = np.cumsum(count) - count  # of each partition, among the lookups
+    core = np.arange(begins.size) // (layout.per_core * minibatches)
+    ahead = (begins + core * size)[:, None] + need.starts - first.reshape(need.starts.shape)
+    flat = np.arange(g.columns.size) + np.repeat(ahead.ravel(), count)
+    kept = np.ones(flat.size, bool)
+    if (begins + need.totals > limit).any():
+        kept = flat < np.repeat(limit + core * size, count.reshape(need.starts.shape).sum(1))
     ids, samples = (np.full(layout.cores * size, PADDING, np.int32) for _ in range(2))
     gains = np.full(layout.cores * size, np.nan, np.float32)
-    ids[flat], samples[flat], gains[flat] = rows[kept], g.samples[kept], g.gains[kept]
+    flat, *lookups = (x if kept.all() else x[kept] for x in (flat, need.rows, g.samples, g.gains))
+    ids[flat], samples[flat], gains[flat] = lookups
     base = 0 if shared else begins[:, None]
     pointers = np.minimum(begins[:, None] + need.ends, limit[:, None])
     last = np.minimum(begins + need.totals, limit)[:, None]
     more = max(POINTERS - layout.shards, 0)
     pointers = np.concatenate([pointers, np.repeat(last, more, 1)], 1) - base
     pointers = pointers.reshape(layout.cores, -1).astype(np.int32)
-    written = _written(begins, last[:, 0], layout, size, minibatches)
+    reached = _reached(begins, last[:, 0], core, layout.cores, size)
     shape = (layout.cores, size)
-    return Buffers(pointers, ids.reshape(shape), samples.reshape(shape), gains.reshape(shape), written), kept
+    return Buffers(pointers, ids.reshape(shape), samples.reshape(shape), gains.reshape(shape), reached), kept
 
 
 def _begins(
@@ -143,12 +153,12 @@ def _begins(
     return begins, begins + part
 
 
-def _written(begins: np.ndarray, ends: np.ndarray, layout: Layout, size: int, minibatches: int) -> np.ndarray:
-    core = np.arange(begins.size) // (layout.per_core * minibatches)
-    step = np.zeros((layout.cores, size + 1), np.int64)
+def _reached(begins: np.ndarray, ends: np.ndarray, core: np.ndarray, cores: int, size: int) -> np.ndarray:
+    """The places of each core's buffers between the begin and the end of a segment."""
+    step = np.zeros((cores, size + 1), np.int32)
     np.add.at(step, (core, begins), 1)
     np.add.at(step, (core, ends), -1)
-    return np.cumsum(step, 1)[:, :size] > 0
+    return np.cumsum(step, 1, dtype=np.int32)[:, :size] > 0
 
 
 def read(buffers: Buffers, layout: Layout, minibatches: int = 1, *, shared: bool = False) -> Read:
@@ -166,11 +176,15 @@ def read(buffers: Buffers, layout: Layout, minibatches: int = 1, *, shared: bool
     lengths = np.maximum(pointers - starts, 0).ravel()
     ends = np.cumsum(lengths)
     place = np.arange(ends[-1]) - np.repeat(ends - lengths - starts.ravel(), lengths)
-    segment = np.repeat(np.repeat(segments, layout.shards), lengths)
-    core = segment // (layout.per_core * minibatches)
-    at = (core, place)
-    partition = np.repeat(np.tile(np.arange(layout.shards), len(segments)), lengths)
+    each = np.repeat(segments, layout.shards)  # the segment of each partition
+    partitions = np.tile(np.arange(layout.shards), len(segments))
+
+    def spread(x: np.ndarray) -> np.ndarray:
+        return np.repeat(x.astype(np.int32), lengths)
+
+    at = place + np.repeat(each // (layout.per_core * minibatches) * size, lengths)
     return Read(
-        segment // minibatches, segment % minibatches, partition, buffers.embedding_ids[at].astype(np.int64),
-        buffers.sample_ids[at].astype(np.int64), buffers.gains[at],
+        spread(each // minibatches), spread(each % minibatches), spread(partitions),
+        buffers.embedding_ids.reshape(-1)[at].astype(np.int64), buffers.sample_ids.reshape(-1)[at],
+        buffers.gains.reshape(-1)[at],
     )  # fmt: skip

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..._base.indices import divided
 from ..batch import Ids, normalized
 from ..plan import Feature, Plan, Table
 from .stacking import Layout, Stack
@@ -78,7 +79,7 @@ def entries(
         cores: for each core the ids by feature name.
         as_found: ids outside the table pass as they do on the real host, instead of by the policy.
     """
-    parts: list[list[np.ndarray]] = [[np.zeros(0, dtype)] for dtype in _DTYPES]
+    parts: list[tuple[np.ndarray, ...]] = []
     asked = _passed if as_found else _asked
     for span in spans(plan, layout, stack):
         feature, place = plan.features[span.feature], stack.places[span.place]
@@ -86,26 +87,33 @@ def entries(
         for core, ids in enumerate(cores):
             for piece in _pieces(ids.get(feature.name)):
                 samples, rows, gains = asked(feature, table, piece, plan)
-                shard, position = place.positions(stack.shards, rows)
-                own, within = np.divmod(samples, span.size)
-                columns = position * stack.shards + shard
-                places = np.full(own.size, span.place)
-                found = (core * layout.per_core + own, span.start + within, columns, gains, places)
-                for part, x, dtype in zip(parts, found, _DTYPES, strict=True):
-                    part.append(x.astype(dtype, copy=False))
-    return Entries(*(np.concatenate(parts.pop(0)) for _ in _DTYPES))  # one by one, so that its pieces go
+                own, within = divided(samples, span.size)
+                part = (core * layout.per_core + own, span.start + within, place.columns(stack.shards, rows), gains)
+                parts.append((*part, np.full(samples.size, span.place, np.int32)))
+    small = np.zeros(0, np.int32)
+    return Entries(*joined(parts or [(small, small, np.zeros(0, np.int64), np.zeros(0, np.float32), small)]))
 
 
-_DTYPES: tuple[Any, ...] = (np.int32, np.int32, np.int64, np.float32, np.int32)
+def joined(parts: list[tuple[np.ndarray, ...]]) -> Iterator[np.ndarray]:
+    """Each vector of all parts, one part after another; the list is emptied, so that what is joined can go."""
+    vectors = [list(x) for x in zip(*parts, strict=True)]
+    parts.clear()
+    while vectors:
+        each = vectors.pop(0)
+        yield each[0] if len(each) == 1 else np.concatenate(each)
 
 
 def _pieces(given: Ids | None) -> Iterator[Ids]:
     """The ids of some samples at a time; all at once if they are few, or not in the order of samples."""
     if given is None:
         return
+    samples = np.asarray(given.samples)
+    if samples.size <= AT_ONCE:
+        yield given._replace(samples=samples)
+        return
     vectors = [None if x is None else np.asarray(x) for x in given]
-    samples, shapes = np.asarray(given.samples), {x.shape for x in vectors if x is not None}
-    if samples.size <= AT_ONCE or len(shapes) > 1 or samples.ndim != 1 or (samples[1:] < samples[:-1]).any():
+    shapes = {x.shape for x in vectors if x is not None}
+    if len(shapes) > 1 or samples.ndim != 1 or (samples[1:] < samples[:-1]).any():
         yield given
         return
     for begin, end in pairwise([0, *np.searchsorted(samples, samples[AT_ONCE::AT_ONCE]), samples.size]):
@@ -127,7 +135,7 @@ def outside(plan: Plan, stack: Stack, cores: Sequence[Mapping[str, Ids]], as_fou
 
 def _asked(feature: Feature, table: Table, given: Ids, plan: Plan) -> tuple[np.ndarray, ...]:
     samples, rows, gains = normalized(feature, table, given, plan.policy)
-    return samples.astype(np.int64), rows.astype(np.int64), gains
+    return samples.astype(np.int32), rows.astype(np.int64), gains
 
 
 def _passed(feature: Feature, table: Table, given: Ids, plan: Plan) -> tuple[np.ndarray, ...]:

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._base.errors import InvalidArgumentError
-from ..._base.indices import changes, sorting
-from .entries import AT_ONCE, Entries
+from ..._base.indices import changes, in_order, since
+from .entries import AT_ONCE, Entries, joined
 from .stacking import Stack
 
 BUCKETS = 64
@@ -31,7 +31,7 @@ class Limits(NamedTuple):
 class Grouped(NamedTuple):
     """Merged lookups in the order of SparseCore, minibatch, partition, bucket, row, sample; vectors of one length.
 
-    `first` and `row` count from 0 the lookups and the different rows of the same SparseCore, partition and bucket;
+    `new_group` and `new_row` mark the first lookup of a SparseCore, partition and bucket, and of a row in them;
     `merged` is the number of ids that became the lookup.
     """
 
@@ -43,8 +43,8 @@ class Grouped(NamedTuple):
     samples: np.ndarray
     gains: np.ndarray
     tables: np.ndarray
-    first: np.ndarray
-    row: np.ndarray
+    new_group: np.ndarray
+    new_row: np.ndarray
     merged: np.ndarray
 
 
@@ -59,75 +59,86 @@ def grouped(
     """
     if found.columns.size <= AT_ONCE:
         return _grouped(found, shards, buckets, minibatch)
-    parts = []
+    parts: list[tuple[np.ndarray, ...]] = []
     for core in np.flatnonzero(np.bincount(found.sparse_cores)):
         own = np.flatnonzero(found.sparse_cores == core)
         one = Entries(*(x[own] for x in found))
         parts.append(_grouped(one, shards, None if buckets is None else buckets[own], minibatch))
-    return Grouped(*(np.concatenate(x) for x in zip(*parts, strict=True)))
+    return Grouped(*joined(parts))
 
 
 def _grouped(found: Entries, shards: int, buckets: np.ndarray | None, minibatch: np.ndarray | None) -> Grouped:
-    bits = np.uint64(shards.bit_length() - 1)
-    columns = found.columns.astype(np.uint32).astype(np.uint64)  # below 0: sorted after all others of its partition
-    bucket = np.zeros(columns.size, np.uint64) if buckets is None else buckets.astype(np.uint64)
-    batch = bucket if minibatch is None else minibatch.astype(np.uint64)[bucket]
-    partition, local = columns & np.uint64(shards - 1), columns >> bits
-    group = ((found.sparse_cores.astype(np.uint64) << np.uint64(6) | batch) << bits | partition) << np.uint64(
-        6
-    ) | bucket
-    key = group << (np.uint64(32) - bits) | local
-    order = _order(group, local)
-    key, group, samples = key[order], group[order], found.samples[order]
+    key, order, bits = _sorted(found, shards, buckets, minibatch)
+    samples, gains, merged = found.samples[order], found.gains[order], np.broadcast_to(1, order.size)
     starts_row = changes(key)
     keep = starts_row | changes(samples)
-    number = np.cumsum(keep) - 1
-    gains = np.zeros(int(keep.sum()), np.float32)
-    np.add.at(gains, number, found.gains[order])
-    kept = order[keep]
-    starts_group = changes(group[keep])
+    if keep.all():
+        gains = gains + np.float32(0)  # as a sum that begins with 0, of which -0 becomes 0
+    else:
+        number, sums = np.cumsum(keep) - 1, np.zeros(np.count_nonzero(keep), np.float32)
+        np.add.at(sums, number, gains)
+        gains, merged = sums, np.bincount(number, minlength=sums.size)
+        key, order, samples, starts_row = key[keep], order[keep], samples[keep], starts_row[keep]
+    bucket, partition, batch = _cut(key >> np.uint64(bits[0]), bits[1:])
     return Grouped(
-        found.sparse_cores[kept].astype(np.int64),
-        batch[kept].astype(np.int64),
-        partition[kept].astype(np.int64),
-        bucket[kept].astype(np.int64),
-        found.columns[kept],
-        found.samples[kept].astype(np.int64),
+        found.sparse_cores[order],
+        batch,
+        partition,
+        bucket,
+        found.columns[order],
+        samples,
         gains,
-        found.tables[kept].astype(np.int64),
-        _since(np.arange(kept.size), starts_group),
-        _since(np.cumsum(starts_row[keep]), starts_group),
-        np.bincount(number, minlength=kept.size),
+        found.tables[order],
+        changes(key >> np.uint64(bits[0])),
+        starts_row,
+        merged,
     )
 
 
-def _order(group: np.ndarray, local: np.ndarray) -> np.ndarray:
-    """Places in the order of group and row, equal ones as they stand."""
-    if group.max(initial=0) >> np.uint64(32):  # more than 1024 SparseCores
-        return np.lexsort((local, group))
-    order = sorting(local)
-    both: np.ndarray = order[sorting(group[order])]
-    return both
+def _sorted(
+    found: Entries, shards: int, buckets: np.ndarray | None, minibatch: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray, list[int]]:
+    """SparseCore, minibatch, partition, bucket and row as one number, ordered; the order; the bits of the last four."""
+    columns = found.columns.astype(np.uint32).astype(np.uint64)  # below 0: sorted after all others of its partition
+    none = np.zeros(1, np.uint64)
+    bucket = none if buckets is None else buckets.astype(np.uint64)
+    batch = bucket if minibatch is None else minibatch.astype(np.uint64)[bucket]
+    fields = columns >> np.uint64(shards.bit_length() - 1), bucket, columns & np.uint64(shards - 1), batch
+    bits = [int(x.max(initial=0)).bit_length() for x in fields]
+    key = found.sparse_cores.astype(np.uint64)
+    for field, n in zip(fields[::-1], bits[::-1], strict=True):
+        if n:
+            key <<= np.uint64(n)
+            key |= field
+    order, key = in_order(key)
+    return key, order, bits
 
 
-def _since(count: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """The count less what it was where the group began."""
-    return count - count[np.flatnonzero(starts)][np.cumsum(starts) - 1] if count.size else count
+def _cut(key: np.ndarray, bits: list[int]) -> list[np.ndarray]:
+    """The fields of a key, the lowest first."""
+    fields = []
+    for n in bits:
+        if n:
+            fields.append((key & np.uint64((1 << n) - 1)).astype(np.int32))
+            key = key >> np.uint64(n)
+        else:
+            fields.append(np.broadcast_to(np.int32(0), key.size))
+    return fields
 
 
 def counts(g: Grouped, shards: int) -> tuple[np.ndarray, np.ndarray]:
     """Lookups and different rows that each SparseCore asks of each partition, by bucket: (shards, shards, 64)."""
     where = (g.sparse_cores * shards + g.partitions) * BUCKETS + g.buckets
-    new_row = np.ones(g.row.size, bool)
-    new_row[1:] = (g.row[1:] != g.row[:-1]) | (where[1:] != where[:-1])
-    sizes = (np.bincount(x, minlength=shards * shards * BUCKETS) for x in (where, where[new_row]))
+    sizes = (np.bincount(x, minlength=shards * shards * BUCKETS) for x in (where, where[g.new_row]))
     ids, rows = (x.reshape(shards, shards, BUCKETS) for x in sizes)
     return ids, rows
 
 
 def within(g: Grouped, limits: Limits) -> np.ndarray:
     """Which lookups are made when the others are dropped: the first of each partition, whole rows at a time."""
-    return (g.first < limits.max_ids) & (g.row < limits.max_unique_ids)
+    first, row = since(np.arange(g.new_group.size), g.new_group), since(np.cumsum(g.new_row), g.new_group)
+    inside: np.ndarray = (first < limits.max_ids) & (row < limits.max_unique_ids)
+    return inside
 
 
 def check_limits(stack: Stack, ids: np.ndarray, rows: np.ndarray, limits: Limits, per_core: int) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 
 from ..._base.errors import InvalidArgumentError
-from ..._base.indices import distinct
+from ..._base.indices import distinct, divided
 from ..batch import Batch, Cores, ids_of_cores, side_by_side
 from ..lookups import Lookups
 from ..plan import Plan
@@ -59,9 +59,10 @@ class Host:
                 ids, rows = counts(g, self.layout.shards)
                 check_limits(s, ids.max(-1), rows.max(-1), limit, self.layout.per_core)
             inside = within(g, limit)
-        made = Grouped(*(x[inside] for x in g))
-        size = self._size(s, made, room, minibatches)
-        buffers, kept = fill(made, self.layout, size, minibatches, shared=self.minibatching)
+        made = g if inside.all() else Grouped(*(x[inside] for x in g))
+        need = sizes(made, self.layout, minibatches)
+        size = self._size(s, need.totals, room)
+        buffers, kept = fill(made, self.layout, size, minibatches, shared=self.minibatching, need=need)
         if not (self.dropping or kept.all()):
             raise InvalidArgumentError(
                 f"the buffers of stack {s.name!r} hold {size} entries for a core, {kept.size - int(kept.sum())} of "
@@ -69,7 +70,7 @@ class Host:
             )
         return buffers, (inside, kept)
 
-    def _size(self, s: Stack, g: Grouped, room: int | None, minibatches: int) -> int:
+    def _size(self, s: Stack, need: np.ndarray, room: int | None) -> int:
         limit, step = self.limits[s.name], ALIGNMENT * self.layout.per_core
         if room is not None:
             size: int = padded(room, step)
@@ -78,7 +79,6 @@ class Host:
             return size
         if limit is not None and not self.minibatching:
             return static_size(limit, self.layout)
-        need = sizes(g, self.layout, minibatches).totals
         most = need.reshape(self.layout.cores, -1).sum(1).max() if self.minibatching else need.max() * step // ALIGNMENT
         return int(padded(max(most, step), step))
 
@@ -98,15 +98,17 @@ def batch_of(plan: Plan, layout: Layout, reads: Mapping[str, Read]) -> Batch:
     parts: dict[int, list[tuple[np.ndarray, ...]]] = {}
     for s in layout.stacks:
         found, where = reads[s.name], spans(plan, layout, s)
-        which = np.searchsorted([x.start for x in where], found.samples, "right") - 1
+        which = np.searchsorted([x.start for x in where], found.samples, "right") - 1 if len(where) > 1 else None
         for k, span in enumerate(where):
-            one = Read(*(x[which == k] for x in found))
+            one = found if which is None else Read(*(x[which == k] for x in found))
             place = s.places[span.place]
             rows = place.row_of(s.shards, one.partitions, one.positions)
+            core, local = divided(one.sparse_cores, layout.per_core)
+            samples = local * span.size + (one.samples + (_start(plan, span) - span.start))
+            part: tuple[np.ndarray, ...] = (core, rows.astype(np.uint32), samples.astype(np.uint32), one.gains)
             inside = (rows >= 0) & (rows < place.rows)
-            core, local = np.divmod(one.sparse_cores, layout.per_core)
-            samples = _start(plan, span) + local * span.size + one.samples - span.start
-            part = (core[inside], rows[inside].astype(np.uint32), samples[inside].astype(np.uint32), one.gains[inside])
+            if not inside.all():
+                part = tuple(x[inside] for x in part)
             parts.setdefault(plan.features[span.feature].table, []).append(part)
     return Batch(tuple(_table(plan, k, parts.get(k, [])) for k in range(len(plan.tables))))
 
@@ -118,12 +120,14 @@ def _start(plan: Plan, span: Span) -> int:
 
 
 def _table(plan: Plan, k: int, parts: list[tuple[np.ndarray, ...]]) -> Lookups:
-    empty = (np.zeros(0, np.int64), np.zeros(0, np.uint32), np.zeros(0, np.uint32), np.zeros(0, np.float32))
-    core, rows, samples, gains = (np.concatenate(x) for x in zip(empty, *parts, strict=True))
+    """The lookups of a table, of which each part has those of the cores one after another."""
+    empty = (np.zeros(0, np.uint32), np.zeros(0, np.uint32), np.zeros(0, np.float32))
     each = []
+    ends = [np.searchsorted(core, np.arange(plan.cores + 1)) for core, *_ in parts]
     for c in range(plan.cores):
-        own = core == c
-        each.append(Lookups(*distinct(rows[own]), samples[own], gains[own]))
+        own = [tuple(x[end[c] : end[c + 1]] for x in part) for end, (_, *part) in zip(ends, parts, strict=True)]
+        rows, samples, gains = own[0] if len(own) == 1 else map(np.concatenate, zip(empty, *own, strict=True))
+        each.append(Lookups(*distinct(rows), samples, gains))
     return side_by_side(each, plan.samples_of(k))
 
 

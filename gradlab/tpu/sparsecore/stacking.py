@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._base.arrays import reals
+from ..._base.indices import divided
 from ..plan import Plan
 
 WIDTH_MULTIPLE = ROWS_MULTIPLE = 8  # widths, and the rows of a table on one SparseCore, are multiples of these
@@ -55,11 +56,23 @@ class Place:
         [[1, 0, 1], [10, 10, 12]]
         """
         r = np.asarray(rows, np.int64)
-        return (r + self.rotation) % shards, self.offset + r // shards
+        quotient, remainder = divided(r, shards)
+        if self.rotation:
+            remainder = divided(remainder + self.rotation, shards)[1]
+        return remainder, quotient + self.offset
+
+    def columns(self, shards: int, rows: np.ndarray) -> np.ndarray:
+        """The id of each row in its stack: `position * shards + shard`."""
+        if not self.rotation:
+            return rows + self.offset * shards
+        shard, position = self.positions(shards, rows)
+        position *= shards
+        position += shard
+        return position
 
     def row_of(self, shards: int, shard: Any, position: Any) -> np.ndarray:
         """The inverse of `positions`."""
-        row: np.ndarray = (position - self.offset) * shards + (shard - self.rotation) % shards
+        row: np.ndarray = (position - self.offset) * shards + divided(shard - self.rotation, shards)[1]
         return row
 
 

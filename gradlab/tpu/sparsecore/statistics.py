@@ -73,13 +73,13 @@ def statistics(
     """
     inside, room = kept
     ids, rows = (x.sum(-1) for x in counts(g, layout.shards))
-    beyond = np.flatnonzero(inside)[~room]
-    lost = _by_table(g, stack, ~inside, g.merged[~inside])
-    cut = _by_table(g, stack, beyond, np.ones(beyond.size))
+    beyond, off = np.flatnonzero(~inside), np.flatnonzero(inside)[~room]
+    lost = _by_table(g, beyond, stack, g.merged[beyond])
+    cut = _by_table(g, off, stack, np.ones(off.size))
     names = tuple(p.table for p in stack.places)
     return PartitionStatistics(names, limits, ids, rows, lost, cut, out, padded(ids, ALIGNMENT).sum(1))
 
 
-def _by_table(g: Grouped, stack: Stack, chosen: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    where = g.tables[chosen] * stack.shards + g.partitions[chosen]
+def _by_table(g: Grouped, which: np.ndarray, stack: Stack, weights: np.ndarray) -> np.ndarray:
+    where = g.tables[which] * stack.shards + g.partitions[which]
     return np.bincount(where, weights, len(stack.places) * stack.shards).astype(np.int64).reshape(-1, stack.shards)

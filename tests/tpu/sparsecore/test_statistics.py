@@ -1,8 +1,12 @@
 """Counts of what a batch asks, by partition."""
 
-import numpy as np
+import dataclasses
+from typing import Literal
 
-from gradlab.tpu import Feature, Ids, Plan, Table, partition_statistics
+import numpy as np
+import pytest
+
+from gradlab.tpu import Feature, Ids, Plan, Policy, Table, partition_statistics
 from gradlab.tpu.sparsecore import Limits
 
 PLAN = Plan((Table("t", 16, 8, combiner="sum"), Table("u", 16, 8, combiner="sum")),
@@ -38,3 +42,13 @@ def test_ids_outside_their_table_are_told() -> None:
     assert found.outside.tolist() == [1, 1]
     assert found.describe().endswith("outside their table: 1 of t, 1 of u")
     assert found.describe().startswith("tables t, u: no limits")
+
+
+@pytest.mark.parametrize("way", ["drop", "clamp", "wrap"])
+def test_given_ids_outside_their_table_are_told_whatever_the_policy_makes_of_them(
+    way: Literal["drop", "clamp", "wrap"],
+) -> None:
+    plan = dataclasses.replace(PLAN, policy=Policy(out_of_range=way))
+    ids = [{"f": Ids([0, 0], [-1, 15])}, {"g": Ids([0, 1], [16, 99])}]
+    (found,) = partition_statistics(plan, ids, per_core=2).values()
+    assert found.outside.tolist() == [1, 2]
