@@ -147,7 +147,7 @@ def state_from(plan: Plan, saved: Saved, placement: Placement) -> State:
 
 def _made(placement: Placement, table: Table, read: Reader) -> Array:
     if isinstance(placement, OnMesh):
-        return made_of(placement, table.rows, read, at_once=block_rows(table.width))
+        return made_of(placement, table.rows, read, at_once=8 * block_rows(table.width))  # each read opens the file
     return jnp.asarray(read(np.arange(table.rows)))
 
 

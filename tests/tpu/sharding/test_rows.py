@@ -1,11 +1,13 @@
 """Ids by owner in parts of equal length, and rows read from wherever they are."""
 
+import jax
 import numpy as np
 import pytest
+from jax.sharding import Mesh
 
-from gradlab.tpu import OneDevice, Shards
+from gradlab.tpu import OneDevice, OnMesh, Shards
 from gradlab.tpu.lookups import OUTSIDE
-from gradlab.tpu.sharding.rows import arranged, by_owner, longest, reader
+from gradlab.tpu.sharding.rows import arranged, by_owner, longest, made_of, reader
 
 
 @pytest.mark.exhaustive
@@ -40,3 +42,16 @@ def test_rows_are_asked_of_the_shards_that_hold_them() -> None:
 def test_on_one_device_they_are_just_rows() -> None:
     x = np.arange(6.0).reshape(3, 2)
     assert reader(OneDevice(), 3, x)(np.array([2, 0])).tolist() == x[[2, 0]].tolist()
+
+
+def test_rows_that_are_read_in_parts_are_the_same() -> None:
+    asked, placement = list[int](), OnMesh(Mesh(np.array(jax.devices()[:1]), ("x",)))
+
+    def read(ids: np.ndarray) -> np.ndarray:
+        asked.append(ids.size)
+        return np.stack([ids, ids * 2], 1).astype(np.float32)
+
+    whole, parts = (made_of(placement, 11, read, at_once) for at_once in (None, 4))
+    assert asked == [11, 4, 4, 3]
+    np.testing.assert_array_equal(whole, parts, strict=True)
+    np.testing.assert_array_equal(np.asarray(parts)[:11, 1], np.arange(11) * 2)
