@@ -34,7 +34,7 @@ def printed(program: str) -> list[str]:
 (OPTIMIZERS,) = programs("notebooks/site/guide/optimizers.md")
 # The second is run where Ray runs: workers/test_on_ray.py.
 WORKERS, CLUSTER = programs("notebooks/site/guide/asynchronous.md")
-TPU, RECOMMENDER = programs("notebooks/site/guide/tpu_embeddings.md")
+TPU, RECOMMENDER, PLANNER = programs("notebooks/site/guide/tpu_embeddings.md")
 (LAB,) = programs("notebooks/site/guide/your_lab.md")
 
 
@@ -70,6 +70,12 @@ def test_the_recommender_is_short_and_learns(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(jax, "device_count", lambda: 2)  # of those of tests/conftest.py
     assert printed(RECOMMENDER) == ["True"]
     assert len([line for line in RECOMMENDER.splitlines() if line.strip()]) <= 40
+
+
+def test_the_planner_of_the_tpu_page_says_what_the_page_says() -> None:
+    layouts, *table = printed(PLANNER)
+    assert layouts == "('rows', 'copies') 850000476"
+    assert "users" in "".join(table)
 
 
 def test_the_lab_in_30_lines_is_one_and_works(tmp_path: Path) -> None:
