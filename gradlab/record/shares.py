@@ -26,6 +26,7 @@ def of_tensors(rec: Buckets, column: str, limit: float) -> Share:
     Buckets that are above or below as a whole are counted as they are. Of the others what is known is the sketch of all
     steps, and that one of their steps is above, and of norms that one is not.
     """
+    limit = _unrounded(limit)
     tensors = slice(0, len(rec.names))
     least, most = _by_bucket(rec, column, limit, tensors)
     return _share(rec, _sketched(rec, column, limit)[:, tensors], least, most)
@@ -34,6 +35,7 @@ def of_tensors(rec: Buckets, column: str, limit: float) -> Share:
 @quiet
 def of_all(rec: Buckets, name: str, limit: float) -> Share:
     """Return shares of one number of every step: "global_norm", "leading_norm", or "largest". Exact unless lost."""
+    limit = _unrounded(limit)
     values, taken = rec.every_step(name), rec.every_step("skipped") != 1
     known = rec.known
     fired = ~(values <= limit) & taken & known
@@ -48,6 +50,11 @@ def of_all(rec: Buckets, name: str, limit: float) -> Share:
     doubt = np.clip(doubt, doubt[0] + (inside & fired).sum(), doubt[2] - (inside & ~fired).sum())
     at_most = count + (~known).sum()
     return _share(rec, doubt, max(least[0], count), min(most[0], at_most))
+
+
+def _unrounded(limit: float) -> np.float64:
+    """The limit as it is: NumPy would round a Python float to compare it with norms in float32."""
+    return np.float64(limit)
 
 
 def _share(rec: Buckets, found: np.ndarray, least: np.ndarray, most: np.ndarray) -> Share:

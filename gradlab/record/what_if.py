@@ -149,7 +149,7 @@ def _norm(rec: Buckets, limit: float) -> WhatIf:
 def _value(rec: Buckets, limit: float) -> WhatIf:
     """Entries above the limit are counted by bin; the bin that holds the limit is split evenly on a log scale."""
     norms = rec["norm"].astype(np.float64)
-    by_tensor = ~(rec["largest"] <= limit) | (rec["nonfinite"] > 0)
+    by_tensor = ~(rec["largest"].astype(np.float64) <= limit) | (rec["nonfinite"] > 0)
     many, size, square = (np.where(by_tensor, x, 0) for x in _above(rec, limit))
     total = np.sqrt((norms**2).sum(axis=1))
     kept = norms**2 * (1 - square)
