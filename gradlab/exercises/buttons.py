@@ -49,6 +49,7 @@ class Buttons:
         for button in self._buttons:
             pressed = button.description == f"({letter})"
             button.button_style = ("success" if feedback.right else "warning") if pressed else ""
+            button.style.text_color = "black" if pressed else None  # Jupyter's white cannot be read on these colors
         self._said.value = f'<div role="status">{feedback._repr_html_()}</div>'
         return feedback
 

@@ -29,8 +29,18 @@ def test_every_lab_is_there(notebook: Notebook) -> None:
         assert lab.readout() == notebook.evaluate(f"{lab.object}.description.summary")
 
 
+def test_it_keeps_its_pictures_when_it_is_saved(notebook: Notebook, folder: Path) -> None:
+    notebook.command("docmanager:save")
+    cells = json.loads((folder / notebook.name).read_text("utf-8"))["cells"]
+    data = [output["data"] for cell in cells for output in cell.get("outputs", []) if "data" in output]
+    widgets = ["".join(d["text/html"]) for d in data if any("widget-view" in kind for kind in d)]
+    pictures = [html for html in widgets if "<figure" in html]  # the others are buttons
+    assert len(pictures) > len(LABELS)
+    assert all('<img alt="' in html and "data:image/png;base64," in html for html in pictures)
+
+
 def test_axe_finds_nothing(notebook: Notebook) -> None:
-    """What all notebooks show is asked of together, elsewhere; buttons are live here alone."""
+    """What all notebooks show is asked of together, elsewhere; a button that was pressed is here alone."""
     with notebook.whole():
         assert violations(notebook.page) == []
 
@@ -40,16 +50,6 @@ def test_a_button_answers(notebook: Notebook) -> None:
     notebook.page.get_by_role("button", name="(a)").locator("visible=true").first.click()
     status = notebook.page.locator(".jp-OutputArea [role=status]")
     until(lambda: status.count() and status.first.inner_text(), saying="the answer is judged")
-
-
-def test_it_keeps_its_pictures_when_it_is_saved(notebook: Notebook, folder: Path) -> None:
-    notebook.command("docmanager:save")
-    cells = json.loads((folder / notebook.name).read_text("utf-8"))["cells"]
-    data = [output["data"] for cell in cells for output in cell.get("outputs", []) if "data" in output]
-    widgets = ["".join(d["text/html"]) for d in data if any("widget-view" in kind for kind in d)]
-    pictures = [html for html in widgets if "<figure" in html]  # the others are buttons
-    assert len(pictures) > len(LABELS)
-    assert all('<img alt="' in html and "data:image/png;base64," in html for html in pictures)
 
 
 def test_nothing_failed_and_nothing_left_the_machine(notebook: Notebook) -> None:
