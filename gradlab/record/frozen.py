@@ -13,7 +13,7 @@ from .._base.numbers import listed, number, percent
 from .buckets import SHOWN, Buckets
 
 if TYPE_CHECKING:
-    from ..rules import Adagrad
+    from .. import rules  # named with it: there are several classes Adagrad
 
 
 class Rates(NamedTuple):
@@ -46,7 +46,7 @@ class Frozen:
         beyond_by_tensor: (tensors,) whether the square of some entry, sampled or not, was beyond float32.
     """
 
-    rule: Adagrad
+    rule: rules.Adagrad
     below: float
     step: int
     share: np.ndarray
@@ -93,7 +93,7 @@ class Frozen:
         return "; ".join(parts)
 
 
-def frozen(rec: Buckets, rule: Adagrad | None, below: float, step: int | None) -> Frozen:
+def frozen(rec: Buckets, rule: rules.Adagrad | None, below: float, step: int | None) -> Frozen:
     """See `Recorder.frozen`."""
     from ..rules import Adagrad  # with all other rules, half of what importing the recorder would cost
 
@@ -115,7 +115,7 @@ def ends(rec: Buckets) -> np.ndarray:
 
 
 @quiet
-def adagrad_rates(square: np.ndarray, rule: Adagrad) -> Rates:
+def adagrad_rates(square: np.ndarray, rule: rules.Adagrad) -> Rates:
     """Adagrad's accumulators and rates over (buckets, entries) sums of squared gradients.
 
         accumulator[r] = initial + sum of square[:r],   share[r] = root(start) / root(accumulator[r])
@@ -134,7 +134,7 @@ def adagrad_rates(square: np.ndarray, rule: Adagrad) -> Rates:
 
 
 @quiet
-def at_bucket(rec: Buckets, rates: Rates, done: int, rule: Adagrad, below: float) -> Frozen:
+def at_bucket(rec: Buckets, rates: Rates, done: int, rule: rules.Adagrad, below: float) -> Frozen:
     """Return what is frozen before the first bucket of a recording (0), or after so many."""
     accumulator, share = rates.accumulator[done], rates.share[done]
     tensor, count = rec.sampled[0], len(rec.names)

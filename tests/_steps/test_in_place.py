@@ -14,8 +14,15 @@ from tests import ways
 
 RULES = gl.rules.catalog()
 RNG = np.random.default_rng(11)
+_START = RNG.bit_generator.state
 LR = np.float32(0.1)
 SHAPES = [(0,), (1,), (0, 3), (300_000,), (9000, 40), (290_000, 1), (2, 3, 4), (3, 150_000)]  # some are several blocks
+
+
+@pytest.fixture(autouse=True)
+def same_numbers() -> None:
+    """A test draws the same numbers, whichever were run before."""
+    RNG.bit_generator.state = _START
 
 
 def _case(rule: Any, shape: tuple[int, ...], dtype: str = "float32") -> tuple[Any, Any, Any]:

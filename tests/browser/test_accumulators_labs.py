@@ -69,6 +69,7 @@ def test_too_few_workers_without_tokens_at_the_start_wait_for_ever(shown: Any, s
 
 def test_a_chief_that_is_late_takes_more_than_it_needs(shown: Any) -> None:
     lab = shown(TOKENS, target="more")
+    lab.slider("Workers").press("End")
     lab.slider("Gradients an update needs").press("Home")
     lab.slider("The chief takes after").press("End")
     until(lambda: lab.goal().endswith("reached."), saying="the target is reached")

@@ -19,8 +19,8 @@ from gradlab.workers.ledger import CHECK
 from gradlab.workers.on_ray import WorkerActor
 from tests.workers.killing import lost, wrong
 
-pytestmark = pytest.mark.ray
-
+# The cluster is started by forks, of which JAX warns.
+pytestmark = [pytest.mark.ray, pytest.mark.filterwarnings("ignore:os.fork")]
 
 NODE = {"num_cpus": 3, "object_store_memory": 100 * 2**20}
 
