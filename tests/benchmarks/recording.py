@@ -1,5 +1,7 @@
 """A step of a small and of a large network with and without the recorder, and a long run of a thousand tensors.
 
+Recorded as it is by default, gradients and loss alone, and with weights and updates as well.
+
 Times are those of the processor, in all threads, of as many steps as there are from one look at all entries, weights
 and updates to the next, so that whatever is put off is paid for. On a machine that others use `taskset -c 0` takes the
 threads out of it. Beside it stands what no recorder can save: the norm and the largest entry of each gradient, by the
@@ -22,8 +24,9 @@ import numpy as np
 from tests.benchmarks.race import race
 from tests.benchmarks.table import Row
 
-SIZES = {"small": ((784, 256, 128, 10), 128, 20, 2), "large": ((784, 2048, 2048, 10), 256, 4, 1)}  # batch, rounds, warm
+SIZES = {"small": ((784, 256, 128, 10), 128, 10, 2), "large": ((784, 2048, 2048, 10), 256, 3, 1)}  # batch, rounds, warm
 PASSES = "norms and largest entries alone"
+WEIGHTS = "recorded with weights and updates"
 TENSORS, STEPS, BATCH_STEPS = 1_000, 100_000, 1_000
 LONG = f"{TENSORS:,} tensors x {STEPS:,} steps"
 Weights = dict[str, Any]
@@ -41,23 +44,24 @@ def rows() -> Iterator[Row]:
     yield _long("update, one scan, 4 entries each", _by_scan)
 
 
-def _dearer(what: str, runner: Callable[[Any], Callable[[], Any]], rounds: int, warm: int) -> Iterator[Row]:
+def _dearer(what: str, runner: Callable[[Any, bool], Callable[[], Any]], rounds: int, warm: int) -> Iterator[Row]:
     """The race, and what recording adds to a step."""
     import gradlab as gl
 
-    recorder = gl.Recorder()
-    steps = {"gradlab": runner(None), "the same, recorded": runner(recorder), f"the same, {PASSES}": runner(PASSES)}
+    recorder, whole = gl.Recorder(), gl.Recorder()
+    steps = {"gradlab": runner(None, False), "the same, recorded": runner(recorder, False)}
+    steps |= {f"the same, {WEIGHTS}": runner(whole, True), f"the same, {PASSES}": runner(PASSES, False)}
     steps["the same, recorded"]()  # now it knows its tensors
     every = recorder.sample_every or 1
     blocks = {name: functools.partial(_repeat, step, every) for name, step in steps.items()}
     of_blocks = race(what, blocks, rounds, warm, time.process_time)
-    plain, recorded, passes = (_of_one(row, every) for row in of_blocks)
+    plain, *others = (_of_one(row, every) for row in of_blocks)
     yield plain
     base = plain.median or 1.0
-    more, least = ((row.median or 0.0) - base for row in (recorded, passes))
-    added = f"recording adds {1000 * more:.0f} us, {100 * more / base:.1f} %; {PASSES} {100 * least / base:.1f} %"
-    yield dataclasses.replace(recorded, note=f"{recorded.note}; {added}; all in 1 of {every} steps")
-    yield passes
+    for row in others:
+        more = (row.median or 0.0) - base
+        added = f"adds {1000 * more:.0f} us, {100 * more / base:.1f} %; 1 of {every} steps is sampled"
+        yield dataclasses.replace(row, note=f"{row.note}; {added}")
 
 
 def _repeat(step: Callable[[], Any], times: int) -> None:
@@ -88,7 +92,7 @@ def _data(widths: Sequence[int], batch: int) -> tuple[np.ndarray, np.ndarray]:
     return draw.normal(size=(batch, widths[0])).astype(np.float32), draw.integers(0, widths[-1], batch)
 
 
-def _numpy(widths: Sequence[int], batch: int, recorder: Any) -> Callable[[], None]:
+def _numpy(widths: Sequence[int], batch: int, recorder: Any, whole: bool) -> Callable[[], None]:
     x, y = _data(widths, batch)
     weights = _weights(widths)
     slots = {name: np.full_like(w, 0.1) for name, w in weights.items()}
@@ -98,7 +102,7 @@ def _numpy(widths: Sequence[int], batch: int, recorder: Any) -> Callable[[], Non
         if recorder == PASSES:
             _look(grads.values())
         elif recorder is not None:
-            recorder.record(grads, weights=weights, loss=loss)
+            recorder.record(grads, weights=weights if whole else None, loss=loss)
         for name, g in grads.items():
             slots[name] += g * g
             weights[name] -= np.float32(0.01) * g / np.sqrt(slots[name])
@@ -126,7 +130,7 @@ def _backprop(w: Weights, x: np.ndarray, y: np.ndarray) -> tuple[float, Weights]
     return loss, grads
 
 
-def _torch(widths: Sequence[int], batch: int, recorder: Any) -> Callable[[], None]:
+def _torch(widths: Sequence[int], batch: int, recorder: Any, whole: bool) -> Callable[[], None]:
     import torch
 
     import gradlab as gl
@@ -137,7 +141,7 @@ def _torch(widths: Sequence[int], batch: int, recorder: Any) -> Callable[[], Non
     optimizer = torch.optim.Adam(model.parameters())
     recording = None
     if isinstance(recorder, gl.Recorder):
-        recording = gl.torch.record(recorder, model, optimizer, weights=True)
+        recording = gl.torch.record(recorder, model, optimizer, weights=whole)
 
     def step() -> None:
         optimizer.zero_grad()
@@ -152,7 +156,7 @@ def _torch(widths: Sequence[int], batch: int, recorder: Any) -> Callable[[], Non
     return step
 
 
-def _jax(widths: Sequence[int], batch: int, recorder: Any) -> Callable[[], None]:
+def _jax(widths: Sequence[int], batch: int, recorder: Any, whole: bool) -> Callable[[], None]:
     import jax
     import jax.numpy as jnp
     import optax
@@ -175,13 +179,14 @@ def _jax(widths: Sequence[int], batch: int, recorder: Any) -> Callable[[], None]
             apart = jax.lax.optimization_barrier(jax.tree.leaves(grads))
             seen = jnp.stack([f(g) for g in apart for f in (lambda g: (g * g).sum(), lambda g: abs(g).max())])
         elif recorder is not None:
-            seen = recorder.update(seen, grads, loss=loss, weights=weights, updates=updates)
+            moved = {"weights": weights, "updates": updates} if whole else {}
+            seen = recorder.update(seen, grads, loss=loss, **moved)
         return optax.apply_updates(weights, updates), state, seen
 
     weights = jax.tree.map(jnp.array, _weights(widths))
     seen = jnp.zeros(2 * len(weights))
     if recorder not in (None, PASSES):
-        seen = recorder.init(_weights(widths), weights=weights, loss=0.0)
+        seen = recorder.init(_weights(widths), loss=0.0, **({"weights": weights} if whole else {}))
     kept, compiled = [(weights, tx.init(weights), seen)], jax.jit(step, donate_argnums=0)
 
     def run() -> None:
