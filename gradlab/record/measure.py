@@ -45,18 +45,22 @@ def careful(g: np.ndarray) -> tuple[np.float32, np.float32, int]:
     size = np.abs(g.astype(np.float32, copy=False))
     finite = np.isfinite(size)
     largest = np.max(np.where(finite, size, 0), initial=np.float32(0))
-    unit = largest if largest > 0 else np.float32(1)
-    return unit * np.sqrt(np.sum((size / unit) ** 2)), largest, int(np.sum(~finite))
+    return norm_by(size, largest), largest, int(np.sum(~finite))
 
 
 @quiet
 def together(norms: A) -> A:
     """Norm over all tensors from (..., tensors) norms of each."""
     xp: Any = namespace(norms)
-    largest = xp.max(norms, axis=-1, initial=0)
-    unit = xp.where((largest > 0) & xp.isfinite(largest), largest, 1)
-    norm: A = unit * xp.sqrt(xp.sum((norms / unit[..., None]) ** 2, axis=-1))
+    norm: A = norm_by(norms, xp.max(norms, axis=-1, keepdims=True, initial=0), axis=-1)[..., 0]
     return norm
+
+
+def norm_by(x: Any, largest: Any, axis: int | None = None) -> Any:
+    """Norm of what may be of any size: taken relative to the largest |entry|, no square overflows or underflows."""
+    xp: Any = namespace(x)
+    unit = xp.where((largest > 0) & xp.isfinite(largest), largest, np.float32(1))
+    return unit * xp.sqrt(xp.sum((x / unit) ** 2, axis=axis, keepdims=axis is not None))
 
 
 def well_inside(square: Any) -> Any:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .layout import Layout, groups
-from .measure import BINS, EXPONENT_BIAS, LOWEST, flat, well_inside
+from .measure import BINS, EXPONENT_BIAS, LOWEST, flat, norm_by, well_inside
 
 if TYPE_CHECKING:
     from jax import Array
@@ -183,12 +183,7 @@ def _extremes(g: Array) -> tuple[Array, Array]:
 
 
 def _norm(g: Array) -> Array:
-    """Whatever the tensor holds: the norm is taken relative to its largest entry."""
-    from .._steps.jax import jnp
-
-    largest = abs(g).max(initial=0)
-    unit = jnp.where((largest > 0) & jnp.isfinite(largest), largest, 1)
-    found: Array = unit * jnp.sqrt(((g / unit) ** 2).sum())
+    found: Array = norm_by(g, abs(g).max(initial=0))
     return found
 
 

@@ -48,7 +48,7 @@ Addresses = Mapping[Notebook, Mapping[int, str]]  # of the pages on which they m
 def pages(shows: Shows, addresses: Addresses) -> Iterator[tuple[str, str]]:
     """Yield the pages as (name, Markdown), their index first. Each lab is as the course shows it first."""
     catalog = gl.labs.catalogue()
-    rows = "\n".join(f"- [{lab.label}]({name}.md): {_sentence(lab)}" for name, lab in catalog.items())
+    rows = "\n".join(f"- [{lab.label}]({name}.md): {lab.glance()}" for name, lab in catalog.items())
     yield "index", _INDEX.format(rows=rows, tree="\n".join(catalog))
     for name, lab in catalog.items():
         yield name, _page(name, lab, shows, addresses)
@@ -60,11 +60,6 @@ def _page(name: str, lab: type[Lab], shows: Shows, addresses: Addresses) -> str:
     address = addresses[notebook].get(shown.cell)
     figure = lab_figure(notebook.cells[shown.cell], address and f"../{address}")
     return _PAGE.format(
-        title=lab.label, glance=_sentence(lab), about=lab.about(), name=name, figure=figure,
+        title=lab.label, glance=lab.glance(), about=lab.about(), name=name, figure=figure,
         notebook=notebook.title, page=notebook.name, picture=f"cards/{notebook.name}.png",
     )  # fmt: skip
-
-
-def _sentence(lab: type[Lab]) -> str:
-    glance = lab.glance()
-    return glance[:1].upper() + glance[1:]
