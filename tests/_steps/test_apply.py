@@ -78,6 +78,16 @@ def test_rows_that_are_not_named_do_not_move(name: str, way: Any, g: gl.IndexedS
     _only_named_rows(way, RULES[name](), g)
 
 
+# Each is one program of all rules, which takes seconds to compile: all but one are exhaustive.
+EVERY_WAY = [
+    pytest.param(
+        way, how, id=f"{way.__name__}-{how}", marks=[pytest.mark.exhaustive] * ((way, how) != (apply.rows, "jit"))
+    )
+    for way in (apply.rows, apply.each)
+    for how in ("eager", "jit", "sharded")
+]
+
+
 @functools.cache
 def _steps(way: Any, how: str) -> dict[str, Any]:
     """Return a step of every rule with slices of which some share a row."""
@@ -88,9 +98,7 @@ def _steps(way: Any, how: str) -> dict[str, Any]:
     return ways.together(ways.ALL[how], functions, {name: (w, rule.init(w), g) for name, rule in rules.items()})
 
 
-@pytest.mark.sampled(41)
-@pytest.mark.parametrize("how", ["eager", "jit", "sharded"])
-@pytest.mark.parametrize("way", [apply.rows, apply.each], ids=["rows", "each"])
+@pytest.mark.parametrize(("way", "how"), EVERY_WAY)
 @pytest.mark.parametrize("name", RULES)
 def test_numpy_and_jax_agree(name: str, way: Any, how: str) -> None:
     expected, got = (_steps(way, run)[name] for run in ("numpy", how))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 import gradlab as gl
 from gradlab.workers import Bowl, Experiment, Speeds, sweep
@@ -71,6 +72,7 @@ RUNS = {"sweeps": sweeps, "tables": tables, "losses": losses}
 BOUNDS = {"sweeps": 0.0, "tables": 1e-6, "losses": 1e-6}
 
 
+@pytest.mark.exhaustive  # a process of its own
 def test_numpy_gives_the_numbers_of_jax() -> None:
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", WITHOUT_JAX],

@@ -46,9 +46,10 @@ def results_of_optax() -> list[dict[str, Any]]:
     return properties.run_optax(DEFAULTS)
 
 
-@pytest.mark.sampled(7)
 @pytest.mark.parametrize("name", DEFAULTS)
-@pytest.mark.parametrize("way", ways.ROW_LOCAL)
+@pytest.mark.parametrize(
+    "way", [pytest.param(way, marks=[pytest.mark.exhaustive] * (way not in ("numpy", "jit"))) for way in ways.ROW_LOCAL]
+)
 def test_all_ways_agree(name: str, way: str) -> None:
     properties.check_way(DEFAULTS[name], results(way)[name])
 
