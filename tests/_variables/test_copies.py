@@ -60,7 +60,7 @@ def test_a_deep_copy_alone_is_for_the_same_variables(name: str) -> None:
     assert [v.numpy().tobytes() for v in kept.variables()] == slots
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("module", MODULES)
 @pytest.mark.parametrize("name", PICKLED)
 def test_a_pickle_with_its_variables_goes_on(name: str, module: str) -> None:
