@@ -14,6 +14,7 @@ from tests.benchmarks.contestants import Contestant
 from tests.benchmarks.latency import drag, stepped
 from tests.benchmarks.notebooks import Opener, each
 from tests.benchmarks.table import Row, percentile
+from tests.browser.pages import Notebook
 
 AHEAD_SECONDS = 15.0  # for the pictures of the slowest lab
 WHAT = "slider to pixels, every lab"
@@ -39,7 +40,7 @@ def _measured(name: str, open_it: Opener) -> Row:
             note = f"kernel in the loop, {asked}: {shown}; "
         if not ahead:
             return Row(WHAT, name, note=note + "no pictures are made ahead")
-        time.sleep(AHEAD_SECONDS)
+        _wait_for_pictures(notebook)
         handle = _handle(notebook.page, ahead)
         times, said = stepped(notebook.page, handle, wanted=4, most=6)
         if not times:
@@ -47,6 +48,14 @@ def _measured(name: str, open_it: Opener) -> Row:
         frames, settle = drag(notebook.page, handle)
         return Row(WHAT, name, statistics.median(times), percentile(times, 95), frames=frames, settle=settle,
                    note=f"{ahead}; {note}{said}")  # fmt: skip
+
+
+def _wait_for_pictures(notebook: Notebook) -> None:
+    """Until nothing more is made ahead."""
+    end = time.monotonic() + AHEAD_SECONDS
+    while notebook.evaluate("lab.live._stage.preloader._thread is not None") and time.monotonic() < end:
+        time.sleep(0.5)
+    time.sleep(0.5)  # the last of them reach the page
 
 
 def _sliders(lab: gl.labs.Lab) -> tuple[str, str]:
