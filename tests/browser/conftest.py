@@ -21,6 +21,7 @@ from tests.browser.lab import Lab
 from tests.browser.pages import WIDE, Notebook, Served
 
 NOTEBOOKS = server.CHECKOUT / "notebooks"
+LAUNCH = "https://mybinder.org/v2/gh/me/gradlab/1f2e"
 LINKED = gl.labs.clip_arrows(method="norm", limit=3.0)
 
 
@@ -63,6 +64,22 @@ def dashboard(_tools: None, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     folder = tmp_path_factory.mktemp("dashboard")
     with server.dashboard(folder, folder / "jupyter", LINKED.link()) as address:
         yield address
+
+
+@pytest.fixture(scope="session")
+def hub(_tools: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """Address and folder of a `gradlab lab` that was asked for a lab, and is on a hub, launched by Binder.
+
+    It asks for a token.
+    """
+    folder = tmp_path_factory.mktemp("hub")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BINDER_LAUNCH_HOST", "https://mybinder.org/")
+        patch.setenv("BINDER_PERSISTENT_REQUEST", LAUNCH.partition("org/")[2])
+        start = ("gradlab", "lab", "mine", LINKED.link(), "--")
+        base = "/user/me-gradlab-7/"
+        with server.jupyterlab(folder, folder / "jupyter", start, base, server.TOKEN) as address:
+            yield address, folder / "mine"
 
 
 @pytest.fixture(scope="session")
