@@ -58,8 +58,11 @@ def whole(everything: Notebook) -> Iterator[Notebook]:
     """Everything as it begins, every table open."""
     everything.evaluate(BEGIN)
     with everything.whole():
-        everything.page.locator(".gl-live details").evaluate_all("(all) => all.forEach((one) => { one.open = true })")
+        folds = everything.page.locator(".gl-live details")
+        folds.evaluate_all("(all) => all.forEach((one) => { one.open = true })")
         yield everything
+        # A table that is open is written anew with each frame.
+        folds.evaluate_all("(all) => all.forEach((one) => { one.open = false })")
         everything.theme(dark=False)
 
 
