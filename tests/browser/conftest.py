@@ -10,6 +10,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -73,13 +74,14 @@ def hub(_tools: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tupl
     It asks for a token.
     """
     folder = tmp_path_factory.mktemp("hub")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("BINDER_LAUNCH_HOST", "https://mybinder.org/")
-        patch.setenv("BINDER_PERSISTENT_REQUEST", LAUNCH.partition("org/")[2])
-        start = ("gradlab", "lab", "mine", LINKED.link(), "--")
-        base = "/user/me-gradlab-7/"
-        with server.jupyterlab(folder, folder / "jupyter", start, base, server.TOKEN) as address:
-            yield address, folder / "mine"
+    start, base = ("gradlab", "lab", "mine", LINKED.link(), "--"), "/user/me-gradlab-7/"
+    with ExitStack() as stack:
+        with pytest.MonkeyPatch.context() as patch:  # while the server starts: other tests are on no hub
+            patch.setenv("BINDER_LAUNCH_HOST", "https://mybinder.org/")
+            patch.setenv("BINDER_PERSISTENT_REQUEST", LAUNCH.partition("org/")[2])
+            hub = server.jupyterlab(folder, folder / "jupyter", start, base, server.TOKEN)
+            address = stack.enter_context(hub)
+        yield address, folder / "mine"
 
 
 @pytest.fixture(scope="session")
