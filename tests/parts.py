@@ -42,7 +42,7 @@ PARTS = {
     "modules": Part("flax and equinox", "modules", ("flax", "equinox"), (), 4, 0.2),
     "ray": Part("Ray", "ray", ("ray",), (), 22, 1),
     "browser": Part(
-        "Chromium", "browser,site", ("playwright", "axe_playwright_python", "notebook", "voila"), CHROMIUM, 410, 5
+        "Chromium", "browser,site", ("playwright", "axe_playwright_python", "notebook", "voila"), CHROMIUM, 360, 4
     ),
     "site": Part("Sphinx", "site", ("sphinx", "myst_parser", "furo"), (), 50, 1),
     "binder": Part("repo2docker", "binder", ("repo2docker",), (), 2, 2),

@@ -45,15 +45,15 @@ def longest_first(items: list[Any]) -> list[Any]:
 
 
 class ByFile(LoadFileScheduling):
-    """Files go to workers whole; those that run TensorFlow go to one, those that drive JupyterLab to two.
+    """Files go to workers whole; those that run TensorFlow go to one, those that drive JupyterLab to another.
 
-    It takes five to ten seconds to import the one, and to start the other.
+    It takes five to ten seconds to import the one, and fifteen of one core to start the other.
     """
 
     def _split_scope(self, nodeid: str) -> str:
         file: str = super()._split_scope(nodeid)
-        if file.startswith("tests/browser/"):  # labs share a page with all of them
-            return "labs" if file.endswith(("_labs.py", "_lab.py")) else "browser"
+        if file.startswith("tests/browser/"):  # they share a browser, its pages, and the servers
+            return "browser"
         return "tensorflow" if file.startswith(WITH_TENSORFLOW) else file
 
     def remove_node(self, node: Any) -> str | None:

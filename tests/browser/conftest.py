@@ -10,6 +10,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from tests.browser.lab import Lab
 from tests.browser.pages import WIDE, Notebook, Served
 
 NOTEBOOKS = server.CHECKOUT / "notebooks"
+LAUNCH = "https://mybinder.org/v2/gh/me/gradlab/1f2e"
 LINKED = gl.labs.clip_arrows(method="norm", limit=3.0)
 
 
@@ -63,6 +65,23 @@ def dashboard(_tools: None, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     folder = tmp_path_factory.mktemp("dashboard")
     with server.dashboard(folder, folder / "jupyter", LINKED.link()) as address:
         yield address
+
+
+@pytest.fixture(scope="session")
+def hub(_tools: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """Address and folder of a `gradlab lab` that was asked for a lab, and is on a hub, launched by Binder.
+
+    It asks for a token.
+    """
+    folder = tmp_path_factory.mktemp("hub")
+    start, base = ("gradlab", "lab", "mine", LINKED.link(), "--"), "/user/me-gradlab-7/"
+    with ExitStack() as stack:
+        with pytest.MonkeyPatch.context() as patch:  # while the server starts: other tests are on no hub
+            patch.setenv("BINDER_LAUNCH_HOST", "https://mybinder.org/")
+            patch.setenv("BINDER_PERSISTENT_REQUEST", LAUNCH.partition("org/")[2])
+            hub = server.jupyterlab(folder, folder / "jupyter", start, base, server.TOKEN)
+            address = stack.enter_context(hub)
+        yield address, folder / "mine"
 
 
 @pytest.fixture(scope="session")

@@ -35,19 +35,28 @@ def until(what: Callable[[], Any], seconds: float = WAIT_SECONDS, saying: str = 
     return answer
 
 
+# To find an element by its role and name, the names of all others are worked out; a mark is found at once.
+MARK = """(node) => node.dataset.mark ??= String(window.marks = (window.marks ?? 0) + 1)"""
+
+
+def marked(found: Any) -> Any:
+    """The same element, from now on found by a mark."""
+    return found.page.locator(f"[data-mark='{found.evaluate(MARK)}']")
+
+
 class Lab:
     """A lab in the page, and the object behind it in the kernel, which is the last output with this label."""
 
     def __init__(self, notebook: Any, label: str, group: Any) -> None:
-        self.notebook, self.label, self.group = notebook, label, group
+        self.notebook, self.label, self.group = notebook, label, marked(group)
         self.object = f"[x for x in Out.values() if getattr(x, 'label', None) == {label!r}][-1]"
-        self.canvas = group.locator("canvas").first
+        self.canvas = self.group.locator("canvas").first
         self._sliders: dict[str, Slider] = {}
         self.canvas.wait_for()
         try:
             until(lambda: self.readout() and self.frame() >= 0, saying="the first picture is there")
         except AssertionError as error:
-            error.add_note(f"{label} is {group.evaluate('(root) => root.outerHTML')[:2000]}; {notebook.troubles}")
+            error.add_note(f"{label} is {self.group.evaluate('(root) => root.outerHTML')[:2000]}; {notebook.troubles}")
             raise
 
     def slider(self, label: str) -> Slider:
@@ -56,7 +65,7 @@ class Lab:
             self.unfold()
             handle = self.group.get_by_role("slider", name=label, exact=True)
             handle.wait_for(timeout=10_000)  # the lab is there already, so a slider that is not has no name
-            self._sliders[label] = Slider(self, handle)
+            self._sliders[label] = Slider(self, marked(handle))
         return self._sliders[label]
 
     def unfold(self) -> None:

@@ -35,8 +35,9 @@ ERRORS = """() => [...window.jupyterapp.shell.currentWidget.content.model.cells]
 # A saved fallback holds the label of its lab, so this finds labs that run and labs that do not; the last of several.
 GO_TO = """async (label) => {
   const notebook = window.jupyterapp.shell.currentWidget.content;
-  const place = [...notebook.model.cells].findLastIndex((cell) => cell.type === "code"
-    && JSON.stringify(cell.outputs.toJSON().map((output) => output.data?.["text/plain"] ?? "")).includes(label));
+  const says = ({ outputs }) => [...Array(outputs.length).keys()].some((k) => (
+    String(outputs.get(k).data["text/plain"] ?? "").includes(label)));
+  const place = [...notebook.model.cells].findLastIndex((cell) => cell.type === "code" && says(cell));
   if (place < 0) throw new Error(`no cell shows ${label}`);
   await notebook.scrollToItem(place, "start");
   return place }"""
@@ -140,10 +141,10 @@ class Served(Page):
     path: str  # on the server
     kernel: str  # in the page's JavaScript
 
-    def open(self, name: str) -> Served:
-        """Show a notebook, named from the folder that is served, alone in the page."""
+    def open(self, name: str, link: str = "") -> Served:
+        """Show a notebook, named from the folder that is served, alone in the page; its address ends in `link`."""
         self.name = name
-        self.page.goto(self.address_of(name), wait_until="domcontentloaded")
+        self.page.goto(self.address_of(name) + link, wait_until="domcontentloaded")
         self.page.wait_for_function("() => window.jupyterapp !== undefined")
         # Asked again and again: JupyterLab may send the page to another workspace first.
         self.page.wait_for_function("async () => { await window.jupyterapp?.restored; return window.jupyterapp }")
@@ -183,8 +184,8 @@ class Notebook(Served):
     kernel = "window.jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel"
     borrowed = False  # whether the kernel belongs to others as well
 
-    def open(self, name: str) -> Notebook:
-        super().open(name)
+    def open(self, name: str, link: str = "") -> Notebook:
+        super().open(name, link)
         self.page.wait_for_function(LOADED)  # until then Lab shows one empty cell
         self.page.wait_for_selector(".jp-Notebook .jp-Cell", state="attached")
         return self

@@ -114,6 +114,7 @@ def _options(port: int) -> list[str]:
     return [
         "--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}",
         "--ServerApp.port_retries=0", "--ServerApp.password=",
+        "--LanguageServerManager.autodetect=False",  # asks npm
         "--LabApp.expose_app_in_browser=True", "--JupyterNotebookApp.expose_app_in_browser=True",
         # Voila 0.5 is made of an older JupyterLab, into which this extension does not fit.
         '--VoilaConfiguration.extension_denylist=["@jupyter-notebook/lab-extension"]',

@@ -29,16 +29,6 @@ def test_gradients_come_while_it_plays_and_under_the_mouse(shown: Any) -> None:
     assert slider.value() < 6 and lab.frame() > frame + 1
 
 
-def test_who_asks_for_one_and_comes_late_gets_the_mean_of_many(shown: Any, screenshots: str | None) -> None:
-    lab = shown(FILLING, target="more")
-    assert lab.goal().endswith("not yet.")
-    lab.slider("A asks for").press("Home")
-    lab.slider("A asks again after").press("End")
-    lab.slider("Gradients so far").press("End")
-    until(lambda: lab.goal().endswith("reached."), saying="the target is reached")
-    lab.screenshot(screenshots, "accumulators-target")
-
-
 def test_a_row_that_is_named_twice_has_two_lines_until_it_is_merged(shown: Any) -> None:
     lab = shown(ROWS)
     lab.click("Twice, in TensorFlow")
@@ -49,14 +39,6 @@ def test_a_row_that_is_named_twice_has_two_lines_until_it_is_merged(shown: Any) 
     until(lambda: lab.pixels() != before)
 
 
-def test_the_means_of_a_rare_word_are_far_apart(shown: Any) -> None:
-    lab = shown(ROWS)
-    lab.click("Rare and frequent words")
-    until(lambda: lab.readout().startswith("3 gradients") and lab.goal().endswith("not yet."))
-    lab.slider("Gradients so far").press("End")
-    until(lambda: lab.goal().endswith("reached."), saying="the target is reached")
-
-
 def test_too_few_workers_without_tokens_at_the_start_wait_for_ever(shown: Any, screenshots: str | None) -> None:
     lab = shown(TOKENS)
     lab.click("Too few workers")
@@ -65,14 +47,6 @@ def test_too_few_workers_without_tokens_at_the_start_wait_for_ever(shown: Any, s
     lab.slider("Tokens at the start").press("Home")
     until(lambda: "Waiting: 1, 2; tokens: none. Nobody can go on." in lab.readout() and lab.agrees())
     lab.screenshot(screenshots, "tokens-stuck")
-
-
-def test_a_chief_that_is_late_takes_more_than_it_needs(shown: Any) -> None:
-    lab = shown(TOKENS, target="more")
-    lab.slider("Workers").press("End")
-    lab.slider("Gradients an update needs").press("Home")
-    lab.slider("The chief takes after").press("End")
-    until(lambda: lab.goal().endswith("reached."), saying="the target is reached")
 
 
 def test_spare_workers_are_much_faster(shown: Any) -> None:

@@ -14,7 +14,7 @@ from gradlab._base.notebooks import titles
 from tests.browser import server
 from tests.browser.axe import violations
 from tests.browser.conftest import LINKED
-from tests.browser.lab import until
+from tests.browser.lab import Lab, until
 from tests.browser.pages import WIDE, Page
 
 pytestmark = pytest.mark.browser
@@ -23,9 +23,10 @@ pytestmark = pytest.mark.browser
 AWAY = "(node) => node.tagName === 'SELECT' || node.value === node.max ? 'ArrowDown' : 'ArrowUp'"
 
 
-def first_of_each_kind() -> list[str]:
-    """A lab for each kind of control that comes first: what is behind it is the same for all of them."""
+def of_other_kinds() -> list[str]:
+    """A lab for each kind of control that comes first, but for that of the link's: what is behind it is the same."""
     kinds = {type(make().controls[0]): name for name, make in reversed(gl.labs.catalogue().items())}
+    del kinds[type(LINKED.controls[0])]
     return sorted(kinds.values())
 
 
@@ -81,9 +82,22 @@ def kernel_of(text: str) -> str:
     return found[1]
 
 
-@pytest.mark.parametrize("name", first_of_each_kind())
+def answers_a_key_until_it_is_left(page: Page, lab: Lab, text: str, reader: Any) -> None:
+    """Move the first control of a page, which came as this text, and leave it: its kernel ends."""
+    before = lab.pixels(), lab.readout()
+    control = lab.group.locator(".gl-main").locator("input, select").first
+    control.press(control.evaluate(AWAY))
+    until(lambda: (lab.pixels(), lab.readout()) != before, saying="another picture or another sentence")
+    assert page.page.get_by_role("heading", name=lab.label).is_visible()
+    kernel = f"{page.address}/api/kernels/{kernel_of(text)}"
+    assert reader.request.get(kernel).ok
+    page.page.goto("about:blank")
+    until(lambda: reader.request.get(kernel).status == 404, saying="the kernel has ended")
+
+
+@pytest.mark.parametrize("name", of_other_kinds())
 def test_a_page_holds_its_lab_and_answers_a_key_until_it_is_left(
-    name: str, page: Page, index: dict[str, str], address: str, reader: Any, screenshots: str | None
+    name: str, page: Page, index: dict[str, str], reader: Any, screenshots: str | None
 ) -> None:
     make = gl.labs.catalogue()[name]
     answer = page.page.goto(index[make.label], wait_until="domcontentloaded")
@@ -91,22 +105,15 @@ def test_a_page_holds_its_lab_and_answers_a_key_until_it_is_left(
     text = answer.text()
     assert answer.ok
     assert all(part in text for part in (make.label, make().description.alt, "data:image/png", "widget-view+json"))
-    before = lab.pixels(), lab.readout()
-    control = lab.group.locator(".gl-main").locator("input, select").first
-    control.press(control.evaluate(AWAY))
-    until(lambda: (lab.pixels(), lab.readout()) != before, saying="another picture or another sentence")
-    assert page.page.get_by_role("heading", name=make.label).is_visible()
     lab.screenshot(screenshots, f"dashboard-{name}")
-    kernel = f"{address}/api/kernels/{kernel_of(text)}"
-    assert reader.request.get(kernel).ok
-    page.page.goto("about:blank")
-    until(lambda: reader.request.get(kernel).status == 404, saying="the kernel has ended")
+    answers_a_key_until_it_is_left(page, lab, text, reader)
 
 
-def test_the_page_of_a_link_comes_first_and_at_its_state(page: Page, address: str) -> None:
-    page.page.goto(f"{address}/?token={server.TOKEN}", wait_until="domcontentloaded")
+def test_the_page_of_a_link_comes_first_and_at_its_state(page: Page, address: str, reader: Any) -> None:
+    answer = page.page.goto(f"{address}/?token={server.TOKEN}", wait_until="domcontentloaded")
     lab = page.lab(LINKED.label)
     until(lambda: lab.readout() == LINKED.description.summary, saying="the lab is where the link was copied")
     assert page.copied_link() == f"{address}/voila/render/clip_arrows.ipynb{LINKED.link()}"
     notebook = dict(titles())["02_clipping.ipynb"]
     assert page.page.get_by_role("link", name=notebook).get_attribute("href") == on_binder("02_clipping.ipynb")
+    answers_a_key_until_it_is_left(page, lab, answer.text(), reader)

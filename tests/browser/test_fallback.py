@@ -91,8 +91,9 @@ def test_a_notebook_that_was_not_run(
     assert notebook.troubles == []
 
 
-# nbconvert's own page asks for MathJax and require.js, whatever is in it; both can be switched off.
-OFFLINE = {"mathjax_url": "", "require_js_url": ""}
+# nbconvert's own page asks for MathJax and require.js, whatever is in it; both can be switched off. Code is left out:
+# to color it takes longer than all else.
+OFFLINE = {"mathjax_url": "", "require_js_url": "", "exclude_input": True}
 
 
 def test_notebooks_as_html_without_network(chromium: Any, tmp_path: Path) -> None:

@@ -67,8 +67,24 @@ def lab(host: Served) -> Lab:
     return host.lab(LABEL)
 
 
-@pytest.mark.parametrize("key", KEYS)
+IN_JUPYTERLAB = pytest.mark.parametrize("host", [Notebook], indirect=True, ids=["lab"], scope="module")
+# A few in each host, for it is the page around a lab that may take a key; the lab itself is the same.
+IN_EACH = {"ArrowUp", "PageDown", "Home", "menu", "handle up", "next step"}
+
+
+@pytest.mark.parametrize("key", [key for key in KEYS if key in IN_EACH])
 def test_a_key_moves_slider_picture_and_kernel(key: str, lab: Lab, screenshots: str | None) -> None:
+    moves(lab, key, screenshots)
+
+
+@IN_JUPYTERLAB
+@pytest.mark.parametrize("key", [key for key in KEYS if key not in IN_EACH])
+def test_the_other_keys_move_them_in_jupyterlab(key: str, lab: Lab, screenshots: str | None) -> None:
+    moves(lab, key, screenshots)
+
+
+def moves(lab: Lab, key: str, screenshots: str | None) -> None:
+    """A key at the slider moves it, the picture and the kernel, and nothing of the host."""
     lab.notebook.evaluate(f"{lab.object}.set(limit=1.0)")
     slider = lab.slider("Limit")
     until(lambda: slider.value() == 1.0 and lab.agrees(limit="Limit"), saying="the slider is back at the start")
@@ -83,8 +99,19 @@ def test_a_key_moves_slider_picture_and_kernel(key: str, lab: Lab, screenshots: 
     lab.screenshot(screenshots, f"{type(lab.notebook).__name__}-{key}")
 
 
-@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("use", [use for use in USES if use in IN_EACH])
 def test_what_else_takes_a_key_leaves_the_notebook_alone(use: str, lab: Lab) -> None:
+    leaves_alone(lab, use)
+
+
+@IN_JUPYTERLAB
+@pytest.mark.parametrize("use", [use for use in USES if use not in IN_EACH])
+def test_all_that_takes_a_key_leaves_jupyterlab_alone(use: str, lab: Lab) -> None:
+    leaves_alone(lab, use)
+
+
+def leaves_alone(lab: Lab, use: str) -> None:
+    """Use the lab by its key; the host selects what it selected before."""
     find, key, state = USES[use]
     lab.notebook.evaluate(f"{lab.object}.set(limit=1.0, method='global')")
     until(lambda: lab.slider("Limit").value() == 1.0, saying="the slider is back at the start")
@@ -104,7 +131,7 @@ def test_what_else_takes_a_key_leaves_the_notebook_alone(use: str, lab: Lab) -> 
         until(lambda: state(lab) == before, saying="the step is let go")
 
 
-@pytest.mark.parametrize("host", [Notebook], indirect=True, ids=["lab"], scope="module")
+@IN_JUPYTERLAB
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_a_lab_in_full_use_is_accessible(dark: bool, host: Notebook) -> None:
     lab = host.lab(LABEL)
@@ -116,10 +143,13 @@ def test_a_lab_in_full_use_is_accessible(dark: bool, host: Notebook) -> None:
         assert lab.group.locator(".gl-chosen").first.is_visible()
         found = violations(host.page, f'.gl-live[aria-label="{LABEL}"]')
         zoom.click()
+        if dark:
+            until(lambda: max(lab.background()) < 60, saying="the picture is dark")
     assert not found, "\n".join(found)
+    until(lambda: lab.background() == (255, 255, 255), saying="the picture is light, again after the dark theme")
 
 
-@pytest.mark.parametrize("host", [Notebook, Notebook7], indirect=True, ids=["lab", "notebook7"], scope="module")
+@IN_JUPYTERLAB
 def test_labs_that_are_shown_again_do_not_pile_up(host: Notebook) -> None:
     host.page.evaluate(AGAIN, 2)
     host.wait_until_idle()

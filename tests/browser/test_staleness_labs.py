@@ -73,16 +73,6 @@ def test_a_click_selects_a_place_of_the_diagram(shown: Any, screenshots: str | N
     until(lambda: (lab.params()["limit"], lab.params()["workers"]) == (2, 14), saying="the diamond is dragged")
 
 
-def test_the_lowest_limit_is_found(shown: Any) -> None:
-    lab = shown(PHASES, target="nine_of_ten")
-    for label, times in (("Straggler", 8), ("Workers", 4), ("Staleness limit", 8)):
-        lab.slider(label).press("ArrowRight", times)
-    until(lambda: "Now limit 12 " in lab.goal() and lab.params()["workers"] == 12 and lab.params()["straggler"] == 3)
-    until(lambda: lab.goal().endswith("below it 86%: not yet."), saying="one more is needed")
-    lab.slider("Staleness limit").press("ArrowRight")
-    until(lambda: lab.goal().endswith("reached."), saying="the target is reached")
-
-
 def test_a_race_is_stepped_forth_and_back(shown: Any, screenshots: str | None) -> None:
     lab = shown(RACES)
     lab.click("Check, check, update")
@@ -100,25 +90,6 @@ def test_a_race_is_stepped_forth_and_back(shown: Any, screenshots: str | None) -
         moves.press(key)
         until(lambda k=k: (lab.readout(), lab.pixels()) == said[k], saying=f"move {k} is as it was")
     lab.screenshot(screenshots, "races-0")
-
-
-def test_a_gradient_that_is_too_old_slips_through_and_is_dropped_when_repaired(shown: Any) -> None:
-    lab = shown(RACES, target="over")
-    lab.click("Both races")
-    lab.slider("Staleness limit").press("ArrowRight")
-    until(lambda: lab.goal().endswith("reached."), saying="the target is reached")
-    lab.click("Repaired")
-    until(lambda: "1 of 3 accepted, none over the limit" in lab.readout() and lab.agrees())
-
-
-def test_large_steps_and_a_rate_at_which_drop_wins(shown: Any) -> None:
-    lab = shown(POLICIES, target="drop_wins")
-    lab.click("Large steps")
-    until(lambda: "highest compensate" in lab.readout() and lab.agrees(learning_rate="Learning rate"))
-    lab.click("Good learning rate")
-    until(lambda: lab.agrees(learning_rate="Learning rate") and lab.params()["learning_rate"] < 1)
-    lab.slider("Learning rate").press("ArrowRight", times=5)
-    until(lambda: lab.goal().endswith("reached."), saying="drop ends lower than all others")
 
 
 def test_deeper_networks_are_played_until_they_fall_apart(shown: Any) -> None:

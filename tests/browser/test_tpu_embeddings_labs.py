@@ -57,19 +57,6 @@ def spots(lab: Lab) -> list[Any]:
     return list(shown.tolist())
 
 
-def test_a_row_moves_by_nothing(shown: Any, screenshots: str | None) -> None:
-    lab = shown(STEP)
-    assert lab.goal().endswith("not yet.")
-    lab.menu("Optimizer").select_option(label="Adam, as tables have it")
-    lab.menu("Ids of the last sample").select_option(label="two, weights 1 and −1")
-    lab.slider("Popularity (Zipf exponent)").press("Home")
-    lab.slider("Row to follow").press("Home")
-    lab.slider("Row to follow").press("ArrowRight", times=2)
-    lab.slider("Step").press("ArrowRight")
-    until(lambda: lab.goal().endswith("reached."), saying="the target is reached")
-    lab.screenshot(screenshots, "moved-by-nothing")
-
-
 def test_one_update_for_each_lookup_moves_farther(shown: Any) -> None:
     lab = shown(STEP)
     lab.click("A popular id")

@@ -12,9 +12,11 @@ import gradlab as gl
 KERNEL = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
 
 
-def written(path: Path, *sources: str) -> Path:
+def written(path: Path, *sources: str, folded: bool = False) -> Path:
     """Write a notebook with a heading and these cells; give its path."""
     cells = [nbformat.v4.new_markdown_cell("# A heading"), *map(nbformat.v4.new_code_cell, sources)]
+    for cell in cells if folded else ():
+        cell.metadata["jupyter"] = {"source_hidden": True}
     notebook = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": KERNEL})
     for k, cell in enumerate(notebook.cells):
         cell.id = f"cell-{k}"  # the same bytes every time
@@ -58,7 +60,7 @@ def everything(path: Path, notebooks: Path) -> Path:
     for name in gl.exercises.predictions():
         revealed = name in ("clipping.spikes", "clipping.turn")
         calls.append(REVEALED.format(name=name) if revealed else f"gl.exercises.predict({name!r})")
-    return written(path, SETUP, *calls, BEGUN, OTHERS.format(texts=_other_html(notebooks)))
+    return written(path, SETUP, *calls, BEGUN, OTHERS.format(texts=_other_html(notebooks)), folded=True)
 
 
 def _longest_target(lab: Any) -> str:

@@ -38,6 +38,14 @@ def test_a_slow_chief_takes_the_mean_of_more() -> None:
     assert gl.labs.sync_replicas.targets["more"].measure(trace)[0]
 
 
+def test_the_target_is_reached_by_a_chief_that_is_late() -> None:
+    lab = gl.labs.sync_replicas(target="more")
+    assert lab.description.goal.endswith("not yet.")
+    ranges = {one.name: one for one in lab.controls}
+    lab.set(workers=ranges["workers"].maximum, aggregate=ranges["aggregate"].minimum, chief=ranges["chief"].maximum)
+    assert lab.description.goal.endswith("reached.")
+
+
 def test_too_few_tokens_end_it_and_the_words_say_so() -> None:
     lab = gl.labs.sync_replicas(workers=2, aggregate=3, start_tokens=0, straggler=1.0, event=MOMENTS)
     trace = lab.compute(lab.params)
