@@ -32,7 +32,7 @@ def printed(program: str) -> list[str]:
 
 (TOUR,) = programs("README.md")
 (OPTIMIZERS,) = programs("notebooks/site/guide/optimizers.md")
-# The second is run where Ray runs: workers/test_on_ray.py.
+# The second is run on a stand-in of Ray: workers/test_on_ray.py.
 WORKERS, CLUSTER = programs("notebooks/site/guide/asynchronous.md")
 TPU, RECOMMENDER, PLANNER = programs("notebooks/site/guide/tpu_embeddings.md")
 (LAB,) = programs("notebooks/site/guide/your_lab.md")

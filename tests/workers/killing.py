@@ -5,15 +5,58 @@ What must hold is said as a text, empty if it does, so that a test can assert it
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from contextlib import closing
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from gradlab._base.arrays import Array
 from gradlab._files.log import Log
-from gradlab.workers import UPDATE, Trace, on_ray, replay
+from gradlab.workers import UPDATE, Experiment, Trace, on_ray, replay
 from gradlab.workers.durable import Durable
+from gradlab.workers.on_ray import ServerActor, WorkerActor
+
+POINTS = ("before 0 4", "after 1 6", "after 0 9")  # worker and request
+
+
+class DyingServer(ServerActor):
+    """Ends its process right before it does something, or right after; each once."""
+
+    points = POINTS
+
+    def open(self, experiment: Experiment, path: Path | None, sync: bool) -> list[int]:
+        assert path is not None
+        self.folder = path.parent
+        return super().open(experiment, path, sync)
+
+    def ask(self, worker: int, serial: int, moves: tuple[int, ...], gradient: Any = None) -> Any:
+        self.die_once(f"before {worker} {serial}")
+        answer = super().ask(worker, serial, moves, gradient)
+        self.die_once(f"after {worker} {serial}")
+        return answer
+
+    def die_once(self, point: str) -> None:
+        if point in self.points and not (self.folder / point).exists():
+            (self.folder / point).touch()
+            os._exit(1)
+
+
+class DyingWorker(WorkerActor):
+    """Ends its process in the middle of some gradients."""
+
+    def gradient(self, weights: Any, worker: int, number: int, seconds: float) -> Any:
+        if (worker, number) in ((0, 3), (1, 5)):
+            os._exit(1)
+        return super().gradient(weights, worker, number, seconds)
+
+
+class Fragile(on_ray.Driver):
+    """Has such a server and such workers."""
+
+    server_class, worker_class = DyingServer, DyingWorker
 
 
 class Cruel(on_ray.Driver):

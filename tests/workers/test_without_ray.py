@@ -11,7 +11,7 @@ import pytest
 from gradlab._base.extras import how_to_install
 from gradlab.workers import Bowl, Experiment, on_ray, run
 
-# As large as the longest sums of tests/workers/test_on_ray.py; any difference between processes shows in the digest.
+# As large as the longest sums of test_on_two_nodes.py; any difference between processes shows in the digest.
 GRADIENTS = """
 import hashlib
 import numpy as np
