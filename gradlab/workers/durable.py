@@ -61,6 +61,7 @@ class Durable:
         self.moves: list[tuple[int, int, int]] = []  # move, worker, time
         self.serials = [0] * experiment.workers  # the last request of each
         self._answers: list[Answer | None] = [None] * experiment.workers
+        self._last: list[tuple[tuple[int, ...], int]] = [((), 0)] * experiment.workers
         self._began = time.time_ns()
         self._log = None if path is None else Log(path, sync)
         if self._log is not None:
@@ -97,6 +98,10 @@ class Durable:
         """The weights the worker read last."""
         return self.server.held(worker)
 
+    def last(self, worker: int) -> tuple[tuple[int, ...], int]:
+        """The moves of the worker's last request, and the number of its gradient before them."""
+        return self._last[worker]
+
     def trace(self, engine: str) -> Trace:
         """All that has been done so far; times in microseconds."""
         server = self.server
@@ -108,10 +113,11 @@ class Durable:
             self._log.close()
 
     def _make(self, worker: int, serial: int, moves: tuple[int, ...], now: int, gradient: Gradient | None) -> Answer:
+        number = self.server.ledger.clock[worker]
         for move in moves:
             self.server.handle(move, worker, now, gradient if move in (CHECK, READ) else None)
         self.moves += [(move, worker, now) for move in moves]
-        self.serials[worker] = serial
+        self.serials[worker], self._last[worker] = serial, (moves, number)
         self._answers[worker] = answer = self._answer(worker, granted=True)
         return answer
 

@@ -15,7 +15,6 @@ from .._base.errors import InvalidArgumentError
 from .._base.slices import IndexedSlices
 from .._steps import apply
 from ..rules import Rule
-from ..rules.rule import Slots
 from .checks import read_only
 from .experiment import Experiment
 from .ledger import CHECK, JOIN, LEAVE, MOVES, READ, RECORD, UPDATE, Ledger
@@ -207,22 +206,23 @@ class Server:
         return found, squares
 
     def _apply(self, gradient: Gradient) -> None:
-        now, new, slots = self.experiment.optimizer.at(self._shared), {}, {}
+        now, slots = self.experiment.optimizer.at(self._shared), dict(self._slots)
+        rows = {name: self._moved(name, gradient[name]) for name in self._tables}  # before any is written
+        new = dict(self.weights)
         for name, w in self.weights.items():
-            if name in self._tables:
-                new[name], slots[name] = self._moved(name, w, gradient[name])
-            else:
-                new[name], slots[name] = apply.dense(now, w, self._slots[name], gradient[name], self._rate)
-        shared = now.advance(self._shared)
-        self.weights, self._slots, self._shared = read_only(new), slots, shared
+            if name not in rows:
+                new[name], slots[name] = apply.dense(now, w, slots[name], gradient[name], self._rate)
+        for name, (ids, *parts) in rows.items():
+            tables = zip((new[name], *slots[name]), parts, strict=True)
+            new[name], *own = (self._written(x, ids, part) for x, part in tables)
+            slots[name] = tuple(own)
+        self.weights, self._slots, self._shared = read_only(new), slots, now.advance(self._shared)
         self._shared_by_table = {name: self._rule_of(name).advance(x) for name, x in self._shared_by_table.items()}
 
-    def _moved(self, name: str, w: Array, g: IndexedSlices) -> tuple[Array, Slots]:
-        """A table and its slots with the rows of a gradient moved."""
-        slots = self._slots[name]
-        ids, *new = moved(self._tables[name], self._plan.policy, self._shared_by_table[name], w, slots, g)
-        new_w, *new_slots = (self._written(x, ids, rows) for x, rows in zip((w, *slots), new, strict=True))
-        return new_w, tuple(new_slots)
+    def _moved(self, name: str, g: IndexedSlices) -> tuple[np.ndarray, *tuple[Any, ...]]:
+        """The rows of a table that move, their weights and slots after that."""
+        common, w, slots = self._shared_by_table[name], self.weights[name], self._slots[name]
+        return moved(self._tables[name], self._plan.policy, common, w, slots, g)
 
     def _written(self, x: Array, ids: np.ndarray, rows: Array) -> Array:
         return set_rows(x, ids, rows)

@@ -17,7 +17,10 @@ from gradlab._base.arrays import Array
 from gradlab._files.log import Log
 from gradlab.workers import UPDATE, Experiment, Trace, on_ray, replay
 from gradlab.workers.durable import Durable
-from gradlab.workers.on_ray import ServerActor, WorkerActor
+from gradlab.workers.ray_driver import ServerActor, WorkerActor
+from gradlab.workers.ray_shards import ShardedDriver
+from gradlab.workers.server import Server
+from gradlab.workers.shard import Shard
 
 POINTS = ("before 0 4", "after 1 6", "after 0 9")  # worker and request
 
@@ -109,15 +112,32 @@ def lost(driver: on_ray.Driver, trace: Trace) -> str:
     Replayed, it is the state that survived; no request is in it twice, and none is missing that was answered.
     """
     assert driver.log is not None
-    with closing(Durable(driver.experiment, driver.log)) as again:
+    return _lost(driver, driver.log, Server(driver.experiment), trace, trace.weights)
+
+
+def lost_rows(driver: ShardedDriver, trace: Trace) -> str:
+    """The same for the logs of all shards."""
+    e, count = driver.experiment, driver.shards
+    for index, part in enumerate(driver.server.parts):
+        own = {name: w[index::count] for name, w in trace.weights.items()}
+        if found := _lost(driver, part.log, Shard(e, index, count), trace, own):
+            return f"shard {index}: {found}"
+    return ""
+
+
+def _lost(driver: on_ray.Driver, path: Path, server: Server, trace: Trace, weights: Mapping[str, Array]) -> str:
+    with closing(Durable(driver.experiment, path, server=server)) as again:
         recovered = again.trace("ray")
-    if not same(recovered.weights, trace.weights):
+    if not same(recovered.weights, weights):
         return "the log gives other weights"
-    columns = {"moves": (recovered.moves, trace.moves), "times": (recovered.times, trace.times)}
-    columns |= {k: (recovered.rounds[k], x) for k, x in trace.rounds.items()}
+    columns = {"moves": (recovered.moves, trace.moves)}
+    decided = trace.rounds.keys() - {"began", "ended"} if server.part else trace.rounds  # each shard has its clock
+    columns |= {k: (recovered.rounds[k], trace.rounds[k]) for k in decided}
     if other := [name for name, (a, b) in columns.items() if a.shape != b.shape or not (a == b).all()]:
         return f"the log has other {', '.join(other)}"
-    with Log(driver.log) as log:
+    if not server.part and not (recovered.times == trace.times).all():
+        return "the log has other times"
+    with Log(path) as log:
         requests = [(fields["worker"], fields["serial"]) for fields, _ in log if "serial" in fields]
     for k, answered in enumerate(driver.serials):
         serials = [serial for worker, serial in requests if worker == k]

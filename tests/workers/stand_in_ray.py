@@ -21,6 +21,10 @@ class RayActorError(Exception):
     """Who was asked is dead."""
 
 
+class ObjectLostError(Exception):
+    """What was to be sent is gone."""
+
+
 class GetTimeoutError(TimeoutError):
     """There is no answer yet."""
 
@@ -40,6 +44,7 @@ class Ref:
     def __init__(self) -> None:
         self.packed: bytes | None = None
         self.error: BaseException | None = None
+        self.is_kept = False  # by who waits for it, and so it is not lost
 
     @property
     def is_ready(self) -> bool:
@@ -84,6 +89,11 @@ class Actor:
 
         return remote
 
+    @property
+    def may_act(self) -> bool:
+        """Whether it has a call, and that all it needs."""
+        return bool(self.calls) and all(x.is_ready for x in self.calls[0][1] if isinstance(x, Ref))
+
     def act(self) -> None:
         """Make the first call that waits."""
         method, arguments, refs = self.calls[0]
@@ -116,12 +126,14 @@ class StandIn:
     """The module `ray`."""
 
     exceptions = SimpleNamespace(
-        RayActorError=RayActorError, GetTimeoutError=GetTimeoutError, ObjectLostError=RayActorError,
+        RayActorError=RayActorError, GetTimeoutError=GetTimeoutError, ObjectLostError=ObjectLostError,
         OutOfMemoryError=RayActorError,
     )  # fmt: skip
 
     def __init__(self, seed: int = 0) -> None:
         self.rng, self.actors = np.random.default_rng(seed), list[Actor]()
+        self.deadly = self.lossy = 0.0  # how likely somebody dies, or something under way is lost, before a call
+        self.deaths = self.losses = 0  # so far
 
     def remote(self, made: type) -> Any:
         def new(*arguments: Any) -> Actor:
@@ -131,7 +143,9 @@ class StandIn:
         return SimpleNamespace(remote=new, options=lambda **options: SimpleNamespace(remote=new))
 
     def put(self, value: Any) -> Ref:
-        return Ref().fill(value)
+        ref = Ref().fill(value)
+        ref.is_kept = True
+        return ref
 
     def wait(self, refs: list[Ref], num_returns: int = 1, timeout: float | None = None) -> tuple[list[Ref], list[Ref]]:
         while sum(ref.is_ready for ref in refs) < num_returns and timeout != 0.0 and self._act():
@@ -146,7 +160,7 @@ class StandIn:
 
     def kill(self, actor: Actor) -> None:
         """End its process, which half of the time does what it is at first, and is not heard."""
-        if actor.alive and actor.calls and self.rng.random() < 0.5:
+        if actor.alive and actor.may_act and self.rng.random() < 0.5:
             _, _, refs = call = actor.calls[0]
             actor.act()
             for ref in refs:
@@ -161,10 +175,20 @@ class StandIn:
 
     def _act(self) -> bool:
         """Let somebody make a call; False if nobody has one."""
-        busy = [actor for actor in self.alive if actor.calls]
-        if busy:
-            busy[self.rng.integers(len(busy))].act()
-        return bool(busy)
+        busy = [actor for actor in self.alive if actor.may_act]
+        if not busy:
+            return False
+        actor = busy[self.rng.integers(len(busy))]
+        sent = [x for _, arguments, _ in actor.calls for x in arguments if isinstance(x, Ref) and not x.is_kept]
+        if sent and self.rng.random() < self.lossy:
+            self.losses += 1
+            sent[self.rng.integers(len(sent))].error = ObjectLostError()
+        if self.rng.random() < self.deadly:
+            self.deaths += 1
+            self.kill(actor)
+        else:
+            actor.act()
+        return True
 
     @contextmanager
     def connected(self, address: str | None = None, timeout: float | None = None) -> Iterator[StandIn]:

@@ -18,7 +18,7 @@ import gradlab as gl
 import tests.faults.on_ray
 from gradlab.workers import CHECK, JOIN, LEAVE, Bowl, Crash, Digits, Experiment, Speeds, on_ray, run
 from gradlab.workers.durable import Durable
-from gradlab.workers.on_ray import WorkerActor
+from gradlab.workers.ray_driver import WorkerActor
 from tests.test_readme import CLUSTER
 from tests.workers.killing import POINTS, Cruel, Fragile, lost, wrong
 from tests.workers.stand_in_ray import StandIn, end

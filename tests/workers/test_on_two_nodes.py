@@ -21,14 +21,15 @@ import pytest
 import gradlab as gl
 from gradlab._base.arrays import Array
 from gradlab.workers import LEAVE, Bowl, Digits, Experiment, Trace, on_ray, run
+from gradlab.workers.ray_driver import ServerProcess
+from gradlab.workers.ray_shards import RowsActor, ShardActor, ShardedDriver
 from gradlab.workers.ray_start import connected
-from tests.workers import killing
-from tests.workers.killing import POINTS, DyingServer, DyingWorker, lost, wrong
+from tests.workers import embedding, killing
+from tests.workers.killing import POINTS, DyingServer, DyingWorker, lost, lost_rows, wrong
 
 pytestmark = pytest.mark.ray
 
-NODE = {"num_cpus": 0, "resources": {"doomed": 9}, "object_store_memory": 100 * 2**20}
-THERE = {"resources": {"doomed": 1}}
+NODE = {"num_cpus": 2, "object_store_memory": 100 * 2**20}
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +40,8 @@ def ray(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     deep.mkdir()
     # Each of Ray's processes imports jsonschema, which builds a grammar of URIs for a second if this is installed.
     (deep / "rfc3987_syntax.py").write_text("raise ImportError")
+    # Here they compute with NumPy, and are replayed beside JAX: it takes each of them a second to import.
+    (deep / "sitecustomize.py").write_text("import sys; sys.modules['jax'] = None")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TMPDIR", str(deep))
         patch.setenv("PYTHONPATH", os.pathsep.join([str(deep), *filter(None, [os.environ.get("PYTHONPATH")])]))
@@ -47,7 +50,7 @@ def ray(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         patch.setenv("RAY_health_check_initial_delay_ms", "500")
         patch.setenv("RAY_health_check_period_ms", "500")
         with connected() as ray:
-            for module in (sys.modules[__name__], killing):  # they are known here only
+            for module in (sys.modules[__name__], embedding, killing):  # they are known here only
                 ray.cloudpickle.register_pickle_by_value(module)
             socket = Path(ray.nodes()[0]["ObjectStoreSocketName"])
             assert socket.exists()
@@ -69,11 +72,14 @@ def cluster(ray: Any) -> Iterator[Any]:
         cluster.remove_node(node, allow_graceful=False)
 
 
-class DyingOnce(DyingServer):
-    points = POINTS[1:2]
+def on(node: Any) -> dict[str, Any]:
+    """Ray's options of an actor on this node."""
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    return {"scheduling_strategy": NodeAffinitySchedulingStrategy(node.node_id, soft=False)}
 
 
-class Where(DyingWorker):
+class Where:
     """Says on which node it is."""
 
     def node(self) -> str:
@@ -82,25 +88,67 @@ class Where(DyingWorker):
         return str(ray.get_runtime_context().get_node_id())
 
 
+class Server(Where, DyingServer):
+    points = POINTS[1:2]
+
+
+class Worker(Where, DyingWorker):
+    pass
+
+
+class ShardThere(Where, ShardActor):
+    pass
+
+
+class RowsThere(Where, RowsActor):
+    pass
+
+
 class Sinking(on_ray.Driver):
-    """Has its server and its workers, which die at times, on a node that is killed once so many moves were made."""
-
-    server_class, worker_class = DyingOnce, Where
-
-    def __init__(self, ray: Any, experiment: Experiment, cluster: Any, after: int, log: Path) -> None:
-        self.cluster, self.after, self.nodes = cluster, after, [cluster.add_node(**NODE)]
-        super().__init__(ray, experiment, log=log, timeout=300, worker_options=THERE)
-        self.server.kill()
-        self.server._new = ray.remote(self.server_class).options(num_cpus=0, **THERE)
-        self.server.actor = self.server._new.remote()
+    """Kills nodes, each once so many moves were made; `found` is who was where before each."""
 
     def _next(self) -> None:
-        if len(self.nodes) == 1 and self.made >= self.after and all(self.actors):
+        if self.doomed and self.made >= self.doomed[0][0] and all(self.actors):
             with contextlib.suppress(*self.deaths):  # who died a moment ago is found by another process, a move later
-                self.found = {self.ray.get(actor.node.remote()) for actor in self.actors}
-                self.cluster.remove_node(self.nodes[0], allow_graceful=False)
-                self.nodes.append(self.cluster.add_node(**NODE))
+                servers = [part.actor for part in self._parts()]
+                self.found += [[{self.ray.get(x.node.remote()) for x in who} for who in (self.actors, servers)]]
+                self._sink(self.doomed.pop(0)[1])
         super()._next()
+
+    def _parts(self) -> list[ServerProcess]:
+        return getattr(self.server, "parts", [self.server])
+
+    def _sink(self, node: Any) -> None:
+        """Kill it; who was there will be anywhere."""
+        self.cluster.remove_node(node, allow_graceful=False)
+        if node is self.of_workers:
+            self.new_worker = self.ray.remote(self.worker_class).options(num_cpus=0)
+        if node is self.of_servers:
+            for part in self._parts():
+                part._new = self.ray.remote(self.server_class).options(num_cpus=0)
+
+    def until_death(self, cluster: Any, of_workers: Any, of_servers: Any, *doomed: tuple[int, Any]) -> Trace:
+        """The trace of the run; nodes die in the order of `doomed`."""
+        self.cluster, self.doomed, self.found = cluster, list(doomed), []
+        self.of_workers, self.of_servers = of_workers, of_servers
+        return self.run()
+
+
+class SinkingDense(Sinking):
+    """Has its server on the node of the workers."""
+
+    server_class, worker_class = Server, Worker
+
+    def __init__(self, *arguments: Any, place: dict[str, Any], **options: Any) -> None:
+        self.place = place
+        super().__init__(*arguments, worker_options=place, **options)
+
+    def _new_server(self, sync: bool) -> ServerProcess:
+        return ServerProcess(self.ray, self.server_class, self.shipped, self.log, sync, options=self.place)
+
+
+class SinkingRows(Sinking, ShardedDriver):
+    server_class, worker_class = ShardThere, RowsThere
 
 
 @pytest.mark.filterwarnings("ignore:os.fork")  # by which nodes start, of which JAX warns
@@ -109,11 +157,29 @@ def test_no_update_is_lost_with_processes_or_with_the_node_of_all_of_them(
 ) -> None:
     """Weights and gradients are too large to travel with the answers: those under way die with the node."""
     e = Experiment(Digits(hidden=(600,)), gl.rules.Adagrad(), 0.01, workers=2, policy="drop", staleness=2, gradients=30)
-    driver = Sinking(ray, e, cluster, after=30, log=tmp_path / "run.log")
-    trace = driver.run()
-    assert driver.found == {driver.nodes[0].node_id}  # nobody was elsewhere
+    node = cluster.add_node(**NODE)
+    driver = SinkingDense(ray, e, log=tmp_path / "run.log", timeout=300, place=on(node))
+    trace = driver.until_death(cluster, node, node, (30, node))
+    assert driver.found == [[{node.node_id}, {node.node_id}]]  # nobody was elsewhere
     assert not wrong(trace) and not lost(driver, trace)
-    assert all((tmp_path / point).exists() for point in DyingOnce.points)
+    assert all((tmp_path / point).exists() for point in Server.points)
+    assert {k for move, k in trace.moves.tolist() if move == LEAVE} == {0, 1}
+
+
+@pytest.mark.filterwarnings("ignore:os.fork")
+def test_no_row_update_is_lost_with_the_node_of_the_workers_or_that_of_the_shards(
+    ray: Any, cluster: Any, tmp_path: Path
+) -> None:
+    e = embedding.experiment("drop", embedding.recommender(3000, 4000, 64, 1200), workers=2, gradients=30)
+    of_workers, of_shards = cluster.add_node(**NODE), cluster.add_node(**NODE)
+    driver = SinkingRows(
+        ray, e, shards=2, log=tmp_path / "run.log", timeout=300, worker_options=on(of_workers),
+        shard_options=on(of_shards),
+    )  # fmt: skip
+    trace = driver.until_death(cluster, of_workers, of_shards, (24, of_workers), (64, of_shards))
+    (workers, shards), (_, shards_later) = driver.found
+    assert (workers, shards, shards_later) == ({of_workers.node_id}, {of_shards.node_id}, {of_shards.node_id})
+    assert (wrong(trace), lost_rows(driver, trace)) == ("", "")
     assert {k for move, k in trace.moves.tolist() if move == LEAVE} == {0, 1}
 
 
