@@ -123,7 +123,7 @@ class Experiment:
         return dict(self.problem.start() if self.weights is None else self.weights)
 
     def rng(self, worker: int, number: int) -> np.random.Generator:
-        """What draws batch `number` of a worker."""
+        """The generator that draws batch `number` of a worker."""
         return np.random.default_rng([self.seed, worker, number + 1])
 
     @quiet

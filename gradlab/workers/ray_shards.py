@@ -2,7 +2,7 @@
 
 One request is under way at a time, to all shards at once, so that all hear all of them in one order and agree on what
 is accepted; gradients are computed side by side. A request counts once every shard has it in its log. One that some
-have and others have not is finished, whoever dies: what goes with it can be computed again, to the same bits.
+have and others have not is finished after any death: what goes with it can be computed again, to the same bits.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ class ShardedDriver(Driver):
     """A `Driver` whose server is dealt out: row r of each table is on shard r % shards.
 
     Args:
-        shards: how many; weights that are no table are on the first.
+        shards: how many; all other weights are on the first.
         shard_options: Ray's options of a shard's actor, as `{"memory": 8e9}`. Shards are spread over the nodes.
         log: each shard has its own, beside this path: NAME.0-of-2, NAME.1-of-2.
 
@@ -231,7 +231,7 @@ class ShardedDriver(Driver):
         return list(call.remote(k, serial, moves, None if given is None else given[index]))
 
     def _given(self, k: int) -> list[Ref]:
-        """What goes with the worker's request, made again; its gradient has the bits it had."""
+        """Make again what goes with the worker's request; its gradient has the bits it had."""
         for _ in range(PATIENCE):
             try:
                 done, *parts = self.made_by[k]()
@@ -249,7 +249,7 @@ class ShardedDriver(Driver):
             self._of(part, "step")
 
     def _of(self, part: ServerProcess, method: str) -> Any:
-        """What a shard returns, however often it dies."""
+        """Call a method of a shard and return its result, however often it dies."""
         while True:
             try:
                 return self.ray.get(getattr(part.actor, method).remote(), timeout=self._left())

@@ -19,7 +19,7 @@ from .checks import read_only
 from .experiment import Experiment
 from .ledger import CHECK, JOIN, LEAVE, MOVES, READ, RECORD, UPDATE, Ledger
 from .problems import widest
-from .rows import check_rows, mean, moved
+from .rows import check_rows, flat, mean, moved
 
 Weights = dict[str, Array]
 Gradient = Mapping[str, Any]  # an array for each weight, IndexedSlices for each table of a plan
@@ -155,7 +155,8 @@ class Server:
     def fingerprint(self) -> Hashable:
         """Equal for servers whose arrays are equal bit for bit, apart from what workers hold and have given."""
         slots = {f"{name} {k}": slot for name, slots in self._slots.items() for k, slot in enumerate(slots)}
-        parts = (self.weights, slots, self._shared, self._mean_square, *self._gathered)
+        shared = (self._shared, *self._shared_by_table.values())
+        parts = (self.weights, slots, *shared, self._mean_square, *map(flat, self._gathered))
         return tuple(tuple(np.asarray(x).tobytes() for x in part.values()) for part in parts)
 
     def _check_worker(self, worker: int) -> None:

@@ -16,7 +16,7 @@ from .server import Gradient, Server, Weights
 
 
 class Shard(Server):
-    """A `Server` of the rows `index`, `index + count`, ... of each table; weights that are no table are shard 0's.
+    """A `Server` of the rows `index`, `index + count`, ... of each table; all other weights are shard 0's.
 
     Every shard hears every request, in one order, with its own part of what goes with it; so all have the same ledger
     and accept the same gradients. A read names the rows it wants, and what is held is a copy of these: tables and slots
@@ -42,6 +42,10 @@ class Shard(Server):
 
     def _start(self) -> Weights:
         index, count = self.part["shard"], self.part["shards"]
+        of_shard: Any = getattr(self.experiment.problem, "start_of_shard", None)
+        if of_shard is not None and self.experiment.weights is None:
+            self._own: Weights = of_shard(index, count)
+            return dict(self._own)
         start = self.experiment.start()
         self._own = {name: np.array(start[name][index::count]) for name in self._tables}
         return self._own | {name: w for name, w in start.items() if index == 0 and name not in self._tables}
@@ -68,7 +72,7 @@ class Shard(Server):
         return {name: w[wanted[name]] if name in self._own else w for name, w in self.weights.items()}
 
     def _written(self, x: Any, ids: np.ndarray, rows: Array) -> Array:
-        """The same array, written to where it is: nobody else holds it."""
+        """Write to the array where it is, as nobody else holds it."""
         own: np.ndarray = x if x.flags.writeable else x.base  # what is shown is a read-only view of it
         own[ids] = rows
         return own

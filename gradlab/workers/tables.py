@@ -14,12 +14,13 @@ from .._base.errors import InvalidArgumentError
 from .._base.slices import IndexedSlices
 from .._steps.derivatives import differentiator
 from .checks import finite
-from .rows import Rows, taken
+from .rows import Rows, rows_of_shard, taken
 
 if TYPE_CHECKING:
     from ..tpu import Batch, Plan
 
 Activations = tuple[np.ndarray, ...]
+_BLOCK = 1024  # rows that a generator of their own draws
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,11 @@ class Tables:
                 )
 
     def start(self) -> dict[str, Array]:
-        return {table.name: self._start(k) for k, table in enumerate(self.plan.tables)}
+        return self.start_of_shard(0, 1)
+
+    def start_of_shard(self, shard: int, shards: int) -> dict[str, Array]:
+        """The rows of `start` that a shard has, of which no more is made than a block at a time."""
+        return {table.name: self._start(k, shard, shards) for k, table in enumerate(self.plan.tables)}
 
     def rows(self, rng: np.random.Generator) -> dict[str, np.ndarray]:
         """The ids of the rows that the batch of this generator reads: int32, ascending, for each table."""
@@ -101,9 +106,16 @@ class Tables:
         ids, batch = self.watch
         return float(self.loss_of(self._activations(weights, self._batch(ids)), batch))
 
-    def _start(self, k: int) -> np.ndarray:
-        table, rng = self.plan.tables[k], np.random.default_rng([self.seed, k])
-        return np.float32(self.scale) * rng.standard_normal((table.rows, table.width), np.float32)
+    def _start(self, k: int, shard: int, shards: int) -> np.ndarray:
+        table, made = self.plan.tables[k], 0
+        found = np.empty((rows_of_shard(table.rows, shard, shards), table.width), np.float32)
+        for first in range(0, table.rows, _BLOCK):
+            size = min(_BLOCK, table.rows - first), table.width
+            block = np.random.default_rng([self.seed, k, first // _BLOCK]).standard_normal(size, np.float32)
+            own = block[(shard - first) % shards :: shards]
+            np.multiply(own, np.float32(self.scale), out=found[made : made + len(own)])
+            made += len(own)
+        return found
 
     def _batch(self, ids: Mapping[str, Any]) -> Batch:
         from ..tpu import make_batch  # which brings JAX where it is installed; only those with tables need it

@@ -6,12 +6,13 @@ one to the other is pickled, as it is there. Ray itself, and nodes, are in test_
 
 from __future__ import annotations
 
+import io
 import pickle
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from types import SimpleNamespace
+from types import FunctionType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,33 @@ def end(code: int) -> None:
     raise End(code)
 
 
+_functions: dict[int, FunctionType] = {}  # Ray pickles them by value; here they are the same
+
+
+class _Pickler(pickle.Pickler):
+    def persistent_id(self, x: Any) -> int | None:
+        if not isinstance(x, FunctionType):
+            return None
+        _functions[id(x)] = x
+        return id(x)
+
+
+class _Unpickler(pickle.Unpickler):
+    def persistent_load(self, x: int) -> FunctionType:
+        return _functions[x]
+
+
+def packed(x: Any) -> bytes:
+    """As Ray sends it."""
+    file = io.BytesIO()
+    _Pickler(file).dump(x)
+    return file.getvalue()
+
+
+def unpacked(data: bytes) -> Any:
+    return _Unpickler(io.BytesIO(data)).load()
+
+
 class Ref:
     """What a call will return, or raise."""
 
@@ -51,18 +79,18 @@ class Ref:
         return self.packed is not None or self.error is not None
 
     def fill(self, value: Any) -> Ref:
-        self.packed = pickle.dumps(value)
+        self.packed = packed(value)
         return self
 
     def value(self) -> Any:
         if self.error is not None:
             raise self.error
         assert self.packed is not None
-        return pickle.loads(self.packed)
+        return unpacked(self.packed)
 
 
 def _value(x: Any) -> Any:
-    return x.value() if isinstance(x, Ref) else pickle.loads(pickle.dumps(x))
+    return x.value() if isinstance(x, Ref) else unpacked(packed(x))
 
 
 class Actor:

@@ -15,6 +15,7 @@ from gradlab.workers import Bowl, Experiment, on_ray, run
 from gradlab.workers.durable import Durable
 from gradlab.workers.ray_shards import ShardedDriver
 from gradlab.workers.shard import Shard
+from tests.test_readme import SHARDS
 from tests.workers.embedding import POLICIES, experiment
 from tests.workers.killing import lost_rows, same, wrong
 from tests.workers.stand_in_ray import StandIn
@@ -97,6 +98,15 @@ def test_what_has_no_rows_has_no_shards(ray: StandIn) -> None:
         run(Experiment(Bowl()), "ray", shards=2)
     with pytest.raises(ValueError, match="shards must be a whole number of at least 1, got 0"):
         run(experiment("drop"), "ray", shards=0)
+
+
+def test_the_guide_prints_what_it_should(
+    ray: StandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    exec(compile(SHARDS, "asynchronous.md", "exec"), {})
+    assert capsys.readouterr().out == "True\n"
+    assert {path.name for path in tmp_path.glob("*-of-2")} == {"tables.log.0-of-2", "tables.log.1-of-2"}
 
 
 def test_a_row_has_the_same_bits_wherever_it_is(ray: StandIn) -> None:
