@@ -27,8 +27,8 @@ class Experiment:
     """Asynchronous training of one problem by several workers. Every engine runs the same experiment.
 
     Args:
-        problem: what is trained: `Bowl`, `Digits`, `FromLoss`, or an object with their three methods.
-        optimizer, learning_rate: a rule of `gl.rules` and its rate.
+        problem: what is trained: `Bowl`, `Digits`, `FromLoss`, `Tables`, or an object with their three methods.
+        optimizer, learning_rate: a rule of `gl.rules` and its rate; those of `Tables` are in its plan.
         workers, speeds: how many, and how long they take.
         policy, staleness: what becomes of stale gradients, s = step now - step noted with the read:
             "apply" takes all (Hogwild-like, Recht et al. 2011); "drop" accepts s <= staleness only
