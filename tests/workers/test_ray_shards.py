@@ -100,6 +100,7 @@ def test_what_has_no_rows_has_no_shards(ray: StandIn) -> None:
         run(experiment("drop"), "ray", shards=0)
 
 
+@pytest.mark.exhaustive  # JAX takes its derivatives
 def test_the_guide_prints_what_it_should(
     ray: StandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
