@@ -19,7 +19,7 @@ LONG_FILES = {
     "tests/golden/test_write.py": 80.0, "tests/keras/test_loops.py": 75.0, "tests/notebooks/test_without_jax.py": 40.0,
     "tests/packaging/test_editable.py": 30.0, "tests/record/test_hosts.py": 30.0, "tests/report/test_names.py": 70.0,
     "tests/test_parts.py": 50.0, "tests/torch/test_compiled.py": 60.0, "tests/torch/test_replicas.py": 25.0,
-    "tests/workers/test_on_ray.py": 240.0, "tests/workers/test_on_two_nodes.py": 60.0,
+    "tests/workers/test_on_two_nodes.py": 90.0,
 }  # fmt: skip
 OTHERWISE = 0.05
 

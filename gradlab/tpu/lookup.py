@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .._base.arrays import Array, add_rows, is_jax, take_rows
+from .._base.arrays import Array, add_rows, is_jax, namespace, take_rows
 from .._base.errors import InvalidArgumentError
 from .._steps.library import jax, jnp, of_cores, tree_map
 from .batch import Batch
@@ -150,7 +150,7 @@ def sum_rows(
     On a processor part by part, which changes no sum: all scaled rows at once would be as many bytes again as a batch
     of activations with every lookup a sample, fresh from the system at every step.
     """
-    lookups, zeros = (take, put, weights), jnp.zeros((count, rows.shape[-1]), rows.dtype)
+    lookups, zeros = (take, put, weights), namespace(rows).zeros((count, rows.shape[-1]), rows.dtype)
     if not rows.shape[0]:
         return zeros
     add = partial(_add, rows, each)

@@ -44,6 +44,7 @@ from .simulated import Simulation as Simulation
 from .simulated import uniform_delays as uniform_delays
 from .speeds import Crash as Crash
 from .speeds import Speeds as Speeds
+from .tables import Tables as Tables
 from .trace import Trace as Trace
 
 __all__ = [
@@ -72,6 +73,7 @@ __all__ = [
     "Server",
     "Simulation",
     "Speeds",
+    "Tables",
     "Trace",
     "explore",
     "loss_curve",

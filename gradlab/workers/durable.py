@@ -14,7 +14,8 @@ from .._files.log import Log
 from .._files.seal import checked
 from .experiment import Experiment
 from .ledger import CHECK, READ
-from .server import Server, Weights
+from .rows import flat, gradients
+from .server import Gradient, Server, Weights
 from .trace import Trace
 
 
@@ -38,6 +39,7 @@ class Durable:
         path: of its log; one that is there already is read, and the state is that of the server that wrote it, bit for
             bit. None: no log.
         sync: see `Log`.
+        server: that of the whole experiment, if you say nothing.
 
     Raises: ValueError: the log is of another experiment, or a request has the wrong number. DataLossError: the log is
     damaged.
@@ -52,11 +54,14 @@ class Durable:
     (Answer(granted=True, number=0, made=2, done=False), 2)
     """
 
-    def __init__(self, experiment: Experiment, path: str | Path | None = None, sync: bool = True) -> None:
-        self.experiment, self.server = experiment, Server(experiment)
+    def __init__(
+        self, experiment: Experiment, path: str | Path | None = None, sync: bool = True, server: Server | None = None
+    ) -> None:
+        self.experiment, self.server = experiment, Server(experiment) if server is None else server
         self.moves: list[tuple[int, int, int]] = []  # move, worker, time
         self.serials = [0] * experiment.workers  # the last request of each
         self._answers: list[Answer | None] = [None] * experiment.workers
+        self._last: list[tuple[tuple[int, ...], int]] = [((), 0)] * experiment.workers
         self._began = time.time_ns()
         self._log = None if path is None else Log(path, sync)
         if self._log is not None:
@@ -70,10 +75,10 @@ class Durable:
     def done(self) -> bool:
         return len(self.server.ledger.rounds) >= self.experiment.gradients
 
-    def ask(
-        self, worker: int, serial: int, moves: tuple[int, ...], gradient: Mapping[str, Array] | None = None
-    ) -> Answer:
+    def ask(self, worker: int, serial: int, moves: tuple[int, ...], gradient: Gradient | None = None) -> Answer:
         """Make the moves of a worker in one piece, unless request `serial` has been answered before.
+
+        A check needs its gradient, and a read of a shard the rows that are wanted.
 
         A read that the policy does not allow yet is not granted and has to be asked for again.
         """
@@ -86,12 +91,16 @@ class Durable:
         now = max((time.time_ns() - self._began) // 1000, self.moves[-1][2] if self.moves else 0)
         answer = self._make(worker, serial, moves, now, gradient)
         if self._log is not None:
-            self._log.append({"worker": worker, "serial": serial, "moves": moves, "time": now}, gradient)
+            self._log.append({"worker": worker, "serial": serial, "moves": moves, "time": now}, flat(gradient or {}))
         return answer
 
     def held(self, worker: int) -> Weights:
         """The weights the worker read last."""
         return self.server.held(worker)
+
+    def last(self, worker: int) -> tuple[tuple[int, ...], int]:
+        """The moves of the worker's last request, and the number of its gradient before them."""
+        return self._last[worker]
 
     def trace(self, engine: str) -> Trace:
         """All that has been done so far; times in microseconds."""
@@ -103,13 +112,12 @@ class Durable:
         if self._log is not None:
             self._log.close()
 
-    def _make(
-        self, worker: int, serial: int, moves: tuple[int, ...], now: int, gradient: Mapping[str, Array] | None
-    ) -> Answer:
+    def _make(self, worker: int, serial: int, moves: tuple[int, ...], now: int, gradient: Gradient | None) -> Answer:
+        number = self.server.ledger.clock[worker]
         for move in moves:
-            self.server.handle(move, worker, now, gradient if move == CHECK else None)
+            self.server.handle(move, worker, now, gradient if move in (CHECK, READ) else None)
         self.moves += [(move, worker, now) for move in moves]
-        self.serials[worker] = serial
+        self.serials[worker], self._last[worker] = serial, (moves, number)
         self._answers[worker] = answer = self._answer(worker, granted=True)
         return answer
 
@@ -119,15 +127,16 @@ class Durable:
     def _recover(self, log: Log) -> None:
         records = iter(log)
         head, start = next(records, (None, {}))
-        config = self.experiment.to_json()
+        config = {"experiment": self.experiment.to_json(), **self.server.part}
         if head is None:
-            return log.append({"experiment": config, "began": self._began}, self.server.weights)
-        if head["experiment"] != config or not _same(start, self.server.weights):
+            return log.append({**config, "began": self._began}, self.server.weights)
+        if {name: head.get(name) for name in config} != config or not _same(start, self.server.weights):
             raise ValueError(f"{log.path} is the log of another experiment: {head['experiment']}; give another path")
         self._began = head["began"]
-        for fields, gradient in records:
+        for fields, arrays in records:
             with checked(log.path, "log of this experiment"):
-                self._make(fields["worker"], fields["serial"], tuple(fields["moves"]), fields["time"], gradient)
+                given = gradients(arrays, self.server.weights)
+                self._make(fields["worker"], fields["serial"], tuple(fields["moves"]), fields["time"], given)
         return None
 
 

@@ -27,8 +27,8 @@ class Experiment:
     """Asynchronous training of one problem by several workers. Every engine runs the same experiment.
 
     Args:
-        problem: what is trained: `Bowl`, `Digits`, `FromLoss`, or an object with their three methods.
-        optimizer, learning_rate: a rule of `gl.rules` and its rate.
+        problem: what is trained: `Bowl`, `Digits`, `FromLoss`, `Tables`, or an object with their three methods.
+        optimizer, learning_rate: a rule of `gl.rules` and its rate; those of `Tables` are in its plan.
         workers, speeds: how many, and how long they take.
         policy, staleness: what becomes of stale gradients, s = step now - step noted with the read:
             "apply" takes all (Hogwild-like, Recht et al. 2011); "drop" accepts s <= staleness only
@@ -87,6 +87,8 @@ class Experiment:
         if not isinstance(self.speeds, Speeds):
             raise TypeError(f"speeds must be Speeds(...), got {type(self.speeds).__name__}")
         self._check_numbers()
+        if self.policy == "compensate" and getattr(self.problem, "plan", None) is not None:
+            raise InvalidArgumentError("policy 'compensate' is for whole weights: take another for those of a plan")
         if self.policy == "backup" and self.aggregate > self.workers:
             raise InvalidArgumentError(f"{self.workers} workers cannot hand in {self.aggregate} gradients of one step")
         who = {*self.speeds.slow, *(crash.worker for crash in self.speeds.crashes)}
@@ -120,15 +122,18 @@ class Experiment:
         """The weights before the first update."""
         return dict(self.problem.start() if self.weights is None else self.weights)
 
+    def rng(self, worker: int, number: int) -> np.random.Generator:
+        """The generator that draws batch `number` of a worker."""
+        return np.random.default_rng([self.seed, worker, number + 1])
+
     @quiet
     def gradient(self, weights: Mapping[str, Array], worker: int, number: int) -> dict[str, Array]:
         """Gradient `number` of a worker at these weights: the same bits on whatever engine.
 
         The problem may read the weights and not write to them (InvalidArgumentError): others hold the same arrays.
         """
-        rng = np.random.default_rng([self.seed, worker, number + 1])
         try:
-            return self.problem.gradient(lent(weights), rng)
+            return self.problem.gradient(lent(weights), self.rng(worker, number))
         except ValueError as error:
             if (told := written_to(f"gradient of {brief(self.problem)}", error)) is error:
                 raise

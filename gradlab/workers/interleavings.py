@@ -17,6 +17,7 @@ from .checks import whole
 from .experiment import Experiment, Piece, worker
 from .ledger import READ, UPDATE, Round
 from .replays import step
+from .rows import flat
 from .server import Server
 from .trace import Trace
 
@@ -98,7 +99,7 @@ class _State:
             given = server.given(k)
             step(server, move, k, 0)
             if move == UPDATE:
-                history = history.after(server.ledger.rounds[-1], b"".join(bits(given or {})), self._limit())
+                history = history.after(server.ledger.rounds[-1], b"".join(bits(flat(given or {}))), self._limit())
         places = tuple(place + (j == k) for j, place in enumerate(self.places))
         return _State(self.lives, server, places, history, self.ways, (self.path, k))
 
@@ -125,7 +126,7 @@ class _State:
         server, ledger = self.server, self.server.ledger
         given = server.given(k)
         noted = ledger.read_at[k], ledger.recorded[k], ledger.checked[k], ledger.accepted[k]
-        return bits(server.held(k)), noted, None if given is None else bits(given)
+        return bits(server.held(k)), noted, None if given is None else bits(flat(given))
 
     def _limit(self) -> float:
         ledger = self.server.ledger

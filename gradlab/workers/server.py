@@ -4,27 +4,33 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Hashable, Mapping
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
 from .._asynchrony.staleness import compensated, compensated_adaptively, damping
-from .._base.arrays import Array, as_array, namespace, precision, quiet
+from .._base.arrays import Array, as_array, namespace, precision, quiet, set_rows
 from .._base.errors import InvalidArgumentError
+from .._base.slices import IndexedSlices
 from .._steps import apply
+from ..rules import Rule
 from .checks import read_only
 from .experiment import Experiment
 from .ledger import CHECK, JOIN, LEAVE, MOVES, READ, RECORD, UPDATE, Ledger
 from .problems import widest
+from .rows import check_rows, flat, mean, moved
 
 Weights = dict[str, Array]
-Gradient = Mapping[str, Array]
+Gradient = Mapping[str, Any]  # an array for each weight, IndexedSlices for each table of a plan
 
 
 class Server:
     """Weights, slots and the ledger; what workers ask of it, in one order, decides everything.
 
     Arrays are replaced, never written to, and read-only: what a worker has read stays as it was. Gradients that wait
-    are copies. A call that raises leaves all as it was. Not in TensorFlow.
+    are copies. A call that raises leaves all as it was. Where the problem has a `gl.tpu.Plan`, the weights named as its
+    tables move by it, and by the rows of a gradient alone. Not in TensorFlow.
 
     Raises: ValueError: a gradient that does not fit the weights, a worker that is not there, a check before the first
     read, an update before its check.
@@ -36,20 +42,31 @@ class Server:
     (True, False)
     """
 
+    part: Mapping[str, int] = MappingProxyType({})  # which part of the weights it has, for its log; nothing: all
+
     def __init__(self, experiment: Experiment) -> None:
         e = self.experiment = experiment
         self._adapts = e.policy == "compensate" and e.mean_square_decay is not None
         self._waits = not e.atomic or e.aggregate > 1  # gradients do, while their problem may write over its arrays
         self.ledger = Ledger(e.workers, e.policy, e.staleness, e.aggregate)
-        self.weights: Weights = read_only(e.start())
+        self._plan: Any = getattr(e.problem, "plan", None)
+        self._tables = {} if self._plan is None else {table.name: table for table in self._plan.tables}
+        self._shared_by_table = {name: table.rule.start() for name, table in self._tables.items()}
+        self.weights: Weights = read_only(self._start())
         self._rate = np.float32(e.learning_rate)
         with precision(widest(self.weights)):
-            self._slots = {name: e.optimizer.init(w) for name, w in self.weights.items()}
+            self._slots = {name: self._rule_of(name).init(w) for name, w in self.weights.items()}
             self._mean_square = {name: namespace(w).zeros_like(w) for name, w in self.weights.items() if self._adapts}
         self._shared = e.optimizer.start()
         self._held: list[Weights | None] = [None] * e.workers
         self._given: list[Gradient | None] = [None] * e.workers
         self._gathered: tuple[Gradient, ...] = ()
+
+    def _start(self) -> Weights:
+        return self.experiment.start()
+
+    def _rule_of(self, name: str) -> Rule:
+        return self._tables[name].rule if name in self._tables else self.experiment.optimizer
 
     @property
     def step(self) -> int:
@@ -138,7 +155,8 @@ class Server:
     def fingerprint(self) -> Hashable:
         """Equal for servers whose arrays are equal bit for bit, apart from what workers hold and have given."""
         slots = {f"{name} {k}": slot for name, slots in self._slots.items() for k, slot in enumerate(slots)}
-        parts = (self.weights, slots, self._shared, self._mean_square, *self._gathered)
+        shared = (self._shared, *self._shared_by_table.values())
+        parts = (self.weights, slots, *shared, self._mean_square, *map(flat, self._gathered))
         return tuple(tuple(np.asarray(x).tobytes() for x in part.values()) for part in parts)
 
     def _check_worker(self, worker: int) -> None:
@@ -148,11 +166,17 @@ class Server:
     def _fitting(self, gradient: Gradient) -> Gradient:
         if gradient.keys() != self.weights.keys():
             raise InvalidArgumentError(f"the gradient is of {sorted(gradient)}, the weights are {sorted(self.weights)}")
-        found = {name: as_array(g, f"the gradient of {name}") for name, g in gradient.items()}
-        for name, g in found.items():
-            if g.shape != (shape := self.weights[name].shape):
-                raise InvalidArgumentError(f"the gradient of {name} has shape {g.shape}, the weight has {shape}")
-        return {name: g.copy() for name, g in found.items()} if self._waits else found
+        found = {name: self._one_fitting(name, g) for name, g in gradient.items()}
+        return {name: _copied(g) for name, g in found.items()} if self._waits else found
+
+    def _one_fitting(self, name: str, gradient: Any) -> Any:
+        shape = self.weights[name].shape
+        if name in self._tables:
+            return check_rows(name, gradient, shape)
+        g = as_array(gradient, f"the gradient of {name}")
+        if g.shape != shape:
+            raise InvalidArgumentError(f"the gradient of {name} has shape {g.shape}, the weight has {shape}")
+        return g
 
     @quiet
     def _take(self, worker: int, given: Gradient) -> None:
@@ -168,7 +192,7 @@ class Server:
         e, mean_square = self.experiment, self._mean_square
         if e.policy == "damp":
             factor = damping(self.ledger.checked[worker] - self.ledger.recorded[worker])
-            return {name: g * g.dtype.type(factor) for name, g in given.items()}, mean_square
+            return {name: _times(g, factor) for name, g in given.items()}, mean_square
         if e.policy != "compensate":
             return given, mean_square
         held, found, squares = self.held(worker), {}, {}
@@ -183,19 +207,49 @@ class Server:
         return found, squares
 
     def _apply(self, gradient: Gradient) -> None:
-        now, new, slots = self.experiment.optimizer.at(self._shared), {}, {}
+        now, slots = self.experiment.optimizer.at(self._shared), dict(self._slots)
+        rows = {name: self._moved(name, gradient[name]) for name in self._tables}  # before any is written
+        new = dict(self.weights)
         for name, w in self.weights.items():
-            new[name], slots[name] = apply.dense(now, w, self._slots[name], gradient[name], self._rate)
-        shared = now.advance(self._shared)
-        self.weights, self._slots, self._shared = read_only(new), slots, shared
+            if name not in rows:
+                new[name], slots[name] = apply.dense(now, w, slots[name], gradient[name], self._rate)
+        for name, (ids, *parts) in rows.items():
+            tables = zip((new[name], *slots[name]), parts, strict=True)
+            new[name], *own = (self._written(x, ids, part) for x, part in tables)
+            slots[name] = tuple(own)
+        self.weights, self._slots, self._shared = read_only(new), slots, now.advance(self._shared)
+        self._shared_by_table = {name: self._rule_of(name).advance(x) for name, x in self._shared_by_table.items()}
+
+    def _moved(self, name: str, g: IndexedSlices) -> tuple[np.ndarray, *tuple[Any, ...]]:
+        """The rows of a table that move, their weights and slots after that."""
+        common, w, slots = self._shared_by_table[name], self.weights[name], self._slots[name]
+        return moved(self._tables[name], self._plan.policy, common, w, slots, g)
+
+    def _written(self, x: Array, ids: np.ndarray, rows: Array) -> Array:
+        return set_rows(x, ids, rows)
+
+
+def _copied(g: Any) -> Any:
+    return IndexedSlices(g.values.copy(), g.indices.copy(), g.dense_shape) if isinstance(g, IndexedSlices) else g.copy()
+
+
+def _times(g: Any, factor: float) -> Any:
+    x = g.values if isinstance(g, IndexedSlices) else g
+    x = x * x.dtype.type(factor)
+    return g.with_values(x) if isinstance(g, IndexedSlices) else x
 
 
 def _mean(gradients: tuple[Gradient, ...]) -> Gradient:
     """Their mean, summed in the order in which they came, as a ConditionalAccumulator does."""
     if len(gradients) == 1:
         return gradients[0]
-    first, *rest = gradients
-    total = dict(first)
-    for gradient in rest:
-        total = {name: total[name] + g for name, g in gradient.items()}
-    return {name: g / g.dtype.type(len(gradients)) for name, g in total.items()}
+    return {name: _mean_of([g[name] for g in gradients]) for name in gradients[0]}
+
+
+def _mean_of(gradients: list[Any]) -> Any:
+    if isinstance(gradients[0], IndexedSlices):
+        return mean(gradients)
+    total, *rest = gradients
+    for g in rest:
+        total = total + g
+    return total / total.dtype.type(len(gradients))

@@ -43,6 +43,6 @@ def _driver(ray: Any, log: Path, seed: int) -> Cruel:
 
 
 FAULTS = [
-    # In CI where a Ray is running already: tests/workers/test_on_ray.py.
-    Fault("100 kills (in CI 4) of server and workers of runs on Ray", partial(killed, 4), 0, long=partial(killed, 100))
+    # In CI on a stand-in of Ray: tests/workers/test_on_ray.py.
+    Fault("100 kills of server and workers of runs on Ray", partial(killed, 4), 0, long=partial(killed, 100))
 ]

@@ -5,15 +5,61 @@ What must hold is said as a text, empty if it does, so that a test can assert it
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from contextlib import closing
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from gradlab._base.arrays import Array
 from gradlab._files.log import Log
-from gradlab.workers import UPDATE, Trace, on_ray, replay
+from gradlab.workers import UPDATE, Experiment, Trace, on_ray, replay
 from gradlab.workers.durable import Durable
+from gradlab.workers.ray_driver import ServerActor, WorkerActor
+from gradlab.workers.ray_shards import ShardedDriver
+from gradlab.workers.server import Server
+from gradlab.workers.shard import Shard
+
+POINTS = ("before 0 4", "after 1 6", "after 0 9")  # worker and request
+
+
+class DyingServer(ServerActor):
+    """Ends its process right before it does something, or right after; each once."""
+
+    points = POINTS
+
+    def open(self, experiment: Experiment, path: Path | None, sync: bool) -> list[int]:
+        assert path is not None
+        self.folder = path.parent
+        return super().open(experiment, path, sync)
+
+    def ask(self, worker: int, serial: int, moves: tuple[int, ...], gradient: Any = None) -> Any:
+        self.die_once(f"before {worker} {serial}")
+        answer = super().ask(worker, serial, moves, gradient)
+        self.die_once(f"after {worker} {serial}")
+        return answer
+
+    def die_once(self, point: str) -> None:
+        if point in self.points and not (self.folder / point).exists():
+            (self.folder / point).touch()
+            os._exit(1)
+
+
+class DyingWorker(WorkerActor):
+    """Ends its process in the middle of some gradients."""
+
+    def gradient(self, weights: Any, worker: int, number: int, seconds: float) -> Any:
+        if (worker, number) in ((0, 3), (1, 5)):
+            os._exit(1)
+        return super().gradient(weights, worker, number, seconds)
+
+
+class Fragile(on_ray.Driver):
+    """Has such a server and such workers."""
+
+    server_class, worker_class = DyingServer, DyingWorker
 
 
 class Cruel(on_ray.Driver):
@@ -66,15 +112,32 @@ def lost(driver: on_ray.Driver, trace: Trace) -> str:
     Replayed, it is the state that survived; no request is in it twice, and none is missing that was answered.
     """
     assert driver.log is not None
-    with closing(Durable(driver.experiment, driver.log)) as again:
+    return _lost(driver, driver.log, Server(driver.experiment), trace, trace.weights)
+
+
+def lost_rows(driver: ShardedDriver, trace: Trace) -> str:
+    """The same for the logs of all shards."""
+    e, count = driver.experiment, driver.shards
+    for index, part in enumerate(driver.server.parts):
+        own = {name: w[index::count] for name, w in trace.weights.items()}
+        if found := _lost(driver, part.log, Shard(e, index, count), trace, own):
+            return f"shard {index}: {found}"
+    return ""
+
+
+def _lost(driver: on_ray.Driver, path: Path, server: Server, trace: Trace, weights: Mapping[str, Array]) -> str:
+    with closing(Durable(driver.experiment, path, server=server)) as again:
         recovered = again.trace("ray")
-    if not same(recovered.weights, trace.weights):
+    if not same(recovered.weights, weights):
         return "the log gives other weights"
-    columns = {"moves": (recovered.moves, trace.moves), "times": (recovered.times, trace.times)}
-    columns |= {k: (recovered.rounds[k], x) for k, x in trace.rounds.items()}
+    columns = {"moves": (recovered.moves, trace.moves)}
+    decided = trace.rounds.keys() - {"began", "ended"} if server.part else trace.rounds  # each shard has its clock
+    columns |= {k: (recovered.rounds[k], trace.rounds[k]) for k in decided}
     if other := [name for name, (a, b) in columns.items() if a.shape != b.shape or not (a == b).all()]:
         return f"the log has other {', '.join(other)}"
-    with Log(driver.log) as log:
+    if not server.part and not (recovered.times == trace.times).all():
+        return "the log has other times"
+    with Log(path) as log:
         requests = [(fields["worker"], fields["serial"]) for fields, _ in log if "serial" in fields]
     for k, answered in enumerate(driver.serials):
         serials = [serial for worker, serial in requests if worker == k]

@@ -1,31 +1,85 @@
-"""The node of Ray with everybody on it is killed: nothing is lost or done twice, and the run repeats.
+"""Ray itself: processes end, a node is killed with everybody on it, and nothing is lost, done twice or different.
 
-Weights and gradients are too large to travel with the answers, so that those that are under way die with the node.
+One Ray runs for all tests here, each of its processes takes a second of a core to start, and each node four: so there
+are few, and what does not need them is shown by a stand-in in test_on_ray.py.
 """
 
 from __future__ import annotations
 
+import contextlib
+import os
+import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
+import jax.numpy as jnp
+import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab.workers import LEAVE, Digits, Experiment, on_ray
-from gradlab.workers.ledger import CHECK
-from gradlab.workers.on_ray import WorkerActor
-from tests.workers.killing import lost, wrong
+from gradlab._base.arrays import Array
+from gradlab.workers import LEAVE, Bowl, Digits, Experiment, Trace, on_ray, run
+from gradlab.workers.ray_driver import ServerProcess
+from gradlab.workers.ray_shards import RowsActor, ShardActor, ShardedDriver
+from gradlab.workers.ray_start import connected
+from tests.workers import embedding, killing
+from tests.workers.killing import POINTS, DyingServer, DyingWorker, lost, lost_rows, wrong
 
-# The cluster is started by forks, of which JAX warns.
-pytestmark = [pytest.mark.ray, pytest.mark.filterwarnings("ignore:os.fork")]
+pytestmark = pytest.mark.ray
 
-NODE = {"num_cpus": 3, "object_store_memory": 100 * 2**20}
+NODE = {"num_cpus": 2, "object_store_memory": 100 * 2**20}
 
 
-class Where(WorkerActor):
+@pytest.fixture(scope="module")
+def ray(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A Ray of our own, beside JAX which warns of forks, and with temporary files too deep for sockets."""
+    jnp.zeros(1).block_until_ready()
+    deep = tmp_path_factory.mktemp("deep") / ("x" * 120)
+    deep.mkdir()
+    # Each of Ray's processes imports jsonschema, which builds a grammar of URIs for a second if this is installed.
+    (deep / "rfc3987_syntax.py").write_text("raise ImportError")
+    # Here they compute with NumPy, and are replayed beside JAX: it takes each of them a second to import.
+    (deep / "sitecustomize.py").write_text("import sys; sys.modules['jax'] = None")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TMPDIR", str(deep))
+        patch.setenv("PYTHONPATH", os.pathsep.join([str(deep), *filter(None, [os.environ.get("PYTHONPATH")])]))
+        patch.delenv("RAY_ADDRESS", raising=False)
+        # A node that refuses five calls is dead; one that is slow has ten seconds for each of them as ever.
+        patch.setenv("RAY_health_check_initial_delay_ms", "500")
+        patch.setenv("RAY_health_check_period_ms", "500")
+        with connected() as ray:
+            for module in (sys.modules[__name__], embedding, killing):  # they are known here only
+                ray.cloudpickle.register_pickle_by_value(module)
+            socket = Path(ray.nodes()[0]["ObjectStoreSocketName"])
+            assert socket.exists()
+            yield ray
+    assert not ray.is_initialized()
+    assert not socket.parent.exists()
+
+
+@pytest.fixture(scope="module")
+def cluster(ray: Any) -> Iterator[Any]:
+    """To it nodes are added, and taken from it."""
+    from ray.cluster_utils import Cluster
+
+    cluster = Cluster()
+    cluster.head_node = ray._private.worker._global_node  # the one that runs already
+    cluster.redis_address = cluster.head_node.redis_address
+    yield cluster
+    for node in list(cluster.worker_nodes):
+        cluster.remove_node(node, allow_graceful=False)
+
+
+def on(node: Any) -> dict[str, Any]:
+    """Ray's options of an actor on this node."""
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    return {"scheduling_strategy": NodeAffinitySchedulingStrategy(node.node_id, soft=False)}
+
+
+class Where:
     """Says on which node it is."""
 
     def node(self) -> str:
@@ -34,68 +88,125 @@ class Where(WorkerActor):
         return str(ray.get_runtime_context().get_node_id())
 
 
+class Server(Where, DyingServer):
+    points = POINTS[1:2]
+
+
+class Worker(Where, DyingWorker):
+    pass
+
+
+class ShardThere(Where, ShardActor):
+    pass
+
+
+class RowsThere(Where, RowsActor):
+    pass
+
+
 class Sinking(on_ray.Driver):
-    """Has its server and its workers on a node that is killed once so many moves were made; then there is another."""
-
-    worker_class = Where
-
-    def __init__(self, ray: Any, experiment: Experiment, cluster: Any, after: int, log: Path) -> None:
-        self.cluster, self.after, self.nodes = cluster, after, [cluster.add_node(**NODE)]
-        super().__init__(ray, experiment, log=log, timeout=300, worker_options={"num_cpus": 1})
-        self.server.kill()
-        self.server._new = ray.remote(self.server_class).options(num_cpus=1)  # as workers do: the head has none
-        self.server.actor = self.server._new.remote()
+    """Kills nodes, each once so many moves were made; `found` is who was where before each."""
 
     def _next(self) -> None:
-        if len(self.nodes) == 1 and self.made >= self.after:
-            self.found = {self.ray.get(actor.node.remote()) for actor in self.actors}
-            self.cluster.remove_node(self.nodes[0], allow_graceful=False)
-            self.nodes.append(self.cluster.add_node(**NODE))
+        if self.doomed and self.made >= self.doomed[0][0] and all(self.actors):
+            with contextlib.suppress(*self.deaths):  # who died a moment ago is found by another process, a move later
+                servers = [part.actor for part in self._parts()]
+                self.found += [[{self.ray.get(x.node.remote()) for x in who} for who in (self.actors, servers)]]
+                self._sink(self.doomed.pop(0)[1])
         super()._next()
 
+    def _parts(self) -> list[ServerProcess]:
+        return getattr(self.server, "parts", [self.server])
 
-@pytest.fixture
-def cluster() -> Iterator[Any]:
-    import ray
-    from ray.cluster_utils import Cluster
+    def _sink(self, node: Any) -> None:
+        """Kill it; who was there will be anywhere."""
+        self.cluster.remove_node(node, allow_graceful=False)
+        if node is self.of_workers:
+            self.new_worker = self.ray.remote(self.worker_class).options(num_cpus=0)
+        if node is self.of_servers:
+            for part in self._parts():
+                part._new = self.ray.remote(self.server_class).options(num_cpus=0)
 
-    head = {"num_cpus": 0, "object_store_memory": 100 * 2**20, "include_dashboard": False}
-    cluster = Cluster(initialize_head=True, head_node_args=head)
-    try:
-        ray.init(address=cluster.address, log_to_driver=False)
-        yield cluster
-    finally:
-        ray.shutdown()
-        cluster.shutdown()
-
-
-def test_a_gradient_that_a_server_took_before_it_died_is_not_sent_again() -> None:
-    asked, driver = list[tuple[Any, ...]](), object.__new__(on_ray.Driver)
-    remote = SimpleNamespace(remote=lambda *arguments: asked.append(arguments) or (object(), object()))
-    server = SimpleNamespace(actor=SimpleNamespace(ask=SimpleNamespace(options=lambda num_returns: remote)))
-
-    def reopen(death: Exception, answered: list[int], timeout: float | None) -> None:
-        server.serials = [1, 0]  # of two requests under way the first is in the log
-
-    server.reopen = reopen
-    vars(driver).update(serials=[0, 0], until=None, server=server, ray=SimpleNamespace(exceptions=SimpleNamespace()))
-    driver.ray.exceptions.RayActorError = OSError
-    for worker in range(2):
-        asking = driver._ask(worker, (CHECK,), "gradient")
-        next(asking)
-        asking.throw(OSError())
-    assert asked == [
-        (0, 1, (CHECK,), "gradient"), (0, 1, (CHECK,), None), (1, 1, (CHECK,), "gradient"), (1, 1, (CHECK,), "gradient")
-    ]  # fmt: skip
+    def until_death(self, cluster: Any, of_workers: Any, of_servers: Any, *doomed: tuple[int, Any]) -> Trace:
+        """The trace of the run; nodes die in the order of `doomed`."""
+        self.cluster, self.doomed, self.found = cluster, list(doomed), []
+        self.of_workers, self.of_servers = of_workers, of_servers
+        return self.run()
 
 
-def test_no_update_is_lost_with_the_node_of_the_server_and_the_workers(cluster: Any, tmp_path: Path) -> None:
-    import ray
+class SinkingDense(Sinking):
+    """Has its server on the node of the workers."""
 
-    ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    server_class, worker_class = Server, Worker
+
+    def __init__(self, *arguments: Any, place: dict[str, Any], **options: Any) -> None:
+        self.place = place
+        super().__init__(*arguments, worker_options=place, **options)
+
+    def _new_server(self, sync: bool) -> ServerProcess:
+        return ServerProcess(self.ray, self.server_class, self.shipped, self.log, sync, options=self.place)
+
+
+class SinkingRows(Sinking, ShardedDriver):
+    server_class, worker_class = ShardThere, RowsThere
+
+
+@pytest.mark.filterwarnings("ignore:os.fork")  # by which nodes start, of which JAX warns
+def test_no_update_is_lost_with_processes_or_with_the_node_of_all_of_them(
+    ray: Any, cluster: Any, tmp_path: Path
+) -> None:
+    """Weights and gradients are too large to travel with the answers: those under way die with the node."""
     e = Experiment(Digits(hidden=(600,)), gl.rules.Adagrad(), 0.01, workers=2, policy="drop", staleness=2, gradients=30)
-    driver = Sinking(ray, e, cluster, after=30, log=tmp_path / "run.log")
-    trace = driver.run()
-    assert driver.found == {driver.nodes[0].node_id}  # nobody was elsewhere
+    node = cluster.add_node(**NODE)
+    driver = SinkingDense(ray, e, log=tmp_path / "run.log", timeout=300, place=on(node))
+    trace = driver.until_death(cluster, node, node, (30, node))
+    assert driver.found == [[{node.node_id}, {node.node_id}]]  # nobody was elsewhere
     assert not wrong(trace) and not lost(driver, trace)
-    assert sorted(k for move, k in trace.moves.tolist() if move == LEAVE) == [0, 1]
+    assert all((tmp_path / point).exists() for point in Server.points)
+    assert {k for move, k in trace.moves.tolist() if move == LEAVE} == {0, 1}
+
+
+@pytest.mark.filterwarnings("ignore:os.fork")
+def test_no_row_update_is_lost_with_the_node_of_the_workers_or_that_of_the_shards(
+    ray: Any, cluster: Any, tmp_path: Path
+) -> None:
+    e = embedding.experiment("drop", embedding.recommender(3000, 4000, 64, 1200), workers=2, gradients=30)
+    of_workers, of_shards = cluster.add_node(**NODE), cluster.add_node(**NODE)
+    driver = SinkingRows(
+        ray, e, shards=2, log=tmp_path / "run.log", timeout=300, worker_options=on(of_workers),
+        shard_options=on(of_shards),
+    )  # fmt: skip
+    trace = driver.until_death(cluster, of_workers, of_shards, (24, of_workers), (64, of_shards))
+    (workers, shards), (_, shards_later) = driver.found
+    assert (workers, shards, shards_later) == ({of_workers.node_id}, {of_shards.node_id}, {of_shards.node_id})
+    assert (wrong(trace), lost_rows(driver, trace)) == ("", "")
+    assert {k for move, k in trace.moves.tolist() if move == LEAVE} == {0, 1}
+
+
+class Careless(Bowl):
+    """Changes the weights it was given."""
+
+    def gradient(self, weights: Mapping[str, Array], rng: np.random.Generator) -> dict[str, Array]:
+        weights["w"][0] = 0
+        return super().gradient(weights, rng)
+
+
+def test_what_a_problem_raises_is_raised(ray: Any) -> None:
+    with pytest.raises(gl.errors.InvalidArgumentError, match="write to a copy"):
+        run(Experiment(Careless(), workers=1), "ray", timeout=300)
+    assert ray.is_initialized()
+
+
+def test_a_run_at_an_address_replays_bit_for_bit(ray: Any, tmp_path: Path) -> None:
+    """BLAS divides such long sums among its threads, of which Ray gives its processes another number."""
+    address = ray.get_runtime_context().gcs_address
+    code = f"""
+import gradlab as gl
+problem = gl.workers.Digits(hidden=(300,), batch=1500)
+e = gl.workers.Experiment(problem, gl.rules.Adam(), 0.01, workers=2, policy="wait", gradients=8)
+trace = gl.workers.run(e, "ray", address={address!r}, timeout=300)
+trace.save({str(tmp_path / "trace.npz")!r})
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert not wrong(Trace.load(tmp_path / "trace.npz"))

@@ -117,6 +117,13 @@ def test_what_is_no_address(ray: Ray, address: str) -> None:
         run(Experiment(Bowl()), "ray", address=address)
 
 
+def test_an_address_beside_another_ray_is_refused(ray: Ray) -> None:
+    ray.up = True
+    with pytest.raises(ValueError, match="Ray is connected already, so address="):
+        run(Experiment(Bowl()), "ray", address="1.2.3.4:6379")
+    ray.up = False
+
+
 def test_ctrl_c_leaves_a_ray_that_is_not_up(ray: Ray, silent: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def press(self: Any, until: Any, timeout: Any) -> None:
         raise KeyboardInterrupt

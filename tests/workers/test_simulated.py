@@ -198,7 +198,7 @@ def test_an_engine_is_a_name_or_a_function() -> None:
     [
         ("simulated", "timeout", "it has none"),
         ("threads", "foo", "it has tick"),
-        ("ray", "foo", "it has address, log, sync, tick, timeout, worker_options"),
+        ("ray", "foo", "it has address, log, sync, tick, timeout, worker_options, shards, shard_options"),
     ],
 )
 def test_an_option_that_an_engine_does_not_have(engine: str, option: str, there: str) -> None:

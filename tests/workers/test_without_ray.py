@@ -11,7 +11,7 @@ import pytest
 from gradlab._base.extras import how_to_install
 from gradlab.workers import Bowl, Experiment, on_ray, run
 
-# As large as the longest sums of tests/workers/test_on_ray.py; any difference between processes shows in the digest.
+# As large as the longest sums of test_on_two_nodes.py; any difference between processes shows in the digest.
 GRADIENTS = """
 import hashlib
 import numpy as np
@@ -39,7 +39,9 @@ def test_gradients_of_digits_do_not_depend_on_the_number_of_threads() -> None:
 
 def test_the_options_of_the_engine_are_those_of_its_driver() -> None:
     options, of_driver = (inspect.signature(f).parameters.values() for f in (on_ray.run, on_ray.Driver))
-    assert list(options)[2:] == list(of_driver)[2:]
+    *own, shards, shard_options = list(options)[2:]  # the last two are of a ShardedDriver
+    assert own == list(of_driver)[2:]
+    assert (shards.name, shard_options.name) == ("shards", "shard_options")
 
 
 def test_without_ray_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
