@@ -308,7 +308,7 @@ def _chosen(known: _Known, budget: int | None) -> list[Layout]:
 
 
 def _with_stacks(known: _Known, chosen: list[Layout], budget: int | None, given: Mapping[str, Layout]) -> list[Layout]:
-    """The same, but for the smallest tables of a width and rule, which are whole where that costs less and fits."""
+    """Layouts with the smallest tables of a width and rule whole, as many as cost least that way and fit."""
     groups: dict[Table, list[int]] = {}
     for k, table in enumerate(known.plan.tables):
         if table.name not in given and known.devices > 1:
@@ -328,7 +328,7 @@ def _memory(known: _Known, layouts: Sequence[Layout]) -> int:
 
 
 def _total(known: _Known, layouts: Sequence[Layout]) -> int:
-    """What all tables cost: a stack is exchanged at once."""
+    """The cost of all tables; a stack is exchanged at once."""
     sent = sum(cost.traffic for cost in costs_of(known.plan, layouts, known.devices, known.asked))
     begun = sum(_EXCHANGES[layout] for layout in layouts if layout != "whole")
     return sent + EXCHANGE * (begun + _EXCHANGES["whole"] * len(stacks_of(known.plan, layouts, known.devices)))

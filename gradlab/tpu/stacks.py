@@ -16,7 +16,6 @@ import numpy as np
 
 from .._base.errors import InvalidArgumentError
 from ..rules.rule import Shared
-from .batch import Batch
 from .lookups import OUTSIDE, Lookups
 from .placement import Layout, OnMesh, Placement
 from .plan import Plan, Table
@@ -64,7 +63,7 @@ def _stacked(plan: Plan, members: Sequence[int], devices: int) -> Stack:
 
 
 class Inside(NamedTuple):
-    """What a step works on: the tables that are not whole, in the plan's order, then the stacks as tables by rows."""
+    """The arrays of a step: tables that are not whole, in the plan's order, then the stacks as tables by rows."""
 
     plan: Plan
     placement: Placement
@@ -108,17 +107,15 @@ def inside(plan: Plan, placement: Placement) -> Inside:
     return Inside(inner, dataclasses.replace(placement, layouts=layouts), alone, stacks)
 
 
-def stacked_batch(plan: Plan, within: Inside, batch: Batch, cores: int) -> Batch:
+def stacked_lookups(plan: Plan, within: Inside, tables: Sequence[Lookups], cores: int) -> tuple[Lookups, ...]:
     """The lookups of so many cores, with those of all tables of a stack as lookups of the stack."""
-    if not within.stacks:
-        return batch
-    alone = [batch.tables[k] for k in within.alone]
-    return Batch((*alone, *(_joined(plan, within, n, batch, cores) for n in range(len(within.stacks)))))
+    stacks = range(len(within.stacks))
+    return (*(tables[k] for k in within.alone), *(_joined(plan, within, n, tables, cores) for n in stacks))
 
 
-def _joined(plan: Plan, within: Inside, number: int, batch: Batch, cores: int) -> Lookups:
+def _joined(plan: Plan, within: Inside, number: int, tables: Sequence[Lookups], cores: int) -> Lookups:
     stack, array = within.stacks[number], len(within.alone) + number
-    each = [Lookups(*(np.asarray(x).reshape(cores, -1) for x in batch.tables[k])) for k in stack.tables]
+    each = [Lookups(*(np.asarray(x).reshape(cores, -1) for x in tables[k])) for k in stack.tables]
     begins = np.cumsum([0, *(t.unique.shape[1] for t in each)]).astype(np.uint32)
     parts = []
     for k, first, t, begin in zip(stack.tables, stack.firsts, each, begins, strict=False):

@@ -7,7 +7,7 @@ import pytest
 
 from gradlab.rules import Adagrad, PartialRowWiseAdam
 from gradlab.tpu import Feature, Ids, OnMesh, Plan, Table, make_batch, sizes_of
-from gradlab.tpu.stacks import Stack, inside, stacked_batch, stacks_of
+from gradlab.tpu.stacks import Stack, inside, stacked_lookups, stacks_of
 from tests.tpu.sharding.plans import mesh
 
 TABLES = (
@@ -40,7 +40,7 @@ def test_a_stack_is_a_table_by_rows_after_those_that_are_not_whole() -> None:
 def test_a_lookup_finds_its_row_and_its_sample_in_the_stack() -> None:
     ids = {"shop": Ids([0, 1], [8, 1]), "item": Ids([1, 1], [29, 29]), "user": Ids([0], [39]), "next": Ids([0], [1])}
     batch = make_batch(PLAN, [ids, {"user": Ids([0], [3])}])
-    (days, stack) = stacked_batch(PLAN, inside(PLAN, WHOLE), batch, 2).tables
+    (days, stack) = stacked_lookups(PLAN, inside(PLAN, WHOLE), batch.tables, 2)
     assert days is batch.tables[1]
     unique, inverse, samples, weights = (np.asarray(x).reshape(2, -1) for x in stack)
     found = [

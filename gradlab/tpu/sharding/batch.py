@@ -12,7 +12,7 @@ from ..batch import Batch, PlacedBatch
 from ..lookups import OUTSIDE, Lookups
 from ..placement import OnMesh, Placement, Shards, Strategy
 from ..plan import Plan
-from ..stacks import Inside, inside, stacked_batch
+from ..stacks import Inside, inside, stacked_lookups
 from .rows import arranged, longest, put
 
 Sizes = Sequence[tuple[int, int]]  # for each table: ids that a core may ask of one owner, lookups of a core
@@ -57,7 +57,7 @@ def place_batch(plan: Plan, placement: Placement, batch: Batch, sizes: Sizes | N
     return PlacedBatch(
         tuple(
             _placed(placement, place.of(k).shards(table.rows), t, len(cores), inner.samples_of(k), *given[k])
-            for k, (table, t) in enumerate(zip(inner.tables, own.tables, strict=True))
+            for k, (table, t) in enumerate(zip(inner.tables, own, strict=True))
         ),
         placement,
     )
@@ -106,17 +106,17 @@ def sizes_of(plan: Plan, placement: OnMesh, batch: Batch) -> list[tuple[int, int
     return _sizes(within, _of_arrays(plan, within, batch, count), count)
 
 
-def _of_arrays(plan: Plan, within: Inside, batch: Batch, count: int) -> Batch:
+def _of_arrays(plan: Plan, within: Inside, batch: Batch, count: int) -> tuple[Lookups, ...]:
     """The lookups of each array that is on the mesh."""
     for t in batch.tables:
         if len(t.unique) % count or len(t.inverse) % count:
             raise InvalidArgumentError(f"the batch must have the ids of {count} cores, those of this process")
-    return stacked_batch(plan, within, batch, count)
+    return stacked_lookups(plan, within, batch.tables, count)
 
 
-def _sizes(within: Inside, batch: Batch, count: int) -> list[tuple[int, int]]:
+def _sizes(within: Inside, tables: Sequence[Lookups], count: int) -> list[tuple[int, int]]:
     found = []
-    for k, (table, t) in enumerate(zip(within.plan.tables, batch.tables, strict=True)):
+    for k, (table, t) in enumerate(zip(within.plan.tables, tables, strict=True)):
         shards = within.placement.of(k).shards(table.rows)
         parts = np.asarray(t.unique).reshape(count, -1)
         found.append(
