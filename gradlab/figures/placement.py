@@ -6,13 +6,12 @@ import base64
 import html
 import io
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from .._base.numbers import counted, number
-from ..tpu import PlacementPlan
 from ._labels import colored_title
 from ._style import (
     BLACK,
@@ -35,6 +34,9 @@ from ._style import (
     plain,
     tidy,
 )
+
+if TYPE_CHECKING:  # protobuf, which all of gl.tpu needs, may be missing
+    from ..tpu import PlacementPlan
 
 MIB, KIB = 1 << 20, 1 << 10
 MOST = 10  # tables with a bar of their own
