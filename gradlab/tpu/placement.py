@@ -236,10 +236,15 @@ class OnMesh:
         """Refuse a batch that was not arranged for these devices."""
         if (other := getattr(batch, "placement", None)) != self:
             raise InvalidArgumentError(
-                f"the rows are dealt out over {self.devices} devices by {self.strategy!r}, the batch is arranged for "
-                f"{'one device' if other is None else f'{other.devices} by {other.strategy!r}'}; "
+                f"the tables are on {self._words}, the batch is arranged for "
+                f"{other._words if isinstance(other, OnMesh) else 'one device'}; "
                 "place_batch(plan, state.placement, batch) arranges it"
             )
+
+    @property
+    def _words(self) -> str:
+        layouts = f" in the layouts {', '.join(self.layouts)}" if self.layouts else ""
+        return f"{self.devices} devices by {self.strategy!r}{layouts}"
 
     def run(self, function: Callable[..., Any], *arguments: Any, specs: Any = (), out: Any = None) -> Any:
         """`function` on every device with its share of each array; scalars are the same for all.

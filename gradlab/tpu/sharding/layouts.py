@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -79,13 +79,13 @@ def _made(
     plan: Plan, placement: OnMesh, before: Inside, after: Inside, held: Any, specs: tuple[Specs, Specs]
 ) -> list[list[Array]]:
     """The arrays of the new layouts: weights and slots of one table after another take their places."""
-    by_rows, copied = placement.spec, Copies(placement.mesh).spec
+    by_rows, copied, by_div = placement.spec, Copies(placement.mesh).spec, OnMesh(placement.mesh)
     made: list[list[Array]] = [[] for _ in after.plan.tables]
     for k, table in enumerate(plan.tables):
         (n, begin), (m, end), shards = before.at(k), after.at(k), placement.shards(table.rows)
         own, lie, shall = list(held[n]), specs[0][n], specs[1][m]
         if k not in before.alone:
-            own, lie = [_out_of_stack(placement, x, begin, table.rows) for x in own], [copied] * len(own)
+            own, lie = [_out_of_stack(by_div, x, begin, table.rows) for x in own], [copied] * len(own)
         if k not in after.alone:
             shall = [copied] * len(own)
         ways = zip(
@@ -94,7 +94,7 @@ def _made(
         moved = [_moved(placement, shards, x, a, b) for x, a, b in ways]
         if k not in after.alone:
             stacks = made[m] or [_empty(placement, after.plan.tables[m].rows, x.shape[1]) for x in moved]
-            moved = [_into_stack(placement, stack, x, end) for stack, x in zip(stacks, moved, strict=True)]
+            moved = [_into_stack(by_div, stack, x, end) for stack, x in zip(stacks, moved, strict=True)]
         made[m] = moved
     return made
 
@@ -135,36 +135,49 @@ def _empty(placement: OnMesh, rows: int, width: int) -> Array:
 
 def _into_stack(placement: OnMesh, stack: Array, x: Array, first: int) -> Array:
     """The stack with the rows of a table, which every device has, in the part of one."""
-    mesh, place = placement.mesh, np.array(divmod(first, stack.shape[0] // placement.devices), np.int32)
-
-    def put(own: Array, x: Array, place: Array) -> Array:
-        is_here = jax.lax.axis_index(mesh.axis_names) == place[0]
-        there: Array = jax.lax.cond(is_here, lambda: jax.lax.dynamic_update_slice(own, x, (place[1], 0)), lambda: own)
-        return there
-
-    split, copied = placement.spec, Copies(mesh).spec
-    shared: Any = jax.shard_map(put, mesh=mesh, in_specs=(split, copied, copied), out_specs=split, check_vma=False)
-    found: Array = jax.jit(shared, donate_argnums=0)(stack, x, place)
+    found: Array = _putting(placement)(stack, x, _place(placement, stack, first))
     return found
 
 
 def _out_of_stack(placement: OnMesh, stack: Array, first: int, rows: int) -> Array:
-    """The rows of a table, which one device has, on every device; summed as bits, since -0.0 + 0.0 is 0.0."""
-    mesh, place = placement.mesh, np.array(divmod(first, stack.shape[0] // placement.devices), np.int32)
+    """The rows of a table, which one device has, on every device."""
+    found: Array = _taking(placement, rows)(stack, _place(placement, stack, first))
+    return found
+
+
+def _place(placement: OnMesh, stack: Array, first: int) -> np.ndarray:
+    """The device of a row of a stack, and its place there."""
+    return np.array(divmod(first, stack.shape[0] // placement.devices), np.int32)
+
+
+@lru_cache(maxsize=8)
+def _putting(placement: OnMesh) -> Any:
+    split, copied, names = placement.spec, Copies(placement.mesh).spec, placement.mesh.axis_names
+
+    def put(own: Array, x: Array, place: Array) -> Array:
+        is_here = jax.lax.axis_index(names) == place[0]
+        there: Array = jax.lax.cond(is_here, lambda: jax.lax.dynamic_update_slice(own, x, (place[1], 0)), lambda: own)
+        return there
+
+    shared: Any = jax.shard_map(
+        put, mesh=placement.mesh, in_specs=(split, copied, copied), out_specs=split, check_vma=False
+    )
+    return jax.jit(shared, donate_argnums=0)
+
+
+@lru_cache(maxsize=64)
+def _taking(placement: OnMesh, rows: int) -> Any:
+    split, copied, names = placement.spec, Copies(placement.mesh).spec, placement.mesh.axis_names
     psum: Any = jax.lax.psum  # has no types
 
     def take(own: Array, place: Array) -> Array:
-        there = jax.lax.dynamic_slice_in_dim(own, place[1], rows)
-        bits = jax.lax.bitcast_convert_type(there, jnp.uint32)
-        is_here = jax.lax.axis_index(mesh.axis_names) == place[0]
-        summed = psum(jnp.where(is_here, bits, 0), mesh.axis_names)
+        bits = jax.lax.bitcast_convert_type(jax.lax.dynamic_slice_in_dim(own, place[1], rows), jnp.uint32)
+        summed = psum(jnp.where(jax.lax.axis_index(names) == place[0], bits, 0), names)  # -0.0 + 0.0 would be 0.0
         taken: Array = jax.lax.bitcast_convert_type(summed, jnp.float32)
         return taken
 
-    copied = Copies(mesh).spec
-    shared: Any = jax.shard_map(take, mesh=mesh, in_specs=(placement.spec, copied), out_specs=copied, check_vma=False)
-    found: Array = jax.jit(shared)(stack, place)
-    return found
+    shared: Any = jax.shard_map(take, mesh=placement.mesh, in_specs=(split, copied), out_specs=copied, check_vma=False)
+    return jax.jit(shared)
 
 
 def _put(placement: OnMesh, x: Array, spec: PartitionSpec) -> Array:

@@ -13,10 +13,12 @@ from gradlab.rules import Adagrad, PartialRowWiseAdam, RowWiseAdagrad, Rule
 from gradlab.tpu import (
     Feature,
     Levels,
+    OnMesh,
     Plan,
     Table,
     gather,
     lay_out,
+    lookup,
     make_batch,
     place,
     place_batch,
@@ -127,6 +129,14 @@ def test_layouts_that_tables_cannot_have_are_refused() -> None:
     with pytest.raises(InvalidArgumentError, match="table 'third' has a rule of your own with slots kept by row"):
         lay_out(place(start(own_plan), mesh(4)), ["columns"])
     placed = place(start(plan), mesh(4))
+    rows = make_batch(plan, ids_of_cores(plan, 0))
+    laid = OnMesh(placed.placement.mesh, "div", LAYOUTS[0])
+    with pytest.raises(
+        InvalidArgumentError, match=r"on 4 devices by 'div', .* 4 devices by 'div' in the layouts columns, c"
+    ):
+        lookup(placed, place_batch(plan, laid, rows, [SIZE] * 3))
+    with pytest.raises(InvalidArgumentError, match="table 'stack of third, fourth' needs sizes of at least"):
+        place_batch(plan, laid, rows, [SIZE, SIZE, (1, 1)])
     shared = (*placed.shared[:3], {"beta": np.float32(0.5)})
     with pytest.raises(
         InvalidArgumentError, match="tables 'third' and 'fourth' stand in one stack, so what their rules"
