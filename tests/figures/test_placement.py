@@ -10,7 +10,7 @@ PLAN = gl.tpu.Plan(TABLES, tuple(gl.tpu.Feature(f"f{k}", k, (64,)) for k in rang
 PLACED = gl.tpu.plan_placement(PLAN, 4, budget=2 << 20, layouts={"t0": "rows", "t1": "copies"})
 
 
-def test_bars_are_as_long_as_what_devices_hold_and_send() -> None:
+def test_bars_are_as_long_as_what_devices_hold_and_send_and_words_say_so() -> None:
     picture = PlacementPicture(PLACED)
     held, sent = picture.figure.axes
     widths = {(bar.get_y() + 0.4, bar.get_x()): bar.get_width() for bar in held.patches}
@@ -20,10 +20,6 @@ def test_bars_are_as_long_as_what_devices_hold_and_send() -> None:
     assert sum(bar.get_width() for bar in sent.patches) * KIB == PLACED.traffic
     assert [t.get_text() for t in sent.get_yticklabels()][-1] == "3 others"
     assert not broken(picture, [held, sent])
-
-
-def test_the_picture_is_said_in_words() -> None:
-    picture = PlacementPicture(PLACED)
     html = picture._repr_html_()
     assert (
         picture.alt.startswith("12 tables on 4 devices: each has room for ") and " of 2 MiB and sends " in picture.alt
