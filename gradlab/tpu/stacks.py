@@ -47,6 +47,7 @@ def stacks_of(plan: Plan, layouts: Sequence[Layout], devices: int) -> tuple[Stac
     return tuple(_stacked(plan, members, devices) for members in groups.values())
 
 
+@lru_cache(maxsize=4096)
 def alike(table: Table) -> Table:
     """The table less what the tables of a stack may differ in; combiners are in the weights of a batch."""
     return dataclasses.replace(table, name="", rows=1, combiner="sum")

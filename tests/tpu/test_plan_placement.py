@@ -30,8 +30,15 @@ PLAN = Plan(
 )
 
 
-@pytest.mark.parametrize("layout", ["rows", "columns", "copies"])
-@pytest.mark.parametrize("rule", [Adagrad(), RowWiseAdagrad(), PartialRowWiseAdam()])
+@pytest.mark.parametrize(
+    ("layout", "rule"),
+    [
+        ("rows", Adagrad()),
+        ("rows", RowWiseAdagrad()),
+        ("columns", PartialRowWiseAdam()),
+        ("copies", PartialRowWiseAdam()),
+    ],
+)
 def test_memory_is_what_a_device_holds(layout: str, rule: object) -> None:
     table = Table("t", 13, 8, rule)  # type: ignore[arg-type]
     plan = Plan((table,), (Feature("f", 0, (2,)),), cores=4)
