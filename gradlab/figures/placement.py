@@ -56,9 +56,10 @@ class PlacementPicture:
     the budget. On the right what each device sends for each table in a step, in KiB. Colors say how a table lies. Not
     in TensorFlow.
 
-    >>> import gradlab as gl
-    >>> plan = gl.tpu.Plan((gl.tpu.Table("days", 7, 8),), (gl.tpu.Feature("day", 0, (4,)),), cores=2)
-    >>> PlacementPicture(gl.tpu.plan_placement(plan, 2)).alt.partition(":")[0]
+    >>> from gradlab.tpu import Feature, Plan, Table
+    >>> from gradlab.tpu.plan_placement import plan_placement
+    >>> plan = Plan((Table("days", 7, 8),), (Feature("day", 0, (4,)),), cores=2)
+    >>> PlacementPicture(plan_placement(plan, 2)).alt.partition(":")[0]
     '1 table on 2 devices'
     """
 
