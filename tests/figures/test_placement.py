@@ -3,11 +3,12 @@
 import gradlab as gl
 from gradlab.figures import PlacementPicture
 from gradlab.figures.placement import KIB, MIB
+from gradlab.tpu.plan_placement import plan_placement
 from tests.figures.language import broken
 
 TABLES = tuple(gl.tpu.Table(f"t{k}", rows, 16) for k, rows in enumerate((40_000, *range(700, 1800, 100))))
 PLAN = gl.tpu.Plan(TABLES, tuple(gl.tpu.Feature(f"f{k}", k, (64,)) for k in range(12)), cores=4)
-PLACED = gl.tpu.plan_placement(PLAN, 4, budget=2 << 20, layouts={"t0": "rows", "t1": "copies"})
+PLACED = plan_placement(PLAN, 4, budget=2 << 20, layouts={"t0": "rows", "t1": "copies"})
 
 
 def test_bars_are_as_long_as_what_devices_hold_and_send_and_words_say_so() -> None:
