@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING
 
 from .._base.suggest import only_public as _only_public
 from ._style import BLACK, BLUE, DARK, GREEN, ORANGE, OTHER, moving_line, new_figure, tidy
+from .placement import PlacementPicture
 
-__all__ = ["BLACK", "BLUE", "DARK", "GREEN", "ORANGE", "OTHER", "moving_line", "new_figure", "tidy"]
+__all__ = [
+    "BLACK", "BLUE", "DARK", "GREEN", "ORANGE", "OTHER", "PlacementPicture", "moving_line", "new_figure", "tidy",
+]  # fmt: skip
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = _only_public(__name__)

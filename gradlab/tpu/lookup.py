@@ -18,6 +18,7 @@ from .batch import Batch
 from .lookups import Lookups
 from .placement import ONE_DEVICE, Copies, OfTable, OnMesh, Placement
 from .plan import Plan, Table
+from .stacks import inside
 from .state import State
 from .storage import quantize
 
@@ -49,8 +50,8 @@ def lookup(state: State, batch: Batch) -> tuple[tuple[Array, ...], Dedup]:
     >>> activations[0].ravel().tolist()
     [4.0, 3.0]
     """
-    plan, place = state.plan, state.placement
-    place.check(batch)
+    state.placement.check(batch)
+    plan, place, *_ = inside(state.plan, state.placement)
     if len(batch.tables) != len(plan.tables):
         raise InvalidArgumentError(f"the plan has {len(plan.tables)} tables, the batch is for {len(batch.tables)}")
     tables = tuple(Lookups(*(jnp.asarray(x) for x in t)) for t in batch.tables)
@@ -65,12 +66,13 @@ def packed(tables: Sequence[Lookups]) -> Dedup:
 
 def specs_of(state: State) -> tuple[Any, ...]:
     """The specs of tables and slots on a mesh: a tree for each of the two."""
-    if not isinstance(state.placement, OnMesh):
+    plan, place, *_ = inside(state.plan, state.placement)
+    if not isinstance(place, OnMesh):
         return ()
-    ways = [state.placement.of(k) for k in range(len(state.plan.tables))]
+    ways = [place.of(k) for k in range(len(plan.tables))]
     slots = (
         tuple(way.row_spec if name in t.rule.row_slots else way.spec for name in t.rule.slots)
-        for t, way in zip(state.plan.tables, ways, strict=True)
+        for t, way in zip(plan.tables, ways, strict=True)
     )
     return tuple(way.spec for way in ways), tuple(slots)
 

@@ -23,7 +23,7 @@ from .lookups import OUTSIDE
 
 _spec: Any = PartitionSpec  # has no types
 Strategy = Literal["div", "mod"]
-Layout = Literal["rows", "columns", "copies"]
+Layout = Literal["rows", "columns", "copies", "whole"]
 
 
 @dataclass(frozen=True)
@@ -75,11 +75,16 @@ class Shards:
 
     def held(self, shard: int) -> np.ndarray:
         """The rows of a shard in their order."""
+        own = self.range_of(shard)
+        return np.arange(own.start, own.stop, own.step)
+
+    def range_of(self, shard: int) -> range:
+        """The rows of a shard, not yet written out."""
         if self.strategy == "mod":
-            return np.arange(shard, self.rows, self.count)
+            return range(shard, self.rows, self.count)
         least, longer = divmod(self.rows, self.count)
         start = shard * least + min(shard, longer)
-        return np.arange(start, start + least + (shard < longer))
+        return range(start, start + least + (shard < longer))
 
 
 @dataclass(frozen=True)
@@ -136,7 +141,9 @@ class OnMesh:
         columns: every device has some columns of all rows, and moves them. A slot kept by row has a copy on each: the
             mean over a row is that of all its columns, summed across devices, so that the numbers are those of one
             device (TorchRec's shards have an accumulator each instead);
-        copies: every device has the whole table, looks up without asking, and makes everybody's update.
+        copies: every device has the whole table, looks up without asking, and makes everybody's update;
+        whole: one device has the table. Tables of one width, rule and limits stand in one array, a stack, after the
+            others in `State.tables`; all devices have as much room for it as the fullest needs.
 
     What a core sends is arranged by receiver, in parts of equal length; what an owner gets is in the order of cores, so
     that it adds in the order in which one device would.
@@ -170,6 +177,8 @@ class OnMesh:
     def of(self, table: int) -> OnMesh | Columns | Copies:
         """The placement of a table: what there is to ask of it, and its exchanges."""
         layout = self.layouts[table] if self.layouts else "rows"
+        if layout == "whole":  # a stack: the rows of each device are neighbors
+            return OnMesh(self.mesh)
         return self if layout == "rows" else Columns(self.mesh) if layout == "columns" else Copies(self.mesh)
 
     @property
@@ -227,10 +236,15 @@ class OnMesh:
         """Refuse a batch that was not arranged for these devices."""
         if (other := getattr(batch, "placement", None)) != self:
             raise InvalidArgumentError(
-                f"the rows are dealt out over {self.devices} devices by {self.strategy!r}, the batch is arranged for "
-                f"{'one device' if other is None else f'{other.devices} by {other.strategy!r}'}; "
+                f"the tables are on {self._words}, the batch is arranged for "
+                f"{other._words if isinstance(other, OnMesh) else 'one device'}; "
                 "place_batch(plan, state.placement, batch) arranges it"
             )
+
+    @property
+    def _words(self) -> str:
+        layouts = f" in the layouts {', '.join(self.layouts)}" if self.layouts else ""
+        return f"{self.devices} devices by {self.strategy!r}{layouts}"
 
     def run(self, function: Callable[..., Any], *arguments: Any, specs: Any = (), out: Any = None) -> Any:
         """`function` on every device with its share of each array; scalars are the same for all.

@@ -21,6 +21,7 @@ from .lookups import Lookups
 from .placement import ONE_DEVICE, Placement
 from .plan import Plan, Table, Tag
 from .row_update import Around, clipped, move_rows, spread
+from .stacks import inside
 from .state import State
 from .waiting import after_lookup
 
@@ -95,6 +96,7 @@ def flush_pending(state: State) -> State:
 
 def row_sums(plan: Plan, gradients: Sequence[Any], dedup: Dedup, place: Placement = ONE_DEVICE) -> tuple[RowSums, ...]:
     """For each table the rows that each core touched and their summed gradients."""
+    plan, place, *_ = inside(plan, place)
     floats = tuple(jnp.asarray(g, jnp.float32) for g in gradients)
     found: tuple[RowSums, ...] = place.run(
         partial(_row_sums, plan, plan.cores // place.devices), floats, unpacked(plan, dedup)
@@ -112,6 +114,7 @@ def joined_sums(plan: Plan, parts: Sequence[tuple[RowSums, ...]], place: Placeme
     """The sums of several batches as those of one: each core sends what it has of all of them."""
     if len(parts) == 1:
         return parts[0]
+    plan, place, *_ = inside(plan, place)
     joined: tuple[RowSums, ...] = place.run(partial(_joined_sums, plan, place), tuple(parts))
     return joined
 
@@ -159,7 +162,7 @@ def _sums(rule: Around, g: Array, lookups: Lookups, cores: int) -> Array:
 
 def apply_step(state: State, step: Step) -> State:
     """Every table moved by the sums of a step."""
-    plan, place = state.plan, state.placement
+    plan, place, *_ = inside(state.plan, state.placement)
     specs = specs_of(state)
     tables, slots = place.run(
         partial(_moved, plan, place),

@@ -20,7 +20,7 @@ from gradlab.tpu import (
     plan_of,
     plan_placement,
 )
-from gradlab.tpu.plan_placement import Asked, cost_of
+from gradlab.tpu.plan_placement import EXCHANGE, Asked, cost_of
 from tests.tpu.sharding.plans import mesh, rows_of
 
 PLAN = Plan(
@@ -30,8 +30,15 @@ PLAN = Plan(
 )
 
 
-@pytest.mark.parametrize("layout", ["rows", "columns", "copies"])
-@pytest.mark.parametrize("rule", [Adagrad(), RowWiseAdagrad(), PartialRowWiseAdam()])
+@pytest.mark.parametrize(
+    ("layout", "rule"),
+    [
+        ("rows", Adagrad()),
+        ("rows", RowWiseAdagrad()),
+        ("columns", PartialRowWiseAdam()),
+        ("copies", PartialRowWiseAdam()),
+    ],
+)
 def test_memory_is_what_a_device_holds(layout: str, rule: object) -> None:
     table = Table("t", 13, 8, rule)  # type: ignore[arg-type]
     plan = Plan((table,), (Feature("f", 0, (2,)),), cores=4)
@@ -63,6 +70,25 @@ def test_ids_of_one_owner_make_columns_worth_while() -> None:
     assert plan_placement(PLAN, 8, batch=batch, strategy="mod").layouts[0] == "rows"
 
 
+def test_many_alike_become_whole_tables_of_one_stack() -> None:
+    """Eight tables are exchanged at once; the small ones only, where the large would need room on every device."""
+    rows = [*range(700, 1500, 100), 40_000]
+    tables = tuple(Table(f"t{k}", n, 16, Adagrad(), combiner="sum") for k, n in enumerate(rows))
+    plan = Plan(tables, tuple(Feature(f"f{k}", k, (256,)) for k in range(9)), cores=4)
+    placed = plan_placement(plan, 4, budget=2_000_000)
+    assert placed.layouts == ("whole",) * 8 + ("rows",)
+    assert [t.device for t in placed.tables] == [0, 1, 2, 3, 3, 2, 1, 0, None]
+    assert placed.tables[0].why == "least traffic, in a stack of 8"
+    assert placed.held == (placed.memory,) * 4 == ((2100 + 10_000) * 16 * 2 * 4,) * 4
+    assert "  whole, device 3  " in str(placed)
+    apart = plan_placement(plan, 4, budget=2_000_000, layouts={t.name: "rows" for t in tables})
+    assert placed.traffic < apart.traffic + 4 * 7 * EXCHANGE
+    forced = plan_placement(plan, 4, layouts={"t8": "whole", "t0": "rows"})
+    assert (forced.layouts[0], forced.layouts[8], forced.tables[8].why) == ("rows", "whole", "as you chose")
+    with pytest.raises(InvalidArgumentError, match=r"the largest are t8 .* \(whole\).*; no number of devices would do"):
+        plan_placement(plan, 4, budget=2_000_000, layouts={"t8": "whole"})
+
+
 def test_names_override_and_words_say_so() -> None:
     placed = plan_placement(PLAN, 8, layouts={"items": "columns", "days": "rows"})
     assert placed.layouts == ("columns", "copies", "rows")
@@ -84,7 +110,9 @@ def test_what_does_not_fit_is_refused_with_what_would() -> None:
         plan_placement(PLAN, 8, budget=40_000, layouts={"items": "copies"})
     with pytest.raises(InvalidArgumentError, match="layouts name a table 'item'; the plan has items, users, days"):
         plan_placement(PLAN, 8, layouts={"item": "rows"})
-    with pytest.raises(ValueError, match="the layout of table 'days' must be one of 'rows', 'columns', 'copies'"):
+    with pytest.raises(
+        ValueError, match="the layout of table 'days' must be one of 'rows', 'columns', 'copies', 'whole'"
+    ):
         plan_placement(PLAN, 8, layouts={"days": "mod"})  # type: ignore[dict-item]
     with pytest.raises(InvalidArgumentError, match="5 devices cannot share 8 cores"):
         plan_placement(PLAN, 5)

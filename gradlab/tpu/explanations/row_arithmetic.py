@@ -11,6 +11,7 @@ from ..._base.arrays import flush
 from ..._steps.library import jnp
 from ..plan import NO_LIMITS, Table
 from ..row_update import Around, clipped
+from ..stacks import inside
 from ..state import State
 from .contributions import Contribution
 from .explanation import RuleRun
@@ -27,9 +28,11 @@ def row_of(state: State, table: int, row: int) -> Row:
 
 def rows_at(state: State, table: int, rows: np.ndarray) -> Row:
     """Weights and slots of some rows."""
-    shards = state.placement.of(table).shards(state.plan.tables[table].rows)
-    places = jnp.asarray(shards.owner(rows) * shards.size + shards.place(rows))
-    return np.asarray(state.tables[table][places]), tuple(np.asarray(s[places]) for s in state.slots[table])
+    within = inside(state.plan, state.placement)
+    array, first = within.at(table)
+    shards, ids = within.placement.of(array).shards(within.plan.tables[array].rows), rows + first
+    places = jnp.asarray(shards.owner(ids) * shards.size + shards.place(ids))
+    return np.asarray(state.tables[array][places]), tuple(np.asarray(s[places]) for s in state.slots[array])
 
 
 def core_sums(around: Around, made: Sequence[Contribution]) -> dict[int, np.ndarray]:

@@ -12,6 +12,7 @@ from ..batch import Batch, PlacedBatch
 from ..lookups import OUTSIDE, Lookups
 from ..placement import OnMesh, Placement, Shards, Strategy
 from ..plan import Plan
+from ..stacks import Inside, inside, stacked_lookups
 from .rows import arranged, longest, put
 
 Sizes = Sequence[tuple[int, int]]  # for each table: ids that a core may ask of one owner, lookups of a core
@@ -27,7 +28,8 @@ def place_batch(plan: Plan, placement: Placement, batch: Batch, sizes: Sizes | N
     Args:
         batch: what `make_batch` gives for the cores of this process: all of them where there is one.
         sizes: for each table how many ids a core may ask of one device and how many lookups it makes, so that no
-            process needs to ask the others; the least that do are `sizes_of(plan, placement, batch)`.
+            process needs to ask the others; the least that do are `sizes_of(plan, placement, batch)`. Those of stacks
+            come after those of tables that are not whole on a device.
 
     Raises:
         InvalidArgumentError: a batch of another number of cores, or sizes that are too small; it names the table.
@@ -45,15 +47,17 @@ def place_batch(plan: Plan, placement: Placement, batch: Batch, sizes: Sizes | N
     if not isinstance(placement, OnMesh):
         return batch
     cores = cores_here(plan, placement)
-    need = sizes_of(plan, placement, batch)
+    inner, place, *_ = within = inside(plan, placement)
+    own = _of_arrays(plan, within, batch, len(cores))
+    need = _sizes(within, own, len(cores))
     given = _agreed(placement, need) if sizes is None else list(sizes)
-    for table, least, room in zip(plan.tables, need, given, strict=True):
+    for table, least, room in zip(inner.tables, need, given, strict=True):
         if least[0] > room[0] or least[1] > room[1]:
             raise InvalidArgumentError(f"table {table.name!r} needs sizes of at least {least}, got {tuple(room)}")
     return PlacedBatch(
         tuple(
-            _placed(placement, placement.of(k).shards(table.rows), t, len(cores), plan.samples_of(k), *given[k])
-            for k, (table, t) in enumerate(zip(plan.tables, batch.tables, strict=True))
+            _placed(placement, place.of(k).shards(table.rows), t, len(cores), inner.samples_of(k), *given[k])
+            for k, (table, t) in enumerate(zip(inner.tables, own, strict=True))
         ),
         placement,
     )
@@ -98,11 +102,22 @@ def sizes_of(plan: Plan, placement: OnMesh, batch: Batch) -> list[tuple[int, int
     [(2, 3)]
     """
     count = len(cores_here(plan, placement))
-    found = []
-    for k, (table, t) in enumerate(zip(plan.tables, batch.tables, strict=True)):
+    within = inside(plan, placement)
+    return _sizes(within, _of_arrays(plan, within, batch, count), count)
+
+
+def _of_arrays(plan: Plan, within: Inside, batch: Batch, count: int) -> tuple[Lookups, ...]:
+    """The lookups of each array that is on the mesh."""
+    for t in batch.tables:
         if len(t.unique) % count or len(t.inverse) % count:
             raise InvalidArgumentError(f"the batch must have the ids of {count} cores, those of this process")
-        shards = placement.of(k).shards(table.rows)
+    return stacked_lookups(plan, within, batch.tables, count)
+
+
+def _sizes(within: Inside, tables: Sequence[Lookups], count: int) -> list[tuple[int, int]]:
+    found = []
+    for k, (table, t) in enumerate(zip(within.plan.tables, tables, strict=True)):
+        shards = within.placement.of(k).shards(table.rows)
         parts = np.asarray(t.unique).reshape(count, -1)
         found.append(
             (roomy(max(longest(ids, np.asarray(shards.owner(ids))) for ids in parts)), len(t.inverse) // count)

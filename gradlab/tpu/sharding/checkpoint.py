@@ -17,10 +17,10 @@ from ..plan import Plan, Table
 from ..state import State
 from ..update import RowSums, Step, flush_pending
 from .batch import cores_here
-from .files import MANIFEST, ShardReader, ShardWriter, block_rows, read_manifest, shard_names, write_manifest
+from .files import MANIFEST, ShardReader, ShardWriter, read_manifest, shard_names, write_manifest
 from .layouts import check_layouts, lay_out
 from .pending import pending_on
-from .rows import Reader, by_owner, made_of
+from .rows import by_owner, made_of, rows_at_once
 
 
 def save(state: State, folder: str | Path) -> None:
@@ -68,8 +68,8 @@ def restore(
 ) -> State:
     """The state that was saved, on another mesh if need be, or on one device (mesh None).
 
-    Each shard reads the blocks of the files that hold its rows. A pending update is restored, too; a plan that is not
-    pipelined makes it at once.
+    Each shard reads the blocks of the files that hold its rows, 32 MiB at a time. A pending update is restored, too; a
+    plan that is not pipelined makes it at once.
 
     Args:
         plan: its tables must have the names, sizes and slots of those saved; rates, limits and features may differ.
@@ -129,7 +129,7 @@ def state_from(plan: Plan, saved: Saved, placement: Placement) -> State:
         old = Shards(table.rows, saved.shards, saved.content["strategy"])
         width = table.rule.slot_shape(name, (table.rows, table.width))[1]
         read = by_owner(old, width, lambda s, places: saved.rows(s, f"{k}/{name}", places, width))
-        return _made(placement, table, read)
+        return made_of(placement, table.rows, read, rows_at_once(width))  # each read opens the file
 
     tables = tuple(array(k, t, "parameters") for k, t in enumerate(plan.tables))
     slots = tuple(tuple(array(k, t, name) for name in t.rule.slots) for k, t in enumerate(plan.tables))
@@ -143,12 +143,6 @@ def state_from(plan: Plan, saved: Saved, placement: Placement) -> State:
         pending = tree_map(jnp.asarray, pending)
     state = lay_out(State(plan, tables, slots, shared, pending, placement), layouts)
     return state if plan.pipelined or pending is None else compiled()(flush_pending)(state)
-
-
-def _made(placement: Placement, table: Table, read: Reader) -> Array:
-    if isinstance(placement, OnMesh):
-        return made_of(placement, table.rows, read, at_once=8 * block_rows(table.width))  # each read opens the file
-    return jnp.asarray(read(np.arange(table.rows)))
 
 
 def _shards(state: State) -> dict[int, Any]:

@@ -1,9 +1,10 @@
-"""Tables by rows, by columns, or copied, on one mesh: states put from one layout into another."""
+"""Tables by rows, by columns, copied, or whole on a device, on one mesh: states put from one layout into another."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,13 @@ from ..._base.arrays import Array
 from ..._base.errors import InvalidArgumentError
 from ..._steps.library import PartitionSpec, jax, jnp, tree_map
 from ..lookup import specs_of
-from ..placement import Layout, OnMesh, Shards
+from ..placement import Copies, Layout, OnMesh, Shards
 from ..plan import Plan
 from ..plan_placement import no_columns
+from ..stacks import Inside, common, inside
 from ..state import State
 from .batch import cores_here
-from .pending import pending_on
+from .pending import of_tables, pending_on
 
 
 def lay_out(state: State, layouts: Sequence[Layout] = ()) -> State:
@@ -27,11 +29,13 @@ def lay_out(state: State, layouts: Sequence[Layout] = ()) -> State:
     layouts. What steps compute is the same in every layout, but for last bits of a slot kept by row.
 
     Args:
-        layouts: "rows", "columns" or "copies" for each table of the plan, see `OnMesh`; `plan_placement` chooses them.
+        layouts: "rows", "columns", "copies" or "whole" for each table of the plan, see `OnMesh`; `plan_placement`
+            chooses them.
 
     Raises:
         InvalidArgumentError: a state on one device; another number of layouts than tables; columns that the devices
-            cannot share, or of a rule of your own with slots kept by row; it names the table.
+            cannot share, or of a rule of your own with slots kept by row; tables of one stack whose rules have
+            different values in common; it names the table. ValueError: a stack of 2**31 rows or more.
 
     Not in TensorFlow.
 
@@ -53,23 +57,46 @@ def lay_out(state: State, layouts: Sequence[Layout] = ()) -> State:
     if new == old:
         return state
     check_layouts(state.plan, new)
-    after = dataclasses.replace(state, placement=new)
-    specs = zip(*specs_of(state), *specs_of(after), strict=True)
-    tables, slots = [], []
-    for table, w, own, (w_from, own_from, w_to, own_to) in zip(
-        state.plan.tables, state.tables, state.slots, specs, strict=True
-    ):
-        shards = new.shards(table.rows)
-        tables.append(_moved(new, shards, w, w_from, w_to))
-        ways = zip(own, own_from, own_to, strict=True)
-        by_rows = new.spec
-        slots.append(
-            tuple(_moved(new, shards, s, _told(a, w_from, by_rows), _told(b, w_to, by_rows)) for s, a, b in ways)
-        )
+    before, after, found = inside(state.plan, old), inside(state.plan, new), dataclasses.replace(state, placement=new)
+    held = [(w, *own) for w, own in zip(state.tables, state.slots, strict=True)]
+    made = _made(state.plan, new, before, after, held, (_specs(state), _specs(found)))
     pending = state.pending
     if pending is not None:
-        pending = pending_on(new, state.plan, tree_map(np.asarray, pending))
-    return dataclasses.replace(after, tables=tuple(tables), slots=tuple(slots), pending=pending)
+        pending = pending_on(new, state.plan, of_tables(state.plan, before, tree_map(np.asarray, pending)))
+    shared = common(state.plan, after, [state.shared[before.at(k)[0]] for k in range(len(state.plan.tables))])
+    tables, slots = tuple(own[0] for own in made), tuple(tuple(own[1:]) for own in made)
+    return dataclasses.replace(found, tables=tables, slots=slots, shared=shared, pending=pending)
+
+
+Specs = Sequence[Sequence[PartitionSpec]]  # of the weights of each array, and of its slots
+
+
+def _specs(state: State) -> Specs:
+    return [(w, *own) for w, own in zip(*specs_of(state), strict=True)]
+
+
+def _made(
+    plan: Plan, placement: OnMesh, before: Inside, after: Inside, held: Any, specs: tuple[Specs, Specs]
+) -> list[list[Array]]:
+    """The arrays of the new layouts: weights and slots of one table after another take their places."""
+    by_rows, copied, by_div = placement.spec, Copies(placement.mesh).spec, OnMesh(placement.mesh)
+    made: list[list[Array]] = [[] for _ in after.plan.tables]
+    for k, table in enumerate(plan.tables):
+        (n, begin), (m, end), shards = before.at(k), after.at(k), placement.shards(table.rows)
+        own, lie, shall = list(held[n]), specs[0][n], specs[1][m]
+        if k not in before.alone:
+            own, lie = [_out_of_stack(by_div, x, begin, table.rows) for x in own], [copied] * len(own)
+        if k not in after.alone:
+            shall = [copied] * len(own)
+        ways = zip(
+            own, (_told(x, lie[0], by_rows) for x in lie), (_told(x, shall[0], by_rows) for x in shall), strict=True
+        )
+        moved = [_moved(placement, shards, x, a, b) for x, a, b in ways]
+        if k not in after.alone:
+            stacks = made[m] or [_empty(placement, after.plan.tables[m].rows, x.shape[1]) for x in moved]
+            moved = [_into_stack(by_div, stack, x, end) for stack, x in zip(stacks, moved, strict=True)]
+        made[m] = moved
+    return made
 
 
 def check_layouts(plan: Plan, placement: OnMesh) -> None:
@@ -98,6 +125,59 @@ def _moved(placement: OnMesh, shards: Shards, x: Array, before: PartitionSpec, a
     if after == by_rows:
         return _put(placement, _taken(placement, x, before, lambda: _rows(shards)), after)
     return _put(placement, x, after)
+
+
+def _empty(placement: OnMesh, rows: int, width: int) -> Array:
+    made: Any = jax.jit(partial(jnp.zeros, (rows, width)), out_shardings=placement.laid_out(placement.spec, 2))
+    found: Array = made()
+    return found
+
+
+def _into_stack(placement: OnMesh, stack: Array, x: Array, first: int) -> Array:
+    """The stack with the rows of a table, which every device has, in the part of one."""
+    found: Array = _putting(placement)(stack, x, _place(placement, stack, first))
+    return found
+
+
+def _out_of_stack(placement: OnMesh, stack: Array, first: int, rows: int) -> Array:
+    """The rows of a table, which one device has, on every device."""
+    found: Array = _taking(placement, rows)(stack, _place(placement, stack, first))
+    return found
+
+
+def _place(placement: OnMesh, stack: Array, first: int) -> np.ndarray:
+    """The device of a row of a stack, and its place there."""
+    return np.array(divmod(first, stack.shape[0] // placement.devices), np.int32)
+
+
+@lru_cache(maxsize=8)
+def _putting(placement: OnMesh) -> Any:
+    split, copied, names = placement.spec, Copies(placement.mesh).spec, placement.mesh.axis_names
+
+    def put(own: Array, x: Array, place: Array) -> Array:
+        is_here = jax.lax.axis_index(names) == place[0]
+        there: Array = jax.lax.cond(is_here, lambda: jax.lax.dynamic_update_slice(own, x, (place[1], 0)), lambda: own)
+        return there
+
+    shared: Any = jax.shard_map(
+        put, mesh=placement.mesh, in_specs=(split, copied, copied), out_specs=split, check_vma=False
+    )
+    return jax.jit(shared, donate_argnums=0)
+
+
+@lru_cache(maxsize=64)
+def _taking(placement: OnMesh, rows: int) -> Any:
+    split, copied, names = placement.spec, Copies(placement.mesh).spec, placement.mesh.axis_names
+    psum: Any = jax.lax.psum  # has no types
+
+    def take(own: Array, place: Array) -> Array:
+        bits = jax.lax.bitcast_convert_type(jax.lax.dynamic_slice_in_dim(own, place[1], rows), jnp.uint32)
+        summed = psum(jnp.where(jax.lax.axis_index(names) == place[0], bits, 0), names)  # -0.0 + 0.0 would be 0.0
+        taken: Array = jax.lax.bitcast_convert_type(summed, jnp.float32)
+        return taken
+
+    shared: Any = jax.shard_map(take, mesh=placement.mesh, in_specs=(split, copied), out_specs=copied, check_vma=False)
+    return jax.jit(shared)
 
 
 def _put(placement: OnMesh, x: Array, spec: PartitionSpec) -> Array:

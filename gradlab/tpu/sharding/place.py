@@ -15,7 +15,7 @@ from ..plan import Plan, Table
 from ..state import State
 from .layouts import check_layouts, lay_out
 from .pending import pending_on
-from .rows import made_of, on, reader
+from .rows import made_of, on, reader, rows_at_once
 
 Initializer = Callable[[np.ndarray], Any]  # the rows with these ids
 
@@ -97,8 +97,9 @@ def create_placed(
     Nothing larger than a shard exists anywhere, so tables may be larger than the memory of a device.
 
     Args:
-        initializers: one for each table; called with the ids of the rows wanted, it gives those rows, (ids, width).
-            What depends on nothing but the id is the same on any mesh. Slots start as their rule says.
+        initializers: one for each table; called with the ids of the rows wanted, 32 MiB of them at most, it gives those
+            rows, (ids, width). What depends on nothing but the id is the same on any mesh. Slots start as their rule
+            says.
         layouts: as for `place`; tables are made by rows first.
 
     Raises:
@@ -118,7 +119,10 @@ def create_placed(
         raise ValueError(f"the plan has {len(plan.tables)} tables, got {len(initializers)} initializers")
     check_layouts(plan, OnMesh(mesh, strategy, tuple(layouts)))
     new = OnMesh(mesh, strategy)
-    tables = [made_of(new, t.rows, checked(t, init)) for t, init in zip(plan.tables, initializers, strict=True)]
+    tables = [
+        made_of(new, t.rows, checked(t, init), rows_at_once(t.width))
+        for t, init in zip(plan.tables, initializers, strict=True)
+    ]
     slots = [_slots(new, t, w) for t, w in zip(plan.tables, tables, strict=True)]
     shared = new.copied(tuple(t.rule.start() for t in plan.tables))
     return lay_out(State(plan, tuple(tables), tuple(slots), shared, placement=new), layouts)

@@ -16,9 +16,10 @@ from ..placement import OnMesh, Placement, Shards
 from ..update import RowSums
 
 Reader = Callable[[np.ndarray], np.ndarray]  # the rows with these ids, in their order
+AT_ONCE = 1 << 25  # bytes of rows that are read at a time
 
 
-def made_of(placement: OnMesh, rows: int, read: Reader, at_once: int | None = None) -> Array:
+def made_of(placement: Placement, rows: int, read: Reader, at_once: int | None = None) -> Array:
     """The array whose shards hold what `read` gives of their rows, each made on its own device; 0 where room is left.
 
     No device, nor the host, ever sees more than one shard at once for each of its devices.
@@ -26,30 +27,40 @@ def made_of(placement: OnMesh, rows: int, read: Reader, at_once: int | None = No
     Args:
         at_once: the rows that are read at a time, so that the host never has a whole shard; None: all of a shard.
     """
-    shards, flat, blocks = placement.shards(rows), placement.mesh.devices.flat, []
+    shards = placement.shards(rows)
+    if not isinstance(placement, OnMesh):
+        return _made(read, shards.range_of(0), rows, at_once)
+    flat, blocks = placement.mesh.devices.flat, []
     for k in placement.here:
-        ids = shards.held(k)
         with on(flat[k]):
-            if at_once is not None and ids.size > at_once:
-                full = _in_parts(read, ids, shards.size, at_once)
-            else:
-                block = jnp.asarray(read(ids if ids.size else np.zeros(1, int)), jnp.float32)[: ids.size]
-                full = jnp.pad(block, ((0, shards.size - ids.size), (0, 0)))
-            blocks.append(jax.device_put(full, flat[k]))
+            blocks.append(jax.device_put(_made(read, shards.range_of(k), shards.size, at_once), flat[k]))
     shape = (shards.size * shards.count, *blocks[0].shape[1:])
     return jax.make_array_from_single_device_arrays(shape, placement.laid_out(placement.spec, len(shape)), blocks)
 
 
-def _in_parts(read: Reader, ids: np.ndarray, size: int, at_once: int) -> Array:
-    """(size, width): the rows of these ids, read part by part and put where the array is."""
+def rows_at_once(width: int) -> int:
+    """The number of rows of 32 MiB, read at a time where a shard may be large."""
+    return max(1, AT_ONCE // (4 * width))
+
+
+def _made(read: Reader, held: range, size: int, at_once: int | None) -> Array:
+    """(size, width): the rows of a shard, at once or part by part, put where the array is."""
+    if at_once is None or len(held) <= at_once:
+        block = jnp.asarray(read(_ids(held or range(1))), jnp.float32)[: len(held)]
+        padded: Array = jnp.pad(block, ((0, size - len(held)), (0, 0)))
+        return padded
     put = jax.jit(lambda full, part, start: jax.lax.dynamic_update_slice(full, part, (start, 0)), donate_argnums=0)
     full: Any = None
-    for start in range(0, ids.size, at_once):
-        part = jnp.asarray(read(ids[start : start + at_once]), jnp.float32)
+    for start in range(0, len(held), at_once):
+        part = jnp.asarray(read(_ids(held[start : start + at_once])), jnp.float32)
         full = jnp.zeros((size, part.shape[1])) if full is None else full
         full = put(full, part, np.int32(start))
     found: Array = full
     return found
+
+
+def _ids(held: range) -> np.ndarray:
+    return np.arange(held.start, held.stop, held.step)
 
 
 @contextmanager

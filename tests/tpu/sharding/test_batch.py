@@ -81,9 +81,9 @@ def test_a_batch_of_other_cores_is_refused() -> None:
 def test_a_batch_arranged_for_others_is_refused() -> None:
     state = place(create(PLAN, [np.ones((10, 1))]), mesh(2))
     batch = make_batch(PLAN, IDS)
-    with pytest.raises(InvalidArgumentError, match=r"over 2 devices by 'div', the batch is arranged for one device; p"):
+    with pytest.raises(InvalidArgumentError, match=r"on 2 devices by 'div', the batch is arranged for one device; p"):
         lookup(state, batch)
-    with pytest.raises(InvalidArgumentError, match="the batch is arranged for 2 by 'mod'"):
+    with pytest.raises(InvalidArgumentError, match="the batch is arranged for 2 devices by 'mod'"):
         lookup(state, place_batch(PLAN, OnMesh(mesh(2), "mod"), batch))
 
 

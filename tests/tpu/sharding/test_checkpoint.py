@@ -137,6 +137,14 @@ def test_tables_of_another_plan_are_refused(tmp_path: Path, other: Any) -> None:
         restore(other, tmp_path)
 
 
+def test_devices_that_cannot_share_the_cores_and_layouts_of_other_tables_are_refused(tmp_path: Path) -> None:
+    save(whole(small()), tmp_path)
+    with pytest.raises(ValueError, match="3 devices cannot share 4 cores; give the plan as many cores as"):
+        restore(small(), tmp_path, mesh(3))
+    with pytest.raises(ValueError, match="the plan has 1 tables, got 2 layouts"):
+        restore(small(), tmp_path, mesh(2), layouts=["whole", "rows"])
+
+
 def test_limits_and_rates_may_differ(tmp_path: Path) -> None:
     save(whole(small()), tmp_path)
     assert gather(restore(small(rule=Adagrad(0.5)), tmp_path)).tables[0].tolist() == whole(small()).tables[0].tolist()

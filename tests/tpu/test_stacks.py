@@ -1,0 +1,61 @@
+"""Whole tables side by side in an array: which device has which, and whose lookup is whose."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from gradlab.rules import Adagrad, PartialRowWiseAdam
+from gradlab.tpu import Feature, Ids, OnMesh, Plan, Table, make_batch, sizes_of
+from gradlab.tpu.stacks import Stack, inside, stacked_lookups, stacks_of
+from tests.tpu.sharding.plans import mesh
+
+TABLES = (
+    Table("users", 40, 4, Adagrad()),
+    Table("days", 7, 4, PartialRowWiseAdam()),
+    Table("items", 30, 4, Adagrad(), combiner="sum"),
+    Table("shops", 9, 4, Adagrad()),
+)
+FEATURES = (Feature("shop", 3, (2,)), Feature("item", 2, (2,)), Feature("user", 0, (1,)), Feature("next", 3, (1,)))
+PLAN = Plan(TABLES, FEATURES, cores=2)
+WHOLE = OnMesh(mesh(2), "mod", ("whole", "rows", "whole", "whole"))
+
+
+def test_most_rows_come_first_each_to_the_emptiest_device() -> None:
+    assert stacks_of(PLAN, WHOLE.layouts, 2) == (Stack((0, 2, 3), (0, 1, 1), (0, 40, 70), 40),)
+    of_both = stacks_of(PLAN, ("whole",) * 4, 4)
+    assert [stack.tables for stack in of_both] == [(0, 2, 3), (1,)]
+    assert of_both[1] == Stack((1,), (0,), (0,), 7)
+
+
+def test_a_stack_is_a_table_by_rows_after_those_that_are_not_whole() -> None:
+    within = inside(PLAN, WHOLE)
+    assert [(t.name, t.rows) for t in within.plan.tables] == [("days", 7), ("stack of users, items, shops", 80)]
+    assert [within.at(k) for k in range(4)] == [(1, 0), (0, 0), (1, 40), (1, 70)]
+    assert [f.table for f in within.plan.features] == [1, 1, 1, 1]
+    assert within.placement.of(1) == OnMesh(WHOLE.mesh)
+    assert inside(PLAN, OnMesh(WHOLE.mesh)).plan is PLAN
+
+
+def test_a_lookup_finds_its_row_and_its_sample_in_the_stack() -> None:
+    ids = {"shop": Ids([0, 1], [8, 1]), "item": Ids([1, 1], [29, 29]), "user": Ids([0], [39]), "next": Ids([0], [1])}
+    batch = make_batch(PLAN, [ids, {"user": Ids([0], [3])}])
+    (days, stack) = stacked_lookups(PLAN, inside(PLAN, WHOLE), batch.tables, 2)
+    assert days is batch.tables[1]
+    unique, inverse, samples, weights = (np.asarray(x).reshape(2, -1) for x in stack)
+    found = [
+        [(int(u[i]), int(s), float(w)) for i, s, w in zip(v, t, g, strict=True) if w]
+        for u, v, t, g in zip(unique, inverse, samples, weights, strict=True)
+    ]
+    assert found == [
+        [(39, 4, 1.0), (69, 3, 1.0), (69, 3, 1.0), (78, 0, 1.0), (71, 1, 1.0), (71, 5, 1.0)],
+        [(3, 4, 1.0)],
+    ]
+    assert len(sizes_of(PLAN, WHOLE, batch)) == 2
+
+
+def test_a_stack_of_too_many_rows_is_refused() -> None:
+    tall = dataclasses.replace(TABLES[0], rows=2**30 + 1)
+    plan = dataclasses.replace(PLAN, tables=(tall, *TABLES[1:]))
+    with pytest.raises(ValueError, match="table 'stack of users, items, shops' can have at most 2147483647 rows"):
+        inside(plan, WHOLE)
