@@ -128,7 +128,8 @@ def _fenced(info: str, text: str) -> str:
 
 def _launchers(name: str) -> str:
     where = {
-        "Run in this browser": in_browser(name), "Open on Binder": on_binder(name), "Open on Colab": on_colab(name), "Download": f"notebooks/{name}",
+        "Run in this browser": in_browser(name), "Open on Binder": on_binder(name),
+        "Open on Colab": on_colab(name), "Download": f"notebooks/{name}",
     }  # fmt: skip
     links = "".join(f'<a href="{escape(address)}">{words}</a>' for words, address in where.items())
     return f'<nav class="launch" aria-label="This notebook elsewhere">{links}</nav>'

@@ -253,7 +253,7 @@ def test_without_scripts_a_lab_is_its_picture(chromium: Any, address: str) -> No
 
 @pytest.mark.browser
 def test_the_course_opens_in_a_tab(chromium: Any, address: str) -> None:
-    """JupyterLab, the files and the notebook come from here; then a kernel starts, or asks where Python is to be had."""
+    """JupyterLab, files and notebook come from here; then a kernel starts, or asks where Python is to be had."""
     context = chromium.new_context()
     elsewhere: list[str] = []
 
