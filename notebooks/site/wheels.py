@@ -14,6 +14,7 @@ from importlib.metadata import Distribution, distribution
 from pathlib import Path, PurePath
 from zipfile import ZIP_DEFLATED, ZipFile
 
+from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 _WHEEL = "Wheel-Version: 1.0\nGenerator: gradlab\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
@@ -55,6 +56,13 @@ def of_installed(name: str, folder: Path) -> Path:
         for path, data in files.items():
             archive.writestr(str(path), data)
     return wheel
+
+
+def requirements(name: str) -> set[str]:
+    """The names of what an installed distribution needs where the system is Emscripten."""
+    found = map(Requirement, distribution(name).requires or ())
+    there = {"sys_platform": "emscripten", "extra": ""}
+    return {canonicalize_name(one.name) for one in found if not one.marker or one.marker.evaluate(there)}
 
 
 def _files(found: Distribution) -> list[PurePath]:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from importlib.metadata import requires
 from pathlib import Path
 
 import nbformat
 import pytest
-from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
 
-from notebooks.site import lite
+from notebooks.site import lite, wheels
 from tests.notebooks.test_badges import INSTALL, NOTEBOOKS
 
 # Of what we need, in Pyodide's own distribution; the last has a stand-in in JupyterLite's kernel.
@@ -20,20 +17,13 @@ IN_PYODIDE = {
 }  # fmt: skip
 
 
-def needs(name: str) -> set[str]:
-    """What a distribution installed here requires in a tab."""
-    found = map(Requirement, requires(name) or ())
-    there = {"sys_platform": "emscripten", "extra": ""}
-    return {canonicalize_name(one.name) for one in found if not one.marker or one.marker.evaluate(there)}
-
-
 def test_nothing_that_a_tab_needs_is_asked_for_elsewhere() -> None:
     left, known = set(lite.needed()), set()
     while left:
         name = left.pop()
         known.add(name)
         if name in lite.PURE:
-            left |= needs(name) - known
+            left |= wheels.requirements(name) - known
     assert known == IN_PYODIDE | set(lite.PURE)
 
 
