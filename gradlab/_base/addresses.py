@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 REPOSITORY = "YOUR_GITHUB_NAME/gradlab"
 BRANCH = "main"
+LITE = "lite"  # the folder of the site in which notebooks run in the reader's browser
 
 
 def on_binder(notebook: str, state: str = "") -> str:
@@ -39,6 +40,15 @@ def on_site(page: str = "") -> str:
     """
     owner, _, name = REPOSITORY.partition("/")
     return f"https://{owner}.github.io/{name}/{page}"
+
+
+def in_browser(notebook: str) -> str:
+    """The page of the site, from its top, that runs a notebook in the reader's browser; `on_site` makes it absolute.
+
+    >>> on_site(in_browser("02_clipping.ipynb"))
+    'https://YOUR_GITHUB_NAME.github.io/gradlab/lite/lab/index.html?path=02_clipping.ipynb'
+    """
+    return f"{LITE}/lab/index.html?path={quote(notebook)}"
 
 
 def binder_here() -> str:

@@ -155,7 +155,7 @@ class GateRace:
 
 
 def product_race(gate: int) -> GateRace:
-    """One step on sum(a @ b) that has not begun."""
+    """One step on sum(a @ b) that has not begun; without JAX its gradients are the same numbers."""
     with Graph().as_default():  # so that nobody finds these variables among their own
         a, b = (Variable(np.array(value, np.float32), name=name) for name, value in START.items())
     return GateRace(lambda: (a.value @ b.value).sum(), [a, b], RATE, gate)

@@ -133,7 +133,7 @@ class Reader:
                 f"{self.name} needs {count + 1} row splits that rise from 0 to the number of ids, {values.size}; got "
                 f"{splits.size} from {splits[0]} to {splits[-1]}"
             )
-        return Entries(np.repeat(np.arange(count), lengths), values)
+        return Entries(np.repeat(np.arange(count), lengths.astype(np.intp)), values)
 
 
 def is_nested(values: Sequence[Any], depth: int) -> bool:

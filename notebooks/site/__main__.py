@@ -2,6 +2,8 @@
 
 python -m notebooks.site OUT              writes it to a folder; it asks no other host for anything
 python -m notebooks.site OUT --moving 02  in a hurry: labs move in notebooks whose names begin so, pictures elsewhere
+
+In OUT/lite is the course as a JupyterLite site, where Python runs in the reader's browser.
 """
 
 from __future__ import annotations
@@ -18,10 +20,11 @@ from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
+from gradlab._base.addresses import LITE
 from gradlab._files.replace import replaced_folder
 from gradlab.live.grid import MOST_STATES
 
-from . import api, front, labs
+from . import api, front, labs, lite
 from .pages import Notebook, plain
 from .shown import Shown, labs_in
 
@@ -35,21 +38,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("out", type=Path, metavar="OUT", help="the folder to write to")
     parser.add_argument("--moving", default="", metavar="NAME", help="how notebooks begin whose labs move (all)")
     parser.add_argument("--states", type=int, default=MOST_STATES, help=f"that a lab's page holds ({MOST_STATES})")
+    parser.add_argument(
+        "--pyodide", type=Path, metavar="DIR", help="a distribution of Pyodide to serve with the site (its public one)"
+    )
     options = parser.parse_args(arguments)
     try:
-        return build(options.out, options.moving, options.states)
+        return build(options.out, options.moving, options.states, options.pyodide)
     except subprocess.CalledProcessError as error:
         return error.returncode
 
 
-def build(out: Path, moving: str = "", states: int = MOST_STATES) -> int:
+def build(out: Path, moving: str = "", states: int = MOST_STATES, pyodide: Path | None = None) -> int:
     """Write the site to a folder, which is what it was until all of the new one is there."""
     notebooks = [Notebook(path) for path in sorted(HERE.parent.glob("*.ipynb"))]
     shown = {notebook: list(labs_in(notebook.cells)) for notebook in notebooks}
     moves = {notebook: notebook.name.startswith(moving) for notebook in notebooks}
     with replaced_folder(out, "index.html") as new, ProcessPoolExecutor(os.cpu_count(), get_context("spawn")) as pool:
         (new / "labs").mkdir()
-        jobs = []
+        jobs = [pool.submit(lite.build, new / LITE, pyodide)]
         for n, lab in [(notebook, lab) for notebook in notebooks for lab in shown[notebook]]:
             job = pool.submit(lab.save, new / _address(n, lab), states) if moves[n] else pool.submit(lab.check)
             job.add_done_callback(partial(_tell, f"{n.name}: {lab.said.partition(':')[0]}"))

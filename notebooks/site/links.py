@@ -18,6 +18,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urlsplit
 
+from gradlab._base.addresses import LITE
+
 _GIVES = {
     "a": "href",
     "link": "href",
@@ -60,9 +62,9 @@ class Page(HTMLParser):
 
 
 def read(site: Path) -> dict[Path, Page]:
-    """Read all pages of a built site."""
+    """Read all pages of a built site; JupyterLab's own, which are scripts, are not read."""
     pages = {}
-    for path in sorted(site.rglob("*.html")):
+    for path in (path for path in sorted(site.rglob("*.html")) if path.relative_to(site).parts[0] != LITE):
         pages[path.resolve()] = page = Page()
         page.feed(path.read_text("utf-8"))
     return pages

@@ -10,7 +10,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from gradlab._base.addresses import on_binder, on_colab
+from gradlab._base.addresses import in_browser, on_binder, on_colab
 
 _TO_NOTEBOOK = re.compile(r"\]\((\w+)\.ipynb")
 _REMOTE_IMAGE = re.compile(r"!\[([^\]]*)\]\(https?://[^)]*\)")  # a badge: its words say the same and ask nobody
@@ -128,7 +128,8 @@ def _fenced(info: str, text: str) -> str:
 
 def _launchers(name: str) -> str:
     where = {
-        "Open on Binder": on_binder(name), "Open on Colab": on_colab(name), "Download": f"notebooks/{name}",
+        "Run in this browser": in_browser(name), "Open on Binder": on_binder(name),
+        "Open on Colab": on_colab(name), "Download": f"notebooks/{name}",
     }  # fmt: skip
     links = "".join(f'<a href="{escape(address)}">{words}</a>' for words, address in where.items())
     return f'<nav class="launch" aria-label="This notebook elsewhere">{links}</nav>'

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import nullcontext
 from functools import partial
 from html import unescape
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -14,6 +16,7 @@ from threading import Thread
 from typing import Any
 
 import pytest
+from jupyterlite_pyodide_kernel.constants import PYODIDE_CDN_URL
 
 import gradlab as gl
 from gradlab._base.addresses import REPOSITORY, on_site
@@ -28,6 +31,7 @@ ROOT = Path(__file__).parents[2]
 NOTEBOOKS = [Notebook(path) for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
 MOVING = NOTEBOOKS[0].name  # its labs move in this build; of all others it is only seen that they can be made
 WIDE, PHONE = {"width": 1280, "height": 720}, {"width": 390, "height": 844}
+PYODIDE = os.environ.get("GRADLAB_PYODIDE")  # a folder with a distribution of it, to start a kernel in the tab
 CONTRAST = "color-contrast"  # of axe-core's rules the one that takes longest
 
 
@@ -36,6 +40,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A built site; every warning of Sphinx is an error."""
     out = tmp_path_factory.mktemp("site").resolve()
     command = [sys.executable, "-m", "notebooks.site", str(out), "--moving", MOVING, "--states", "12"]
+    command += ["--pyodide", PYODIDE] if PYODIDE else []
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr + done.stdout
     assert len(done.stdout.splitlines()) == sum(len(list(labs_in(notebook.cells))) for notebook in NOTEBOOKS)
@@ -56,7 +61,7 @@ def words(page: Path) -> str:
 def test_every_notebook_is_a_page(notebook: Notebook, site: Path) -> None:
     html = (site / f"{notebook.name}.html").read_text("utf-8")
     assert f"<h1>{notebook.title}" in html
-    for words in ("Open on Binder", "Open on Colab", "Download"):
+    for words in ("Run in this browser", "Open on Binder", "Open on Colab", "Download"):
         assert html.count(f">{words}</a>") == 1
     assert (site / "notebooks" / notebook.path.name).read_bytes() == notebook.path.read_bytes()
     front = (site / "index.html").read_text("utf-8")
@@ -138,7 +143,7 @@ def test_links_within_the_site_lead_somewhere(pages: dict[Path, links.Page]) -> 
 
 def test_nothing_comes_from_another_host(pages: dict[Path, links.Page], site: Path) -> None:
     assert [address for page in pages.values() for address in page.loaded if links.is_external(address)] == []
-    for path in site.rglob("*.css"):
+    for path in site.rglob("*.css"):  # JupyterLab's, too
         assert re.findall(r"(?:url\(|@import)[\s'\"]*(?:https?:)?//[^)]*", path.read_text("utf-8")) == []
 
 
@@ -243,6 +248,35 @@ def test_without_scripts_a_lab_is_its_picture(chromium: Any, address: str) -> No
     page.goto(f"{address}/{MOVING}.html")
     assert page.locator(".lab img").first.is_visible()
     assert page.locator("iframe").count() == 0
+    context.close()
+
+
+@pytest.mark.browser
+def test_the_course_opens_in_a_tab(chromium: Any, address: str) -> None:
+    """JupyterLab, files and notebook come from here; then a kernel starts, or asks where Python is to be had."""
+    context = chromium.new_context()
+    elsewhere: list[str] = []
+
+    def left_out(route: Any) -> None:
+        elsewhere.append(route.request.url)
+        route.abort()
+
+    context.route(lambda url: not url.startswith((address, "data:", "blob:")), left_out)
+    asks = nullcontext() if PYODIDE else context.expect_event("requestfailed")  # a kernel's start, below
+    page = context.new_page()
+    with asks:
+        page.goto(f"{address}/{MOVING}.html")
+        page.get_by_role("link", name="Run in this browser").click()
+        page.locator(".jp-Notebook h1").first.wait_for(timeout=60_000)
+        assert page.locator(".jp-Notebook h1").first.inner_text().startswith(NOTEBOOKS[0].title)
+        page.locator(".jp-DirListing-item").first.wait_for()
+        files = page.locator(".jp-DirListing-itemName").all_inner_texts()
+        assert [name.strip() for name in files] == [notebook.path.name for notebook in NOTEBOOKS]
+    if PYODIDE:
+        page.get_by_role("menuitem", name="Run", exact=True).click()
+        page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+        page.locator("[data-frame]").first.wait_for(timeout=300_000)
+    assert set(elsewhere) == (set() if PYODIDE else {f"{PYODIDE_CDN_URL}/pyodide.mjs"})
     context.close()
 
 

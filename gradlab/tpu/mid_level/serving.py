@@ -176,7 +176,7 @@ def _ragged(path: str, feature: FeatureConfig, table: Array, ids: Any, weights: 
             "Output shape set in the FeatureConfig should be the factor of the number of samples: feature "
             f"{path!r} has the output shape {shape}, which {count} samples cannot fill"
         )
-    samples = np.repeat(np.arange(count), np.diff(splits))
+    samples = np.repeat(np.arange(count), np.diff(splits).astype(np.intp))
     if length:
         places = np.arange(samples.size) - splits[samples]
         found = _in_rows(path, table, samples, places, values, (count, length))

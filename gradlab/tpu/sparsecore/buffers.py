@@ -117,7 +117,7 @@ def fill(
     """
     need = sizes(g, layout, minibatches) if need is None else need
     begins, limit = _begins(need.totals, layout, size, minibatches, shared)
-    count = (need.ends - need.starts).ravel()
+    count = (need.ends - need.starts).ravel().astype(np.intp)  # what NumPy repeats by, on 32 bits, too
     first = np.cumsum(count) - count  # of each partition, among the lookups
     core = np.arange(begins.size) // (layout.per_core * minibatches)
     ahead = (begins + core * size)[:, None] + need.starts - first.reshape(need.starts.shape)
@@ -173,7 +173,7 @@ def read(buffers: Buffers, layout: Layout, minibatches: int = 1, *, shared: bool
         begins = np.tile(np.arange(layout.per_core) * (size // layout.per_core), layout.cores)
         pointers = pointers + begins[:, None]
     starts = np.concatenate([begins[:, None], padded(pointers[:, :-1], ALIGNMENT)], 1)
-    lengths = np.maximum(pointers - starts, 0).ravel()
+    lengths = np.maximum(pointers - starts, 0).ravel().astype(np.intp)
     ends = np.cumsum(lengths)
     place = np.arange(ends[-1]) - np.repeat(ends - lengths - starts.ravel(), lengths)
     each = np.repeat(segments, layout.shards)  # the segment of each partition
