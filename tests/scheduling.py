@@ -31,6 +31,7 @@ WITH_TENSORFLOW = (
     "tests/keras/test_recording", "tests/labs/test_adagrad_libraries", "tests/raw_ops/test_accumulators",
     "tests/schedules/test_cosine", "tests/train/test_tensorflow", "gradlab/keras/recording",
 )  # fmt: skip
+WITH_TORCH = ("gradlab/torch/", "tests/record/test_hosts", "tests/torch/test_")
 
 
 def longest_first(items: list[Any]) -> list[Any]:
@@ -46,15 +47,17 @@ def longest_first(items: list[Any]) -> list[Any]:
 
 
 class ByFile(LoadFileScheduling):
-    """Files go to workers whole; those that run TensorFlow go to one, those that drive JupyterLab to two.
+    """Files go to workers whole; TensorFlow's go to one, PyTorch's to one, those that drive JupyterLab to two.
 
-    It takes five to ten seconds to import the one, and to start the other.
+    It takes two to ten seconds to import the first two, and to start the last.
     """
 
     def _split_scope(self, nodeid: str) -> str:
         file: str = super()._split_scope(nodeid)
         if file.startswith("tests/browser/"):  # labs share a page with all of them
             return "labs" if file.endswith(("_labs.py", "_lab.py")) else "browser"
+        if file.startswith(WITH_TORCH):
+            return "torch"
         return "tensorflow" if file.startswith(WITH_TENSORFLOW) else file
 
     def remove_node(self, node: Any) -> str | None:
