@@ -16,7 +16,7 @@ SECONDS = {
 }  # fmt: skip
 # Files of few tests that are long: of processes, installs, builds, and of a framework for each of them.
 LONG_FILES = {
-    "tests/golden/test_write.py": 80.0, "tests/keras/test_loops.py": 75.0, "tests/notebooks/test_without_jax.py": 40.0,
+    "tests/keras/test_loops.py": 75.0, "tests/notebooks/test_without_jax.py": 40.0,
     "tests/packaging/test_editable.py": 30.0, "tests/record/test_hosts.py": 30.0, "tests/report/test_names.py": 70.0,
     "tests/test_parts.py": 50.0, "tests/torch/test_compiled.py": 60.0, "tests/torch/test_replicas.py": 25.0,
     "tests/workers/test_on_two_nodes.py": 90.0,
@@ -25,11 +25,13 @@ OTHERWISE = 0.05
 
 # Files that run TensorFlow in the process of the worker.
 WITH_TENSORFLOW = (
-    "tests/conformance/test_live_", "tests/_asynchrony/accumulators/test_arguments", "tests/_variables/test_slots",
+    "tests/conformance/test_live_", "tests/_asynchrony/accumulators/test_arguments", "tests/_variables/test_by_arrays",
+    "tests/_variables/test_slots", "tests/golden/test_write", "tests/keras/test_built",
     "tests/clip/test_by_global_norm", "tests/clip/test_by_value", "tests/keras/test_optimizer",
     "tests/keras/test_recording", "tests/labs/test_adagrad_libraries", "tests/raw_ops/test_accumulators",
     "tests/schedules/test_cosine", "tests/train/test_tensorflow", "gradlab/keras/recording",
 )  # fmt: skip
+WITH_TORCH = ("gradlab/torch/", "tests/record/test_hosts", "tests/torch/test_")
 
 
 def longest_first(items: list[Any]) -> list[Any]:
@@ -45,15 +47,17 @@ def longest_first(items: list[Any]) -> list[Any]:
 
 
 class ByFile(LoadFileScheduling):
-    """Files go to workers whole; those that run TensorFlow go to one, those that drive JupyterLab to another.
+    """Files go to workers whole; TensorFlow's go to one, PyTorch's to one, those that drive JupyterLab to another.
 
-    It takes five to ten seconds to import the one, and fifteen of one core to start the other.
+    It takes two to ten seconds to import the first two, and fifteen of one core to start the last.
     """
 
     def _split_scope(self, nodeid: str) -> str:
         file: str = super()._split_scope(nodeid)
         if file.startswith("tests/browser/"):  # they share a browser, its pages, and the servers
             return "browser"
+        if file.startswith(WITH_TORCH):
+            return "torch"
         return "tensorflow" if file.startswith(WITH_TENSORFLOW) else file
 
     def remove_node(self, node: Any) -> str | None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests import scheduling
+from tests import parts, scheduling
 
 ONE, TWO, THREE = (f"tests/{name}.py::test_{name}" for name in ("one", "two", "three"))
 
@@ -83,3 +83,11 @@ def test_a_worker_that_comes_later_has_the_next_test_before_it_ends_one(schedule
     assert worker.told == [2, 1] and not worker.shutting_down
     schedule.mark_test_complete(worker, 2)
     assert worker.shutting_down
+
+
+def test_files_of_a_library_go_to_one_worker(schedule: scheduling.ByFile) -> None:
+    for prefixes in (scheduling.WITH_TENSORFLOW, scheduling.WITH_TORCH):
+        files = [[*parts.ROOT.glob(f"{prefix}*")] for prefix in prefixes]
+        assert all(files), "each names some file"
+        names = [path.relative_to(parts.ROOT).as_posix() for found in files for path in found]
+        assert len({schedule._split_scope(f"{name}::test") for name in names}) == 1

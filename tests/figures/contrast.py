@@ -1,5 +1,6 @@
 """Contrast of what a figure shows with what it stands on, in light and in dark."""
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -25,11 +26,15 @@ def linear(rgb: tuple[float, ...]) -> np.ndarray:
     return np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
 
 
-def contrast(theme: str, color: object, under: object = "white") -> float:
+def contrast(theme: str, color: Any, under: Any = "white") -> float:
     """WCAG 2.1's contrast of two colors that are given as they are in light."""
-    pair = (linear(THEMES[theme](to_rgb(c))) @ [0.2126, 0.7152, 0.0722] for c in (color, under))  # type: ignore[arg-type]
-    low, high = sorted(pair)
-    return (high + 0.05) / (low + 0.05)
+    return _contrast(theme, to_rgb(color), to_rgb(under))
+
+
+@cache  # a figure has hundreds of texts and marks, and few colors
+def _contrast(theme: str, *colors: tuple[float, ...]) -> float:
+    low, high = sorted(linear(THEMES[theme](c)) @ [0.2126, 0.7152, 0.0722] for c in colors)
+    return float((high + 0.05) / (low + 0.05))
 
 
 def too_faint(view: Any, theme: str, papers: list[str]) -> list[str]:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import gradlab as gl
+from tests.golden.tensorflow_values import tensorflow
 from tests.record import hosts
 
 pytestmark = [
@@ -18,6 +19,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def keras() -> Any:
+    tensorflow()  # on two logical CPUs, as other tests of this process need it
     import keras
 
     assert keras.backend.backend() == "tensorflow"

@@ -10,6 +10,7 @@ import pytest
 import gradlab as gl
 from gradlab.labs._adagrad_libraries import CASES, RATE, STEPS, _differs, _digits, _gradients, _paths, _rules
 from gradlab.rules.adagrad import LIBRARIES
+from tests.golden.tensorflow_values import tensorflow
 
 every_case = pytest.mark.parametrize("case", CASES)
 
@@ -26,7 +27,7 @@ def stepped(optimizer: Any, w: Any, case: str) -> np.ndarray:
 @pytest.mark.tensorflow
 @every_case
 def test_tensorflow_and_keras_give_these_very_bits(case: str) -> None:
-    import tensorflow as tf
+    tf = tensorflow()
     from tf_keras.optimizers import legacy
 
     paths, given = _paths(case), CASES[case]

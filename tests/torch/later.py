@@ -13,7 +13,7 @@ class Later:
         self._name = name
 
     def __getattr__(self, attribute: str) -> Any:
-        if attribute.startswith("__"):  # what pytest asks of everything in a module
+        if attribute.startswith(("__", "_mock")):  # what pytest asks of everything in a module
             raise AttributeError(attribute)
         return getattr(importlib.import_module(self._name), attribute)
 

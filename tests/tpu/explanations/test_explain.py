@@ -7,7 +7,7 @@ from typing import Any
 import jax
 import numpy as np
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import Phase, assume, given, settings
 from hypothesis import strategies as st
 from jax.sharding import Mesh
 
@@ -88,13 +88,14 @@ def steps(draw: Any, plan: Plan) -> tuple[Any, Any, Any]:
 
 @pytest.mark.sampled(48)
 @pytest.mark.parametrize("name", RULES)
-@settings(max_examples=2, phases=[Phase.generate])
+@settings(max_examples=1, phases=[Phase.generate])
 @given(data=st.data())
 def test_the_explanation_is_the_update(name: str, data: Any) -> None:
-    plan = data.draw(plans(made(name)))
-    state = None
+    plan, state = data.draw(plans(made(name))), None
     for _ in range(2):
-        step = record(plan, *steps(data.draw, plan), before=state)
+        ids, gradients, rates = steps(data.draw, plan)
+        assume(all(len({*x.ids.tolist()}) > 2 for core in ids for x in core.values()))  # not the simplest example
+        step = record(plan, ids, gradients, rates, before=state)
         for row in range(ROWS):
             why = explain(step, row=row, table="t")
             assert (why.ulps or 0) <= len(why.runs) * WIDER.get(name, 1), str(why)
