@@ -98,8 +98,9 @@ def _page(lab: Saved, path: Path, _ending: str, _dark: bool) -> None:
     from ..live.page import page_html
 
     code = lab.code()
-    page = page_html(lab.live, f"import gradlab as gl; {code}" if code.startswith("gl.") else code)
+    page, held = page_html(lab.live, f"import gradlab as gl; {code}" if code.startswith("gl.") else code)
     path.write_text(page, "utf-8", "replace")  # names may hold halves of characters
+    print(f"{path.name}: {held.told}, {len(page.encode()) / 1000:,.0f} kB")
 
 
 def _film(lab: Saved, path: Path, dark: bool) -> None:
