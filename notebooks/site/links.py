@@ -30,6 +30,18 @@ _GIVES = {
 _LOADS = _GIVES.keys() - {"a"}
 
 
+LIVE = "lite/"  # where notebooks run in the browser; it is not built with every site, so links may lead there
+
+
+def in_browser(notebook: str, cell: str = "") -> str:
+    """The address, from the top of the site, at which a notebook runs in the browser, at one of its cells.
+
+    >>> in_browser("02_clipping"), in_browser("02_clipping", "c7")
+    ('lite/lab/index.html?path=02_clipping.ipynb', 'lite/lab/index.html?path=02_clipping.ipynb#cell-id=c7')
+    """
+    return f"{LIVE}lab/index.html?path={notebook}.ipynb{f'#cell-id={cell}' if cell else ''}"
+
+
 @dataclass
 class Page(HTMLParser):
     """What a page links to, what it loads, the places in it, and its pictures that say nothing.
@@ -83,6 +95,8 @@ def broken(pages: dict[Path, Page]) -> Iterator[str]:
         for address in page.links:
             parts = urlsplit(address)
             if parts.netloc or parts.scheme:
+                continue
+            if parts.path.removeprefix("../").removeprefix("../").startswith(LIVE):
                 continue
             target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
             if not target.is_file():
