@@ -27,11 +27,11 @@ from typing import Any
 
 import numpy as np
 
-from .display_list import CLIP, ITEMS, MARKS, PATH, TEXT
+from .display_list import CLIP, IMAGE, ITEMS, MARKS, PATH, TEXT
 
 PARTS = 16  # of a pixel, in which coordinates are told
 NOWHERE = -(2**31)  # a coordinate that is not a number
-SHADES = 16  # of a text's coverage; 255 is 15 * 17
+HEAD = 11  # words of an image before its pixels
 
 SAME, NEW, EARLIER = range(3)  # what an operation is: as in the state before, a new one, one of the earlier ones
 
@@ -112,6 +112,8 @@ class _Writer:
             number = self._masks.number(width, height, operation[28 : 28 + width * height])
             return np.array([*head, number], np.int64)
         words = np.frombuffer(operation, "<u4").astype(np.int64)
+        if operation[0] == IMAGE:  # a pixel is four numbers
+            return np.concatenate([words[:HEAD], np.frombuffer(operation, np.uint8, offset=4 * HEAD)])
         for start, end in coordinates(words):
             pixels = np.frombuffer(operation, "<f4", end - start, 4 * start).astype(float)
             parts = np.rint(np.where(np.isfinite(pixels), pixels * PARTS, NOWHERE))

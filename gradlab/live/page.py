@@ -95,26 +95,30 @@ def part(
         note: as of a page.
     """
     recorder = Recorder(live._stage, live.fallback_html(), note)
-    room, tried = min(most, SAMPLE), {}
+    best, low, high, room, tried = None, 0, most + 1, min(most, SAMPLE), {0: 0}
     for _ in range(ROUNDS):
         found = recorder.part(grid(live._state, room, within))
         free = bytes_most - (len(found.html.encode()) - found.bytes)
         tried[room] = found.bytes
-        fits = min(most, _fitting(tried, int(0.95 * free)))
-        if found.bytes <= free and fits < 1.2 * room:
-            return found
-        room = max(1, fits if found.bytes <= free else min(fits, room - 1))
-    while len((found := recorder.part(grid(live._state, room, within))).html.encode()) > bytes_most and room > 1:
-        room = room * 4 // 5
-    return found
+        low, high = (room, high) if found.bytes <= free else (low, room)
+        best = found if found.bytes <= free else best
+        if high - low <= 1 + low // 8:
+            break
+        room = min(_fitting(tried, int(0.97 * free)), most)
+        far = high if high > most else low + 3 * (high - low) // 4
+        room = room if low < room < far else (low + high) // 2
+    while best is None:
+        room //= 2
+        found = recorder.part(grid(live._state, room, within))
+        best = found if room <= 1 or len(found.html.encode()) <= bytes_most else None
+    return best
 
 
 def _fitting(tried: Mapping[int, int], free: int) -> int:
     """How many states fit, as a line through the two largest numbers that were tried has it; the first are dearer."""
-    *others, (states, size) = sorted(tried.items())
-    fewer, less = others[-1] if others else (0, 0)
-    each = max((size - less) / (states - fewer), 1)
-    return int(states + (free - size) / each * (1 if others else 2))
+    *_, (fewer, less), (states, size) = sorted(tried.items())
+    each = max((size - less) / (states - fewer), 1) / (2 if fewer == 0 else 1)
+    return int(states + (free - size) / each)
 
 
 def script() -> str:

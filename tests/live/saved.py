@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gradlab.live.display_list import TEXT
+from gradlab.live.display_list import IMAGE, TEXT
 from gradlab.live.packed import NOWHERE, PARTS, coordinates
 
 Mask = tuple[int, int, np.ndarray]
@@ -76,6 +76,8 @@ def written(code: int, words: list[int], masks: list[Mask]) -> bytes:
         width, height, rows = masks[words[3]]
         body = struct.pack("<5I", *(word % 2**32 for word in words[:3]), width, height) + rows.tobytes()
         body += bytes(-rows.size % 4)
+    elif code == IMAGE:
+        body = struct.pack("<9I", *(word % 2**32 for word in words[:9])) + bytes(words[9:])
     else:
         whole = np.array([code, len(words) + 2, *words], np.int64)
         body = bytearray((whole % 2**32).astype("<u4")[2:].tobytes())

@@ -5,6 +5,7 @@ import { unpack } from "./packed.js";
 
 const PARTS = 16; // of a pixel
 const NOWHERE = -(2 ** 31);
+const HEAD = 9; // words of an image before its pixels, of which each byte is a number
 const SAME = 0;
 const NEW = 1;
 const EARLIER = 2;
@@ -70,7 +71,7 @@ function operation(read, before, known) {
 }
 
 function listOf(operations, masks) {
-  const parts = operations.map((one) => [one.code, (one.code === CODES.TEXT ? lettered : placed)(one.words, one.code, masks)]);
+  const parts = operations.map(({ code, words }) => [code, (LISTED[code] ?? placed)(words, code, masks)]);
   const list = new Uint32Array(parts.reduce((sum, [, words]) => sum + words.length + 2, 0));
   let at = 0;
   for (const [code, words] of parts) {
@@ -87,6 +88,15 @@ function lettered(words, _code, masks) {
   whole.set(mask, 3);
   return whole;
 }
+
+function pictured(words) {
+  const whole = new Uint32Array(HEAD + (words.length - HEAD) / 4);
+  whole.set(words.subarray(0, HEAD));
+  new Uint8Array(whole.buffer, 4 * HEAD).set(words.subarray(HEAD));
+  return whole;
+}
+
+const LISTED = { [CODES.TEXT]: lettered, [CODES.IMAGE]: pictured };
 
 // Coordinates become pixels again.
 function placed(words, code) {
