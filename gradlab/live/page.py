@@ -53,7 +53,7 @@ class Part:
 
     @property
     def told(self) -> str:
-        """How many states there are, and their bytes, in words."""
+        """Number of states, and the bytes of each, in words."""
         return f"{self.states} states, {self.bytes / max(self.states, 1):,.0f} bytes each"
 
 
@@ -115,7 +115,7 @@ def part(
 
 
 def _fitting(tried: Mapping[int, int], free: int) -> int:
-    """How many states fit, as a line through the two largest numbers that were tried has it; the first are dearer."""
+    """Estimate how many states fit, as a line through the two largest numbers that were tried has it; the first are dearer."""
     *_, (fewer, less), (states, size) = sorted(tried.items())
     each = max((size - less) / (states - fewer), 1) / (2 if fewer == 0 else 1)
     return int(states + (free - size) / each)
@@ -176,7 +176,7 @@ class Recorder:
         return [(values, *picture) for values, picture in pictures if picture]
 
     def _row(self, grid: Grid, values: Values, words: dict[str, Any], reached: bool) -> list[Any]:
-        """What a state says of itself: what it has unlike the first one, its key, and its words."""
+        """Give what a state says of itself: what it has unlike the first one, its key, and its words."""
         moved = {name: value for name, value in values.items() if value != self._state.values[name]}
         return [moved, grid.key(values), words if reached else words | {"goal": ""}]
 
