@@ -115,7 +115,7 @@ def part(
 
 
 def _fitting(tried: Mapping[int, int], free: int) -> int:
-    """Estimate how many states fit, as a line through the two largest numbers that were tried has it; the first are dearer."""
+    """Estimate how many states fit, from the two largest numbers that were tried; the first states are dearer."""
     *_, (fewer, less), (states, size) = sorted(tried.items())
     each = max((size - less) / (states - fewer), 1) / (2 if fewer == 0 else 1)
     return int(states + (free - size) / each)
