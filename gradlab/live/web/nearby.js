@@ -29,7 +29,10 @@ function nearestState(states, specs, wanted, ...groups) {
 
 const agree = (a, b, except) => names(a.values).every((name) => except.includes(name) || equal(a.values[name], b.values[name]));
 
-export const stateAt = (states, specs, wanted) => nearestState(states, specs, wanted, names(wanted));
+// What moves here counts more than what is fixed.
+export const stateAt = (states, specs, wanted) => (
+  nearestState(states, specs, wanted, names(wanted).filter((name) => !specs.get(name).fixed), names(wanted))
+);
 
 // `model` knows the state here, and the values of chips: presets and Reset.
 export function stateAfter(states, { here, specs, axis, chips }, values, pressed) {
