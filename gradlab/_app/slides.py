@@ -27,7 +27,7 @@ def moving(cells: list[dict[str, Any]]) -> None:
             continue
         shown = _run("".join(cell["source"]), space)
         if isinstance(shown, Lab) and not isinstance(shown, Prediction):  # which a kernel has to answer
-            page = page_html(shown.live, shown.code(), _STATES)
+            page, _ = page_html(shown.live, shown.code(), _STATES)
             for output in cell["outputs"]:
                 if "text/html" in output.get("data", {}):
                     output["data"]["text/html"] = _FRAME.format(title=escape(shown.label), page=escape(page))

@@ -292,7 +292,8 @@ class Lab:
 
         Args:
             path: .png, .svg or .pdf for the picture, .csv for its numbers, .html for a page that needs no kernel, .gif
-                or .mp4 for a film along the lab's `axis` (.mp4 needs the extra `film`).
+                or .mp4 for a film along the lab's `axis` (.mp4 needs the extra `film`). A page has every preset and as
+                many other states as fit into 1 MB; how many, and their bytes, is printed.
             theme: "dark" for a dark .png, .gif or .mp4; a page is as dark as its reader's screen.
             **params: other values of controls than the current ones.
 

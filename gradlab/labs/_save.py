@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
@@ -63,7 +63,9 @@ def save(lab: Saved, path: Path, theme: str = "light") -> None:
             _film(lab, path, theme == "dark")
             return
         with replaced(path) as part:
-            _WRITERS[ending](lab, part, ending, theme == "dark")
+            told = _WRITERS[ending](lab, part, ending, theme == "dark")
+    if told:
+        print(f"{path.name}: {told}")
 
 
 def _picture(lab: Saved, path: Path, _ending: str, dark: bool) -> None:
@@ -94,12 +96,14 @@ def _numbers(lab: Saved, path: Path, _ending: str, _dark: bool) -> None:
         writer.writerows(zip(*(np.asarray(c).tolist() for c in columns.values()), strict=True))
 
 
-def _page(lab: Saved, path: Path, _ending: str, _dark: bool) -> None:
+def _page(lab: Saved, path: Path, _ending: str, _dark: bool) -> str:
+    """Give in words what the page holds, which depends on what fits."""
     from ..live.page import page_html
 
     code = lab.code()
-    page = page_html(lab.live, f"import gradlab as gl; {code}" if code.startswith("gl.") else code)
+    page, held = page_html(lab.live, f"import gradlab as gl; {code}" if code.startswith("gl.") else code)
     path.write_text(page, "utf-8", "replace")  # names may hold halves of characters
+    return f"{held.told}, {path.stat().st_size / 1000:,.0f} kB"
 
 
 def _film(lab: Saved, path: Path, dark: bool) -> None:
@@ -119,7 +123,9 @@ def _listed(endings: Any) -> str:
     return f"{', '.join(others)} and {last}"
 
 
-_WRITERS = {".png": _picture, ".svg": _svg, ".pdf": _vectors, ".csv": _numbers, ".html": _page}
+_WRITERS: dict[str, Callable[[Saved, Path, str, bool], str | None]] = {
+    ".png": _picture, ".svg": _svg, ".pdf": _vectors, ".csv": _numbers, ".html": _page,
+}  # fmt: skip
 _FILMS = (".gif", ".mp4")
 _ALL = (*_WRITERS, *_FILMS)
 _PAINTED = (".png", *_FILMS)

@@ -101,7 +101,12 @@ def figure_html(pixels: np.ndarray, description: Description, label: str) -> str
 
 
 def _png(pixels: np.ndarray) -> bytes:
-    """The picture in 256 colors, which nobody can tell from all of them, in less than half the bytes.
+    few_colors(pixels).save(buffer := io.BytesIO(), "PNG")
+    return buffer.getvalue()
+
+
+def few_colors(pixels: np.ndarray) -> Any:
+    """Give the picture in 256 colors, which nobody can tell from all of them, for about half the bytes.
 
     An octree takes a sixth of the time of Pillow's own choice of colors, for which a notebook's first picture waits.
     """
@@ -112,8 +117,7 @@ def _png(pixels: np.ndarray) -> bytes:
     colors, page = few.getpalette() or [], 3 * int(np.asarray(few)[0, 0])
     colors[page : page + 3] = pixels[0, 0, :3].tolist()  # as white as the page around it
     few.putpalette(colors)
-    few.save(buffer := io.BytesIO(), "PNG")
-    return buffer.getvalue()
+    return few
 
 
 def thumbnail(png: bytes, size: tuple[int, int]) -> str:

@@ -148,7 +148,11 @@ class Slider:
         ('3', '=3fd0000000000000')
         """
         position = self.position(value)
-        return str(position) if self.at(position) == value else "=" + struct.pack(">d", value).hex()
+        return str(position) if self.at(position) == value else self.between(value)
+
+    def between(self, value: float) -> str:
+        """Name a value that is at no position, by its bits."""
+        return "=" + struct.pack(">d", value).hex()
 
     def spec(self) -> dict[str, Any]:
         """Describe the slider for the browser."""

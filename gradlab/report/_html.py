@@ -9,7 +9,7 @@ from typing import Any
 
 from .._base.html import html_table
 from ..figures import DARK
-from ..live.page import parts
+from ..live.page import part
 from ..live.svg import inline_svg
 
 MOST_BYTES = 1_000_000  # of one lab
@@ -59,14 +59,10 @@ def moving(lab: Any, states: int, within: dict[str, tuple[float, float]] | None 
     """Give the lab as a part of the page, at most so many states of it; of none its picture and its values."""
     if not states:
         return _still(lab)
-    part = ""
     try:
-        for part in parts(lab.live, states, within):
-            if len(part.encode()) <= MOST_BYTES:
-                break
+        return part(lab.live, states, MOST_BYTES, within).html
     finally:
         lab.close()
-    return part
 
 
 def _still(lab: Any) -> str:

@@ -20,9 +20,10 @@ from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
-from gradlab._base.addresses import LITE
+from gradlab._base.addresses import LITE, in_browser
 from gradlab._files.replace import replaced_folder
 from gradlab.live.grid import MOST_STATES
+from gradlab.live.page import Part
 
 from . import api, front, labs, lite
 from .pages import Notebook, plain
@@ -55,24 +56,29 @@ def build(out: Path, moving: str = "", states: int = MOST_STATES, pyodide: Path 
     moves = {notebook: notebook.name.startswith(moving) for notebook in notebooks}
     with replaced_folder(out, "index.html") as new, ProcessPoolExecutor(os.cpu_count(), get_context("spawn")) as pool:
         (new / "labs").mkdir()
-        jobs = [pool.submit(lite.build, new / LITE, pyodide)]
+        live = pool.submit(lite.build, new / LITE, pyodide)
+        jobs: dict[tuple[Notebook, int], Future[Part | None]] = {}
         for n, lab in [(notebook, lab) for notebook in notebooks for lab in shown[notebook]]:
-            job = pool.submit(lab.save, new / _address(n, lab), states) if moves[n] else pool.submit(lab.check)
+            save = partial(lab.save, new / _address(n, lab), states, in_browser(n.path.name))
+            job = pool.submit(save if moves[n] else lab.check)
             job.add_done_callback(partial(_tell, f"{n.name}: {lab.said.partition(':')[0]}"))
-            jobs.append(job)
+            jobs[n, lab.cell] = job
+        parts = {(n, cell): job.result() for (n, cell), job in jobs.items() if moves[n]}
+        reached = {n: [cell for (of, cell), part in parts.items() if of == n and part and part.reached] for n in shown}
         with tempfile.TemporaryDirectory() as scratch:
             addresses = {n: {lab.cell: _address(n, lab) for lab in shown[n]} if moves[n] else {} for n in notebooks}
-            _write_pages(Path(scratch), shown, addresses)
+            _write_pages(Path(scratch), shown, addresses, reached)
             _sphinx(Path(scratch), new)
         _write_files(new, notebooks)
-        for job in jobs:
+        for job in (live, *jobs.values()):
             job.result()
     return 0
 
 
-def _tell(lab: str, job: Future[None]) -> None:
+def _tell(lab: str, job: Future[Part | None]) -> None:
     if not job.cancelled() and not job.exception():
-        print(lab, flush=True)
+        part = job.result()
+        print(f"{lab} ({part.told})" if part else lab, flush=True)
 
 
 def _address(notebook: Notebook, lab: Shown) -> str:
@@ -80,11 +86,13 @@ def _address(notebook: Notebook, lab: Shown) -> str:
 
 
 def _write_pages(
-    folder: Path, shown: Mapping[Notebook, list[Shown]], addresses: Mapping[Notebook, Mapping[int, str]]
-) -> None:
+    folder: Path, shown: Mapping[Notebook, list[Shown]], addresses: Mapping[Notebook, Mapping[int, str]],
+    reached: Mapping[Notebook, Sequence[int]],
+) -> None:  # fmt: skip
     """Everything that Sphinx reads."""
     for notebook in shown:
-        (folder / f"{notebook.name}.md").write_text(notebook.page(addresses[notebook]), "utf-8")
+        page = notebook.page(addresses[notebook], reached[notebook])
+        (folder / f"{notebook.name}.md").write_text(page, "utf-8")
     (folder / "lab").mkdir()
     for name, text in labs.pages(shown, addresses):
         (folder / "lab" / f"{name}.md").write_text(text, "utf-8")

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import Any
 
 from gradlab._base.addresses import in_browser, on_binder, on_colab
+
+from . import asked
 
 _TO_NOTEBOOK = re.compile(r"\]\((\w+)\.ipynb")
 _REMOTE_IMAGE = re.compile(r"!\[([^\]]*)\]\(https?://[^)]*\)")  # a badge: its words say the same and ask nobody
@@ -55,13 +57,29 @@ class Notebook:
         found = [(one[1], one[2]) for html in htmls for one in _PICTURE.finditer(html)]
         return max(found, key=lambda one: len(one[1]), default=None)
 
-    def page(self, labs: Mapping[int, str]) -> str:
+    def page(self, labs: Mapping[int, str], reached: Collection[int] = ()) -> str:
         """Give the page in Markdown; `labs` says which cells show a lab whose own page is at this address."""
-        first, *rest = (_cell(cell, labs.get(number)) for number, cell in enumerate(self.cells))
+        missed = self._missed(labs, reached)
+        first, *rest = (
+            _cell(self.name, missed.get(number, cell), labs.get(number)) for number, cell in enumerate(self.cells)
+        )
         title, _, opening = first.partition("\n")
         opening = _LINKS.sub("", opening)  # the buttons above it lead there, too
         told = f"---\npicture: cards/{self.name}.png\n---"
         return "\n\n".join([told, title, _html(_launchers(self.path.name)), opening, *rest])
+
+    def _missed(self, labs: Mapping[int, str], reached: Collection[int]) -> dict[int, dict[str, Any]]:
+        """The texts before labs, with links at the targets that their pages cannot reach."""
+        found, text = {}, 0
+        for number, cell in enumerate(self.cells):
+            if cell["cell_type"] != "code":
+                text = number
+            elif (number not in labs or number not in reached) and "target=" in _joined(cell["source"]):
+                source = _joined(self.cells[text]["source"])
+                found[text] = self.cells[text] | {
+                    "source": re.sub(r"^(.*\*\*Target\.\*\*.*)$", lambda at: _live(self.name, at[1]), source, flags=re.M)
+                }
+        return found
 
     def _opening(self) -> str:
         return next(_texts(self.cells), "")
@@ -91,11 +109,23 @@ def _texts(cells: list[dict[str, Any]]) -> Iterator[str]:
     return (_joined(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
 
 
-def _cell(cell: dict[str, Any], lab: str | None) -> str:
+def _cell(notebook: str, cell: dict[str, Any], lab: str | None) -> str:
     source = _joined(cell["source"])
     if cell["cell_type"] != "code":
         return plain(source)
-    return "\n\n".join([_fenced("python", source)] * bool(source) + [lab_figure(cell, lab)] * bool(cell["outputs"]))
+    way, name = asked.asked(source)
+    shown = lab_figure(cell, lab)
+    if way in ("choose", "predict"):
+        shown = _html(asked.element(way, name, "".join(map(_output, cell["outputs"]))))
+    elif way == "check":
+        link = f'<p><a href="{in_browser(f"{notebook}.ipynb", cell.get("id", ""))}">Write your answer in this browser</a></p>'
+        shown += f"\n\n{_html(link)}"
+    return "\n\n".join([_fenced("python", source)] * bool(source) + [shown] * bool(cell["outputs"]))
+
+
+def _live(notebook: str, bullet: str) -> str:
+    """A bullet that asks for what only a running notebook can do, with a link to one."""
+    return f'{bullet} <a href="{in_browser(f"{notebook}.ipynb")}">Run it in this browser.</a>'
 
 
 def lab_figure(cell: dict[str, Any], lab: str | None) -> str:

@@ -12,14 +12,14 @@ import contextlib
 import io
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import gradlab as gl
 from gradlab._files.replace import replaced
 from gradlab.labs import Lab
-from gradlab.live.page import page_html
+from gradlab.live.page import Part, page_html
 
 _MAGIC = re.compile(r"^(\s*)[%!].*$", re.MULTILINE)
 
@@ -51,11 +51,14 @@ class Shown:
         """See that the lab can be made."""
         self.make()
 
-    def save(self, path: Path, states: int) -> None:
-        """Write the page on which the lab moves without a kernel."""
+    def save(self, path: Path, states: int, live: str) -> Part:
+        """Write the page on which the lab moves without a kernel; `live` is the address at which it has one."""
         lab = self.make()
+        note = f'<p><a href="../{live}" target="_top">Run it in this browser</a>, where every control moves.</p>'
+        page, held = page_html(lab.live, lab.code(), states, note=note)
         with replaced(path) as part:
-            part.write_text(page_html(lab.live, lab.code(), states), "utf-8")
+            part.write_text(page, "utf-8")
+        return replace(held, html="")
 
 
 def labs_in(cells: Sequence[dict[str, Any]]) -> Iterator[Shown]:

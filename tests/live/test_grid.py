@@ -6,8 +6,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradlab.live import Menu, Preset, Slider
-from gradlab.live.grid import FEWEST_PLACES, MOST_STATES, Grid, grids, resolutions, thinned
+from gradlab.live import Preset
+from gradlab.live.grid import FEWEST_PLACES, Grid, grid, resolutions
 from tests.live.examples import clipped
 
 CHOICES = st.lists(st.integers(1, 12), max_size=4)
@@ -20,7 +20,7 @@ def test_grids_become_coarser_and_keep_to_their_bounds(places: int, choices: lis
     for step, moving in found:
         assert step & (step - 1) == 0
         assert places // step * math.prod(choices[:moving]) <= most
-        assert step == 1 or moving == 0 or places // step >= min(FEWEST_PLACES, FEWEST_PLACES * most // MOST_STATES)
+        assert step == 1 or moving == 0 or places // step >= min(FEWEST_PLACES, places)
     assert found, "there is always one: two places and nothing else"
 
 
@@ -36,50 +36,48 @@ def test_nothing_finer_was_passed_over(places: int, choices: list[int]) -> None:
         assert coarsest * math.prod(choices[: moving + 1]) > 500
 
 
-@given(
-    st.sampled_from(["linear", "log", "integer"]), st.integers(1, 5), st.integers(7, 400), st.sampled_from([1, 2, 4, 8])
-)
-def test_a_thinned_slider_keeps_its_ends_and_has_fewer_positions(scale: str, low: int, high: int, step: int) -> None:
-    slider = Slider("x", "X", low, high, low, scale=scale)
-    coarse = thinned(slider, step)
-    assert (coarse.values()[0], coarse.values()[-1]) == (low, high)
-    assert coarse.count <= slider.count / step + 1
-    assert coarse.values() == sorted(coarse.values())
+def grid_of(most: int = 500, **more: Any) -> Grid:
+    return grid(clipped(**more)._state, most)
 
 
-def grid_of(**more: Any) -> Grid:
-    return next(grids(clipped(**more)._state))
+def test_the_axis_moves_whole_with_menus_and_other_controls_beside_a_few_places_of_it() -> None:
+    found = grid_of(axis="limit")
+    opening, *others = found.sheets
+    assert list(opening.moving) == ["limit", "rule"] and len(opening.moving["limit"]) >= FEWEST_PLACES
+    assert all(len(sheet.moving) == 2 and sheet.base == opening.base for sheet in others)
+    assert {name for sheet in others for name in sheet.moving} - {"limit"} == found.moving.keys() - {"limit", "rule"}
+    assert len(found.states()) <= 500
 
 
-def test_the_axis_moves_first_then_menus_and_the_rest_is_fixed() -> None:
-    grid = grid_of(axis="limit")
-    assert list(grid.values) == ["limit", "rule"]
-    assert [spec["name"] for spec in grid.specs() if spec.get("fixed")] == ["phase", "steps", "train"]
-    assert len(list(grid.states())) == len(grid.values["limit"]) * len(grid.values["rule"])
+def test_with_less_room_the_axis_is_what_stays() -> None:
+    found = grid_of(most=20, axis="limit")
+    assert [*found.moving] == ["limit"] and 10 <= len(found.states()) <= 20
 
 
-def test_an_axis_that_is_a_menu_is_all_there_is() -> None:
-    grid = grid_of(axis="rule")
-    assert grid.values == {"rule": ["sgd", "ada", "broken"]}
+def test_an_axis_that_is_a_menu_is_all_of_the_opening_sheet() -> None:
+    assert grid_of(most=3, axis="rule").moving == {"rule": ["sgd", "ada", "broken"]}
 
 
-def test_without_an_axis_menus_move() -> None:
-    assert grid_of().values == {"rule": ["sgd", "ada", "broken"]}
-
-
-def test_the_saved_state_and_the_presets_are_in_it_even_between_positions() -> None:
+def test_every_preset_is_in_it_beside_the_axis_even_between_positions() -> None:
     presets = [Preset("odd", {"limit": 0.123456}), Preset("elsewhere", {"phase": 5.0}), Preset("ada", {"rule": "ada"})]
     live = clipped(axis="limit", presets=presets)
     live.set(limit=7.654321)
-    grid = next(grids(live._state))
-    assert {7.654321, 0.123456} <= set(grid.values["limit"])
-    assert grid.values["limit"] == sorted(grid.values["limit"])
-    assert [preset.label for preset in presets if grid.holds(preset.values)] == ["odd", "ada"]
-    assert grid.controls["limit"].value == 7.654321
+    for most in (8, 500):
+        found = grid(live._state, most)
+        assert {7.654321, 0.123456} <= set(found.moving["limit"])
+        for preset in presets:
+            assert live.values | preset.values in found.states()
+    assert sum(state["phase"] == 5.0 for state in found.states()) > 10, "the axis moves there, too"
+    assert found.controls["limit"].value == 7.654321
 
 
-def test_a_grid_of_nothing_has_one_state() -> None:
-    menu = Menu("rule", "Rule", ("a", "b"), "a")
-    grid = Grid({"rule": menu}, {})
-    assert list(grid.states()) == [{}]
-    assert grid.holds({"rule": "a"}) and not grid.holds({"rule": "b"})
+def test_states_have_keys_of_their_own_and_controls_that_never_change_are_not_shown() -> None:
+    found = grid_of(most=30, axis="limit", presets=[Preset("elsewhere", {"phase": 5.0})])
+    assert len({found.key(state) for state in found.states()}) == len(found.states())
+    specs = {spec["name"]: spec for spec in found.specs()}
+    assert "train" not in specs, "a button needs a kernel"
+    assert specs["steps"]["hidden"] and specs["steps"]["fixed"]
+    assert specs["phase"]["fixed"] and not specs["phase"]["hidden"], "a preset changes it"
+    assert (
+        specs["limit"]["places"] == found.moving["limit"] and specs["limit"]["count"] == len(found.moving["limit"]) - 1
+    )

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.browser
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("pages") / "everything.html"
-    path.write_text(page_html(everything(axis="limit"), CODE), "utf-8")
+    path.write_text(page_html(everything(axis="limit"), CODE)[0], "utf-8")
     return path
 
 
@@ -110,8 +110,9 @@ def test_menus_move_and_what_is_fixed_does_not(saved: Path, opened: Opened) -> N
     slider(page).press("End")
     page.get_by_role("img", name="The limit is 10.").wait_for()
     assert page.get_by_role("combobox", name="Rule").evaluate("(menu) => menu.selectedOptions[0].label") == "none"
-    for role, name in (("slider", "Window, from"), ("slider", "Window, to"), ("switch", "Clip"), ("button", "Train")):
-        assert page.get_by_role(role, name=name).is_disabled(), name
+    for end in ("from", "to"):
+        assert page.get_by_role("slider", name=f"Window, {end}").is_disabled(), "no state has another window"
+    assert page.get_by_role("button", name="Train").count() == 0
     assert page.get_by_role("button", name="Zoom").count() == 0
 
 
@@ -128,9 +129,9 @@ def test_it_plays_and_goes_back(saved: Path, opened: Opened) -> None:
 
 
 def test_a_link_opens_the_nearest_state_and_moves_nothing_that_is_fixed(saved: Path, opened: Opened) -> None:
-    page = ready(opened(saved, "#gl=1&lab=everything&limit=3.3333&rule=ada&on=0&window=0~39"))
-    page.get_by_role("img", name="The limit is 3.31.").wait_for()
-    assert slider(page).get_attribute("aria-valuetext") == "3.31 N"
+    page = ready(opened(saved, "#gl=1&lab=everything&limit=3.3333&rule=ada&window=0~39"))
+    page.locator(".gl-moving:not([aria-label='The limit is 1.'])").wait_for()
+    assert 2 < float(slider(page).get_attribute("aria-valuetext").split()[0]) < 5
     assert page.get_by_role("combobox", name="Rule").evaluate("(menu) => menu.selectedOptions[0].label") == "Adagrad"
     assert page.get_by_role("switch", name="Clip").is_checked()
     assert page.get_by_role("slider", name="Window, from").get_attribute("aria-valuetext") == "5 steps"
@@ -139,7 +140,7 @@ def test_a_link_opens_the_nearest_state_and_moves_nothing_that_is_fixed(saved: P
 def test_the_saved_state_may_lie_between_positions(opened: Opened, tmp_path: Path) -> None:
     live = clipped(axis="limit")
     live.set(limit=7.654321)
-    (tmp_path / "x.html").write_text(page_html(live), "utf-8")
+    (tmp_path / "x.html").write_text(page_html(live)[0], "utf-8")
     page = ready(opened(tmp_path / "x.html"))
     page.get_by_role("img", name="The limit is 7.65432.").wait_for()
     slider(page).press("Home")
@@ -177,7 +178,7 @@ def test_a_phone_shows_all_of_it_and_the_layout_for_it(opened: Opened, tmp_path:
         live._state.scene.figure.set_size_inches((3, 5) if narrow else (4, 2.5))
 
     live = clipped(axis="limit", arrange=arrange)
-    (tmp_path / "x.html").write_text(page_html(live, "x = " + "1 + " * 60), "utf-8")
+    (tmp_path / "x.html").write_text(page_html(live, "x = " + "1 + " * 60)[0], "utf-8")
     page = ready(opened(tmp_path / "x.html", viewport={"width": 390, "height": 844}))
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     tall = page.locator(".gl-picture").bounding_box()

@@ -20,29 +20,37 @@ from jupyterlite_pyodide_kernel.constants import PYODIDE_CDN_URL
 
 import gradlab as gl
 from gradlab._base.addresses import REPOSITORY, on_site
+from gradlab.live.page import MOST_BYTES
 from notebooks.site import api, links, public
 from notebooks.site.pages import Notebook
 from notebooks.site.shown import labs_in
 from tests.browser.axe import TAGS, axe, violations
+from tests.live.saved import data_of, states_of
+from tests.site import walk
 
 pytestmark = pytest.mark.site
 
 ROOT = Path(__file__).parents[2]
 NOTEBOOKS = [Notebook(path) for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
 MOVING = NOTEBOOKS[0].name  # its labs move in this build; of all others it is only seen that they can be made
-WIDE, PHONE = {"width": 1280, "height": 720}, {"width": 390, "height": 844}
+WIDE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 PYODIDE = os.environ.get("GRADLAB_PYODIDE")  # a folder with a distribution of it, to start a kernel in the tab
+# Of labs and predictions, besides presets.
+BUTTONS = {"Play", "Reveal", "Reset", "Copy link", "Zoom", "Reset view", "More"}
 CONTRAST = "color-contrast"  # of axe-core's rules the one that takes longest
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A built site; every warning of Sphinx is an error."""
+    """A built site, or the one in GRADLAB_SITE; every warning of Sphinx is an error."""
+    if built := os.environ.get("GRADLAB_SITE"):
+        return Path(built).resolve()
     out = tmp_path_factory.mktemp("site").resolve()
     command = [sys.executable, "-m", "notebooks.site", str(out), "--moving", MOVING, "--states", "12"]
     command += ["--pyodide", PYODIDE] if PYODIDE else []
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr + done.stdout
+    assert "states, " in done.stdout
     assert len(done.stdout.splitlines()) == sum(len(list(labs_in(notebook.cells))) for notebook in NOTEBOOKS)
     return out
 
@@ -118,10 +126,11 @@ def test_a_page_that_is_not_there_is_answered_at_any_depth(site: Path) -> None:
 
 
 def test_pages_are_light(site: Path) -> None:
-    """As a plain server sends them, before any lab is opened."""
+    """As a plain server sends them, before any lab is opened: styles and scripts of all pages take 300 kB."""
     assert (site / "searchindex.js").stat().st_size < 200_000
     for notebook in NOTEBOOKS:
-        assert (site / f"{notebook.name}.html").stat().st_size < 600_000  # styles and scripts of all pages take 300 kB
+        assert (site / f"{notebook.name}.html").stat().st_size < 600_000
+    assert all(page.stat().st_size <= MOST_BYTES for page in (site / "labs").glob("*.html"))
 
 
 def test_installing_and_citing_have_pages(site: Path) -> None:
@@ -209,6 +218,66 @@ def test_a_lab_in_a_page_is_scrubbed_by_keys(reader: Reader) -> None:
     reader.page.evaluate("() => { document.body.dataset.theme = 'dark' }")
     lab.locator(":root[data-theme=dark]").wait_for()
     assert reader.troubles == []
+
+
+@pytest.fixture(scope="module")
+def there() -> set[str]:
+    """What labs have by name: presets, controls, buttons."""
+    run, labs = gl.reader_run.shipped(), gl.labs
+    followed = [lab(run) for lab in (labs.clipping, labs.run_layers, labs.run_adagrad, labs.run_staleness)]
+    made = [*(lab() for lab in labs.catalogue().values()), *followed]
+    return BUTTONS | {name for lab in made for name in (*lab.presets, *(control.label for control in lab.controls))}
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda notebook: notebook.name)
+def test_a_page_asks_for_nothing_that_is_not_there(notebook: Notebook, site: Path, there: set[str]) -> None:
+    """What a sentence says to press is a preset or a button; a target is in the lab's page, or its text has a link."""
+    html = (site / f"{notebook.name}.html").read_text("utf-8")
+    said = walk.sentences(html)
+    named = {name.replace("\u2019", "'") for name in walk.pressed(said)}
+    assert said and named <= there
+    targets = [one for one in re.findall("<li>.*?</li>|<p>.*?</p>", html, re.DOTALL) if ">Target.</strong>" in one]
+    pages = [(site / address).read_text("utf-8") for address in re.findall(r'data-page="([^"]*)"', html)]
+    reached = sum(any(words["met"] for *_, words, _ in states_of(data_of(page))) for page in pages)
+    assert sum("Run it in this browser" in one for one in targets) == len(targets) - reached
+
+
+@pytest.mark.browser
+def test_what_the_pages_ask_for_can_be_done(chromium: Any, address: str) -> None:
+    """Every question of every page, wide and narrow, and every preset of the labs that move in this build."""
+    context = chromium.new_context(viewport=WIDE)
+    reader, asked = Reader(context.new_page(), address), 0
+    for k, notebook in enumerate(NOTEBOOKS):
+        reader.page.set_viewport_size((WIDE, PHONE)[k % 2])
+        reader.go(f"{notebook.name}.html")
+        for place in reader.page.locator(".asked").all():
+            asked += 1
+            if place.locator("svg").count():
+                walk.predict(reader.page, place)
+            else:
+                walk.answer(place)
+        assert reader.page.evaluate("() => document.documentElement.scrollWidth") <= (WIDE, PHONE)[k % 2]["width"]
+        if notebook.name == MOVING:
+            for place in reader.page.locator(".lab").all():
+                place.scroll_into_view_if_needed()
+                place.locator("iframe:not(.arriving)").wait_for(timeout=60_000)
+                assert walk.press_presets(place.frame_locator("iframe"))
+    assert asked > 30 and reader.troubles == []
+    context.close()
+
+
+@pytest.mark.browser
+def test_a_target_that_a_page_holds_is_reached(site: Path, reader: Reader) -> None:
+    for path in (site / "labs").glob(f"{MOVING}-*.html"):
+        data = data_of(path.read_text("utf-8"))
+        setup, states = data["layouts"][0]["setup"], states_of(data)
+        met = next((values for values, _, words, _ in states if words["met"]), None)
+        if met is None:
+            assert {words["goal"] for *_, words, _ in states} == {""}
+            continue
+        link = "".join(f"&{name}={value}" for name, value in {**setup["start"], **met}.items())
+        reader.go(f"labs/{path.name}#gl=1&lab={setup['name']}{link}")
+        reader.page.get_by_text(": reached").first.wait_for()
 
 
 @pytest.mark.browser

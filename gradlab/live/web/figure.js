@@ -17,7 +17,7 @@ import { buildSkeleton, describeField } from "./skeleton.js";
 import { addWords } from "./words.js";
 import { addZoom } from "./zoom.js";
 
-const wordsIn = ({ alt, summary, table, goal, met, idle }) => ({ alt, summary, table, goal, met, idle });
+const wordsIn = ({ alt, summary, table, goal, met, idle, stuck = [] }) => ({ alt, summary, table, goal, met, idle, stuck });
 
 class View {
   constructor(model, el) {
@@ -94,7 +94,11 @@ class View {
     this.items.frame(list);
     if (!full || words === this.described) return;
     this.described = words;
-    for (const control of this.controls.values()) control.idle?.(words.idle.includes(control.spec.name));
+    for (const control of this.controls.values()) {
+      control.stuck = words.stuck.includes(control.spec.name); // in a page without a kernel, where no state lies beside
+      control.idle?.(control.stuck || words.idle.includes(control.spec.name));
+    }
+    this.handles.follow();
     this.words.describe(words, this.items.text(), this.status?.about === words ? this.status : null);
   }
   place(values) { // a control that the reader is moving keeps the reader's value

@@ -26,7 +26,10 @@ export function addHandles(layer, controls, moved, press, onItem) {
     groups.forEach((group) => listen(group, controls, moved, press, onItem));
   }
   function follow() {
-    for (const { areas, nodes } of groups) areas.forEach((area, k) => showHandle(nodes[k], area, controls));
+    for (const { node, areas, nodes } of groups) {
+      areas.forEach((area, k) => showHandle(nodes[k], area, controls));
+      node.hidden = nodes.every((handle) => handle.hidden);
+    }
   }
   return { show, follow };
 }
@@ -58,6 +61,7 @@ function newHandle(parent, area, controls) {
 
 function showHandle(node, area, controls) {
   const stand = standsAt(area, controls), axes = [area.x, area.y].filter(Boolean).map(({ name }) => controls.get(name));
+  node.hidden = axes.some(({ stuck }) => stuck);
   const percent = (part) => (part === null ? "" : `${100 * clamp(part, 0, 1)}%`);
   node.style.left = percent(stand.x);
   node.style.top = percent(stand.y === null ? null : 1 - stand.y);
@@ -90,7 +94,8 @@ function listen(group, controls, moved, press, onItem) {
   };
   const nearest = (event) => {
     const here = place(event), box = node.getBoundingClientRect(), size = { x: box.width, y: box.height };
-    const away = group.areas.map((area) => distance(standsAt(area, controls), here, size, group.sketch));
+    const to = (area, k) => (group.nodes[k].hidden ? Infinity : distance(standsAt(area, controls), here, size, group.sketch));
+    const away = group.areas.map(to);
     return { k: away.indexOf(Math.min(...away)), away: Math.min(...away) };
   };
   function take() {

@@ -11,5 +11,6 @@ export async function unpack(packed) {
       at += length;
       return new Uint8Array(buffer, at - length, length);
     },
+    rest: () => new Uint8Array(buffer, at),
   };
 }

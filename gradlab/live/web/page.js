@@ -2,7 +2,8 @@
 
 import { render } from "./figure.js";
 import { joinOwner } from "./owner.js";
-import { unpack } from "./packed.js";
+import { stateAfter, stateAt, stuckAt } from "./nearby.js";
+import { unpackMasks, unpackStates } from "./states.js";
 import { isDark, watchTheme } from "./theme.js";
 
 function bytesOf(text) {
@@ -11,50 +12,28 @@ function bytesOf(text) {
   return bytes;
 }
 
-// Unpacks what `page.packed` wrote: states whose display lists share blocks.
-async function unpackStates(text) {
-  const { contents: { lengths, states }, next } = await unpack(bytesOf(text));
-  const blocks = lengths.map(next);
-  return states.map(([values, key, words, numbers]) => {
-    const list = () => joined(numbers.map((number) => blocks[number]));
-    return { values, key, words, list };
-  });
+// A state: the values of all controls, its key, its words, and a function that gives its display list.
+async function statesOf(packed, masks, start) {
+  const states = await unpackStates(bytesOf(packed), await masks);
+  return states.map(({ row: [values, key, words], list }) => ({ values: { ...start, ...values }, key, words, list }));
 }
 
-function joined(blocks) {
-  const list = new Uint8Array(blocks.reduce((sum, { byteLength }) => sum + byteLength, 0));
-  let at = 0;
-  for (const block of blocks) {
-    list.set(block, at);
-    at += block.byteLength;
-  }
-  return new DataView(list.buffer);
-}
-
-const placeOn = (spec, value) => (spec.scale === "log" ? Math.log(value) : value);
-
-// The state nearest to what is wanted: only the slider may differ.
-function nearestState(states, specs, wanted) {
-  let best, least = Infinity;
-  for (const state of states) {
-    let away = 0;
-    for (const [name, value] of Object.entries(state.values)) {
-      const spec = specs.get(name);
-      if (spec.kind === "slider") away += Math.abs(placeOn(spec, value) - placeOn(spec, wanted[name]));
-      else if (value !== wanted[name]) away = Infinity;
-    }
-    if (away < least) [best, least] = [state, away];
-  }
-  return best;
+let held = false; // whether a pointer is down: then a slider follows it, and a step is not the press of a key
+for (const kind of ["pointerdown", "pointerup", "pointercancel"]) {
+  window.addEventListener(kind, () => { held = kind === "pointerdown"; }, true);
 }
 
 // What a view takes for the model of a widget.
 class SavedModel {
-  constructor(layouts) {
+  constructor({ layouts, masks }) {
     const { setup } = layouts[0];
     this.layouts = layouts;
+    this.masks = unpackMasks(bytesOf(masks));
     this.specs = new Map(setup.controls.map((spec) => [spec.name, spec]));
-    this.values = { ...setup.values };
+    this.axis = setup.axis;
+    this.start = setup.start;
+    this.chips = [...setup.presets.map((preset) => preset.values), setup.start];
+    this.values = { ...setup.start };
     this.traits = {};
     this.listeners = [];
     this.edition = this.number = 0;
@@ -76,23 +55,29 @@ class SavedModel {
 
   async open({ view, dark, narrow }) {
     const layout = this.layouts.at(narrow ? -1 : 0);
-    layout.unpacked ??= unpackStates(layout.states);
+    layout.unpacked ??= statesOf(layout.states, this.masks, this.start);
     this.states = await layout.unpacked;
     if (layout !== this.layout) this.edition += 1; // pictures of the other layout are of no use now
     this.layout = layout;
-    const state = nearestState(this.states, this.specs, this.values);
+    const state = this.go(stateAt(this.states, this.specs, this.values));
     const still = new DataView(bytesOf(layout.stills[dark ? "dark" : "light"]).buffer);
     this.say({ ...layout.setup, view, dark, ...this.told(state) }, still, state.list());
   }
   move({ view, id, values, have }) {
-    const state = nearestState(this.states, this.specs, { ...this.values, ...values }), answer = [view, id];
-    if (state) Object.assign(this.values, state.values);
-    if (have || !state) this.say({ kind: "answer", answer, values: { ...this.values } });
-    else this.say({ kind: "frame", ratio: this.layout.setup.ratio, answer, ...this.told(state) }, state.list());
+    const answer = [view, id];
+    this.go(stateAfter(this.states, this, values, held));
+    if (have) this.say({ kind: "answer", answer, values: { ...this.values } });
+    else this.say({ kind: "frame", ratio: this.layout.setup.ratio, answer, ...this.told(this.here) }, this.here.list());
+  }
+  go(state) {
+    this.values = { ...state.values };
+    this.here = state;
+    return state;
   }
   told({ key, words }) {
     this.number += 1;
-    return { number: this.number, edition: this.edition, key, values: { ...this.values }, ...words };
+    const stuck = stuckAt(this.states, this.here, this.axis);
+    return { number: this.number, edition: this.edition, key, values: { ...this.values }, ...words, stuck };
   }
 }
 
@@ -107,8 +92,7 @@ function addThemeButton(node) {
 function show(part) {
   const [figure] = part.children;
   if (window.DecompressionStream) {
-    const { layouts } = JSON.parse(part.querySelector("script").textContent);
-    render({ model: new SavedModel(layouts), el: figure });
+    render({ model: new SavedModel(JSON.parse(part.querySelector("script").textContent)), el: figure });
   } else { // a browser from before 2023
     figure.innerHTML = part.querySelector("noscript").textContent;
   }

@@ -3,6 +3,7 @@
 import { clamp } from "./dom.js";
 
 export function fromPosition(spec, position) {
+  if (spec.places) return spec.places[clamp(position, 0, spec.count)];
   if (position <= 0) return spec.minimum;
   if (position >= spec.count) return spec.maximum;
   if (spec.scale !== "log") return Number((spec.minimum + spec.step * position).toFixed(spec.digits));
@@ -10,7 +11,13 @@ export function fromPosition(spec, position) {
   return Number(value.toPrecision(spec.digits));
 }
 
+const nearestPlace = ({ places, scale }, value) => {
+  const at = scale === "log" ? Math.log : Number, away = places.map((place) => Math.abs(at(place) - at(value)));
+  return away.indexOf(Math.min(...away));
+};
+
 export function toPosition(spec, value) {
+  if (spec.places) return nearestPlace(spec, value);
   if (value >= spec.maximum) return spec.count; // the last step may be a shorter one
   const part = spec.scale === "log"
     ? spec.count * Math.log(value / spec.minimum) / Math.log(spec.maximum / spec.minimum)
