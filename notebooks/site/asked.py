@@ -52,7 +52,8 @@ def element(way: str, name: str, fallback: str) -> str:
 def choice(question: Any) -> dict[str, Any]:
     """The letters of a multiple-choice question, and what each is told."""
     assert isinstance(question, Choice)
-    return {"question": question.question, "options": {k: [question(k).right, repr(question(k))] for k in question.letters}}
+    told = {letter: question(letter) for letter in question.letters}
+    return {"question": question.question, "options": {k: [answer.right, repr(answer)] for k, answer in told.items()}}
 
 
 def prediction(question: Prediction) -> dict[str, Any]:

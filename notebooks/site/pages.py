@@ -15,6 +15,7 @@ from gradlab._base.addresses import in_browser, on_binder, on_colab
 from . import asked
 
 _TO_NOTEBOOK = re.compile(r"\]\((\w+)\.ipynb")
+_TARGET = re.compile(r"^.*\*\*Target\.\*\*.*$", re.MULTILINE)
 _REMOTE_IMAGE = re.compile(r"!\[([^\]]*)\]\(https?://[^)]*\)")  # a badge: its words say the same and ask nobody
 _LINKS = re.compile(r"\n\n\[Open on Binder\][^\n]*$")
 _PICTURE = re.compile(r'<img alt="([^"]*)"[^>]*src="data:image/png;base64,([^"]*)"')
@@ -76,9 +77,7 @@ class Notebook:
                 text = number
             elif (number not in labs or number not in reached) and "target=" in _joined(cell["source"]):
                 source = _joined(self.cells[text]["source"])
-                found[text] = self.cells[text] | {
-                    "source": re.sub(r"^(.*\*\*Target\.\*\*.*)$", lambda at: _live(self.name, at[1]), source, flags=re.M)
-                }
+                found[text] = self.cells[text] | {"source": _TARGET.sub(lambda at: _live(self.name, at[0]), source)}
         return found
 
     def _opening(self) -> str:
@@ -118,7 +117,8 @@ def _cell(notebook: str, cell: dict[str, Any], lab: str | None) -> str:
     if way in ("choose", "predict"):
         shown = _html(asked.element(way, name, "".join(map(_output, cell["outputs"]))))
     elif way == "check":
-        link = f'<p><a href="{in_browser(f"{notebook}.ipynb", cell.get("id", ""))}">Write your answer in this browser</a></p>'
+        here = in_browser(f"{notebook}.ipynb", cell.get("id", ""))
+        link = f'<p><a href="{here}">Write your answer in this browser</a></p>'
         shown += f"\n\n{_html(link)}"
     return "\n\n".join([_fenced("python", source)] * bool(source) + [shown] * bool(cell["outputs"]))
 
