@@ -127,4 +127,8 @@ class PlacementPicture:
         self.figure.savefig(file, format="png", metadata={"Software": None})
         pixels = base64.b64encode(file.getvalue()).decode()
         looks = 'style="max-width:100%;height:auto"'
-        return f'<img alt="{html.escape(self.alt)}" {looks} src="data:image/png;base64,{pixels}">'
+        picture = f'<img alt="{html.escape(self.alt)}" {looks} src="data:image/png;base64,{pixels}">'
+        return f"{picture}<details><summary>Values</summary>{self._plan._repr_html_()}</details>"
+
+    def __repr__(self) -> str:
+        return repr(self._plan)

@@ -26,3 +26,4 @@ def test_bars_are_as_long_as_what_devices_hold_and_send_and_words_say_so() -> No
         picture.alt.startswith("12 tables on 4 devices: each has room for ") and " of 2 MiB and sends " in picture.alt
     )
     assert "t2 whole on device " in picture.alt and f'<img alt="{picture.alt}"' in html
+    assert html.count("<tr>") == 1 + len(TABLES) and repr(picture) == repr(PLACED)
