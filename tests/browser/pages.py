@@ -91,6 +91,8 @@ class Page:
     """A page with labs in it. `troubles` collects page errors, console errors and requests that leave the machine."""
 
     own: tuple[str, ...] = ()  # parts of troubles that the host has without any lab
+    # What the site is made with, where it is installed: an extension that fits JupyterLite alone.
+    of_lite = ("module @jupyterlite/services doesn't exist", "(reading 'LicensesClient')")
 
     def __init__(self, page: Any, address: str) -> None:
         self.page, self.address = page, address
@@ -102,7 +104,7 @@ class Page:
         page.on("request", lambda request: self._requested(request.url))
 
     def _trouble(self, text: str) -> None:
-        if not any(part in text for part in self.own):
+        if not any(part in text for part in (*self.own, *self.of_lite)):
             self.troubles.append(text)
 
     def _heard(self, said: Any) -> None:

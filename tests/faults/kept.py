@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import sys
 import tempfile
 from collections.abc import Callable, Mapping
+from contextlib import redirect_stdout
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -183,7 +185,8 @@ class _View:
 
 
 def _write_lab(path: Path, k: int) -> None:
-    line(end=k).save(path)
+    with redirect_stdout(sys.stderr):  # a page tells its size; on stdout the bench counts
+        line(end=k).save(path)
 
 
 def _read_numbers(path: Path) -> Content:
@@ -217,7 +220,7 @@ def _read_film(path: Path) -> Content:
 
 def _write_site_page(path: Path, k: int) -> None:
     program = f"from tests.faults.kept import line\nline(end={k})"
-    Shown(0, repr(line(end=k)), program).save(path, 3)
+    Shown(0, repr(line(end=k)), program).save(path, 3, "lite/")
 
 
 class _LongReport(Report):

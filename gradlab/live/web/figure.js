@@ -17,7 +17,7 @@ import { buildSkeleton, describeField } from "./skeleton.js";
 import { addWords } from "./words.js";
 import { addZoom } from "./zoom.js";
 
-const wordsIn = ({ alt, summary, table, goal, met, idle, stuck = [] }) => ({ alt, summary, table, goal, met, idle, stuck });
+const wordsIn = ({ alt, summary, table, goal, met, idle, stuck }) => ({ alt, summary, table, goal, met, idle, stuck });
 
 class View {
   constructor(model, el) {
@@ -95,7 +95,7 @@ class View {
     if (!full || words === this.described) return;
     this.described = words;
     for (const control of this.controls.values()) {
-      control.stuck = words.stuck.includes(control.spec.name); // in a page without a kernel, where no state lies beside
+      control.stuck = Boolean(words.stuck?.includes(control.spec.name)); // without a kernel, where no state lies beside
       control.idle?.(control.stuck || words.idle.includes(control.spec.name));
     }
     this.handles.follow();
