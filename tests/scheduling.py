@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 from xdist.scheduler import LoadFileScheduling
@@ -34,16 +35,32 @@ WITH_TENSORFLOW = (
 WITH_TORCH = ("gradlab/torch/", "tests/record/test_hosts", "tests/torch/test_")
 
 
+def group(file: str) -> str:
+    """The files that one worker is given together: those of TensorFlow, of PyTorch, and those that drive JupyterLab."""
+    if file.startswith("tests/browser/"):  # they share a browser, its pages, and the servers
+        return "browser"
+    if file.startswith(WITH_TORCH):
+        return "torch"
+    return "tensorflow" if file.startswith(WITH_TENSORFLOW) else file
+
+
 def longest_first(items: list[Any]) -> list[Any]:
-    """Tests by files, those that take longest first: workers are handed files in this order, and end together."""
-    seconds: Counter[Any] = Counter()
+    """Tests by files, the groups that take longest first: workers are handed them in this order, and end together."""
+    seconds: Counter[str] = Counter()
     for item in items:
         kinds = {item.path.suffix, *(marker.name for marker in item.iter_markers())} & SECONDS.keys()
-        seconds[item.path] += max((SECONDS[kind] for kind in kinds), default=OTHERWISE)
-    for path in seconds:
-        if path.is_relative_to(parts.ROOT):
-            seconds[path] = max(seconds[path], LONG_FILES.get(path.relative_to(parts.ROOT).as_posix(), 0.0))
-    return sorted(items, key=lambda item: -seconds[item.path])
+        seconds[_file(item)] += max((SECONDS[kind] for kind in kinds), default=OTHERWISE)
+    groups: Counter[str] = Counter()
+    for file in seconds:
+        seconds[file] = max(seconds[file], LONG_FILES.get(file, 0.0))
+        groups[group(file)] += seconds[file]
+    return sorted(items, key=lambda item: (-groups[group(_file(item))], group(_file(item)), -seconds[_file(item)]))
+
+
+def _file(item: Any) -> str:
+    """From the top of the checkout; a file elsewhere by its whole path."""
+    path: Path = item.path
+    return path.relative_to(parts.ROOT).as_posix() if path.is_relative_to(parts.ROOT) else str(path)
 
 
 class ByFile(LoadFileScheduling):
@@ -53,12 +70,7 @@ class ByFile(LoadFileScheduling):
     """
 
     def _split_scope(self, nodeid: str) -> str:
-        file: str = super()._split_scope(nodeid)
-        if file.startswith("tests/browser/"):  # they share a browser, its pages, and the servers
-            return "browser"
-        if file.startswith(WITH_TORCH):
-            return "torch"
-        return "tensorflow" if file.startswith(WITH_TENSORFLOW) else file
+        return group(super()._split_scope(nodeid))
 
     def remove_node(self, node: Any) -> str | None:
         """Give what a worker has left to do to others, and name the test at which it crashed, which is not run again.

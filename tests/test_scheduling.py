@@ -22,6 +22,17 @@ def test_files_that_take_long_come_first_and_stay_whole() -> None:
     assert items == [*long, *notebook, *page, *many, *short]
 
 
+def test_what_one_worker_is_given_together_counts_together() -> None:
+    pages = [[item(str(parts.ROOT / "tests" / "browser" / f"test_{k}.py"), "browser")] * k for k in (1, 2, 3)]
+    longer = [item("longer.py", "browser")] * 4
+    assert scheduling.longest_first([*longer, *pages[0], *pages[1], *pages[2]]) == [
+        *pages[2],
+        *pages[1],
+        *pages[0],
+        *longer,
+    ]
+
+
 class Worker:
     """What a scheduler knows of a process that runs tests."""
 

@@ -87,19 +87,20 @@ def _is_installed(module: str) -> bool:
 
 
 def _all(p: Problem) -> dict[str, Runner]:
-    runners = {"gradlab": _ours(p), "gradlab, train_step": _in_one_call(p)}
+    runners = {"gradlab": _ours(p), "gradlab, train_step": _in_one_call(p), "gradlab, row-wise": _ours(p, True)}
     row_wise = partial(_fbgemm, optimizer="EXACT_ROWWISE_ADAGRAD")
     makers = dict(zip(PEERS, (_plain, _tensorflow, _torch, _fbgemm, row_wise, _torchrec), strict=True))
     return runners | {who: makers[who](p) for who, module in PEERS.items() if _is_installed(module)}
 
 
-def _start(p: Problem) -> tuple[Any, Any]:
-    """The plan and the state."""
+def _start(p: Problem, row_wise: bool = False) -> tuple[Any, Any]:
+    """The plan and the state; Adagrad keeps a number for each entry, or for each row."""
     import jax.numpy as jnp
 
     import gradlab as gl
 
-    table = gl.tpu.Table("t", p.rows, WIDTH, gl.rules.Adagrad(START), RATE)
+    rule = (gl.rules.RowWiseAdagrad if row_wise else gl.rules.Adagrad)(START)
+    table = gl.tpu.Table("t", p.rows, WIDTH, rule, RATE)
     plan = gl.tpu.Plan((table,), (gl.tpu.Feature("f", 0, (len(p.upstream),)),))
     return plan, gl.tpu.create(plan, [jnp.zeros((p.rows, WIDTH))])
 
@@ -159,13 +160,13 @@ def _ahead(p: Problem) -> dict[str, Runner]:
     return {"gradlab": runner(gl.tpu.prefetch), "gradlab, batches made in turn": runner(map)}
 
 
-def _ours(p: Problem) -> Runner:
+def _ours(p: Problem, row_wise: bool = False) -> Runner:
     """All of it is timed, what the host does with the ids, too; the model lies between, and gradients are there."""
     import jax
 
     import gradlab as gl
 
-    plan, state = _start(p)
+    plan, state = _start(p, row_wise)
     look, update, kept = jax.jit(gl.tpu.lookup), jax.jit(gl.tpu.update, donate_argnums=0), [state]
     upstream = jax.device_put(p.upstream)
 
