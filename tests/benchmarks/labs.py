@@ -29,6 +29,8 @@ def rows() -> Iterator[Row]:
 def _measured(name: str, open_it: Opener) -> Row:
     with open_it() as notebook:
         notebook.run_all()
+        notebook.page.locator(".jp-OutputArea canvas").first.wait_for()
+        notebook.page.locator("details.gl-more").evaluate_all("(all) => all.forEach((one) => { one.open = true })")
         ahead, asked = _sliders(gl.labs.catalogue()[name]())
         note = ""
         if asked:
