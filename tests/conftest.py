@@ -114,6 +114,16 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+@pytest.fixture(scope="module")
+def quick_programs() -> Iterator[None]:
+    """XLA takes half the time to compile, for a module that asks what a program computes and not its last digits."""
+    import jax
+
+    jax.config.update("jax_disable_most_optimizations", True)
+    yield
+    jax.config.update("jax_disable_most_optimizations", False)
+
+
 @pytest.fixture(autouse=True)
 def own_variables() -> Iterator[None]:
     """No test sees the variables, names or global step of another."""

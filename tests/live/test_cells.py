@@ -55,6 +55,7 @@ def test_a_cell_that_runs_again_keeps_one_lab(notebook: Kernel) -> None:
     assert notebook.run("0", "three", **AFTER)["opened"] == 2
 
 
+@pytest.mark.exhaustive
 def test_what_another_cell_shows_stays(notebook: Kernel) -> None:
     notebook.run("a = lab(); a", "one")
     notebook.run("a", "two")

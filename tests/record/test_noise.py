@@ -18,6 +18,7 @@ def micro_batches(steps: int) -> np.ndarray:
     return (TRUE + SPREAD * rng.normal(size=(steps, MICRO, ENTRIES))).astype(np.float32)
 
 
+@pytest.mark.exhaustive
 def test_known_noise_is_found_eager_and_traced() -> None:
     rec, traced = gl.Recorder(steps=50), gl.Recorder(steps=50)
     found = micro_batches(400)

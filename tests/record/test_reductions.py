@@ -3,6 +3,7 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 import gradlab as gl
 from gradlab.record import measure, reductions
@@ -36,6 +37,7 @@ def test_large_and_small_tensors_are_measured_as_in_numpy() -> None:
         np.testing.assert_array_equal(found.entry, np.concatenate(entry))
 
 
+@pytest.mark.exhaustive
 def test_a_step_takes_no_memory_of_the_size_of_its_gradients() -> None:
     grads, rec = {"a": np.ones(LARGE, np.float32), "b": np.ones((200, 300), np.float32)}, gl.Recorder(16)
     compiled = jax.jit(rec.update, donate_argnums=0).lower(rec.init(grads), grads).compile()

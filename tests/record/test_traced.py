@@ -148,6 +148,7 @@ def test_no_extreme_is_lost_when_buckets_merge(seed: int, capacity: int, odd: di
     np.testing.assert_array_equal(counts[:, FIRST:].sum(axis=1), others[:, FIRST:].sum(axis=1))
 
 
+@pytest.mark.exhaustive
 def test_a_traced_step_calls_nobody_back_and_copies_no_buffer() -> None:
     rec = gl.Recorder(777)
     grads = {name: np.ones(shape, np.float32) for name, shape in SHAPES.items()}
@@ -211,6 +212,7 @@ def test_a_traced_state_is_as_large_as_the_docstring_says(
     assert sum(x.nbytes for x in moved.values()) == said + 3072 * t + 1036
 
 
+@pytest.mark.exhaustive
 def test_a_small_state_keeps_what_is_exact_and_says_what_is_not() -> None:
     """Few buckets and bins for many steps: extremes and the global norm are those of the eager recording."""
     grads = gradients(90, {7: 1e4})

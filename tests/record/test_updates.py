@@ -73,6 +73,7 @@ def test_norms_and_ratios_are_those_computed_by_hand(run: Any) -> None:
         found.by_group({"all": ["c"]})
 
 
+@pytest.mark.exhaustive
 def test_long_runs_keep_samples_spread_over_all_of_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(module, "ROOM", 8)
     rec, same = eager(40, True, sample_every=1), traced(40, sample_every=1)

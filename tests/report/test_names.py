@@ -87,6 +87,7 @@ def test_a_file_may_have_such_a_name(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert (page.found, page.scripts) == ([], 1)
 
 
+@pytest.mark.exhaustive
 def test_a_terminal_shows_names_and_obeys_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "run.npz"
     recorded(NAMES["terminal"], NAMES["half a character"]).save(path)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -80,12 +81,12 @@ def on(node: Any) -> dict[str, Any]:
 
 
 class Where:
-    """Says on which node it is."""
+    """Says on which node it is, and in which process."""
 
-    def node(self) -> str:
+    def place(self) -> tuple[str, int]:
         import ray
 
-        return str(ray.get_runtime_context().get_node_id())
+        return str(ray.get_runtime_context().get_node_id()), os.getpid()
 
 
 class Server(Where, DyingServer):
@@ -111,16 +112,20 @@ class Sinking(on_ray.Driver):
         if self.doomed and self.made >= self.doomed[0][0] and all(self.actors):
             with contextlib.suppress(*self.deaths):  # who died a moment ago is found by another process, a move later
                 servers = [part.actor for part in self._parts()]
-                self.found += [[{self.ray.get(x.node.remote()) for x in who} for who in (self.actors, servers)]]
-                self._sink(self.doomed.pop(0)[1])
+                places = [self.ray.get([x.place.remote() for x in who]) for who in (self.actors, servers)]
+                self.found += [[{node for node, _ in who} for who in places]]
+                self._sink(self.doomed.pop(0)[1], {place for who in places for place in who})
         super()._next()
 
     def _parts(self) -> list[ServerProcess]:
         return getattr(self.server, "parts", [self.server])
 
-    def _sink(self, node: Any) -> None:
-        """Kill it; who was there will be anywhere."""
+    def _sink(self, node: Any, places: set[tuple[str, int]]) -> None:
+        """Kill it, and its processes, which would live on for seconds; who was there will be anywhere."""
         self.cluster.remove_node(node, allow_graceful=False)
+        for pid in (pid for at, pid in places if at == node.node_id):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         if node is self.of_workers:
             self.new_worker = self.ray.remote(self.worker_class).options(num_cpus=0)
         if node is self.of_servers:

@@ -26,6 +26,7 @@ def test_it_finds_topics_of_lines_that_it_never_saw(run: TwoTower) -> None:
     assert run.found(5) > 0.4
 
 
+@pytest.mark.exhaustive
 def test_the_record_fits_the_run(run: TwoTower) -> None:
     assert len(run.loss) == len(run.rates) == len(run.touched)
     np.testing.assert_array_equal(run.rates[:3], [rates_at(k) for k in range(3)])

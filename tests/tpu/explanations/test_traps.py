@@ -21,6 +21,7 @@ def test_rows_move_as_in_the_whole_table(rule: Any, accumulate: bool) -> None:
     check(Plan((Table("a", 4, 1), table), FEATURES, cores=2), [0.5])
 
 
+@pytest.mark.exhaustive
 def test_a_counter_that_comes_with_the_step() -> None:
     table = Table("b", 100, 2, FrequencyAwareAdagrad(), Tag(0), step_counter=Tag(1))
     check(Plan((Table("a", 4, 1), table), FEATURES, cores=2), [0.5, 8.0])

@@ -64,6 +64,7 @@ def test_shards_of_several_blocks_are_put_together(tmp_path: Path, monkeypatch: 
         assert bits(restore(plan, tmp_path, mesh(2), strategy)) == bits(whole(plan))
 
 
+@pytest.mark.exhaustive
 def test_an_older_state_is_replaced_and_cleared_away(tmp_path: Path) -> None:
     plan = small()
     save(place(whole(plan), mesh(4)), tmp_path)

@@ -94,6 +94,7 @@ def test_an_explicit_mesh_keeps_layouts_and_compiles_once() -> None:
     assert compiled._cache_size() == before + 1  # type: ignore[attr-defined]
 
 
+@pytest.mark.exhaustive
 def test_tables_come_back_from_any_layout() -> None:
     one = start(four_tables())
     placed = place(one, mesh(4), "mod")
