@@ -64,7 +64,9 @@ def add(commands: Any) -> None:
     serve = "serve every lab as a page of its own, by Voila, to those who have the token it prints"
     dashboard = commands.add_parser("dashboard", help=serve, epilog="What follows -- goes to Voila.")
     dashboard.add_argument("name", nargs="?", metavar="NAME", help="the lab to show first, or a copied link")
-    write = "only write the pages there, for a JupyterLab that has Voila and shows the folder above, the notebooks below it"
+    write = (
+        "only write the pages there, for a JupyterLab with Voila that shows the folder above, the notebooks below it"
+    )
     dashboard.add_argument("--write", type=Path, metavar="DIR", help=write)
     dashboard.set_defaults(act=_dashboard)
 

@@ -257,8 +257,8 @@ class Lab:
         """The current state as the end of a link: a notebook opened at `...ipynb` plus this shows it.
 
         Args:
-            to: "binder" for a whole address, which opens a notebook with this lab on Binder. On Binder it launches another
-                Binder like it; elsewhere the repository is the one that `gradlab/_base/addresses.py` names.
+            to: "binder" for a whole address, which opens a notebook with this lab on Binder. On Binder it launches one
+                like it; elsewhere the repository is the one that `gradlab/_base/addresses.py` names.
 
         Raises:
             ValueError: the state is too long for a link, another `to`, or a lab that no notebook of gradlab's shows.

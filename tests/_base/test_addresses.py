@@ -52,7 +52,8 @@ def test_one_command_renames_everything(tmp_path: Path) -> None:
     assert repository.current(tmp_path) == "new-owner/new.repo"
     owner = old.partition("/")[0]
     assert [p for p in repository.files(tmp_path) if re.search(f"{owner}[/@]", p.read_text("utf-8"))] == []
-    assert "gh/new-owner/new.repo/HEAD" in (tmp_path / "README.md").read_text("utf-8")
+    readme = (tmp_path / "README.md").read_text("utf-8")
+    assert "gh/new-owner/new.repo/binder?urlpath=git-pull%3Frepo%3Dhttps://github.com/new-owner/new.repo%26" in readme
     repository.rename(old if "_" not in old else "a/b", tmp_path)  # and once more, from a name with a point in it
     assert repository.current(tmp_path) != "new-owner/new.repo"
 
@@ -88,7 +89,8 @@ def test_a_link_from_before_the_course_was_pulled_still_leads_somewhere() -> Non
     ("host", "request_", "launch"),
     [
         (
-            "https://mybinder.org/", "v2/gh/me/it/binder-jax",
+            "https://mybinder.org/",
+            "v2/gh/me/it/binder-jax",
             "https://mybinder.org/v2/gh/me/it/binder-jax?urlpath=git-pull%3Frepo%3Dhttps://github.com/me/it"
             "%26branch%3Dmain%26targetPath%3Dcourse%26urlpath%3D",
         ),
