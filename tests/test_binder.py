@@ -188,7 +188,7 @@ class Visitor:
             return str(answer.read().decode())
 
     def launch(self, link: str) -> str:
-        """Follow a link as BinderHub's page does once the server is up, and then nbgitpuller's; return where it ends."""
+        """Follow a link as the pages of BinderHub and nbgitpuller do, one after the other; return where it ends."""
         (asked,) = parse_qs(urlsplit(link).query)["urlpath"]
         path, _, query = asked.partition("?")
         page = self.get(f"/{path}?{urlencode([*((k, v) for k, (v,) in parse_qs(query).items()), ('token', TOKEN)])}")
