@@ -90,7 +90,7 @@ def _dashboard(options: argparse.Namespace) -> None:
 
 
 def _below(top: Path) -> str:
-    """Where the notebooks are, from the folder that JupyterLab shows."""
+    """Return the folder of the notebooks, from the one that JupyterLab shows."""
     folder = notebooks.shipped().resolve()
     if not folder.is_relative_to(top):
         raise UsageError(f"the folder above DIR must be above the notebooks, too, which are in {folder}; got {top}")
