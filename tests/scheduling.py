@@ -12,7 +12,7 @@ from tests import parts
 
 # Seconds that a test with this marker, or in such a file, takes, roughly; any other one takes OTHERWISE.
 SECONDS = {
-    "binder": 50.0, "long": 20.0, "ray": 10.0, "trackers": 10.0, "originals": 10.0, "trainers": 5.0, "packaging": 5.0,
+    "binder": 8.0, "long": 20.0, "ray": 10.0, "trackers": 10.0, "originals": 10.0, "trainers": 5.0, "packaging": 5.0,
     "torch": 1.0, "browser": 4.0, "site": 2.0, "exhaustive": 0.5, "tensorflow": 1.0, ".ipynb": 1.0,
 }  # fmt: skip
 # Files of few tests that are long: of processes, installs, builds, and of a framework for each of them.

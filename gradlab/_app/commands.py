@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from urllib.parse import unquote, urlsplit
 
 from .._base import notebooks
+from .._base.addresses import page_at
 from .._base.names import printable
 from .._base.notebooks import UsageError
 
@@ -29,7 +30,7 @@ class Followed:
 
 def is_link(text: str) -> bool:
     """Tell a link from the name of a lab or a folder."""
-    return "gl=" in unquote(text)
+    return "gl=" in unquote(page_at(text))
 
 
 def follow(link: str) -> Followed:
@@ -40,8 +41,7 @@ def follow(link: str) -> Followed:
     """
     from ..labs import from_link
 
-    # On Binder the page and its state are encoded in what launches it.
-    address, _, state = (unquote(link.partition("?urlpath=")[2]) or link).rpartition("#")
+    address, _, state = page_at(link).rpartition("#")
     try:
         lab = from_link(f"#{state}")
         path = urlsplit(address).path

@@ -17,7 +17,7 @@ from . import cards
 from .commands import catalog, follow, is_link
 
 INDEX = "index"
-BESIDE = "../../../lab/tree/notebooks/"  # from a page that JupyterLab's own server renders, one folder below its top
+TOP = "../../../"  # from a page that JupyterLab's own server renders, in a folder of its top
 
 
 def write_pages(folder: Path, address_of: Callable[[str], str] = addresses.on_binder) -> None:
@@ -64,7 +64,9 @@ def add(commands: Any) -> None:
     serve = "serve every lab as a page of its own, by Voila, to those who have the token it prints"
     dashboard = commands.add_parser("dashboard", help=serve, epilog="What follows -- goes to Voila.")
     dashboard.add_argument("name", nargs="?", metavar="NAME", help="the lab to show first, or a copied link")
-    write = "only write the pages there, for a JupyterLab that has Voila, one folder above and beside notebooks/"
+    write = (
+        "only write the pages there, for a JupyterLab with Voila that shows the folder above, the notebooks below it"
+    )
     dashboard.add_argument("--write", type=Path, metavar="DIR", help=write)
     dashboard.set_defaults(act=_dashboard)
 
@@ -72,7 +74,8 @@ def add(commands: Any) -> None:
 def _dashboard(options: argparse.Namespace) -> None:
     page = _page(options.name) if options.name else f"{INDEX}.ipynb"
     if options.write:
-        write_pages(options.write, lambda notebook: f"{BESIDE}{notebook}")
+        course = _below(options.write.resolve().parent)
+        write_pages(options.write, lambda notebook: f"{TOP}lab/tree/{course}/{notebook}")
         print(f"wrote {len(catalog()) + 1} pages to {options.write}")
         return
     try:
@@ -84,6 +87,14 @@ def _dashboard(options: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as folder:
         write_pages(Path(folder))
         serve(Path(folder), page, options.extra)
+
+
+def _below(top: Path) -> str:
+    """Return the folder of the notebooks, from the one that JupyterLab shows."""
+    folder = notebooks.shipped().resolve()
+    if not folder.is_relative_to(top):
+        raise UsageError(f"the folder above DIR must be above the notebooks, too, which are in {folder}; got {top}")
+    return folder.relative_to(top).as_posix()
 
 
 def _page(asked: str) -> str:

@@ -6,21 +6,24 @@
 from __future__ import annotations
 
 import os
-from urllib.parse import quote
+from urllib.parse import parse_qs, quote
 
 REPOSITORY = "YOUR_GITHUB_NAME/gradlab"
 BRANCH = "main"
 LITE = "lite"  # the folder of the site in which notebooks run in the reader's browser
+COURSE = "course"  # the folder on Binder that the repository is pulled into; binder/start knows it, too
+WITH_JAX = frozenset({"06_tpu_embeddings.ipynb"})  # those with a cell that needs it
 
 
 def on_binder(notebook: str, state: str = "") -> str:
     """The address that opens a notebook on Binder, at a state written as `#gl=1&lab=...`.
 
-    >>> on_binder("02_clipping.ipynb")
-    'https://mybinder.org/v2/gh/YOUR_GITHUB_NAME/gradlab/HEAD?urlpath=lab/tree/notebooks/02_clipping.ipynb'
+    >>> on_binder("02_clipping.ipynb").partition("%26branch")[0]
+    'https://mybinder.org/v2/gh/YOUR_GITHUB_NAME/gradlab/binder?urlpath=git-pull%3Frepo%3Dhttps://github.com/YOUR_GITHUB_NAME/gradlab'
     """
-    launch = binder_here() or f"https://mybinder.org/v2/gh/{REPOSITORY}/HEAD"
-    return at_launch(launch, f"lab/tree/notebooks/{notebook}{state}")
+    branch = "binder-jax" if notebook in WITH_JAX else "binder"  # .github/workflows/binder.yml writes both
+    launch = binder_here() or _launch(f"https://mybinder.org/v2/gh/{REPOSITORY}/{branch}", _on_github())
+    return at_launch(launch, f"lab/tree/{COURSE}/notebooks/{notebook}{state}")
 
 
 def on_colab(notebook: str) -> str:
@@ -52,19 +55,41 @@ def in_browser(notebook: str, cell: str = "") -> str:
 
 
 def binder_here() -> str:
-    """The address that launches the Binder this process runs on, at the very commit; empty anywhere else."""
-    # BinderHub tells its servers: "https://mybinder.org/" and "v2/gh/owner/repository/commit".
-    host, request = (os.environ.get(f"BINDER_{name}", "") for name in ("LAUNCH_HOST", "PERSISTENT_REQUEST"))
-    return f"{host.rstrip('/')}/{request}" if host and request else ""
+    """The start, for `at_launch`, of what launches the Binder this process runs on again; empty anywhere else."""
+    # BinderHub tells its servers: "https://mybinder.org/" and "v2/gh/owner/repository/branch".
+    host, request = (os.environ.get(f"BINDER_{name}", "") for name in ("LAUNCH_HOST", "REQUEST"))
+    repository = os.environ.get("BINDER_REPO_URL") or _on_github()
+    return _launch(f"{host.rstrip('/')}/{request}", repository) if host and request else ""
 
 
 def at_launch(launch: str, page: str) -> str:
-    """The launch address that opens a page, given from the top of the server: path, query and hash.
+    """The address that launches a Binder and opens a page there, given from the top of its server: path, query, hash.
 
-    BinderHub decodes `urlpath` once and takes the rest as an address below the new server's, so a hash survives in it
-    if it is encoded once more; the token goes before it.
+    BinderHub decodes its `urlpath` and puts the server's token behind it; nbgitpuller decodes the `urlpath` in that, so
+    the page is encoded twice. `live/web/address.js` does the same.
 
-    >>> at_launch("https://hub.example/v2/gh/me/it/HEAD", "lab/tree/a.ipynb#gl=1&lab=b")
-    'https://hub.example/v2/gh/me/it/HEAD?urlpath=lab/tree/a.ipynb%23gl%3D1%26lab%3Db'
+    >>> at_launch("https://hub.example/v2/gh/me/it/binder?urlpath=git-pull%3Furlpath%3D", "lab/tree/a.ipynb#gl=1&lab=b")
+    'https://hub.example/v2/gh/me/it/binder?urlpath=git-pull%3Furlpath%3Dlab/tree/a.ipynb%2523gl%253D1%2526lab%253Db'
     """
-    return f"{launch}?urlpath={quote(page)}"
+    return f"{launch}{quote(quote(page))}"
+
+
+def page_at(address: str) -> str:
+    """The page that an address leads to: of one that launches a Binder what is opened there, else itself.
+
+    >>> page_at(on_binder("02_clipping.ipynb", "#gl=1&lab=clipping"))
+    'lab/tree/course/notebooks/02_clipping.ipynb#gl=1&lab=clipping'
+    """
+    while found := parse_qs(address.partition("#")[0].partition("?")[2]).get("urlpath"):
+        address = found[-1]
+    return address
+
+
+def _launch(binder: str, repository: str) -> str:
+    """The start of an address that launches a Binder, and there has nbgitpuller pull a repository and open a page."""
+    pull = f"git-pull?repo={repository}&branch={BRANCH}&targetPath={COURSE}&urlpath="
+    return f"{binder}?urlpath={quote(pull, safe='/:')}"
+
+
+def _on_github() -> str:
+    return f"https://github.com/{REPOSITORY}"

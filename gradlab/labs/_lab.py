@@ -257,8 +257,8 @@ class Lab:
         """The current state as the end of a link: a notebook opened at `...ipynb` plus this shows it.
 
         Args:
-            to: "binder" for a whole address, which opens a notebook with this lab on Binder. On Binder it launches the
-                very commit that runs; elsewhere the repository that `gradlab/_base/addresses.py` names.
+            to: "binder" for a whole address, which opens a notebook with this lab on Binder. On Binder it launches one
+                like it; elsewhere the repository is the one that `gradlab/_base/addresses.py` names.
 
         Raises:
             ValueError: the state is too long for a link, another `to`, or a lab that no notebook of gradlab's shows.
@@ -266,8 +266,8 @@ class Lab:
         >>> from gradlab import labs
         >>> labs.clip_libraries(case="inf").link()
         '#gl=1&lab=clip_libraries&case=inf'
-        >>> labs.clip_libraries(case="inf").link("binder").partition("=")[2]
-        'lab/tree/notebooks/02_clipping.ipynb%23gl%3D1%26lab%3Dclip_libraries%26case%3Dinf'
+        >>> labs.clip_libraries(case="inf").link("binder").rpartition("/")[2]
+        '02_clipping.ipynb%2523gl%253D1%2526lab%253Dclip_libraries%2526case%253Dinf'
         """
         if to not in (None, "binder"):
             raise ValueError(f"to must be 'binder' or left out, got {to!r}")

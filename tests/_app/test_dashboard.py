@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 import types
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 import gradlab as gl
 from gradlab import __main__ as command
+from gradlab._base import notebooks
 from gradlab._base.extras import missing
 
 STATE = "#gl=1&lab=clipping&limit=0.3"
@@ -33,7 +35,12 @@ def test_it_serves_all_pages_and_shows_the_one_asked_for(arguments: list[str], p
     assert served == [(sorted([*gl.labs.catalog(), "index"]), page, ["--port=9999"])]
 
 
-def test_pages_for_a_jupyterlab_lead_to_its_own_notebooks(tmp_path: Path, capsys: Any) -> None:
+def test_pages_for_a_jupyterlab_lead_to_its_own_notebooks(tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
+    checkout = tmp_path / "course" / "notebooks"
+    checkout.mkdir(parents=True)
+    for path in notebooks.shipped().glob("*.ipynb"):
+        shutil.copy(path, checkout)
+    monkeypatch.setattr(notebooks, "shipped", lambda: checkout)
     assert command.main(["dashboard", "--write", str(tmp_path / "pages")]) == 0
     assert capsys.readouterr().out == f"wrote {len(gl.labs.catalog()) + 1} pages to {tmp_path / 'pages'}\n"
     for name, make in gl.labs.catalog().items():
@@ -44,7 +51,13 @@ def test_pages_for_a_jupyterlab_lead_to_its_own_notebooks(tmp_path: Path, capsys
     cells = json.loads((tmp_path / "pages" / "clipping.ipynb").read_text("utf-8"))["cells"]
     assert cells[0]["source"].startswith(f"# {gl.labs.clipping.label}\n\nDrag a limit")
     assert cells[1]["source"] == "import gradlab as gl\n\ngl.labs.clipping()"
-    assert "(../../../lab/tree/notebooks/02_clipping.ipynb)" in cells[2]["source"]
+    assert "(../../../lab/tree/course/notebooks/02_clipping.ipynb)" in cells[2]["source"]
+
+
+def test_pages_that_could_not_lead_to_notebooks_are_not_written(tmp_path: Path, capsys: Any) -> None:
+    assert command.main(["dashboard", "--write", str(tmp_path / "pages")]) == 2
+    assert "the folder above DIR must be above the notebooks, too, which are in " in capsys.readouterr().err
+    assert not (tmp_path / "pages").exists()
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,8 @@ def test_one_command_renames_everything(tmp_path: Path) -> None:
     assert repository.current(tmp_path) == "new-owner/new.repo"
     owner = old.partition("/")[0]
     assert [p for p in repository.files(tmp_path) if re.search(f"{owner}[/@]", p.read_text("utf-8"))] == []
-    assert "gh/new-owner/new.repo/HEAD" in (tmp_path / "README.md").read_text("utf-8")
+    readme = (tmp_path / "README.md").read_text("utf-8")
+    assert "gh/new-owner/new.repo/binder?urlpath=git-pull%3Frepo%3Dhttps://github.com/new-owner/new.repo%26" in readme
     repository.rename(old if "_" not in old else "a/b", tmp_path)  # and once more, from a name with a point in it
     assert repository.current(tmp_path) != "new-owner/new.repo"
 
@@ -67,20 +68,38 @@ def test_a_name_that_cannot_be_is_refused(name: str, tmp_path: Path) -> None:
 
 def test_a_page_comes_back_out_of_a_launch_address() -> None:
     page = "lab/tree/my%20notebooks/a.ipynb#gl=1&lab=b&menu=one+two%2Bthree"
-    address = addresses.at_launch("https://mybinder.org/v2/gh/me/it/HEAD", page)
+    start, _, _ = addresses.on_binder("b.ipynb").partition("lab/tree")
+    address = addresses.at_launch(start, page)
     assert urlsplit(address).fragment == ""
-    assert parse_qs(urlsplit(address).query) == {"urlpath": [page]}
+    (pull,) = parse_qs(urlsplit(address).query)["urlpath"]  # as BinderHub reads it, and then nbgitpuller
+    assert pull.startswith("git-pull?") and urlsplit(pull).fragment == ""
+    assert parse_qs(urlsplit(pull).query) == {
+        "repo": [f"https://github.com/{addresses.REPOSITORY}"], "branch": ["main"], "targetPath": ["course"],
+        "urlpath": [page],
+    }  # fmt: skip
+    assert addresses.page_at(address) == addresses.page_at(page) == page
+
+
+def test_a_link_from_before_the_course_was_pulled_still_leads_somewhere() -> None:
+    old = "https://mybinder.org/v2/gh/me/it/HEAD?urlpath=lab/tree/notebooks/a.ipynb%23gl%3D1%26lab%3Db"
+    assert addresses.page_at(old) == "lab/tree/notebooks/a.ipynb#gl=1&lab=b"
 
 
 @pytest.mark.parametrize(
     ("host", "request_", "launch"),
     [
-        ("https://mybinder.org/", "v2/gh/me/it/1f2e", "https://mybinder.org/v2/gh/me/it/1f2e"),
+        (
+            "https://mybinder.org/",
+            "v2/gh/me/it/binder-jax",
+            "https://mybinder.org/v2/gh/me/it/binder-jax?urlpath=git-pull%3Frepo%3Dhttps://github.com/me/it"
+            "%26branch%3Dmain%26targetPath%3Dcourse%26urlpath%3D",
+        ),
         ("https://mybinder.org/", "", ""),
-        ("", "v2/gh/me/it/1f2e", ""),
+        ("", "v2/gh/me/it/binder", ""),
     ],
 )
 def test_binder_says_where_it_is(host: str, request_: str, launch: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BINDER_LAUNCH_HOST", host)
-    monkeypatch.setenv("BINDER_PERSISTENT_REQUEST", request_)
+    monkeypatch.setenv("BINDER_REQUEST", request_)
+    monkeypatch.setenv("BINDER_REPO_URL", "https://github.com/me/it")
     assert addresses.binder_here() == launch

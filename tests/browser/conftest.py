@@ -17,12 +17,14 @@ from typing import Any
 import pytest
 
 import gradlab as gl
+from gradlab._base import addresses
 from tests.browser import server, written
 from tests.browser.lab import Lab
 from tests.browser.pages import WIDE, Notebook, Served
 
 NOTEBOOKS = server.CHECKOUT / "notebooks"
-LAUNCH = "https://mybinder.org/v2/gh/me/gradlab/1f2e"
+FORK = "me/gradlab"
+LAUNCH = addresses.on_binder("").partition("lab/tree/")[0].replace(addresses.REPOSITORY, FORK)
 LINKED = gl.labs.clip_arrows(method="norm", limit=3.0)
 
 
@@ -78,7 +80,8 @@ def hub(_tools: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tupl
     with ExitStack() as stack:
         with pytest.MonkeyPatch.context() as patch:  # while the server starts: other tests are on no hub
             patch.setenv("BINDER_LAUNCH_HOST", "https://mybinder.org/")
-            patch.setenv("BINDER_PERSISTENT_REQUEST", LAUNCH.partition("org/")[2])
+            patch.setenv("BINDER_REQUEST", f"v2/gh/{FORK}/binder")
+            patch.setenv("BINDER_REPO_URL", f"https://github.com/{FORK}")
             hub = server.jupyterlab(folder, folder / "jupyter", start, base, server.TOKEN)
             address = stack.enter_context(hub)
         yield address, folder / "mine"

@@ -69,7 +69,7 @@ def jupyterlab(
     `base` and `token` are where its pages begin and what lets its reader in, as on a hub.
     """
     _quiet_start(scratch / FOLDERS["JUPYTERLAB_SETTINGS_DIR"])
-    port = _free_port()
+    port = free_port()
     address = f"http://127.0.0.1:{port}{base.rstrip('/')}"
     options = [f"--ServerApp.base_url={base}", f"--IdentityProvider.token={token}", *_options(port)]
     with _running([*start, *options], root, scratch, f"{address}/api"):
@@ -79,7 +79,7 @@ def jupyterlab(
 @contextmanager
 def dashboard(root: Path, scratch: Path, *arguments: str) -> Iterator[str]:
     """Start `gradlab dashboard` with these arguments; yield the address, which asks for `TOKEN`."""
-    port = _free_port()
+    port = free_port()
     address = f"http://127.0.0.1:{port}"
     options = ["--", "--no-browser", f"--port={port}", "--Voila.ip=127.0.0.1", "--port_retries=0", f"--token={TOKEN}"]
     with _running(["gradlab", "dashboard", *arguments, *options], root, scratch, f"{address}/voila/tree"):
@@ -129,7 +129,7 @@ def _quiet_start(settings: Path) -> None:
     (folder / "notification.jupyterlab-settings").write_text(json.dumps(content), encoding="utf-8")
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

@@ -17,15 +17,18 @@ from tests.browser.written import written
 
 pytestmark = pytest.mark.browser
 
-# What BinderHub's page does with `urlpath` once the server is up.
+# What BinderHub's page does with `urlpath` once the server is up, and nbgitpuller's once it has pulled. The token lets
+# the reader in at the first of the two; here it goes with the second.
 REDIRECT = """([launch, server, token]) => {
-  const page = new URL(new URL(launch).searchParams.get("urlpath").replace(/^[/]*/, ""), server);
-  page.searchParams.append("token", token);
+  const pull = new URL(new URL(launch).searchParams.get("urlpath").replace(/^[/]*/, ""), server);
+  pull.searchParams.append("token", token);
+  const page = new URL(server + pull.searchParams.get("urlpath"));
+  page.searchParams.append("token", pull.searchParams.get("token"));
   return page.href }"""
 
 
 def test_on_binder_a_lab_opens_where_it_was_copied(hub: tuple[str, Path], chromium: Any) -> None:
-    """All but the launch itself: its redirect to a server below /user/NAME/ with a token, there and back."""
+    """All but the launch and the pull: their redirects to a server below /user/NAME/ with a token, there and back."""
     address, folder = hub
     own = written(folder / "my lab.ipynb", "import gradlab as gl", "gl.labs.clip_arrows()")
     launch = at_launch(LAUNCH, f"lab/tree/{quote(own.name)}{LINKED.link()}")

@@ -279,17 +279,20 @@ def test_a_link_that_says_something_else_is_refused_kindly(link: str, message: s
 def test_every_lab_has_a_page_on_binder(make: Any) -> None:
     lab = make()
     address = lab.link("binder")
-    (page,) = parse_qs(urlsplit(address).query)["urlpath"]  # as BinderHub reads it
+    (pull,) = parse_qs(urlsplit(address).query)["urlpath"]  # as BinderHub reads it
+    (page,) = parse_qs(urlsplit(pull).query)["urlpath"]  # and nbgitpuller
     notebook, _, state = page.partition("#")
-    assert (ROOT / notebook.removeprefix("lab/tree/")).is_file()
+    assert (ROOT / notebook.removeprefix("lab/tree/course/")).is_file()
     assert f"#{state}" == lab.link()
 
 
 def test_on_binder_a_link_launches_what_runs_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BINDER_LAUNCH_HOST", "https://binder.example.org/")
-    monkeypatch.setenv("BINDER_PERSISTENT_REQUEST", "v2/gh/fork/gradlab/1f2e")
+    monkeypatch.setenv("BINDER_REQUEST", "v2/gh/fork/gradlab/binder-jax")
+    monkeypatch.setenv("BINDER_REPO_URL", "https://github.com/fork/gradlab")
     link = gl.labs.clipping().link("binder")
-    assert link.startswith("https://binder.example.org/v2/gh/fork/gradlab/1f2e?urlpath=lab/tree/notebooks/02_clipping")
+    assert link.startswith("https://binder.example.org/v2/gh/fork/gradlab/binder-jax?urlpath=git-pull%3Frepo%3D")
+    assert link.partition("%3Frepo%3D")[2].startswith("https://github.com/fork/gradlab%26")
 
 
 def test_where_there_is_no_page_a_link_says_so() -> None:

@@ -132,7 +132,7 @@ def test_a_link_is_for_the_first_lab_of_its_name(clean: Any) -> None:
     assert opened(clean, "#gl=1&lab=everything&limit=0.4").live.values["limit"] == 0.4  # another link
 
 
-BINDER = "https://mybinder.org/v2/gh/me/it/1f2e"
+BINDER = "https://mybinder.org/v2/gh/me/it/binder?urlpath=git-pull%3Frepo%3Dx%26urlpath%3D"
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ BINDER = "https://mybinder.org/v2/gh/me/it/1f2e"
         ("http://x/h/user/jo/lab/tree/a.ipynb", "/h/user/jo/", "", "http://x/h/hub/user-redirect/lab/tree/a.ipynb#gl=1&m=a+b"),
         (
             "http://x/user/me-it-7/lab/tree/a%20b.ipynb?token=s3cret", "/user/me-it-7/", BINDER,
-            f"{BINDER}?urlpath=lab/tree/a%2520b.ipynb%23gl%3D1%26m%3Da%2Bb",
+            f"{BINDER}lab/tree/a%252520b.ipynb%2523gl%253D1%2526m%253Da%252Bb",
         ),
     ],
 )  # fmt: skip

@@ -7,6 +7,7 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
+from gradlab._base import addresses
 from tests.notebooks import save
 
 # What a kernel does between two notebooks, as if it had been started anew; the first time it loses JAX.
@@ -37,3 +38,9 @@ def test_all_cells_run_without_jax() -> None:
         if output.output_type == "error"
     ]
     assert len(failed) == 1 and failed[0].startswith(NEEDS_JAX), "\n\n".join(failed)
+
+
+def test_binder_opens_where_jax_is_what_needs_it() -> None:
+    assert {f"{NEEDS_JAX.partition(':')[0]}.ipynb"} == addresses.WITH_JAX
+    for path in sorted(save.FOLDER.glob("*.ipynb")):
+        assert ("/binder-jax?" in addresses.on_binder(path.name)) == (path.name in addresses.WITH_JAX)

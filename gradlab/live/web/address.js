@@ -17,14 +17,15 @@ export function basePath() {
 }
 
 // The address of a page at a state, for others: without the token and the workspace of its reader. A server on a hub is
-// its reader's alone, so there it is the address that launches another one: `launch` on Binder, else the hub's.
+// its reader's alone, so there it is the address that launches another one: on Binder what begins with `launch`, as
+// `at_launch` of _base/addresses.py says it, else the hub's.
 export function addressFor(page, hash, base, launch) {
   const url = new URL(page);
   if (url.searchParams.has("token")) url.searchParams.delete("token"); // which writes the query anew
   url.hash = hash;
   url.pathname = url.pathname.replace(/\/(lab|doc)\/workspaces\/[^/]+(?=\/tree\/)/, "/$1");
   const path = url.pathname.slice(base.length) + url.search + url.hash;
-  if (launch) return `${launch}?urlpath=${encodeURIComponent(path).replaceAll("%2F", "/")}`;
+  if (launch) return launch + encodeURIComponent(encodeURIComponent(path)).replaceAll("%252F", "/");
   const hub = /^(.*)\/user\/[^/]+\/$/.exec(base);
   return hub ? `${url.origin}${hub[1]}/hub/user-redirect/${path}` : url.href;
 }
