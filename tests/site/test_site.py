@@ -248,7 +248,7 @@ def test_a_page_asks_for_nothing_that_is_not_there(notebook: Notebook, site: Pat
 
 @pytest.mark.browser
 def test_what_the_pages_ask_for_can_be_done(chromium: Any, site: Path, address: str) -> None:
-    """Every question of every page, and every preset and handle of the labs that move in this build: wide and narrow."""
+    """Every question of every page, every preset and handle of the labs that move in this build: wide and narrow."""
     labs = [f"lab/{path.name}" for path in (site / "lab").glob("*.html") if "data-page=" in path.read_text("utf-8")]
     context, done = chromium.new_context(), Counter[str]()
     reader = Reader(context.new_page(), address)
