@@ -150,12 +150,12 @@ def _run(options: argparse.Namespace) -> None:
         lab.set(**values)
     if options.save:
         try:
-            lab.save(options.save)
+            held = lab.save(options.save)
         except (ValueError, OSError, ImportError) as error:
             raise UsageError(f"cannot write {options.save}: {error}") from error
     _print(lab.description)
     if options.save:
-        say(f"wrote {options.save}")
+        say(f"wrote {options.save}: {held}")
 
 
 def _opened(name: str, link: str | None) -> Lab:

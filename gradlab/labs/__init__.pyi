@@ -36,7 +36,7 @@ class descent(_descent.descent):
     def figure(self, **params: Unpack[_descent_controls]) -> Figure: ...  # type: ignore[override]
     def save(  # type: ignore[override]
         self, path: str | Path, theme: Literal["light", "dark"] = "light", **params: Unpack[_descent_controls]
-    ) -> None: ...
+    ) -> str: ...
 
 class _clipping_controls(TypedDict, total=False):
     limit: float
@@ -52,7 +52,7 @@ class clipping(_clipping.clipping):
     def figure(self, **params: Unpack[_clipping_controls]) -> Figure: ...  # type: ignore[override]
     def save(  # type: ignore[override]
         self, path: str | Path, theme: Literal["light", "dark"] = "light", **params: Unpack[_clipping_controls]
-    ) -> None: ...
+    ) -> str: ...
 
 class _clip_arrows_controls(TypedDict, total=False):
     limit: float
@@ -69,7 +69,7 @@ class clip_arrows(_clip_arrows.clip_arrows):
     def figure(self, **params: Unpack[_clip_arrows_controls]) -> Figure: ...  # type: ignore[override]
     def save(  # type: ignore[override]
         self, path: str | Path, theme: Literal["light", "dark"] = "light", **params: Unpack[_clip_arrows_controls]
-    ) -> None: ...
+    ) -> str: ...
 
 class _clip_libraries_controls(TypedDict, total=False):
     case: Literal["above", "below", "at", "inf", "nan", "overflow", "zero", "limit_zero", "negative", "limit_inf"]
@@ -83,7 +83,7 @@ class clip_libraries(_clip_libraries.clip_libraries):
     def figure(self, **params: Unpack[_clip_libraries_controls]) -> Figure: ...  # type: ignore[override]
     def save(  # type: ignore[override]
         self, path: str | Path, theme: Literal["light", "dark"] = "light", **params: Unpack[_clip_libraries_controls]
-    ) -> None: ...
+    ) -> str: ...
 
 class _gate_race_controls(TypedDict, total=False):
     step: int
@@ -98,7 +98,7 @@ class gate_race(_gate_race.gate_race):
     def figure(self, **params: Unpack[_gate_race_controls]) -> Figure: ...  # type: ignore[override]
     def save(  # type: ignore[override]
         self, path: str | Path, theme: Literal["light", "dark"] = "light", **params: Unpack[_gate_race_controls]
-    ) -> None: ...
+    ) -> str: ...
 
 class _adagrad_controls(TypedDict, total=False):
     step: int
@@ -123,7 +123,7 @@ class adagrad(_adagrad.adagrad):
     def figure(self, **params: Unpack[_adagrad_controls]) -> Figure: ...  # type: ignore[override]
     def save(  # type: ignore[override]
         self, path: str | Path, theme: Literal["light", "dark"] = "light", **params: Unpack[_adagrad_controls]
-    ) -> None: ...
+    ) -> str: ...
 
 class _adagrad_libraries_controls(TypedDict, total=False):
     step: int
@@ -138,7 +138,7 @@ class adagrad_libraries(_adagrad_libraries.adagrad_libraries):
     def figure(self, **params: Unpack[_adagrad_libraries_controls]) -> Figure: ...  # type: ignore[override]
     def save(  # type: ignore[override]
         self, path: str | Path, theme: Literal["light", "dark"] = "light", **params: Unpack[_adagrad_libraries_controls]
-    ) -> None: ...
+    ) -> str: ...
 
 class _word_rates_controls(TypedDict, total=False):
     step: int
@@ -156,7 +156,7 @@ class word_rates(_word_rates.word_rates):
     def figure(self, **params: Unpack[_word_rates_controls]) -> Figure: ...  # type: ignore[override]
     def save(  # type: ignore[override]
         self, path: str | Path, theme: Literal["light", "dark"] = "light", **params: Unpack[_word_rates_controls]
-    ) -> None: ...
+    ) -> str: ...
 
 class _optimizers_controls(TypedDict, total=False):
     step: int
@@ -192,7 +192,7 @@ class optimizers(_optimizers.optimizers):
     def figure(self, **params: Unpack[_optimizers_controls]) -> Figure: ...  # type: ignore[override]
     def save(  # type: ignore[override]
         self, path: str | Path, theme: Literal["light", "dark"] = "light", **params: Unpack[_optimizers_controls]
-    ) -> None: ...
+    ) -> str: ...
 
 class _staleness_controls(TypedDict, total=False):
     now: int
@@ -213,7 +213,7 @@ class staleness(_staleness.staleness):
     def figure(self, **params: Unpack[_staleness_controls]) -> Figure: ...  # type: ignore[override]
     def save(  # type: ignore[override]
         self, path: str | Path, theme: Literal["light", "dark"] = "light", **params: Unpack[_staleness_controls]
-    ) -> None: ...
+    ) -> str: ...
 
 class _staleness_phases_controls(TypedDict, total=False):
     straggler: float
@@ -232,7 +232,7 @@ class staleness_phases(_staleness_phases.staleness_phases):
     def figure(self, **params: Unpack[_staleness_phases_controls]) -> Figure: ...  # type: ignore[override]
     def save(  # type: ignore[override]
         self, path: str | Path, theme: Literal["light", "dark"] = "light", **params: Unpack[_staleness_phases_controls]
-    ) -> None: ...
+    ) -> str: ...
 
 class _staleness_policies_controls(TypedDict, total=False):
     staleness: int
@@ -251,7 +251,7 @@ class staleness_policies(_staleness_effects.staleness_policies):
     def save(  # type: ignore[override]
         self, path: str | Path, theme: Literal["light", "dark"] = "light", **params:
             Unpack[_staleness_policies_controls]
-    ) -> None: ...
+    ) -> str: ...
 
 class _staleness_races_controls(TypedDict, total=False):
     event: int
@@ -269,7 +269,7 @@ class staleness_races(_staleness_races.staleness_races):
     def figure(self, **params: Unpack[_staleness_races_controls]) -> Figure: ...  # type: ignore[override]
     def save(  # type: ignore[override]
         self, path: str | Path, theme: Literal["light", "dark"] = "light", **params: Unpack[_staleness_races_controls]
-    ) -> None: ...
+    ) -> str: ...
 
 class _staleness_models_controls(TypedDict, total=False):
     delay: int
@@ -282,7 +282,7 @@ class staleness_models(_staleness_effects.staleness_models):
     def figure(self, **params: Unpack[_staleness_models_controls]) -> Figure: ...  # type: ignore[override]
     def save(  # type: ignore[override]
         self, path: str | Path, theme: Literal["light", "dark"] = "light", **params: Unpack[_staleness_models_controls]
-    ) -> None: ...
+    ) -> str: ...
 
 class _accumulators_controls(TypedDict, total=False):
     event: int
@@ -301,7 +301,7 @@ class accumulators(_accumulators.accumulators):
     def figure(self, **params: Unpack[_accumulators_controls]) -> Figure: ...  # type: ignore[override]
     def save(  # type: ignore[override]
         self, path: str | Path, theme: Literal["light", "dark"] = "light", **params: Unpack[_accumulators_controls]
-    ) -> None: ...
+    ) -> str: ...
 
 class _sparse_accumulators_controls(TypedDict, total=False):
     event: int
@@ -318,7 +318,7 @@ class sparse_accumulators(_accumulators.sparse_accumulators):
     def save(  # type: ignore[override]
         self, path: str | Path, theme: Literal["light", "dark"] = "light", **params:
             Unpack[_sparse_accumulators_controls]
-    ) -> None: ...
+    ) -> str: ...
 
 class _sync_replicas_controls(TypedDict, total=False):
     event: int
@@ -338,7 +338,7 @@ class sync_replicas(_sync_replicas.sync_replicas):
     def figure(self, **params: Unpack[_sync_replicas_controls]) -> Figure: ...  # type: ignore[override]
     def save(  # type: ignore[override]
         self, path: str | Path, theme: Literal["light", "dark"] = "light", **params: Unpack[_sync_replicas_controls]
-    ) -> None: ...
+    ) -> str: ...
 
 class _backup_workers_controls(TypedDict, total=False):
     aggregate: int
@@ -353,7 +353,7 @@ class backup_workers(_sync_replicas.backup_workers):
     def figure(self, **params: Unpack[_backup_workers_controls]) -> Figure: ...  # type: ignore[override]
     def save(  # type: ignore[override]
         self, path: str | Path, theme: Literal["light", "dark"] = "light", **params: Unpack[_backup_workers_controls]
-    ) -> None: ...
+    ) -> str: ...
 
 class _tpu_embedding_controls(TypedDict, total=False):
     step: int
@@ -379,7 +379,7 @@ class tpu_embedding(_tpu_embedding.tpu_embedding):
     def figure(self, **params: Unpack[_tpu_embedding_controls]) -> Figure: ...  # type: ignore[override]
     def save(  # type: ignore[override]
         self, path: str | Path, theme: Literal["light", "dark"] = "light", **params: Unpack[_tpu_embedding_controls]
-    ) -> None: ...
+    ) -> str: ...
 
 class _tpu_embedding_run_controls(TypedDict, total=False):
     step: int
@@ -401,7 +401,7 @@ class tpu_embedding_run(_tpu_embedding_run.tpu_embedding_run):
     def figure(self, **params: Unpack[_tpu_embedding_run_controls]) -> Figure: ...  # type: ignore[override]
     def save(  # type: ignore[override]
         self, path: str | Path, theme: Literal["light", "dark"] = "light", **params: Unpack[_tpu_embedding_run_controls]
-    ) -> None: ...
+    ) -> str: ...
 
 class _tpu_engines_controls(TypedDict, total=False):
     limit: int
@@ -421,7 +421,7 @@ class tpu_engines(_tpu_engines.tpu_engines):
     def figure(self, **params: Unpack[_tpu_engines_controls]) -> Figure: ...  # type: ignore[override]
     def save(  # type: ignore[override]
         self, path: str | Path, theme: Literal["light", "dark"] = "light", **params: Unpack[_tpu_engines_controls]
-    ) -> None: ...
+    ) -> str: ...
 
 class _run_layers_controls(TypedDict, total=False):
     limit: float
@@ -438,7 +438,7 @@ class run_layers(_run_layers.run_layers):
     def figure(self, **params: Unpack[_run_layers_controls]) -> Figure: ...  # type: ignore[override]
     def save(  # type: ignore[override]
         self, path: str | Path, theme: Literal["light", "dark"] = "light", **params: Unpack[_run_layers_controls]
-    ) -> None: ...
+    ) -> str: ...
 
 class _run_adagrad_controls(TypedDict, total=False):
     step: int
@@ -456,7 +456,7 @@ class run_adagrad(_run_adagrad.run_adagrad):
     def figure(self, **params: Unpack[_run_adagrad_controls]) -> Figure: ...  # type: ignore[override]
     def save(  # type: ignore[override]
         self, path: str | Path, theme: Literal["light", "dark"] = "light", **params: Unpack[_run_adagrad_controls]
-    ) -> None: ...
+    ) -> str: ...
 
 class _run_staleness_controls(TypedDict, total=False):
     limit: int
@@ -473,7 +473,7 @@ class run_staleness(_run_staleness.run_staleness):
     def figure(self, **params: Unpack[_run_staleness_controls]) -> Figure: ...  # type: ignore[override]
     def save(  # type: ignore[override]
         self, path: str | Path, theme: Literal["light", "dark"] = "light", **params: Unpack[_run_staleness_controls]
-    ) -> None: ...
+    ) -> str: ...
 
 class _compare_controls(TypedDict, total=False):
     limit: float
@@ -488,4 +488,4 @@ class compare(_compare.compare):
     def figure(self, **params: Unpack[_compare_controls]) -> Figure: ...  # type: ignore[override]
     def save(  # type: ignore[override]
         self, path: str | Path, theme: Literal["light", "dark"] = "light", **params: Unpack[_compare_controls]
-    ) -> None: ...
+    ) -> str: ...

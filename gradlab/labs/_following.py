@@ -93,11 +93,11 @@ class FollowingLab(Lab):
             axes.text(0.5, 0.5, _WAITS, ha="center", va="center", fontsize=15, transform=axes.transAxes, gid=_WAITS)
         return view
 
-    def save(self, path: str | Path, theme: str = "light", **params: Any) -> None:
+    def save(self, path: str | Path, theme: str = "light", **params: Any) -> str:
         self.fresh()
         if self.waits:
             raise InvalidArgumentError(f"{NOTHING}; there is nothing to save yet")
-        super().save(path, theme, **params)
+        return super().save(path, theme, **params)
 
     def _describe(self, trace: Any) -> Description:
         if not self.waits:

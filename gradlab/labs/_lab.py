@@ -284,7 +284,7 @@ class Lab:
             )
         return addresses.on_binder(found[0], text)
 
-    def save(self, path: str | Path, theme: str = "light", **params: Any) -> None:
+    def save(self, path: str | Path, theme: str = "light", **params: Any) -> str:
         """Write the lab to a file; the same state gives the same bytes.
 
         A picture or a film has a caption: what is seen, the settings, and the line of Python that shows the same. What
@@ -293,9 +293,12 @@ class Lab:
         Args:
             path: .png, .svg or .pdf for the picture, .csv for its numbers, .html for a page that needs no kernel, .gif
                 or .mp4 for a film along the lab's `axis` (.mp4 needs the extra `film`). A page has every preset and as
-                many other states as fit into 1 MB; how many, and their bytes, is printed.
+                many other states as fit into 1 MB.
             theme: "dark" for a dark .png, .gif or .mp4; a page is as dark as its reader's screen.
             **params: other values of controls than the current ones.
+
+        Returns:
+            The size of the file in words; of a page also how many states it holds.
 
         Raises:
             ValueError: another ending, or a film of a lab without an axis. OSError: the file cannot be written.
@@ -305,7 +308,7 @@ class Lab:
         other = copy.copy(self)  # at the other params and without a widget; this one stays where it is
         other._initial, other._live = {**self.params, **self._checked(params)}, None
         try:
-            _save.save(other, Path(path), theme)
+            return _save.save(other, Path(path), theme)
         finally:
             other.close()
 

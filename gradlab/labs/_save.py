@@ -47,8 +47,11 @@ class Saved(Protocol):
     def code(self) -> str: ...
 
 
-def save(lab: Saved, path: Path, theme: str = "light") -> None:
-    """Write the lab to `path`, by its ending; until all is written the file that was there stays."""
+def save(lab: Saved, path: Path, theme: str = "light") -> str:
+    """Write the lab to `path`, by its ending; until all is written the file that was there stays.
+
+    Give in words what a page holds, and how large the file is.
+    """
     ending = path.suffix.lower()
     if ending not in _ALL:
         raise ValueError(f"cannot save {path.name!r}: allowed are {_listed(_ALL)}")
@@ -60,12 +63,12 @@ def save(lab: Saved, path: Path, theme: str = "light") -> None:
         raise ValueError(f"{lab.label} has no axis to film along: allowed are {_listed(_WRITERS)}")
     with shown(path.name):
         if ending in _FILMS:
-            _film(lab, path, theme == "dark")
-            return
-        with replaced(path) as part:
-            told = _WRITERS[ending](lab, part, ending, theme == "dark")
-    if told:
-        print(f"{path.name}: {told}")
+            held = _film(lab, path, theme == "dark")
+        else:
+            with replaced(path) as part:
+                held = _WRITERS[ending](lab, part, ending, theme == "dark")
+    size = f"{path.stat().st_size / 1000:,.0f} kB"
+    return f"{held}, {size}" if held else size
 
 
 def _picture(lab: Saved, path: Path, _ending: str, dark: bool) -> None:
@@ -103,7 +106,7 @@ def _page(lab: Saved, path: Path, _ending: str, _dark: bool) -> str:
     code = lab.code()
     page, held = page_html(lab.live, f"import gradlab as gl; {code}" if code.startswith("gl.") else code)
     path.write_text(page, "utf-8", "replace")  # names may hold halves of characters
-    return f"{held.told}, {path.stat().st_size / 1000:,.0f} kB"
+    return held.told
 
 
 def _film(lab: Saved, path: Path, dark: bool) -> None:

@@ -129,7 +129,8 @@ def grid(figure: FigureState, most: int, within: Mapping[str, tuple[float, float
     for base in wanted:
         if not any(sheet.holds(base) for sheet in sheets):
             places = max((most - room) // len(wanted), 1)
-            sheets.append(Sheet(base, {axis: spread(sheets[0].moving[axis], places, [base[axis]])} if axis else {}))
+            whole = _whole(sheets[0], axis)
+            sheets.append(Sheet(base, {name: spread(whole[name], places, [base[name]]) for name in whole}))
     left = most - sum(sheet.count for sheet in sheets)
     for names in _seconds(controls, sheets[0], figure):
         sheet = _beside(controls, axis, sheets[0], names)
@@ -171,12 +172,16 @@ def _seconds(controls: Mapping[str, Any], opening: Sheet, figure: FigureState) -
 def _beside(controls: Mapping[str, Any], axis: str | None, opening: Sheet, names: tuple[str, ...]) -> Sheet:
     """The sheet of one more control, or two, with the axis in a few places where there is room for them."""
     base, values = opening.base, {}
-    if axis and len(names) == 1 and axis not in names:
-        whole = opening.moving[axis]
-        values[axis] = spread(whole, BESIDE, [base[axis]])
+    if len(names) == 1 and axis not in names:
+        values = {name: spread(places, BESIDE, [base[name]]) for name, places in _whole(opening, axis).items()}
     for name in names:
         values[name] = some(controls[name], PAIR if len(names) == 2 else COARSE, [base[name]])
     return Sheet(base, values)
+
+
+def _whole(opening: Sheet, axis: str | None) -> dict[str, Sequence[Any]]:
+    """The axis as the opening sheet moves it; empty without one, or if it is a menu that there was no room for."""
+    return {name: places for name, places in opening.moving.items() if name == axis}
 
 
 def resolutions(places: int, choices: Sequence[int], most: int = MOST_STATES) -> Iterator[tuple[int, int]]:

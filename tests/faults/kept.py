@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-import sys
 import tempfile
 from collections.abc import Callable, Mapping
-from contextlib import redirect_stdout
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -185,8 +183,7 @@ class _View:
 
 
 def _write_lab(path: Path, k: int) -> None:
-    with redirect_stdout(sys.stderr):  # a page tells its size; on stdout the bench counts
-        line(end=k).save(path)
+    line(end=k).save(path)
 
 
 def _read_numbers(path: Path) -> Content:

@@ -86,7 +86,7 @@ class {name}({_home(make)}.{name}):
     def figure(self, **params: Unpack[{controls}]) -> Figure: ...  # type: ignore[override]
     def save(  # type: ignore[override]
         self, path: str | Path, theme: Literal["light", "dark"] = "light", **params: Unpack[{controls}]
-    ) -> None: ...
+    ) -> str: ...
 '''
 
 

@@ -58,6 +58,14 @@ def test_an_axis_that_is_a_menu_is_all_of_the_opening_sheet() -> None:
     assert grid_of(most=3, axis="rule").moving == {"rule": ["sgd", "ada", "broken"]}
 
 
+def test_a_menu_without_room_for_all_its_options_stands_still() -> None:
+    """A page for a few states still has its presets."""
+    presets = [Preset("wide", {"limit": 9.0}), Preset("other rule", {"rule": "ada"})]
+    found = grid_of(most=3, axis="rule", presets=presets)
+    assert "rule" not in found.sheets[0].moving and len(found.states()) >= 3
+    assert all(found.holds({**found.sheets[0].base, **preset.values}) for preset in presets)
+
+
 def test_every_preset_is_in_it_beside_the_axis_even_between_positions() -> None:
     presets = [Preset("odd", {"limit": 0.123456}), Preset("elsewhere", {"phase": 5.0}), Preset("ada", {"rule": "ada"})]
     live = clipped(axis="limit", presets=presets)

@@ -1,7 +1,7 @@
 // Questions that need no kernel: buttons for choices, and predictions to draw; asked.py wrote the data beside them.
 
 (() => {
-  const WIDTH = 640, HEIGHT = 340, LEFT = 64, RIGHT = 20, TOP = 12, BOTTOM = 52, STEPS = 100;
+  const WIDEST = 640, HEIGHT = 340, LEFT = 64, RIGHT = 20, TOP = 12, BOTTOM = 52, STEPS = 100;
   const node = (tag, parent, attributes = {}, text = "") => {
     const svg = parent.namespaceURI.endsWith("svg") || tag === "svg";
     const made = svg ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
@@ -55,10 +55,11 @@
   };
 
   function predict(place, data) {
+    const WIDTH = Math.min(place.clientWidth, WIDEST); // letters and dots have their size on a phone, too
     const { y, x, step, truth, curve } = data, guess = [...data.start], shown = (v) => number(v) + (data.unit === "%" ? "%" : ` ${data.unit}`);
     const down = scaleOf(y, x ? HEIGHT - BOTTOM : LEFT, x ? TOP : WIDTH - RIGHT), across = x && scaleOf(x, LEFT, WIDTH - RIGHT);
     node("p", place, { class: "question" }, data.question);
-    const svg = node("svg", place, { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "group", "aria-label": data.label });
+    const svg = node("svg", place, { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "group", "aria-label": data.label, style: `max-width: ${WIDTH}px` });
     const line = (x1, y1, x2, y2) => node("line", svg, { x1, y1, x2, y2, class: "grid" });
     const level = (v, words) => {
       const at = down.to(v);
@@ -96,8 +97,11 @@
       const { px, part } = partsOf(event), away = guess.map((_, k) => (x ? Math.abs(pointOf(k)[0] - px) : 0));
       move(away.indexOf(Math.min(...away)), part);
     };
-    svg.addEventListener("pointerdown", (event) => { svg.setPointerCapture(event.pointerId); draw(event); });
+    let before = guess;
+    svg.addEventListener("pointerdown", (event) => { before = [...guess]; svg.setPointerCapture(event.pointerId); draw(event); });
     svg.addEventListener("pointermove", (event) => { if (svg.hasPointerCapture(event.pointerId)) draw(event); });
+    svg.addEventListener("pointercancel", () => { guess.splice(0, guess.length, ...before); show(); }); // the page scrolls
+    for (const handle of handles) handle.addEventListener("touchstart", (event) => event.preventDefault(), { passive: false });
     handles.forEach((handle, k) => handle.addEventListener("keydown", (event) => {
       const by = { ArrowUp: 1, ArrowRight: 1, ArrowDown: -1, ArrowLeft: -1, PageUp: 10, PageDown: -10, Home: -Infinity, End: Infinity }[event.key];
       if (!by) return;
