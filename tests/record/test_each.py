@@ -10,6 +10,8 @@ import pytest
 
 import gradlab as gl
 
+pytestmark = pytest.mark.usefixtures("quick_programs")
+
 GRADS = {"w": np.zeros(3, np.float32)}
 
 

@@ -33,6 +33,8 @@ from tests.tpu.training.towers import (
     tower,
 )
 
+pytestmark = pytest.mark.usefixtures("quick_programs")
+
 
 @cache
 def plain_losses() -> list[float]:
