@@ -61,9 +61,10 @@ def save(lab: Saved, path: Path, theme: str = "light") -> str:
         raise ValueError(f"the dark theme is for {_listed(_PAINTED)}, not for {ending}")
     if ending in _FILMS and lab.axis is None:
         raise ValueError(f"{lab.label} has no axis to film along: allowed are {_listed(_WRITERS)}")
+    held = None
     with shown(path.name):
         if ending in _FILMS:
-            held = _film(lab, path, theme == "dark")
+            _film(lab, path, theme == "dark")
         else:
             with replaced(path) as part:
                 held = _WRITERS[ending](lab, part, ending, theme == "dark")
