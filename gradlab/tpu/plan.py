@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import sys
 from dataclasses import dataclass
 from typing import NamedTuple, get_args
 
@@ -52,8 +53,9 @@ class Table:
     `step_counter` feeds the rule's field of that name. The rule is lazy unless it says otherwise.
 
     Raises:
-        ValueError: rows or a width that aren't integers of at least 1, a rate that isn't a number, an unknown combiner,
-            limits that cross, or a rule that moves every row without `accumulate`.
+        ValueError: rows or a width that aren't integers of at least 1, more bytes than Python has addresses (of 32 bits
+            in a browser), a rate that isn't a number, an unknown combiner, limits that cross, or a rule that moves
+            every row without `accumulate`.
 
     Source: `TableDescriptor` and `OptimizationParameters`, TensorFlow 2.21 (2026).
 
@@ -80,6 +82,11 @@ class Table:
         check_count(f"the width of table {self.name!r}", self.width)
         if self.rows > MOST_ROWS:
             raise ValueError(f"table {self.name!r} can have at most {MOST_ROWS} rows, got {self.rows}")
+        if (size := 4 * self.rows * self.width) > sys.maxsize:
+            raise ValueError(
+                f"table {self.name!r} of {self.rows} x {self.width} float32 takes {size} bytes, and a Python of "
+                f"{sys.maxsize.bit_length() + 1} bits can hold at most {sys.maxsize}: use fewer rows, or 64 bits"
+            )
         check_choice(f"the combiner of table {self.name!r}", self.combiner, get_args(Combiner))
         check_limits(f"gradient_limits of table {self.name!r}", self.gradient_limits)
         check_limits(f"weight_limits of table {self.name!r}", self.weight_limits)

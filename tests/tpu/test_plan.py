@@ -1,5 +1,6 @@
 """Tables, features and tags that fit together, and what they say of shapes."""
 
+import sys
 from typing import Any, cast
 
 import pytest
@@ -46,6 +47,13 @@ def test_plans_are_values() -> None:
 def test_what_does_not_fit_is_refused(make: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_a_table_beyond_the_addresses_of_32_bits_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "maxsize", 2**31 - 1)
+    assert Table("t", 2**23 - 1, 64).rows == 2**23 - 1
+    with pytest.raises(ValueError, match=r"8388608 x 64 float32 takes 2147483648 bytes, .* 32 bits.* most 2147483647"):
+        Table("t", 2**23, 64)
 
 
 def test_a_policy_is_no_word() -> None:
