@@ -45,15 +45,13 @@ def on_site(page: str = "") -> str:
     return f"https://{owner}.github.io/{name}/{page}"
 
 
-def in_browser(notebook: str) -> str:
-    """The page of the site, from its top, that runs a notebook in the reader's browser.
-
-    It opens at the notebook's top: JupyterLite drops what stands after a `#` before it opens a file.
+def in_browser(notebook: str, cell: str = "") -> str:
+    """The page of the site, from its top, that runs a notebook in the reader's browser, at one of its cells by its id.
 
     >>> on_site(in_browser("02_clipping.ipynb"))
     'https://YOUR_GITHUB_NAME.github.io/gradlab/lite/lab/index.html?path=02_clipping.ipynb'
     """
-    return f"{LITE}/lab/index.html?path={quote(notebook)}"
+    return f"{LITE}/lab/index.html?path={quote(notebook)}{f'#cell-id={cell}' if cell else ''}"
 
 
 def binder_here() -> str:

@@ -1,6 +1,6 @@
 """The course in a browser tab: JupyterLab, the notebooks, and Python itself, with no server and nothing installed.
 
-JupyterLite brings JupyterLab; Pyodide brings CPython for WebAssembly with NumPy, matplotlib, Pillow, contourpy and
+JupyterLite brings JupyterLab, `at_cell` has it obey links to cells; Pyodide brings CPython for WebAssembly with NumPy, matplotlib, Pillow, contourpy and
 protobuf, from its own distribution: when a reader starts a kernel, not when one reads a page. All other wheels are here
 and are found here, gradlab's too: no name is ever looked up in an index.
 """
@@ -105,7 +105,8 @@ def lacks(lock: dict[str, Any]) -> Iterator[str]:
 
 
 def _jupyter_lite(source: Path, out: Path) -> None:
-    build = _BUILD | {"output_dir": str(out.resolve()), "federated_extensions": list(map(_extension, _EXTENSIONS))}
+    extensions = [*map(_extension, _EXTENSIONS), str(HERE / "at_cell")]
+    build = _BUILD | {"output_dir": str(out.resolve()), "federated_extensions": extensions}
     (source / "jupyter_lite_config.json").write_text(json.dumps({"LiteBuildConfig": build}), "utf-8")
     (source / "jupyter-lite.json").write_text(json.dumps(_SETTINGS), "utf-8")
     command = [sys.executable, "-m", "jupyterlite_core", "build"]

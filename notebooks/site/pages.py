@@ -117,7 +117,7 @@ def _cell(notebook: str, cell: dict[str, Any], lab: str | None) -> str:
     if way in ("choose", "predict"):
         shown = _html(asked.element(way, name, "".join(map(_output, cell["outputs"]))))
     elif way == "check":
-        here = in_browser(f"{notebook}.ipynb")
+        here = in_browser(f"{notebook}.ipynb", cell.get("id", ""))
         link = f'<p><a href="{here}">Write your answer in this browser</a></p>'
         shown += f"\n\n{_html(link)}"
     return "\n\n".join([_fenced("python", source)] * bool(source) + [shown] * bool(cell["outputs"]))

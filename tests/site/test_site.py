@@ -318,7 +318,7 @@ def test_without_scripts_a_lab_is_its_picture(chromium: Any, address: str) -> No
 
 @pytest.mark.browser
 def test_the_course_opens_in_a_tab(chromium: Any, address: str) -> None:
-    """JupyterLab, files and notebook come from here; then a kernel starts, or asks where Python is to be had."""
+    """JupyterLab, files and notebook, at the cell that is asked for; then a kernel starts, or asks for its Python."""
     context = chromium.new_context()
     elsewhere: list[str] = []
 
@@ -331,10 +331,12 @@ def test_the_course_opens_in_a_tab(chromium: Any, address: str) -> None:
     page = context.new_page()
     with asks:
         page.goto(f"{address}/{MOVING}.html")
-        page.get_by_role("link", name="Run in this browser").click()
-        page.locator(".jp-Notebook h1").first.wait_for(timeout=60_000)
-        assert page.locator(".jp-Notebook h1").first.inner_text().startswith(NOTEBOOKS[0].title)
-        page.locator(".jp-DirListing-item").first.wait_for()
+        answer = page.get_by_role("link", name="Write your answer in this browser").first
+        top = page.get_by_role("link", name="Run in this browser").get_attribute("href")
+        assert str(answer.get_attribute("href")).partition("#")[0] == top
+        answer.click()
+        page.locator(".jp-Notebook .jp-mod-active", has_text="gl.exercises.check(").wait_for(timeout=60_000)
+        page.locator(f".jp-DirListing-item.jp-mod-selected[title*='{MOVING}']").wait_for()
         files = page.locator(".jp-DirListing-itemName").all_inner_texts()
         assert [name.strip() for name in files] == [notebook.path.name for notebook in NOTEBOOKS]
     if PYODIDE:
