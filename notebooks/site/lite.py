@@ -1,8 +1,8 @@
 """The course in a browser tab: JupyterLab, the notebooks, and Python itself, with no server and nothing installed.
 
 JupyterLite brings JupyterLab, and `at_cell` has it obey links to cells; Pyodide brings CPython for WebAssembly with
-NumPy, matplotlib, Pillow, contourpy and protobuf, from its own distribution: when a reader starts a kernel, not when one
-reads a page. All other wheels are here and are found here, gradlab's too: no name is ever looked up in an index.
+NumPy, matplotlib, Pillow, contourpy and protobuf, from its own distribution: when a reader starts a kernel, not when
+one reads a page. All other wheels are here and are found here, gradlab's too: no name is ever looked up in an index.
 """
 
 from __future__ import annotations
