@@ -7,7 +7,7 @@ and a drawing gets room there.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -20,7 +20,7 @@ from .._base.names import printable
 from .._base.numbers import in_full
 from .controls import Button, Menu, Toggle
 from .description import Description
-from .lettering import Agg
+from .lettering import Agg, Recent
 from .sliders import Range
 from .theme import DarkAgg, Palette
 
@@ -144,6 +144,7 @@ class Around:
 
     above: Sequence[Strip]
     below: Strip
+    _feet: Recent = field(default_factory=lambda: Recent(1))  # the one below is the same in all pictures of a film
 
     @classmethod
     def of(cls, captions: Sequence[Caption], width: float) -> Around:
@@ -158,7 +159,8 @@ class Around:
 
     def stacked(self, picture: np.ndarray, dpi: float, palette: Palette | None, place: int = 0) -> np.ndarray:
         """Put a picture (h, w, 4) between its strips; in a film `place` says which, and a bar how far that is."""
-        parts = [self.above[place].painted(dpi, palette, self.top), picture, self.below.painted(dpi, palette)]
+        foot: np.ndarray = self._feet.find((dpi, palette), lambda: self.below.painted(dpi, palette))
+        parts = [self.above[place].painted(dpi, palette, self.top), picture, foot]
         if len(self.above) > 1:
             parts.insert(2, bar(place / (len(self.above) - 1), picture.shape[1], round(BAR * dpi), palette))
         return np.concatenate([part[:, : picture.shape[1]] for part in parts])

@@ -78,20 +78,15 @@ def test_names_are_no_formulas_in_pictures() -> None:
 
 
 @pytest.mark.exhaustive
-def test_a_file_may_have_such_a_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_may_have_such_a_name_and_a_terminal_shows_names_and_obeys_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     name = " ".join(NAMES[each] for each in ("script", "quotes", "lines", "template"))
     path = tmp_path / f"{name.replace('/', '_')}.npz"
-    recorded("w").save(path)
+    recorded(NAMES["terminal"], NAMES["half a character"]).save(path)
     assert command.main(["report", str(path), "--still"]) == 0
     page = Page(path.with_suffix(".html").read_text("utf-8"))
     assert (page.found, page.scripts) == ([], 1)
-
-
-@pytest.mark.exhaustive
-def test_a_terminal_shows_names_and_obeys_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "run.npz"
-    recorded(NAMES["terminal"], NAMES["half a character"]).save(path)
-    assert command.main(["report", str(path), "--still"]) == 0
     assert command.main(["report", str(tmp_path / "no\x1b[2J.npz")]) == 2
     said = capsys.readouterr()
     assert not set(said.out + said.err) & {"\x1b", "\x07", "\x00", "\ud800"}
