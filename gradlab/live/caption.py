@@ -6,6 +6,7 @@ and a drawing gets room there.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -117,15 +118,15 @@ class Strip:
 
 def broken(text: str, style: Style, width: float) -> Iterator[str]:
     """Break a paragraph into lines that fit into a width, in inches; a word that is wider has a line of its own."""
-    line = ""
-    for part in printable(text).split(style.joint):
-        longer = f"{line}{style.joint}{part}" if line else part
-        if line and _width(longer, style) > width:
-            yield line
-            longer = part
-        line = longer
-    if line:
-        yield line
+    parts = printable(text).split(style.joint)
+
+    def wide(count: int) -> float:
+        return _width(style.joint.join(parts[:count]), style)
+
+    while any(parts):
+        fit = max(1, bisect_right(range(1, len(parts) + 1), width, key=wide))
+        yield style.joint.join(parts[:fit])
+        del parts[:fit]
 
 
 def _width(line: str, style: Style) -> float:

@@ -14,7 +14,6 @@ from matplotlib.textpath import TextToPath
 
 REMEMBERED = 1024
 PAD = 4
-Agg: Any = RendererAgg  # matplotlib gives it no types
 # Agg places glyphs on a grid of this many parts of a pixel.
 PARTS = 64
 PRIVATE = ("_get_layout", "_multialignment", "_linespacing")  # what `draw_text` uses of a matplotlib Text
@@ -46,6 +45,19 @@ class Recent(OrderedDict[Any, Any]):
         if len(self) > self._most:
             self.popitem(last=False)
         return made
+
+
+class Agg(RendererAgg):
+    """Agg that measures each text once. A matplotlib Text remembers its size; labels and captions ask every time."""
+
+    def __init__(self, width: int, height: int, dpi: float) -> None:
+        super().__init__(width, height, dpi)  # type: ignore[no-untyped-call]
+        self._sizes = Recent(REMEMBERED)
+
+    def get_text_width_height_descent(self, s: str, prop: Any, ismath: Any) -> tuple[float, float, float]:
+        """Give width, height and descent in pixels."""
+        measure: Callable[..., tuple[float, float, float]] = super().get_text_width_height_descent
+        return self._sizes.find((s, hash(prop), ismath), lambda: measure(s, prop, ismath))
 
 
 def draw_text(text: Any, renderer: Any) -> None:
@@ -91,13 +103,8 @@ class Lettering:
 
     def __init__(self, dpi: float) -> None:
         self.dpi = dpi
-        self._ruler = Agg(1, 1, dpi)
-        self._sizes, self._masks = Recent(REMEMBERED), Recent(REMEMBERED)
-
-    def measure(self, text: str, prop: Any, ismath: Any) -> tuple[float, float, float]:
-        """Give width, height and descent in pixels."""
-        measure: Callable[..., tuple[float, float, float]] = self._ruler.get_text_width_height_descent
-        return self._sizes.find((text, hash(prop), ismath), lambda: measure(text, prop, ismath))
+        self.measure = Agg(1, 1, dpi).get_text_width_height_descent
+        self._masks = Recent(REMEMBERED)
 
     def paint(
         self, gc: Any, x: float, y: float, text: str, prop: Any, angle: float, ismath: Any, mtext: Any = None
@@ -123,7 +130,7 @@ class Lettering:
         else:
             before, above = PAD, math.ceil(height - descent) + PAD
             size = math.ceil(width) + 2 * PAD, above + math.ceil(descent) + PAD
-        renderer = Agg(*size, self.dpi)
+        renderer: Any = Agg(*size, self.dpi)
         pen = renderer.new_gc()
         pen.set_antialiased(gc.get_antialiased())
         pen.set_snap(gc.get_snap())

@@ -11,14 +11,14 @@ from typing import Any
 import matplotlib.image
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import FigureBase
 from matplotlib.text import Text
 
 from .controls import Drag
 from .description import Items
 from .display_list import Writer
-from .lettering import Recent, draw_text
+from .lettering import Agg, Recent, draw_text
 from .renderer import DisplayListRenderer
 from .theme import DarkAgg, Palette
 from .zoom import Zoom, fractions
@@ -181,11 +181,11 @@ class Scene:
             self.figure.dpi = dpi
         return (*self._pixels(dpi), dpi)
 
-    def _painter(self, dark: bool = False) -> RendererAgg | DarkAgg:
+    def _painter(self, dark: bool = False) -> Agg | DarkAgg:
         """Give an Agg renderer for the resolution that is set, with what was painted last."""
         screen = (*self._pixels(self.figure.dpi), self.figure.dpi)
-        make: Callable[..., Any] = partial(DarkAgg, palette=self.palette) if dark else RendererAgg
-        painter: RendererAgg | DarkAgg = self._painters.find((*screen, dark), lambda: make(*screen))
+        make: Callable[..., Any] = partial(DarkAgg, palette=self.palette) if dark else Agg
+        painter: Agg | DarkAgg = self._painters.find((*screen, dark), lambda: make(*screen))
         return painter
 
 

@@ -71,7 +71,8 @@ class DarkAgg:
     """
 
     def __init__(self, width: int, height: int, dpi: float, palette: Palette) -> None:
-        self._agg, self._palette = Agg(width, height, dpi), palette
+        self._agg: Any = Agg(width, height, dpi)
+        self._palette = palette
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._agg, name)
