@@ -37,26 +37,36 @@ def _contrast(theme: str, *colors: tuple[float, ...]) -> float:
     return float((high + 0.05) / (low + 0.05))
 
 
-def too_faint(view: Any, theme: str, papers: list[str]) -> list[str]:
-    """Return the texts that are hard to read on these papers, and the marks that do not stand out."""
+def too_faint(view: Any, papers: list[str]) -> dict[str, list[str]]:
+    """Return, for each theme, the texts that are hard to read on these papers, and the marks that do not stand out."""
+    drawn = [artist for artist in view.figure.findobj() if artist.get_visible()]
+    texts, lines, patches = ([a for a in drawn if isinstance(a, kind)] for kind in (Text, Line2D, PathPatch))
+    found = {}
+    for theme in THEMES:
+        faint = [
+            text for text in texts if any(contrast(theme, text.get_color(), on) < 4.5 for on in _behind(text, papers))
+        ]
+        faint += [line for line in lines if any(contrast(theme, color) < 3 for color in _colors(theme, line))]
+        faint += [patch for patch in patches if _palest(theme, patch) < 3]
+        found[theme] = [str(artist) for artist in faint]
+    return found
 
-    def drawn(kind: type) -> list[Any]:
-        return [artist for artist in view.figure.findobj(kind) if artist.get_visible()]
 
-    def behind(text: Any) -> list[Any]:
-        box = text.get_bbox_patch()
-        return papers if box is None or not box.get_facecolor()[3] else [box.get_facecolor()[:3]]
+def _behind(text: Any, papers: list[str]) -> list[Any]:
+    box = text.get_bbox_patch()
+    return papers if box is None or not box.get_facecolor()[3] else [box.get_facecolor()[:3]]
 
-    found = [t for t in drawn(Text) if any(contrast(theme, t.get_color(), paper) < 4.5 for paper in behind(t))]
-    for line in drawn(Line2D):
-        colors = {line.get_color()} if line.get_linestyle() != "None" else set()
-        if line.get_marker() != "None":  # a pale mark has an edge that stands out
-            face, edge = line.get_markerfacecolor(), line.get_markeredgecolor()
-            colors.add(edge if line.get_markeredgewidth() and contrast(theme, edge) > contrast(theme, face) else face)
-        if any(contrast(theme, c) < 3 for c in colors - {_style.GRID, _style.FAINT}):
-            found.append(line)
-    for patch in drawn(PathPatch):  # a pale fill has an edge that stands out
-        edge, face = patch.get_edgecolor(), patch.get_facecolor()
-        if max(contrast(theme, edge[:3]) if edge[3] else 1, contrast(theme, face[:3])) < 3:
-            found.append(patch)
-    return [str(artist) for artist in found]
+
+def _colors(theme: str, line: Any) -> set[Any]:
+    """The colors by which a line is seen: a pale mark has an edge that stands out."""
+    colors = {line.get_color()} if line.get_linestyle() != "None" else set()
+    if line.get_marker() != "None":
+        face, edge = line.get_markerfacecolor(), line.get_markeredgecolor()
+        colors.add(edge if line.get_markeredgewidth() and contrast(theme, edge) > contrast(theme, face) else face)
+    return colors - {_style.GRID, _style.FAINT}
+
+
+def _palest(theme: str, patch: Any) -> float:
+    """The contrast of a patch with the page: a pale fill has an edge that stands out."""
+    edge, face = patch.get_edgecolor(), patch.get_facecolor()
+    return max(contrast(theme, edge[:3]) if edge[3] else 1, contrast(theme, face[:3]))
