@@ -96,11 +96,14 @@ def opening(paragraph: str, enough: int = 100) -> str:
 
 
 def plain(text: str) -> str:
-    """Markdown whose links to notebooks lead to their pages and whose pictures are all here.
+    """Markdown whose links to notebooks lead to their pages, whose pictures are all here, and that runs no cells.
 
     >>> plain("[next](02_clipping.ipynb#look) [![Open it](https://example.org/badge.svg)][binder]")
     '[next](02_clipping.md#look) [Open it][binder]'
+    >>> plain("Run the cell and press a button.")
+    'Press a button.'
     """
+    text = text.replace("Run the cell and press", "Press")
     return _REMOTE_IMAGE.sub(r"\1", _TO_NOTEBOOK.sub(r"](\1.md", text))
 
 
