@@ -170,7 +170,7 @@ class LiveFigure(anywidget.AnyWidget):
         if not self._state.present():
             from IPython.display import display
 
-            display(self)  # type: ignore[no-untyped-call]
+            display(self)
 
     def say(self, text: str) -> None:
         """Put a status text in place of the sentence in every view, until the next change; any thread may call it."""

@@ -137,7 +137,7 @@ class _Cell:
         from IPython.display import display
 
         if self._handle is None:
-            self._handle = display({"text/plain": text}, raw=True, display_id=True)  # type: ignore[no-untyped-call]
+            self._handle = display({"text/plain": text}, raw=True, display_id=True)
         else:
             self._handle.update({"text/plain": text}, raw=True)
 
