@@ -116,12 +116,24 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(scope="module")
 def quick_programs() -> Iterator[None]:
-    """XLA takes half the time to compile, for a module that asks what a program computes and not its last digits."""
-    import jax
+    """XLA takes a third of the time to compile, for a module that asks what a program computes and not its last digits.
 
-    jax.config.update("jax_disable_most_optimizations", True)
-    yield
-    jax.config.update("jax_disable_most_optimizations", False)
+    It leaves out what makes programs fast, and writes loops itself instead of with MLIR.
+    """
+    import jax
+    from jax._src import compiler
+
+    given = compiler.get_compile_options
+
+    def quick(*args: Any, env_options_overrides: Any = None, **kwargs: Any) -> Any:
+        overrides = {"xla_cpu_use_fusion_emitters": False, **(env_options_overrides or {})}
+        return given(*args, env_options_overrides=overrides, **kwargs)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compiler, "get_compile_options", quick)  # a flag is read once, and XLA_FLAGS are of TensorFlow too
+        jax.config.update("jax_disable_most_optimizations", True)
+        yield
+        jax.config.update("jax_disable_most_optimizations", False)
 
 
 @pytest.fixture(autouse=True)
