@@ -1,7 +1,7 @@
 """The navigation, made of no more than it shows: the titles of pages, which lie in few levels.
 
-Sphinx copies all sections and objects of all pages for each page, then drops them. For source pages, none of which is in
-the navigation itself, it is resolved once for each depth of folders, because only addresses differ between them.
+Sphinx copies all sections and objects of all pages for each page, then drops them. For source pages, none of which is
+in the navigation itself, it is resolved once for each depth of folders: only addresses differ between them.
 """
 
 from __future__ import annotations
