@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -49,17 +50,22 @@ def longest_first(items: list[Any]) -> list[Any]:
     seconds: Counter[str] = Counter()
     for item in items:
         kinds = {item.path.suffix, *(marker.name for marker in item.iter_markers())} & SECONDS.keys()
-        seconds[_file(item)] += max((SECONDS[kind] for kind in kinds), default=OTHERWISE)
+        seconds[_file(item.path)] += max((SECONDS[kind] for kind in kinds), default=OTHERWISE)
     groups: Counter[str] = Counter()
     for file in seconds:
         seconds[file] = max(seconds[file], LONG_FILES.get(file, 0.0))
         groups[group(file)] += seconds[file]
-    return sorted(items, key=lambda item: (-groups[group(_file(item))], group(_file(item)), -seconds[_file(item)]))
+
+    def place(item: Any) -> tuple[float, str, float]:
+        file = _file(item.path)
+        return -groups[group(file)], group(file), -seconds[file]
+
+    return sorted(items, key=place)
 
 
-def _file(item: Any) -> str:
+@cache  # asked for each test
+def _file(path: Path) -> str:
     """From the top of the checkout; a file elsewhere by its whole path."""
-    path: Path = item.path
     return path.relative_to(parts.ROOT).as_posix() if path.is_relative_to(parts.ROOT) else str(path)
 
 

@@ -163,6 +163,8 @@ class Image:
         done_well([*uv, "venv", "--python", sys.executable, str(venv)], home, dict(os.environ))
         install = ["pip", "install", "--python", str(venv), "-r", str(self.scripts / "requirements.txt")]
         done_well([*uv, *install], home, dict(os.environ))
+        # As .ci/run does: with it every process of Jupyter builds a grammar for a second, and uses it for nothing here.
+        done_well([*uv, "pip", "uninstall", "--python", str(venv), "rfc3987-syntax"], home, dict(os.environ))
         self.environment = {
             "HOME": str(home), "REPO_DIR": str(home), "LANG": "C.UTF-8",
             "PATH": os.pathsep.join([str(home / ".local/bin"), str(venv / "bin"), os.environ["PATH"]]),

@@ -18,7 +18,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 def run(folder: Path, *arguments: str) -> str:
     """All that pytest prints when it runs one test in a folder with the settings of this suite."""
     (folder / "test_it.py").write_text("def test_it(): pass")
-    options = ["-p", "tests.conftest", "-p", "no:cacheprovider", "-c", str(ROOT / "pyproject.toml")]
+    options = ["-p", "tests.conftest", "-p", "no:cacheprovider", "-n", "0", "-c", str(ROOT / "pyproject.toml")]
     command = [sys.executable, "-m", "pytest", *options, *arguments, str(folder)]
     environment = os.environ | {"PYTHONPATH": str(ROOT), "PATH": str(folder)}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
