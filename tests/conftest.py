@@ -10,7 +10,7 @@ import platform
 import signal
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from weakref import WeakSet
@@ -129,22 +129,41 @@ def pytest_collection() -> Iterator[None]:
 def quick_programs() -> Iterator[None]:
     """XLA takes a third of the time to compile, for a module that asks what a program computes and not its last digits.
 
-    It leaves out what makes programs fast, and writes loops itself instead of with MLIR.
+    It leaves out what makes programs fast and, where XLA still can, writes loops itself instead of with MLIR.
     """
     import jax
-    from jax._src import compiler
-
-    given = compiler.get_compile_options
-
-    def quick(*args: Any, env_options_overrides: Any = None, **kwargs: Any) -> Any:
-        overrides = {"xla_cpu_use_fusion_emitters": False, **(env_options_overrides or {})}
-        return given(*args, env_options_overrides=overrides, **kwargs)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(compiler, "get_compile_options", quick)  # a flag is read once, and XLA_FLAGS are of TensorFlow too
+        if _is_known(LOOPS_BY_MLIR):
+            from jax._src import compiler  # a flag is read once, and XLA_FLAGS are of TensorFlow too
+
+            patch.setattr(compiler, "get_compile_options", _without(LOOPS_BY_MLIR, compiler.get_compile_options))
         jax.config.update("jax_disable_most_optimizations", True)
         yield
         jax.config.update("jax_disable_most_optimizations", False)
+
+
+LOOPS_BY_MLIR = "xla_cpu_use_fusion_emitters"
+
+
+def _is_known(option: str) -> bool:
+    """Tell whether XLA has this option still."""
+    import jax
+
+    try:
+        jax.jit(lambda x: x, compiler_options={option: False})(0)
+    except jax.errors.JaxRuntimeError:
+        return False
+    return True
+
+
+def _without(option: str, given: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile options as they are `given`, with one turned off."""
+
+    def options(*args: Any, env_options_overrides: Any = None, **kwargs: Any) -> Any:
+        return given(*args, env_options_overrides={option: False, **(env_options_overrides or {})}, **kwargs)
+
+    return options
 
 
 @pytest.fixture(autouse=True)
