@@ -10,7 +10,7 @@ import platform
 import signal
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from weakref import WeakSet
@@ -34,7 +34,7 @@ import ipywidgets
 import pytest
 
 import gradlab as gl
-from tests import parts
+from tests import parts, programs
 from tests.browser import server
 from tests.conformance import summary
 from tests.scheduling import ByFile, longest_first
@@ -127,43 +127,9 @@ def pytest_collection() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def quick_programs() -> Iterator[None]:
-    """XLA takes a third of the time to compile, for a module that asks what a program computes and not its last digits.
-
-    It leaves out what makes programs fast and, where XLA still can, writes loops itself instead of with MLIR.
-    """
-    import jax
-
-    with pytest.MonkeyPatch.context() as patch:
-        if _is_known(LOOPS_BY_MLIR):
-            from jax._src import compiler  # a flag is read once, and XLA_FLAGS are of TensorFlow too
-
-            patch.setattr(compiler, "get_compile_options", _without(LOOPS_BY_MLIR, compiler.get_compile_options))
-        jax.config.update("jax_disable_most_optimizations", True)
+    """For a module that asks what a JAX program computes and not its last digits."""
+    with programs.quick():
         yield
-        jax.config.update("jax_disable_most_optimizations", False)
-
-
-LOOPS_BY_MLIR = "xla_cpu_use_fusion_emitters"
-
-
-def _is_known(option: str) -> bool:
-    """Tell whether XLA has this option still."""
-    import jax
-
-    try:
-        jax.jit(lambda x: x, compiler_options={option: False})(0)
-    except jax.errors.JaxRuntimeError:
-        return False
-    return True
-
-
-def _without(option: str, given: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile options as they are `given`, with one turned off."""
-
-    def options(*args: Any, env_options_overrides: Any = None, **kwargs: Any) -> Any:
-        return given(*args, env_options_overrides={option: False, **(env_options_overrides or {})}, **kwargs)
-
-    return options
 
 
 @pytest.fixture(autouse=True)

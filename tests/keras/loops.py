@@ -9,12 +9,14 @@ import functools
 import os
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import gradlab as gl
+from tests import programs
 from tests.record import hosts
 
 SCALE = 2.0**24  # float16 overflows with it
@@ -173,4 +175,5 @@ def main(folder: Path, *names: str) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), *sys.argv[2:])
+    with programs.quick() if BACKEND == "jax" else nullcontext():
+        main(Path(sys.argv[1]), *sys.argv[2:])

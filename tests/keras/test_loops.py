@@ -51,9 +51,6 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     """What all loops of a backend left; Keras takes its backend when it is imported, so each has one process."""
     place = tmp_path_factory.mktemp(request.param)
     environment = {**os.environ, "KERAS_BACKEND": request.param, "TF_CPP_MIN_LOG_LEVEL": "3"}
-    if request.param == "jax":  # as `quick_programs`
-        environment["JAX_DISABLE_MOST_OPTIMIZATIONS"] = "1"
-        environment["XLA_FLAGS"] += " --xla_cpu_use_fusion_emitters=false"
     if request.param == "tensorflow":  # each program that XLA makes of a train step is written down
         environment["XLA_FLAGS"] = f"--xla_dump_to={place / 'programs'} --xla_dump_hlo_module_re=one_step"
     done = subprocess.run(
