@@ -129,8 +129,8 @@ def quick_programs() -> Iterator[None]:
         overrides = {"xla_cpu_use_fusion_emitters": False, **(env_options_overrides or {})}
         return given(*args, env_options_overrides=overrides, **kwargs)
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(compiler, "get_compile_options", quick)  # a flag is read once, and XLA_FLAGS are of TensorFlow too
+    with pytest.MonkeyPatch.context() as patch:  # XLA_FLAGS are read once, and of TensorFlow too
+        patch.setattr(compiler, "get_compile_options", quick)
         jax.config.update("jax_disable_most_optimizations", True)
         yield
         jax.config.update("jax_disable_most_optimizations", False)
