@@ -13,6 +13,7 @@ from typing import Any
 from .._base import addresses, notebooks
 from .._base.extras import missing
 from .._base.notebooks import UsageError
+from .._files.replace import replaced
 from . import cards
 from .commands import catalog, follow, is_link
 
@@ -21,7 +22,7 @@ TOP = "../../../"  # from a page that JupyterLab's own server renders, in a fold
 
 
 def write_pages(folder: Path, address_of: Callable[[str], str] = addresses.on_binder) -> None:
-    """Write all pages into a folder.
+    """Write all pages into a folder, each at once, and the one that leads to the others when those are there.
 
     Args:
         folder: made if it is not there; pages that are there are written again.
@@ -29,9 +30,10 @@ def write_pages(folder: Path, address_of: Callable[[str], str] = addresses.on_bi
     """
     folder.mkdir(parents=True, exist_ok=True)
     titles = dict(notebooks.titles())
-    index = [_words(cards.page(catalog(), address_of))]
-    for name, cells in {INDEX: index, **{lab: _cells(lab, titles, address_of) for lab in catalog()}}.items():
-        (folder / f"{name}.ipynb").write_text(_notebook(name, cells), "utf-8")
+    pages = {lab: _cells(lab, titles, address_of) for lab in catalog()}
+    for name, cells in (pages | {INDEX: [_words(cards.page(catalog(), address_of))]}).items():
+        with replaced(folder / f"{name}.ipynb") as part:
+            part.write_text(_notebook(name, cells), "utf-8")
 
 
 def _cells(lab: str, titles: Mapping[str, str], address_of: Callable[[str], str]) -> list[dict[str, Any]]:

@@ -13,6 +13,7 @@ import pytest
 
 import gradlab as gl
 from gradlab import __main__ as command
+from gradlab._app import dashboard
 from gradlab._base import notebooks
 from gradlab._base.extras import missing
 
@@ -52,6 +53,21 @@ def test_pages_for_a_jupyterlab_lead_to_its_own_notebooks(tmp_path: Path, monkey
     assert cells[0]["source"].startswith(f"# {gl.labs.clipping.label}\n\nDrag a limit")
     assert cells[1]["source"] == "import gradlab as gl\n\ngl.labs.clipping()"
     assert "(../../../lab/tree/course/notebooks/02_clipping.ipynb)" in cells[2]["source"]
+
+
+def test_the_page_that_leads_to_all_is_there_when_they_are(tmp_path: Path, monkeypatch: Any) -> None:
+    written = dashboard._notebook
+
+    def stopped(name: str, cells: Any) -> str:
+        if name == last:
+            raise KeyboardInterrupt
+        return written(name, cells)
+
+    *_, last = gl.labs.catalog()
+    monkeypatch.setattr(dashboard, "_notebook", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        dashboard.write_pages(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {f"{lab}.ipynb" for lab in gl.labs.catalog() if lab != last}
 
 
 def test_pages_that_could_not_lead_to_notebooks_are_not_written(tmp_path: Path, capsys: Any) -> None:

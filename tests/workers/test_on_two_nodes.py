@@ -182,10 +182,11 @@ def test_no_row_update_is_lost_with_the_node_of_the_workers_or_that_of_the_shard
         shard_options=on(of_shards),
     )  # fmt: skip
     trace = driver.until_death(cluster, of_workers, of_shards, (24, of_workers), (64, of_shards))
-    (workers, shards), (_, shards_later) = driver.found
+    (workers, shards), (workers_later, shards_later) = driver.found
     assert (workers, shards, shards_later) == ({of_workers.node_id}, {of_shards.node_id}, {of_shards.node_id})
+    # Who had its gradient ready need not have left: another process made the gradient again, to the same bits.
+    assert of_workers.node_id not in workers_later
     assert (wrong(trace), lost_rows(driver, trace)) == ("", "")
-    assert {k for move, k in trace.moves.tolist() if move == LEAVE} == {0, 1}
 
 
 class Careless(Bowl):
