@@ -27,8 +27,8 @@ os.environ["JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES"] = "-1"
 # to rewrite all tests takes ten seconds of each worker.
 os.environ["PYTHONDONTWRITEBYTECODE"] = ""
 # The cores are taken by tests side by side: threads of one product wait for each other in a loop, a tenth of all time.
-for _threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-    os.environ.setdefault(_threads, "1")
+os.environ["OMP_NUM_THREADS"] = os.environ.get("OMP_NUM_THREADS", "1")
+os.environ["OPENBLAS_NUM_THREADS"] = os.environ.get("OPENBLAS_NUM_THREADS", "1")
 # Ray's own is 15: beside other tests, each of its processes took ten seconds to start.
 os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112
 
