@@ -141,6 +141,10 @@ def unturned(x: float, y: float) -> tuple[float, float]:
     return float(along) + _X, float(across) + _Y
 
 
+def _turned_ravine(x: Array, y: Array) -> Array:
+    return _quadratic(*_turned(x, y), _RAVINE)
+
+
 def _turned_slopes(x: Array, y: Array) -> tuple[Array, Array]:
     along, across = _turned(x, y)
     return (along - _RAVINE * across) / 2**0.5, (along + _RAVINE * across) / 2**0.5
@@ -148,6 +152,14 @@ def _turned_slopes(x: Array, y: Array) -> tuple[Array, Array]:
 
 def _saddle(x: Array, y: Array) -> Array:
     return (x - _X) ** 2 / 2 - y * y / 2 + y**4 / 4
+
+
+def _saddle_slopes(x: Array, y: Array) -> tuple[Array, Array]:
+    return x - _X, y**3 - y
+
+
+def _rosenbrock(x: Array, y: Array) -> Array:
+    return (1 - x) ** 2 + 100 * (y - x * x) ** 2
 
 
 def _rosenbrock_slopes(x: Array, y: Array) -> tuple[Array, Array]:
@@ -186,6 +198,10 @@ def _hole(x: Array, y: Array) -> Array:
     return namespace(x).exp(-2 * ((x - _X) ** 2 + (y - _Y) ** 2))
 
 
+def _plateau(x: Array, y: Array) -> Array:
+    return 1 - _hole(x, y)
+
+
 def _plateau_slopes(x: Array, y: Array) -> tuple[Array, Array]:
     steep = 4 * _hole(x, y)
     return steep * (x - _X), steep * (y - _Y)
@@ -200,16 +216,16 @@ SURFACES: dict[str, Surface] = {
         title="Ravine along an axis", formula=f"((x - 0.5)² + {_RAVINE:g} (y - 0.4)²) / 2",
     ),
     "turned": _surface(
-        lambda x, y: _quadratic(*_turned(x, y), _RAVINE), _turned_slopes, ((_X, _Y),), (-1.7, -0.6),
+        _turned_ravine, _turned_slopes, ((_X, _Y),), (-1.7, -0.6),
         "Ravine turned by 45°",
         f"(u² + {_RAVINE:g} v²) / 2, u = (x - 0.5 + y - 0.4) / √2, v = (y - 0.4 - x + 0.5) / √2",
     ),
     "rosenbrock": _surface(
-        lambda x, y: (1 - x) ** 2 + 100 * (y - x * x) ** 2, _rosenbrock_slopes, ((1.0, 1.0),), (-1.2, 1.0),
+        _rosenbrock, _rosenbrock_slopes, ((1.0, 1.0),), (-1.2, 1.0),
         "Rosenbrock's valley", "(1 - x)² + 100 (y - x²)²",
     ),
     "saddle": _surface(
-        _saddle, lambda x, y: (x - _X, y**3 - y), ((_X, -1.0), (_X, 1.0)), (-1.5, 0.01),
+        _saddle, _saddle_slopes, ((_X, -1.0), (_X, 1.0)), (-1.5, 0.01),
         "Saddle between two minima", "(x - 0.5)² / 2 - y² / 2 + y⁴ / 4", lowest=-0.25,
     ),
     "beale": _surface(
@@ -222,7 +238,7 @@ SURFACES: dict[str, Surface] = {
         "Himmelblau's four minima, 2.5x, 2.5y", "(x² + y - 11)² + (x + y² - 7)²",
     ),
     "plateau": _surface(
-        lambda x, y: 1 - _hole(x, y), _plateau_slopes, ((_X, _Y),), (-0.9, 1.2),
+        _plateau, _plateau_slopes, ((_X, _Y),), (-0.9, 1.2),
         "Plateau with a hole", "1 - exp(-2 ((x - 0.5)² + (y - 0.4)²))",
     ),
 }  # fmt: skip

@@ -37,4 +37,6 @@ class KerasMomentum(Rule):
 
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
         m = slots[0] * self.momentum - g * lr
-        return w + (m * self.momentum - g * lr if self.nesterov else m), (m,)
+        if self.nesterov:
+            return w + (m * self.momentum - g * lr), (m,)
+        return w + m, (m,)

@@ -93,7 +93,8 @@ def _written(state: State, old: Array, held: Shards, rows: np.ndarray, new: np.n
 
     def after(ids: np.ndarray) -> np.ndarray:
         out = np.array(before(ids))
-        out[place[ids] >= 0] = new[place[ids[place[ids] >= 0]]]
+        at = place[ids]
+        out[at >= 0] = new[at[at >= 0]]
         return out
 
     return made_of(state.placement, held.rows, after)
