@@ -9,6 +9,7 @@ from matplotlib.patches import PathPatch
 from matplotlib.ticker import FuncFormatter
 
 from ._labels import chip
+from ._moving import MovingText
 from ._shapes import NOWHERE, bars, hatching
 from ._style import (
     BLACK,
@@ -46,8 +47,8 @@ def patch(axes: Any, looks: dict[str, Any]) -> Any:
 
 def text(axes: Any, **looks: Any) -> Any:
     """A moving text, which no layout has to make room for."""
-    looks = {"x": 0, "y": 0, "s": "", "fontsize": SMALL, "color": BLACK, "animated": True, "zorder": 4} | looks
-    return axes.text(**looks, in_layout=False)
+    plain: dict[str, Any] = {"fontsize": SMALL, "color": BLACK, "animated": True, "zorder": 4, "clip_on": False}
+    return axes.add_artist(MovingText(text=looks.pop("s", ""), in_layout=False, **plain | looks))
 
 
 def sides(worker: np.ndarray, workers: int) -> tuple[np.ndarray, np.ndarray]:

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
 
 from .._base.numbers import number, percent
+from ._moving import MovingLine
 
 # Every pair differs by 20 or more in CIEDE2000, also with protan, deutan or tritan eyes, and likewise in the dark.
 BLUE, ORANGE, GREEN, BLACK, OTHER, VIOLET = "#187FD8", "#E66A10", "#175C36", "#141414", "#919191", "#5F1173"
@@ -101,4 +102,5 @@ def _plain(value: float) -> str:
 def moving_line(axes: Any, *style: str, **looks: Any) -> Any:
     """An empty line that `draw` fills for every state."""
     (line,) = axes.plot([], [], *style, animated=True, **looks)
+    line.__class__ = MovingLine  # `plot`, which reads the style, makes plain lines only
     return line
