@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from matplotlib.artist import Artist
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+else:
+    Artist = object  # or its `draw`, which paints nothing, would come before that of a line
 
 
 class _Sparing(Artist):

@@ -1,5 +1,7 @@
 """Moving artists become stale where they are set to something else, and only there."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
@@ -10,8 +12,25 @@ from gradlab.figures._style import moving_line
 from gradlab.live.scene import Scene
 
 
-def panel() -> object:
+def panel() -> Any:
     return Figure(figsize=(4, 3)).add_subplot()
+
+
+def test_they_are_drawn_as_plain_ones_are() -> None:
+    frames = []
+    for own in (True, False):
+        axes = panel()
+        axes.set(xlim=(0, 3), ylim=(0, 3))
+        make, write = (moving_line, text) if own else (axes.plot, axes.text)
+        for style in ("o-", "--", "^"):
+            (line,) = [make(axes, style, color="red")] if own else make([], [], style, color="red", animated=True)
+            line.set_data([1, 2], [1, 2])
+        looks = {"fontsize": 9, "color": "black", "zorder": 4, "animated": True}
+        words = write(axes, **looks) if own else write(0, 0, "", **looks)
+        words.set(x=1, y=2, text="words", weight="bold")
+        frames.append(Scene(axes.figure).frame(1.0))
+    assert frames[0] == frames[1]
+    assert len(frames[0]) > 1000
 
 
 def test_a_line_that_is_given_its_data_again_stays_fresh() -> None:
@@ -58,7 +77,7 @@ def test_a_text_is_stale_once_a_look_differs(look: dict[str, object]) -> None:
 def test_names_at_ends_move_with_their_curves() -> None:
     axes = panel()
     names = EndLabels(axes, 2)
-    scene = Scene(axes.figure)  # type: ignore[attr-defined]
+    scene = Scene(axes.figure)
     frames = []
     for ends in ([0.2, 0.8], [0.2, 0.8], [0.4, 0.8]):
         names.draw(1.0, ends, ["a", "b"])
