@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.gridspec import GridSpec
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
-from matplotlib.ticker import Locator, MaxNLocator
+from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Affine2D, blended_transform_factory
 
 from .._base.numbers import number
@@ -38,6 +38,7 @@ from ._style import (
     log_ticks,
     moving_line,
     new_figure,
+    room_below,
     tidy,
 )  # fmt: skip
 from .compare import running_median, window
@@ -59,26 +60,6 @@ class Trained(NamedTuple):
     loss: np.ndarray
     end: float = np.nan
     free: bool = False  # without a limit
-
-
-class _From(Locator):
-    """The ticks of another locator, from a value on."""
-
-    def __init__(self, all_ticks: Any, start: float) -> None:
-        self._all, self._start = all_ticks, start
-
-    def set_axis(self, axis: Any) -> None:
-        """Take over the axis."""
-        super().set_axis(axis)
-        self._all.set_axis(axis)
-
-    def __call__(self) -> Any:
-        """Give the ticks of the axis."""
-        return self.tick_values(*self._all.axis.get_view_interval())
-
-    def tick_values(self, vmin: float, vmax: float) -> Any:
-        """Give the ticks between two values."""
-        return [tick for tick in self._all.tick_values(vmin, vmax) if tick >= self._start]
 
 
 class _Runs(EndLabels):
@@ -176,19 +157,13 @@ class ClippingView:
         tidy(self.spread, "How many", "", "global norm")
         low, high = float(np.floor(np.log10(norms[0]))), float(np.ceil(np.log10(norms[1])))
         self._bins = np.logspace(low, max(high, low + 1), round(max(high - low, 1)) * _PER_DECADE + 1)
-        self._norm_axis(np.log10(norms[0]) - 0.1, np.log10(norms[1]) + 0.2)
+        room_below(self.norm, 0.8 * norms[0], 1.6 * norms[1], _STRIP)
         self.norm.set_xlim(-3 - steps // 500, steps + 2 + steps // 500)
         self.spread.set(xlim=(0, 2.4), xticks=[])  # the fullest bar is 1 long; words have the rest
         self.spread.grid(False)
         self.spread.spines["bottom"].set_visible(False)
         self.norm.tick_params(labelbottom=False)
         self._loss_axis(unit)
-
-    def _norm_axis(self, low: float, high: float) -> None:
-        """A log axis of norms, from and to these powers of ten; below are the turns, and no ticks."""
-        self.norm.set(yscale="log", ylim=(10 ** (low - (high - low) * _STRIP / (1 - _STRIP)), 10**high))
-        log_ticks(self.norm.yaxis)
-        self.norm.yaxis.set_major_locator(_From(self.norm.yaxis.get_major_locator(), 10**low))
 
     def _loss_axis(self, unit: str) -> None:
         for line in [line for line in self.loss.lines if not line.get_animated()]:

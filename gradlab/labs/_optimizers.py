@@ -177,7 +177,7 @@ class optimizers(Lab):
         losses = ", ".join(f"{racer.title} {_share(racer.loss[-1])}" for racer in trace.order)
         racers = [(place, racer) for place, racer in zip(PLACES, trace.racers, strict=True) if racer is not None]
         return Description(
-            alt=f"{_ascii(surface.title)}: after {steps}, losses as shares of the first one, above the lowest: {losses}. "
+            alt=f"{_ascii(surface.title)}: after {steps}, losses as shares of that at the start: {losses}. "
             f"The start is {start}, and {trace.followed.title} is followed.",
             summary=_message(trace),
             table=(
