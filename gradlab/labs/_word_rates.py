@@ -209,7 +209,7 @@ def _of_all(trace: Rates) -> str:
     share = 10 ** _slope(trace)
     if share > 0.995:
         return "10 times as often: the same rate"
-    near = [words for words, part in _PARTS.items() if abs(share - part) < 0.1 * part]
+    near = [words for words, part in _PARTS.items() if abs(share - part) < 0.05 * part]
     return f"10 times as often: {near[0] if near else number(share, 2)} of the rate"
 
 
