@@ -260,7 +260,8 @@ def _message(trace: Descent) -> str:
     high = max(range(2), key=lambda side: heights[side])
     name, low = ("Adagrad", "descent")[high], min(heights)
     if not np.isfinite(heights[high]):
-        left = f"{('descent', 'Adagrad')[high]} is {_height(low)} above the bottom"
+        above = f"less than {NEAR:g}" if low < NEAR else _height(low)
+        left = f"{('descent', 'Adagrad')[high]} is {above} above the bottom"
         return f"{said}; after {k} steps {left if np.isfinite(low) else 'neither has a finite loss'}."
     if heights[high] < NEAR:
         return f"{said}; after {k} steps both are within {NEAR:g} of the bottom."

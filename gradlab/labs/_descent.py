@@ -84,7 +84,8 @@ class descent(Lab):
     def describe(self, trace: Descended) -> Description:
         k, needed = trace.step, _needed(trace.rate)
         weight, loss, gradient = (float(x[k]) for x in trace[2:])
-        after = f"loss {number(trace.loss[0])} to {number(loss)} in {counted(k, 'step')}"
+        reached = number(loss) if loss >= NEAR or not loss else f"below {NEAR:g}"
+        after = f"loss {number(trace.loss[0])} to {reached} in {counted(k, 'step')}"
         how, rate = _how(trace), number(trace.rate)
         return Description(
             alt=f"Gradient descent on a bowl from weight {number(START)} at learning rate {rate}: {how}, {after}. "

@@ -77,6 +77,10 @@ def test_far_too_large_a_rate_is_shown_and_said_without_a_warning(surface: str) 
             {"step": 60, "descent_rate": 0.2},
             "Adagrad walks straight, descent flies off; after 60 steps Adagrad is 0.00135 above the bottom.",
         ),
+        (
+            {"step": 60, "descent_rate": 0.2, "learning_rate": 1.0},
+            "Adagrad walks straight, descent flies off; after 60 steps Adagrad is less than 0.001 above the bottom.",
+        ),
         ({"clip": 1.0}, "Adagrad walks a curve, descent walks straight; after 20 steps descent is 200 times as high."),
     ],
 )

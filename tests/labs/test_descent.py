@@ -60,6 +60,14 @@ def test_the_sentence_and_the_strip_name_the_same_zone() -> None:
         assert bold in said or (rate == 1.0 and bold == "rolls" and "lands on the minimum" in said)
 
 
+def test_a_loss_as_good_as_none_is_told_without_an_exponent() -> None:
+    said = [gl.labs.descent(learning_rate=rate, step=STEPS).description.summary for rate in (0.9, 1.0)]
+    assert [words.partition(": ")[2] for words in said] == [
+        "loss 8 to below 0.001 in 12 steps.",
+        "loss 8 to 0 in 12 steps.",
+    ]
+
+
 def test_each_target_is_met_at_one_rate_only() -> None:
     rates = RATE.values()
     for name, only in (("one_step", 1.0), ("largest", 1.95)):
