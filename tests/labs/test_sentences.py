@@ -1,4 +1,4 @@
-"""The sentence above a picture fits: in one line of a laptop's screen where a lab begins and at its presets, else in two.
+"""The sentence above a picture fits: in one line of a laptop where a lab begins and at its presets, else in two.
 
 Measured in DejaVu Sans, the widest of the fonts that a page of JupyterLab may fall back to.
 """
