@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .._base.numbers import counted, number, percent
+from .._base.numbers import counted, listed, number, percent
 from ..figures.delays import DelaysView
 from ..figures.policies import Curve, PoliciesView, written
 from ..live import Description, Slider
@@ -140,7 +140,7 @@ def _row(trace: Policies, name: str) -> str:
     return f"loss {written(curve.loss[-1])} after {took}; {accepted}"
 
 
-GROUPS = {"depth": "Gradient descent, more layers", "optimizer": "Two hidden layers, other methods"}
+GROUPS = {"depth": "More hidden layers", "optimizer": "Two hidden layers, other methods"}
 
 
 class Slowed(NamedTuple):
@@ -150,6 +150,18 @@ class Slowed(NamedTuple):
     curves: np.ndarray
     needed: np.ndarray
 
+    @property
+    def never(self) -> np.ndarray:
+        """Whether each variant never reaches the goal at this delay."""
+        never: np.ndarray = ~np.isfinite(self.needed[:, self.delay])
+        return never
+
+    @property
+    def told(self) -> np.ndarray:
+        """The variants of the sentence: those that never get there; if all do, the shallowest and the deepest."""
+        ends = np.isin(np.arange(len(VARIANTS)), (_MEMBERS[0][0], _MEMBERS[0][-1]))
+        return self.never if self.never.any() else ends
+
 
 class staleness_models(Lab):
     """Networks that read digits, trained with gradients that are up to `delay` updates old.
@@ -157,7 +169,7 @@ class staleness_models(Lab):
     At a glance: Old gradients slow a deep network down much more than a shallow one.
 
     Each gradient's delay is drawn again, from 0 to `delay` updates. Recorded runs, the median of five; a small version
-    of what Dai et al. (2018) found with larger networks.
+    of what Dai et al. (2018) found with larger networks. Heavy lines are those of which the sentence speaks.
 
     Controls: `delay` (0 to 32 updates).
 
@@ -180,12 +192,13 @@ class staleness_models(Lab):
         return Slowed(delay, 100 * np.median(curves[:, delay], axis=1), needed)
 
     def make_view(self) -> DelaysView:
-        labels = [[v.label for v in VARIANTS if v.group == group] for group in GROUPS]
+        labels = [[_SHORT[k] for k in of] for of in _MEMBERS]
         updates = np.arange(POINTS_EVERY, UPDATES + 1, POINTS_EVERY)
         return DelaysView(list(GROUPS.values()), labels, updates, STALENESS, GOAL)
 
     def draw(self, view: DelaysView, trace: Slowed) -> None:
-        view.draw(trace.delay, [trace.curves[of] for of in _MEMBERS], [trace.needed[of] for of in _MEMBERS])
+        groups = [[some[of] for of in _MEMBERS] for some in (trace.curves, trace.needed, trace.told)]
+        view.draw(trace.delay, *groups)
 
     def describe(self, trace: Slowed) -> Description:
         said = {v.label: _said(updates) for v, updates in zip(VARIANTS, trace.needed[:, trace.delay], strict=True)}
@@ -194,7 +207,7 @@ class staleness_models(Lab):
         return Description(
             alt=f"Learning curves of networks that read digits, with gradients 0 to {counted(delay, 'update')} old. "
             f"Updates until {percent(GOAL)} accuracy on new digits, the median of {SEEDS} runs: {every}.",
-            summary=f"Delay up to {delay}: {percent(GOAL)} right after {every}.",
+            summary=_slowed(trace),
             table=(("largest delay", counted(delay, "update")), *said.items()),
         )
 
@@ -206,8 +219,35 @@ class staleness_models(Lab):
         }
 
 
+_SHORT = [v.label.replace(" hidden", "") for v in VARIANTS]
 _MEMBERS = [[k for k, v in enumerate(VARIANTS) if v.group == group] for group in GROUPS]
 
 
+def _slowed(trace: Slowed) -> str:
+    """Which variants never reach the goal; if all do, how fast the deepest and the shallowest network do."""
+    late, goal, told = STALENESS[trace.delay], percent(GOAL), np.flatnonzero(trace.told)
+    if trace.never.any():
+        who = _together([_SHORT[k] for k in told])
+        return f"Delays up to {late} keep {who} below {goal} for {number(UPDATES)} updates."
+    first, last = (trace.needed[k, trace.delay] for k in told)
+    return (
+        f"With {f'delays up to {late}' if late else 'fresh gradients'} {_SHORT[told[1]]} reach {goal} in "
+        f"{number(last)} updates, {_SHORT[told[0]]} in {number(first)}."
+    )
+
+
+def _together(names: list[str]) -> str:
+    """Names in a row; networks of several depths share their noun.
+
+    >>> _together(["4 layers", "6 layers"]), _together(["4 layers", "6 layers", "Momentum 0.95"])
+    ('networks of 4 and 6 layers', '4 and 6 layers and Momentum 0.95')
+    """
+    deep = [name.removesuffix(" layers") for name in names if name.endswith(" layers")]
+    others = names[len(deep) :]
+    said = [f"{listed(deep, len(deep))} layers"] * bool(deep)
+    kind = "" if others else "a network of " if len(deep) == 1 else "networks of "
+    return kind + listed([*said, *others], len(names))
+
+
 def _said(updates: float) -> str:
-    return f"{updates:,.0f}" if np.isfinite(updates) else "never"
+    return number(updates) if np.isfinite(updates) else "never"
