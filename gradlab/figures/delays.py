@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.gridspec import GridSpec
 
 from .._base.numbers import number, percent
+from ._curves import SMOOTHED, smoothed
 from ._labels import EndLabels, beyond
 from ._style import BLACK, NARROW, OTHER, OTHERS, QUIET, SELECTED, WIDE, moving_line, new_figure, tidy
 
@@ -20,7 +21,6 @@ _LOOKS: tuple[dict[str, Any], ...] = (
     {"ls": "-", "marker": "D"},
 )
 _NEXT = 0.075  # of the last update: between the marks of two lines that never get there
-SMOOTHED = 5  # points of a learning curve whose mean is drawn
 
 
 class DelaysView:
@@ -116,17 +116,3 @@ class DelaysView:
         ends = [smoothed(line)[-1] for line in curves], [line[-1] for line in needed]
         for names, x, lines in zip(self._names[k], (self._updates, self._delays), ends, strict=True):
             names.draw(x[-1], lines, self._labels[k], **looks)
-
-
-def smoothed(curve: np.ndarray) -> np.ndarray:
-    """Running mean of a curve (n,); at its ends of fewer points, so that it ends where it ends.
-
-    >>> import numpy as np
-    >>> smoothed(np.array([0.0, 3.0, 6.0, 3.0, 0.0, 0.0])).tolist()
-    [0.0, 3.0, 2.4, 2.4, 1.0, 0.0]
-    """
-    n, half = len(curve), SMOOTHED // 2
-    reach = np.minimum(half, np.minimum(np.arange(n), np.arange(n)[::-1]))
-    total = np.append(0, np.cumsum(curve))
-    found: np.ndarray = (total[np.arange(n) + reach + 1] - total[np.arange(n) - reach]) / (2 * reach + 1)
-    return found

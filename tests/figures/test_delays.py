@@ -3,7 +3,7 @@
 import numpy as np
 
 from gradlab.figures._style import BLACK, QUIET, SELECTED
-from gradlab.figures.delays import DelaysView, smoothed
+from gradlab.figures.delays import DelaysView
 
 UPDATES, DELAYS = np.array([10, 20, 30]), (0, 8)
 NEEDED = [np.array([[10, 20], [20, np.inf]]), np.array([[10, 30]])]
@@ -40,14 +40,6 @@ def test_two_lines_that_never_get_there_have_two_rows_of_marks() -> None:
     view.draw(1, [np.zeros((2, 3))], [np.full((2, 2), np.inf)], [np.array([True, False])])
     first, second = (mark.get_ydata() for mark in view._beyond[0])
     assert (second > first).all() and (first > UPDATES[-1]).all()
-
-
-def test_smoothing_is_a_mean_and_keeps_the_ends() -> None:
-    curve = np.array([1.0, 9, 1, 9, 1, 9, 4])
-    smooth = smoothed(curve)
-    assert smooth[0] == 1 and smooth[-1] == 4
-    assert smooth[3] == np.mean(curve[1:6]) and smooth[1] == np.mean(curve[:3])
-    np.testing.assert_allclose(smoothed(np.arange(20.0)), np.arange(20.0))
 
 
 def test_it_fits_a_narrow_page() -> None:
