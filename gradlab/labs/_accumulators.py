@@ -11,7 +11,8 @@ import numpy as np
 from .._asynchrony.accumulators import ConditionalAccumulator, SparseConditionalAccumulator
 from .._base.numbers import counted, number
 from .._variables.graph import Graph
-from ..figures.accumulator import AccumulatorView, Arrivals, Inside
+from ..figures.accumulator import AccumulatorView
+from ..figures.bucket import Arrivals, Inside
 from ..figures.rows import MOST_GRADIENTS, MOST_ROWS, Rows, RowsView
 from ..live import Description, Menu, Slider
 from ..workers import Speeds
@@ -19,9 +20,9 @@ from ._lab import Control, Lab, Target
 
 WORKERS, ARRIVALS = 4, 32
 NOTES = {
-    "read": "the accumulator's step, when it began",
+    "read": "the step as they began",
     "never": "nothing: the default, 0",
-    "ahead": "always 1000",
+    "ahead": "always 1,000",
 }
 _SEED = 5
 
@@ -49,8 +50,7 @@ def _more_than_asked(trace: Filling) -> tuple[bool, str]:
     past = trace.so_far
     of_a = [(n, needs) for n, needs, who in zip(past.count, past.needs, past.served, strict=True) if who == "A"]
     best = max((n for n, needs in of_a if needs <= 2), default=0)
-    said = f"Now the most A got for 1 or 2 is {best}" if best else "Now A has nothing for 1 or 2"
-    return best >= 5, said
+    return best >= 5, f"Now the largest of these is of {best}" if best else "Now A has none"
 
 
 def _mostly_dropped(trace: Filling) -> tuple[bool, str]:
@@ -71,14 +71,14 @@ class accumulators(Lab):
     Controls: `event` (how many gradients have come), `needs`, `pause`, `second` (what B asks for; 0 is nobody), `notes`
     (read, never, ahead: the local step that workers pass), `reduction` (MEAN, SUM).
 
-    >>> accumulators(needs=3, event=3).description.summary
-    'A gets the mean of 3 gradients; 0 of 3 were dropped.'
+    >>> accumulators().description.summary
+    'A waits for one more gradient: 3 of 4 are in; 6 of 15 were too old and fell out.'
     """
 
     label = "Filling an accumulator"
     axis = "event"
     presets: ClassVar = {
-        "Two rounds": {"needs": 4, "pause": 0, "second": 0, "notes": "read", "event": 9},
+        "Two rounds": {"needs": 4, "pause": 0, "second": 0, "notes": "read", "event": 11},
         "Forgotten step": {"needs": 3, "pause": 0, "second": 0, "notes": "never", "event": 12},
         "In line": {"needs": 3, "pause": 0, "second": 1, "notes": "read", "event": 1},
         "Steps from the future": {"needs": 4, "pause": 0, "second": 0, "notes": "ahead", "event": 16},
@@ -92,10 +92,10 @@ class accumulators(Lab):
 
     def make_controls(self) -> list[Control]:
         return [
-            Slider("event", "Gradients so far", 0, ARRIVALS, 9, scale="integer", play=True),
-            Slider("needs", "A asks for", 1, 4, 3, scale="integer"),
+            Slider("event", "Gradients so far", 0, ARRIVALS, 15, scale="integer", play=True),
+            Slider("needs", "A asks for", 1, 4, 4, scale="integer"),
             Slider("pause", "A asks again after", 0, 12, 0, scale="integer", folded=True),
-            Slider("second", "B asks for", 0, 3, 0, scale="integer"),
+            Slider("second", "B asks for", 0, 3, 2, scale="integer"),
             Menu("notes", "Workers note", list(NOTES.items()), "read"),
             Menu("reduction", "Reduction", ("MEAN", "SUM"), "MEAN", folded=True),
         ]
@@ -109,7 +109,7 @@ class accumulators(Lab):
         return AccumulatorView(WORKERS, ARRIVALS)
 
     def draw(self, view: AccumulatorView, trace: Filling) -> None:
-        view.draw(trace.done, trace.so_far, trace.inside)
+        view.draw(trace.done, trace.so_far, trace.inside, trace.reduction.lower())
 
     def describe(self, trace: Filling) -> Description:
         now, last = trace.inside, _last(trace)
@@ -140,15 +140,19 @@ class accumulators(Lab):
 
 
 def _message(trace: Filling) -> str:
-    """The takers that wait, the number each asked for, and the number dropped."""
+    """The first taker, what it waits for or gets, and how many gradients were dropped, if any."""
     now, past = trace.inside, trace.so_far
-    lost = f"{trace.done - trace.accepted} of {trace.done} were dropped"
+    lost = trace.done - trace.accepted
+    fell = f"; {lost} of {trace.done} {'was' if lost == 1 else 'were'} too old and fell out." if lost else "."
     if trace.done and past.served[-1]:
-        return f"{past.served[-1]} gets the {trace.reduction.lower()} of {counted(past.count[-1], 'gradient')}; {lost}."
+        return f"{past.served[-1]} gets the {trace.reduction.lower()} of {counted(past.count[-1], 'gradient')}{fell}"
+    are = "is" if now.count == 1 else "are"
     if not now.queue:
-        return f"No taker waits: {counted(now.count, 'gradient')} in the bucket; {lost}."
+        return f"No taker waits: {counted(now.count, 'gradient')} {are} in{fell}"
     who, needs = now.queue[0]
-    return f"{who} waits for {needs - now.count} more: {now.count} of {needs} in the bucket; {lost}."
+    more = needs - now.count
+    missing = "one more gradient" if more == 1 else f"{more} more gradients"
+    return f"{who} waits for {missing}: {now.count} of {needs} {are} in{fell}"
 
 
 def _last(trace: Filling) -> str:

@@ -21,7 +21,7 @@ FILLING, ROWS, TOKENS, SPARE = (
 def test_gradients_come_while_it_plays_and_under_the_mouse(shown: Any) -> None:
     lab = shown(FILLING)
     lab.click("Play")
-    until(lambda: lab.params()["event"] > 14, saying="gradients come")
+    until(lambda: lab.params()["event"] > 20, saying="gradients come")
     lab.click("Pause")
     slider, frame = lab.slider("Gradients so far"), lab.frame()
     slider.drag(0.1)

@@ -10,9 +10,10 @@ import gradlab as gl
 @pytest.mark.parametrize(
     ("name", "preset", "said"),
     [
-        ("accumulators", "Forgotten step", "0 of 3 in the bucket; 9 of 12 were dropped"),
-        ("accumulators", "In line", "A waits for 2 more: 1 of 3 in the bucket"),
-        ("accumulators", "Steps from the future", "A gets the mean of 4 gradients; 0 of 16 were dropped"),
+        ("accumulators", "Two rounds", "A gets the mean of 4 gradients; 3 of 11"),
+        ("accumulators", "Forgotten step", "0 of 3 are in; 9 of 12 were too old and fell out"),
+        ("accumulators", "In line", "A waits for 2 more gradients: 1 of 3 is in."),
+        ("accumulators", "Steps from the future", "A gets the mean of 4 gradients."),
         ("staleness", "Everybody at one speed", "48 of 48 gradients accepted"),
         ("staleness", "A straggler starves", "Worker 4 starves: 35 of 39"),
         ("staleness", "All wait for it", "(100%)"),
