@@ -50,8 +50,33 @@ def test_too_few_tokens_end_it_and_the_words_say_so() -> None:
     lab = gl.labs.sync_replicas(workers=2, aggregate=3, start_tokens=0, straggler=1.0, event=MOMENTS)
     trace = lab.compute(lab.params)
     assert trace.done == 2
-    assert "Nobody can go on." in lab.description.summary
+    said = "All 2 workers wait for a token, and none will come: only 2 of 3 gradients are there."
+    assert lab.description.summary == said
+    assert "No worker can continue." in lab.description.alt
     assert dict(lab.description.table)["waiting for a token"] == "1, 2"
+
+
+def test_the_sentence_names_the_worker_that_is_always_too_late() -> None:
+    lab = gl.labs.sync_replicas()
+    said = "The slow worker 1 is always too late: all 4 of its gradients are dropped."
+    rounds = lab.compute(lab.params).rounds
+    assert lab.description.summary == said
+    assert (rounds.handed_in[0], rounds.accepted_of[0]) == (4, 0) and (rounds.accepted_of[1:] > 0).all()
+    assert gl.labs.sync_replicas(event=4).description.summary.endswith("is too late: its gradient is dropped.")
+
+
+def test_without_such_a_worker_the_sentence_says_what_an_update_is_made_of() -> None:
+    said = {
+        event: gl.labs.sync_replicas(straggler=1.0, aggregate=3, event=event).description.summary for event in (2, 4)
+    }
+    assert said[2] == "The first update has 2 of 3 gradients."
+    assert said[4] == "No gradient is dropped: the first update is the mean of 3 gradients."
+    lab = gl.labs.sync_replicas(workers=4, aggregate=2, chief=50, straggler=1.0, event=MOMENTS)
+    assert lab.description.summary == "No gradient is dropped, and an update that needs 2 is the mean of 4."
+    lab = gl.labs.sync_replicas(workers=2, aggregate=3, start_tokens=3, straggler=1.0, event=6)
+    lost = lab.compute(lab.params).rounds
+    assert int((lost.handed_in - lost.accepted_of).sum()) == 2
+    assert lab.description.summary == "2 of 5 gradients came too late and were dropped."
 
 
 def test_columns_are_those_of_the_gradients() -> None:
