@@ -64,7 +64,7 @@ def test_a_click_selects_a_place_of_the_diagram(shown: Any, screenshots: str | N
     # The panel shows limits from -0.5 to 24.5 and workers from 0.5 to 16.5.
     mouse.click(box["x"] + box["width"] * 18.5 / 25, box["y"] + box["height"] * (16.5 - 5) / 16)
     until(lambda: (lab.params()["limit"], lab.params()["workers"]) == (18, 5), saying="limit 18, 5 workers")
-    until(lambda: lab.readout().startswith("At limit 18 and 5 workers") and lab.pixels() != before)
+    until(lambda: lab.readout().startswith("With 5 workers, limit 18 accepts") and lab.pixels() != before)
     lab.screenshot(screenshots, "phases-selected")
     mouse.move(box["x"] + box["width"] * 18.5 / 25, box["y"] + box["height"] * (16.5 - 5) / 16)
     mouse.down()
