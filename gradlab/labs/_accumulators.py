@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from .._asynchrony.accumulators import ConditionalAccumulator, SparseConditionalAccumulator
-from .._base.numbers import counted, number
+from .._base.numbers import counted, listed, number
 from .._variables.graph import Graph
 from ..figures.accumulator import AccumulatorView
 from ..figures.bucket import Arrivals, Inside
@@ -241,7 +241,7 @@ def _gradients() -> Iterator[tuple[int, np.ndarray]]:
 
 Gradient = tuple[tuple[int, ...], tuple[float, ...]]
 CASES: dict[str, tuple[str, tuple[Gradient, ...]]] = {
-    "two": ("two gradients that share a row", (((0, 1), (2.0, 4.0)), ((1, 3), (8.0, 6.0)))),
+    "two": ("two that share a row", (((0, 1), (2.0, 4.0)), ((1, 3), (8.0, 6.0)))),
     "words": (
         "words of six sentences",
         (
@@ -250,10 +250,10 @@ CASES: dict[str, tuple[str, tuple[Gradient, ...]]] = {
         ),
     ),
     "twice": (
-        "a row named twice in one gradient",
+        "a row named twice",
         (((1, 1, 4), (2.0, 3.0, 4.0)), ((1, 4), (1.0, 2.0)), ((1, 1, 4), (3.0, 3.0, 3.0))),
     ),
-    "unsorted": ("indices that are not sorted", (((3, 0), (3.0, 2.0)), ((0, 3), (4.0, 5.0)), ((2, 0), (6.0, 3.0)))),
+    "unsorted": ("unsorted indices", (((3, 0), (3.0, 2.0)), ((0, 3), (4.0, 5.0)), ((2, 0), (6.0, 3.0)))),
     "empty": ("an empty gradient", (((2, 6), (4.0, 6.0)), ((), ()), ((2,), (5.0,)))),
 }  # fmt: skip
 MERGES = {"gradlab": "merged", "tf": "as TensorFlow does"}
@@ -271,7 +271,7 @@ def _three_times(trace: Taken) -> tuple[bool, str]:
     r = trace.rows
     ratios = r.by_row / r.by_gradient
     best = float(ratios.max(initial=0.0))
-    return best >= 5.5, f"The two means of a row differ by {number(best)} times at most" if best else "Nothing is there"
+    return best >= 5.5, f"Now they differ by a factor of at most {number(best)}" if best else "Now no row is there"
 
 
 class sparse_accumulators(Lab):
@@ -286,7 +286,7 @@ class sparse_accumulators(Lab):
     rows of one index are one row; tf: merged as TensorFlow does).
 
     >>> sparse_accumulators(case="two", event=2).description.summary
-    '2 gradients, 3 rows. Row 0: 2 or 1; row 1: 6 or 6; row 3: 6 or 3.'
+    'Row 3 is in 1 of 2 gradients: its mean is 6 over that one, 3 over all 2.'
     """
 
     label = "Rows in an accumulator"
@@ -304,7 +304,7 @@ class sparse_accumulators(Lab):
     def make_controls(self) -> list[Control]:
         return [
             Slider("event", "Gradients so far", 0, MOST_GRADIENTS, 5, scale="integer", play=True),
-            Menu("case", "What comes", [(name, words) for name, (words, _) in CASES.items()], "words"),
+            Menu("case", "Incoming gradients", [(name, words) for name, (words, _) in CASES.items()], "words"),
             Menu("merge", "Rows of one index", list(MERGES.items()), "gradlab"),
         ]
 
@@ -326,7 +326,7 @@ class sparse_accumulators(Lab):
         return Description(
             alt=f"{counted(len(r.given), 'sparse gradient')}, {CASES[trace.case][0]}, {MERGES[trace.merge]}. "
             f"Mean over the gradients that hold a row, and over all gradients: {said}.",
-            summary=f"{counted(len(r.given), 'gradient')}, {counted(len(r.row), 'row')}. {said[:1].upper()}{said[1:]}.",
+            summary=_two_means(r),
             table=(
                 ("gradients so far", str(len(r.given))),
                 *(
@@ -341,6 +341,24 @@ class sparse_accumulators(Lab):
 
     def columns(self, trace: Taken) -> dict[str, np.ndarray]:
         return {name: np.asarray(column) for name, column in trace.rows._asdict().items() if name != "given"}
+
+
+def _two_means(r: Rows) -> str:
+    """A row that is returned more than once; else the row whose two means differ most."""
+    given = len(r.given)
+    if not len(r.row):
+        return "No row is there: no gradient has come yet." if not given else "No row is there."
+    row = r.row[r.told]
+    if r.twice.size:
+        values = listed([number(x) for x in r.by_row[r.row == row]], MOST_ROWS)
+        return f"TensorFlow returns row {row} more than once, as {values}: it expects sorted, unique rows."
+    held = int(r.held_by[r.told])
+    if held == given:
+        where = f"Each row is in all {given} gradients" if given > 1 else "There is one gradient"
+        return f"{where}: the two means of a row are the same."
+    over = "that one" if held == 1 else f"those {held}"
+    means = f"its mean is {number(r.by_row[r.told])} over {over}, {number(r.by_gradient[r.told])} over all {given}"
+    return f"Row {row} is in {held} of {given} gradients: {means}."
 
 
 @functools.lru_cache(maxsize=64)

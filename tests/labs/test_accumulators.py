@@ -131,9 +131,28 @@ def test_an_empty_gradient_counts() -> None:
     assert rows.by_gradient.tolist() == [2, 3]
 
 
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({}, "Row 7 is in 1 of 5 gradients: its mean is 8 over that one, 1.6 over all 5."),
+        ({"event": 1}, "There is one gradient: the two means of a row are the same."),
+        ({"case": "twice"}, "Each row is in all 3 gradients: the two means of a row are the same."),
+        ({"case": "twice", "merge": "tf"}, "TensorFlow returns row 1 more than once, as 2 and 3:"),
+        ({"case": "unsorted", "merge": "tf"}, "TensorFlow returns row 0 more than once, as 4, 3 and 2:"),
+    ],
+)
+def test_the_sentence_names_the_row_to_look_at(settings: dict[str, object], said: str) -> None:
+    lab = gl.labs.sparse_accumulators(**settings)
+    assert lab.description.summary.startswith(said)
+    rows = lab.compute(lab.params).rows
+    if not rows.twice.size:
+        apart = rows.by_row - rows.by_gradient
+        assert apart[rows.told] == apart.max()
+
+
 def test_before_the_first_there_is_nothing() -> None:
     lab = gl.labs.sparse_accumulators(event=0)
-    assert lab.description.summary == "0 gradients, 0 rows. Nothing."
+    assert lab.description.summary == "No row is there: no gradient has come yet."
     assert lab.columns(lab.compute(lab.params))["row"].size == 0
 
 
