@@ -145,7 +145,7 @@ class staleness(Lab):
             Slider("straggler", "Straggler", 1.0, 5.0, 3.0, step=0.5, unit="times"),
             Slider("workers", "Workers", 1, 8, 4, scale="integer", folded=True),
             Slider("spread", "Spread of speed", 0.0, 0.5, 0.2, step=0.05, folded=True),
-            Toggle("step_first", "Step noted with the read", True, folded=True),
+            Toggle("step_first", "Read and note as one", True, folded=True),
             Toggle("atomic", "Check and update as one", True, folded=True),
         ]
 
