@@ -52,6 +52,6 @@ def test_too_few_workers_without_tokens_at_the_start_wait_for_ever(shown: Any, s
 def test_spare_workers_are_much_faster(shown: Any) -> None:
     lab = shown(SPARE)
     lab.click("One backup worker")
-    until(lambda: lab.readout().startswith("15 of 16") and lab.goal().endswith("not yet."))
-    lab.slider("Gradients that end a round").drag(10 / 15)
+    until(lambda: lab.readout().startswith("Waiting for 15 of 16") and lab.goal().endswith("not yet."))
+    lab.slider("Gradients per round").drag(10 / 15)
     until(lambda: lab.params()["aggregate"] == 11 and lab.goal().endswith("reached."), saying="the target is reached")
