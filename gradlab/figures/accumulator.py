@@ -165,7 +165,7 @@ class _Queue:
 
 
 class _Mean:
-    """What a take would give, or gives, a bar for each entry, with a dot for each gradient that it is of."""
+    """The mean that a take would give, or gives: a bar for each entry, with a dot for each of its gradients."""
 
     def __init__(self, axes: Any) -> None:
         self.axes = tidy(axes, " ", "entry", "")

@@ -153,7 +153,7 @@ class RowsView:
 
 
 def _heights(row: np.ndarray) -> np.ndarray:
-    """Where the lines stand: at their rows, those of one row below each other."""
+    """The heights of the lines: those of their rows, lines of one row below each other."""
     heights = row.astype(float)
     for one in np.unique(row):
         lines = np.flatnonzero(row == one)

@@ -213,7 +213,7 @@ class staleness(Lab):
 
 
 def _message(trace: Moment) -> str:
-    """What is wrong, if anything: ages that are recorded wrong, workers that starve or wait, gradients dropped."""
+    """Say what is wrong, if anything: ages recorded too small, workers that starve or wait, gradients dropped."""
     lanes, ages = trace.lanes, trace.ages()
     given, taken = len(ages), int(lanes.accepted_of.sum())
     if not given:

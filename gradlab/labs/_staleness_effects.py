@@ -149,7 +149,7 @@ class staleness_policies(Lab):
 
 
 def _clocks(trace: Policies) -> str:
-    """Which policy is lowest when all have handed in all gradients, and which when the first has."""
+    """Say which policy is lowest when all have handed in all gradients, and which when the first has."""
     ends, leads = trace.lowest(), trace.lowest(at_end=False)
     both = [name for name in ends if name in leads]
     if not both:
@@ -191,7 +191,7 @@ class Slowed(NamedTuple):
 
     @property
     def never(self) -> np.ndarray:
-        """Whether each variant never reaches the goal at this delay."""
+        """True for each variant that never reaches the goal at this delay."""
         never: np.ndarray = ~np.isfinite(self.needed[:, self.delay])
         return never
 
@@ -263,7 +263,7 @@ _MEMBERS = [[k for k, v in enumerate(VARIANTS) if v.group == group] for group in
 
 
 def _slowed(trace: Slowed) -> str:
-    """Which variants never reach the goal; if all do, how fast the deepest and the shallowest network do."""
+    """Name the variants that never reach the goal; if all do, say how fast the deepest and the shallowest are."""
     late, goal, told = STALENESS[trace.delay], percent(GOAL), np.flatnonzero(trace.told)
     if trace.never.any():
         who = _together([_SHORT[k] for k in told])

@@ -31,7 +31,7 @@ class Synced(NamedTuple):
 
     @property
     def stuck(self) -> bool:
-        """Whether all workers wait for a token that no update will bring."""
+        """True if all workers wait for a token that no update will bring."""
         return len(self.moment.waiting) == self.workers and self.moment.count < self.aggregate
 
 
@@ -268,7 +268,7 @@ class backup_workers(Lab):
 
 
 def _waiting(k: int) -> str:
-    """How long training takes if rounds wait for k workers, and for as many as is fastest."""
+    """Say how long training takes if rounds wait for k workers, and for as many as is fastest."""
     fastest, needed, goal = _fastest(), _needed(), percent(GOAL)
     least = number(needed[fastest - 1])
     if k == fastest:
