@@ -38,7 +38,7 @@ WAITS: dict[str, Any] = {"color": BLACK, "ls": ":", "lw": 1.6}
 UPDATE: dict[str, Any] = {"color": BLUE, "marker": "|", "ms": 9, "mew": 1.6, "ls": "none"}
 LIMIT: dict[str, Any] = {"color": GREEN, "ls": "-.", "lw": 1.8}
 RECORDED: dict[str, Any] = {"color": BLACK, "marker": "D", "ms": 5.5, "mew": 0, "ls": "none"}
-PAPER = {"fc": "white", "ec": "none", "pad": 1.5}  # under a number on hatching
+_PAPER = {"fc": "white", "ec": "none", "pad": 1.5}
 TOP = 0.09  # the share of the height above the lanes
 _Sides = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 _TALL, _TALLEST = 0.8, 0.16  # of a bar, in its lane and in all
@@ -53,6 +53,12 @@ def text(axes: Any, **looks: Any) -> Any:
     """A moving text, which no layout has to make room for."""
     looks = {"x": 0, "y": 0, "s": "", "fontsize": SMALL, "color": BLACK, "animated": True, "zorder": 4} | looks
     return axes.text(**looks, in_layout=False)
+
+
+def on_paper(words: Any, paper: bool) -> None:
+    """Put a number on white paper, so that it can be read on hatching, or take the paper away."""
+    if (words.get_bbox_patch() is not None) != paper:
+        words.set_bbox(_PAPER if paper else None)
 
 
 def sides(worker: np.ndarray, workers: int) -> tuple[np.ndarray, np.ndarray]:
@@ -82,13 +88,16 @@ class LaneNames:
         ]
         self._slow = label(axes, weight="bold", transform=above, **looks)
         self._note = label(axes, color=QUIET, transform=below, **looks)
+        self._drawn: tuple[int, int, float] | None = None
         if room:
             axes.yaxis.labelpad = 48
             axes.set_ylabel(" ", fontsize=SMALL)
 
     def draw(self, workers: int, slow: int = -1, times: float = 1.0) -> None:
         """Name so many workers, one of which may be so many times as slow."""
-        noted = times > 1 and 0 <= slow < workers
+        if self._drawn == (workers, slow, times):
+            return
+        self._drawn, noted = (workers, slow, times), times > 1 and 0 <= slow < workers
         for k, name in enumerate(self._names):
             name.set(y=np.mean(sides(np.array(k), max(1, workers))), visible=k < workers and not (noted and k == slow))
         for words, said in ((self._slow, f"worker {slow + 1}"), (self._note, f"{number(times)}× slow")):

@@ -69,6 +69,7 @@ class DelaysView:
     def _moving(self, labels: Sequence[Sequence[str]]) -> None:
         self._lines, self._medians, self._beyond, self._here, self._names = [], [], [], [], []
         self._labels = [list(group) for group in labels]
+        self._told: list[np.ndarray] = [np.empty(0)] * len(labels)
         for curves, needed, group in zip(self.curves, self.needed, labels, strict=True):
             looks = [{**look, "ms": 5} for look in _LOOKS[: len(group)]]
             self._lines.append([moving_line(curves, **{**look, "marker": "none"}) for look in looks])
@@ -89,18 +90,26 @@ class DelaysView:
             told: for each group (lines,), whether the line is heavy.
         """
         for k, heavy in enumerate(told):
-            got, above = self._split(needed[k])
-            lines = zip(self._lines[k], self._medians[k], self._beyond[k], heavy, strict=True)
-            for n, (line, median, mark, chosen) in enumerate(lines):
-                line.set_data(self._updates, smoothed(curves[k][n]))
-                median.set_data(self._delays, got[n])
-                mark.set_data(self._delays, above[n])
-                for artist in (line, median, mark):
-                    artist.set(color=BLACK if chosen else QUIET, lw=SELECTED if chosen else OTHERS)
-                    artist.set_zorder(3 if chosen else 2)
-                mark.set_markeredgewidth(1.8 if chosen else OTHERS)
-            self._name(k, curves[k], np.where(np.isfinite(got), got, above), heavy)
+            smooth = smoothed(np.asarray(curves[k], float))
+            got, above = self._split(np.asarray(needed[k]))
+            for line, accuracy in zip(self._lines[k], smooth, strict=True):
+                line.set_data(self._updates, accuracy)
+            for lines, heights in ((self._medians[k], got), (self._beyond[k], above)):
+                for line, height in zip(lines, heights, strict=True):
+                    line.set(data=(self._delays, height), visible=np.isfinite(height).any())
+            if not np.array_equal(self._told[k], heavy):
+                self._told[k] = np.array(heavy)
+                self._emphasize(k, heavy)
+            self._name(k, smooth[:, -1], np.where(np.isfinite(got), got, above)[:, -1], heavy)
             self._here[k].set_data([self._delays[delay]] * 2, [0, self._never + _NEXT * self._updates[-1]])
+
+    def _emphasize(self, k: int, heavy: np.ndarray) -> None:
+        """Make some lines of a group heavy and the others light."""
+        for *artists, chosen in zip(self._lines[k], self._medians[k], self._beyond[k], heavy, strict=True):
+            width = SELECTED if chosen else OTHERS
+            for artist in artists:
+                artist.set(color=BLACK if chosen else QUIET, lw=width, zorder=3 if chosen else 2)
+            artists[-1].set_markeredgewidth(1.8 if chosen else OTHERS)
 
     def _split(self, needed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Updates (lines, delays) that have a value, and the heights of the marks of those without."""
@@ -109,10 +118,10 @@ class DelaysView:
         return np.where(there, needed, np.nan), np.where(there, np.nan, rows[:, None])
 
     def _name(self, k: int, curves: np.ndarray, needed: np.ndarray, heavy: np.ndarray) -> None:
+        """Names at the last points (lines,) of both panels."""
         looks = {
             "color": [BLACK if chosen else QUIET for chosen in heavy],
             "weight": ["bold" if chosen else "normal" for chosen in heavy],
         }
-        ends = [smoothed(line)[-1] for line in curves], [line[-1] for line in needed]
-        for names, x, lines in zip(self._names[k], (self._updates, self._delays), ends, strict=True):
-            names.draw(x[-1], lines, self._labels[k], **looks)
+        for names, x, ends in zip(self._names[k], (self._updates, self._delays), (curves, needed), strict=True):
+            names.draw(x[-1], ends.tolist(), self._labels[k], **looks)

@@ -14,7 +14,6 @@ from ._lanes import (
     DROPPED,
     IN_HAND,
     MOST_WORKERS,
-    PAPER,
     TOP,
     UPDATE,
     WAITS,
@@ -22,6 +21,7 @@ from ._lanes import (
     LaneNames,
     Workers,
     along,
+    on_paper,
     patch,
     sides,
     text,
@@ -207,7 +207,8 @@ class _Lanes:
             said = _age(int(lanes.recorded[k]), int(lanes.true[k]))
             if said and len(said) * _BOLD <= room[k]:
                 at = (began[k].clip(0) + ended[k]) / 2, (low[k] + high[k]) / 2
-                age.set(position=at, text=said, visible=True, bbox=PAPER if lost[k] else None)
+                age.set(position=at, text=said, visible=True)
+                on_paper(age, bool(lost[k]))
                 age.set_color(ORANGE_TEXT if lost[k] else BLACK)
 
 

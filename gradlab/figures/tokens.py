@@ -9,7 +9,7 @@ from matplotlib.gridspec import GridSpec
 
 from .._base.numbers import counted
 from ._labels import label
-from ._lanes import ACCEPTED, DROPPED, IN_HAND, PAPER, WAITS, LaneNames, Workers, along, patch, sides, text
+from ._lanes import ACCEPTED, DROPPED, IN_HAND, WAITS, LaneNames, Workers, along, on_paper, patch, sides, text
 from ._shapes import bars, hatching
 from ._style import (
     BLACK,
@@ -149,7 +149,8 @@ class _Lanes:
                 n = numbered[k]
                 at = max(began[n], 0) + min(ended[n], self._window)
                 words.set(x=at / 2, y=(low[n] + high[n]) / 2, text=f"{rounds.local_step[n]}")
-                words.set(color=ORANGE_TEXT if lost[n] else BLACK, bbox=PAPER if lost[n] else None)
+                words.set_color(ORANGE_TEXT if lost[n] else BLACK)
+                on_paper(words, bool(lost[n]))
         lost = lost & (ended > 0)
         self._hatching.set_data(*hatching(began[lost], ended[lost], low[lost], high[lost], 40, 14).T)
 
