@@ -80,6 +80,15 @@ def percent_of_many_within(share: float, low: float, high: float) -> str:
     return said if least == most else f"{said} ({least} to {most})"
 
 
+def times(ratio: float) -> str:
+    """Write a ratio in words: two digits are enough, and of millions none.
+
+    >>> times(1.86), times(20.9), times(6813.0), times(3e9)
+    ('1.9 times', '21 times', '6,800 times', 'over a million times')
+    """
+    return "over a million times" if ratio > 1e6 else f"{number(float(f'{ratio:.1e}'), 2)} times"
+
+
 def counted(count: int, noun: str) -> str:
     """So many of them.
 

@@ -9,16 +9,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from matplotlib.lines import Line2D
-from matplotlib.text import Text
 
+from ._moving import MovingLine, MovingText
 from ._style import BLACK, LABEL, OTHER, QUIET, SMALL
 
 _LEFT = {"left": 0.0, "center": 0.5, "right": 1.0}  # how much of a text is left of its place
 _LEADER, _LINE = 0.14, 0.16  # inches: from the end of a curve to its name, and between two names
 
 
-class Label(Text):
+class Label(MovingText):
     """One line without formulas around a whole pixel, painted without the layout that Text makes again each time.
 
     Its middle is that of its digits, so that numbers of one row stand on one line; its alignment is horizontal only.
@@ -53,7 +52,7 @@ def label(axes: Any, **looks: Any) -> Any:
     return one
 
 
-class _Leaders(Line2D):
+class _Leaders(MovingLine):
     """The lines from ends to names; painted before the names, it places both, once the panel is laid out."""
 
     def __init__(self, place: Callable[[], None], transform: Any) -> None:
@@ -91,7 +90,8 @@ class EndLabels:
             name.set_visible(k in named)
             if k in named:
                 name.set(text=words[k], **{look: each[k] for look, each in looks.items()})
-        self._told = places, named
+        if named != self._told[1] or not np.array_equal(places, self._told[0], equal_nan=True):
+            self._told, self._leaders.stale = (places, named), True
 
     def _place(self) -> None:
         """Put the names and their lines where there is room in the panel."""

@@ -11,6 +11,7 @@ from matplotlib.transforms import ScaledTranslation
 
 from .._base.numbers import number
 from ._labels import chip, label
+from ._moving import MovingText
 from ._shapes import NOWHERE, bars, hatching
 from ._style import (
     BLACK,
@@ -51,8 +52,8 @@ def patch(axes: Any, looks: dict[str, Any]) -> Any:
 
 def text(axes: Any, **looks: Any) -> Any:
     """A moving text, which no layout has to make room for."""
-    looks = {"x": 0, "y": 0, "s": "", "fontsize": SMALL, "color": BLACK, "animated": True, "zorder": 4} | looks
-    return axes.text(**looks, in_layout=False)
+    plain: dict[str, Any] = {"fontsize": SMALL, "color": BLACK, "animated": True, "zorder": 4, "clip_on": False}
+    return axes.add_artist(MovingText(text=looks.pop("s", ""), in_layout=False, **plain | looks))
 
 
 def on_paper(words: Any, paper: bool) -> None:

@@ -9,9 +9,10 @@ import math
 from typing import Any
 
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
+from matplotlib.ticker import Locator, LogLocator, MaxNLocator, NullLocator
 
 from .._base.numbers import number, percent
+from ._moving import MovingLine
 
 # Every pair differs by 20 or more in CIEDE2000, also with protan, deutan or tritan eyes, and likewise in the dark.
 BLUE, ORANGE, GREEN, BLACK, OTHER, VIOLET = "#187FD8", "#E66A10", "#175C36", "#141414", "#919191", "#5F1173"
@@ -75,6 +76,34 @@ def log_ticks(axis: Any, lowest: float = 0.0, highest: float = math.inf) -> None
     axis.set_major_formatter(words)
 
 
+class _TicksFrom(Locator):
+    """The ticks of another locator, from a value on."""
+
+    def __init__(self, ticks: Locator, start: float) -> None:
+        self._ticks, self._start = ticks, start
+
+    def set_axis(self, axis: Any) -> None:
+        """Take over the axis."""
+        super().set_axis(axis)
+        self._ticks.set_axis(axis)
+
+    def __call__(self) -> Any:
+        """Give the ticks of the axis as it is seen."""
+        axis: Any = self.axis
+        return self.tick_values(*axis.get_view_interval())
+
+    def tick_values(self, vmin: float, vmax: float) -> Any:
+        """Give the ticks between two values."""
+        return [tick for tick in self._ticks.tick_values(vmin, vmax) if tick >= self._start]
+
+
+def room_below(axes: Any, low: float, high: float, share: float) -> None:
+    """A log axis from low to high, and below it a strip for something else, without ticks: a share of the height."""
+    axes.set(yscale="log", ylim=(low / (high / low) ** (share / (1 - share)), high))
+    log_ticks(axes.yaxis)
+    axes.yaxis.set_major_locator(_TicksFrom(axes.yaxis.get_major_locator(), low / 1.001))
+
+
 def plain(words: str) -> str:
     """Words that matplotlib is not to take for a formula, as it takes all between two dollar signs.
 
@@ -101,4 +130,5 @@ def _plain(value: float) -> str:
 def moving_line(axes: Any, *style: str, **looks: Any) -> Any:
     """An empty line that `draw` fills for every state."""
     (line,) = axes.plot([], [], *style, animated=True, **looks)
+    line.__class__ = MovingLine  # `plot`, which reads the style, makes plain lines only
     return line

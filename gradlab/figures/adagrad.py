@@ -21,6 +21,7 @@ from ._style import (
     ORANGE_TEXT,
     OTHER,
     QUIET,
+    SELECTED,
     VIOLET,
     VIOLET_TEXT,
     WIDE,
@@ -32,9 +33,10 @@ from ._style import (
 
 REACH = (5.0, 3.0)  # the plane shows weights from -REACH to REACH
 FAR = 1e4  # nothing is drawn beyond
-_ADAGRAD: dict[str, Any] = {"color": BLUE, "ls": "-", "marker": "o", "ms": 3.4, "mew": 0, "lw": 1.4}
+# What is beyond the ends of a log axis stands at them. Handles on these axes reach as far as their sliders.
+LOSSES, SUMS, RATES = (1e-4, 1e3), (1e-4, 1e5), (1e-3, 20.0)
+_ADAGRAD: dict[str, Any] = {"color": BLUE, "ls": "-", "marker": "o", "ms": 4.6, "mew": 0, "lw": SELECTED}
 _DESCENT: dict[str, Any] = {"color": ORANGE, "ls": "--", "marker": "^", "ms": 4.0, "mew": 0, "lw": 1.2}
-_FIRST: dict[str, Any] = {"color": BLUE, "ls": "-", "lw": 1.4}
 _SECOND: dict[str, Any] = {"color": BLUE, "ls": ":", "lw": 2.2}
 _EPSILON: dict[str, Any] = {"color": GREEN, "ls": "-.", "lw": 1.4}
 _START: dict[str, Any] = {"color": BLACK, "ls": "none", "marker": "s", "ms": 8, "mfc": "none", "mew": 1.5}
@@ -107,14 +109,14 @@ class AdagradView:
         tidy(self.accumulator, "Memory: sum of gradient²", "step", "")
         tidy(self.rate, "Effective rate", "step", "")
         self.plane.set(xlim=(-REACH[0], REACH[0]), ylim=(-REACH[1], REACH[1]))
-        self.loss.set(xlim=(-2, 1.75 * steps), xticks=range(0, steps + 1, 20))
-        scales = ((self.loss, 1e-6, 1e3), (self.accumulator, 1e-4, 1e9), (self.rate, 1e-4, 1e2))
-        for axes, low, high in scales:
-            axes.set(yscale="log", ylim=(low, high))
-            log_ticks(axes.yaxis)
+        self.plane.grid(False)
+        self.loss.set(xlim=(-2, 1.7 * steps), xticks=range(0, steps + 1, 20))
+        for axes, ends in ((self.loss, LOSSES), (self.accumulator, SUMS), (self.rate, RATES)):
+            axes.set(yscale="log", ylim=ends)
+            log_ticks(axes.yaxis, *ends)
 
     def _moving(self) -> None:
-        self._rings = PathPatch(Path(np.zeros((1, 2))), fc="none", ec=OTHER, lw=0.8, animated=True)
+        self._rings = PathPatch(Path(np.zeros((1, 2))), fc="none", ec=OTHER, lw=0.5, animated=True)
         self.plane.add_patch(self._rings)
         self._bottom = moving_line(self.plane, **_BOTTOM)
         self._paths = [moving_line(self.plane, **looks) for looks in (_DESCENT, _ADAGRAD)]
@@ -127,7 +129,14 @@ class AdagradView:
         self._ceiling = moving_line(self.rate, **_EPSILON)
         panels = (self.loss, self.accumulator, self.rate)
         self._ends = [EndLabels(axes, most) for axes, most in zip(panels, (2, 2, 3), strict=True)]
-        self._words = [label(self.plane, ha="left", text=words, color=QUIET) for words in ("start", "bottom")]
+        self._words = [label(self.plane, text=words, color=QUIET) for words in ("start", "bottom")]
+        self._walkers = [
+            label(self.plane, text=words, color=color, weight=weight, ha=side)
+            for words, color, weight, side in (
+                ("descent", ORANGE_TEXT, "normal", "center"),
+                ("Adagrad", BLUE_TEXT, "bold", "left"),
+            )
+        ]
         self._epsilon = [label(axes, x=0, ha="left", color=GREEN) for axes in panels[1:]]
         self._now = [moving_line(axes, transform=axes.get_xaxis_transform(), **_NOW) for axes in panels]
         dots: dict[str, Any] = {"ls": "none", "mec": "white", "mew": 1.0}
@@ -151,11 +160,11 @@ class AdagradView:
         self._start.set_data(*adagrad.weights[:1].T)
         for walk, path, loss in zip((descent, adagrad), self._paths, self._losses, strict=True):
             path.set_data(*_near(walk.weights[: step + 1]).T)
-            loss.set_data(steps, _near(walk.above))
+            loss.set_data(steps, _shown(walk.above, LOSSES))
         for line, column in zip(self._sums, rates.accumulator.T, strict=True):
-            line.set_data(steps, column)
+            line.set_data(steps, _shown(column, SUMS))
         for line, column in zip(self._rates, (descent.rates, *rates.effective.T), strict=True):
-            line.set_data(steps, column)
+            line.set_data(steps, _shown(column, RATES))
         self._floor.set_data([0, 1], [rates.floor, rates.floor])
         self._ceiling.set_data(steps, rates.ceiling)
         for line in self._now:
@@ -164,32 +173,51 @@ class AdagradView:
         self._name(ground, adagrad, descent, rates)
 
     def _mark(self, step: int, adagrad: Walk, descent: Walk, rates: Rates) -> None:
+        now = slice(step, step + 1)
         plane, loss, rate = self._here["descent"]
-        plane.set_data(*_near(descent.weights[step : step + 1]).T)
-        loss.set_data([step], _near(descent.above[step : step + 1]))
-        rate.set_data([step], [descent.rates[step]])
+        plane.set_data(*_near(descent.weights[now]).T)
+        loss.set_data([step], _shown(descent.above[now], LOSSES))
+        rate.set_data([step], _shown(descent.rates[now], RATES))
         plane, loss, accumulator, rate = self._here["adagrad"]
-        plane.set_data(*adagrad.weights[step : step + 1].T)
-        loss.set_data([step], adagrad.above[step : step + 1])
-        accumulator.set_data([step, step], rates.accumulator[step])
-        rate.set_data([step, step], rates.effective[step])
+        plane.set_data(*_near(adagrad.weights[now]).T)
+        loss.set_data([step], _shown(adagrad.above[now], LOSSES))
+        accumulator.set_data([step, step], _shown(rates.accumulator[step], SUMS))
+        rate.set_data([step, step], _shown(rates.effective[step], RATES))
+        # Adagrad's name is above its path, the other one below: from there they walk to the bottom.
+        for words, walk, away in zip(self._walkers, (descent, adagrad), (-0.48, 0.44), strict=True):
+            x, y = walk.weights[step]
+            inside = step > 0 and abs(x) <= REACH[0] and abs(y + away) < REACH[1] - 0.1
+            words.set(x=np.clip(x, 1.5 - REACH[0], REACH[0] - 1.5), y=y + away, visible=bool(inside))
 
     def _name(self, ground: Ground, adagrad: Walk, descent: Walk, rates: Rates) -> None:
-        """Write names at the ends of curves, and at the start and the bottom."""
+        """Write names at the ends of curves, and beside the start and the bottom."""
         last, flat, steep = len(adagrad.above) - 1, "flat", "steep"
-        for words, (x, y) in zip(self._words, (adagrad.weights[0], ground.bottom), strict=True):
-            side = -1 if x > REACH[0] / 2 else 1
-            words.set(x=x + 0.18 * side, y=y + 0.35, ha="left" if side > 0 else "right", visible=abs(x) < REACH[0])
+        (x, y), (u, v) = adagrad.weights[0], ground.bottom
+        x, above = np.clip(x, 0.9 - REACH[0], REACH[0] - 0.9), y < REACH[1] - 0.6
+        self._words[0].set(x=x, y=y + (0.42 if above else -0.42))
+        right = u < REACH[0] / 2
+        self._words[1].set(x=u + (0.25 if right else -0.25), y=v, ha="left" if right else "right")
+        self._words[1].set_visible(abs(u) < REACH[0])
         named = (
-            (_near(np.array([descent.above[-1], adagrad.above[-1]])), ("descent", "Adagrad"), (ORANGE_TEXT, BLUE_TEXT)),
-            (rates.accumulator[-1], (flat, steep), (VIOLET_TEXT,) * 2),
-            ([descent.rates[-1], *rates.effective[-1]], ("descent", flat, steep), (ORANGE_TEXT, BLUE_TEXT, BLUE_TEXT)),
+            (_shown([descent.above[-1], adagrad.above[-1]], LOSSES), ("descent", "Adagrad"), (ORANGE_TEXT, BLUE_TEXT)),
+            (_shown(rates.accumulator[-1], SUMS), (flat, steep), (VIOLET_TEXT,) * 2),
+            (
+                _shown([descent.rates[-1], *rates.effective[-1]], RATES),
+                ("descent", flat, steep),
+                (ORANGE_TEXT, BLUE_TEXT, BLUE_TEXT),
+            ),
         )
         for ends, (values, words, colors) in zip(self._ends, named, strict=True):
             ends.draw(last, list(values), words, color=colors)
         for said, y in zip(self._epsilon, (rates.floor, rates.ceiling[1]), strict=True):
             inside = min(said.axes.get_ylim()) < y < max(said.axes.get_ylim())
-            said.set(y=y * 2.2 if inside else 1.0, text="epsilon" if inside else "")
+            said.set(y=y * 1.8 if inside else 1.0, text="epsilon" if inside else "")
+
+
+def _shown(values: Any, ends: tuple[float, float]) -> np.ndarray:
+    """The values inside the ends of their axis; NaN where they are out of all bounds."""
+    found: np.ndarray = np.clip(np.where(np.isfinite(values), values, np.nan), *ends)
+    return found
 
 
 def _near(values: np.ndarray) -> np.ndarray:

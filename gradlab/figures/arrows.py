@@ -9,6 +9,7 @@ from matplotlib.gridspec import GridSpec
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 
+from .._base.numbers import number
 from ._lanes import text
 from ._style import (
     BLACK,
@@ -20,6 +21,7 @@ from ._style import (
     ORANGE_TEXT,
     OTHER,
     PALE_GREEN,
+    SELECTED,
     SMALL,
     WIDE,
     moving_line,
@@ -28,22 +30,23 @@ from ._style import (
 )
 
 REACH = 6.0
+TURNED = 0.05  # degrees from which on an arrow counts as turned
 _BEFORE: dict[str, Any] = {"color": ORANGE, "ls": "--", "lw": 2.0}
 _AFTER: dict[str, Any] = {"color": BLUE, "ls": "-", "lw": 3.0}
 _REGION: dict[str, Any] = {"color": GREEN, "ls": "-.", "lw": 1.4}
 
 
 class ArrowsView:
-    """A gradient before (orange, dashed) and after (blue) a clip, with the region the clip leaves alone.
+    """A gradient before (orange, dashed) and after (blue) a clip, with the region the clip leaves alone, and the turn.
 
     Beside it the norm after the clip against the norm before it, along the direction of the gradient.
     """
 
     def __init__(self) -> None:
-        self.figure = new_figure(WIDE, 4.2)
+        self.figure = new_figure(WIDE, 3.95)
         self.plane, self.transfer = self.figure.add_subplot(), self.figure.add_subplot()
         tidy(self.plane, "The gradient", "first entry", "second entry")
-        tidy(self.transfer, "The same gradient, shorter or longer", "norm before", "norm after")
+        tidy(self.transfer, "What each norm becomes", "norm before", "norm after")
         self.plane.set(xlim=(-REACH, REACH), ylim=(-REACH, REACH), aspect="equal")
         self.transfer.set(xlim=(0, REACH * 1.45), ylim=(0, REACH * 1.45), aspect="equal")
         self.transfer.plot([0, REACH * 2], [0, REACH * 2], ":", color=OTHER, lw=1.4)
@@ -59,46 +62,76 @@ class ArrowsView:
         colored = zip(("before", "after"), (ORANGE_TEXT, BLUE_TEXT), strict=True)
         self._names = [text(self.plane, s=name, color=color, va="center", **words) for name, color in colored]
         self._alone = text(self.plane, s="unchanged inside", color=GREEN, ha="center", va="top")
-        self._curve = moving_line(self.transfer, lw=2.0, color=BLUE)
-        self._here = moving_line(self.transfer, marker="o", ms=9, color=ORANGE, ls="none", mec="white")
+        self._arc = moving_line(self.plane, lw=1.6, color=BLACK)
+        self._turn = text(self.plane, weight="bold", va="center", ha="center")
+        self._curve = moving_line(self.transfer, lw=SELECTED, color=BLUE)
+        self._here = moving_line(self.transfer, marker="o", ms=9, color=BLUE, ls="none", mec="white")
+        self._drop = moving_line(self.transfer, color=ORANGE, ls="--", lw=1.4)
+        self._becomes = text(self.transfer, color=BLUE_TEXT, weight="bold", va="center")
         self.arrange(narrow=False)
 
     def arrange(self, narrow: bool) -> None:
         """Fit the page: side by side, or one below the other."""
-        self.figure.set_size_inches(*((NARROW, 7.6) if narrow else (WIDE, 4.2)))
+        self.figure.set_size_inches(*((NARROW, 7.6) if narrow else (WIDE, 3.95)))
         grid = GridSpec(*((2, 1) if narrow else (1, 2)), self.figure)
         self.plane.set_subplotspec(grid[0])
         self.transfer.set_subplotspec(grid[1])
 
-    def draw(self, before: np.ndarray, after: np.ndarray, region: np.ndarray, curve: np.ndarray) -> None:
+    def draw(
+        self, before: np.ndarray, after: np.ndarray, region: np.ndarray, curve: np.ndarray, turn: float = 0.0
+    ) -> None:
         """Set the moving artists.
 
         Args:
             before, after: (2,) gradients. region: (n, 2) outline of what the clip leaves alone.
-            curve: (m, 2) norm before, norm after.
+            curve: (m, 2) norm before, norm after. turn: from before to after, in degrees.
         """
         self._region.set_path(Path(region, closed=True))
         for line, head, tip in ((self._before, self._heads[0], before), (self._after, self._heads[1], after)):
             line.set_data([0, tip[0]], [0, tip[1]])
             head.set_path(_head(tip))
         self._name(before, after, region)
+        self._draw_turn(before, after, turn)
         self._curve.set_data(*curve.T)
-        norms = [float(np.hypot(*v)) for v in (before, after)]
-        self._here.set_data([norms[0]], [norms[1]])
+        x, y = (float(np.hypot(*v)) for v in (before, after))
+        self._here.set_data([x], [y])
+        self._drop.set_data([x, x], [x, y])
+        beside = x < REACH  # else it is below the curve
+        self._becomes.set(position=(x + 0.2, (x + y) / 2) if beside else (x, y - 0.5), ha="left" if beside else "right")
+        self._becomes.set(text=f"{number(x)} → {number(y)}", visible=bool(y < x))
+
+    def _draw_turn(self, before: np.ndarray, after: np.ndarray, turn: float) -> None:
+        """An arc from one arrow to the other, and its degrees on the other side of the origin."""
+        for artist in (self._arc, self._turn):
+            artist.set_visible(turn >= TURNED)
+        if turn < TURNED:
+            return
+        first, last = (float(np.arctan2(v[1], v[0])) for v in (before, after))
+        last = first + (last - first + np.pi) % (2 * np.pi) - np.pi
+        angles, radius = np.linspace(first, last, 25), min(1.5, 0.6 * float(np.hypot(*after)))
+        self._arc.set_data(radius * np.cos(angles), radius * np.sin(angles))
+        middle = (first + last) / 2
+        self._turn.set(x=-0.9 * np.cos(middle), y=-0.7 * np.sin(middle), text=f"{turn:.1f}°")
 
     def _name(self, before: np.ndarray, after: np.ndarray, region: np.ndarray) -> None:
         """Words at the tips of the arrows, away from each other, and below the region."""
         same = bool(np.allclose(before, after))
-        for name, tip, side in zip(self._names, (before, after), (1, -1), strict=True):
-            right = tip[0] <= 0.55 * REACH
-            place = tip[0] + (0.35 if right else -0.35), np.clip(tip[1] + 0.45 * side, -REACH + 0.4, REACH - 0.4)
-            name.set(position=place, ha="left" if right else "right", visible=bool(np.isfinite(tip).all()))
-        self._names[0].set_text("before and after" if same else "before")
-        self._names[1].set_visible(self._names[1].get_visible() and not same)
+        up = before[1] >= 0
+        right = before[0] <= 0.55 * REACH
+        y = float(np.clip(before[1] + (0.45 if up else -0.45), -REACH + 0.4, REACH - 0.4))
+        self._names[0].set(position=(before[0] + (0.1 if right else -0.1), y), ha="left" if right else "right")
+        self._names[0].set(text="before and after" if same else "before", visible=bool(np.isfinite(before).all()))
+        # Beside its tip, on the side where the other arrow is not.
+        along = after / max(float(np.hypot(*after)), 1e-9)
+        side = 1.0 if along[0] * before[1] - along[1] * before[0] <= 0 else -1.0
+        out = np.array([-along[1], along[0]]) * side
+        x, y = after + 0.4 * out
+        self._names[1].set(position=(x, y), ha="left" if out[0] > 0.3 else "right" if out[0] < -0.3 else "center")
+        self._names[1].set_visible(bool(np.isfinite(after).all()) and not same)
         side = -1 if before[1] > 0 else 1  # away from the arrows
         edge = float(np.abs(region[:, 1]).max())
         self._alone.set(position=(0, side * (edge + 0.15)), va="bottom" if side > 0 else "top")
-        self._alone.set_visible(edge < REACH - 0.9)
+        self._alone.set(text="unchanged inside" if edge else "nothing is unchanged", visible=edge < REACH - 0.9)
 
 
 def _head(tip: np.ndarray, length: float = 0.42, width: float = 0.17) -> Path:

@@ -10,12 +10,13 @@ from matplotlib.gridspec import GridSpec
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 from matplotlib.ticker import MaxNLocator
+from matplotlib.transforms import Affine2D, blended_transform_factory
 
 from .._base.numbers import number
 from ..record.what_if import WhatIf
-from ._labels import EndLabels, apart, chip, colored_title
-from ._lanes import text
-from ._shapes import NOWHERE
+from ._labels import EndLabels, apart, chip, colored_title, label
+from ._lanes import patch, text
+from ._shapes import NOWHERE, bars
 from ._style import (
     BLACK,
     BLUE,
@@ -37,12 +38,19 @@ from ._style import (
     log_ticks,
     moving_line,
     new_figure,
+    room_below,
     tidy,
 )  # fmt: skip
+from .compare import running_median, window
 
 _PER_DECADE = 10  # bars of the distribution
 _TURNED = 0.05  # degrees from which on a step counts as turned
 _OUTLIER = 5.0  # times what 99 of 100 steps stay below: a step that is named
+_STRIP = 0.18  # of the height of the panel of norms: where turns are drawn, if there are any
+_MOST_TURN = 130.0  # degrees that have room in it
+_ON_LIMIT = {False: 60, True: 30}  # dots on the line of the limit, by whether the page is narrow: so that it is seen
+_COUNTS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight")
+_COLUMN = {False: 1.03, True: 0.7}  # inches from the start of a name to the end of its number
 
 
 class Trained(NamedTuple):
@@ -54,21 +62,50 @@ class Trained(NamedTuple):
     free: bool = False  # without a limit
 
 
+class _Runs(EndLabels):
+    """Names at the ends of curves; beside them their numbers in a column, and a word at the best of them."""
+
+    column = _COLUMN[False]
+
+    def __init__(self, axes: Any, most: int) -> None:
+        super().__init__(axes, most)
+        self._at = 0
+        self._numbers = [label(axes, ha="right", transform=axes.transAxes) for _ in range(most)]
+        self._best = label(axes, ha="left", text="best", color=GREEN, weight="bold", transform=axes.transAxes)
+
+    def number(self, numbers: Sequence[str], best: int, **looks: Sequence[Any]) -> None:
+        """Write a number beside each name, and the word beside that of the best, if it is 0 or more."""
+        for k, (words, one) in enumerate(zip(self._numbers, self._names, strict=True)):
+            words.set_visible(k < len(numbers) and one.get_visible())
+            if words.get_visible():
+                words.set(text=numbers[k], **{look: each[k] for look, each in looks.items()})
+        self._best.set_visible(best >= 0)
+        self._at = best
+
+    def _place(self) -> None:
+        super()._place()
+        inch = 1 / (self._axes.get_position().width * self._axes.figure.get_figwidth())
+        for words, name in zip(self._numbers, self._names, strict=True):
+            x, y = name.get_position()
+            words.set_position((x + self.column * inch, y))
+        x, y = self._numbers[self._at].get_position()
+        self._best.set_position((x + 0.06 * inch, y))
+
+
 class ClippingView:
     """Norm of every step before and after the limit, how many are clipped, and the losses of runs by their limits.
 
     Steps that the limit clips are orange triangles, with thin lines down to the blue dots that they become; the others
     are blue dots alone. One run is heavy, and the one that ends lowest is called best. How far steps turn is drawn
-    between the two, if any does.
+    along the lower edge of the norms, if any does.
     """
 
     def __init__(
         self, steps: int, norms: tuple[float, float], runs: Sequence[Trained], unit: str, stride: int = 1
     ) -> None:
-        self.figure = new_figure(WIDE, 5.1)
+        self.figure = new_figure(WIDE, 5.3)
         self.norm = self.figure.add_subplot()
         self.spread = self.figure.add_subplot(sharey=self.norm)
-        self.turn = self.figure.add_subplot(sharex=self.norm)
         self.loss = self.figure.add_subplot(sharex=self.norm)
         self.still(steps, norms, runs, unit, stride)
         colored_title(self.norm, ("before", ORANGE_TEXT), ("and", BLACK), ("after", BLUE_TEXT))
@@ -79,18 +116,31 @@ class ClippingView:
         """Fit the page: the counts beside the norms, or everything in one column."""
         self._narrow = narrow
         if narrow:
-            self.figure.set_size_inches(NARROW, 8.2)
-            grid = GridSpec(4, 2, self.figure, width_ratios=(1, 0.2), height_ratios=(2.6, 0.6, 2, 1.1))
-            places = [grid[0, :], grid[3, :], grid[1, :], grid[2, 0]]
+            self.figure.set_size_inches(NARROW, 7.8)
+            grid = GridSpec(3, 2, self.figure, width_ratios=(1, 0.62), height_ratios=(2.6, 2, 1.1))
+            places = [grid[0, :], grid[2, :], grid[1, 0] if len(self._runs) > 1 else grid[1, :]]
         else:
-            self.figure.set_size_inches(WIDE, 5.1)
-            grid = GridSpec(3, 2, self.figure, width_ratios=(3, 1), height_ratios=(2.7, 0.45, 2))
-            places = [grid[0, 0], grid[0, 1], grid[1, 0], grid[2, 0]]
-        for axes, place in zip((self.norm, self.spread, self.turn, self.loss), places, strict=True):
+            self.figure.set_size_inches(WIDE, 5.3)
+            grid = GridSpec(2, 2, self.figure, width_ratios=(3, 1), height_ratios=(1.3, 1))
+            places = [grid[0, 0], grid[0, 1], grid[1, 0]]
+        for axes, place in zip((self.norm, self.spread, self.loss), places, strict=True):
             axes.set_subplotspec(place)
         self.spread.tick_params(labelleft=narrow)
         self.spread.yaxis.label.set_visible(narrow)
-        self._over.set_visible(len(self._runs) > 1 and not narrow)
+        self.norm.xaxis.set_major_locator(MaxNLocator(4 if narrow else 7, integer=True, steps=[1, 2, 5, 10]))
+        self._names.column = _COLUMN[narrow]
+        self._over.xyann = (72 * (_COLUMN[narrow] + (0.48 if narrow else 0.18)), 5)  # points
+        self._entitle()
+
+    def _entitle(self) -> None:
+        """Say over the losses how many runs they are of, and over their numbers of what these are the mean."""
+        many = len(self._runs)
+        self._over.set_visible(many > 1)
+        if not self._shows_loss or many < 2:
+            return
+        own = " by limit" if self._narrow else ", each trained with its own limit"
+        runs = f"Loss of {_COUNTS[many] if many < len(_COUNTS) else many} runs{own}"
+        self.loss.set_title(runs, loc="left", fontsize=LABEL, fontweight="bold", color=BLACK)
 
     def still(
         self, steps: int, norms: tuple[float, float], runs: Sequence[Trained], unit: str, stride: int = 1
@@ -101,65 +151,74 @@ class ClippingView:
             steps: how many. norms: the smallest and the largest. runs: whose losses are shown.
             unit: of the losses. stride: steps of a bucket.
         """
-        for line in [line for line in self.loss.lines if not line.get_animated()]:
-            line.remove()
-        self._runs, several = list(runs), len(runs) > 1
+        self._runs = list(runs)
         what = "step" if stride == 1 else f"{stride:,} steps"
         tidy(self.norm, f"Norm of every {what}:", "", "global norm")
-        tidy(self.spread, "How many", "steps" if stride == 1 else "buckets", "global norm")
-        tidy(self.loss, "Loss of runs by their limits" if several else "Loss", "training step", unit)
-        low, high = int(np.floor(np.log10(norms[0]))), int(np.ceil(np.log10(norms[1])))
-        high = max(high, low + 1)
-        self.norm.set_ylim(10.0**low, 1.4 * 10.0**high)
-        self._bins = np.logspace(low, high, (high - low) * _PER_DECADE + 1)
-        self.norm.set(yscale="log", xlim=(-3 - steps // 500, steps + 2 + steps // 500))
-        log_ticks(self.norm.yaxis)
-        self.spread.set_xlim(0, max(2, steps / stride))
-        self.spread.xaxis.set_major_locator(MaxNLocator(3, integer=True, prune="upper"))
-        self.norm.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
+        tidy(self.spread, "How many", "", "global norm")
+        low, high = float(np.floor(np.log10(norms[0]))), float(np.ceil(np.log10(norms[1])))
+        self._bins = np.logspace(low, max(high, low + 1), round(max(high - low, 1)) * _PER_DECADE + 1)
+        room_below(self.norm, 0.8 * norms[0], 1.6 * norms[1], _STRIP)
+        self.norm.set_xlim(-3 - steps // 500, steps + 2 + steps // 500)
+        self.spread.set(xlim=(0, 2.4), xticks=[])  # the fullest bar is 1 long; words have the rest
+        self.spread.grid(False)
+        self.spread.spines["bottom"].set_visible(False)
         self.norm.tick_params(labelbottom=False)
-        self.turn.set_axis_off()
-        self.turn.set_ylim(-4, 160)
+        self._loss_axis(unit)
+
+    def _loss_axis(self, unit: str) -> None:
+        for line in [line for line in self.loss.lines if not line.get_animated()]:
+            line.remove()
+        several, wide = len(self._runs) > 1, window(max(run.loss.shape[1] for run in self._runs))
+        smooth = f" (lines: medians of up to {wide})" if wide > 1 else ""
+        tidy(self.loss, "Loss", f"training step{smooth}", unit)
+        shown = [np.empty(0)]
         for run in self._runs:
-            self.loss.plot(*run.loss, lw=OTHERS, color=ORANGE if run.free and several else OTHER)
-        _log_scale(self.loss, np.concatenate([run.loss[1] for run in self._runs]))
+            middle = running_median(run.loss[1])
+            self.loss.plot(run.loss[0], middle, lw=OTHERS, color=ORANGE if run.free and several else OTHER)
+            # Of a run that is never chosen only the median is drawn.
+            shown += [middle] if run.free and several else [middle, run.loss[1]]
+        self._shows_loss = _log_scale(self.loss, np.concatenate(shown))
 
     def _moving(self) -> None:
         dots = {"linestyle": "none", "mew": 0}
-        self._cut = moving_line(self.norm, "-", lw=0.7, color=FAINT)
+        self._cut = moving_line(self.norm, "-", lw=0.5, color=FAINT)
         self._calm = moving_line(self.norm, "o", ms=3.2, color=BLUE, **dots)
         self._fired = moving_line(self.norm, "^", ms=4.6, color=ORANGE, **dots)
-        self._after = moving_line(self.norm, "o", ms=2.4, color=BLUE, **dots)
+        self._after = moving_line(self.norm, "o", ms=2.8, color=BLUE, **dots)
         # From edge to edge, however far one looks.
         self._limits = [
             moving_line(axes, transform=axes.get_yaxis_transform(), color=GREEN, ls=DASHED, lw=1.6)
             for axes in (self.norm, self.spread)
         ]
         self._bars = [PathPatch(NOWHERE, fc=c, ec="none", animated=True) for c in (BLUE, ORANGE)]
-        for bars in self._bars:
-            self.spread.add_patch(bars)
+        for one in self._bars:
+            self.spread.add_patch(one)
         right: dict[str, Any] = {"x": 1.0, "ha": "right", "va": "center", "transform": self.spread.transAxes}
         self._counts = [text(self.spread, color=c, weight="bold", **right) for c in (BLUE_TEXT, ORANGE_TEXT)]
         self._chip = chip(self.spread, GREEN, ha="right", transform=self.spread.transAxes)
         self._named = text(self.norm, color=ORANGE_TEXT, weight="bold", va="center")
         self._moving_turn()
+        self._raw = moving_line(self.loss, color=OTHER, lw=0.7, alpha=0.6, zorder=2.5)
         self._nearest = moving_line(self.loss, color=BLACK, lw=SELECTED, zorder=3)
-        self._names = EndLabels(self.loss, 8)
-        self._over = self.loss.text(
-            1.1, 1.02, "last 30 steps", transform=self.loss.transAxes, fontsize=SMALL, color=QUIET
-        )
+        self._names = _Runs(self.loss, 8)
+        self._over = self.loss.annotate(
+            "last 30 steps", (1, 1), (0, 0), xycoords="axes fraction", textcoords="offset points",
+            ha="right", fontsize=SMALL, color=QUIET,
+        )  # fmt: skip
         self._over.set_in_layout(False)
 
     def _moving_turn(self) -> None:
-        """A panel of which everything moves, so that it can be away."""
-        beside = self.turn.get_yaxis_transform()
-        self._angle = moving_line(self.turn, "-", lw=1.1, color=BLACK)
-        self._ends = moving_line(self.turn, ":", lw=0.8, color=GRID, transform=beside)
+        """A strip along the lower edge of the norms, of which everything moves, so that it can be away."""
+        height = Affine2D().scale(1, 0.9 * _STRIP / _MOST_TURN).translate(0, 0.02) + self.norm.transAxes
+        along, beside = (blended_transform_factory(x, height) for x in (self.norm.transData, self.norm.transAxes))
+        self._strip = patch(self.norm, {"fc": "white", "ec": OTHER, "lw": 0.6, "transform": self.norm.transAxes})
+        self._strip.set(path=bars(0, 1, 0, _STRIP), zorder=3)
+        self._ends = moving_line(self.norm, ":", lw=0.8, color=GRID, transform=beside, zorder=3)
         self._ends.set_data([0, 1, np.nan, 0, 1], [0, 0, np.nan, 90, 90])
-        self._turns = text(self.turn, x=0, y=1.0, va="top", fontsize=LABEL)
-        self._turns.set_transform(self.turn.transAxes)
+        self._angle = moving_line(self.norm, "-", lw=1.1, color=BLACK, transform=along, zorder=3)
+        self._turns = text(self.norm, x=0.01, y=_STRIP - 0.01, va="top", weight="bold", transform=self.norm.transAxes)
         looks: dict[str, Any] = {"x": -0.01, "ha": "right", "va": "center", "color": QUIET, "transform": beside}
-        self._degrees = [text(self.turn, y=at, s=f"{at}°", **looks) for at in (0, 90)]
+        self._degrees = [text(self.norm, y=at, s=f"{at}°", **looks) for at in (0, 90)]
 
     def draw(self, answer: WhatIf, chosen: Trained | None) -> None:
         """Set the moving artists for one limit, and the run that is heavy, if one is near."""
@@ -167,15 +226,18 @@ class ClippingView:
         steps = np.arange(fired.size) * answer.stride
         self._calm.set_data(steps[~fired], before[~fired])
         self._fired.set_data(steps[fired], before[fired])
-        self._after.set_data(steps[fired], after[fired])
+        # All of them lie on one line, that of the limit, if it is on whole steps.
+        thin = -(-int(fired.sum()) // _ON_LIMIT[self._narrow]) if answer.kind == "clip_global_norm" else 1
+        self._after.set_data(steps[fired][:: max(thin, 1)], after[fired][:: max(thin, 1)])
         gap = np.full(int(fired.sum()), np.nan)
         self._cut.set_data(
             np.stack([steps[fired], steps[fired], gap], axis=1).ravel(),
             np.stack([before[fired], after[fired], gap], axis=1).ravel(),
         )
         counts = [np.histogram(norms[np.isfinite(norms)], self._bins)[0] for norms in (before[~fired], before[fired])]
-        self._bars[0].set_path(_bars(counts[1], counts[0], self._bins))
-        self._bars[1].set_path(_bars(np.zeros_like(counts[1]), counts[1], self._bins, thickness=0.5))
+        calm, cut = np.array(counts) / max(1, np.sum(counts, axis=0).max())
+        self._bars[0].set_path(_bars(cut, calm, self._bins))
+        self._bars[1].set_path(_bars(np.zeros_like(cut), cut, self._bins, thickness=0.5))
         self._draw_limit(answer)
         self._draw_turn(steps, answer)
         self._name(steps, before, after, fired)
@@ -189,22 +251,25 @@ class ClippingView:
             line.set_data([0, 1], [answer.limit if whole else np.nan] * 2)
         low, high = np.log(self.norm.get_ylim())
         at = (np.log(answer.limit) - low) / (high - low) if whole else 0.5
+        many = int(answer.fired.sum())
+        counts = answer.fired.size - many, many
         away = 0.17 if self._narrow else 0.13  # where the panel is low, a chip takes more of it
-        places = apart(np.clip(at, 0, 1) + np.array([-away, 0, away]), away - 0.02, 0.06, 0.97)
+        ends = 0.06 - away * (counts[0] == 0), 0.97 + away * (counts[1] == 0)
+        places = apart(np.clip(at, 0.02, 0.98) + np.array([-away, 0, away]), away - 0.02, *ends)
+        if not whole:
+            places = np.array([0.84, 0.9, 0.96])
         sign = "" if 0 <= at <= 1 else "↓ " if at < 0 else "↑ "
         self._chip.set(x=1, y=places[1], text=f"{sign}limit {number(answer.limit)}", visible=whole)
-        many = int(answer.fired.sum())
-        said = (f"{answer.fired.size - many:,} untouched", f"{many:,} clipped")
-        for words, y, count in zip(self._counts, places[::2], said, strict=True):
-            words.set(y=y, text=count)
+        for words, y, count, said in zip(self._counts, places[::2], counts, ("untouched", "clipped"), strict=True):
+            words.set(y=y, text=f"{count:,} {said}", visible=count > 0)
 
     def _draw_turn(self, steps: np.ndarray, answer: WhatIf) -> None:
         turned = bool((np.nan_to_num(answer.angle) >= _TURNED).any())
-        self._angle.set_data(steps, answer.angle)
-        for artist in (self._angle, self._ends, *self._degrees):
+        for artist in (self._strip, self._ends, self._angle, self._turns, *self._degrees):
             artist.set_visible(turned)
-        said = f"Turn of every step: median {np.nanmedian(answer.angle):.1f}°" if turned else "No step turns"
-        self._turns.set(text=said, weight="bold" if turned else "normal", color=BLACK if turned else QUIET)
+        if turned:
+            self._angle.set_data(steps, np.minimum(answer.angle, _MOST_TURN))
+            self._turns.set_text(f"Turn of every step, median {np.nanmedian(answer.angle):.1f}°")
 
     def _name(self, steps: np.ndarray, before: np.ndarray, after: np.ndarray, fired: np.ndarray) -> None:
         """Say of the largest step what becomes of it, if it stands out."""
@@ -224,30 +289,37 @@ class ClippingView:
             )
 
     def _draw_loss(self, chosen: Trained | None) -> None:
-        self._nearest.set_data(*([[], []] if chosen is None else chosen.loss))
+        step, loss = np.empty((2, 0)) if chosen is None else chosen.loss
+        self._raw.set_data(step, loss)
+        self._nearest.set_data(step, running_median(loss))
         runs = self._runs if len(self._runs) > 1 else []
         ends = [run.end for run in runs]
         best = int(np.nanargmin(ends)) if np.isfinite(ends).any() else -1
         heavy = [chosen is not None and run.name == chosen.name for run in runs]
-        words = [run.name.removeprefix("limit ") if self._narrow else f"{run.name}  {run.end:.2f}" for run in runs]
-        words = [f"{said}  best" if k == best else said for k, said in enumerate(words)]
-        colors = [
-            BLACK if black else ORANGE_TEXT if run.free else QUIET for run, black in zip(runs, heavy, strict=True)
-        ]
-        weights = ["bold" if black else "normal" for black in heavy]
+        looks = {
+            "color": [
+                BLACK if black else ORANGE_TEXT if run.free else QUIET for run, black in zip(runs, heavy, strict=True)
+            ],
+            "weight": ["bold" if black else "normal" for black in heavy],
+        }
         last = max((run.loss[0][-1] for run in runs), default=0.0)
-        self._names.draw(last, ends, words, color=colors, weight=weights)
+        names = [
+            run.name.removeprefix("limit ").replace("no limit", "none") if self._narrow else run.name for run in runs
+        ]
+        self._names.draw(last, ends, names, **looks)
+        self._names.number([f"{end:.2f}" for end in ends], best, **looks)
 
 
-def _log_scale(axes: Any, values: np.ndarray) -> None:
-    """A log axis around the values; a note where there are none."""
+def _log_scale(axes: Any, values: np.ndarray) -> bool:
+    """A log axis around the values; a note and False where there are none."""
     values = values[np.isfinite(values) & (values > 0)]
     if values.size == 0:
         axes.set_yticks([])
         axes.set_title("No loss was recorded", loc="left")
-        return
+        return False
     axes.set(yscale="log", ylim=(0.9 * values.min(), 1.2 * values.max()))
     log_ticks(axes.yaxis)
+    return True
 
 
 def _bars(start: np.ndarray, length: np.ndarray, bins: np.ndarray, thickness: float = 1.0) -> Path:

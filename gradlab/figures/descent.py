@@ -33,9 +33,10 @@ from ._style import (
 )
 
 TOP = 14.0  # the highest loss in the picture
+_LOSSES = 10.0  # the highest in the panel of losses
 _ZONES = {  # what each is called under the strip, and its color
-    "small": ("too small", "#E9E9E9"), "arrives": ("arrives", PALE_GREEN), "swings": ("swings", "#E9E9E9"),
-    "diverges": ("diverges", "#F6D5C2"),
+    "creeps": ("creeps", "#E9E9E9"), "rolls": ("rolls", PALE_GREEN), "jumps": ("jumps across", "#E9E9E9"),
+    "flies": ("flies off", "#F6D5C2"),
 }  # fmt: skip
 
 
@@ -70,8 +71,8 @@ class DescentView:
         self.figure = new_figure(WIDE, 4.9)
         self.bowl, self.loss, self.gradient, self.strip = (self.figure.add_subplot() for _ in range(4))
         self._given, self._steps = bowl, steps
-        tidy(self.bowl, "Loss of every weight", "weight", "loss")
-        tidy(self.loss, "Loss", "", "")
+        tidy(self.bowl, "Loss of every weight, and the ball's way", "weight", "loss")
+        tidy(self.loss, "Loss after each step", "", "")
         tidy(self.gradient, "Length of the gradient", "step", "")
         self._still()
         self._moving()
@@ -100,9 +101,10 @@ class DescentView:
         self.bowl.plot([bowl.best] * 2, [-0.35, 0.35], color=BLACK, lw=2)
         looks: dict[str, Any] = {"fontsize": SMALL, "va": "center"}
         self.bowl.text(bowl.best, -0.8, "minimum", color=BLACK, ha="center", **looks)
-        for axes, top in ((self.loss, TOP), (self.gradient, self._given.weights[-1])):
+        for axes, top in ((self.loss, _LOSSES), (self.gradient, self._given.weights[-1])):
             axes.set(xlim=(-0.3, self._steps + 0.2), ylim=(-0.04 * top, top), xticks=range(0, self._steps + 1, 4))
-        self.loss.set_yticks(self.bowl.get_yticks())
+        self.loss.set_yticks(range(0, int(_LOSSES), 4))
+        self.gradient.set_yticks(range(0, 6, 2))
         self.loss.tick_params(labelbottom=False)
         self.loss.plot(np.arange(self._steps + 1), bowl.reference, color=OTHER, ls=DASHED, lw=1.2)
         self._still_strip()
@@ -111,20 +113,22 @@ class DescentView:
         first, last = self._given.zones[0][1], self._given.zones[-1][2]
         self.strip.set(xlim=(first, last), ylim=(-1.5, 1.9))
         self.strip.set_axis_off()
+        self._zones = []
         for name, low, high in self._given.zones:
             words, color = _ZONES[name]
-            self.strip.axvspan(low, high, 0.44, 0.6, color=color, lw=0)
+            self.strip.axvspan(low, high, 0.39, 0.6, color=color, lw=0)
             middle = ((low + high) / 2, "center")
             at, ha = (low, "left") if low == first else (high, "right") if high == last else middle
-            self.strip.text(at, -1.0, words, ha=ha, va="center", fontsize=SMALL, color=BLACK)
+            self._zones.append(label(self.strip, x=at, y=-1.0, text=words, ha=ha))
 
     def _moving(self) -> None:
         axes = self.bowl
         self._chords = moving_line(axes, color=BLUE, lw=OTHERS, zorder=2)
         self._last = moving_line(axes, color=BLUE, lw=SELECTED, zorder=2.2)
         self._been = moving_line(axes, "o", ms=6, mfc="white", mec=BLUE, mew=1.4, ls="none", zorder=3)
-        self._next = moving_line(axes, color=ORANGE, lw=SELECTED, zorder=3.2)
+        self._next = moving_line(axes, color=ORANGE, lw=SELECTED, zorder=4.4)
         self._head = patch(axes, {"fc": ORANGE, "ec": "none"})
+        self._head.set_zorder(4.5)  # a short step ends on the ball: it is seen there
         self._drop = moving_line(axes, color=OTHER, lw=1.2, ls=":", zorder=2.5)
         self._ghost = moving_line(axes, "o", ms=7, mfc="white", mec=OTHER, mew=1.4, ls="none", zorder=3)
         self._ball = moving_line(axes, "o", ms=14, color=BLUE, mec="white", mew=1.2, ls="none", zorder=4)
@@ -138,7 +142,7 @@ class DescentView:
              label(panel, fontsize=LABEL, color=deep, weight="bold"))
             for panel, color, deep in ((self.loss, BLUE, BLUE_TEXT), (self.gradient, ORANGE, ORANGE_TEXT))
         ]  # fmt: skip
-        self._here = moving_line(self.strip, "o", ms=9, color=BLACK, mec="white", ls="none")
+        self._here = moving_line(self.strip, "o", ms=10, color=BLACK, mec="white", ls="none", clip_on=False)
         self._rate = label(self.strip, weight="bold", y=1.35)
 
     def draw(self, run: Descended) -> None:
@@ -153,8 +157,12 @@ class DescentView:
         for (future, done, dot, words), values in zip(self._curves, (loss, np.abs(run.gradient)), strict=True):
             self._draw_curve(future, done, dot, words, values[: self._steps + 1], k)
         self._slow.set_text(slow if (slow := f"rate {number(self._given.reference_rate)}") != rate else "")
-        self._here.set_data([run.rate], [0.27])
-        self._rate.set(x=run.rate, text=rate)
+        self._here.set_data([run.rate], [0.19])
+        for words, (_, low, high) in zip(self._zones, self._given.zones, strict=True):
+            there = low <= run.rate <= high
+            words.set(weight="bold" if there else "normal", color=BLACK if there else QUIET)
+        first, last = self.strip.get_xlim()
+        self._rate.set(x=np.clip(run.rate, first + 0.12, last - 0.12), text=rate)
 
     def _draw_next(self, run: Descended) -> None:
         """The arrow from the ball, as long as the step, and where it lands."""

@@ -47,11 +47,11 @@ class DigitsView:
         self.rows, self.columns = list(rows), list(columns)
         self._boxes = {look: self._add_boxes(color) for look, color in LOOKS.items()}
         looks: dict[str, Any] = {"fontsize": LABEL, "color": BLACK, "va": "center"}
-        self._heads = [self.axes.text(0, 0, words, ha="center", **looks) for words in columns]
+        self._heads = [self.axes.text(0, 0, words, ha="center", **{**looks, "color": QUIET}) for words in columns]
         self._names = [self.axes.text(0, 0, name, **looks) for name in rows]
         small = {**looks, "fontsize": SMALL, "color": QUIET, "animated": True}
         self._told = [self.axes.text(0, 0, "", **small) for _ in rows]
-        self._title = self.axes.text(0, 0, "", **{**looks, "animated": True})
+        self._title = self.axes.text(0, 0, "", **{**looks, "animated": True, "weight": "bold"})
         self._lines = moving_line(self.axes, color=RUST, lw=2.0, solid_capstyle="butt")
         self._cells = [[_Cell(self.axes, small) for _ in columns] for _ in rows]
         for artist in self.axes.get_children():

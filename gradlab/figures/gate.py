@@ -74,14 +74,17 @@ class GateView:
     """Two panels. In each the tasks of a step as boxes in the order they run, in the lane of their variable.
 
     A lane is thin while its variable is old and thick once it is new; an arrow shows which of the two a gradient read.
-    Below stand the matrices, with ≠ at the entries that differ from the other panel, and what has just happened.
+    Below stand the matrices, with a frame around the entries that differ from the other panel, and what has happened.
     """
 
     def __init__(self, start: np.ndarray, rate: float) -> None:
         self.figure = new_figure(WIDE, 4.7)
         step = f"One step on sum(a @ b), learning rate {rate:g}"
         self.figure.suptitle(step, fontsize=LABEL, color=BLACK, x=0.005, ha="left")
-        self.figure.supxlabel("≠ differs from the other schedule", fontsize=LABEL, color=QUIET)
+        self._key = self.figure.supxlabel(
+            "framed and bold: differs from the other schedule", fontsize=LABEL, color=QUIET
+        )
+        self._key.set_animated(True)
         self._panels = [_Panel(self.figure.add_subplot(), start, rate) for _ in range(2)]
         self.arrange(narrow=False)
 
@@ -94,6 +97,7 @@ class GateView:
 
     def draw(self, race: Race) -> None:
         """Set the moving artists of both panels."""
+        self._key.set_visible(bool(race.differs.any()))
         for panel, side in zip(self._panels, (race.first, race.second), strict=True):
             panel.draw(side, race.differs)
 
@@ -227,11 +231,11 @@ class _Panel:
 
     def _draw_numbers(self, side: Side, differs: np.ndarray) -> None:
         for key, text in self._entries.items():
-            sign = "≠ " if differs[key] else ""
-            text.set_text(sign + _number(float(side.numbers[key])))
+            text.set(text=_number(float(side.numbers[key])), weight="bold" if differs[key] else "normal")
         for key, fill in self._fills.items():
             fill.set_visible(bool(differs[key]))
-            fill.set_facecolor(PALE_ORANGE if "ab"[key[0]] in side.raced else PALE_BLUE)
+            wrong = "ab"[key[0]] in side.raced
+            fill.set(fc=PALE_ORANGE if wrong else PALE_BLUE, ec=ORANGE if wrong else BLUE, lw=1.4)
 
 
 def _number(x: float) -> str:

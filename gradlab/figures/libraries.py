@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 
+from .._base.numbers import number, signed
 from ._style import BLACK, LABEL, NARROW, OTHER, SMALL, WIDE, new_figure
 
 # What can happen to an entry, and how its cell looks: pale colors under dark text, and the word itself.
@@ -29,7 +30,7 @@ class LibrariesView:
     """One row for each library, one column for each entry; the first row is the gradient itself."""
 
     def __init__(self, rows: Sequence[str], columns: Sequence[str]) -> None:
-        self.figure = new_figure(WIDE, 3.6)
+        self.figure = new_figure(WIDE, 3.9)
         self.axes = self.figure.add_subplot()
         self.axes.set_axis_off()
         self.rows, self.columns = list(rows), list(columns)
@@ -37,7 +38,7 @@ class LibrariesView:
         looks: dict[str, Any] = {"fontsize": LABEL, "color": BLACK}
         self._names = [self.axes.text(0, 0, name, va="center", **looks) for name in rows]
         self._heads = [self.axes.text(0, 0, "", ha="center", **looks) for _ in columns]
-        self._limit = self.axes.text(0, 0, "", animated=True, **looks)
+        self._title = self.axes.text(0, 0, "", animated=True, weight="bold", ha="left", **looks)
         self._texts = [[self._add_text() for _ in columns] for _ in rows]
         self.arrange(narrow=False)
 
@@ -52,13 +53,13 @@ class LibrariesView:
     def arrange(self, narrow: bool) -> None:
         """Fit the page: names beside their rows, or above them."""
         self._inside = _, _, top, bottom = _BELOW if narrow else _BESIDE
-        rows, columns, above = len(self.rows), len(self.columns), 1.15 if narrow else 0.6
-        self.figure.set_size_inches(*((NARROW, round(0.62 * (rows + above), 2)) if narrow else (WIDE, 3.6)))
+        rows, columns, above = len(self.rows), len(self.columns), 1.35 if narrow else 0.95
+        self.figure.set_size_inches(*((NARROW, round(0.62 * (rows + above), 2)) if narrow else (WIDE, 3.9)))
         self.axes.set(xlim=(0 if narrow else -0.62, columns), ylim=(rows, -above))
         edge = {"x": 0.01, "ha": "left"} if narrow else {"x": -0.05, "ha": "right"}
         for r, name in enumerate(self._names):
             name.set(y=r + (top / 2 if narrow else 0.5), **edge)
-        self._limit.set(y=-0.8 if narrow else -0.12, **edge)
+        self._title.set(x=0.01 if narrow else -0.6, y=-1.02 if narrow else -0.62)
         for c, (head, words) in enumerate(zip(self._heads, self.columns, strict=True)):
             head.set(x=c + 0.5, y=-0.12, text=words.replace(", ", ",\n") if narrow else words)
         for r, row in enumerate(self._texts):
@@ -66,8 +67,8 @@ class LibrariesView:
                 text.set(x=c + 0.5, y=r + (top + bottom) / 2)
 
     def draw(self, limit: float, texts: Sequence[Sequence[str]], looks: Sequence[Sequence[str]]) -> None:
-        """Set the limit, the text of every cell and what happened to its entry: a key of LOOKS."""
-        self._limit.set_text(f"limit {limit:g}")
+        """Set the limit in the title, the text of every cell and what happened to its entry: a key of LOOKS."""
+        self._title.set_text(f"Clipped by global norm, limit {signed(number(limit))}")
         places: dict[str, list[tuple[int, int]]] = {look: [] for look in LOOKS}
         for r, (row, kinds) in enumerate(zip(texts, looks, strict=True)):
             for c, (text, kind) in enumerate(zip(row, kinds, strict=True)):

@@ -44,9 +44,9 @@ LOOKS: tuple[dict[str, Any], ...] = (
     {"ls": (0, (6, 1.5, 1.5, 1.5)), "marker": "s", "ms": 7},
     {"ls": (0, (1.5, 1.2)), "marker": "D", "ms": 6},
 )
-LOWEST, HIGHEST = 1e-8, 100.0  # of the losses shown, as shares of the loss at the start
+LOWEST, HIGHEST = 1e-8, 10.0  # of the losses shown, as shares of the loss at the start
 GOOD = 1e-3  # a rate that ends below this share serves
-_KEY = ("dot: rate now   ring: lowest", f"green: below {GOOD:g}, largest ÷ smallest")
+_KEY = ("dot: rate in use", f"green: rates that end below {GOOD:g}", "×: largest ÷ smallest of these")
 _START: dict[str, Any] = {"marker": "o", "ms": 10, "mfc": "none", "mec": BLACK, "mew": 1.6, "ls": "none"}
 _MINIMUM: dict[str, Any] = {"marker": "*", "ms": 13, "color": BLACK, "mec": "white", "ls": "none"}
 
@@ -68,7 +68,7 @@ class RaceView:
     """Contours with the path of every racer; losses over steps; and a small panel for each: its loss at every rate.
 
     One racer is heavy and blue, the others are thin and gray. A small panel marks the rate that is raced with by a
-    dot, the lowest loss of all rates by a ring, and the rates that serve by a green bar.
+    dot, and the rates that serve by a green bar.
     """
 
     def __init__(self, steps: int, rates: Sequence[float]) -> None:
@@ -84,53 +84,55 @@ class RaceView:
     def arrange(self, narrow: bool) -> None:
         """Fit the page: the losses beside the paths and a row of small panels, or everything in one column."""
         if narrow:
-            self.figure.set_size_inches(NARROW, 11.2)
-            grid = GridSpec(7, 2, self.figure, width_ratios=(1, 0.34), height_ratios=(3.2, 2.4, 0.62, 1, 1, 1, 1))
+            self.figure.set_size_inches(NARROW, 10.2)
+            grid = GridSpec(7, 2, self.figure, width_ratios=(1, 0.66), height_ratios=(3.2, 2.6, 0.85, 1, 1, 1, 1))
             places = [grid[0, :], grid[1, 0], grid[2, :], *(grid[k, :] for k in range(3, 7))]
         else:
             self.figure.set_size_inches(WIDE, 5.4)
-            grid = GridSpec(3, 1, self.figure, height_ratios=(3.1, 0.16, 1.2))
-            above, below = grid[0].subgridspec(1, 3, width_ratios=(1.25, 1, 0.6)), grid[2].subgridspec(1, 4)
+            grid = GridSpec(3, 1, self.figure, height_ratios=(2.8, 0.12, 1.15))
+            above, below = grid[0].subgridspec(1, 3, width_ratios=(1.58, 1, 0.6)), grid[2].subgridspec(1, 4)
             places = [above[0], above[1], grid[1], *(below[k] for k in range(4))]
         for axes, place in zip((self.plane, self.loss, self._note, *self.rates), places, strict=True):
             axes.set_subplotspec(place)
-        for axes in self.rates:
-            axes.tick_params(labelleft=narrow or axes is self.rates[0])
-            axes.yaxis.label.set_visible(narrow or axes is self.rates[0])
-        self.plane.set_anchor("W" if narrow else "C")
-        self._most = 8 if narrow else 16  # letters of a name beside a curve
+        for k, axes in enumerate(self.rates):
+            axes.tick_params(labelleft=narrow or k == 0, labelbottom=not narrow or k == len(self.rates) - 1)
+            axes.xaxis.label.set_visible(not narrow or k == len(self.rates) - 1)
         self._key.set(text=("\n" if narrow else "   ").join(_KEY), position=(0 if narrow else 1, 0))
         self._key.set(ha="left" if narrow else "right", va="bottom")
         self._head.set(y=1 if narrow else 0, va="top" if narrow else "bottom")
 
     def _still(self, steps: int) -> None:
-        tidy(self.plane, "Paths, downhill to the star", "first weight", "second weight")
-        tidy(self.loss, "Loss, of that at the start", "step", "loss (first = 1)")
+        tidy(self.plane, "Paths from one start", "first weight", "second weight")
+        tidy(self.loss, "Loss, as a share of the first", "step", "")
         ends, ticks = (-REACH, REACH), range(-2, 3)
+        self.plane.set_anchor("NW")
         self.plane.set(xlim=ends, ylim=ends, xticks=ticks, yticks=ticks, aspect="equal")
         self.plane.grid(False)
         self.loss.set_xlim(0, steps * 1.02)
         self.loss.set_xticks(range(0, steps + 1, steps // 4))
         for axes in self.rates:
-            tidy(axes, "rule", "learning rate", "loss (first = 1)")
+            tidy(axes, "rule", "learning rate", "")
             axes.set(xscale="log", xlim=(self._all_rates[0] / 1.3, self._all_rates[-1] * 1.3))
+            axes.axhline(GOOD, color=GREEN, lw=0.8, ls=":")
         for axes, room in ((self.loss, 2), (self.rates[0], 300)):  # below small curves is the bar
             axes.set(yscale="log", ylim=(LOWEST / room, HIGHEST))
             axes.yaxis.set_minor_locator(NullLocator())
             log_ticks(axes.yaxis, LOWEST, HIGHEST)
         log_ticks(self.rates[0].xaxis)
-        self.rates[0].set(xticks=[1e-4, 1e-2, 1, 100], yticks=[LOWEST, 1e-3, HIGHEST])
+        self.loss.set_yticks([LOWEST, 1e-6, 1e-4, 1e-2, 1, HIGHEST])
+        self.rates[0].set(xticks=[1e-4, 1e-2, 1, 100], yticks=[LOWEST, GOOD, HIGHEST])
         self.rates[0].xaxis.set_minor_locator(NullLocator())
         self._note.set_axis_off()
         looks: dict[str, Any] = {"transform": self._note.transAxes, "in_layout": False}
-        self._head = self._note.text(0, 0, "Loss now, at every learning rate", fontsize=LABEL, weight="bold", **looks)
+        self._head = self._note.text(0, 0, "Loss at every learning rate", fontsize=LABEL, weight="bold", **looks)
         self._key = self._note.text(0, 0, "", fontsize=SMALL, color=QUIET, **looks)
 
     def _moving(self) -> None:
         self._contours = PathPatch(NOWHERE, fc="none", ec=OTHER, lw=0.5, animated=True, zorder=1)
         self.plane.add_patch(self._contours)
         self._minima, self._start = moving_line(self.plane, **_MINIMUM), moving_line(self.plane, **_START)
-        self._where = text(self.plane, s="start", va="center", weight="bold")
+        self._where = text(self.plane, s="start", va="bottom", weight="bold")
+        self._bottom = text(self.plane, s="bottom")
         self._reference = moving_line(self.loss, color=OTHER, ls=DASHED, lw=1.6)
         self._called = text(self.loss, color=QUIET, va="top")
         lines = [{**looks, "marker": "none"} for looks in LOOKS]
@@ -152,10 +154,13 @@ class RaceView:
             reference: a name and the losses of a race to compare with.
         """
         self._contours.set_path(rings(surface))
-        self._minima.set_data(*np.array(SURFACES[surface].minima).T)
+        minima = np.array(SURFACES[surface].minima)
+        self._minima.set_data(*minima.T)
+        self._bottom.set_position(minima[0] + (0.12, 0.1))
         self._start.set_data([start[0]], [start[1]])
         right = start[0] > 0.6 * REACH
-        self._where.set(x=start[0] + (-0.16 if right else 0.16), y=start[1], ha="right" if right else "left")
+        self._where.set(x=start[0] + (0.1 if right else -0.1), ha="right" if right else "left")
+        self._where.set_y(start[1] + 0.12 if start[1] < 0.8 * REACH else start[1] - 0.36)
         for k, racer in enumerate(racers):
             for artist in (self._paths[k], self._losses[k], self._heads[k]):
                 artist.set_visible(racer is not None)
@@ -183,14 +188,14 @@ class RaceView:
         colors = [BLUE_TEXT if k == heavy else QUIET for k, _ in there]
         weights = ["bold" if k == heavy else "normal" for k, _ in there]
         step = max((len(racer.loss) - 1 for _, racer in there), default=0)
-        words = [_short(racer.title, self._most) for _, racer in there]
+        words = [_short(racer.title) for _, racer in there]
         self._names.draw(step, ends, words, color=colors, weight=weights)
 
     def _refer(self, words: str, losses: np.ndarray) -> None:
         shown = _shown(losses)
         last = int(np.argmax(shown <= LOWEST)) if (shown <= LOWEST).any() else len(shown) - 1
         self._reference.set_data(np.arange(last + 1), shown[: last + 1])
-        self._called.set(x=last + 3, y=max(shown[last], 8 * LOWEST), text=words)
+        self._called.set(x=last + 3, y=max(shown[last], 40 * LOWEST), text=words)
 
 
 class _Sweep:
@@ -202,24 +207,23 @@ class _Sweep:
         self._width = axes.set_title("none", loc="right", fontsize=SMALL, color=GREEN, animated=True)
         self.curve = moving_line(axes)
         self.here = moving_line(axes, marker="o", ms=7, mec="white", ls="none", zorder=5)
-        self.lowest = moving_line(axes, marker="o", ms=9, mfc="none", mec=BLACK, mew=1.2, ls="none", zorder=4)
         self.good = moving_line(axes, color=GREEN, lw=4, solid_capstyle="butt", transform=axes.get_xaxis_transform())
 
     def draw(self, racer: Racer | None, rates: np.ndarray, heavy: bool) -> None:
-        for artist in (self._name, self._width, self.curve, self.here, self.lowest, self.good):
+        for artist in (self._name, self._width, self.curve, self.here, self.good):
             artist.set_visible(racer is not None)
         if racer is None:
             return
         losses = _shown(racer.by_rate)
         color, width = (BLUE, SELECTED) if heavy else (QUIET, OTHERS)
-        at, best = int(np.abs(np.log(rates / racer.rate)).argmin()), int(losses.argmin())
+        at = int(np.abs(np.log(rates / racer.rate)).argmin())
         self.curve.set(data=(rates, losses), color=color, lw=width)
         self.here.set(data=([rates[at]], [losses[at]]), mfc=color)
-        self.lowest.set_data([rates[best]], [losses[best]])
         good = np.isfinite(racer.by_rate) & (racer.by_rate < GOOD)
         self.good.set_data(*_runs(rates, good))
         beyond = "≥ " if good[0] or good[-1] else ""
-        wide = f"{beyond}{number(rates[good].max() / rates[good].min(), 2)}×" if good.any() else "none"
+        span = rates[good].max() / rates[good].min() if good.any() else 0.0
+        wide = f"{beyond}{number(float(f'{span:.1e}'), 2)} ×" if span else "none"
         self._name.set(text=_short(racer.title), weight="bold" if heavy else "normal")
         self._name.set_color(BLUE_TEXT if heavy else BLACK)
         self._width.set_text(wide)
@@ -233,9 +237,9 @@ def _runs(rates: np.ndarray, good: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return x, np.where(np.isnan(x), np.nan, 0.06)
 
 
-def _short(title: str, most: int = 16) -> str:
+def _short(title: str) -> str:
     """A name that fits above a small panel, or beside a curve."""
-    return title if len(title) <= most else f"{title[: min(most - 1, 12)].rstrip()}…"
+    return title if len(title) <= 16 else f"{title[:12].rstrip()}…"
 
 
 def _on_the_page(path: np.ndarray) -> np.ndarray:

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .._base.numbers import counted, number
-from ..figures.adagrad import REACH, AdagradView, Ground, Rates, Walk
+from .._base.numbers import counted, number, times
+from ..figures.adagrad import FAR, REACH, AdagradView, Ground, Rates, Walk
 from ..live import Description, Drag, Items, Menu, Slider
 from ..models.logistic_regression import logistic_regression
 from ..models.surfaces import Surface, bowl, walk
@@ -22,16 +22,16 @@ NEAR = 1e-3  # above the bottom that counts as reached
 
 SURFACES: dict[str, tuple[str, Callable[[float], Surface]]] = {
     "bowl": ("bowl", bowl),
-    "tumours": ("logistic regression of tumors", logistic_regression),
+    "tumours": ("logistic regression", logistic_regression),
 }
 PLACES = (
-    ("outside", "outside the root (PyTorch)"),
-    ("inside", "inside the root (Keras 3)"),
+    ("outside", "outside root (PyTorch)"),
+    ("inside", "inside root (Keras 3)"),
     ("none", "nowhere (TensorFlow 1)"),
 )
 SCHEDULES: dict[str, tuple[str, Callable[[float], LearningRateSchedule]]] = {
     "constant": ("constant", lambda rate: ExponentialDecay(rate, 1, 1.0)),
-    "inverse": ("divided by 1 + 0.1 step (decay)", lambda rate: InverseTimeDecay(rate, 1, 0.1)),
+    "inverse": ("divided by 1 + 0.1 step", lambda rate: InverseTimeDecay(rate, 1, 0.1)),
     "exponential": ("halved every 10 steps", lambda rate: ExponentialDecay(rate, 10, 0.5)),
     "cosine": ("down to 0 along a cosine", lambda rate: CosineDecay(rate, STEPS)),
 }
@@ -93,7 +93,7 @@ class adagrad(Lab):
     which a gradient is clipped before the accumulator sees it; `start_1`, `start_2`, where both begin.
 
     >>> adagrad(step=1, initial_accumulator=1e-4, learning_rate=1.0).description.summary
-    'Step 1 of 60: Adagrad is 24.5 above the bottom, gradient descent 58.5. Effective rates 0.25 and 0.0125.'
+    "Adagrad's first step moves the weights by 1 and 1, descent's by 0.18 and 3.6."
     """
 
     label = "Adagrad beside gradient descent"
@@ -188,7 +188,7 @@ class adagrad(Lab):
         return Description(
             alt=f"After {k} of {STEPS} steps on a {loss} (condition {condition}) {race}; the effective "
             f"rates of Adagrad are {effective}, the rate of gradient descent is {number(settings['descent_rate'])}.",
-            summary=f"Step {k} of {STEPS}: {race}. Effective rates {effective}.",
+            summary=_message(trace),
             table=(
                 ("loss", f"{loss}, condition {condition}"),
                 ("step", f"{k} of {STEPS}"),
@@ -244,6 +244,44 @@ def _walks(
     floor = rule.root(np.zeros(1, np.float32)).item() ** 2
     rates = Rates(accumulator, effective, floor or np.nan, ceiling[:, 0])
     return side, walked(StochasticGradientDescent(), descent_rate)[0], rates
+
+
+def _message(trace: Descent) -> str:
+    """Say how both walk, and which of them is higher, and how much."""
+    k, walks = trace.step, (trace.adagrad, trace.descent)
+    if k == 0:
+        return f"Both start {_height(trace.adagrad.above[0])} above the bottom."
+    if k == 1:
+        one, other = (" and ".join(map(number, np.abs(np.diff(walk.weights[:2], axis=0)[0]))) for walk in walks)
+        return f"Adagrad's first step moves the weights by {one}, descent's by {other}."
+    gaits = [_gait(walk, k) for walk in walks]
+    said = f"Adagrad {gaits[0][1]}, descent {gaits[1][1]}" if gaits[0] != gaits[1] else f"Both {gaits[0][0]}"
+    heights = [float(np.nan_to_num(walk.above[k], nan=np.inf)) for walk in walks]
+    high = max(range(2), key=lambda side: heights[side])
+    name, low = ("Adagrad", "descent")[high], min(heights)
+    if not np.isfinite(heights[high]):
+        above = f"less than {NEAR:g}" if low < NEAR else _height(low)
+        left = f"{('descent', 'Adagrad')[high]} is {above} above the bottom"
+        return f"{said}; after {k} steps {left if np.isfinite(low) else 'neither has a finite loss'}."
+    if heights[high] < NEAR:
+        return f"{said}; after {k} steps both are within {NEAR:g} of the bottom."
+    ratio = heights[high] / max(low, 1e-12)
+    high_up = f"{name} is {times(ratio)} as high" if ratio >= 1.1 else "both are about as high"
+    return f"{said}; after {k} steps {high_up}."
+
+
+def _gait(walk: Walk, step: int) -> tuple[str, str]:
+    """Say how a path goes, of two and of one: most of a zigzag is steps that turn back."""
+    path = walk.weights[: step + 1].astype(np.float64)
+    if not np.isfinite(path).all() or np.abs(path).max() > FAR:
+        return "fly off", "flies off"
+    moves = np.diff(path, axis=0)
+    lengths = np.hypot(*moves.T)
+    back = (moves[1:] * moves[:-1]).sum(axis=1) < 0
+    if 2 * lengths[1:][back].sum() > lengths[1:].sum():
+        return "zigzag", "zigzags"
+    straight = np.hypot(*(path[-1] - path[0])) >= 0.95 * lengths.sum()
+    return ("walk straight", "walks straight") if straight else ("walk a curve", "walks a curve")
 
 
 def _height(above: float) -> str:

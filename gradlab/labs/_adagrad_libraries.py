@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .._base.numbers import counted
+from .._base.numbers import counted, listed
 from ..figures.digits import Cell, DigitsView
 from ..live import Description, Menu, Slider
 from ..rules import Adagrad
@@ -18,12 +18,16 @@ from ._lab import Control, Lab
 
 STEPS, RATE = 20, 0.5
 SCALES = (2.0, 0.1, 0.001)  # of the gradients of the three weights
+WEIGHTS = ("first weight", "second weight", "third weight")
+_COUNTS = ("no", "one", "two", "three", "four")
+_ALONE = ("NaN", "ValueError")  # ends that need no other library to be told
 
 
 class Case(NamedTuple):
-    """Settings given to all libraries; None keeps each library's default."""
+    """Settings given to all libraries, in words and for a menu; None keeps each library's default."""
 
     words: str
+    label: str
     accumulator: float | None = None
     epsilon: float | None = None
     dtype: type = np.float32
@@ -31,13 +35,15 @@ class Case(NamedTuple):
 
 
 CASES = {
-    "defaults": Case("defaults of each library"),
-    "matched": Case("accumulator 0.1 and epsilon 1e-7 for all", 0.1, 1e-7),
-    "epsilon": Case("accumulator 0.1 and a large epsilon, 0.01, for all", 0.1, 0.01),
-    "zero": Case("accumulator 0 and epsilon 1e-7 for all", 0.0, 1e-7),
-    "nothing": Case("accumulator 0, epsilon 0, one gradient always 0", 0.0, 0.0, special="zero"),
-    "huge": Case("one huge gradient at step 5", 0.1, 1e-7, special="huge"),
-    "half": Case("accumulator 0 and epsilon 1e-7, in float16", 0.0, 1e-7, np.float16, "tiny"),
+    "defaults": Case("defaults of each library", "defaults of each library"),
+    "matched": Case("accumulator 0.1 and epsilon 1e-7 for all", "same settings for all", 0.1, 1e-7),
+    "epsilon": Case("accumulator 0.1 and a large epsilon, 0.01, for all", "a large epsilon", 0.1, 0.01),
+    "zero": Case("accumulator 0 and epsilon 1e-7 for all", "accumulator 0", 0.0, 1e-7),
+    "nothing": Case(
+        "accumulator 0, epsilon 0, one gradient always 0", "no memory, no epsilon", 0.0, 0.0, special="zero"
+    ),
+    "huge": Case("one huge gradient at step 5", "one huge gradient", 0.1, 1e-7, special="huge"),
+    "half": Case("accumulator 0 and epsilon 1e-7, in float16", "accumulator 0, float16", 0.0, 1e-7, np.float16, "tiny"),
 }
 
 
@@ -53,6 +59,13 @@ class Parted(NamedTuple):
     weights: dict[str, np.ndarray | None]
     rules: dict[str, Adagrad]
     wanted: str
+
+    @property
+    def frozen(self) -> list[int]:
+        """The weights that their last gradient moved in no library."""
+        paths = [path for path in _paths(self.case).values() if path is not None]
+        moved = [self.gradient[k] == 0 or any(p[self.step, k] != p[self.step - 1, k] for p in paths) for k in range(3)]
+        return [k for k in range(3) if self.step and not moved[k]]
 
     @property
     def reference(self) -> str:
@@ -78,7 +91,7 @@ class adagrad_libraries(Lab):
     gradients; `reference`, the library that the others are compared with.
 
     >>> adagrad_libraries(case="matched", step=1).description.summary
-    'Step 1, first digit that differs from TensorFlow 1: Keras legacy none, Keras 3 none, optax digit 7, PyTorch none.'
+    'optax parts from TensorFlow 1 at digit 7, the other three agree.'
     """
 
     label = "Same gradients, five Adagrads"
@@ -94,7 +107,7 @@ class adagrad_libraries(Lab):
     def make_controls(self) -> list[Control]:
         return [
             Slider("step", "Step", 0, STEPS, 5, scale="integer", play=True),
-            Menu("case", "Case", [(name, case.words) for name, case in CASES.items()], "defaults"),
+            Menu("case", "Case", [(name, case.label) for name, case in CASES.items()], "defaults"),
             Menu("reference", "Compare with", tuple(LIBRARIES), "TensorFlow 1"),
         ]
 
@@ -105,7 +118,7 @@ class adagrad_libraries(Lab):
         return Parted(case, step, gradient, weights, _rules(case), values["reference"])
 
     def make_view(self) -> DigitsView:
-        return DigitsView(["gradient", *LIBRARIES], ["first weight", "second weight", "third weight"])
+        return DigitsView(["gradient", *LIBRARIES], WEIGHTS)
 
     def draw(self, view: DigitsView, trace: Parted) -> None:
         step = f"of step {trace.step}" if trace.step else "not yet"
@@ -113,7 +126,7 @@ class adagrad_libraries(Lab):
         cells, told = [given], [step]
         for name, rule in trace.rules.items():
             cells.append(_cells(trace, name))
-            told.append(_settings(rule))
+            told.append(_settings(rule).replace("epsilon", "ε").replace("no ε", "no epsilon"))
         steps = counted(trace.step, "step")
         beside = f"digit by digit beside {trace.reference}{f', as {trace.instead}' * bool(trace.instead)}"
         view.draw(f"Weights after {steps}, {beside}", told, cells)
@@ -124,7 +137,7 @@ class adagrad_libraries(Lab):
         compared = f"first digit that differs from {trace.reference}{f' ({trace.instead})' * bool(trace.instead)}"
         return Description(
             alt=f"Five libraries with Adagrad after step {trace.step}, {CASES[trace.case].words}; {compared}: {said}.",
-            summary=f"Step {trace.step}, {compared}: {said}.",
+            summary=_message(trace),
             table=(
                 ("case", CASES[trace.case].words),
                 ("gradient", _row(trace.gradient) if trace.step else "none yet"),
@@ -230,6 +243,37 @@ def _said(trace: Parted, name: str) -> str:
         return f"{name} NaN"
     places = [_digits(_text(w)[:at]) + 1 for w, at in zip(weights, _parts(trace, name), strict=True) if at is not None]
     return f"{name} digit {min(places)}" if places else f"{name} none"
+
+
+def _message(trace: Parted) -> str:
+    """Say which libraries part from the one compared with, and at which digit: the two that differ most."""
+    if trace.frozen:
+        weights = listed([WEIGHTS[k] for k in trace.frozen])
+        return f"After {counted(trace.step, 'step')} the {weights} no longer moves in any library."
+    groups: dict[str, list[str]] = {}
+    for name in trace.weights:
+        end = _said(trace, name).removeprefix(f"{name} ")
+        if name != trace.reference or end == "NaN":
+            groups.setdefault(end, []).append(name)
+    order = sorted(groups, key=lambda end: (end not in _ALONE, end == "none", end))  # digits rise
+    parts, named = [], False
+    for end in order[:2]:
+        names, many = groups[end], len(groups[end]) > 1
+        who = f"the other {_COUNTS[len(names)]}" if len(names) > 2 and end == order[-1] else listed(names)
+        parts.append(f"{who} {_does(end, many, '' if named else trace.reference)}")
+        named = named or end not in _ALONE
+    said = ("; " if order[0] in _ALONE else ", ").join(parts)
+    return f"{said.replace('the', 'The', 1) if said.startswith('the') else said}."
+
+
+def _does(end: str, many: bool, reference: str) -> str:
+    """Say what libraries do that end so; with the one compared with, unless that is said already."""
+    s = "" if many else "s"
+    if end in _ALONE:
+        return {"NaN": f"give{s} NaN", "ValueError": f"refuse{s} accumulator 0"}[end]
+    if end == "none":
+        return f"agree{s}{f' with {reference}' * bool(reference)}"
+    return f"{f'part{s} from {reference} ' * bool(reference)}at {end}"
 
 
 def _settings(rule: Adagrad) -> str:

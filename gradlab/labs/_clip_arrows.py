@@ -11,7 +11,7 @@ import numpy as np
 from .._base.errors import ClipWarning
 from .._base.numbers import number
 from ..clip import ClipReport, clip_by_average_norm, clip_by_global_norm, clip_by_norm, clip_by_value, clip_report
-from ..figures.arrows import REACH, ArrowsView
+from ..figures.arrows import REACH, TURNED, ArrowsView
 from ..live import Description, Drag, Menu, Slider
 from ._lab import Control, Lab, Target
 
@@ -50,7 +50,7 @@ class clip_arrows(Lab):
 
     >>> lab = clip_arrows(method="norm", g1=3.0, g2=4.0, limit=2.5)
     >>> lab.description.summary
-    'Limit 2.5 on the norm: norm 5 becomes 2.5, turned by 0.0 degrees.'
+    'A clip by norm shortens the arrow from 5 to 2.5 and does not turn it.'
     """
 
     label = "Four ways to clip one gradient"
@@ -68,7 +68,7 @@ class clip_arrows(Lab):
         return [
             Slider("limit", "Limit", 0.05, 6.0, 2.0, step=0.05, play=True),
             Menu("method", "Clip by", METHODS, "value"),
-            Slider("others", "Norm of all other tensors", 0.0, 10.0, 0.0, step=0.1),
+            Slider("others", "Others, in global norm", 0.0, 10.0, 0.0, step=0.1),
             Slider("g1", "First entry", -REACH, REACH, 4.5, step=0.05, folded=True),
             Slider("g2", "Second entry", -REACH, REACH, 2.5, step=0.05, folded=True),
         ]
@@ -92,7 +92,7 @@ class clip_arrows(Lab):
         return ArrowsView()
 
     def draw(self, view: ArrowsView, trace: Clipped) -> None:
-        view.draw(trace.before, trace.after, trace.region, trace.curve)
+        view.draw(trace.before, trace.after, trace.region, trace.curve, float(np.nan_to_num(trace.report.angle)))
 
     def drags(self, view: ArrowsView) -> list[Drag]:
         return [Drag(view.plane, x="g1", y="g2", label="drag the gradient")]
@@ -104,7 +104,7 @@ class clip_arrows(Lab):
         before, after = (f"({number(v[0])}, {number(v[1])})" for v in (trace.before, trace.after))
         return Description(
             alt=f"Clipping the gradient {before} by {name} at {number(trace.limit)} gives {after}: {change}.",
-            summary=f"Limit {number(trace.limit)} on the {name}: {change}.",
+            summary=_message(trace),
             table=(
                 ("clip by", name),
                 ("limit", f"{number(trace.limit)}"),
@@ -117,6 +117,17 @@ class clip_arrows(Lab):
 
     def columns(self, trace: Clipped) -> dict[str, np.ndarray]:
         return {"norm_before": trace.curve[:, 0], "norm_after": trace.curve[:, 1]}
+
+
+def _message(trace: Clipped) -> str:
+    """Say whether the clip shortens the arrow, and whether it turns it."""
+    report, clip = trace.report, dict(METHODS)[trace.method].partition(" of ")[0]
+    if report.factor == 1 or not report.norm_before:
+        return f"A clip by {clip} leaves the arrow alone: its norm is {number(report.norm_before)}."
+    shorter = f"shortens it from {number(report.norm_before)} to {number(report.norm_after)}"
+    if np.nan_to_num(report.angle) >= TURNED:
+        return f"A clip by {clip} turns the arrow by {report.angle:.1f} degrees, and {shorter}."
+    return f"A clip by {clip} {shorter.replace('it', 'the arrow', 1)} and does not turn it."
 
 
 def _clip(g: np.ndarray, method: str, limit: float, others: float) -> np.ndarray:

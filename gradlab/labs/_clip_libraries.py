@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .._base.numbers import number
+from .._base.numbers import listed, number, signed
 from ..clip.peers import GLOBAL_NORM_CLIPS
 from ..figures.libraries import LibrariesView
 from ..live import Description, Menu
@@ -20,12 +20,15 @@ CASES: dict[str, tuple[str, list[float], list[float], float]] = {
     "at": ("exactly at the limit", [3.0, 4.0], [12.0], 13.0),
     "inf": ("one infinite entry", [np.inf, 4.0], [12.0], 1.0),
     "nan": ("one NaN entry", [np.nan, 4.0], [12.0], 1.0),
-    "overflow": ("finite, but the square overflows", [1e30, 4.0], [12.0], 1.0),
+    "overflow": ("the square overflows", [1e30, 4.0], [12.0], 1.0),
     "zero": ("gradient 0, limit 0", [0.0, 0.0], [0.0], 0.0),
     "limit_zero": ("limit 0", [3.0, 4.0], [12.0], 0.0),
     "negative": ("negative limit", [3.0, 4.0], [12.0], -1.0),
     "limit_inf": ("infinite limit", [3.0, 4.0], [12.0], np.inf),
 }
+
+
+_COUNTS = ("no", "one", "two", "three", "four", "five")
 
 
 class Comparison(NamedTuple):
@@ -45,7 +48,7 @@ class clip_libraries(Lab):
     Controls: `case` (above, below, at, inf, nan, overflow, zero, limit_zero, negative, limit_inf).
 
     >>> clip_libraries(case="overflow").description.summary
-    'Finite, but the square overflows: TensorFlow and Keras 3 give NaN; optax, PyTorch and JAX example give 0.'
+    'The square overflows: TensorFlow and Keras 3 give NaN; the other three give 0.'
     """
 
     label = "Same gradients, five libraries"
@@ -89,7 +92,7 @@ class clip_libraries(Lab):
         return Description(
             alt=f"Five libraries clip the gradient {_row(trace.gradient)} by global norm at "
             f"{number(trace.limit)}: {said}.",
-            summary=f"{case[0].upper()}{case[1:]}: {said}.",
+            summary=f"{case[0].upper()}{case[1:]}: {_in_short(outcomes)}.",
             table=(*rows, *((name, _row(row)) for name, row in trace.results.items())),
         )
 
@@ -125,7 +128,7 @@ def _outcome(before: np.ndarray, after: np.ndarray | None) -> str:
         return "raise ZeroDivisionError"
     kinds = set(_happened(before, after))
     if kinds == {"NaN", "set to 0"}:
-        return "give NaN for one entry and 0 for the others"
+        return "give one NaN and zeros"
     for kind, words in (
         ("NaN", "give NaN"),
         ("sign flipped", "flip the signs"),
@@ -138,16 +141,28 @@ def _outcome(before: np.ndarray, after: np.ndarray | None) -> str:
     return "change nothing"
 
 
+def _in_short(outcomes: dict[str, list[str]]) -> str:
+    """Names by what they do, the last ones by how many they are, if they are many."""
+    parts = [_sentence(names, outcome) for outcome, names in outcomes.items()]
+    outcome, names = list(outcomes.items())[-1]
+    if len(names) > 2:
+        parts[-1] = f"{'the other' if len(parts) > 1 else 'all'} {_COUNTS[len(names)]} {outcome}"
+    return "; ".join(parts)
+
+
 def _sentence(names: list[str], outcome: str) -> str:
     """Names, "and", and what they do."""
     if len(names) == 1:
         verb, rest = outcome.split(" ", 1)
         return f"{names[0]} {verb}s {rest}"
-    return f"{', '.join(names[:-1])} and {names[-1]} {outcome}"
+    return f"{listed(names, len(names))} {outcome}"
 
 
 def _cells(values: np.ndarray, kinds: list[str]) -> list[str]:
-    return ["NaN" if kind == "NaN" else f"{value:.8g}\n{kind}" for value, kind in zip(values, kinds, strict=True)]
+    return [
+        "NaN" if kind == "NaN" else f"{signed(f'{value:.8g}')}\n{kind}"
+        for value, kind in zip(values, kinds, strict=True)
+    ]
 
 
 def _row(values: np.ndarray | None) -> str:

@@ -216,7 +216,7 @@ class clipping(FollowingLab):
     def describe(self, trace: Answer) -> Description:
         answer, method = trace.what_if, _called(trace.what_if)
         fired, steps = answer.percent(), counted(answer.steps, "step")
-        turned = f"; median turn {_median_turn(answer):.1f} degrees" if _median_turn(answer) >= 0.05 else ""
+        turned = f"; the median turn is {_median_turn(answer):.1f}°" if _median_turn(answer) >= 0.05 else ""
         on = "" if answer.kind == _KINDS["global"] else f" on the {method}"
         turn, peak = f"{_median_turn(answer):.1f} degrees", np.argmax(np.nan_to_num(answer.norm_before))
         every_ = answer.stride == 1 or answer.kind == _KINDS["global"]
@@ -255,7 +255,9 @@ class clipping(FollowingLab):
         if near == best:
             whose = "and the run trained with it" if same else f"and the nearest run, trained with limit {near},"
             return f", {whose} learns best: loss {end}"
-        return f"; of the runs, {_limited(best)} learns best: loss {least}, {_limited(near)} {end}"
+        return (
+            f"; trained with {'it' if same else _limited(near)}, loss ends at {end}, with {_limited(best)} at {least}"
+        )
 
     def _ends(self, trace: Answer) -> list[tuple[str, str]]:
         """The loss at the end; what trained the shipped runs, and in which unit their loss is, is known."""

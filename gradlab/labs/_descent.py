@@ -16,7 +16,7 @@ from ._lab import Control, Lab, Target
 
 START, STEPS, ENOUGH = -4.0, 12, 400  # where every run begins; the steps shown; those in which all that falls is down
 NEAR = 1e-3  # a loss below it has arrived
-RATE = Slider("learning_rate", "Learning rate", 0.05, 2.5, 0.3, step=0.05, play=True)
+RATE = Slider("learning_rate", "Learning rate", 0.05, 2.5, 1.7, step=0.05, play=True)
 _GROUND = bowl(1.0)  # walked along its first weight; the second one is 0 throughout
 
 
@@ -36,14 +36,14 @@ def _largest(trace: Descended) -> tuple[bool, str]:
 class descent(Lab):
     """Move the learning rate, and see gradient descent creep, arrive, jump across the minimum, or fly off.
 
-    At a glance: A rate too small creeps, a good one arrives, a large one jumps across, and beyond 2 the ball flies off.
+    At a glance: A small rate creeps, a good one rolls down, a large one jumps across, and beyond 2 the ball flies off.
 
     The loss is a bowl over one weight, and the ball is that weight. The arrow is the next step: the learning rate times
     the gradient, against the gradient.
 
     Controls: `learning_rate` and `step` (how many are done).
 
-    >>> descent(learning_rate=1.7, step=2).description.summary
+    >>> descent().description.summary
     'At rate 1.7 every step jumps across the minimum and lands lower: loss 8 to 1.92 in 2 steps.'
     """
 
@@ -61,7 +61,7 @@ class descent(Lab):
     }
 
     def make_controls(self) -> list[Control]:
-        return [RATE, Slider("step", "Steps done", 0, STEPS, 4, scale="integer")]
+        return [RATE, Slider("step", "Steps done", 0, STEPS, 2, scale="integer")]
 
     def compute(self, values: dict[str, Any]) -> Descended:
         return Descended(values["learning_rate"], values["step"], *_walked(values["learning_rate"], STEPS + 1))
@@ -84,7 +84,8 @@ class descent(Lab):
     def describe(self, trace: Descended) -> Description:
         k, needed = trace.step, _needed(trace.rate)
         weight, loss, gradient = (float(x[k]) for x in trace[2:])
-        after = f"loss {number(trace.loss[0])} to {number(loss)} in {counted(k, 'step')}"
+        reached = number(loss) if loss >= NEAR or not loss else f"below {NEAR:g}"
+        after = f"loss {number(trace.loss[0])} to {reached} in {counted(k, 'step')}"
         how, rate = _how(trace), number(trace.rate)
         return Description(
             alt=f"Gradient descent on a bowl from weight {number(START)} at learning rate {rate}: {how}, {after}. "
@@ -110,13 +111,13 @@ class descent(Lab):
 def _how(trace: Descended) -> str:
     """The effect of every step at this rate."""
     before, after = trace.loss[:2]
-    if after >= before:
-        return f"every step jumps across the minimum {'and lands higher' if after > before else 'to the same loss'}"
-    if trace.weights[1] * trace.weights[0] < 0:
-        return "every step jumps across the minimum and lands lower"
+    if (zone := _zone(trace.rate)) == "flies":
+        return "the ball flies off, each step higher"
+    if zone == "jumps":
+        return f"every step jumps across the minimum {'and lands lower' if after < before else 'to the same loss'}"
     if after < NEAR:
         return "the first step lands on the minimum"
-    return "the ball creeps toward the minimum" if _zone(trace.rate) == "small" else "the ball rolls to the minimum"
+    return "the ball creeps toward the minimum" if zone == "creeps" else "the ball rolls to the minimum"
 
 
 def _walked(rate: float, steps: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -139,13 +140,13 @@ def _falls(rate: float) -> bool:
 
 
 def _zone(rate: float) -> str:
-    """The outcome of a rate in the steps that are shown."""
-    if not _falls(rate):
-        return "diverges"
-    if (_needed(rate) or ENOUGH) <= STEPS:
-        return "arrives"
-    before, after = _walked(rate, 1)[0]
-    return "small" if before * after > 0 else "swings"
+    """The name of what the ball does at a rate."""
+    weights, loss, _ = _walked(rate, 1)
+    if loss[1] > loss[0]:
+        return "flies"
+    if weights[0] * weights[1] < 0:
+        return "jumps"
+    return "rolls" if (_needed(rate) or ENOUGH) <= STEPS else "creeps"
 
 
 @functools.cache
@@ -156,8 +157,9 @@ def _bowl() -> Bowl:
     seen, rates = loss <= TOP, RATE.values()
     names = [_zone(rate) for rate in rates]
     starts = [k for k, name in enumerate(names) if k == 0 or name != names[k - 1]]
-    ends = [rates[k] for k in starts[1:]] + [rates[-1]]
-    zones = tuple((names[k], rates[k], end) for k, end in zip(starts, ends, strict=True))
+    between = [(rates[k - 1] + rates[k]) / 2 for k in starts[1:]]  # no rate stands on an edge
+    edges = [rates[0], *between, rates[-1]]
+    zones = tuple((names[k], edges[zone], edges[zone + 1]) for zone, k in enumerate(starts))
     slowest = rates[0]
     reference = _walked(slowest, STEPS)[1]
     return Bowl(weights[seen], loss[seen], _GROUND.minima[0][0], zones, reference, slowest)

@@ -50,7 +50,7 @@ class gate_race(Lab):
     op_a, graph_b: the gate, and the variable the scheduler begins with).
 
     >>> gate_race(step=4).description.summary
-    'Step 4 of 4. First: a is wrong, its gradient read the new b. Second: a and b are right.'
+    'Without a gate, a is wrong: its gradient read the new b; with GATE_OP, a and b are right.'
     """
 
     label = "The gate race"
@@ -64,7 +64,7 @@ class gate_race(Lab):
     targets: ClassVar = {"b_wrong": Target("make the first schedule compute a wrong b", _b_is_wrong)}
 
     def make_controls(self) -> list[Control]:
-        options = [(name, _title(name)) for name in SCHEDULES]
+        options = [(name, _in_menu(name)) for name in SCHEDULES]
         return [
             Slider("step", "Tasks done", 0, 4, 4, scale="integer", play=True),
             Menu("first", "First schedule", options, "none_b"),
@@ -82,11 +82,10 @@ class gate_race(Lab):
     def describe(self, trace: Race) -> Description:
         sides, differ = _sides(trace), int(trace.differs[:, 2].sum())
         all_said = [f"{name.capitalize()} ({side.title}): {_aloud(side)}." for name, side in sides.items()]
-        in_short = [f"{name.capitalize()}: {_aloud(side, short=True)}." for name, side in sides.items()]
         return Description(
             alt=f"{trace.step} of the 4 tasks of a step on sum(a @ b) have run. {' '.join(all_said)} "
             f"{differ} of the 8 new values differ.",
-            summary=f"Step {trace.step} of 4. {' '.join(in_short)}",
+            summary=_message(trace),
             table=(
                 ("tasks done", f"{trace.step} of 4"),
                 ("new values that differ", f"{differ} of 8"),
@@ -171,14 +170,48 @@ def _title(schedule: str) -> str:
     return f"{GATES[gate][0]}, {words}"
 
 
+def _in_menu(schedule: str) -> str:
+    """The title, shortened for a menu."""
+    return _title(schedule).replace(GATES[GATE_NONE][0], "No gate").replace("update ", "")
+
+
+def _message(trace: Race) -> str:
+    """Say what happens in both schedules, or in which it goes otherwise."""
+    sides = trace.first, trace.second
+    first, second = map(_status, sides)
+    if first == second:
+        return f"Either way, {first}."
+    if not trace.step:
+        return f"The first schedule begins with {trace.first.order[0]}, the second with {trace.second.order[0]}."
+    gates = [side.title.partition(", ")[0] for side in sides]
+    where = ["in the first schedule", "in the second"]
+    if gates[0] != gates[1]:
+        where = ["without a gate" if gate == GATES[GATE_NONE][0] else f"with {gate}" for gate in gates]
+    said = f"{where[0]}, {first}; {where[1]}, {second}."
+    return said[0].upper() + said[1:]
+
+
+def _status(side: Side) -> str:
+    """Say in a few words where a schedule is."""
+    if not side.done:
+        return f"the scheduler begins with {side.order[0]}"
+    if side.waits or side.done == len(side.order):
+        return side.outcome.replace(", its", ": its")
+    task = side.order[side.done - 1]
+    if task.startswith("gradient"):
+        other, new = side.reads[task[-1]]
+        return f"{task} reads the {'new' if new else 'old'} {other}"
+    late = next((name for name in side.order[side.done :] if name.startswith("gradient")), None)
+    return f"{task} overtakes {late}" if late else f"{task} comes after both gradients"
+
+
 def _sides(trace: Race) -> dict[str, Side]:
     return {"first": trace.first, "second": trace.second}
 
 
-def _aloud(side: Side, short: bool = False) -> str:
-    """The lines below a panel as one; in short the verdict stands alone."""
-    lines = (side.outcome,) if short and side.done == len(side.order) else (side.told, side.outcome)
-    return ", ".join(filter(None, lines))
+def _aloud(side: Side) -> str:
+    """The lines below a panel as one."""
+    return ", ".join(filter(None, (side.told, side.outcome)))
 
 
 def _matrices(side: Side) -> dict[str, np.ndarray]:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .._base.numbers import counted, number, percent
+from .._base.numbers import counted, listed, number, percent, signed, times
 from ..figures.race import Racer, RaceView
 from ..live import Description, Drag, Menu, Slider
 from ..models.surfaces import REACH, SURFACES, unturned, walk
@@ -17,17 +17,18 @@ from ._lab import Control, Lab, Target
 STEPS, _PER_DECADE = 160, 6
 RATES = tuple(10.0 ** (k / _PER_DECADE) for k in range(-4 * _PER_DECADE, 3 * _PER_DECADE + 1))
 PLACES = ("first", "second", "third", "fourth")
+_COUNTS = ("no", "one", "two", "three", "four")
 _NO_DESCENT = ("Assign", "FrequencyEstimator", "UserDefined")  # they do not go downhill, or not by themselves
 _TITLES = {"StochasticGradientDescent": "Gradient descent"}
 _FLOOR = 1e-9  # losses below it are as good as none when rates are compared
+_BOTTOM = 1e-12  # a loss below this share of the first is rounding
 NOBODY = "none"
-_ORDINALS = ("1st", "2nd", "3rd", "4th")
 
 
 class Race(NamedTuple):
     """Places of the racers after `step` steps; None for a place without a rule.
 
-    `heavy` is the place to follow. `reference` has the losses of that rule where the ravine is not turned.
+    `heavy` is the place to follow. `straight` has the same racers where the ravine is not turned.
     """
 
     surface: str
@@ -37,22 +38,38 @@ class Race(NamedTuple):
     factor: float
     racers: tuple[Racer | None, ...]
     heavy: int
-    reference: np.ndarray | None
+    straight: tuple[Racer | None, ...] | None
 
     @property
     def order(self) -> list[Racer]:
         """The racers, lowest loss first, those without a number last."""
-        return sorted(filter(None, self.racers), key=lambda racer: np.nan_to_num(racer.loss[-1], nan=np.inf))
+        return sorted(filter(None, self.racers), key=_end)
+
+    @property
+    def followed(self) -> Racer:
+        """The racer to follow: that of the heavy line, or the first one where nobody has it."""
+        return self.racers[self.heavy] or self.order[0]
 
     def distance(self, racer: Racer) -> float:
         """Return how far a racer is from the nearest minimum."""
         return float(SURFACES[self.surface].distance(racer.path[-1].astype(np.float64)))
 
 
+def _end(racer: Racer) -> float:
+    """The loss after the last step; what is rounding is none, and what has no number is endless."""
+    last = float(np.nan_to_num(racer.loss[-1], nan=np.inf))
+    return last if last >= _BOTTOM else 0.0
+
+
+def _rank(racer: Racer, racers: tuple[Racer | None, ...]) -> int:
+    """Return one more than the number of lower racers: those at the same height share their rank."""
+    return 1 + sum(_end(other) < _end(racer) for other in racers if other is not None)
+
+
 def _descent_wins(trace: Race) -> tuple[bool, str]:
-    losses = {racer.title: racer.loss[-1] for racer in trace.order}
-    plain_one, adam = (losses.get(title) for title in (_title("StochasticGradientDescent"), "Adam"))
-    if plain_one is None or adam is None:
+    ends = {racer.title: _end(racer) for racer in trace.order}
+    descent, adam = (ends.get(title) for title in (_title("StochasticGradientDescent"), "Adam"))
+    if descent is None or adam is None:
         return False, "Now they do not both race"
     as_asked = {
         "on another surface": trace.surface in ("rosenbrock", "beale"),
@@ -61,9 +78,14 @@ def _descent_wins(trace: Race) -> tuple[bool, str]:
         f"after {counted(trace.step, 'step')}": trace.step == STEPS,
     }
     but = "".join(f", {words}" for words, kept in as_asked.items() if not kept)
-    first = f"{_share(plain_one)} of that at the start" if np.isfinite(plain_one) else _share(plain_one)
-    now = f"Now the loss of gradient descent is {first}, that of Adam {_share(adam)}{but}"
-    return bool(plain_one < adam) and not but, now
+    now = (
+        "has no finite loss"
+        if not np.isfinite(descent)
+        else "is lower than Adam"
+        if descent < adam
+        else (f"is {times(descent / max(adam, _BOTTOM))} as high as Adam")
+    )
+    return bool(descent < adam) and not but, f"Now gradient descent {now}{but}"
 
 
 def _valley_floor(trace: Race) -> tuple[bool, str]:
@@ -79,15 +101,14 @@ class optimizers(Lab):
     At a glance: Turn the ravine and Adagrad goes from first to last.
 
     Every rule runs with a learning rate of its own on this surface and from this start: the one that is soonest low for
-    good and stays in the picture. A factor that is one for all multiplies it: move it and see who forgives. A rate that
-    is not each one's own may end lower; a ring marks the one that does.
+    good and stays in the picture. A factor that is one for all multiplies it: move it and see who forgives.
 
     Controls: `surface` (bowl, ravine, turned, rosenbrock, saddle, beale, himmelblau, plateau), `first`, `second`,
     `third`, `fourth` (names of rules, or "none" for the last two), `heavy` (whose lines are heavy), `factor` (log
     scale), `noise` (a share of the first gradient), `step`, and the start, `x` and `y`.
 
-    >>> optimizers(surface="turned", y=-0.6).description.summary.partition(";")[0]
-    'After 160 steps Adagrad is 4th of 4, with a loss 2.3e-05 of that at the start'
+    >>> optimizers().description.summary
+    'Turning the ravine takes Adagrad from first to last of four.'
     """
 
     label = "A race of optimizers"
@@ -110,13 +131,13 @@ class optimizers(Lab):
     def make_controls(self) -> list[Control]:
         surfaces = [(name, surface.title) for name, surface in SURFACES.items()]
         rules = [(name, _title(name)) for name in catalog() if name not in _NO_DESCENT]
-        nobody = [(NOBODY, "nobody")]
-        x, y = SURFACES["ravine"].start
+        nobody = [(NOBODY, "No rule")]
+        x, y = SURFACES["turned"].start
         return [
             Slider("step", "Steps done", 0, STEPS, STEPS, scale="integer", step=2, play=True),
-            Slider("factor", "Rate, times each one's own", 0.01, 100.0, 1.0, scale="log", step=_PER_DECADE),
-            Menu("surface", "Surface", surfaces, "ravine"),
-            Menu("heavy", "Heavy line", [(place, f"{place} rule") for place in PLACES], "third"),
+            Slider("factor", "Rate, times its own", 0.01, 100.0, 1.0, scale="log", step=_PER_DECADE),
+            Menu("surface", "Surface", surfaces, "turned"),
+            Menu("heavy", "Heavy line", [(place, f"{place.capitalize()} rule") for place in PLACES], "third"),
             Menu("first", "First rule", rules, "StochasticGradientDescent", folded=True),
             Menu("second", "Second rule", rules, "Momentum", folded=True),
             Menu("third", "Third rule", nobody + rules, "Adagrad", folded=True),
@@ -127,23 +148,24 @@ class optimizers(Lab):
         ]
 
     def compute(self, values: dict[str, Any]) -> Race:
-        surface, step, noise = values["surface"], values["step"], values["noise"]
-        start, racers = (values["x"], values["y"]), []
-        for place in PLACES:
-            name = values[place]
-            racers.append(None if name == NOBODY else _racer(surface, name, start, noise, values["factor"], step))
-        heavy, reference = PLACES.index(values["heavy"]), None
-        if surface == "turned" and (followed := values[values["heavy"]]) != NOBODY:
-            reference = _racer("ravine", followed, unturned(*start), noise, values["factor"], step).loss
-        return Race(surface, np.array(start), step, noise, values["factor"], tuple(racers), heavy, reference)
+        surface, start = values["surface"], (values["x"], values["y"])
+
+        def race(surface: str, start: tuple[float, float]) -> tuple[Racer | None, ...]:
+            settings = values["noise"], values["factor"], values["step"]
+            names = [values[place] for place in PLACES]
+            return tuple(None if name == NOBODY else _racer(surface, name, start, *settings) for name in names)
+
+        straight = race("ravine", unturned(*start)) if surface == "turned" else None
+        heavy = PLACES.index(values["heavy"])
+        settings = values["step"], values["noise"], values["factor"]
+        return Race(surface, np.array(start), *settings, race(surface, start), heavy, straight)
 
     def make_view(self) -> RaceView:
         return RaceView(STEPS, RATES)
 
     def draw(self, view: RaceView, trace: Race) -> None:
-        reference, heavy = None, trace.racers[trace.heavy]
-        if heavy is not None and trace.reference is not None:
-            reference = (f"{heavy.title},\nnot turned", trace.reference)
+        straight = trace.straight and trace.straight[trace.heavy]
+        reference = (f"{straight.title},\nnot turned", straight.loss) if straight else None
         view.draw(trace.surface, trace.start, trace.racers, trace.heavy, reference)
 
     def drags(self, view: RaceView) -> list[Drag]:
@@ -151,13 +173,13 @@ class optimizers(Lab):
 
     def describe(self, trace: Race) -> Description:
         surface, steps = SURFACES[trace.surface], counted(trace.step, "step")
-        said = self._order(trace)
         start = f"({number(trace.start[0])}, {number(trace.start[1])})"
+        losses = ", ".join(f"{racer.title} {_share(racer.loss[-1])}" for racer in trace.order)
         racers = [(place, racer) for place, racer in zip(PLACES, trace.racers, strict=True) if racer is not None]
         return Description(
-            alt=f"{_ascii(surface.title)}: after {steps} {said}. The start is {start}, and losses are above "
-            "the lowest one.",
-            summary=f"After {steps} {said}.",
+            alt=f"{_ascii(surface.title)}: after {steps}, losses as shares of that at the start: {losses}. "
+            f"The start is {start}, and {trace.followed.title} is followed.",
+            summary=_message(trace),
             table=(
                 ("surface", f"{surface.title}: {surface.formula}"),
                 ("steps done", f"{trace.step} of {STEPS}"),
@@ -166,20 +188,6 @@ class optimizers(Lab):
                 *(row for place, racer in racers for row in _table(trace, place, racer)),
             ),
         )
-
-    @staticmethod
-    def _order(trace: Race) -> str:
-        """The racer to follow with its rank, or the first one, and then the others, lowest loss first."""
-        order, followed = trace.order, trace.racers[trace.heavy]
-        one = order[0] if followed is None else followed
-        place = 1 + next(k for k, racer in enumerate(order) if racer is one)
-        others = ", ".join(f"{racer.title} {_share(racer.loss[-1])}" for racer in order if racer is not one)
-        end = (
-            f"with a loss {_share(one.loss[-1])} of that at the start"
-            if np.isfinite(one.loss[-1])
-            else "without a number"
-        )
-        return f"{one.title} is {_ORDINALS[place - 1]} of {len(order)}, {end}; {others}"
 
     def columns(self, trace: Race) -> dict[str, np.ndarray]:
         columns = {"step": np.arange(trace.step + 1)}
@@ -246,6 +254,60 @@ def _heights(surface: str) -> float:
 
 def _share(loss: float) -> str:
     return "without a number" if not np.isfinite(loss) else "below 1e-12" if loss < 1e-12 else number(loss, 2)
+
+
+def _message(trace: Race) -> str:
+    """Say what turning the ravine does to the rule that is followed; elsewhere, which rule is lowest."""
+    count, followed = len(trace.order), trace.followed
+    if trace.step == 0:
+        return f"All {_COUNTS[count]} rules start at {_point(trace.start)}."
+    when = [f"after {counted(trace.step, 'step')}"] * (trace.step < STEPS)
+    when += [f"at {number(trace.factor)} times their own rates"] * (trace.factor != 1)
+    before = trace.straight and trace.straight[trace.heavy]
+    if trace.straight and before and np.isfinite(_end(before)) and np.isfinite(_end(followed)):
+        ranks = [_rank(before, trace.straight), _rank(followed, trace.racers)]
+        old, new = (_ordinal(rank, count) for rank in ranks)
+        name = _inside(followed)
+        moves = f"leaves {name} {new}" if old == new else f"takes {name} from {old} to {new}"
+        said = f"turning the ravine {moves} of {_COUNTS[count]}."
+    else:
+        said = _lowest(trace)
+    said = ", ".join([" ".join(when), said] if when else [said])
+    return said[0].upper() + said[1:]
+
+
+def _lowest(trace: Race) -> str:
+    """Say which rule is lowest, and how far above it is the one to follow, or the next."""
+    order, least = trace.order, _end(trace.order[0])
+    if not np.isfinite(least):
+        return "no rule has a finite loss."
+    first = [racer for racer in order if _end(racer) == least]
+    many, whole = len(first) > 1, trace.step == STEPS
+    verb = ("end" if many else "ends") if whole else "are" if many else "is"
+    said, above = f"{listed([_inside(racer) for racer in first])} {verb} lowest", order[len(first) :]
+    if not above:
+        return f"{said}."
+    other = trace.followed if _end(trace.followed) > least else above[0]
+    if not np.isfinite(_end(other)):
+        return f"{said}; {_inside(other)} has no finite loss."
+    ratio = _end(other) / max(least, _BOTTOM)
+    over = "over " * (least < _BOTTOM and ratio < 1e6)  # beyond it `times` says so
+    high = f"{over}{times(ratio)} as high" if ratio >= 1.1 else "about as high"
+    rank = _ordinal(_rank(other, trace.racers), len(order))
+    return f"{said}; {_inside(other)}, {rank} of {_COUNTS[len(order)]}, is {high}."
+
+
+def _inside(racer: Racer) -> str:
+    """The title inside a sentence: names of rules keep their capitals."""
+    return racer.title if racer.title not in _TITLES.values() else racer.title.lower()
+
+
+def _ordinal(rank: int, count: int) -> str:
+    return "last" if rank == count else PLACES[rank - 1]
+
+
+def _point(weights: np.ndarray) -> str:
+    return f"({', '.join(signed(number(w)) for w in weights)})"
 
 
 def _table(trace: Race, place: str, racer: Racer) -> list[tuple[str, str]]:

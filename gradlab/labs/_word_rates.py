@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .._base.numbers import counted, number, percent
+from .._base.numbers import counted, number, percent, times
 from ..figures.words import WordsView
 from ..live import Description, Items, LiveFigure, Menu, Slider
 from ..models.word_topics import BATCH, TOPICS, Training, shipped, train
@@ -16,6 +16,7 @@ from ._lab import Control, Lab, Target
 
 RULES = (("adagrad", "Adagrad"), ("descent", "gradient descent"))
 _STRIDE = 4  # steps between two positions of the slider
+_PARTS = {"half": 1 / 2, "a third": 1 / 3, "a quarter": 1 / 4}
 _END = 256  # steps of the one pass over the lines that ship
 
 
@@ -124,7 +125,8 @@ class word_rates(Lab):
         return WordsView(text.words, text.counts, text.steps)
 
     def draw(self, view: WordsView, trace: Rates) -> None:
-        view.draw(trace.step, trace.word, trace.training.rate, trace.training.accumulator, trace.even, trace.seen)
+        training = trace.training
+        view.draw(trace.step, trace.word, training.rate, training.accumulator, trace.even, trace.seen, _of_all(trace))
 
     def items(self, view: WordsView, trace: Rates) -> Items:
         values = {"times in the text": trace.counts, "effective rate": trace.now}
@@ -149,18 +151,17 @@ class word_rates(Lab):
     def describe(self, trace: Rates) -> Description:
         text, now = shipped(), trace.now
         word, seen = text.words[trace.word], _seen(trace.step, trace.word)
-        rate, times = number(now[trace.word]), now[trace.word] / now[0]
+        rate, faster = number(now[trace.word]), now[trace.word] / now[0]
         accumulator = trace.training.accumulator[trace.step, trace.word]
         rule = f"Adagrad from accumulator {number(trace.rule.initial_accumulator_value)}" if isinstance(
             trace.rule, Adagrad) else "gradient descent"  # fmt: skip
         right = percent(trace.right, 1)
         return Description(
             alt=f"After {trace.step} of {text.steps} steps of {rule} with learning rate {number(trace.learning_rate)} "
-            f"the word {word}, seen {_times(seen)}, moves at {rate}, {times:.1f} times as fast as the word "
+            f"the word {word}, seen {_times(seen)}, moves at {rate}, {faster:.1f} times as fast as the word "
             f"{text.words[0]}; in a log-log plot the rates of all words fall with their frequency at slope "
             f"{_slope(trace):.2f}.",
-            summary=f"“{word}”, seen {_times(seen)}, moves {times:.1f} times as fast as “{text.words[0]}”, seen "
-            f"{_times(_seen(trace.step, 0))}.",
+            summary=_message(trace),
             table=(
                 ("rule", rule),
                 ("learning rate", number(trace.learning_rate)),
@@ -187,6 +188,29 @@ class word_rates(Lab):
 @functools.lru_cache(maxsize=64)
 def _trained(rule: Rule, learning_rate: float) -> Training:
     return train(rule, learning_rate)
+
+
+def _message(trace: Rates) -> str:
+    """Say how often the chosen word is seen, and how much faster than the most frequent one it moves."""
+    names, now = shipped().words, trace.now
+    word, frequent = f"“{names[trace.word]}”", f"“{names[0]}”"
+    if np.ptp(now) == 0:
+        when = "Before the first line" if trace.step == 0 else "With gradient descent"
+        return f"{when} all {len(names)} words move at one rate, {number(now[0])}."
+    seen = f"seen {_times(_seen(trace.step, 0))}"
+    if trace.word == 0:
+        return f"{frequent}, {seen}, moves at {number(now[0])}; the rarest tenth of words {times(trace.rare)} as fast."
+    faster = times(now[trace.word] / now[0])
+    return f"{word}, seen {_times(_seen(trace.step, trace.word))}, moves {faster} as fast as {frequent}, {seen}."
+
+
+def _of_all(trace: Rates) -> str:
+    """Say how the rates of all words fall with their frequency."""
+    share = 10 ** _slope(trace)
+    if share > 0.995:
+        return "10 times as often: the same rate"
+    near = [words for words, part in _PARTS.items() if abs(share - part) < 0.05 * part]
+    return f"10 times as often: {near[0] if near else number(share, 2)} of the rate"
 
 
 def _times(count: int) -> str:

@@ -7,7 +7,7 @@ Coordinates are device pixels from the top left corner; colors are bytes r, g, b
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -38,6 +38,19 @@ class Writer:
 
     def finish(self) -> bytes:
         return b"".join(self._chunks)
+
+    @property
+    def length(self) -> int:
+        """How far it has come, for `since`."""
+        return len(self._chunks)
+
+    def since(self, start: int) -> tuple[bytes, ...]:
+        """What was collected after a length."""
+        return tuple(self._chunks[start:])
+
+    def extend(self, operations: Iterable[bytes]) -> None:
+        """Collect again what `since` gave."""
+        self._chunks += operations
 
     def clip(self, rectangle: tuple[float, float, float, float] | None, path: tuple[bytes, int] | None) -> None:
         """Limit what follows to a rectangle (left, top, right, bottom) and to a packed path."""

@@ -14,7 +14,7 @@ from typing import Any, TypeGuard
 from .controls import Button, Preset
 from .frame_cache import Preloader
 from .scene import usable_ratio
-from .scheduling import attention, drawing, in_background
+from .scheduling import attention, drawing, in_background, let_speak
 from .sliders import Slider
 from .state import FigureState, Screen
 
@@ -57,6 +57,8 @@ class Stage:
             elif state.views:
                 for ratio, frame in frames.items():
                     state.send({"kind": "frame", "ratio": ratio, "answer": answer, **state.now()}, [frame])
+        if answer is not None:
+            let_speak()
         self._moved(changes)
         self.preloader.wake(at_once=have)
 

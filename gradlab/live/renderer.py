@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 from matplotlib.backend_bases import RendererBase
 from matplotlib.colors import to_rgba_array
+from matplotlib.text import Text
 
 from .display_list import FAR, NO_COLOR, Writer, color, pack
-from .lettering import REMEMBERED, Lettering, Recent
+from .lettering import REMEMBERED, Lettering, Recent, draw_text
+from .memory import Memory
 
 CAPS = ("butt", "round", "projecting")
 JOINS = ("miter", "round", "bevel")
@@ -32,6 +34,7 @@ class DisplayListRenderer(RendererBase):
         self._lettering = Lettering(dpi)
         self.layouts = Recent(REMEMBERED)  # of texts, without their places
         self.colors: set[int] = set()  # every color word recorded so far
+        self.memory = Memory()
         self._begin()
 
     def _begin(self) -> None:
@@ -44,6 +47,20 @@ class DisplayListRenderer(RendererBase):
         data = self._writer.finish()
         self._begin()
         return data
+
+    def record(self, artist: Any) -> None:
+        """Record what an artist draws: from memory, if it is as it was."""
+        found = self._clip_state, self._style_state
+        if (piece := self.memory.find(artist, found)) is not None:
+            self._writer.extend(piece.operations)
+            self._clip_state, self._style_state = piece.left
+            return
+        start = self._writer.length
+        if isinstance(artist, Text):
+            draw_text(artist, self)
+        else:
+            artist.draw(self)
+        self.memory.keep(artist, self._writer.since(start), found, (self._clip_state, self._style_state))
 
     # What matplotlib asks of a renderer
 

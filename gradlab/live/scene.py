@@ -6,6 +6,7 @@ import io
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 import matplotlib.image
@@ -13,12 +14,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import FigureBase
-from matplotlib.text import Text
 
 from .controls import Drag
 from .description import Items
 from .display_list import Writer
-from .lettering import Agg, Recent, draw_text
+from .lettering import Agg, Recent
 from .renderer import DisplayListRenderer
 from .theme import DarkAgg, Palette
 from .zoom import Zoom, fractions
@@ -99,12 +99,10 @@ class Scene:
         """Record the moving parts as a display list, in light colors, and where the items lie."""
         screen = self._at(self.dpi * ratio)
         recorder = self._recorders.find(screen, lambda: DisplayListRenderer(*screen))
+        recorder.memory.look(self.figure)
         try:
             for artist in moving(self.figure):
-                if isinstance(artist, Text):
-                    draw_text(artist, recorder)
-                else:
-                    artist.draw(recorder)
+                recorder.record(artist)
         finally:
             data = recorder.finish()
         for word in recorder.colors - self.colors.keys():
@@ -189,12 +187,17 @@ class Scene:
         return painter
 
 
+_zorder = attrgetter("zorder")
+
+
 def moving(parent: Any) -> Iterator[Any]:
     """Yield the moving artists of a figure in drawing order."""
-    for child in sorted(parent.get_children(), key=lambda artist: artist.get_zorder()):
+    # A panel has many parts that stay: they are left out before the others are put in order.
+    found = [child for child in parent.get_children() if child.get_animated() or isinstance(child, Axes | FigureBase)]
+    for child in sorted(found, key=_zorder):
         if child.get_animated():
             yield child
-        elif child.get_visible() and isinstance(child, Axes | FigureBase):
+        elif child.get_visible():
             yield from moving(child)
 
 

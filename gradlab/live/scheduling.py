@@ -19,6 +19,7 @@ from .._base.forks import in_child, renew
 
 THREADLESS = ("emscripten", "wasi")  # Python in a browser tab, or in WebAssembly elsewhere
 IDLE_SECONDS = 0.4  # longer than between two steps of a reader who looks at each
+SPEAK_SECONDS = 1e-4  # in which another thread wakes up and takes Python's lock
 
 drawing = threading.RLock()  # of every figure here
 if hasattr(drawing, "_at_fork_reinit"):  # as Python's own locks: a forked child may draw figures of its own
@@ -105,6 +106,15 @@ def in_background(turns: Iterator[float], context: contextvars.Context | None = 
 def _all_of(turns: Iterator[float]) -> None:
     for pause in turns:
         time.sleep(pause)
+
+
+def let_speak() -> None:
+    """Let the thread that writes to pages write what it was just given.
+
+    It waits for Python's lock, which whoever computes keeps for up to 5 ms.
+    """
+    if sys.platform not in THREADLESS:
+        time.sleep(SPEAK_SECONDS)
 
 
 def hear_at_any_time(comm: Any) -> None:

@@ -226,16 +226,16 @@ SURFACES: dict[str, Surface] = {
     ),
     "saddle": _surface(
         _saddle, _saddle_slopes, ((_X, -1.0), (_X, 1.0)), (-1.5, 0.01),
-        "Saddle between two minima", "(x - 0.5)² / 2 - y² / 2 + y⁴ / 4", lowest=-0.25,
+        "Saddle and two minima", "(x - 0.5)² / 2 - y² / 2 + y⁴ / 4", lowest=-0.25,
     ),
     "beale": _surface(
         _beale, _beale_slopes, ((1.5, 0.25),), (0.5, 1.2),
-        "Beale's function of 2x, 2y", "Σ (c - x + x yᵏ)², c = 1.5, 2.25, 2.625, k = 1, 2, 3",
+        "Beale's function", "Σ (c - 2x + 2x (2y)ᵏ)², c = 1.5, 2.25, 2.625, k = 1, 2, 3",
     ),
     "himmelblau": _surface(
         _himmelblau, _himmelblau_slopes,
         ((1.2, 0.8), (-1.1220472, 1.2525250), (-1.5117241, -1.3132744), (1.4337713, -0.7392506)), (-0.1, -0.4),
-        "Himmelblau's four minima, 2.5x, 2.5y", "(x² + y - 11)² + (x + y² - 7)²",
+        "Himmelblau's four minima", "(x² + y - 11)² + (x + y² - 7)², at 2.5x and 2.5y",
     ),
     "plateau": _surface(
         _plateau, _plateau_slopes, ((_X, _Y),), (-0.9, 1.2),

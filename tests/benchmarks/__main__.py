@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import os
 from collections.abc import Iterator
 
 from tests.benchmarks import (
@@ -52,6 +53,7 @@ def main() -> None:
     unknown = set(options.parts) - PARTS.keys()
     if unknown:
         parser.error(f"unknown part {', '.join(sorted(unknown))}: choose from {', '.join(PARTS)}")
+    os.environ["PYTHONDONTWRITEBYTECODE"] = ""  # or each kernel that is started compiles all that it imports again
     print(f"{machine.description()}\n\n{table.head()}", flush=True)
     for part in options.parts or PARTS:
         for row in _compared(part, options.who):

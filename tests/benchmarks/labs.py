@@ -23,7 +23,7 @@ WHAT = "slider to pixels, every lab"
 def rows() -> Iterator[Row]:
     """One row for each lab of the catalogue."""
     labs = [Contestant(name, f"import gradlab as gl\nlab = gl.labs.{name}()\nlab") for name in gl.labs.catalogue()]
-    yield from each(WHAT, labs, _measured)
+    yield from each(WHAT, labs, _measured, lambda _, measured: measured[0])
 
 
 def _measured(name: str, open_it: Opener) -> Row:

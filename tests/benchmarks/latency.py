@@ -3,7 +3,7 @@
 Start: time stamp of the keydown event on the focused slider. End: the first frame after the new picture was drawn or
 decoded (watch.js). Single steps come STEP_SECONDS apart, in blocks of BLOCK; blocks in which other programs used more
 than QUIET of a core are measured again, and the quietest are kept. A drag goes to and fro for DRAG_SECONDS, at each
-frame of the screen one position further (drag.js).
+frame of the screen one position further (drag.js). Contestants take turns, ROUNDS times.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from tests.benchmarks.contestants import CONTESTANTS, Contestant
 from tests.benchmarks.machine import Others
 from tests.benchmarks.notebooks import Opener, each
 from tests.benchmarks.table import Row, percentile
-from tests.browser.pages import Notebook
 
-STEP_SECONDS, BLOCK, BLOCKS, MOST_BLOCKS = 0.33, 10, 6, 14
+STEP_SECONDS, BLOCK, BLOCKS, MOST_BLOCKS = 0.33, 10, 3, 7
+ROUNDS = 2
 QUIET = 0.12
 AHEAD_SECONDS = 4.0  # for what is made ahead
-DRAG_SECONDS, DRAGS = 2.0, 3
+DRAG_SECONDS, DRAGS = 2.0, 2
 PLACES = 120  # of an ipywidgets slider, which does not say how many it has
 
 # Where the handle of a native range or of an ipywidgets slider is, in page pixels.
@@ -46,30 +46,40 @@ class Block:
     others: float
 
 
+WHAT = "slider to pixels"
+
+
+@dataclass(frozen=True)
+class Round:
+    """Of one contestant: latencies in ms and a note on them; of each drag frames per second, and ms to settle."""
+
+    times: list[float]
+    note: str
+    drags: list[tuple[float, float]]
+
+
 def rows(contestants: Sequence[Contestant] = CONTESTANTS) -> Iterator[Row]:
     """Measure each contestant that is installed; name the ones that are not."""
-    yield from each("slider to pixels", contestants, _timed)
+    yield from each(WHAT, contestants, lambda _, open_it: _round(open_it), _row, ROUNDS)
 
 
-def _timed(name: str, open_it: Opener) -> Row:
+def _round(open_it: Opener) -> Round:
     with open_it() as notebook:
-        return _stepped_and_dragged(name, notebook)
+        notebook.run_all()
+        handle = notebook.page.locator(".jp-OutputArea").locator("input[type=range], .noUi-handle").first
+        handle.wait_for()
+        time.sleep(AHEAD_SECONDS)
+        times, note = stepped(notebook.page, handle)
+        return Round(times, note, [drag(notebook.page, handle) for _ in range(DRAGS)])
 
 
-def _stepped_and_dragged(name: str, notebook: Notebook) -> Row:
-    notebook.run_all()
-    handle = notebook.page.locator(".jp-OutputArea").locator("input[type=range], .noUi-handle").first
-    handle.wait_for()
-    time.sleep(AHEAD_SECONDS)
-    times, note = stepped(notebook.page, handle)
-    drags = [drag(notebook.page, handle) for _ in range(DRAGS)]
+def _row(name: str, rounds: list[Round]) -> Row:
+    times, drags = [t for r in rounds for t in r.times], [d for r in rounds for d in r.drags]
     if not times:
-        return Row("slider to pixels", name, note="the picture never changed")
-    return Row(
-        "slider to pixels", name, statistics.median(times), percentile(times, 95),
-        frames=statistics.median(frames for frames, _ in drags), settle=statistics.median(s for _, s in drags),
-        note=note,
-    )  # fmt: skip
+        return Row(WHAT, name, note="the picture never changed")
+    frames, settle = (statistics.median(some) for some in zip(*drags, strict=True))
+    note = "; ".join(r.note for r in rounds)
+    return Row(WHAT, name, statistics.median(times), percentile(times, 95), frames=frames, settle=settle, note=note)
 
 
 def stepped(

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from tests.benchmarks.contestants import Contestant
 from tests.benchmarks.table import Row
@@ -18,10 +18,21 @@ from tests.browser.pages import Notebook
 WATCH = Path(__file__).with_name("watch.js")
 
 Opener = Callable[[], AbstractContextManager[Notebook]]
+T = TypeVar("T")
 
 
-def each(what: str, contestants: Sequence[Contestant], measured: Callable[[str, Opener], Row]) -> Iterator[Row]:
-    """A row for each contestant that is installed, from `measured(name, opener)`; the ones that are not are named."""
+def each(
+    what: str,
+    contestants: Sequence[Contestant],
+    once: Callable[[str, Opener], T],
+    row: Callable[[str, list[T]], Row],
+    rounds: int = 1,
+) -> Iterator[Row]:
+    """A row for each contestant that is installed; the ones that are not are named.
+
+    `once(name, opener)` measures; contestants take turns, so that whatever disturbs the machine disturbs all of them.
+    `row(name, results)` sums up the rounds of one.
+    """
     if reason := server.missing("playwright"):
         yield Row(what, "all", note=f"not measured: {reason}")
         return
@@ -29,11 +40,18 @@ def each(what: str, contestants: Sequence[Contestant], measured: Callable[[str, 
         root = Path(scratch, "notebooks")
         root.mkdir()
         with server.jupyterlab(root, Path(scratch, "jupyter")) as address, server.chromium() as browser:
+            openers: dict[str, Opener] = {}
             for number, contestant in enumerate(contestants):
                 if missing := [name for name in contestant.needs if not _installed(name)]:
                     yield Row(what, contestant.name, note=f"not measured: {', '.join(missing)} missing")
                 else:
-                    yield measured(contestant.name, _opener(root / f"{number}.ipynb", contestant, address, browser))
+                    openers[contestant.name] = _opener(root / f"{number}.ipynb", contestant, address, browser)
+            found: dict[str, list[T]] = {name: [] for name in openers}
+            for turn in range(rounds):
+                for name, open_it in openers.items():
+                    found[name].append(once(name, open_it))
+                    if turn == rounds - 1:
+                        yield row(name, found[name])
 
 
 def _opener(path: Path, contestant: Contestant, address: str, browser: Any) -> Opener:

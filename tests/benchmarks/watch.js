@@ -5,6 +5,7 @@
   if (window.watched) return;
   const watched = (window.watched = { keys: [], frames: [], keysSeen: 0 });
   const inside = (node) => node?.closest?.(".jp-OutputArea");
+  const ICON = 100; // no figure is as narrow
   const channel = new MessageChannel();
   let pending = false;
   channel.port1.onmessage = () => { pending = false; watched.frames.push(performance.now()); };
@@ -30,11 +31,16 @@
   }
 
   const decoded = (image) => image.decode().then(changed, () => {});
+  const drawing = (node) => [...(node.matches?.("svg") ? [node] : []), ...(node.querySelectorAll?.("svg") ?? [])]
+    .some((svg) => svg.getBoundingClientRect().width > ICON);
   const pictures = (node) => [...(node.matches?.("img") ? [node] : []), ...(node.querySelectorAll?.("img") ?? [])];
   new MutationObserver((records) => {
     for (const record of records) {
       if (!inside(record.target)) continue;
-      if (record.type === "childList") record.addedNodes.forEach((node) => pictures(node).forEach(decoded));
+      if (record.type === "childList") {
+        record.addedNodes.forEach((node) => pictures(node).forEach(decoded));
+        if ([...record.addedNodes].some(drawing)) changed();
+      }
       else if (record.target.matches("img")) decoded(record.target);
       if (record.target.closest("svg")) changed();
     }

@@ -45,8 +45,8 @@ def test_keys_step_both_schedules_to_the_verdict(lab: Lab, screenshots: str | No
     lab.slider(STEP).handle.focus()
     cell = lab.notebook.selected_cell()
     for step, first, second in (
-        (3, "gradient a is 10.2 = 4.6 + 5.6, from the new b", "update b gives 4.6"),
-        (4, "First: a is wrong, its gradient read the new b", "Second: a and b are right"),
+        (3, "Without a gate, gradient a reads the new b", "with GATE_OP, update b comes after both gradients"),
+        (4, "Without a gate, a is wrong: its gradient read the new b", "with GATE_OP, a and b are right"),
     ):
         assert pressed(lab, "ArrowRight") == [True, True]
         assert lab.slider(STEP).value() == lab.params()["step"] == step
@@ -58,7 +58,7 @@ def test_keys_step_both_schedules_to_the_verdict(lab: Lab, screenshots: str | No
 
 def test_home_is_before_the_first_task_and_end_behind_the_last(lab: Lab) -> None:
     assert pressed(lab, "Home") == [True, True]
-    assert "First: the scheduler begins with gradient b" in lab.readout()
+    assert "Either way, the scheduler begins with gradient b" in lab.readout()
     assert pressed(lab, "End") == [True, True]
     assert "a is wrong" in lab.readout()
 
@@ -73,10 +73,10 @@ def test_it_plays_from_the_start_to_the_verdict(lab: Lab) -> None:
 def test_another_schedule_is_another_half_of_the_picture(lab: Lab) -> None:
     pressed(lab, "End")
     before = halves(lab)
-    lab.menu("Second schedule").select_option(label="GATE_NONE, lucky order")
+    lab.menu("Second schedule").select_option(label="No gate, lucky order")
     until(lambda: lab.params()["second"] == "none_lucky" and lab.is_settled())
     until(lambda: halves(lab)[1] != before[1])
-    assert "Second: a and b are right" in lab.readout()
+    assert "in the second, a and b are right" in lab.readout()
 
 
 def test_a_preset_chooses_both_schedules_and_the_target_can_be_reached(lab: Lab, screenshots: str | None) -> None:

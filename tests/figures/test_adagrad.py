@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gradlab.figures.adagrad import FAR, AdagradView, Ground, Rates, Walk, _rings
+from gradlab.figures.adagrad import FAR, LOSSES, AdagradView, Ground, Rates, Walk, _rings
 
 
 def ground(bottom: float) -> Ground:
@@ -36,6 +36,22 @@ def test_what_has_left_the_page_is_not_drawn() -> None:
     view = drawn(6, far._replace(above=np.full(11, np.inf)))
     assert np.isfinite(view._paths[0].get_ydata()).sum() == 1  # the start only
     assert np.isnan(view._losses[0].get_ydata()).all()
+
+
+def test_what_is_beyond_an_axis_stands_at_its_end() -> None:
+    view = drawn(6, walk(10, 0.2)._replace(above=np.r_[1e5, np.full(10, 1e-9)]))
+    assert view._losses[0].get_ydata()[[0, -1]].tolist() == list(LOSSES[::-1])
+    write = view.loss.yaxis.get_major_formatter()
+    assert [write(end) for end in LOSSES] == ["≤ 10⁻⁴", "≥ 1,000"]
+
+
+def test_walkers_are_named_where_they_are_and_only_in_the_picture() -> None:
+    view = drawn(4, walk(10, 0.2))
+    assert [(one.get_text(), one.get_visible()) for one in view._walkers] == [("descent", True), ("Adagrad", True)]
+    below, above = (one.get_position()[1] for one in view._walkers)
+    assert below < 0.8 and above > 0.4
+    assert [one.get_visible() for one in drawn(4, walk(10, 1.0))._walkers] == [False, True]
+    assert not any(one.get_visible() for one in drawn(0, walk(10, 0.2))._walkers)
 
 
 def test_epsilon_has_its_line_in_both_panels() -> None:

@@ -4,10 +4,14 @@ And it can be read, in light and in dark: each figure is made once for all of th
 """
 
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.lines import Line2D
+from matplotlib.text import Text
 from matplotlib.transforms import Affine2D, Bbox
 
 from gradlab.live.lettering import Agg
@@ -18,29 +22,53 @@ from tests.figures.views import STATES, Shown
 
 
 class Texts(Agg):
-    """Keeps the box and the size of every text that is painted."""
+    """Keeps the box and the size of every text that is painted, and counts the rest."""
 
     def __init__(self, width: int, height: int, dpi: float) -> None:
         super().__init__(width, height, dpi)
         self.boxes: dict[tuple[str, float, float], Bbox] = {}
         self.sizes: dict[str, set[float]] = {}
+        self.painted = 0
+        for name in ("draw_path", "draw_markers", "draw_image", "draw_path_collection"):
+            setattr(self, name, self._counted(getattr(self, name)))
+
+    def _counted(self, draw: Callable[..., object]) -> Callable[..., None]:
+        def counted(*args: object, **kwargs: object) -> None:
+            self.painted += 1
+            draw(*args, **kwargs)
+
+        return counted
 
     def draw_text(self, gc, x, y, s, prop, angle, ismath=False, mtext=None):  # type: ignore[no-untyped-def]
         if not s.strip():  # keeps room for a title that moves
             return
+        self.painted += 1
         width, height, descent = self.get_text_width_height_descent(s, prop, ismath)
         box = Bbox([[0, -descent], [width, height - descent]])
         self.boxes[s, x, y] = box.transformed(Affine2D().rotate_deg(angle).translate(x, self.height - y))
         self.sizes.setdefault(s, set()).add(prop.get_size_in_points())
 
 
-def texts(shown: Shown) -> Texts:
+def texts(shown: Shown) -> tuple[Texts, list[str]]:
+    """What is painted, and the moving artists of which nothing is, though they have something to show."""
     size = shown.scene._at(shown.scene.dpi)
-    renderer = Texts(*size)
+    renderer, silent = Texts(*size), []
     shown.view.figure.draw(renderer)
     for artist in moving(shown.view.figure):
+        before = renderer.painted
         artist.draw(renderer)
-    return renderer
+        if renderer.painted == before and has_something(artist):
+            silent.append(str(artist))
+    return renderer, silent
+
+
+def has_something(artist: Any) -> bool:
+    if isinstance(artist, Text):
+        return artist.get_visible() and bool(artist.get_text().strip())
+    if isinstance(artist, Line2D) and artist.get_linestyle() == "None" and artist.get_marker() in ("None", None):
+        return False
+    points = artist.get_path().vertices if hasattr(artist, "get_path") else np.zeros((1, 2))
+    return artist.get_visible() and bool(np.isfinite(points).all(axis=1).any())
 
 
 @dataclass(frozen=True)
@@ -52,6 +80,7 @@ class Page:
     panels: list[Bbox]
     faint: dict[str, list[str]]  # by theme, what is hard to see
     broken: list[str]  # what is not as the visual language has it
+    silent: list[str]  # what should be seen and is not painted
 
 
 # Of every second lab one state, and those with the longest texts; the others are exhaustive.
@@ -70,7 +99,9 @@ def pages(request: pytest.FixtureRequest) -> dict[bool, Page]:
             shown.arrange(narrow)
         panels = [axes.get_window_extent().frozen() for axes in shown.scene.axes]
         faint = too_faint(shown.view, papers)
-        found[narrow] = Page(shown.scene.size, texts(shown), panels, faint, broken(shown.view, shown.scene.axes))
+        wrong = broken(shown.view, shown.scene.axes)
+        written, silent = texts(shown)
+        found[narrow] = Page(shown.scene.size, written, panels, faint, wrong, silent)
     return found
 
 
@@ -89,6 +120,12 @@ def test_texts_are_on_the_page_and_apart(pages: dict[bool, Page], narrow: bool) 
     together = (x0[:, None] + 1 <= x1) & (x1[:, None] - 1 >= x0) & (y0[:, None] + 1 <= y1) & (y1[:, None] - 1 >= y0)
     words = [text for text, *_ in boxes]
     assert not [(words[a], words[b]) for a, b in np.argwhere(np.triu(together, 1))]
+
+
+@pytest.mark.sampled(12)
+@either
+def test_what_moves_is_painted(pages: dict[bool, Page], narrow: bool) -> None:
+    assert not pages[narrow].silent
 
 
 @pytest.mark.sampled(12)

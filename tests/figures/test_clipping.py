@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 from gradlab.figures._style import log_ticks
 from gradlab.figures.clipping import ClippingView, Trained, _bars
 from gradlab.labs import clipping
+from gradlab.live.scene import Scene
 
 
 def test_bars_are_as_long_as_their_counts_and_as_thick_as_asked() -> None:
@@ -22,11 +23,14 @@ def test_bars_of_steps_left_alone_go_on_where_those_of_fired_ones_end() -> None:
     view, answer = lab.make_view(), lab.compute(lab.params)
     lab.draw(view, answer)
     calm, fired = (bars.get_path().vertices.reshape(-1, 5, 2) for bars in view._bars)
-    counts = [(bars[:, 1, 0] - bars[:, 0, 0]).sum() for bars in (calm, fired)]
-    assert counts == [(~answer.what_if.fired).sum(), answer.what_if.fired.sum()]
+    lengths = np.array([(bars[:, 1, 0] - bars[:, 0, 0]).sum() for bars in (calm, fired)])
+    counts = np.array([(~answer.what_if.fired).sum(), answer.what_if.fired.sum()])
+    fullest = np.histogram(answer.what_if.norm_before, view._bins)[0].max()
+    np.testing.assert_allclose(lengths * fullest, counts)
+    assert max(fired[:, 1, 0].max(), calm[:, 1, 0].max()) == 1 < view.spread.get_xlim()[1] / 2
     ends = dict(zip(np.log10(fired[:, 1:3, 1]).mean(axis=1).round(3), fired[:, 1, 0], strict=True))
     for place, start in zip(np.log10(calm[:, 1:3, 1]).mean(axis=1).round(3), calm[:, 0, 0], strict=True):
-        assert start == ends.get(place, 0)
+        assert start == pytest.approx(ends.get(place, 0))
 
 
 def test_a_new_recording_replaces_curves_and_limits() -> None:
@@ -40,7 +44,8 @@ def test_a_new_recording_replaces_curves_and_limits() -> None:
     still = [line for line in view.loss.lines if not line.get_animated()]
     assert (before, len(still)) == (2, 1)
     assert view.norm.get_xlim()[1] == 52
-    assert view.norm.get_ylim() == (0.1, 1.4e4)
+    low, high = view.norm.get_ylim()
+    assert low < 0.1 < 1e4 < high < 2e4
     assert view.norm.get_yscale() == "log"
 
 
@@ -69,11 +74,45 @@ def test_curves_are_named_the_chosen_one_is_heavy_and_the_lowest_called_best() -
     lab.draw(view, lab.compute(lab.params))
     named = {name.get_text(): name.get_weight() for name in view._names._names if name.get_visible()}
     assert named == {
-        "no limit  13.45": "normal", "limit 0.1  2.55": "normal", "limit 0.3  2.21": "normal",
-        "limit 1  2.14  best": "normal", "limit 3  3.27": "bold",
+        "no limit": "normal", "limit 0.1": "normal", "limit 0.3": "normal", "limit 1": "normal", "limit 3": "bold",
     }  # fmt: skip
-    assert view._nearest.get_linewidth() > 2 * max(line.get_linewidth() for line in view.loss.lines[:5])
-    np.testing.assert_array_equal(view._nearest.get_ydata(), lab.runs["3"]["loss"])
+    Scene(view.figure).frame(1.0)  # names find their places when they are painted
+    numbers = [number for number in view._names._numbers if number.get_visible()]
+    assert [number.get_text() for number in numbers] == ["13.45", "2.55", "2.21", "2.14", "3.27"]
+    assert len({number.get_position()[0] for number in numbers}) == 1, "one column"
+    for number, name in zip(numbers, view._names._names, strict=False):
+        assert number.get_position()[1] == name.get_position()[1]
+    assert view._names._best.get_position()[1] == numbers[3].get_position()[1]
+    assert view.loss.get_title("left") == "Loss of five runs, each trained with its own limit"
+
+
+def test_lines_of_losses_are_running_medians_and_the_raw_values_of_the_chosen_one_are_behind_it() -> None:
+    lab = clipping(limit=3.0)
+    view, loss = lab.make_view(), lab.runs["3"]["loss"]
+    lab.draw(view, lab.compute(lab.params))
+    np.testing.assert_array_equal(view._raw.get_ydata(), loss)
+    middle = [np.median(loss[max(0, k - 3) : k + 4]) for k in range(len(loss))]
+    np.testing.assert_allclose(view._nearest.get_ydata(), middle)
+    still = [line for line in view.loss.lines if not line.get_animated()]
+    np.testing.assert_allclose(still[4].get_ydata(), middle)
+    assert view._nearest.get_linewidth() > 2 * max(line.get_linewidth() for line in still)
+    assert "medians of up to 7" in view.loss.get_xlabel()
+
+
+def test_dots_leave_the_line_of_the_limit_to_be_seen() -> None:
+    for method, most in (("global", 60), ("norm", 300)):
+        lab = clipping(limit=1.0, method=method)
+        view = lab.make_view()
+        lab.draw(view, lab.compute(lab.params))
+        assert most / 2 < len(view._after.get_xdata()) <= most
+
+
+@pytest.mark.parametrize(("run", "limit", "shown"), [("0.3", 0.01, [False, True]), ("1", 1000.0, [True, False])])
+def test_a_count_of_none_is_not_written(run: str, limit: float, shown: list[bool]) -> None:
+    lab = clipping(limit=limit, run=run)
+    view = lab.make_view()
+    lab.draw(view, lab.compute(lab.params))
+    assert [count.get_visible() for count in view._counts] == shown
 
 
 def test_the_turn_is_drawn_where_steps_turn() -> None:
@@ -81,6 +120,6 @@ def test_the_turn_is_drawn_where_steps_turn() -> None:
         lab = clipping(limit=1.0, method=method)
         view = lab.make_view()
         lab.draw(view, lab.compute(lab.params))
-        assert view._angle.get_visible() is drawn
-        assert view._turns.get_text() == ("Turn of every step: median 30.6°" if drawn else "No step turns")
+        assert {artist.get_visible() for artist in (view._strip, view._angle, view._turns)} == {drawn}
+        assert view._turns.get_text() == "Turn of every step, median 30.6°" * drawn
         assert view._counts[1].get_text() == f"{lab.compute(lab.params).what_if.fired.sum()} clipped"

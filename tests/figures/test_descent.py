@@ -20,6 +20,22 @@ def test_the_arrow_ends_where_the_ball_goes_next() -> None:
         )
 
 
+def test_the_next_step_is_seen_over_the_ball_however_short() -> None:
+    lab = gl.labs.descent(learning_rate=0.05, step=12)
+    view = lab.make_view()
+    lab.draw(view, lab.compute(lab.params))
+    assert view._ball.get_zorder() < view._next.get_zorder() < view._head.get_zorder()
+    assert np.ptp(view._head.get_path().vertices[:, 0]) > 0.05
+
+
+def test_a_reader_begins_where_ball_chords_arrow_and_ghost_are_seen() -> None:
+    lab = gl.labs.descent()
+    trace = lab.compute(lab.params)
+    k = trace.step
+    assert k >= 1 and abs(trace.weights[k] - trace.weights[k - 1]) > 1 < abs(trace.weights[k + 1] - trace.weights[k])
+    assert trace.loss[: k + 2].max() < TOP
+
+
 def test_the_ball_stands_on_the_bowl() -> None:
     lab = gl.labs.descent(learning_rate=1.7)
     trace, bowl = lab.compute(lab.params), lab.make_view()._given

@@ -61,14 +61,17 @@ def test_an_arrow_says_which_value_a_gradient_read() -> None:
     assert not drawn(side(0), side(0))._panels[0]._arrows["a"].get_visible()
 
 
-def test_what_differs_carries_a_sign_and_a_color() -> None:
-    first, second = drawn(side(3, raced=True), side(3))._panels
-    marked = [key for key, text in first._entries.items() if text.get_text().startswith("≠ ")]
+def test_what_differs_is_bold_in_a_frame_of_a_color() -> None:
+    view = drawn(side(3, raced=True), side(3))
+    first, second = view._panels
+    marked = [key for key, text in first._entries.items() if text.get_weight() == "bold"]
     assert {key[:2] for key in marked} == {(0, 1)}
     assert {key for key, fill in first._fills.items() if fill.get_visible()} == set(marked)
-    assert first._entries[0, 1, 0, 0].get_text() == "≠ 10.2"
-    assert second._entries[0, 1, 0, 0].get_text() == "≠ 11"
+    assert first._entries[0, 1, 0, 0].get_text() == "10.2"
+    assert second._entries[0, 1, 0, 0].get_text() == "11"
     assert first._entries[0, 2, 0, 0].get_text() == "·"
+    assert first._fills[0, 1, 0, 0].get_edgecolor() == pytest.approx(_rgba(ORANGE))
+    assert view._key.get_visible() and not drawn(side(2), side(2))._key.get_visible()
     for panel, color in ((first, PALE_ORANGE), (second, PALE_BLUE)):
         assert panel._fills[0, 1, 0, 0].get_facecolor() == pytest.approx(_rgba(color))
 

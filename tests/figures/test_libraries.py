@@ -13,4 +13,4 @@ def test_cells_move_between_the_colors_and_carry_their_text() -> None:
         "NaN": 1,
     }
     assert view._texts[1][0].get_text() == "NaN"
-    assert view._limit.get_text() == "limit 1"
+    assert (view._title.get_text(), view._title.get_weight()) == ("Clipped by global norm, limit 1", "bold")

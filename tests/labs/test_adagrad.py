@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab.labs._adagrad import PLACES, SCHEDULES, STEPS, SURFACES, Descent
+from gradlab.figures.adagrad import Walk
+from gradlab.labs._adagrad import PLACES, SCHEDULES, STEPS, SURFACES, Descent, _gait
 from gradlab.models.surfaces import bowl
 
 
@@ -61,11 +62,45 @@ def test_a_clip_acts_before_the_accumulator() -> None:
 def test_far_too_large_a_rate_is_shown_and_said_without_a_warning(surface: str) -> None:
     lab = gl.labs.adagrad(surface=surface, condition=100.0, descent_rate=10.0, learning_rate=100.0, step=STEPS)
     assert lab.live.frame()
-    assert ("gradient descent beyond every number" in lab.description.summary) == (surface == "bowl")
+    alt, summary = lab.description.alt, lab.description.summary
+    assert ("gradient descent beyond every number" in alt) == ("descent flies off" in summary) == (surface == "bowl")
 
 
-def test_at_step_0_there_is_no_rate_yet() -> None:
-    assert gl.labs.adagrad(step=0).description.summary.endswith("Effective rates none yet.")
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({}, "Adagrad walks straight, descent zigzags; after 20 steps descent is 4.4 times as high."),
+        ({"step": 0}, "Both start 88 above the bottom."),
+        ({"step": 1}, "Adagrad's first step moves the weights by 0.598 and 0.6, descent's by 0.18 and 3.6."),
+        ({"epsilon": 1000.0, "learning_rate": 45.0}, "Both zigzag; after 20 steps both are about as high."),
+        (
+            {"step": 60, "descent_rate": 0.2},
+            "Adagrad walks straight, descent flies off; after 60 steps Adagrad is 0.00135 above the bottom.",
+        ),
+        (
+            {"step": 60, "descent_rate": 0.2, "learning_rate": 1.0},
+            "Adagrad walks straight, descent flies off; after 60 steps Adagrad is less than 0.001 above the bottom.",
+        ),
+        ({"clip": 1.0}, "Adagrad walks a curve, descent walks straight; after 20 steps descent is 200 times as high."),
+    ],
+)
+def test_the_sentence_says_how_both_walk_and_which_is_higher(settings: dict[str, Any], said: str) -> None:
+    lab = gl.labs.adagrad(**settings)
+    assert lab.description.summary == said
+    table = dict(lab.description.table)
+    shown, k = lab.compute(lab.params), lab.params["step"]
+    assert float(table["Adagrad, above the bottom"]) == pytest.approx(shown.adagrad.above[k], rel=0.01)
+    assert "effective rates" in table and "accumulator" in table
+
+
+def test_walks_are_told_apart_by_their_turns_and_their_lengths() -> None:
+    def gait(*weights: tuple[float, float]) -> str:
+        return _gait(Walk(np.array(weights), np.zeros(len(weights)), np.zeros(len(weights))), len(weights) - 1)[1]
+
+    assert gait((0, 0), (1, 0), (2, 0.1), (3, 0)) == "walks straight"
+    assert gait((0, 0), (1, 0), (1, 1), (0, 1)) == "walks a curve"
+    assert gait((0, 0), (1, 3), (2, 0), (3, 3), (4, 0)) == "zigzags"
+    assert gait((0, 0), (1, 0), (np.inf, 0)) == gait((0, 0), (1, 0), (1e9, 0)) == "flies off"
 
 
 def test_presets_show_what_their_names_say() -> None:

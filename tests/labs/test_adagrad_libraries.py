@@ -73,9 +73,27 @@ def test_a_number_parts_at_its_first_other_character(text: str, other: str, plac
     assert _digits(text[:place]) == alike
 
 
-def test_before_the_first_step_nobody_differs() -> None:
-    said = gl.labs.adagrad_libraries(step=0).description.summary
-    assert said.endswith("TensorFlow 1: Keras legacy none, Keras 3 none, optax none, PyTorch none.")
+@pytest.mark.parametrize(
+    ("params", "said"),
+    [
+        ({}, "PyTorch parts from TensorFlow 1 at digit 1, the other three at digit 7."),
+        ({"step": 0}, "The other four agree with TensorFlow 1."),
+        ({"case": "matched", "step": 1}, "optax parts from TensorFlow 1 at digit 7, the other three agree."),
+        (
+            {"case": "zero", "step": 7},
+            "TensorFlow 1 refuses accumulator 0; Keras 3 and optax part from Keras legacy at digit 3.",
+        ),
+        ({"case": "nothing", "step": 1}, "Keras 3 and PyTorch give NaN; TensorFlow 1 refuses accumulator 0."),
+        (
+            {"case": "nothing", "step": 1, "reference": "PyTorch"},
+            "Keras 3 and PyTorch give NaN; TensorFlow 1 refuses accumulator 0.",
+        ),
+        ({"case": "huge", "step": 4}, "The other four part from TensorFlow 1 at digit 5."),
+        ({"case": "huge", "step": 6}, "After 6 steps the first weight no longer moves in any library."),
+    ],
+)
+def test_the_sentence_names_those_that_differ_most(params: dict[str, Any], said: str) -> None:
+    assert gl.labs.adagrad_libraries(**params).description.summary == said
 
 
 @every_case
@@ -83,7 +101,7 @@ def test_the_words_the_marks_and_the_numbers_say_the_same(case: str) -> None:
     lab = gl.labs.adagrad_libraries(case=case, step=7, reference="optax")
     shown, view = lab.compute(lab.params), lab.make_view()
     lab.draw(view, shown)
-    said = lab.description.summary
+    said = lab.description.alt
     for row, name in zip(view._cells[1:], LIBRARIES, strict=True):
         weights = shown.weights[name]
         texts = ["".join(part.get_text() for part in (c.kept, c.first, c.rest)) for c in row]
@@ -108,12 +126,12 @@ def test_a_library_that_refuses_cannot_be_compared_with() -> None:
     assert lab.compute(lab.params).reference == "Keras legacy"
     assert (
         "differs from Keras legacy (TensorFlow 1 refuses accumulator 0): TensorFlow 1 ValueError,"
-        in lab.description.summary
+        in lab.description.alt
     )
 
 
 def test_each_case_gives_what_it_says() -> None:
-    for case, (_, accumulator, epsilon, dtype, _) in CASES.items():
+    for case, (_, _, accumulator, epsilon, dtype, _) in CASES.items():
         for name, rule in _rules(case).items():
             own = LIBRARIES[name]
             assert rule.initial_accumulator_value == (
@@ -132,7 +150,7 @@ def test_presets_show_what_their_names_say() -> None:
     said = {}
     for label, values in lab.presets.items():
         lab.set(**values)
-        said[label] = lab.description.summary
+        said[label] = lab.description.alt
     assert "PyTorch digit 1" in said["As they come"]
     same = said["Same settings, different digits"]
     assert "PyTorch none" in same and "TensorFlow 1 digit 7" in same

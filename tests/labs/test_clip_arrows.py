@@ -1,5 +1,7 @@
 """One gradient, four clips: the region drawn is where the clip leaves a gradient alone."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -30,7 +32,27 @@ def test_the_numbers_are_the_librarys() -> None:
 def test_a_zero_gradient_is_drawn_and_described() -> None:
     lab = gl.labs.clip_arrows(g1=0.0, g2=0.0)
     assert lab.live.frame()
-    assert "norm 0 becomes 0, turned by 0.0 degrees" in lab.description.summary
+    assert lab.description.summary == "A clip by value leaves the arrow alone: its norm is 0."
+
+
+@pytest.mark.parametrize(
+    ("params", "said"),
+    [
+        ({}, "A clip by value turns the arrow by 15.9 degrees, and shortens it from 5.15 to 2.83."),
+        ({"method": "norm"}, "A clip by norm shortens the arrow from 5.15 to 2 and does not turn it."),
+        (
+            {"method": "global", "others": 6.0},
+            "A clip by global norm shortens the arrow from 5.15 to 1.3 and does not ",
+        ),
+        ({"g1": 4.0, "g2": 4.0}, "A clip by value shortens the arrow from 5.66 to 2.83 and does not turn it."),
+        ({"g1": 1.0}, "A clip by value turns the arrow by 4.8 degrees, and shortens it from 2.69 to 2.24."),
+        ({"limit": 6.0}, "A clip by value leaves the arrow alone: its norm is 5.15."),
+    ],
+)
+def test_the_sentence_says_whether_the_arrow_turns(params: dict[str, Any], said: str) -> None:
+    lab = gl.labs.clip_arrows(**params)
+    assert lab.description.summary.startswith(said)
+    assert f"turned by {np.nan_to_num(lab.compute(lab.params).report.angle):.1f} degrees" in lab.description.alt
 
 
 def test_presets_show_what_their_names_say() -> None:

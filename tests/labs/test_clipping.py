@@ -26,7 +26,11 @@ def test_the_nearest_recorded_run_is_named() -> None:
     for limit, nearest in ((0.05, "0.1"), (0.25, "0.3"), (20.0, "3")):
         lab = gl.labs.clipping(limit=limit)
         assert lab.compute(lab.params).nearest == nearest
-        assert f", limit {nearest} " in lab.description.summary
+        assert f"trained with limit {nearest}" in lab.description.summary
+    said = {limit: gl.labs.clipping(limit=limit).description.summary for limit in (1.0, 3.0, 20.0)}
+    assert said[1.0].endswith(" steps, and the run trained with it learns best: loss 2.14.")
+    assert said[3.0].endswith(" steps; trained with it, loss ends at 3.27, with limit 1 at 2.14.")
+    assert said[20.0].endswith(" steps; trained with limit 3, loss ends at 3.27, with limit 1 at 2.14.")
 
 
 def test_the_figure_shows_every_step_once() -> None:

@@ -36,8 +36,8 @@ def test_only_an_overtaking_update_makes_a_wrong_step(schedule: str) -> None:
     for name in "ab":
         expected = values if name == wrong else RIGHT[name]
         np.testing.assert_allclose(ended(schedule)[f"first_{name}"], np.ravel(expected), rtol=1e-6)
-    verdict = f"{wrong} is wrong" if wrong else "a and b are right"
-    assert f"First: {verdict}" in gl.labs.gate_race(first=schedule, step=4).description.summary
+    verdict = f"{wrong} is wrong: its gradient read the new {'ab'[wrong == 'a']}" if wrong else "a and b are right"
+    assert gl.labs.gate_race(first=schedule, second=schedule, step=4).description.summary == f"Either way, {verdict}."
 
 
 def test_every_gate_and_every_way_to_race_has_a_schedule() -> None:
@@ -52,22 +52,40 @@ def test_every_gate_and_every_way_to_race_has_a_schedule() -> None:
 
 
 @pytest.mark.parametrize(
-    ("step", "first", "second"),
+    ("step", "said", "told"),
     [
-        (0, "the scheduler begins with gradient b", "the scheduler begins with gradient b"),
-        (1, "gradient b is 4 = 1 + 3, from the old a", "from the old a, update b waits at the gate"),
-        (2, "update b gives 4.6 = 5 - 0.1 * 4, but gradient a has not been computed yet", "11 = 5 + 6, from the old b"),
-        (3, "gradient a is 10.2 = 4.6 + 5.6, from the new b", "update b gives 4.6 = 5 - 0.1 * 4"),
-        (4, "a is wrong, its gradient read the new b", "a and b are right"),
+        (0, "Either way, the scheduler begins with gradient b.", "the scheduler begins with gradient b"),
+        (
+            1, "Without a gate, gradient b reads the old a; with GATE_OP, update b waits at the gate.",
+            "gradient b is 4 = 1 + 3, from the old a",
+        ),
+        (
+            2, "Without a gate, update b overtakes gradient a; with GATE_OP, gradient a reads the old b.",
+            "update b gives 4.6 = 5 - 0.1 * 4, but gradient a has not been computed yet",
+        ),
+        (
+            3, "Without a gate, gradient a reads the new b; with GATE_OP, update b comes after both gradients.",
+            "gradient a is 10.2 = 4.6 + 5.6, from the new b",
+        ),
+        (
+            4, "Without a gate, a is wrong: its gradient read the new b; with GATE_OP, a and b are right.",
+            "a is wrong, its gradient read the new b",
+        ),
     ],
-)
-def test_each_step_says_what_happened_on_both_sides(step: int, first: str, second: str) -> None:
+)  # fmt: skip
+def test_each_step_says_what_happened_on_both_sides(step: int, said: str, told: str) -> None:
     words = gl.labs.gate_race(step=step).description
-    said_first, said_second = words.summary.split(" Second: ")
-    assert said_first.endswith(f"First: {first}.")
-    assert said_second.endswith(f"{second}.")
-    assert said_first.removeprefix(f"Step {step} of 4. First: ")[:-1] in words.alt
-    assert len(words.summary) < 150  # a read-out is read at a glance
+    assert words.summary == said
+    assert told in words.alt
+
+
+def test_schedules_with_the_same_gate_are_the_first_and_the_second() -> None:
+    lab = gl.labs.gate_race(second="none_lucky", step=0)
+    assert lab.description.summary == "The first schedule begins with gradient b, the second with gradient a."
+    lab.set(step=4)
+    assert lab.description.summary == (
+        "In the first schedule, a is wrong: its gradient read the new b; in the second, a and b are right."
+    )
 
 
 def test_the_last_words_hold_the_wrong_number_and_the_right_one() -> None:

@@ -47,6 +47,12 @@ def movable(lab: gl.labs.Lab) -> list[Any]:
     return [c for c in lab.controls if not isinstance(c, Button)]
 
 
+def drawn_afresh(live: Any) -> bytes:
+    """The frame, with nothing remembered of what artists drew before."""
+    live._state.scene._recorders.clear()
+    return bytes(live.frame())
+
+
 @pytest.mark.sampled(12)
 @every_lab
 def test_every_control_changes_params_and_words_and_every_menu_the_picture(make: Any, shown: Any) -> None:
@@ -58,6 +64,7 @@ def test_every_control_changes_params_and_words_and_every_menu_the_picture(make:
             assert lab.params == before[1] | {control.name: value}
             lab.live.description.alt.encode("ascii")
             assert lab.live.values == lab.params
+            assert lab.live.frame() == drawn_afresh(lab.live)
             if not isinstance(control, Menu) or lab.live.frame() != before[0]:
                 break
         else:

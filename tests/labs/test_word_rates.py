@@ -121,3 +121,33 @@ def test_targets_can_be_reached_and_missed(target: str, reached: dict[str, objec
 def test_a_word_seen_once_is_not_seen_1_times() -> None:
     step = next(s for s in range(257) if gl.labs.word_rates(step=s).description.table[3][1].startswith("1 of "))
     assert gl.labs.word_rates(step=step).description.summary.startswith("“lambda”, seen once, moves ")
+
+
+@pytest.mark.parametrize(
+    ("params", "said"),
+    [
+        ({}, "“lambda”, seen 5 times, moves 20 times as fast as “the”, seen 2,209 times."),
+        ({"step": 0}, "Before the first line all 867 words move at one rate, 0.949."),
+        ({"rule": "descent"}, "With gradient descent all 867 words move at one rate, 0.3."),
+        ({"word": "the"}, "“the”, seen 2,209 times, moves at 0.0199; the rarest tenth of words 22 times as fast."),
+    ],
+)
+def test_the_sentence_says_how_much_faster_a_rare_word_moves(params: dict[str, object], said: str) -> None:
+    lab = gl.labs.word_rates(**params)
+    assert lab.description.summary == said
+
+
+@pytest.mark.parametrize(
+    ("params", "said"),
+    [({}, "a third of the rate"), ({"step": 0}, "the same rate"), ({"initial": 1.0}, "half of the rate"),
+     ({"initial": 10.0}, "0.76 of the rate")],
+)  # fmt: skip
+def test_the_title_of_all_words_is_their_slope(params: dict[str, object], said: str) -> None:
+    lab = gl.labs.word_rates(**params)
+    lab.draw(view := lab.make_view(), trace := lab.compute(lab.params))
+    assert view.cloud.get_title("left") == f"10 times as often: {said}"
+    fit = np.polyfit(np.log(trace.counts), np.log(trace.now), 1)[0]
+    share = {"a third": 1 / 3, "the same": 1, "half": 1 / 2}.get(
+        said.removesuffix(" of the rate").removesuffix(" rate"), 0.76
+    )
+    assert 10**fit == pytest.approx(share, rel=0.1)
