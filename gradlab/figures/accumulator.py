@@ -2,344 +2,226 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from matplotlib.gridspec import GridSpec
-from matplotlib.patches import PathPatch
-from matplotlib.path import Path
 
-from .._base.numbers import counted, number, signed
+from .._base.numbers import number, signed
 from ._labels import label
-from ._lanes import DROPPED, patch
-from ._shapes import NOWHERE, bars, hatching
+from ._lanes import patch
+from ._shapes import NOWHERE, bars
 from ._style import (
     BLACK,
     BLUE,
     BLUE_TEXT,
     GRID,
-    HATCH,
     LABEL,
     NARROW,
-    ORANGE,
     ORANGE_TEXT,
     OTHER,
     PALE_BLUE,
     QUIET,
     SELECTED,
+    SMALL,
     WIDE,
     moving_line,
     new_figure,
     tidy,
 )
+from .bucket import TINTS, Arrivals, Bucket, Chips, Inside
 
-TINTS = ("#A9DBD3", "#F3D98B", "#E8B8D3", "#C3C8D0")  # of workers; their number or their mark is always there, too
 _MARKS = ("o", "s", "^", "D")
-_TALL = 5  # slots of the bucket in a column
-_LOST = 7  # chips below the bucket; the others are a number
-# The scene with workers, bucket, and what falls out, in units of about a pixel.
-_SCENE, _CHIP, _PITCH = (480.0, 306.0), 34.0, 50.0
-_BUCKET = (238.0, 432.0, 34.0, 226.0)  # left, right, top, bottom
-_ROW, _SQUARE = 54.0, 17.0  # of the queue
-
-
-class Arrivals(NamedTuple):
-    """Gradients in the order in which they came; lists of equal length.
-
-    Fields: worker; the local_step it passed, the accumulator's step then; accepted; count in the accumulator with it;
-    served: the taker who got the mean, or ""; needs: what that taker had asked for; gradient (4,).
-    """
-
-    worker: Sequence[int]
-    local_step: Sequence[int]
-    step: Sequence[int]
-    accepted: Sequence[bool]
-    count: Sequence[int]  # type: ignore[assignment]  # not tuple.count
-    served: Sequence[str]
-    needs: Sequence[int]
-    gradient: Sequence[np.ndarray]
-
-
-class Inside(NamedTuple):
-    """The state of an accumulator: step, count, the queue; the latest gradient (4,).
-
-    `total` and `value` (4,) are the sum and what a take gives: those of the take that the latest gradient brought
-    about, if it did; `of` says of how many gradients they are, 0 for none. `members` are those gradients, by their
-    place among the arrivals, and `lost` are those dropped since the take before.
-    """
-
-    step: int
-    count: int  # type: ignore[assignment]  # not tuple.count
-    queue: Sequence[tuple[str, int]]
-    latest: np.ndarray
-    total: np.ndarray
-    value: np.ndarray
-    of: int
-    members: Sequence[int] = ()
-    lost: Sequence[int] = ()
+_ROW, _SQUARE, _ROWS = 50.0, 17.0, 3  # of the queue
+_SCALES = (4, 8, 20, 40)  # ends of the axis of the mean
+_NUMBERED = 4  # dots beside each other that have room for the numbers of their workers
 
 
 class AccumulatorView:
     """All arrivals in a strip; below it workers, bucket, and queue; and the mean with what it is made of."""
 
     def __init__(self, workers: int, arrivals: int) -> None:
-        self.figure = new_figure(WIDE, 5.3)
-        self.workers, self.count, self._line = workers, arrivals, arrivals
-        self.strip, self.scene, self.queue, self.mean = (self.figure.add_subplot() for _ in range(4))
-        for axes in (self.strip, self.scene, self.queue):
-            axes.set_axis_off()
-        tidy(self.mean, " ", "entry", "gradient")
-        self._still()
-        self._chips = Chips(self.strip, workers, arrivals), Chips(self.scene, workers, 16)
-        self._moving()
+        self.figure = new_figure(WIDE, 5.0)
+        panels = [self.figure.add_subplot() for _ in range(4)]
+        self.strip, self.scene = _Strip(panels[0], workers, arrivals), Bucket(panels[1], workers)
+        self.queue, self.mean = _Queue(panels[2]), _Mean(panels[3])
         self.arrange(narrow=False)
 
     def arrange(self, narrow: bool) -> None:
         """Fit the page: queue and mean beside the bucket, or all in one column, and the strip in two lines."""
-        self._line = self.count // 2 if narrow else self.count
-        lines = self.count // self._line
-        self.strip.set(xlim=(-0.15, self._line + 0.15), ylim=(3.0 * lines, 0))
+        self.strip.arrange(narrow)
+        self.scene.arrange(narrow)
         if narrow:
-            self.figure.set_size_inches(NARROW, 10.2)
-            grid = GridSpec(4, 1, self.figure, height_ratios=(1.75, 3.0, 1.75, 2.2))
+            self.figure.set_size_inches(NARROW, 10.4)
+            grid = GridSpec(4, 1, self.figure, height_ratios=(1.7, 3.6, 1.75, 2.2))
             places = [grid[k] for k in range(4)]
         else:
-            self.figure.set_size_inches(WIDE, 5.3)
-            grid = GridSpec(3, 2, self.figure, width_ratios=(1.9, 1), height_ratios=(0.95, 1.65, 1.75))
+            self.figure.set_size_inches(WIDE, 5.0)
+            grid = GridSpec(3, 2, self.figure, width_ratios=(1.85, 1), height_ratios=(0.9, 1.74, 1.78))
             places = [grid[0, :], grid[1:, 0], grid[1, 1], grid[2, 1]]
-        for axes, place in zip((self.strip, self.scene, self.queue, self.mean), places, strict=True):
-            axes.set_subplotspec(place)
+        for panel, place in zip(self.figure.axes, places, strict=True):
+            panel.set_subplotspec(place)
 
-    def _still(self) -> None:
-        self.scene.set(xlim=(-2, _SCENE[0]), ylim=(_SCENE[1], 0))
-        self.queue.set(xlim=(0, 240), ylim=(3 * _ROW + 8, 0))
-        self.strip.set_title(" ", fontsize=LABEL)
-        for k in range(self.workers):
-            chip = bars(0, _CHIP, _middle(k) - _CHIP / 2, _middle(k) + _CHIP / 2)
-            self.scene.add_patch(PathPatch(chip, fc=TINTS[k], ec=QUIET, lw=0.9))
-        left, right, top, bottom = _BUCKET
-        self.scene.plot([left, left, right, right], [top - 6, bottom, bottom, top - 6], color=QUIET, lw=3, zorder=3)
-        self.mean.set(xlim=(0.45, 4.55), ylim=(-4.5, 10.5), xticks=range(1, 5), yticks=(-4, 0, 4, 8))
-        self.mean.set_xticklabels(["1", "2", "3", "4"])
-        self.mean.axhline(0, color=OTHER, lw=0.8)
-
-    def _moving(self) -> None:
-        looks: dict[str, Any] = {"fontsize": LABEL, "weight": "bold"}
-        self._title = label(self.strip, x=0, y=1.09, ha="left", transform=self.strip.transAxes, **looks)
-        self._takes = moving_line(self.strip, color=BLUE, lw=2.0, zorder=1.5)
-        self._track = moving_line(self.strip, color=GRID, lw=2.0, zorder=1)
-        self._served = [label(self.strip, color=BLUE_TEXT, weight="bold", ha="right") for _ in range(self.count)]
-        self._newest = patch(self.strip, {"fc": "none", "ec": BLACK, "lw": SELECTED})
-        label(self.scene, y=14, ha="left", text="Workers", **looks)
-        self._bucket = label(self.scene, x=sum(_BUCKET[:2]) / 2, y=14, **looks)
-        for k in range(self.workers):
-            label(self.scene, x=_CHIP / 2, y=_middle(k), weight="bold", text=f"{k + 1}")
-        self._path, self._out = (
-            moving_line(self.scene, color=color, lw=2.0, ls=dashes) for color, dashes in ((BLACK, "-"), (ORANGE, "--"))
-        )
-        self._heads = [patch(self.scene, {"fc": color, "ec": "none"}) for color in (BLACK, ORANGE)]
-        self._leaves = [moving_line(self.scene, color=BLUE, lw=lw, ls=ls) for lw, ls in ((1.2, "--"), (3.0, "-"))]
-        self._left = patch(self.scene, {"fc": BLUE, "ec": "none"})
-        self._slots = patch(self.scene, {"fc": "none", "ec": OTHER, "lw": 1.2, "ls": "--"})
-        self._more = label(self.scene, color=QUIET)
-        self._verdict = [label(self.scene, ha="left", y=254 + 17 * k) for k in range(3)]
-        self._lost = label(self.scene, x=_BUCKET[0], y=294, ha="left", color=ORANGE_TEXT)
-        label(self.queue, y=10, ha="left", text="Queue of takers", **looks)
-        self._takers = moving_line(self.queue, "o", ms=23, mfc="none", mec=BLUE, mew=1.8, ls="none")
-        self._who = [label(self.queue, x=18, weight="bold") for _ in range(3)]
-        self._said = [label(self.queue, x=44, ha="left", color=BLACK) for _ in range(3)]
-        self._has, self._needs = (patch(self.queue, {"fc": fc, "ec": BLUE, "lw": 1.2}) for fc in (BLUE, "white"))
-        self._gets = label(self.mean, x=0, y=1.07, ha="left", transform=self.mean.transAxes, **looks)
-        self._value = patch(self.mean, {"fc": PALE_BLUE, "ec": BLUE, "lw": 1.6})
-        self._numbers = [label(self.mean, color=BLUE_TEXT, weight="bold") for _ in range(4)]
-        self._dots = [
-            moving_line(self.mean, mark, ms=6, mfc=tint, mec=QUIET, mew=0.9, ls="none", zorder=3)
-            for tint, mark in zip(TINTS, _MARKS, strict=True)
-        ]
-
-    def draw(self, done: int, past: Arrivals, now: Inside) -> None:
+    def draw(self, done: int, past: Arrivals, now: Inside, reduction: str = "mean") -> None:
         """Set the moving artists: how many gradients have come, those, and what the accumulator holds."""
-        self._draw_strip(done, past)
-        self._draw_bucket(done, past, now)
-        self._draw_way(done, past, now)
-        self._draw_queue(done, past, now)
-        self._draw_mean(done, past, now)
+        self.strip.draw(done, past)
+        self.scene.draw(done, past, now)
+        self.queue.draw(done, past, now)
+        self.mean.draw(done, past, now, reduction)
+
+
+class _Strip:
+    """All arrivals in their order; those that were dropped are lower, and lines are takes."""
+
+    def __init__(self, axes: Any, workers: int, arrivals: int) -> None:
+        self.axes, self._all, self._line = axes, arrivals, arrivals
+        axes.set_axis_off()
+        axes.set_title(" ", fontsize=LABEL)
+        above: dict[str, Any] = {"y": 1.09, "fontsize": LABEL, "weight": "bold", "transform": axes.transAxes}
+        self._title = label(axes, x=0, ha="left", **above)
+        self._lost = label(axes, x=1, ha="right", color=ORANGE_TEXT, **above)
+        self.takes = moving_line(axes, color=BLUE, lw=2.0, zorder=1.5)
+        self._ahead = patch(axes, {"fc": "none", "ec": GRID, "lw": 1.0})
+        self.chips = Chips(axes, workers, arrivals)
+        self.served = [label(axes, color=BLUE_TEXT, weight="bold", ha="right") for _ in range(arrivals)]
+        self._newest = patch(axes, {"fc": "none", "ec": BLACK, "lw": SELECTED})
+        self._now = label(axes, text="now", weight="bold")
+
+    def arrange(self, narrow: bool) -> None:
+        self._line = self._all // 2 if narrow else self._all
+        self.axes.set(xlim=(-0.15, self._line + 0.15), ylim=(3.0 * (self._all // self._line), 0))
+        self._title.set_text("Arrivals" if narrow else "Gradients in the order they came")
+
+    def draw(self, done: int, past: Arrivals) -> None:
+        k, accepted = np.arange(done), np.array(past.accepted, bool)
+        x, top = self._places(k)
+        y = top + np.where(accepted, 0.9, 1.95)
+        self.chips.draw(x + 0.06, y, 0.88, 0.85, np.array(past.worker, int), accepted)
+        self._newest.set_path(bars(x[-1:] + 0.02, x[-1:] + 0.98, y[-1:] - 0.05, y[-1:] + 0.9))
+        lost = done - int(accepted.sum())
+        self._lost.set_text(f"{lost} of {done} too old: dropped" if lost else "")
+        later, row = self._places(np.arange(done, self._all))
+        self._ahead.set_path(bars(later + 0.06, later + 0.94, row + 0.9, row + 1.75))
+        self._draw_takes(done, past)
+
+    def _draw_takes(self, done: int, past: Arrivals) -> None:
+        """A line where a taker leaves with the mean, with its words; at the newest gradient else "now"."""
+        takes = [n for n in range(done) if past.served[n]]
+        at = np.array([self._places(n) for n in takes]).reshape(-1, 2)
+        x, y = np.repeat(at[:, 0] + 1, 3), np.add.outer(at[:, 1], (0.1, 2.8, np.nan)).ravel()
+        self.takes.set_data(x, y)
+        for n, words in enumerate(self.served):
+            words.set_text("")
+            if n in takes:
+                room = min(n % self._line + 1, n - max([-1, *(t for t in takes if t < n)]))
+                short = f"{past.served[n]} {past.count[n]}"
+                left, top = self._places(n)
+                words.set(x=left + 0.9, y=top + 0.42, text=short if room < 4 else short.replace(" ", " takes "))
+        self._now.set_visible(done > 0 and not past.served[done - 1])
+        if done:
+            (left, top), last = self._places(done - 1), done % self._line == 0
+            self._now.set(x=left + (1 if last else 0.1), y=top + 0.42, ha="right" if last else "left")
 
     def _places(self, k: Any) -> tuple[Any, Any]:
         """Left side and top of the line of arrivals k, a number or an array."""
         return k % self._line, 3.0 * (k // self._line)
 
-    def _marks(self, of: Sequence[int], x: Sequence[float], y: Sequence[float]) -> np.ndarray:
-        """Points (x, y) beside the places of some arrivals, (n, 2)."""
-        at = (self._places(k) for k in of)
-        points = [(left + dx, top + dy) for left, top in at for dx, dy in zip(x, y, strict=True)]
-        return np.array(points, float).reshape(-1, 2)
 
-    def _draw_strip(self, done: int, past: Arrivals) -> None:
-        k, accepted = np.arange(done), np.array(past.accepted, bool)
-        x, top = self._places(k)
-        y = top + np.where(accepted, 0.9, 1.95)
-        self._chips[0].draw(x + 0.06, y, 0.88, 0.85, np.array(past.worker, int), accepted)
-        self._newest.set_path(bars(x[-1:] + 0.02, x[-1:] + 0.98, y[-1:] - 0.05, y[-1:] + 0.9))
-        lost = done - int(accepted.sum())
-        self._title.set_text(f"Arrivals: {lost} of {done} dropped")
-        takes = [n for n in range(done) if past.served[n]]
-        self._takes.set_data(*self._marks(takes, (1.0, 1.0, np.nan), (0.1, 2.8, np.nan)).T)
-        ahead = range(done, self.count)
-        self._track.set_data(*self._marks(ahead, (0.2, 0.8, np.nan), (1.35, 1.35, np.nan)).T)
-        for n, words in enumerate(self._served):
-            words.set_text("")
-            if n in takes:
-                room = min(n % self._line + 1, n - max([-1, *(t for t in takes if t < n)]))
-                short = f"{past.served[n]} {past.count[n]}"
-                at = self._places(n)
-                words.set(x=at[0] + 0.9, y=at[1] + 0.42, text=short if room < 4 else short.replace(" ", " takes "))
+class _Queue:
+    """Takers in the order in which they are served: what each asked for, and how much of it is there."""
 
-    def _draw_bucket(self, done: int, past: Arrivals, now: Inside) -> None:
-        served = done > 0 and bool(past.served[-1])
-        asked = past.needs[-1] if served else now.queue[0][1] if now.queue else 0
-        n = len(now.members)
-        left, right, top, high = _slots(max(n, asked))
-        workers = np.array([past.worker[k] for k in now.members], int)
-        lost = now.lost[-_LOST:]
-        x, size = _BUCKET[0] + (_CHIP - 6) * np.arange(len(lost)), _CHIP - 11
-        self._chips[1].draw(
-            np.concatenate([left[:n], x]), np.concatenate([top[:n], np.full(len(lost), 246.0)]),
-            np.concatenate([right[:n] - left[:n], np.full(len(lost), size)]),
-            np.concatenate([np.full(n, high), np.full(len(lost), size + 8)]),
-            np.concatenate([workers, np.array([past.worker[k] for k in lost], int)]),
-            np.arange(n + len(lost)) < n,
+    def __init__(self, axes: Any) -> None:
+        self.axes = axes
+        axes.set_axis_off()
+        axes.set(xlim=(0, 240), ylim=(_ROWS * _ROW + 24, 0))
+        looks: dict[str, Any] = {"ms": 23, "mfc": "none", "mew": 1.8, "ls": "none"}
+        self._takers = [moving_line(axes, "o", mec=color, **looks) for color in (BLUE, OTHER)]
+        self.who = [label(axes, x=18, weight="bold") for _ in range(_ROWS)]
+        self.said = [label(axes, x=44, ha="left") for _ in range(_ROWS)]
+        squares: tuple[dict[str, Any], ...] = (
+            {"fc": BLUE, "ec": BLUE}, {"fc": "white", "ec": BLUE}, {"fc": "white", "ec": OTHER, "ls": "--"},
         )  # fmt: skip
-        self._slots.set_path(bars(left[n:], right[n:], top[n:], top[n:] + high))
-        free = asked - n
-        self._more.set_text("" if free <= 0 else "one more" if free == 1 else f"{free} more")
-        if free > 0:
-            self._more.set(x=(left[n] + right[n]) / 2, y=top[n] + high / 2)
-        self._bucket.set_text(f"Taken: the step is now {now.step}" if served else f"Bucket, step {now.step}")
-        for line, shown in zip(self._leaves, (bool(now.queue) and not served, served), strict=True):
-            line.set_data(*(((_BUCKET[1] + 6, _SCENE[0] - 12), (70, 70)) if shown else ((), ())))
-        self._left.set_path(_head(_SCENE[0] - 2, 70) if served or now.queue else NOWHERE)
-        self._lost.set_text(f"{len(now.lost)} fell out" if now.lost else "")
+        self.has, self.needs, self.later = (patch(axes, {"lw": 1.2, **looks}) for looks in squares)
+        label(axes, y=14, ha="left", text="Takers, first come first served", fontsize=LABEL, weight="bold")
 
-    def _draw_way(self, done: int, past: Arrivals, now: Inside) -> None:
-        """The way of the latest gradient, into the bucket or out, and why."""
-        last = past.worker[-1] if done else None
-        for shape in (self._path, self._out):
-            shape.set_data([], [])
-        for head in self._heads:
-            head.set_path(NOWHERE)
-        for words in self._verdict:
-            words.set_text("")
-        if last is None:
-            return
-        inside = bool(past.accepted[-1])
-        if inside:
-            _, _, top, high = _slots(max(len(now.members), past.needs[-1], now.queue[0][1] if now.queue else 0))
-            end = (_BUCKET[0] - 4, top[len(now.members) - 1] + high / 2)
-        else:
-            end = (_BUCKET[0] - 4, 262.0)
-        way = _curve((_CHIP + 8, _middle(last)), (end[0] - 9, end[1]))
-        (self._path if inside else self._out).set_data(*way.T)
-        self._heads[not inside].set_path(_head(*end))
-        told = (f"noted step {past.local_step[-1]:,},", f"bucket at step {past.step[-1]:,}:",
-                "accepted" if inside else "dropped")  # fmt: skip
-        for words, text in zip(self._verdict, told, strict=True):
-            words.set_text(text)
-        self._verdict[-1].set(weight="bold", color=BLUE_TEXT if inside else ORANGE_TEXT)
-
-    def _draw_queue(self, done: int, past: Arrivals, now: Inside) -> None:
-        rows = []
-        if done and past.served[-1]:
-            n = past.count[-1]
-            rows.append((past.served[-1], n, n, f"asked for {past.needs[-1]}, gets {n}"))
-        for k, (who, needs) in enumerate(now.queue):
-            has = 0 if k else min(now.count, needs)
-            rows.append((who, has, needs, f"needs {needs}, waits for {now.queue[0][0]}" if k else
-                         f"needs {needs}, has {now.count}"))  # fmt: skip
-        full: list[tuple[float, ...]] = []
-        empty: list[tuple[float, ...]] = []
-        for k, (_, has, needs, _) in enumerate(rows[:3]):
+    def draw(self, done: int, past: Arrivals, now: Inside) -> None:
+        rows = _in_line(done, past, now)[:_ROWS]
+        kinds: dict[str, list[tuple[float, ...]]] = {"has": [], "needs": [], "later": []}
+        for k, (_, has, needs, first, _) in enumerate(rows):
             pitch = min(_SQUARE + 4, 190 / max(has, needs))
             for n in range(max(has, needs)):
-                square = (44 + n * pitch, 44 + n * pitch + pitch - 4, 24 + _ROW * k, 24 + _SQUARE + _ROW * k)
-                (full if n < has else empty).append(square)
-        self._has.set_path(bars(*np.reshape(full, (-1, 4)).T))
-        self._needs.set_path(bars(*np.reshape(empty, (-1, 4)).T))
-        self._takers.set_data([18] * len(rows), [38 + _ROW * k for k in range(len(rows))])
-        for k, (who, said) in enumerate(zip(self._who, self._said, strict=True)):
-            row = rows[k] if k < len(rows) else ("", 0, 0, "nobody waits" if not rows and not k else "")
-            who.set(text=row[0], y=38 + _ROW * k)
-            said.set(text=row[3], y=51 + _ROW * k)
+                square = (44 + n * pitch, 44 + n * pitch + pitch - 4, 28 + _ROW * k, 28 + _SQUARE + _ROW * k)
+                kinds["has" if n < has else "needs" if first else "later"].append(square)
+        for name, squares in kinds.items():
+            getattr(self, name).set_path(bars(*np.reshape(squares, (-1, 4)).T))
+        for line, chosen in zip(self._takers, (True, False), strict=True):
+            some = [k for k, row in enumerate(rows) if row[3] == chosen]
+            line.set_data([18] * len(some), [42 + _ROW * k for k in some])
+        for k, (who, said) in enumerate(zip(self.who, self.said, strict=True)):
+            row = rows[k] if k < len(rows) else ("", 0, 0, False, "nobody waits" if not rows and not k else "")
+            who.set(text=row[0], y=42 + _ROW * k, color=BLACK if row[3] else QUIET)
+            said.set(text=row[4], y=58 + _ROW * k)
+            said.set(weight="bold" if row[3] else "normal", color=BLACK if row[3] else QUIET)
 
-    def _draw_mean(self, done: int, past: Arrivals, now: Inside) -> None:
-        at, high = np.arange(1, 5), max(self.mean.get_ylim())
-        value = now.value if now.of else np.zeros(4)
-        self._value.set_path(bars(at - 0.32, at + 0.32, np.minimum(value, 0), np.maximum(value, 0))
-                             if now.of else NOWHERE)  # fmt: skip
-        members = [(past.worker[k], past.gradient[k]) for k in now.members]
-        for worker, dots in enumerate(self._dots):
-            own = [(n, g) for n, (w, g) in enumerate(members) if w == worker]
-            shift = np.array([n for n, _ in own]) / max(len(members) - 1, 1) * 0.44 - 0.22
-            dots.set_data(*(np.ravel(x) for x in (shift[:, None] + at, [g for _, g in own])))
-        for words, x, y in zip(self._numbers, at, value, strict=True):
-            words.set(x=x, y=high - 1.0, text=signed(number(float(y), 2)) if now.of else "")
-        served = past.served[-1] if done else ""
-        first = now.queue[0][0] if now.queue else "A taker"
-        what = f"from {counted(now.of, 'gradient')}"
-        self._gets.set_text(
-            f"{served} gets, {what}" if served else f"{first} would get, {what}" if now.of else "Empty: no mean"
+
+class _Mean:
+    """The mean that a take would give, or gives: a bar for each entry, with a dot for each of its gradients."""
+
+    def __init__(self, axes: Any) -> None:
+        self.axes = tidy(axes, " ", "entry", "")
+        axes.set(xlim=(0.45, 4.55), ylim=(-0.6, 1.3), xticks=range(1, 5))
+        axes.set_yticks((-0.5, 0, 0.5, 1), labels=[""] * 4)
+        axes.yaxis.labelpad = 22
+        axes.set_ylabel(" ", fontsize=SMALL)  # the numbers that move need the room
+        axes.axhline(0, color=OTHER, lw=0.8)
+        self.title = label(axes, x=0, y=1.07, ha="left", transform=axes.transAxes, fontsize=LABEL, weight="bold")
+        beside: dict[str, Any] = {"x": -0.03, "ha": "right", "color": QUIET, "transform": axes.get_yaxis_transform()}
+        self._ticks = [label(axes, y=tick, **beside) for tick in (-0.5, 0, 0.5, 1)]
+        self.value = patch(axes, {"fc": PALE_BLUE, "ec": BLUE, "lw": 1.6})
+        self.numbers = [label(axes, y=1.17, color=BLUE_TEXT, weight="bold") for _ in range(4)]
+        self.dots = [moving_line(axes, mfc=tint, mec=QUIET, mew=0.9, ls="none", zorder=3) for tint in TINTS]
+        self._worker = [label(axes) for _ in range(4 * _NUMBERED)]
+
+    def draw(self, done: int, past: Arrivals, now: Inside, reduction: str) -> None:
+        at, value = np.arange(1, 5), now.value if now.of else np.zeros(4)
+        who = np.array([past.worker[k] for k in now.members], int)
+        grads = np.array([past.gradient[k] for k in now.members]).reshape(-1, 4)
+        scale = next((end for end in _SCALES if np.abs([*grads.ravel(), *value, 0]).max() <= end), _SCALES[-1])
+        for tick, words in zip((-0.5, 0, 0.5, 1), self._ticks, strict=True):
+            words.set_text(signed(number(tick * scale)))
+        low, high = np.minimum(value, 0) / scale, np.maximum(value, 0) / scale
+        self.value.set_path(bars(at - 0.4, at + 0.4, low, high) if now.of else NOWHERE)
+        for words, x, y in zip(self.numbers, at, value, strict=True):
+            words.set(x=x, text=signed(number(float(y), 2)) if now.of else "")
+        places = at + (np.arange(len(who))[:, None] - (len(who) - 1) / 2) * min(0.25, 0.7 / max(len(who), 1))
+        numbered = len(who) <= _NUMBERED
+        for k, dots in enumerate(self.dots):
+            dots.set_data(places[who == k].ravel(), grads[who == k].ravel() / scale)
+            dots.set(marker="o" if numbered else _MARKS[k], markersize=10 if numbered else 6)
+        of = np.repeat(who, 4)[: 4 * len(who) * numbered]
+        for k, words in enumerate(self._worker):
+            words.set_text(f"{of[k] + 1}" if k < len(of) else "")
+            if k < len(of):
+                words.set(x=places.ravel()[k], y=grads.ravel()[k] / scale)
+        self._entitle(past.served[-1] if done else "", now, reduction)
+
+    def _entitle(self, served: str, now: Inside, reduction: str) -> None:
+        who = f"{served} gets" if served else f"{now.queue[0][0]} would get" if now.queue else "A taker would get"
+        self.title.set_text(f"{who} the {reduction} of {now.of}" if now.of else f"Empty: no {reduction}")
+
+
+def _in_line(done: int, past: Arrivals, now: Inside) -> list[tuple[str, int, int, bool, str]]:
+    """Takers from the one just served: name, what it has and needs, whether its turn is now, and both in words."""
+    rows = []
+    if done and past.served[-1]:
+        n = past.count[-1]
+        rows.append((past.served[-1], n, n, True, f"asked for {past.needs[-1]}, gets {n}"))
+    for who, needs in now.queue:
+        first = not rows
+        said = (
+            f"needs {needs}, has {now.count}"
+            if who == now.queue[0][0]
+            else f"needs {needs}, waits behind {now.queue[0][0]}"
         )
-
-
-class Chips:
-    """Boxes with the number of a worker in its tint; those that are dropped are hatched."""
-
-    def __init__(self, axes: Any, workers: int, most: int) -> None:
-        self._shapes = [patch(axes, {"fc": tint, "ec": QUIET, "lw": 0.9}) for tint in TINTS[:workers]]
-        self._dropped = patch(axes, DROPPED)
-        self._hatching = moving_line(axes, zorder=2.5, **HATCH)
-        self._numbers = [label(axes, weight="bold") for _ in range(most)]
-
-    def draw(self, left: Any, top: Any, width: Any, height: Any, worker: np.ndarray, accepted: np.ndarray) -> None:
-        """Boxes (n,) by their sides, of workers (n,), accepted (n,) or not."""
-        left, top, width, height = np.broadcast_arrays(left, top, width, height)
-        sides = np.stack([left, left + width, top, top + height])
-        for k, shape in enumerate(self._shapes):
-            shape.set_path(bars(*sides[:, accepted & (worker == k)]))
-        lost = sides[:, ~accepted]
-        self._dropped.set_path(bars(*lost))
-        wide = float(width[0]) if len(width) else 1.0
-        x0, x1, y0, y1 = lost
-        self._hatching.set_data(*hatching(x0, x1, y0, y1, lean=0.5 * wide, apart=0.3 * wide).T)
-        for k, words in enumerate(self._numbers):
-            words.set_text(f"{worker[k] + 1}" if k < len(worker) else "")
-            if k < len(worker):
-                words.set(x=left[k] + width[k] / 2, y=top[k] + height[k] / 2)
-
-
-def _middle(worker: int) -> float:
-    return 34 + _CHIP / 2 + _PITCH * worker
-
-
-def _slots(count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
-    """Left and right sides, tops (n,), and the height of the slots of a bucket, filled from below."""
-    left, right, top, bottom = _BUCKET
-    columns = max(1, -(-count // _TALL))
-    rows = max(1, -(-count // columns))
-    high, wide = (bottom - top) / max(rows, 3), (right - left) / columns
-    k = np.arange(count)
-    x, y = left + wide * (k // rows), bottom - high * (k % rows + 1)
-    return x + 7, x + wide - 7, y + 2, high - 8
-
-
-def _curve(start: tuple[float, float], end: tuple[float, float]) -> np.ndarray:
-    """A smooth way (n, 2) that begins and ends level."""
-    t = np.linspace(0, 1, 25)
-    smooth = t * t * (3 - 2 * t)
-    return np.column_stack([start[0] + (end[0] - start[0]) * t, start[1] + (end[1] - start[1]) * smooth])
-
-
-def _head(x: float, y: float) -> Path:
-    """The head of an arrow to the right that ends there."""
-    return Path([(x, y), (x - 11, y - 5.5), (x - 11, y + 5.5), (x, y)], closed=True)
+        rows.append((who, min(now.count, needs) if who == now.queue[0][0] else 0, needs, first, said))
+    return rows

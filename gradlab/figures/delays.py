@@ -8,17 +8,19 @@ from typing import Any
 import numpy as np
 from matplotlib.gridspec import GridSpec
 
-from .._base.numbers import percent
+from .._base.numbers import number, percent
+from ._curves import SMOOTHED, smoothed
 from ._labels import EndLabels, beyond
-from ._style import BLACK, BLUE, GREEN, NARROW, ORANGE, OTHER, OTHERS, WIDE, moving_line, new_figure, tidy
+from ._style import BLACK, NARROW, OTHER, OTHERS, QUIET, SELECTED, WIDE, moving_line, new_figure, tidy
 
-# One look for each line of a group: color, dash and marker.
+# One look for each line of a group: dash and marker. Its color and width say whether the sentence speaks of it.
 _LOOKS: tuple[dict[str, Any], ...] = (
-    {"color": BLUE, "ls": "-", "marker": "o"},
-    {"color": GREEN, "ls": "--", "marker": "s"},
-    {"color": ORANGE, "ls": "-.", "marker": "^"},
-    {"color": BLACK, "ls": ":", "marker": "D"},
+    {"ls": (0, (1.5, 1.2)), "marker": "o"},
+    {"ls": (0, (6, 1.5, 1.5, 1.5)), "marker": "s"},
+    {"ls": (0, (6, 1.5)), "marker": "^"},
+    {"ls": "-", "marker": "D"},
 )
+_NEXT = 0.075  # of the last update: between the marks of two lines that never get there
 
 
 class DelaysView:
@@ -34,57 +36,92 @@ class DelaysView:
         self.figure = new_figure(WIDE, 5.2)
         self._updates, self._delays = np.asarray(updates), np.asarray(delays)
         self.curves, self.needed = ([self.figure.add_subplot() for _ in titles] for _ in range(2))
-        most = int(self._updates[-1])
-        for axes, title in zip(self.curves, titles, strict=True):
-            tidy(axes, title, "updates", "accuracy (%)")
-            axes.set(xlim=(0, most), ylim=(0, 101))
-            axes.axhline(100 * goal, color=OTHER, lw=1, ls="-")
-        for axes in self.needed:
-            tidy(axes, f"Until {percent(goal)} are right", "largest delay in updates", "updates")
-            axes.set(xlim=(-1, self._delays[-1] + 1), ylim=(0, most), xticks=self._delays)
-            self._never = beyond(axes, most, "not within the run")
+        self._still(titles, goal)
         self._moving(labels)
         self.arrange(narrow=False)
 
     def arrange(self, narrow: bool) -> None:
         """Fit the page: the two groups side by side, or one below the other."""
         self.figure.set_size_inches(NARROW if narrow else WIDE, 11.0 if narrow else 5.2)
-        columns = (1, 0.62) if narrow else (1, 0.62, 1, 0.62)  # right of each panel is room for names
+        columns = (1, 0.68) if narrow else (1, 0.36, 1, 0.6)  # right of each panel is room for names
         grid = GridSpec(4 if narrow else 2, len(columns), self.figure, width_ratios=columns)
         for k, group in enumerate(zip(self.curves, self.needed, strict=True)):
             for row, axes in enumerate(group):
                 axes.set_subplotspec(grid[2 * k + row, 0] if narrow else grid[row, 2 * k])
 
+    def _still(self, titles: Sequence[str], goal: float) -> None:
+        most, apart = int(self._updates[-1]), int(self._updates[1] - self._updates[0])
+        for axes, title in zip(self.curves, titles, strict=True):
+            tidy(axes, title, "updates", f"accuracy (%), mean of {number(SMOOTHED * apart)} updates")
+            axes.set(
+                xlim=(0, most), ylim=(0, 101), yticks=range(0, 91, 30), xticks=range(0, most + 1, max(1, most // 3))
+            )
+            axes.axhline(100 * goal, color=OTHER, lw=1, ls="-")
+        for axes in self.needed:
+            tidy(axes, f"Updates until {percent(goal)} accuracy", "largest delay in updates", "")
+            axes.set(xlim=(-1, self._delays[-1] + 1), ylim=(0, most), xticks=self._delays)
+            axes.set_yticks(range(0, most + 1, max(1, most // 3)))
+            self._never = beyond(axes, most, f"not within {number(most)} updates") - 0.02 * most
+            axes.yaxis.set_major_formatter(lambda y, _: number(y))
+        for axes in self.curves:
+            axes.xaxis.set_major_formatter(lambda x, _: number(x))
+
     def _moving(self, labels: Sequence[Sequence[str]]) -> None:
         self._lines, self._medians, self._beyond, self._here, self._names = [], [], [], [], []
         self._labels = [list(group) for group in labels]
+        self._told: list[np.ndarray] = [np.empty(0)] * len(labels)
         for curves, needed, group in zip(self.curves, self.needed, labels, strict=True):
             looks = [{**look, "ms": 5} for look in _LOOKS[: len(group)]]
-            self._lines.append([moving_line(curves, **{**look, "marker": "none", "lw": 1.6}) for look in looks])
-            self._medians.append([moving_line(needed, **look, lw=1.6) for look in looks])
+            self._lines.append([moving_line(curves, **{**look, "marker": "none"}) for look in looks])
+            self._medians.append([moving_line(needed, **look) for look in looks])
             hollow = {"ls": "none", "mfc": "none"}
             self._beyond.append([moving_line(needed, **{**look, **hollow, "ms": 7}) for look in looks])
             self._here.append(moving_line(needed, color=BLACK, lw=OTHERS, ls=":"))
             self._names.append([EndLabels(axes, len(group)) for axes in (curves, needed)])
 
-    def draw(self, delay: int, curves: Sequence[np.ndarray], needed: Sequence[np.ndarray]) -> None:
+    def draw(
+        self, delay: int, curves: Sequence[np.ndarray], needed: Sequence[np.ndarray], told: Sequence[np.ndarray]
+    ) -> None:
         """Set the moving artists.
 
         Args:
             delay: which of the delays the curves are for, by its place.
             curves: for each group (lines, updates) in %. needed: for each group (lines, delays), infinite for never.
+            told: for each group (lines,), whether the line is heavy.
         """
-        for k, (lines, medians) in enumerate(zip(self._lines, self._medians, strict=True)):
-            for line, right in zip(lines, curves[k], strict=True):
-                line.set_data(self._updates, right)
-            got = [np.where(np.isfinite(updates), updates, np.nan) for updates in needed[k]]
-            above = [np.where(np.isfinite(updates), np.nan, self._never) for updates in needed[k]]
-            for line, mark, updates, never in zip(medians, self._beyond[k], got, above, strict=True):
-                line.set_data(self._delays, updates)
-                mark.set_data(self._delays, never)
-            self._name(k, curves[k], np.where(np.isfinite(got), got, self._never))
-            self._here[k].set_data([self._delays[delay]] * 2, [0, self._never])
+        for k, heavy in enumerate(told):
+            smooth = smoothed(np.asarray(curves[k], float))
+            got, above = self._split(np.asarray(needed[k]))
+            for line, accuracy in zip(self._lines[k], smooth, strict=True):
+                line.set_data(self._updates, accuracy)
+            for lines, heights in ((self._medians[k], got), (self._beyond[k], above)):
+                for line, height in zip(lines, heights, strict=True):
+                    line.set(data=(self._delays, height), visible=np.isfinite(height).any())
+            if not np.array_equal(self._told[k], heavy):
+                self._told[k] = np.array(heavy)
+                self._emphasize(k, heavy)
+            self._name(k, smooth[:, -1], np.where(np.isfinite(got), got, above)[:, -1], heavy)
+            self._here[k].set_data([self._delays[delay]] * 2, [0, self._never + _NEXT * self._updates[-1]])
 
-    def _name(self, k: int, curves: np.ndarray, needed: np.ndarray) -> None:
-        for names, x, lines in zip(self._names[k], (self._updates, self._delays), (curves, needed), strict=True):
-            names.draw(x[-1], [line[-1] for line in lines], self._labels[k])
+    def _emphasize(self, k: int, heavy: np.ndarray) -> None:
+        """Make some lines of a group heavy and the others light."""
+        for *artists, chosen in zip(self._lines[k], self._medians[k], self._beyond[k], heavy, strict=True):
+            width = SELECTED if chosen else OTHERS
+            for artist in artists:
+                artist.set(color=BLACK if chosen else QUIET, lw=width, zorder=3 if chosen else 2)
+            artists[-1].set_markeredgewidth(1.8 if chosen else OTHERS)
+
+    def _split(self, needed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Updates (lines, delays) that have a value, and the heights of the marks of those without."""
+        rows = self._never + _NEXT * self._updates[-1] * (np.arange(len(needed)) % 2)
+        there = np.isfinite(needed)
+        return np.where(there, needed, np.nan), np.where(there, np.nan, rows[:, None])
+
+    def _name(self, k: int, curves: np.ndarray, needed: np.ndarray, heavy: np.ndarray) -> None:
+        """Names at the last points (lines,) of both panels."""
+        looks = {
+            "color": [BLACK if chosen else QUIET for chosen in heavy],
+            "weight": ["bold" if chosen else "normal" for chosen in heavy],
+        }
+        for names, x, ends in zip(self._names[k], (self._updates, self._delays), (curves, needed), strict=True):
+            names.draw(x[-1], ends.tolist(), self._labels[k], **looks)

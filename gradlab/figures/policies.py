@@ -7,18 +7,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.gridspec import GridSpec
+from matplotlib.ticker import MaxNLocator
 
 from .._base.numbers import number as rounded
-from ._lanes import text
+from ._curves import smoothed
+from ._labels import EndLabels
 from ._style import (
     BLACK,
     BLUE,
-    GREEN,
+    BLUE_TEXT,
+    LABEL,
     NARROW,
-    ORANGE,
     OTHER,
-    SMALL,
-    VIOLET,
+    OTHERS,
+    QUIET,
+    SELECTED,
     WIDE,
     log_ticks,
     moving_line,
@@ -26,18 +29,11 @@ from ._style import (
     tidy,
 )  # fmt: skip
 
-LOWEST, HIGHEST = 0.3, 10.0  # of the losses shown
-_LOOKS: tuple[dict[str, Any], ...] = (
-    {"color": OTHER, "ls": "-", "marker": "o"},
-    {"color": ORANGE, "ls": "--", "marker": "^"},
-    {"color": GREEN, "ls": "-.", "marker": "s"},
-    {"color": BLUE, "ls": ":", "marker": "D"},
-    {"color": BLACK, "ls": (0, (6, 1.5, 1, 1.5, 1, 1.5)), "marker": "v"},
-    {"color": VIOLET, "ls": "-", "marker": "P"},
-)
-_MARKS = 6  # on each line
-_HEADS = ("policy", "updates", "loss at the end", "loss at the line")
-_SHORT_HEADS = ("policy", "updates", "loss", "at line")
+LOWEST, HIGHEST = 0.4, 5.0  # of the losses shown
+# One for each, so that thin gray lines can be followed.
+_DASHES: tuple[Any, ...] = (
+    "-", (0, (6, 1.5)), (0, (6, 1.5, 1.5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1, 1.5, 1, 1.5)), (0, (3, 1)),
+)  # fmt: skip
 
 
 class Curve(NamedTuple):
@@ -50,87 +46,91 @@ class Curve(NamedTuple):
 
 
 class PoliciesView:
-    """Loss over updates and over time, a line for each policy; below, how far each came, the best in bold.
+    """Loss over updates, to the last gradient of each policy; and over time, until the first of them is through.
 
-    The upright line is the time at which the first of them has handed in all its gradients.
+    The policy that is lowest in a panel is heavy there: the one by updates blue in both, the one by time black.
     """
 
     def __init__(self, names: Sequence[str], updates: int, time: float) -> None:
-        self.figure = new_figure(WIDE, 5.2)
+        self.figure = new_figure(WIDE, 5.0)
         self.names = list(names)
-        self.steps, self.times, self._key = (self.figure.add_subplot() for _ in range(3))
-        self._still(updates, time)
-        lines = [{"lw": 1.7, "ms": 5.5, **looks} for looks in _LOOKS]
-        self._lines = [
-            [moving_line(axes, mec="white", **looks) for looks in lines] for axes in (self.steps, self.times)
-        ]
-        self._samples = [
-            self._key.plot([], [], clip_on=False, markevery=[1], mec="white", **looks)[0] for looks in lines
-        ]
-        self._then = moving_line(self.times, color=BLACK, lw=1.0, ls="-")
-        self._heads = [self._key.text(0, 0, head, fontsize=SMALL, va="center", color=BLACK) for head in _HEADS]
-        self._cells = [[text(self._key, va="center") for _ in _HEADS] for _ in self.names]
+        self.steps = _Panel(self.figure.add_subplot(), "updates of the weights", updates, len(self.names))
+        self.times = _Panel(self.figure.add_subplot(), "time (gradient times of a fast worker)", time, len(self.names))
+        self.times.axes.yaxis.label.set_visible(False)
         self.arrange(narrow=False)
 
     def arrange(self, narrow: bool) -> None:
-        """Fit the page: both panels side by side, or one above the other."""
-        if narrow:
-            self.figure.set_size_inches(NARROW, 8.2)
-            grid = GridSpec(3, 1, self.figure, height_ratios=(1.6, 1.6, 1.1))
-            places = [grid[k] for k in range(3)]
-        else:
-            self.figure.set_size_inches(WIDE, 5.2)
-            grid = GridSpec(2, 2, self.figure, height_ratios=(2, 1.05))
-            places = [grid[0, 0], grid[0, 1], grid[1, :]]
-        for axes, place in zip((self.steps, self.times, self._key), places, strict=True):
-            axes.set_subplotspec(place)
-        self._arrange_key(narrow)
+        """Fit the page: both panels side by side, or one above the other. Right of each is room for names."""
+        self.figure.set_size_inches(NARROW if narrow else WIDE, 8.6 if narrow else 5.0)
+        columns = (1, 0.84) if narrow else (1, 0.8, 1, 0.8)
+        grid = GridSpec(2 if narrow else 1, len(columns), self.figure, width_ratios=columns)
+        self.steps.axes.set_subplotspec(grid[0, 0])
+        self.times.axes.set_subplotspec(grid[1, 0] if narrow else grid[0, 2])
+        self.times.axes.tick_params(labelleft=narrow)
+        self.steps.axes.yaxis.label.set_visible(not narrow)
 
-    def _arrange_key(self, narrow: bool) -> None:
-        """A row for each policy; units are inches across and lines down."""
-        self._key.set(xlim=(0, 3.4 if narrow else 7.2), ylim=(len(self.names) + 0.5, -0.7))
-        columns = (0.62, 2.2, 2.8, 3.4) if narrow else (0.8, 2.6, 4.1, 5.8)
-        for column, head in enumerate(self._heads):
-            head.set(x=columns[column], y=-0.1, ha="right" if column else "left")
-            head.set_text((_SHORT_HEADS if narrow else _HEADS)[column])
-        for row, (sample, cells) in enumerate(zip(self._samples, self._cells, strict=True), 1):
-            sample.set_data([0.05, 0.27, 0.49], [row] * 3)
-            for column, cell in enumerate(cells):
-                cell.set(x=columns[column], y=row, ha="right" if column else "left")
+    def draw(self, curves: Mapping[str, Curve], then: float, lowest: str, ahead: str) -> None:
+        """Set the moving artists.
 
-    def _still(self, updates: int, time: float) -> None:
-        tidy(self.steps, "Loss at every update", "updates of the weights", "held-out loss (cross-entropy)")
-        tidy(
-            self.times, "Loss at every time", "time (gradient times of a fast worker)", "held-out loss (cross-entropy)"
+        Args:
+            curves: by policy. then: the time up to which they are drawn over time.
+            lowest: the policy whose loss is lowest in the end. ahead: the one whose loss is lowest at that time.
+        """
+        ordered = [curves[name] for name in self.names]
+        colors = [BLUE if name == lowest else BLACK if name == ahead else QUIET for name in self.names]
+        past = [curve.time <= then for curve in ordered]
+        words = [[f"{name} {written(loss)}" for name, loss in zip(self.names, losses, strict=True)]
+                 for losses in ([c.loss[-1] for c in ordered], [c.then for c in ordered])]  # fmt: skip
+        lines = (
+            [(c.step, c.loss) for c in ordered],
+            [(c.time[p], c.loss[p]) for c, p in zip(ordered, past, strict=True)],
         )
-        self.steps.set_xlim(0, updates * 1.02)
-        self.times.set_xlim(0, time)
-        for axes in (self.steps, self.times):
-            axes.set(yscale="log", ylim=(LOWEST / 1.05, HIGHEST * 1.05))
-            log_ticks(axes.yaxis, LOWEST, HIGHEST)
-        self._key.set_axis_off()
-
-    def draw(self, curves: Mapping[str, Curve], then: float) -> None:
-        """The curves by policy, and the time of the upright line."""
-        self._then.set_data([then] * 2, [LOWEST / 2, 2 * HIGHEST])
-        ends = {name: curve.loss[-1] for name, curve in curves.items()}
-        best = [
-            min(curves, key=lambda name: number(ends[name])),
-            min(curves, key=lambda name: number(curves[name].then)),
-        ]
-        for k, name in enumerate(self.names):
-            curve = curves[name]
-            for lines, x in zip(self._lines, (curve.step, curve.time), strict=True):
-                lines[k].set_data(x, np.clip(number(curve.loss), LOWEST, HIGHEST))
-                lines[k].set_markevery((k, max(1, len(x) // _MARKS)))
-            words = (name, f"{curve.step[-1]}", written(curve.loss[-1]), written(curve.then))
-            for column, (cell, word) in enumerate(zip(self._cells[k], words, strict=True)):
-                cell.set(text=word, fontweight="bold" if column > 1 and best[column - 2] == name else "normal")
+        self.steps.draw(lines[0], words[0], colors, self.names.index(lowest), f"Loss by updates: {lowest} ends lowest")
+        self.times.draw(lines[1], words[1], colors, self.names.index(ahead), f"Loss by the clock: {ahead} leads")
 
 
-def number(loss: Any) -> Any:
-    """Losses that aren't numbers are the largest."""
-    return np.where(np.isfinite(loss), loss, np.inf)
+class _Panel:
+    """A line for each policy, with its name and its last loss at the right edge."""
+
+    def __init__(self, axes: Any, unit: str, end: float, lines: int) -> None:
+        self.axes, self._edge = tidy(axes, "loss", unit, "held-out loss (cross-entropy), smoothed"), end
+        axes.set(xlim=(0, end), yscale="log", ylim=(LOWEST / 1.05, HIGHEST * 1.05))
+        axes.xaxis.set_major_locator(MaxNLocator(4))
+        log_ticks(axes.yaxis, LOWEST, HIGHEST)
+        self.lines = [moving_line(axes, ls=dash) for dash in _DASHES[:lines]]
+        self._leaders = moving_line(axes, color=OTHER, lw=0.8, ls=":", zorder=1.5)
+        self.names = EndLabels(axes, lines)
+        self.title = axes.set_title("loss", loc="left", fontsize=LABEL, fontweight="bold", animated=True)
+
+    def draw(
+        self, lines: Sequence[tuple[np.ndarray, np.ndarray]], words: Sequence[str], colors: Sequence[str], heavy: int,
+        title: str,
+    ) -> None:  # fmt: skip
+        """Lines (x, loss) with words at their ends, one of them heavy; dots join those that end early to theirs."""
+        ends = np.array([(x[-1], shown(loss)[-1]) for x, loss in lines])
+        for k, (line, (x, loss), color) in enumerate(zip(self.lines, lines, colors, strict=True)):
+            told = color != QUIET
+            line.set_data(x, np.exp(smoothed(np.log(shown(loss)))))
+            line.set(
+                color=color, lw=SELECTED if k == heavy else 1.4 if told else OTHERS, zorder=2 + told + (k == heavy)
+            )
+        self._leaders.set_data(*_joined(ends, self._edge))
+        shades = [BLUE_TEXT if color == BLUE else color for color in colors]
+        weights = ["bold" if k == heavy else "normal" for k in range(len(lines))]
+        self.names.draw(self._edge, ends[:, 1].tolist(), words, color=shades, weight=weights)
+        self.title.set_text(title)
+
+
+def _joined(ends: np.ndarray, edge: float) -> tuple[np.ndarray, np.ndarray]:
+    """Level lines from the ends (n, 2) to an edge, x and y (3 n,) with NaN between them."""
+    x, y = ends.T
+    nowhere = np.full(len(x), np.nan)
+    return np.stack([x, np.full(len(x), edge), nowhere], axis=1).ravel(), np.stack([y, y, nowhere], axis=1).ravel()
+
+
+def shown(loss: np.ndarray) -> np.ndarray:
+    """Losses moved into the panel; those that aren't numbers are at its upper edge."""
+    return np.clip(np.where(np.isfinite(loss), loss, np.inf), LOWEST, HIGHEST)
 
 
 def written(loss: float) -> str:

@@ -7,17 +7,31 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.gridspec import GridSpec
-from matplotlib.ticker import NullLocator
+from matplotlib.patches import Rectangle
 
-from ._lanes import ACCEPTED, IN_HAND, patch, text
-from ._shapes import Key, bars
-from ._style import GREEN, NARROW, ORANGE, OTHER, QUIET, SMALL, WIDE, moving_line, new_figure, tidy
+from .._base.numbers import number
+from ._labels import label
+from ._lanes import ACCEPTED, patch
+from ._shapes import bars
+from ._style import (
+    BLUE,
+    BLUE_TEXT,
+    NARROW,
+    OTHER,
+    QUIET,
+    WIDE,
+    moving_line,
+    new_figure,
+    tidy,
+)  # fmt: skip
 
 MOST_GRADIENTS, MOST_ROWS = 6, 8
-_BY_ROW: dict[str, Any] = {"marker": "D", "ms": 8, "color": GREEN, "mec": "white", "ls": "none"}
-_BY_GRADIENT: dict[str, Any] = {"marker": "o", "ms": 12, "mfc": "none", "mec": ORANGE, "mew": 2, "ls": "none"}
+_EARLIER: dict[str, Any] = {"fc": "white", "ec": OTHER, "lw": 1.0}
+_BY_ROW: dict[str, Any] = {"marker": "D", "ms": 8, "color": BLUE, "mec": "white", "ls": "none"}
+_BY_GRADIENT: dict[str, Any] = {"marker": "o", "ms": 11, "mfc": "none", "mec": QUIET, "mew": 1.8, "ls": "none"}
 _APART: dict[str, Any] = {"color": OTHER, "lw": 1.4, "ls": "-"}
-_LEFT = {"ha": "left", "va": "center"}
+_LINE = 0.34  # of a row: between two lines of one row
+_SUMS = -3.4  # where the sums begin, left of the means
 
 
 class Rows(NamedTuple):
@@ -34,52 +48,63 @@ class Rows(NamedTuple):
     by_row: np.ndarray
     by_gradient: np.ndarray
 
+    @property
+    def twice(self) -> np.ndarray:
+        """The rows that a take returns more than once."""
+        found, times = np.unique(self.row, return_counts=True)
+        twice: np.ndarray = found[times > 1]
+        return twice
+
+    @property
+    def told(self) -> int:
+        """The line to look at: the first of a row that is returned more than once, or the one with means far apart."""
+        if self.twice.size:
+            return int(np.flatnonzero(self.row == self.twice[0])[0])
+        return int(np.argmax(self.by_row - self.by_gradient)) if len(self.row) else -1
+
 
 class RowsView:
-    """A column of boxes for each gradient; beside it, what a take would return, a line for each row."""
+    """A column of boxes for each gradient; beside it, in the same rows, what a take would return."""
 
     def __init__(self) -> None:
-        self.figure = new_figure(WIDE, 5.0)
-        self.given, self.taken, key = (self.figure.add_subplot() for _ in range(3))
+        self.figure = new_figure(WIDE, 4.8)
+        self.given, self.taken = (self.figure.add_subplot() for _ in range(2))
         tidy(self.given, "Incoming gradients", "gradient", "row")
-        tidy(self.taken, "What a take returns", "value", "")
-        self._key = Key(key, (
-            (ACCEPTED, "the latest gradient"), (IN_HAND, "earlier ones"),
-            (_BY_ROW, "sum / gradients that hold the row"), (_BY_GRADIENT, "sum / all gradients"),
-        ), moving=True)  # fmt: skip
+        tidy(self.taken, "Sum of each row, and its two means", "mean", "")
         self._still()
         self._moving()
         self.arrange(narrow=False)
 
     def arrange(self, narrow: bool) -> None:
         """Fit the page: what comes out beside what came in, or below it."""
-        self.figure.set_size_inches(NARROW if narrow else WIDE, 9.4 if narrow else 5.0)
-        if narrow:
-            grid = GridSpec(3, 1, self.figure, height_ratios=(2, 2.2, 0.9))
-            places = [grid[k] for k in range(3)]
-        else:
-            grid = GridSpec(2, 2, self.figure, height_ratios=(1, 0.16), width_ratios=(1, 1.3))
-            places = [grid[0, 0], grid[0, 1], grid[1, :]]
-        for axes, place in zip((self.given, self.taken, self._key.axes), places, strict=True):
-            axes.set_subplotspec(place)
-        self._key.arrange(1 if narrow else 2, 3.3 if narrow else 8.2)
+        self.figure.set_size_inches(NARROW if narrow else WIDE, 9.0 if narrow else 4.8)
+        grid = GridSpec(2, 1, self.figure) if narrow else GridSpec(1, 2, self.figure, width_ratios=(1, 1.35))
+        for k, axes in enumerate((self.given, self.taken)):
+            axes.set_subplotspec(grid[k])
+        self.taken.tick_params(labelleft=narrow)
+        self.taken.set_ylabel("row" if narrow else "")
 
     def _still(self) -> None:
-        self.given.set(xlim=(0.4, MOST_GRADIENTS + 0.6), ylim=(MOST_ROWS - 0.4, -0.6), yticks=range(MOST_ROWS))
-        self.given.set_xticks(range(1, MOST_GRADIENTS + 1))
-        self.taken.set(xlim=(-9, 9.6), ylim=(MOST_ROWS - 0.4, -0.6), xticks=range(0, 10, 3))
-        self.taken.yaxis.set_major_locator(NullLocator())
+        self.given.set(xlim=(0.4, MOST_GRADIENTS + 0.6), xticks=range(1, MOST_GRADIENTS + 1))
+        self.taken.set(xlim=(_SUMS - 0.2, 9.6), xticks=range(0, 10, 3))
+        for axes in (self.given, self.taken):
+            axes.set(ylim=(MOST_ROWS - 0.4, -1.1), yticks=range(MOST_ROWS))
         self.taken.axvline(0, color=OTHER, lw=1)
 
     def _moving(self) -> None:
-        self._earlier, self._latest = patch(self.given, IN_HAND), patch(self.given, ACCEPTED)
-        looks: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": SMALL}
-        self._values = [text(self.given, **looks) for _ in range(MOST_GRADIENTS * MOST_ROWS)]
-        self._rows = [text(self.taken, x=-8.8, **_LEFT, fontsize=SMALL) for _ in range(MOST_ROWS)]
+        looks: dict[str, Any] = {"fc": "#F0F0F0", "ec": "none", "animated": True, "zorder": 0.5}
+        self._bands = [Rectangle((-9, 0), 20, 1, **looks) for _ in range(2)]  # of the row to look at
+        for axes, band in zip((self.given, self.taken), self._bands, strict=True):
+            axes.add_patch(band)
+        self._earlier, self._latest = patch(self.given, _EARLIER), patch(self.given, ACCEPTED)
+        self._values = [label(self.given) for _ in range(MOST_GRADIENTS * MOST_ROWS)]
+        self._newest = label(self.given, y=-0.75, text="latest", color=BLUE_TEXT, weight="bold")
+        self._rows = [label(self.taken, x=_SUMS, ha="left") for _ in range(MOST_ROWS)]
         self._apart = moving_line(self.taken, **_APART)
         self._by_gradient = moving_line(self.taken, zorder=3, **_BY_GRADIENT)
         self._by_row = moving_line(self.taken, zorder=4, **_BY_ROW)
-        self._nothing = text(self.taken, x=0.3, y=3.5, va="center", color=QUIET, fontsize=SMALL)
+        self._words = [label(self.taken, color=BLUE_TEXT, weight="bold"), label(self.taken, color=QUIET)]
+        self._nothing = label(self.taken, x=0.3, y=3.5, ha="left", color=QUIET)
 
     def draw(self, rows: Rows) -> None:
         """Set the moving artists."""
@@ -94,22 +119,46 @@ class RowsView:
             words.set_visible(place is not None)
             if place:
                 words.set(x=place[0], y=place[1], text=place[2])
+        self._newest.set(x=len(rows.given), visible=len(rows.given) > 0)
+        for band in self._bands:
+            band.set_visible(len(rows.row) > 0)
+            if len(rows.row):
+                band.set_y(rows.row[rows.told] - 0.5)
         self._draw_taken(rows)
-        given, there = len(rows.given), len(rows.row) > 0
-        self._key.show(given, given > 1, there, there)
 
     def _draw_taken(self, rows: Rows) -> None:
-        lines = np.arange(len(rows.row))
-        self._by_row.set_data(rows.by_row, lines)
-        self._by_gradient.set_data(rows.by_gradient, lines)
-        joined = np.stack([rows.by_gradient, rows.by_row, np.full(len(lines), np.nan)], axis=1)
-        self._apart.set_data(joined.ravel(), np.repeat(lines, 3))
+        y = _heights(rows.row)
+        self._by_row.set_data(rows.by_row, y)
+        self._by_gradient.set_data(rows.by_gradient, y)
+        joined = np.stack([rows.by_gradient, rows.by_row, np.full(len(y), np.nan)], axis=1)
+        self._apart.set_data(joined.ravel(), np.repeat(y, 3))
         for k, words in enumerate(self._rows):
-            words.set_visible(k < len(lines))
-            if k < len(lines):
-                sum_of = f"{rows.total[k]:g} from {rows.held_by[k]} of {len(rows.given)}"
-                words.set(y=k, text=f"row {rows.row[k]}: {sum_of}")
-        self._nothing.set_text("" if len(lines) else "nothing is in it")
+            words.set_visible(k < len(y))
+            if k < len(y):
+                words.set(y=y[k], text=f"{number(rows.total[k])} in {rows.held_by[k]} of {len(rows.given)}")
+                words.set_weight("bold" if rows.row[k] == rows.row[rows.told] else "normal")
+        self._name(rows, y)
+        self._nothing.set_text("" if len(y) else "nothing is in it")
+
+    def _name(self, rows: Rows, y: np.ndarray) -> None:
+        """Say at one row, if it is a single line, which mark is which mean."""
+        alone = np.flatnonzero(~np.isin(rows.row, rows.twice))
+        for words in self._words:
+            words.set_visible(alone.size > 0)
+        if alone.size:
+            k = alone[np.argmax((rows.by_row - rows.by_gradient)[alone])]
+            means, counts = (rows.by_row[k], rows.by_gradient[k]), (f"{rows.held_by[k]}", f"all {len(rows.given)}")
+            for words, mean, count, up in zip(self._words, means, counts, (-1, 1), strict=True):
+                words.set(text=f"÷ {count} = {number(mean)}", x=mean, y=y[k] + 0.32 * up)
+
+
+def _heights(row: np.ndarray) -> np.ndarray:
+    """The heights of the lines: those of their rows, lines of one row below each other."""
+    heights = row.astype(float)
+    for one in np.unique(row):
+        lines = np.flatnonzero(row == one)
+        heights[lines] += _LINE * (np.arange(len(lines)) - (len(lines) - 1) / 2)
+    return heights
 
 
 def _together(indices: Sequence[int], values: Sequence[float]) -> list[tuple[int, str]]:

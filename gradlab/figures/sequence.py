@@ -10,19 +10,21 @@ from matplotlib.gridspec import GridSpec
 from matplotlib.patches import Rectangle
 
 from .._base.numbers import percent
-from ._lanes import ACCEPTED, DROPPED, LIMIT, RECORDED, patch, text
-from ._shapes import Key, bars, hatching
+from ._labels import label
+from ._lanes import ACCEPTED, DROPPED, LIMIT, RECORDED, patch
+from ._shapes import bars, hatching
 from ._style import (
     BLACK,
     BLUE,
+    BLUE_TEXT,
     GREEN,
     HATCH,
     LABEL,
     NARROW,
     ORANGE,
+    ORANGE_TEXT,
     OTHER,
     QUIET,
-    SMALL,
     WIDE,
     moving_line,
     new_figure,
@@ -88,38 +90,30 @@ class SequenceView:
 
     def __init__(self, workers: int, events: int) -> None:
         self.figure = new_figure(WIDE, 5.3)
-        self.moves, self.ages, self.orders, key = (self.figure.add_subplot() for _ in range(4))
+        self.moves, self.ages, self.orders = (self.figure.add_subplot() for _ in range(3))
         self._moves, self._ages = _Moves(self.moves, workers, events), _Ages(self.ages, workers)
         self._orders = _Orders(self.orders)
-        self._key = Key(key, (
-            (ACCEPTED, "accepted"), (DROPPED | {"hatch": "//"}, "dropped"), (_PIECE, "one piece"),
-            (RECORDED, "recorded"), (LIMIT, "limit"),
-        ), moving=True)  # fmt: skip
         self.arrange(narrow=False)
 
     def arrange(self, narrow: bool) -> None:
         """Fit the page: ages and orders beside the moves, or below them."""
         if narrow:
-            self.figure.set_size_inches(NARROW, 9.8)
-            grid = GridSpec(4, 1, self.figure, height_ratios=(3.6, 1.2, 1.2, 0.6))
-            places = [grid[k] for k in range(4)]
+            self.figure.set_size_inches(NARROW, 9.4)
+            grid = GridSpec(3, 1, self.figure, height_ratios=(3.6, 1.4, 1.3))
+            places = [grid[k] for k in range(3)]
         else:
             self.figure.set_size_inches(WIDE, 5.3)
             columns = GridSpec(1, 2, self.figure, width_ratios=(1.6, 1))
-            right = columns[1].subgridspec(3, 1, height_ratios=(1.25, 1.25, 0.55))
-            places = [columns[0], right[0], right[1], right[2]]
-        for axes, place in zip((self.moves, self.ages, self.orders, self._key.axes), places, strict=True):
+            right = columns[1].subgridspec(2, 1)
+            places = [columns[0], right[0], right[1]]
+        for axes, place in zip((self.moves, self.ages, self.orders), places, strict=True):
             axes.set_subplotspec(place)
-        self._key.arrange(2, 3.0 if narrow else 2.6)
 
     def draw(self, schedule: Schedule) -> None:
         """Set the moving artists."""
         self._moves.draw(schedule)
         self._ages.draw(schedule)
         self._orders.draw(schedule)
-        there, taken = schedule.true >= 0, schedule.accepted
-        pieces = any(event.joined for event in schedule.events)
-        self._key.show((there & taken).any(), (there & ~taken).any(), pieces, (schedule.recorded >= 0).any(), True)
 
 
 class _Moves:
@@ -140,8 +134,9 @@ class _Moves:
         self._pieces = patch(axes, _PIECE)
         self._marks = {kind: moving_line(axes, ls="none", ms=6.5, zorder=3, **looks) for kind, looks in _KINDS.items()}
         self._to_come = moving_line(axes, zorder=3, **_TO_COME)
-        self._words = [text(axes, va="center", fontsize=SMALL) for _ in range(events)]
-        self._versions = [text(axes, va="center", fontsize=SMALL) for _ in range(workers + 1)]
+        self._words = [label(axes, ha="left") for _ in range(events)]
+        self._as_one = label(axes, ha="right", text="as one", color=QUIET)
+        self._versions = [label(axes, ha="left") for _ in range(workers + 1)]
 
     def draw(self, schedule: Schedule) -> None:
         rows, done = np.arange(1, len(schedule.events) + 1), schedule.done
@@ -153,7 +148,10 @@ class _Moves:
         self._to_come.set_data(columns[rows > done], rows[rows > done])
         for words, row, event in zip(self._words, rows, schedule.events, strict=True):
             happened = row <= done
-            words.set(x=event.worker + 0.2, y=row, text=event.words, color=BLACK if happened else QUIET)
+            late = event.kind == "updated" and schedule.true[event.worker] > schedule.limit
+            said = f"{event.words.removeprefix('now ')}, {schedule.true[event.worker]} old" if late else event.words
+            words.set(x=event.worker + 0.2, y=row, text=said, color=BLACK if happened else QUIET)
+            words.set_weight("bold" if late else "normal")
         self._draw_lives(schedule, rows, columns)
         self._draw_pieces(schedule)
         for words, (made, said) in zip(self._versions, schedule.versions, strict=False):
@@ -178,10 +176,13 @@ class _Moves:
         last = np.array([row for row, event in enumerate(schedule.events, 1) if event.joined])
         left = np.array([schedule.events[row - 1].worker for row in last])
         self._pieces.set_path(bars(left + 0.01, left + 0.97, last - 1.42, last + 0.42))
+        self._as_one.set_visible(len(last) > 0)
+        if len(last):
+            self._as_one.set(x=left[0] + 0.94, y=last[0] - 0.5)
 
 
 class _Ages:
-    """A bar for each worker's true staleness, and a mark for the recorded one."""
+    """A bar for each worker's true staleness with what came of it, and a mark for the recorded one."""
 
     def __init__(self, axes: Any, workers: int) -> None:
         self.axes = tidy(axes, "How old the gradients are", "worker", "staleness (updates)")
@@ -190,33 +191,52 @@ class _Ages:
         self._taken, self._lost = patch(axes, ACCEPTED), patch(axes, DROPPED)
         self._hatching = moving_line(axes, zorder=2.5, **HATCH)
         self._recorded = moving_line(axes, zorder=3, **RECORDED)
+        self._noted = label(axes)
         self._limit = moving_line(axes, **LIMIT)
+        self._called = label(axes, x=-0.56, ha="left", color=GREEN, weight="bold")
+        self._verdicts = [label(axes, x=k) for k in range(workers)]
 
     def draw(self, schedule: Schedule) -> None:
+        there = schedule.true >= 0
         for part, some in ((self._taken, schedule.accepted), (self._lost, ~schedule.accepted)):
-            k = np.flatnonzero(some & (schedule.true >= 0))
+            k = np.flatnonzero(some & there)
             sides = k - 0.3, k + 0.3, np.full(len(k), -0.2), schedule.true[k]
             part.set_path(bars(*sides))
         self._hatching.set_data(*hatching(*sides, lean=0.3, apart=0.12).T)
+        for n, words in enumerate(self._verdicts):
+            taken, true = bool(schedule.accepted[n]), int(schedule.true[n])
+            words.set(text=("accepted" if taken else "dropped") if there[n] else "", y=true + 0.17)
+            words.set_weight("bold" if taken and true > schedule.limit else "normal")
+            words.set_color(BLUE_TEXT if taken else ORANGE_TEXT)
         noted = np.flatnonzero(schedule.recorded >= 0)
         self._recorded.set_data(noted, schedule.recorded[noted])
         self._limit.set_data([-1, len(schedule.true)], [schedule.limit + 0.5] * 2)
+        self._called.set(y=schedule.limit + 0.64, text=f"limit {schedule.limit}")
+        self._name_recorded(schedule, np.where(there, schedule.true - schedule.recorded, 0))
+
+    def _name_recorded(self, schedule: Schedule, apart: np.ndarray) -> None:
+        """Name the recorded staleness where it is furthest from the true one."""
+        k = int(np.argmax(apart))
+        self._noted.set_visible(bool(apart[k] > 0))
+        if apart[k] > 0:
+            self._noted.set(x=k, y=schedule.recorded[k] + 0.2, text=f"recorded {schedule.recorded[k]}")
 
 
 class _Orders:
     """For every setting of the switches the share of all orders in which too old a gradient is accepted."""
 
     def __init__(self, axes: Any) -> None:
-        self.axes = tidy(axes, "Accepted too old", "share of all orders", "")
+        self.axes = tidy(axes, "Orders that go wrong", "share that accepts too old a gradient", "")
         axes.set(xlim=(0, 1.02), ylim=(3.6, -0.6), xticks=(0, 0.5, 1), yticks=[])
         percent_ticks(axes.xaxis)
-        self._shares, self._chosen = patch(axes, ACCEPTED), patch(axes, {"fc": "none", "ec": BLACK, "lw": 2.0})
-        self._names = [text(axes, va="center", x=0.02) for _ in range(4)]
+        self._shares, self._chosen = (patch(axes, {"fc": color, "ec": "none"}) for color in (OTHER, BLACK))
+        self._names = [label(axes, x=0.02, ha="left") for _ in range(4)]
 
     def draw(self, schedule: Schedule) -> None:
         at, shares = np.arange(len(schedule.ranges)), np.array([r.share for r in schedule.ranges])
-        self._shares.set_path(bars(0, shares, at + 0.05, at + 0.36))
-        self._chosen.set_path(bars(-0.005, 1.015, schedule.chosen - 0.46, schedule.chosen + 0.46))
+        chosen = at == schedule.chosen
+        for part, some in ((self._shares, ~chosen), (self._chosen, chosen)):
+            part.set_path(bars(0, shares[some], at[some] + 0.05, at[some] + 0.36))
         for k, (name, orders) in enumerate(zip(self._names, schedule.ranges, strict=True)):
             name.set(y=k - 0.2, text=f"{orders.name}: {percent(orders.share)} of {orders.orders:,}")
-            name.set_fontweight("bold" if k == schedule.chosen else "normal")
+            name.set(weight="bold" if chosen[k] else "normal", color=BLACK if chosen[k] else QUIET)

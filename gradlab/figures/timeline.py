@@ -8,12 +8,12 @@ import numpy as np
 from matplotlib.gridspec import GridSpec
 
 from .._base.numbers import counted
+from ._labels import label
 from ._lanes import (
     ACCEPTED,
     DROPPED,
     IN_HAND,
     MOST_WORKERS,
-    RECORDED,
     TOP,
     UPDATE,
     WAITS,
@@ -21,17 +21,29 @@ from ._lanes import (
     LaneNames,
     Workers,
     along,
+    on_paper,
     patch,
     sides,
     text,
 )  # fmt: skip
-from ._shapes import Key, bars, hatching
-from ._style import BLACK, GREEN, HATCH, NARROW, ORANGE_TEXT, QUIET, WIDE, moving_line, new_figure, tidy
+from ._shapes import bars, hatching
+from ._style import (
+    BLACK,
+    BLUE_TEXT,
+    HATCH,
+    LABEL,
+    NARROW,
+    ORANGE_TEXT,
+    WIDE,
+    moving_line,
+    new_figure,
+    tidy,
+)  # fmt: skip
 
 _WIDE_WINDOW, _NARROW_WINDOW, _TICK = 1200, 600, 200  # ticks shown at a time; between two numbers of the axis
 _PIXEL = 2.75  # ticks in a pixel of the wide page; a narrow one has fewer
 _BOLD, _PAD = 9.0, 4.0  # width of a letter in a bar, and what stays free beside it, in pixels
-_PAPER = {"fc": "white", "ec": "none", "pad": 1.5}  # under a number on hatching
+_WORD = 100  # ticks of a wait that has room for a word
 _NAMED = 14  # gradients of one worker that can carry numbers
 
 
@@ -43,7 +55,7 @@ class Lanes(NamedTuple):
         worker, began, ended: ticks of the read, and of the update or the drop; `ended` is `now` for those in hand.
         read: step of the weights that were read. recorded, true: staleness; -1 for those in hand.
         accepted: whether it was. updates (u,): when the weights moved. waits (w, 3): worker, from, to.
-        limit: the largest staleness that is accepted; None if all are.
+        limit: the largest staleness that is accepted; None if all are. straggler: how much slower the last worker is.
         handed_in, accepted_of, starving (workers,): what became of each worker's gradients.
     """
 
@@ -59,6 +71,7 @@ class Lanes(NamedTuple):
     updates: np.ndarray
     waits: np.ndarray
     limit: int | None
+    straggler: float
     handed_in: np.ndarray
     accepted_of: np.ndarray
     starving: np.ndarray
@@ -78,38 +91,32 @@ class TimelineView:
 
     def __init__(self) -> None:
         self.figure = new_figure(WIDE, 5.2)
-        self.lanes, self.workers, self.ages, key = (self.figure.add_subplot() for _ in range(4))
+        self.lanes, self.workers, self.ages = (self.figure.add_subplot() for _ in range(3))
         self._lanes, self._workers, self._ages = _Lanes(self.lanes), Workers(self.workers), Ages(self.ages)
-        self._key = Key(key, (
-            (ACCEPTED, "accepted"), (DROPPED | {"hatch": "//"}, "dropped"), (IN_HAND, "being computed"),
-            (WAITS, "worker waits"), (RECORDED, "as recorded"), ({"s": "5≠2", "weight": "bold"}, "5, recorded as 2"),
-        ), moving=True)  # fmt: skip
         self.arrange(narrow=False)
 
     def arrange(self, narrow: bool) -> None:
         """Fit the page: what was accepted beside the lanes, or everything in one column and half the time at once."""
-        self._lanes.show(*((_NARROW_WINDOW, "") if narrow else (_WIDE_WINDOW, ", from read to update")))
+        self._narrow = narrow
+        self._lanes.arrange(narrow)
+        self._ages.arrange(narrow)
         if narrow:
-            self.figure.set_size_inches(NARROW, 10.6)
-            grid = GridSpec(4, 1, self.figure, height_ratios=(3.4, 2.6, 1.4, 1.5))
-            places = [grid[k] for k in range(4)]
+            self.figure.set_size_inches(NARROW, 9.8)
+            grid = GridSpec(3, 1, self.figure, height_ratios=(3.4, 2.6, 1.6))
+            places = [grid[k] for k in range(3)]
         else:
             self.figure.set_size_inches(WIDE, 5.2)
             grid = GridSpec(2, 2, self.figure, height_ratios=(2.4, 1), width_ratios=(2.6, 1))
-            places = [grid[0, 0], grid[0, 1], grid[1, 0], grid[1, 1]]
-        for axes, place in zip((self.lanes, self.workers, self.ages, self._key.axes), places, strict=True):
+            places = [grid[0, 0], grid[0, 1], grid[1, :]]
+        for axes, place in zip((self.lanes, self.workers, self.ages), places, strict=True):
             axes.set_subplotspec(place)
-        self._key.arrange(1, 3.3 if narrow else 1.9)
 
     def draw(self, lanes: Lanes) -> None:
         """Set the moving artists."""
         self._lanes.draw(lanes)
-        self._workers.draw(lanes.handed_in, lanes.accepted_of, lanes.starving)
+        self._workers.draw(lanes.handed_in, lanes.accepted_of, lanes.starving, named=self._narrow)
         done = lanes.settled
         self._ages.draw(lanes.true[done], lanes.recorded[done], lanes.accepted[done], lanes.limit)
-        wrong = (lanes.true != lanes.recorded)[done].any()
-        taken = lanes.accepted[done]
-        self._key.show(taken.any(), (~taken).any(), (~done).any(), len(lanes.waits), wrong, wrong)
 
     def places(self, lanes: Lanes) -> tuple[np.ndarray, np.ndarray]:
         """The places of the gradients in the Axes `lanes`: the middles of their bars."""
@@ -121,7 +128,7 @@ class _Lanes:
     """Bars over time. The window ends at `now` once the run is longer than it."""
 
     def __init__(self, axes: Any) -> None:
-        self.axes = tidy(axes, "", "time (ticks)", "worker")
+        self.axes = tidy(axes, "", "time (ticks); in a bar: the gradient's staleness", "")
         axes.grid(False)
         axes.set_xticks([])
         axes.xaxis.labelpad = 19
@@ -129,9 +136,12 @@ class _Lanes:
         self._hatching = moving_line(axes, zorder=2.5, **HATCH)
         self._waits = moving_line(axes, zorder=2.5, **WAITS)
         self._updates = moving_line(axes, zorder=3, **UPDATE)
-        self._now = moving_line(axes, color=GREEN, lw=1.6, zorder=3)
+        self._now = moving_line(axes, color=BLACK, lw=1.6, zorder=3)
         self._window = _WIDE_WINDOW
-        self._version = text(axes, x=1, y=1.01, ha="right", va="bottom", transform=axes.transAxes, color=QUIET)
+        base = axes.get_yaxis_transform()
+        self._version = label(axes, x=-0.02, y=TOP / 2, ha="right", color=BLUE_TEXT, transform=base)
+        self._wrong = label(axes, x=1, y=1.03, ha="right", text="5≠2: recorded as 2", transform=axes.transAxes)
+        self._wait = label(axes, text="waits")
         middle: dict[str, Any] = {"va": "center", "ha": "center", "weight": "bold", "clip_on": True}
         self._ages = [text(axes, **middle) for _ in range(_NAMED * MOST_WORKERS)]
         self._names = LaneNames(axes)
@@ -149,22 +159,34 @@ class _Lanes:
         updates = lanes.updates[lanes.updates >= start] - start
         self._updates.set_data(updates, np.full(len(updates), TOP / 2))
         self._now.set_data([lanes.now - start] * 2, [0, 1])
-        who, since, until = lanes.waits.T
-        self._waits.set_data(*along(who, since - start, until - start, lanes.workers))
+        self._draw_waits(lanes, start)
         self._draw_times(start)
         self._version.set_text(counted(len(lanes.updates), "update"))
         self._write(lanes, began, ended)
-        self._names.draw(lanes.workers)
+        self._wrong.set_visible(bool((lanes.true != lanes.recorded)[lanes.settled].any()))
+        self._names.draw(lanes.workers, lanes.workers - 1, lanes.straggler)
 
-    def show(self, window: int, more: str) -> None:
-        """Show so many ticks at a time, below a title with room for more words or none."""
-        self._window = window
-        tidy(self.axes, f"Each bar is one gradient{more}", "time (ticks)", "worker").grid(False)
-        self.axes.set_xlim(0, window)
+    def arrange(self, narrow: bool) -> None:
+        """Show half of the ticks at a time on a narrow page, below a title for which there is room."""
+        self._window = _NARROW_WINDOW if narrow else _WIDE_WINDOW
+        title = "Each bar: a gradient" if narrow else "Each bar is a gradient, from read to update"
+        self.axes.set_title(title, loc="left", fontsize=LABEL, fontweight="bold", color=BLACK)
+        self.axes.set_xlim(0, self._window)
 
     def start(self, now: int) -> int:
         """The tick at the left edge."""
         return max(0, now - self._window)
+
+    def _draw_waits(self, lanes: Lanes, start: int) -> None:
+        """Dots where workers wait, with a word above the longest wait that is in sight."""
+        who, since, until = lanes.waits.T
+        x, y = along(who, since - start, until - start, lanes.workers)
+        self._waits.set_data(x, y)
+        seen = until - np.maximum(since, start)
+        long = int(np.argmax(seen)) if len(seen) else -1
+        self._wait.set_visible(long >= 0 and bool(seen[long] > _WORD))
+        if long >= 0:
+            self._wait.set(x=(max(since[long], start) + until[long]) / 2 - start, y=y[3 * long] - 0.04)
 
     def _draw_times(self, start: int) -> None:
         first, last = self.axes.get_xlim()  # a part of the window, if somebody looks closer
@@ -185,7 +207,8 @@ class _Lanes:
             said = _age(int(lanes.recorded[k]), int(lanes.true[k]))
             if said and len(said) * _BOLD <= room[k]:
                 at = (began[k].clip(0) + ended[k]) / 2, (low[k] + high[k]) / 2
-                age.set(position=at, text=said, visible=True, bbox=_PAPER if lost[k] else None)
+                age.set(position=at, text=said, visible=True)
+                on_paper(age, bool(lost[k]))
                 age.set_color(ORANGE_TEXT if lost[k] else BLACK)
 
 

@@ -9,9 +9,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from .._asynchrony.accumulators import ConditionalAccumulator, SparseConditionalAccumulator
-from .._base.numbers import counted, number
+from .._base.numbers import counted, listed, number
 from .._variables.graph import Graph
-from ..figures.accumulator import AccumulatorView, Arrivals, Inside
+from ..figures.accumulator import AccumulatorView
+from ..figures.bucket import Arrivals, Inside
 from ..figures.rows import MOST_GRADIENTS, MOST_ROWS, Rows, RowsView
 from ..live import Description, Menu, Slider
 from ..workers import Speeds
@@ -19,9 +20,9 @@ from ._lab import Control, Lab, Target
 
 WORKERS, ARRIVALS = 4, 32
 NOTES = {
-    "read": "the accumulator's step, when it began",
+    "read": "the step as they began",
     "never": "nothing: the default, 0",
-    "ahead": "always 1000",
+    "ahead": "always 1,000",
 }
 _SEED = 5
 
@@ -49,8 +50,7 @@ def _more_than_asked(trace: Filling) -> tuple[bool, str]:
     past = trace.so_far
     of_a = [(n, needs) for n, needs, who in zip(past.count, past.needs, past.served, strict=True) if who == "A"]
     best = max((n for n, needs in of_a if needs <= 2), default=0)
-    said = f"Now the most A got for 1 or 2 is {best}" if best else "Now A has nothing for 1 or 2"
-    return best >= 5, said
+    return best >= 5, f"Now the largest of these is of {best}" if best else "Now A has none"
 
 
 def _mostly_dropped(trace: Filling) -> tuple[bool, str]:
@@ -71,14 +71,14 @@ class accumulators(Lab):
     Controls: `event` (how many gradients have come), `needs`, `pause`, `second` (what B asks for; 0 is nobody), `notes`
     (read, never, ahead: the local step that workers pass), `reduction` (MEAN, SUM).
 
-    >>> accumulators(needs=3, event=3).description.summary
-    'A gets the mean of 3 gradients; 0 of 3 were dropped.'
+    >>> accumulators().description.summary
+    'A waits for one more gradient: 3 of 4 are in; 6 of 15 were too old and fell out.'
     """
 
     label = "Filling an accumulator"
     axis = "event"
     presets: ClassVar = {
-        "Two rounds": {"needs": 4, "pause": 0, "second": 0, "notes": "read", "event": 9},
+        "Two rounds": {"needs": 4, "pause": 0, "second": 0, "notes": "read", "event": 11},
         "Forgotten step": {"needs": 3, "pause": 0, "second": 0, "notes": "never", "event": 12},
         "In line": {"needs": 3, "pause": 0, "second": 1, "notes": "read", "event": 1},
         "Steps from the future": {"needs": 4, "pause": 0, "second": 0, "notes": "ahead", "event": 16},
@@ -92,10 +92,10 @@ class accumulators(Lab):
 
     def make_controls(self) -> list[Control]:
         return [
-            Slider("event", "Gradients so far", 0, ARRIVALS, 9, scale="integer", play=True),
-            Slider("needs", "A asks for", 1, 4, 3, scale="integer"),
+            Slider("event", "Gradients so far", 0, ARRIVALS, 15, scale="integer", play=True),
+            Slider("needs", "A asks for", 1, 4, 4, scale="integer"),
             Slider("pause", "A asks again after", 0, 12, 0, scale="integer", folded=True),
-            Slider("second", "B asks for", 0, 3, 0, scale="integer"),
+            Slider("second", "B asks for", 0, 3, 2, scale="integer"),
             Menu("notes", "Workers note", list(NOTES.items()), "read"),
             Menu("reduction", "Reduction", ("MEAN", "SUM"), "MEAN", folded=True),
         ]
@@ -109,7 +109,7 @@ class accumulators(Lab):
         return AccumulatorView(WORKERS, ARRIVALS)
 
     def draw(self, view: AccumulatorView, trace: Filling) -> None:
-        view.draw(trace.done, trace.so_far, trace.inside)
+        view.draw(trace.done, trace.so_far, trace.inside, trace.reduction.lower())
 
     def describe(self, trace: Filling) -> Description:
         now, last = trace.inside, _last(trace)
@@ -140,15 +140,19 @@ class accumulators(Lab):
 
 
 def _message(trace: Filling) -> str:
-    """The takers that wait, the number each asked for, and the number dropped."""
+    """The first taker, what it waits for or gets, and how many gradients were dropped, if any."""
     now, past = trace.inside, trace.so_far
-    lost = f"{trace.done - trace.accepted} of {trace.done} were dropped"
+    lost = trace.done - trace.accepted
+    fell = f"; {lost} of {trace.done} {'was' if lost == 1 else 'were'} too old and fell out." if lost else "."
     if trace.done and past.served[-1]:
-        return f"{past.served[-1]} gets the {trace.reduction.lower()} of {counted(past.count[-1], 'gradient')}; {lost}."
+        return f"{past.served[-1]} gets the {trace.reduction.lower()} of {counted(past.count[-1], 'gradient')}{fell}"
+    are = "is" if now.count == 1 else "are"
     if not now.queue:
-        return f"No taker waits: {counted(now.count, 'gradient')} in the bucket; {lost}."
+        return f"No taker waits: {counted(now.count, 'gradient')} {are} in{fell}"
     who, needs = now.queue[0]
-    return f"{who} waits for {needs - now.count} more: {now.count} of {needs} in the bucket; {lost}."
+    more = needs - now.count
+    missing = "one more gradient" if more == 1 else f"{more} more gradients"
+    return f"{who} waits for {missing}: {now.count} of {needs} {are} in{fell}"
 
 
 def _last(trace: Filling) -> str:
@@ -237,7 +241,7 @@ def _gradients() -> Iterator[tuple[int, np.ndarray]]:
 
 Gradient = tuple[tuple[int, ...], tuple[float, ...]]
 CASES: dict[str, tuple[str, tuple[Gradient, ...]]] = {
-    "two": ("two gradients that share a row", (((0, 1), (2.0, 4.0)), ((1, 3), (8.0, 6.0)))),
+    "two": ("two that share a row", (((0, 1), (2.0, 4.0)), ((1, 3), (8.0, 6.0)))),
     "words": (
         "words of six sentences",
         (
@@ -246,10 +250,10 @@ CASES: dict[str, tuple[str, tuple[Gradient, ...]]] = {
         ),
     ),
     "twice": (
-        "a row named twice in one gradient",
+        "a row named twice",
         (((1, 1, 4), (2.0, 3.0, 4.0)), ((1, 4), (1.0, 2.0)), ((1, 1, 4), (3.0, 3.0, 3.0))),
     ),
-    "unsorted": ("indices that are not sorted", (((3, 0), (3.0, 2.0)), ((0, 3), (4.0, 5.0)), ((2, 0), (6.0, 3.0)))),
+    "unsorted": ("unsorted indices", (((3, 0), (3.0, 2.0)), ((0, 3), (4.0, 5.0)), ((2, 0), (6.0, 3.0)))),
     "empty": ("an empty gradient", (((2, 6), (4.0, 6.0)), ((), ()), ((2,), (5.0,)))),
 }  # fmt: skip
 MERGES = {"gradlab": "merged", "tf": "as TensorFlow does"}
@@ -267,7 +271,7 @@ def _three_times(trace: Taken) -> tuple[bool, str]:
     r = trace.rows
     ratios = r.by_row / r.by_gradient
     best = float(ratios.max(initial=0.0))
-    return best >= 5.5, f"The two means of a row differ by {number(best)} times at most" if best else "Nothing is there"
+    return best >= 5.5, f"Now they differ by a factor of at most {number(best)}" if best else "Now no row is there"
 
 
 class sparse_accumulators(Lab):
@@ -282,7 +286,7 @@ class sparse_accumulators(Lab):
     rows of one index are one row; tf: merged as TensorFlow does).
 
     >>> sparse_accumulators(case="two", event=2).description.summary
-    '2 gradients, 3 rows. Row 0: 2 or 1; row 1: 6 or 6; row 3: 6 or 3.'
+    'Row 3 is in 1 of 2 gradients: its mean is 6 over that one, 3 over all 2.'
     """
 
     label = "Rows in an accumulator"
@@ -300,7 +304,7 @@ class sparse_accumulators(Lab):
     def make_controls(self) -> list[Control]:
         return [
             Slider("event", "Gradients so far", 0, MOST_GRADIENTS, 5, scale="integer", play=True),
-            Menu("case", "What comes", [(name, words) for name, (words, _) in CASES.items()], "words"),
+            Menu("case", "Incoming gradients", [(name, words) for name, (words, _) in CASES.items()], "words"),
             Menu("merge", "Rows of one index", list(MERGES.items()), "gradlab"),
         ]
 
@@ -322,7 +326,7 @@ class sparse_accumulators(Lab):
         return Description(
             alt=f"{counted(len(r.given), 'sparse gradient')}, {CASES[trace.case][0]}, {MERGES[trace.merge]}. "
             f"Mean over the gradients that hold a row, and over all gradients: {said}.",
-            summary=f"{counted(len(r.given), 'gradient')}, {counted(len(r.row), 'row')}. {said[:1].upper()}{said[1:]}.",
+            summary=_two_means(r),
             table=(
                 ("gradients so far", str(len(r.given))),
                 *(
@@ -337,6 +341,24 @@ class sparse_accumulators(Lab):
 
     def columns(self, trace: Taken) -> dict[str, np.ndarray]:
         return {name: np.asarray(column) for name, column in trace.rows._asdict().items() if name != "given"}
+
+
+def _two_means(r: Rows) -> str:
+    """A row that is returned more than once; else the row whose two means differ most."""
+    given = len(r.given)
+    if not len(r.row):
+        return "No row is there: no gradient has come yet." if not given else "No row is there."
+    row = r.row[r.told]
+    if r.twice.size:
+        values = listed([number(x) for x in r.by_row[r.row == row]], MOST_ROWS)
+        return f"TensorFlow returns row {row} more than once, as {values}: it expects sorted, unique rows."
+    held = int(r.held_by[r.told])
+    if held == given:
+        where = f"Each row is in all {given} gradients" if given > 1 else "There is one gradient"
+        return f"{where}: the two means of a row are the same."
+    over = "that one" if held == 1 else f"those {held}"
+    means = f"its mean is {number(r.by_row[r.told])} over {over}, {number(r.by_gradient[r.told])} over all {given}"
+    return f"Row {row} is in {held} of {given} gradients: {means}."
 
 
 @functools.lru_cache(maxsize=64)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .._base.numbers import counted, number, percent
+from .._base.numbers import counted, listed, number, percent
 from ..figures.timeline import Lanes, TimelineView
 from ..live import Description, Items, Menu, Slider, Toggle
 from ..workers import UPDATE, Bowl, Experiment, Speeds, Trace
@@ -50,7 +50,7 @@ class Run(NamedTuple):
             workers, now, rounds["worker"][order], rounds["began"][order], np.minimum(self.settled, now)[order],
             rounds["read"][order], ages["staleness"], ages["true_staleness"], trace.accepted[order],
             self.settled[done & (rounds["moved"] > 0)], np.minimum(waits, (workers, now, now)),
-            _limit(experiment), handed_in, accepted, starving(handed_in, accepted),
+            _limit(experiment), experiment.speeds.slow[workers - 1], handed_in, accepted, starving(handed_in, accepted),
         )  # fmt: skip
 
 
@@ -111,7 +111,7 @@ class staleness(Lab):
     `atomic` (nothing happens between the check and the update), `now` (ticks).
 
     >>> staleness(workers=4, straggler=3.0).description.summary
-    'Worker 4 starves: 35 of 39 gradients accepted (90%), mean staleness 2.4, oldest accepted 3.'
+    'The slow worker 4 starves: all 3 of its gradients are dropped.'
     """
 
     label = "Stale gradients"
@@ -145,8 +145,8 @@ class staleness(Lab):
             Slider("straggler", "Straggler", 1.0, 5.0, 3.0, step=0.5, unit="times"),
             Slider("workers", "Workers", 1, 8, 4, scale="integer", folded=True),
             Slider("spread", "Spread of speed", 0.0, 0.5, 0.2, step=0.05, folded=True),
-            Toggle("step_first", "Step noted with the read", True, folded=True),
-            Toggle("atomic", "Check and update in one piece", True, folded=True),
+            Toggle("step_first", "Read and note as one", True, folded=True),
+            Toggle("atomic", "Check and update as one", True, folded=True),
         ]
 
     def compute(self, values: dict[str, Any]) -> Moment:
@@ -178,16 +178,15 @@ class staleness(Lab):
         given, taken = len(ages), int(lanes.accepted_of.sum())
         oldest = trace.ages(accepted=True).max(initial=0)
         wrong = int((lanes.true != lanes.recorded)[lanes.settled].sum())
-        who = ", ".join(f"{k + 1}" for k in np.flatnonzero(lanes.starving))
-        starves = f"Worker{'s' * (',' in who)} {who} starve{'s' * (',' not in who)}: " if who else ""
+        starves = [f"worker {k + 1}" for k in np.flatnonzero(lanes.starving)]
         said = f"{taken} of {counted(given, 'gradient')} accepted ({percent(taken / max(1, given))})"
         mean = ages.mean() if given else 0.0
-        lies = f" {counted(wrong, 'gradient')} of another age than recorded." if wrong else ""
         return Description(
             alt=f"{counted(e.workers, 'worker')} under the policy {e.policy} for {counted(lanes.now, 'tick')}, the "
-            f"last one {number(trace.straggler)} times as slow: {starves}{said}, mean staleness {mean:.1f}, the "
-            f"oldest accepted {oldest}.{lies}",
-            summary=f"{starves}{said}, mean staleness {mean:.1f}, oldest accepted {oldest}.{lies}",
+            f"last one {number(trace.straggler)} times as slow: {said}, mean staleness {mean:.1f}, the oldest accepted "
+            f"{oldest}. Starving: {', '.join(starves) or 'none'}. {counted(wrong, 'gradient')} of another age than "
+            "recorded.",
+            summary=_message(trace),
             table=(
                 ("policy", POLICIES[e.policy]),
                 ("accepted up to", "any staleness" if lanes.limit is None else f"staleness {lanes.limit}"),
@@ -211,6 +210,41 @@ class staleness(Lab):
             "staleness_recorded": lanes.recorded, "staleness_true": lanes.true, "accepted": lanes.accepted.astype(int),
         }  # fmt: skip
         return {name: column[lanes.settled] for name, column in columns.items()}
+
+
+def _message(trace: Moment) -> str:
+    """Say what is wrong, if anything: ages recorded too small, workers that starve or wait, gradients dropped."""
+    lanes, ages = trace.lanes, trace.ages()
+    given, taken = len(ages), int(lanes.accepted_of.sum())
+    if not given:
+        return "No gradient has been handed in yet."
+    late = ages - lanes.recorded[lanes.settled]
+    if n := int((late > 0).sum()):
+        are = "is" if n == 1 else "are"
+        return f"{n} of {counted(given, 'gradient')} {are} staler than recorded, by up to {late.max()}."
+    if lanes.starving.any():
+        return _starving(trace)
+    if taken < given:
+        why = "too late" if trace.experiment.policy == "backup" else "too stale"
+        return f"{given - taken} of {counted(given, 'gradient')} came {why} and were dropped."
+    all_are = f"All {given} gradients are" if given > 1 else "The first gradient is"
+    if len(lanes.waits):
+        share = float((lanes.waits[:, 2] - lanes.waits[:, 1]).sum() / (lanes.workers * lanes.now))
+        return f"{all_are} accepted, but workers wait {percent(share)} of the time."
+    return f"{all_are} accepted; the stalest is {counted(int(ages.max()), 'update')} old."
+
+
+def _starving(trace: Moment) -> str:
+    """Workers that starve, and how many of their gradients are dropped."""
+    lanes = trace.lanes
+    who = np.flatnonzero(lanes.starving)
+    given, lost = int(lanes.handed_in[who].sum()), int((lanes.handed_in - lanes.accepted_of)[who].sum())
+    one = len(who) == 1
+    slow = "The slow worker" if trace.straggler > 1 and who[0] == lanes.workers - 1 else "Worker"
+    names = f"{slow} {who[0] + 1} starves" if one else f"Workers {listed([f'{k + 1}' for k in who], 8)} starve"
+    whose = "its" if one else "their"
+    share = f"all {given} of {whose}" if lost == given else f"{lost} of {whose} {given}"
+    return f"{names}: {share} gradients are dropped."
 
 
 def _mean(ages: np.ndarray) -> float:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .._base.numbers import counted, number, percent
+from .._base.numbers import counted, listed, number, percent
 from ..figures.delays import DelaysView
 from ..figures.policies import Curve, PoliciesView, written
 from ..live import Description, Slider
@@ -17,7 +17,7 @@ from ..workers.studies import EVERY as POINTS_EVERY
 from ..workers.studies import GOAL, SEEDS, STALENESS, UPDATES, VARIANTS, recorded, updates_to
 from ._lab import Control, Lab, Target
 
-_HORIZON = 75.0  # gradient times shown: all of every policy with a worker three times slower
+_HORIZON = 28.0  # gradient times shown: until the first policy is through, however slow the last worker is
 
 
 class Policies(NamedTuple):
@@ -31,10 +31,26 @@ class Policies(NamedTuple):
     accepted: Mapping[str, float]
     then: float
 
+    def loss(self, name: str, at_end: bool = True) -> float:
+        """The loss of a policy at its end, or at `then`; what isn't a number is the highest."""
+        curve = self.curves[name]
+        loss = float(curve.loss[-1] if at_end else curve.then)
+        return loss if np.isfinite(loss) else np.inf
+
     def order(self, at_end: bool = True) -> list[str]:
         """Policies by their loss at the end or at `then`, lowest first."""
-        loss = {name: curve.loss[-1] if at_end else curve.then for name, curve in self.curves.items()}
-        return sorted(loss, key=lambda name: loss[name] if np.isfinite(loss[name]) else np.inf)
+        return sorted(self.curves, key=lambda name: self.loss(name, at_end))
+
+    def lowest(self, at_end: bool = True) -> list[str]:
+        """The policies with the lowest loss: one as a rule, more where they did the same."""
+        order = self.order(at_end)
+        return [name for name in order if self.loss(name, at_end) == self.loss(order[0], at_end)]
+
+    @property
+    def told(self) -> tuple[str, str]:
+        """The policy that is lowest at the end, and the one at `then`: the same if one is both."""
+        both = [name for name in self.lowest() if name in self.lowest(at_end=False)]
+        return (both[0], both[0]) if both else (self.lowest()[0], self.lowest(at_end=False)[0])
 
 
 def _drop_wins(trace: Policies) -> tuple[bool, str]:
@@ -63,8 +79,8 @@ class staleness_policies(Lab):
     Controls: `staleness` (the most that "drop" accepts, and how far "wait" lets workers get ahead), `straggler` (how
     many times slower the last worker is), `learning_rate` (log scale) and `momentum`.
 
-    >>> staleness_policies().description.summary.partition(":")[0]
-    'After 200 gradients each'
+    >>> staleness_policies(learning_rate=3.0).description.summary
+    '“damp” leads by updates and by the clock: 0.448 in the end, “backup” at 0.524.'
     """
 
     label = "Six policies for stale gradients"
@@ -101,21 +117,19 @@ class staleness_policies(Lab):
         return PoliciesView(POLICIES, GRADIENTS, _HORIZON)
 
     def draw(self, view: PoliciesView, trace: Policies) -> None:
-        view.draw(trace.curves, trace.then)
+        view.draw(trace.curves, trace.then, *trace.told)
 
     def describe(self, trace: Policies) -> Description:
-        losses = {name: written(curve.loss[-1]) for name, curve in trace.curves.items()}
-        order, then = trace.order(), trace.order(at_end=False)[0]
-        first, last = order[0], order[-1]
-        said = (
-            f"After {GRADIENTS} gradients each: lowest loss {first} with {losses[first]}, highest {last} with "
-            f"{losses[last]}. After {number(trace.then)} gradient times: lowest {then} with "
-            f"{written(trace.curves[then].then)}."
+        order, first = trace.order(), trace.order(at_end=False)
+        ends, then = (
+            ", ".join(f"{name} {written(trace.loss(name, at_end))}" for name in some)
+            for some, at_end in ((order, True), (first, False))
         )
         return Description(
             alt=f"Six policies, {WORKERS} workers, the last one {number(trace.straggler)} times as slow, learning rate "
-            f"{number(trace.learning_rate)}, momentum {number(trace.momentum)}, limit {trace.staleness}. {said}",
-            summary=said,
+            f"{number(trace.learning_rate)}, momentum {number(trace.momentum)}, limit {trace.staleness}. Losses after "
+            f"{GRADIENTS} gradients each, lowest first: {ends}. After {number(trace.then)} gradient times: {then}.",
+            summary=_clocks(trace),
             table=(
                 ("staleness limit", f"{trace.staleness}"),
                 ("last worker slower by", f"{number(trace.straggler)} times"),
@@ -134,13 +148,38 @@ class staleness_policies(Lab):
         return columns
 
 
+def _clocks(trace: Policies) -> str:
+    """Say which policy is lowest when all have handed in all gradients, and which when the first has."""
+    ends, leads = trace.lowest(), trace.lowest(at_end=False)
+    both = [name for name in ends if name in leads]
+    if not both:
+        first, ahead = trace.told
+        against = " to ".join(written(trace.loss(name, at_end=False)) for name in (ahead, first))
+        return (
+            f"{_quoted(ends)} {_verb('end', ends)} lowest, but by the clock {_quoted(leads)} {_verb('lead', leads)}: "
+            f"{against} after {number(trace.then, 2)} gradient times."
+        )
+    last = written(trace.loss(both[0]))
+    behind = [name for name in trace.order() if name not in ends][: len(both) == 1]
+    next_best = f", {_quoted(behind)} at {written(trace.loss(behind[0]))}" if behind else ""
+    return f"{_quoted(both)} {_verb('lead', both)} by updates and by the clock: {last} in the end{next_best}."
+
+
+def _quoted(names: list[str]) -> str:
+    return listed([f"“{name}”" for name in names], len(names))
+
+
+def _verb(verb: str, names: list[str]) -> str:
+    return verb if len(names) > 1 else f"{verb}s"
+
+
 def _row(trace: Policies, name: str) -> str:
     curve, accepted = trace.curves[name], f"{percent(trace.accepted[name])} of the gradients accepted"
     took = f"{counted(curve.step[-1], 'update')} and {number(curve.time[-1])} gradient times"
     return f"loss {written(curve.loss[-1])} after {took}; {accepted}"
 
 
-GROUPS = {"depth": "Gradient descent, more layers", "optimizer": "Two hidden layers, other methods"}
+GROUPS = {"depth": "More hidden layers", "optimizer": "Two hidden layers, other methods"}
 
 
 class Slowed(NamedTuple):
@@ -150,6 +189,18 @@ class Slowed(NamedTuple):
     curves: np.ndarray
     needed: np.ndarray
 
+    @property
+    def never(self) -> np.ndarray:
+        """True for each variant that never reaches the goal at this delay."""
+        never: np.ndarray = ~np.isfinite(self.needed[:, self.delay])
+        return never
+
+    @property
+    def told(self) -> np.ndarray:
+        """The variants of the sentence: those that never get there; if all do, the shallowest and the deepest."""
+        ends = np.isin(np.arange(len(VARIANTS)), (_MEMBERS[0][0], _MEMBERS[0][-1]))
+        return self.never if self.never.any() else ends
+
 
 class staleness_models(Lab):
     """Networks that read digits, trained with gradients that are up to `delay` updates old.
@@ -157,7 +208,7 @@ class staleness_models(Lab):
     At a glance: Old gradients slow a deep network down much more than a shallow one.
 
     Each gradient's delay is drawn again, from 0 to `delay` updates. Recorded runs, the median of five; a small version
-    of what Dai et al. (2018) found with larger networks.
+    of what Dai et al. (2018) found with larger networks. Heavy lines are those of which the sentence speaks.
 
     Controls: `delay` (0 to 32 updates).
 
@@ -180,12 +231,13 @@ class staleness_models(Lab):
         return Slowed(delay, 100 * np.median(curves[:, delay], axis=1), needed)
 
     def make_view(self) -> DelaysView:
-        labels = [[v.label for v in VARIANTS if v.group == group] for group in GROUPS]
+        labels = [[_SHORT[k] for k in of] for of in _MEMBERS]
         updates = np.arange(POINTS_EVERY, UPDATES + 1, POINTS_EVERY)
         return DelaysView(list(GROUPS.values()), labels, updates, STALENESS, GOAL)
 
     def draw(self, view: DelaysView, trace: Slowed) -> None:
-        view.draw(trace.delay, [trace.curves[of] for of in _MEMBERS], [trace.needed[of] for of in _MEMBERS])
+        groups = [[some[of] for of in _MEMBERS] for some in (trace.curves, trace.needed, trace.told)]
+        view.draw(trace.delay, *groups)
 
     def describe(self, trace: Slowed) -> Description:
         said = {v.label: _said(updates) for v, updates in zip(VARIANTS, trace.needed[:, trace.delay], strict=True)}
@@ -194,7 +246,7 @@ class staleness_models(Lab):
         return Description(
             alt=f"Learning curves of networks that read digits, with gradients 0 to {counted(delay, 'update')} old. "
             f"Updates until {percent(GOAL)} accuracy on new digits, the median of {SEEDS} runs: {every}.",
-            summary=f"Delay up to {delay}: {percent(GOAL)} right after {every}.",
+            summary=_slowed(trace),
             table=(("largest delay", counted(delay, "update")), *said.items()),
         )
 
@@ -206,8 +258,35 @@ class staleness_models(Lab):
         }
 
 
+_SHORT = [v.label.replace(" hidden", "") for v in VARIANTS]
 _MEMBERS = [[k for k, v in enumerate(VARIANTS) if v.group == group] for group in GROUPS]
 
 
+def _slowed(trace: Slowed) -> str:
+    """Name the variants that never reach the goal; if all do, say how fast the deepest and the shallowest are."""
+    late, goal, told = STALENESS[trace.delay], percent(GOAL), np.flatnonzero(trace.told)
+    if trace.never.any():
+        who = _together([_SHORT[k] for k in told])
+        return f"Delays up to {late} keep {who} below {goal} for {number(UPDATES)} updates."
+    first, last = (trace.needed[k, trace.delay] for k in told)
+    return (
+        f"With {f'delays up to {late}' if late else 'fresh gradients'} {_SHORT[told[1]]} reach {goal} in "
+        f"{number(last)} updates, {_SHORT[told[0]]} in {number(first)}."
+    )
+
+
+def _together(names: list[str]) -> str:
+    """Names in a row; networks of several depths share their noun.
+
+    >>> _together(["4 layers", "6 layers"]), _together(["4 layers", "6 layers", "Momentum 0.95"])
+    ('networks of 4 and 6 layers', '4 and 6 layers and Momentum 0.95')
+    """
+    deep = [name.removesuffix(" layers") for name in names if name.endswith(" layers")]
+    others = names[len(deep) :]
+    said = [f"{listed(deep, len(deep))} layers"] * bool(deep)
+    kind = "" if others else "a network of " if len(deep) == 1 else "networks of "
+    return kind + listed([*said, *others], len(names))
+
+
 def _said(updates: float) -> str:
-    return f"{updates:,.0f}" if np.isfinite(updates) else "never"
+    return number(updates) if np.isfinite(updates) else "never"

@@ -22,9 +22,9 @@ POLICIES = {"drop": "drop the stale", "wait": "wait for the slowest"}
 
 MEASURES = {
     "acceptance": Scale("gradients accepted", 1.0, percent),
-    "slow": Scale("gradients of the slow worker accepted", 1.0, percent),
-    "throughput": Scale("updates while one gradient is computed", float(WORKERS[-1]), number),
-    "staleness": Scale("mean staleness of what is handed in", float(WORKERS[-1]), number),
+    "slow": Scale("accepted, slow worker", 1.0, percent),
+    "throughput": Scale("updates per gradient time", float(WORKERS[-1]), number),
+    "staleness": Scale("mean staleness", float(WORKERS[-1]), number),
     "waiting": Scale("time that workers wait", 1.0, percent),
 }
 
@@ -88,8 +88,8 @@ class staleness_phases(Lab):
     slower one worker is), `spread` (of the time a gradient takes), `limit` (the most staleness that "drop" accepts, or
     the most gradients that "wait" lets a worker be ahead) and `workers`.
 
-    >>> staleness_phases(limit=1, workers=4).description.summary.partition(",")[0]
-    'At limit 1 and 4 workers: 52% accepted'
+    >>> staleness_phases(limit=1, workers=4).description.summary
+    'With 4 workers, limit 1 accepts 52% of the gradients; 16 workers need limit 7 for that.'
     """
 
     label = "Phases of staleness"
@@ -165,17 +165,12 @@ class staleness_phases(Lab):
         where = f"limit {trace.limit} and {counted(trace.workers, 'worker')}"
         scale, shown = MEASURES[trace.measure], trace.values(trace.measure)
         half = float((shown >= scale.top / 2).mean())
-        accepted, slow = (percent(trace.here(name)) for name in ("acceptance", "slow"))
-        fast, age = (number(trace.here(name)) for name in ("throughput", "staleness"))
-        said = (
-            f"At {where}: {accepted} accepted, of the slow worker {slow}, {fast} updates per gradient time, "
-            f"staleness {age}"
-        )
+        said = "; ".join(f"{measure.name}: {measure.write(trace.here(name))}" for name, measure in MEASURES.items())
         return Description(
             alt=f"Policy {trace.policy}, one worker {number(trace.straggler)} times as slow, spread "
-            f"{number(trace.speeds.spread)}. {said}. In {percent(half)} of the places {scale.name} is "
+            f"{number(trace.speeds.spread)}. At {where}: {said}. In {percent(half)} of the places {scale.name} is "
             f"{scale.write(scale.top / 2)} or more.",
-            summary=f"{said}.",
+            summary=_message(trace),
             table=(
                 ("policy", POLICIES[trace.policy]),
                 ("place", where),
@@ -188,6 +183,31 @@ class staleness_phases(Lab):
     def columns(self, trace: Phases) -> dict[str, np.ndarray]:
         limit, workers = _places()
         return {"limit": limit, "workers": workers} | {name: trace.values(name).ravel() for name in MEASURES}
+
+
+def _message(trace: Phases) -> str:
+    """The measure that is shown, at the place that is looked at; of acceptance also what other teams need for it."""
+    team, measure = counted(trace.workers, "worker"), trace.measure
+    here = MEASURES[measure].write(trace.here(measure))
+    if measure in ("acceptance", "slow"):
+        whose = "gradients" if measure == "acceptance" else "slow worker's gradients"
+        return f"With {team}, limit {trace.limit} accepts {here} of the {whose}{_elsewhere(trace)}."
+    said = {
+        "throughput": f"{here} updates happen while one gradient is computed",
+        "staleness": f"gradients are {here} updates old on average",
+        "waiting": f"workers wait {here} of the time",
+    }
+    return f"With {team} and limit {trace.limit}, {said[measure]}."
+
+
+def _elsewhere(trace: Phases) -> str:
+    """The lowest limit that accepts as much with the most workers, or if these are the most, with half as many."""
+    accepted, here = trace.values(trace.measure), trace.here(trace.measure)
+    if trace.policy != "drop" or here == 0:
+        return ""
+    others = WORKERS[-1] if trace.workers < WORKERS[-1] else WORKERS[-1] // 2
+    enough = np.flatnonzero(accepted[:, others - WORKERS[0]] >= here)
+    return f"; {others} workers need limit {LIMITS[int(enough[0])]} for that" if enough.size else ""
 
 
 def _places() -> tuple[np.ndarray, np.ndarray]:

@@ -18,10 +18,10 @@ from ..workers.replays import step
 from ._lab import Control, Lab, Target
 
 SWITCHES = {
-    (False, False): "neither",
-    (True, False): "checks atomic",
-    (False, True): "step first",
-    (True, True): "both",
+    (False, False): "neither as one",
+    (True, False): "check and update",
+    (False, True): "read and note",
+    (True, True): "both as one",
 }
 
 
@@ -86,8 +86,8 @@ class staleness_races(Lab):
     Controls: `schedule` (checks, notes, both, turns: who would like to come when), `threshold`, `atomic` (check and
     update are one piece), `step_first` (so are the read and the note), `event` (moves made).
 
-    >>> staleness_races(schedule="checks").description.summary.partition(". ")[0]
-    'Move 12 of 12, worker 3: now v3'
+    >>> staleness_races(schedule="checks").description.summary
+    'Limit 0 fails: 2 accepted gradients are up to 2 updates old.'
     """
 
     label = "Races of stale gradients"
@@ -111,8 +111,8 @@ class staleness_races(Lab):
         return [
             Slider("event", "Moves made", 0, 4 * WORKERS, 4 * WORKERS, scale="integer", play=True),
             Menu("schedule", "Schedule", [(name, words) for name, (words, _) in SCHEDULES.items()], "checks"),
-            Toggle("atomic", "Check and update in one piece", False),
-            Toggle("step_first", "Step noted with the read", False),
+            Toggle("atomic", "Check and update as one", False),
+            Toggle("step_first", "Read and note as one", False),
             Slider("threshold", "Staleness limit", 0, 2, 0, scale="integer", folded=True),
         ]
 
@@ -153,7 +153,7 @@ class staleness_races(Lab):
         orders = f"Too old a gradient is accepted in {percent(share)} of {found.interleavings:,} orders"
         return Description(
             alt=_ascii(f"Three workers, staleness limit {e.staleness}. {said}. {verdict}. {orders}."),
-            summary=f"{said}. {verdict}. {orders}.",
+            summary=_message(trace),
             table=(
                 (
                     "schedule",
@@ -182,6 +182,24 @@ class staleness_races(Lab):
         }  # fmt: skip
 
 
+def _message(trace: Moment) -> str:
+    """Gradients that are accepted too old; else those that will be; else what was dropped, or how far it is."""
+    limit, settled = trace.experiment.staleness, int(trace.settled.sum())
+    ages, accepted = trace.by_worker("true_staleness"), trace.by_worker("accepted") == 1
+    if over := int((accepted & (ages > limit)).sum()):
+        old = counted(int(ages[accepted].max()), "update")
+        which = "an accepted gradient is" if over == 1 else f"{over} accepted gradients are up to"
+        return f"Limit {limit} fails: {which} {old} old."
+    if doomed := trace.doomed:
+        are = "gradient has passed its check and is" if doomed == 1 else "gradients have passed their checks and are"
+        return f"{doomed} {are} too stale by now."
+    if settled and (lost := settled - int(accepted.sum())):
+        return f"Limit {limit} holds: {lost} of {counted(settled, 'gradient')} {'is' if lost == 1 else 'are'} dropped."
+    if settled:
+        return f"Limit {limit} holds: {settled} of {counted(WORKERS, 'gradient')} accepted, none too stale."
+    return f"After {counted(trace.done, 'move')} no gradient is applied yet."
+
+
 @functools.lru_cache(maxsize=8)
 def _outcomes(threshold: int) -> dict[tuple[bool, bool], Outcomes]:
     """Return what all orders of all moves come to, for every setting of the switches."""
@@ -205,9 +223,9 @@ WORKERS = 3
 _LETTERS = {"R": READ, "N": RECORD, "C": CHECK, "U": UPDATE}
 # What a scheduler would like to run, move by move; where moves are one piece, the later ones come along.
 SCHEDULES = {
-    "checks": ("all check, then all update", "1R 1N 2R 2N 3R 3N 1C 2C 3C 1U 2U 3U"),
+    "checks": ("all check, all update", "1R 1N 2R 2N 3R 3N 1C 2C 3C 1U 2U 3U"),
     "notes": ("steps noted late", "1R 2R 3R 1N 1C 1U 2N 2C 2U 3N 3C 3U"),
-    "both": ("noted late, checked together", "1R 2R 3R 1N 1C 1U 2N 3N 2C 3C 2U 3U"),
+    "both": ("late, checked together", "1R 2R 3R 1N 1C 1U 2N 3N 2C 3C 2U 3U"),
     "turns": ("one after the other", "1R 1N 1C 1U 2R 2N 2C 2U 3R 3N 3C 3U"),
 }
 

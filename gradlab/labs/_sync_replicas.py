@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .._base.numbers import counted, percent
+from .._base.numbers import counted, number, percent
 from ..figures.spare import SpareView
 from ..figures.tokens import Rounds, TokensView
 from ..live import Description, Slider
@@ -29,17 +29,23 @@ class Synced(NamedTuple):
     moment: Moment
     rounds: Rounds
 
+    @property
+    def stuck(self) -> bool:
+        """True if all workers wait for a token that no update will bring."""
+        return len(self.moment.waiting) == self.workers and self.moment.count < self.aggregate
+
 
 def _stale_at_once(trace: Synced) -> tuple[bool, str]:
     updates = len(trace.rounds.updates)
     lost = int(trace.rounds.handed_in.sum() - trace.rounds.accepted_of.sum())
     good = trace.workers == trace.aggregate and updates <= 1 <= lost
-    return good, f"Now {lost} {'is' if lost == 1 else 'are'} dropped, after {counted(updates, 'update')}"
+    return good, f"Now {lost} {'is' if lost == 1 else 'are'} dropped after {counted(updates, 'update')}"
 
 
 def _more_than_needed(trace: Synced) -> tuple[bool, str]:
     most = int(trace.rounds.updates[:, 1].max(initial=0))
-    return most >= trace.aggregate + 2, f"Now the largest mean is of {most}, and {trace.aggregate} are needed"
+    needed = f"an update that needs {trace.aggregate}"
+    return most >= trace.aggregate + 2, f"Now {needed} is the mean of {most}" if most else "Now there is no update"
 
 
 class sync_replicas(Lab):
@@ -51,8 +57,8 @@ class sync_replicas(Lab):
     update needs; at most n count), `start_tokens`, `straggler` (how many times slower worker 1 is), `chief` (ticks from
     the k-th gradient to the take; what comes in the meantime is averaged in).
 
-    >>> sync_replicas(workers=3, aggregate=2, start_tokens=0, event=3).description.summary
-    'At 107 ticks: update 1, mean of 2. Waiting: nobody; tokens: 1.'
+    >>> sync_replicas().description.summary
+    'The slow worker 1 is always too late: all 4 of its gradients are dropped.'
     """
 
     label = "Tokens and backup workers"
@@ -76,9 +82,9 @@ class sync_replicas(Lab):
 
     def make_controls(self) -> list[Control]:
         return [
-            Slider("event", "Events so far", 0, MOMENTS, 24, scale="integer", play=True),
+            Slider("event", "Events so far", 0, MOMENTS, 25, scale="integer", play=True),
             Slider("workers", "Workers", 1, MOST, 3, scale="integer"),
-            Slider("aggregate", "Gradients an update needs", 1, MOST, 2, scale="integer"),
+            Slider("aggregate", "Gradients per update", 1, MOST, 2, scale="integer"),
             Slider("straggler", "Worker 1 is slower", 1.0, 4.0, 2.0, step=0.25, unit="times"),
             Slider("start_tokens", "Tokens at the start", 0, MOST, 0, scale="integer", folded=True),
             Slider("chief", "The chief takes after", 0, 100, 0, scale="integer", step=10, unit="ticks", folded=True),
@@ -88,7 +94,7 @@ class sync_replicas(Lab):
         workers, aggregate = values["workers"], values["aggregate"]
         run = _run(workers, aggregate, values["start_tokens"], values["straggler"], values["chief"])
         done = min(values["event"], len(run) - 1)
-        return Synced(done, workers, aggregate, run[done], _rounds(run[done], workers, aggregate))
+        return Synced(done, workers, aggregate, run[done], _rounds(run[done], workers, aggregate, values["straggler"]))
 
     def make_view(self) -> TokensView:
         return TokensView()
@@ -100,15 +106,14 @@ class sync_replicas(Lab):
         now, r = trace.moment, trace.rounds
         waiting = ", ".join(f"{worker + 1}" for worker in now.waiting) or "nobody"
         tokens = ", ".join(map(str, now.tokens)) or "none"
-        all_wait = len(now.waiting) == trace.workers and now.count < trace.aggregate
-        stuck = " Nobody can go on." if all_wait else ""
+        stuck = " No worker can continue." if trace.stuck else ""
         dropped = int(r.handed_in.sum() - r.accepted_of.sum())
         return Description(
             alt=f"{counted(trace.workers, 'worker')}, {counted(trace.aggregate, 'gradient')} for an update, "
             f"at {counted(now.time, 'tick')}: {now.event}. {counted(len(r.updates), 'update')}, "
             f"{counted(dropped, 'gradient')} dropped. Waiting for a token: {waiting}. "
             f"Tokens in the queue: {tokens}. Gradients that are there: {now.count}.{stuck}",
-            summary=f"At {counted(now.time, 'tick')}: {now.event}. Waiting: {waiting}; tokens: {tokens}.{stuck}",
+            summary=_message(trace),
             table=(
                 ("time", counted(now.time, "tick")),
                 ("what has happened", now.event),
@@ -129,13 +134,36 @@ class sync_replicas(Lab):
         return times | {"local_step": r.local_step, "pushed": r.pushed, "accepted": r.accepted}
 
 
+def _message(trace: Synced) -> str:
+    """The worker all of whose gradients are dropped; else how many are; else what an update is made of."""
+    r, updates = trace.rounds, len(trace.rounds.updates)
+    lost = r.handed_in - r.accepted_of
+    if trace.stuck:
+        there = f"only {trace.moment.count} of {counted(trace.aggregate, 'gradient')} are there"
+        return f"All {counted(trace.workers, 'worker')} wait for a token, and none will come: {there}."
+    if (never := np.flatnonzero((lost > 0) & (r.accepted_of == 0))).size:
+        k, n = int(never[0]), int(lost[never[0]])
+        who = f"The slow worker {k + 1}" if k == 0 and r.straggler > 1 else f"Worker {k + 1}"
+        if n == 1:
+            return f"{who} is too late: its gradient is dropped."
+        return f"{who} is always too late: {'both' if n == 2 else f'all {n}'} of its gradients are dropped."
+    if lost.any():
+        return f"{lost.sum()} of {counted(int(r.handed_in.sum()), 'gradient')} came too late and were dropped."
+    if not updates:
+        return f"The first update has {r.count} of {counted(trace.aggregate, 'gradient')}."
+    of, most = f"each of the {updates} updates" if updates > 1 else "the first update", int(r.updates[:, 1].max())
+    if most > trace.aggregate:
+        return f"No gradient is dropped, and an update that needs {trace.aggregate} is the mean of {most}."
+    return f"No gradient is dropped: {of} is the mean of {counted(trace.aggregate, 'gradient')}."
+
+
 @functools.lru_cache(maxsize=128)
 def _run(workers: int, aggregate: int, start_tokens: int, straggler: float, chief: int) -> list[Moment]:
     speeds = Speeds(spread=0.12, slow={0: straggler})
     return sync_rounds(workers, aggregate, start_tokens, speeds, MOMENTS, chief, seed=1)
 
 
-def _rounds(moment: Moment, workers: int, aggregate: int) -> Rounds:
+def _rounds(moment: Moment, workers: int, aggregate: int, straggler: float) -> Rounds:
     """A moment as the picture wants it."""
     turns, now = moment.turns, moment.time
     names = ("worker", "began", "ended", "local_step", "accepted")
@@ -147,9 +175,9 @@ def _rounds(moment: Moment, workers: int, aggregate: int) -> Rounds:
         return np.bincount(worker[some], minlength=workers)
 
     return Rounds(
-        workers, now, worker, began, np.where(pushed, ended, now), local_step, pushed, accepted,
+        workers, now, moment.event, worker, began, np.where(pushed, ended, now), local_step, pushed, accepted,
         np.array(waits, int).reshape(-1, 3), np.array(moment.updates, int).reshape(-1, 2), moment.count, aggregate,
-        moment.tokens, count(pushed), count(pushed & accepted),
+        moment.tokens, moment.waiting, count(pushed), count(pushed & accepted), straggler,
     )  # fmt: skip
 
 
@@ -157,11 +185,12 @@ _TIMES = np.arange(EVERY, END + 1, EVERY)
 
 
 class Spared(NamedTuple):
-    """A number of gradients that end a round; median learning curves in % with it and with all; what both cost."""
+    """A number of gradients that end a round, another to compare with, median learning curves of both in %, costs."""
 
     aggregate: int
     curve: np.ndarray
-    everybody: np.ndarray
+    reference: int
+    other: np.ndarray
     round: float
     needed: float
 
@@ -169,11 +198,11 @@ class Spared(NamedTuple):
 def _much_faster(trace: Spared) -> tuple[bool, str]:
     everybody = _needed()[-1].item()
     times = (
-        f"{everybody / trace.needed:.2f} times as fast as all {WORKERS}"
+        f"Now it takes {number(trace.needed)} ticks, {everybody / trace.needed:.2f} times as fast"
         if trace.needed < np.inf
-        else "never right on so many"
+        else f"Now it isn't reached in {number(END)} ticks"
     )
-    return trace.needed <= everybody / 1.8, f"Now it is {times}"
+    return trace.needed <= everybody / 1.8, times
 
 
 class backup_workers(Lab):
@@ -203,18 +232,20 @@ class backup_workers(Lab):
     }
 
     def make_controls(self) -> list[Control]:
-        return [Slider("aggregate", "Gradients that end a round", 1, WORKERS, WORKERS, scale="integer", play=True)]
+        return [Slider("aggregate", "Gradients per round", 1, WORKERS, WORKERS, scale="integer", play=True)]
 
     def compute(self, values: dict[str, Any]) -> Spared:
-        k = values["aggregate"]
+        k, fastest = values["aggregate"], _fastest()
+        reference = fastest if k != fastest else WORKERS
         curves = 100 * np.median(recorded(), axis=1)
-        return Spared(k, curves[k - 1], curves[-1], float(time_to_collect()[k - 1]), float(_needed()[k - 1]))
+        cost = float(time_to_collect()[k - 1]), float(_needed()[k - 1])
+        return Spared(k, curves[k - 1], reference, curves[reference - 1], *cost)
 
     def make_view(self) -> SpareView:
         return SpareView(time_to_collect(), time_to(GOAL, recorded()), _TIMES, GOAL)
 
     def draw(self, view: SpareView, trace: Spared) -> None:
-        view.draw(trace.aggregate, trace.curve, trace.everybody)
+        view.draw(trace.aggregate, trace.curve, trace.reference, trace.other)
 
     def describe(self, trace: Spared) -> Description:
         needed = f"{trace.needed:,.0f} ticks" if np.isfinite(trace.needed) else f"not within {END:,} ticks"
@@ -223,18 +254,38 @@ class backup_workers(Lab):
             f"{trace.round:,.0f} ticks. Until {percent(GOAL)} accuracy on new digits: {needed}, in the median of "
             f"{SEEDS} runs. The time of a round is flat up to 14 of 16 and then steep; the time to learn is longest at "
             "both ends.",
-            summary=f"{trace.aggregate} of {WORKERS}: a round takes {trace.round:,.0f} ticks; until "
-            f"{percent(GOAL)} are right: {needed}.",
+            summary=_waiting(trace.aggregate),
             table=(
                 ("gradients that end a round", f"{trace.aggregate} of {WORKERS}"),
                 ("time of a round", f"{trace.round:,.0f} ticks"),
-                (f"until {percent(GOAL)} are right", needed),
-                ("right in the end", f"{trace.curve[-1]:.1f}%"),
+                (f"until {percent(GOAL)} accuracy", needed),
+                ("accuracy in the end", f"{trace.curve[-1]:.1f}%"),
             ),
         )
 
     def columns(self, trace: Spared) -> dict[str, np.ndarray]:
-        return {"ticks": _TIMES, "right": trace.curve, "right_all": trace.everybody}
+        return {"ticks": _TIMES, "right": trace.curve, f"right_of_{trace.reference}": trace.other}
+
+
+def _waiting(k: int) -> str:
+    """Say how long training takes if rounds wait for k workers, and for as many as is fastest."""
+    fastest, needed, goal = _fastest(), _needed(), percent(GOAL)
+    least = number(needed[fastest - 1])
+    if k == fastest:
+        times = number(needed[-1] / needed[k - 1], 2)
+        return (
+            f"Waiting for {k} of {WORKERS} workers is fastest: {least} ticks to {goal}, {times} times as fast as all."
+        )
+    of = f"all {WORKERS}" if k == WORKERS else f"{k} of {WORKERS}"
+    took = f"takes {number(needed[k - 1])} ticks to reach {goal}"
+    if not np.isfinite(needed[k - 1]):
+        took = f"doesn't reach {goal} in {number(END)} ticks"
+    return f"Waiting for {of} workers {took}; waiting for {fastest} takes {least}."
+
+
+def _fastest() -> int:
+    """The number of gradients with which the goal is reached first."""
+    return int(np.argmin(_needed())) + 1
 
 
 @cache

@@ -31,8 +31,10 @@ def test_cuts_go_through_the_place() -> None:
 
 def test_numbers_are_those_of_the_scale() -> None:
     view = drawn()
-    assert view._name.get_text() == "share"
-    assert [number.get_text() for number in view._numbers] == [f"{2 * k:g} of 2" for k in (0, *LEVELS, 1)]
+    assert [title.get_text() for title in view._titles] == [
+        "Share", "2 workers: 1.6 of 2 at limit 1", "Limit 1: 1.6 of 2 for 2"
+    ]  # fmt: skip
+    assert [number.get_text() for number in view._ends] == ["0 of 2", "2 of 2"]
     assert [tick.get_text() for tick in view._ticks[0]] == ["0 of 2", "1 of 2", "2 of 2"]
 
 
@@ -49,3 +51,17 @@ def test_each_level_has_its_line_in_the_diagram() -> None:
         x, y = borders(2 * level <= VALUES).T
         np.testing.assert_array_equal(line.get_xydata(), np.stack([x - 0.5, y + 0.5], axis=1))
     assert len({line.get_linestyle() for line in view._lines}) == len(LEVELS)
+
+
+def test_a_line_is_named_where_it_leaves_the_diagram() -> None:
+    view = PhasesView(range(4), range(1, 5))
+    values = np.tile([0.0, 0.6, 1.2, 2.0], (4, 1)).T  # by limit
+    view.draw(values, SCALE, 1, 2)
+    assert [name.get_text() for name in view._names] == [f"{2 * level:g} of 2" for level in LEVELS]
+    x, y = np.transpose([name.get_position() for name in view._names])
+    assert (y > 1).all() and np.diff(x).min() > 0.1 and np.allclose(x[1:], (0.5, 0.75), atol=0.13)
+    view.draw(values.T, SCALE, 1, 2)  # by workers
+    x, y = np.transpose([name.get_position() for name in view._names])
+    assert (x > 1).all() and np.allclose(y, (0.25, 0.5, 0.75), atol=0.01)
+    view.draw(0 * values, SCALE, 1, 2)
+    assert not any(name.get_visible() for name in view._names)

@@ -11,8 +11,8 @@ EVENTS = (
 )  # fmt: skip
 RANGES = (
     Range("neither", 1680, 0.5),
-    Range("checks atomic", 90, 0.25),
-    Range("step first", 90, 0.0),
+    Range("check and update", 90, 0.25),
+    Range("read and note", 90, 0.0),
     Range("both", 6, 0.0),
 )
 VERSIONS = ((0, "v0: 1"), (4, "v1: 0.9"))
@@ -43,6 +43,7 @@ def test_every_kind_has_a_marker_and_good_and_bad_ends_differ() -> None:
 def test_moves_of_one_piece_share_a_frame() -> None:
     frames = drawn(6)._moves._pieces.get_path().vertices.reshape(-1, 5, 2)
     edges = [(frame[:, 1].min(), frame[:, 1].max()) for frame in frames]
+    assert drawn(6)._moves._as_one.get_visible()
     assert np.array(edges) == pytest.approx(np.array([(2.58, 4.42), (4.58, 6.42)]))
 
 
@@ -65,13 +66,25 @@ def test_ages_are_bars_and_what_was_recorded_is_a_mark() -> None:
     assert (taken.y1, lost.y1) == (0, 1) and taken.x1 < lost.x0
     assert ages._recorded.get_xydata().tolist() == [[0, 0], [1, 0]]
     assert np.isnan(drawn(5)._ages._taken.get_path().vertices).all()
-    assert ages._limit.get_ydata() == [0.5, 0.5]
+    assert ages._limit.get_ydata() == [0.5, 0.5] and ages._called.get_text() == "limit 0"
+    assert [words.get_text() for words in ages._verdicts] == ["accepted", "dropped"]
+    assert [words.get_text() for words in drawn(5)._ages._verdicts] == ["", ""]
+    assert ages._noted.get_visible() and ages._noted.get_text() == "recorded 0" and ages._noted.get_position()[0] == 1
 
 
-def test_every_setting_has_its_share_and_the_chosen_one_a_frame() -> None:
+def test_an_update_that_is_too_old_says_so() -> None:
+    view = SequenceView(2, len(EVENTS))
+    true, accepted = np.array([3, -1]), np.array([True, False])
+    view.draw(Schedule(EVENTS, 4, VERSIONS, np.array([0, -1]), true, accepted, 0, RANGES, 1))
+    (late,) = (words for words in view._moves._words if words.get_weight() == "bold")
+    assert late.get_text() == "v1, 3 old"
+
+
+def test_every_setting_has_its_share_and_the_chosen_one_is_black() -> None:
     orders = drawn(6)._orders
     widths = np.ptp(orders._shares.get_path().vertices.reshape(-1, 5, 2)[..., 0], axis=1)
-    assert widths.tolist() == [0.5, 0.25, 0, 0]
-    assert orders._chosen.get_path().get_extents().y0 == pytest.approx(0.54)
-    assert [name.get_text() for name in orders._names[:2]] == ["neither: 50% of 1,680", "checks atomic: 25% of 90"]
+    assert widths.tolist() == [0.5, 0, 0]
+    chosen = orders._chosen.get_path().get_extents()
+    assert (chosen.x1, chosen.y0) == pytest.approx((0.25, 1.05))
+    assert [name.get_text() for name in orders._names[:2]] == ["neither: 50% of 1,680", "check and update: 25% of 90"]
     assert orders._names[1].get_fontweight() == "bold"

@@ -8,28 +8,33 @@ COLLECT, TIMES = np.array([80.0, 90.0, 200.0]), np.array([200, 400])
 NEEDED = np.array([[4000.0, np.inf], [200.0, 400.0], [300.0, 400.0]])
 
 
-def drawn(k: int) -> SpareView:
+def drawn(k: int, reference: int = 2) -> SpareView:
     view = SpareView(COLLECT, NEEDED, TIMES, 0.9)
-    view.draw(k, np.array([50.0, 90.0]), np.array([40.0, 80.0]))
+    view.draw(k, np.array([50.0, 90.0]), reference, np.array([40.0, 80.0]))
     return view
 
 
-def test_the_chosen_number_is_marked_in_both_panels() -> None:
+def test_the_chosen_number_is_marked_in_both_panels_with_its_ticks() -> None:
     view = drawn(2)
     assert view._here[0].get_xydata().tolist() == [[2, 90]]
     assert view._here[1].get_xydata().tolist() == [[2, 0.3]]
+    assert [words.get_text() for words in view._said] == ["90 ticks", "300 ticks"]
     assert view._chosen.get_xydata().tolist() == [[0.2, 50], [0.4, 90]]
-    assert view._all.get_ydata().tolist() == [40, 80]
+    assert view._reference.get_ydata().tolist() == [40, 80]
+
+
+def test_the_fastest_the_medians_and_a_run_are_named() -> None:
+    assert [words.get_text() for words in drawn(1).needed.texts[1:4]] == ["a run", "median", "2 is fastest"]
 
 
 def test_never_is_no_value() -> None:
     view = drawn(1)
-    assert view._here[1].get_ydata()[0] > TIMES[-1] / 1000
+    assert view._here[1].get_ydata()[0] > TIMES[-1] / 1000 and not view._said[1].get_visible()
     values = [line.get_ydata() for line in view.needed.lines if len(line.get_xdata()) == 3]
     np.testing.assert_array_equal(values[-1], [np.nan, 0.3, 0.35])
 
 
 def test_the_reference_is_seen_on_the_curve_that_it_is() -> None:
-    view = drawn(3)
-    assert view._all.get_zorder() > view._chosen.get_zorder() and view._all.is_dashed()
-    assert [name.get_text() for name in view._names._names] == ["3 of 3", "all 3"]
+    view = drawn(2, reference=3)
+    assert view._reference.get_zorder() > view._chosen.get_zorder() and view._reference.is_dashed()
+    assert [name.get_text() for name in view._names._names] == ["2 of 3", "all 3"]

@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
+from gradlab.figures._style import ORANGE_TEXT
 from gradlab.figures.timeline import Lanes, TimelineView
 
 LANES = Lanes(
     workers=2, now=1000, worker=np.array([0, 1, 1, 0]), began=np.array([0, 0, 700, 300]),
     ended=np.array([300, 700, 760, 1000]), read=np.array([0, 0, 2, 1]), recorded=np.array([0, 1, 0, -1]),
     true=np.array([0, 1, 3, -1]), accepted=np.array([True, False, True, True]), updates=np.array([300, 760]),
-    waits=np.array([[1, 760, 1000]]), limit=0, handed_in=np.array([1, 2]), accepted_of=np.array([1, 0]),
+    waits=np.array([[1, 760, 1000]]), limit=0, straggler=2.0, handed_in=np.array([1, 2]), accepted_of=np.array([1, 0]),
     starving=np.array([False, True]),
 )  # fmt: skip
 
@@ -50,12 +51,23 @@ def test_bars_carry_the_staleness_and_what_was_recorded_where_it_differs() -> No
     assert written(wider._ages) == ["0", "1", "3≠0"]
 
 
-def test_the_key_has_what_is_drawn_and_nothing_else() -> None:
-    everything = [words.get_text() for words in drawn()._key._words]
-    assert written(drawn()._key._words) == everything and len(everything) == 6
-    true, nobody = LANES._replace(recorded=LANES.true, waits=LANES.waits[:0]), np.array([True] * 4)
-    assert written(drawn(true)._key._words) == ["accepted", "dropped", "being computed"]
-    assert written(drawn(true._replace(accepted=nobody))._key._words) == ["accepted", "being computed"]
+def test_words_stand_at_what_is_drawn_and_nothing_else() -> None:
+    def words(view: TimelineView) -> list[str]:
+        lanes, workers, ages = view._lanes, view._workers, view._ages
+        return written([workers._accepted, workers._dropped, lanes._wait, lanes._wrong, ages._noted])
+
+    everything = ["■ accepted", "▨ dropped", "waits", "5≠2: recorded as 2", "◆ as recorded"]
+    assert words(drawn()) == everything
+    true = LANES._replace(recorded=LANES.true, waits=LANES.waits[:0])
+    assert words(drawn(true)) == ["■ accepted", "▨ dropped"]
+    assert words(drawn(true._replace(accepted_of=LANES.handed_in))) == ["■ accepted"]
+
+
+def test_the_slow_worker_is_named_so() -> None:
+    names = drawn()._lanes._names
+    assert written([*names._names, names._slow, names._note]) == ["worker 1", "worker 2", "2× slow"]
+    equal = drawn(LANES._replace(straggler=1.0))._lanes._names
+    assert written([*equal._names, equal._slow, equal._note]) == ["worker 1", "worker 2"]
 
 
 def test_a_narrow_page_shows_the_last_half() -> None:
@@ -80,10 +92,12 @@ def test_who_starves_is_told_in_words() -> None:
     assert counts == ["1 of 1", "0 of 2, starves"]
 
 
-def test_shares_of_all_ages_are_stacked_and_what_was_recorded_is_marked() -> None:
+def test_all_ages_are_stacked_and_counted_and_what_was_recorded_is_marked() -> None:
     ages = drawn()._ages
     assert spans(ages._taken.get_path()) == pytest.approx(np.array([(-0.4, 0.4), (2.6, 3.4)]))
     assert spans(ages._lost.get_path()) == pytest.approx(np.array([(0.6, 1.4)]))
-    assert ages._recorded.get_xydata() == pytest.approx(np.array([(0, 2 / 3), (1, 1 / 3)]))
+    assert ages._recorded.get_xydata() == pytest.approx(np.array([(0, 1), (1, 0.5)]))  # of the highest
+    assert [words.get_text() for words in ages._counts[:4]] == ["1", "1", "", "1"]
+    assert ages._counts[1].get_color() == ORANGE_TEXT != ages._counts[0].get_color()
     assert ages._limit.get_xdata() == [0.5, 0.5]
     assert drawn(LANES._replace(limit=None))._ages._limit.get_xdata() == []

@@ -34,14 +34,14 @@ def test_the_sum_is_that_of_the_gradients_in_it() -> None:
 
 @pytest.mark.parametrize("reduction", ["MEAN", "SUM"])
 def test_a_mean_is_the_sum_over_their_number(reduction: str) -> None:
-    now = shown(needs=2, pause=10, event=ARRIVALS, reduction=reduction).inside
+    now = shown(needs=2, second=0, pause=10, event=ARRIVALS, reduction=reduction).inside
     assert now.of == 7
     divisor = 7 if reduction == "MEAN" else 1
     np.testing.assert_allclose(now.total / divisor, now.value, rtol=1e-6)
 
 
 def test_whoever_forgets_the_step_is_served_once() -> None:
-    trace = shown(notes="never", needs=3, event=ARRIVALS)
+    trace = shown(notes="never", needs=3, second=0, event=ARRIVALS)
     assert [who for who in trace.so_far.served if who] == ["A"]
     assert trace.inside.queue == [("A", 3)]
 
@@ -59,9 +59,11 @@ def test_one_who_needs_one_stands_behind_one_who_needs_three() -> None:
 def test_the_words_say_who_is_in_line() -> None:
     lab = gl.labs.accumulators(needs=4, second=2, event=1)
     assert dict(lab.description.table)["in line"] == "A needs 4, then B needs 2"
-    assert lab.description.summary == "A waits for 3 more: 1 of 4 in the bucket; 0 of 1 were dropped."
+    assert lab.description.summary == "A waits for 3 more gradients: 1 of 4 is in."
     lab.set(pause=9, event=5)
-    assert lab.description.summary == "B waits for 2 more: 0 of 2 in the bucket; 1 of 5 were dropped."
+    assert lab.description.summary == "B waits for 2 more gradients: 0 of 2 are in; 1 of 5 was too old and fell out."
+    lab.set(second=0)
+    assert lab.description.summary == "No taker waits: 0 gradients are in; 1 of 5 was too old and fell out."
     assert "Nothing has come yet." in gl.labs.accumulators(event=0).description.alt
     columns = lab.columns(lab.compute(lab.params))
     assert sorted(columns) == ["accepted", "count", "local_step", "needs", "served", "step", "worker"]
@@ -84,7 +86,10 @@ def test_members_are_what_the_mean_is_of_and_the_lost_are_the_rest_since_the_las
 
 @pytest.mark.parametrize(
     ("target", "params"),
-    [("more", {"needs": 2, "pause": 10, "event": 32}), ("dropped", {"needs": 1, "event": 32})],
+    [
+        ("more", {"needs": 2, "second": 0, "pause": 10, "event": 32}),
+        ("dropped", {"needs": 1, "second": 0, "event": 32}),
+    ],
 )
 def test_the_targets_can_be_reached(target: str, params: dict[str, object]) -> None:
     assert gl.labs.accumulators.targets[target].measure(shown(**params))[0]
@@ -126,9 +131,28 @@ def test_an_empty_gradient_counts() -> None:
     assert rows.by_gradient.tolist() == [2, 3]
 
 
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({}, "Row 7 is in 1 of 5 gradients: its mean is 8 over that one, 1.6 over all 5."),
+        ({"event": 1}, "There is one gradient: the two means of a row are the same."),
+        ({"case": "twice"}, "Each row is in all 3 gradients: the two means of a row are the same."),
+        ({"case": "twice", "merge": "tf"}, "TensorFlow returns row 1 more than once, as 2 and 3:"),
+        ({"case": "unsorted", "merge": "tf"}, "TensorFlow returns row 0 more than once, as 4, 3 and 2:"),
+    ],
+)
+def test_the_sentence_names_the_row_to_look_at(settings: dict[str, object], said: str) -> None:
+    lab = gl.labs.sparse_accumulators(**settings)
+    assert lab.description.summary.startswith(said)
+    rows = lab.compute(lab.params).rows
+    if not rows.twice.size:
+        apart = rows.by_row - rows.by_gradient
+        assert apart[rows.told] == apart.max()
+
+
 def test_before_the_first_there_is_nothing() -> None:
     lab = gl.labs.sparse_accumulators(event=0)
-    assert lab.description.summary == "0 gradients, 0 rows. Nothing."
+    assert lab.description.summary == "No row is there: no gradient has come yet."
     assert lab.columns(lab.compute(lab.params))["row"].size == 0
 
 

@@ -90,14 +90,33 @@ def test_starving_is_to_be_hardly_ever_accepted(handed_in: int, accepted: int, s
 
 def test_words_say_who_starves_and_what_is_recorded_wrong() -> None:
     words = gl.labs.staleness(**SETTINGS).description
-    assert words.summary.startswith("Worker 4 starves: 35 of 39 gradients accepted")
+    assert words.summary == "The slow worker 4 starves: all 3 of its gradients are dropped."
+    assert "35 of 39 gradients accepted (90%)" in words.alt and "Starving: worker 4." in words.alt
     table = dict(words.table)
     assert table["worker 4"] == "0 of 3 (starves)"
     assert table["accepted up to"] == "staleness 3"
     assert dict(gl.labs.staleness(policy="apply").description.table)["accepted up to"] == "any staleness"
     wrong = gl.labs.staleness(step_first=False).description.summary
-    assert "of another age than recorded" in wrong
-    assert gl.labs.staleness(now=0).description.summary.startswith("0 of 0 gradients accepted")
+    assert "are staler than recorded, by up to" in wrong
+    assert gl.labs.staleness(now=0).description.summary == "No gradient has been handed in yet."
+
+
+def test_without_starving_workers_the_sentence_counts_what_is_dropped_or_how_long_workers_wait() -> None:
+    lab = gl.labs.staleness(**SETTINGS)
+    lab.set(straggler=1.0, threshold=2, now=600)
+    lanes = lab.compute(lab.params).lanes
+    lost = int((lanes.handed_in - lanes.accepted_of).sum())
+    assert (
+        lab.description.summary == f"{lost} of {int(lanes.handed_in.sum())} gradients came too stale and were dropped."
+    )
+    lab.set(policy="wait", straggler=3.0, threshold=0, now=900)
+    lanes = lab.compute(lab.params).lanes
+    share = sum(until - since for _, since, until in lanes.waits.tolist()) / (4 * 900)
+    assert lab.description.summary.endswith(f"accepted, but workers wait {share:.0%} of the time.")
+    lab.set(policy="drop", workers=8, threshold=0, now=1200)
+    lanes = lab.compute(lab.params).lanes
+    names = [k + 1 for k in range(8) if lanes.starving[k]]
+    assert len(names) > 1 and lab.description.summary.startswith(f"Workers {', '.join(map(str, names[:-1]))} and")
 
 
 def test_presets_show_what_their_names_say() -> None:

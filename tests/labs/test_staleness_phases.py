@@ -61,7 +61,7 @@ def test_a_place_that_is_clicked_is_the_one_that_is_looked_at() -> None:
     live = lab.live
     live.selected = 3 * len(WORKERS) + 5
     assert (lab.params["limit"], lab.params["workers"]) == (LIMITS[3], WORKERS[5])
-    assert lab.description.summary.startswith("At limit 3 and 6 workers: ")
+    assert lab.description.summary.startswith("With 6 workers, limit 3 accepts ")
     lab.set(limit=4)
     assert live.selected == 4 * len(WORKERS) + 5
     (drag,) = lab.drags(lab.make_view())
@@ -74,9 +74,23 @@ def test_words_and_columns_hold_the_numbers_of_the_place() -> None:
     columns = lab.columns(trace)
     row = int(np.flatnonzero((columns["limit"] == 2) & (columns["workers"] == 3))[0])
     assert columns["acceptance"][row] == trace.here("acceptance")
-    assert f"{percent(columns['acceptance'][row])} accepted" in lab.description.summary
+    assert f"limit 2 accepts {percent(columns['acceptance'][row])} of the gradients" in lab.description.summary
+    for name, scale in MEASURES.items():
+        lab.set(measure=name)
+        assert scale.write(columns[name][row]) in lab.description.summary
+        assert f"{scale.name}: {scale.write(columns[name][row])}" in lab.description.alt
     assert dict(lab.description.table)["place"] == "limit 2 and 3 workers"
     assert len(dict(lab.description.table)) == 4 + len(MEASURES)
+
+
+@pytest.mark.parametrize(("workers", "others"), [(8, 16), (16, 8)])
+def test_the_sentence_says_which_limit_others_need(workers: int, others: int) -> None:
+    lab = gl.labs.staleness_phases(limit=4, workers=workers)
+    accepted = lab.compute(lab.params).values("acceptance")
+    here = accepted[4, workers - WORKERS[0]]
+    (limit, *_) = np.flatnonzero(accepted[:, others - WORKERS[0]] >= here)
+    assert lab.description.summary.endswith(f"; {others} workers need limit {limit} for that.")
+    assert "need" not in gl.labs.staleness_phases(policy="wait").description.summary
 
 
 def test_presets_show_what_their_names_say() -> None:

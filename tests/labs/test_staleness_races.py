@@ -52,14 +52,32 @@ def test_all_orders_are_those_of_explore() -> None:
     here = trace.outcomes[True, False]
     assert (here.interleavings, here.too_stale) == (found.interleavings, found.too_stale)
     words = gl.labs.staleness_races(threshold=1, atomic=True).description
-    assert f"in {percent(found.too_stale / found.interleavings)} of {found.interleavings:,} orders" in words.summary
+    assert f"in {percent(found.too_stale / found.interleavings)} of {found.interleavings:,} orders" in words.alt
     assert trace.outcomes[True, True].too_stale == 0
 
 
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({}, "Limit 0 fails: 2 accepted gradients are up to 2 updates old."),
+        ({"event": 11}, "Limit 0 fails: an accepted gradient is 1 update old."),
+        ({"event": 10}, "2 gradients have passed their checks and are too stale by now."),
+        ({"event": 0}, "After 0 moves no gradient is applied yet."),
+        ({"schedule": "both", "atomic": True, "step_first": True}, "Limit 0 holds: 2 of 3 gradients are dropped."),
+        ({"schedule": "turns"}, "Limit 0 holds: 3 of 3 gradients accepted, none too stale."),
+        ({"schedule": "notes", "threshold": 1}, "Limit 1 fails: an accepted gradient is 2 updates old."),
+    ],
+)
+def test_the_sentence_says_whether_the_limit_holds(settings: dict[str, object], said: str) -> None:
+    lab = gl.labs.staleness_races(**settings)
+    trace = lab.compute(lab.params)
+    assert lab.description.summary == said
+    assert ("fails" in said) == (trace.too_old > 0) and ("passed" in said) == (trace.doomed > 0 and not trace.too_old)
+
+
 def test_words_say_the_move_and_the_verdict() -> None:
-    summary = gl.labs.staleness_races(event=12).description.summary
-    assert summary.startswith("Move 12 of 12, worker 3: now v3. 3 of 3 accepted, the oldest 2 over the limit.")
-    assert gl.labs.staleness_races(event=0).description.summary.startswith("Move 0 of 12. 0 of 0 accepted")
+    alt = gl.labs.staleness_races(event=12).description.alt
+    assert "Move 12 of 12, worker 3: now v3. 3 of 3 accepted, the oldest 2 over the limit." in alt
     table = dict(gl.labs.staleness_races(event=10).description.table)
     assert table["worker 1"] == "accepted, staleness 0, recorded 0"
     assert table["worker 2"] == "not settled"

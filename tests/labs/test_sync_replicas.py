@@ -4,7 +4,7 @@ import numpy as np
 
 import gradlab as gl
 from gradlab.labs._sync_replicas import MOMENTS, Synced
-from gradlab.workers.spare_workers import WORKERS, recorded, time_to_collect
+from gradlab.workers.spare_workers import GOAL, WORKERS, recorded, time_to, time_to_collect
 
 
 def shown(**params: object) -> Synced:
@@ -50,8 +50,33 @@ def test_too_few_tokens_end_it_and_the_words_say_so() -> None:
     lab = gl.labs.sync_replicas(workers=2, aggregate=3, start_tokens=0, straggler=1.0, event=MOMENTS)
     trace = lab.compute(lab.params)
     assert trace.done == 2
-    assert "Nobody can go on." in lab.description.summary
+    said = "All 2 workers wait for a token, and none will come: only 2 of 3 gradients are there."
+    assert lab.description.summary == said
+    assert "No worker can continue." in lab.description.alt
     assert dict(lab.description.table)["waiting for a token"] == "1, 2"
+
+
+def test_the_sentence_names_the_worker_that_is_always_too_late() -> None:
+    lab = gl.labs.sync_replicas()
+    said = "The slow worker 1 is always too late: all 4 of its gradients are dropped."
+    rounds = lab.compute(lab.params).rounds
+    assert lab.description.summary == said
+    assert (rounds.handed_in[0], rounds.accepted_of[0]) == (4, 0) and (rounds.accepted_of[1:] > 0).all()
+    assert gl.labs.sync_replicas(event=4).description.summary.endswith("is too late: its gradient is dropped.")
+
+
+def test_without_such_a_worker_the_sentence_says_what_an_update_is_made_of() -> None:
+    said = {
+        event: gl.labs.sync_replicas(straggler=1.0, aggregate=3, event=event).description.summary for event in (2, 4)
+    }
+    assert said[2] == "The first update has 2 of 3 gradients."
+    assert said[4] == "No gradient is dropped: the first update is the mean of 3 gradients."
+    lab = gl.labs.sync_replicas(workers=4, aggregate=2, chief=50, straggler=1.0, event=MOMENTS)
+    assert lab.description.summary == "No gradient is dropped, and an update that needs 2 is the mean of 4."
+    lab = gl.labs.sync_replicas(workers=2, aggregate=3, start_tokens=3, straggler=1.0, event=6)
+    lost = lab.compute(lab.params).rounds
+    assert int((lost.handed_in - lost.accepted_of).sum()) == 2
+    assert lab.description.summary == "2 of 5 gradients came too late and were dropped."
 
 
 def test_columns_are_those_of_the_gradients() -> None:
@@ -66,9 +91,11 @@ def test_the_curves_are_medians_of_the_recording() -> None:
     lab = gl.labs.backup_workers(aggregate=5)
     trace = lab.compute(lab.params)
     np.testing.assert_array_equal(trace.curve, 100 * np.median(recorded()[4], axis=0))
-    np.testing.assert_array_equal(trace.everybody, 100 * np.median(recorded()[15], axis=0))
+    np.testing.assert_array_equal(trace.other, 100 * np.median(recorded()[10], axis=0))
+    fastest = lab.compute({"aggregate": 11})
+    np.testing.assert_array_equal(fastest.other, 100 * np.median(recorded()[15], axis=0))
     assert trace.round == time_to_collect()[4]
-    assert set(lab.columns(trace)) == {"ticks", "right", "right_all"}
+    assert set(lab.columns(trace)) == {"ticks", "right", "right_of_11"}
 
 
 def test_the_target_is_reached_with_some_to_spare_but_not_at_the_ends() -> None:
@@ -78,5 +105,11 @@ def test_the_target_is_reached_with_some_to_spare_but_not_at_the_ends() -> None:
     assert not any(reached[:3] + reached[14:])
 
 
-def test_what_never_gets_there_says_so() -> None:
-    assert "not within 40,000 ticks" in gl.labs.backup_workers(aggregate=1).description.summary
+def test_the_sentence_compares_with_what_is_fastest() -> None:
+    said = {k: gl.labs.backup_workers(aggregate=k).description.summary for k in range(1, WORKERS + 1)}
+    needed = np.median(time_to(GOAL, recorded()), axis=1)
+    assert needed.argmin() == 10
+    assert said[16] == "Waiting for all 16 workers takes 35,400 ticks to reach 87%; waiting for 11 takes 16,600."
+    assert said[11] == "Waiting for 11 of 16 workers is fastest: 16,600 ticks to 87%, 2.1 times as fast as all."
+    for k, words in said.items():
+        assert "16,600" in words and ("doesn't reach 87% in 40,000 ticks" in words) == np.isinf(needed[k - 1])
