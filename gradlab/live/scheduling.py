@@ -111,7 +111,7 @@ def _all_of(turns: Iterator[float]) -> None:
 def let_speak() -> None:
     """Let the thread that writes to pages write what it was just given.
 
-    It waits for Python's lock, which whoever computes keeps for up to 5 ms.
+    It waits for Python's lock, which a thread that computes keeps for up to 5 ms.
     """
     if sys.platform not in THREADLESS:
         time.sleep(SPEAK_SECONDS)
