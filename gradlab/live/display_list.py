@@ -41,15 +41,15 @@ class Writer:
 
     @property
     def length(self) -> int:
-        """How far it has come, for `since`."""
+        """Length of what is collected, for `since`."""
         return len(self._chunks)
 
     def since(self, start: int) -> tuple[bytes, ...]:
-        """What was collected after a length."""
+        """Return what was collected after a length."""
         return tuple(self._chunks[start:])
 
     def extend(self, operations: Iterable[bytes]) -> None:
-        """Collect again what `since` gave."""
+        """Collect what `since` gave once more."""
         self._chunks += operations
 
     def clip(self, rectangle: tuple[float, float, float, float] | None, path: tuple[bytes, int] | None) -> None:

@@ -1,4 +1,4 @@
-"""What moving artists drew last: one that is as it was then is not drawn again.
+"""Memory of what moving artists drew last: one that is as it was then is not drawn again.
 
 Most of a lab's artists stay as they are from one state to the next, and to draw them is most of the work of a frame.
 """
@@ -16,7 +16,7 @@ from matplotlib.text import Annotation, Text
 
 
 class Mark:
-    """What `stale` is of an artist that was drawn from here: False, and told from any other False.
+    """Value of `stale` of an artist that was drawn from here: False, and told from any other False.
 
     matplotlib makes it True when something of the artist is set, and False when any other renderer draws it.
     """
@@ -29,7 +29,7 @@ Pen = tuple[Any, Any]  # the clip and the style that a renderer has set
 
 
 class Piece(NamedTuple):
-    """What one artist drew: the operations, the pen and clip that it found and left, and what it looked like."""
+    """Record of what one artist drew: operations, the pen and clip that it found and left, and its looks."""
 
     operations: tuple[bytes, ...]
     found: Pen
@@ -38,7 +38,7 @@ class Piece(NamedTuple):
 
 
 class Memory:
-    """The pieces of artists, as long as all panels stay as they are.
+    """Memory of the pieces of artists, as long as all panels stay as they are.
 
     It holds matplotlib's lines, paths and texts in a panel, and those of other classes that say so by an attribute
     `repeats`: what they draw follows from what is set, and they make themselves `stale` when it does not.
@@ -70,7 +70,7 @@ class Memory:
 
 
 def _panels(several: Any) -> Iterator[Axes]:
-    """Panels, and those within them."""
+    """Yield panels, and those within them."""
     for axes in several:
         yield axes
         yield from _panels(axes.child_axes)
@@ -78,13 +78,13 @@ def _panels(several: Any) -> Iterator[Axes]:
 
 @cache
 def _repeats(kind: type) -> bool:
-    """Whether what artists of a class draw follows from what is set of them and of their panel."""
+    """Tell whether what artists of a class draw follows from what is set of them and of their panel."""
     known = issubclass(kind, Line2D | PathPatch | Text) and not issubclass(kind, Annotation)
     return known and (kind.__module__.startswith("matplotlib.") or bool(getattr(kind, "repeats", False)))
 
 
 def _stays(artist: Any) -> bool:
-    """Whether an artist has its place from its panel, and has no box: other transforms, and boxes, change unseen."""
+    """Tell whether an artist has its place from its panel, and no box: other transforms, and boxes, change unseen."""
     axes = artist.axes
     if axes is None or (isinstance(artist, Text) and artist.get_bbox_patch() is not None):
         return False
@@ -95,7 +95,7 @@ def _stays(artist: Any) -> bool:
 
 
 def _looks(artist: Any) -> Hashable:
-    """What can change of an artist without making it stale."""
+    """Return what can change of an artist without making it stale."""
     if isinstance(artist, Text):
         return hash(artist.get_fontproperties()), artist.get_wrap(), artist.get_bbox_patch() is None
     if not artist.get_visible():
