@@ -24,6 +24,8 @@ class Label(Text):
     Its middle is that of its digits, so that numbers of one row stand on one line; its alignment is horizontal only.
     """
 
+    on: str | None = None  # the color that it stands on, if that is not the page's
+
     def draw(self, renderer: Any) -> None:
         """Paint it."""
         words = self.get_text()

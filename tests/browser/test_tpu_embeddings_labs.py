@@ -16,13 +16,14 @@ STEP, RUN = "One step of an embedding table", "Two embedding tables on eight dev
 
 
 @pytest.mark.parametrize("label", [STEP, RUN])
-def test_steps_come_while_it_plays_and_under_the_mouse(label: str, shown: Any) -> None:
+def test_states_come_while_it_plays_and_under_the_mouse(label: str, shown: Any) -> None:
     lab = shown(label)
-    start = lab.params()["step"]
+    name, label = axis(label)
+    start = lab.params()[name]
     lab.click("Play")
-    until(lambda: lab.params()["step"] > start + 3, saying="steps come")
+    until(lambda: lab.params()[name] > start + 3, saying="states come")
     lab.click("Pause")
-    slider, frame = lab.slider(axis(label)[1]), lab.frame()
+    slider, frame = lab.slider(label), lab.frame()
     slider.drag(0.1)
     until(lab.is_settled, saying="kernel, slider and text agree after the drag")
     assert slider.value() < start + 4 and lab.frame() > frame + 1
@@ -57,13 +58,13 @@ def spots(lab: Lab) -> list[Any]:
     return list(shown.tolist())
 
 
-def test_one_update_for_each_lookup_moves_farther(shown: Any) -> None:
+def test_one_update_for_each_lookup_is_told(shown: Any) -> None:
     lab = shown(STEP)
     lab.click("A popular id")
-    until(lambda: "moves by 0.909," in lab.readout() and lab.agrees(step="Step"))
+    until(lambda: "moves by the sum" in lab.readout() and lab.agrees(step="Step"))
     lab.unfold()
-    lab.group.get_by_role("switch", name="Sum the gradients of a row first").click()
-    until(lambda: "moves by" in lab.readout() and "0.909" not in lab.readout() and lab.agrees())
+    lab.group.get_by_role("switch", name="Sum gradients first").click()
+    until(lambda: "updates, one for each" in lab.readout() and lab.agrees())
 
 
 def test_one_device_is_asked_for_most(shown: Any, screenshots: str | None) -> None:
