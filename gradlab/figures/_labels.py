@@ -149,6 +149,11 @@ def chip(axes: Any, color: str, **looks: Any) -> Any:
     return words
 
 
+def moving_title(axes: Any) -> Any:
+    """The title of a panel, which `draw` sets for every state: it says what is seen."""
+    return axes.set_title(" ", loc="left", fontsize=LABEL, fontweight="bold", color=BLACK, animated=True)
+
+
 def colored_title(axes: Any, *parts: tuple[str, str]) -> None:
     """Words (text, color) that go on where the title of a panel ends: they are the key of its marks."""
     title = axes.set_title(axes.get_title("left"), loc="left", fontsize=LABEL, fontweight="bold")
