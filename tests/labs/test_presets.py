@@ -22,7 +22,7 @@ import gradlab as gl
         ("tpu_embedding", "An id out of range", "Row 23 is named once, fetched once, and moves by one"),
         ("tpu_embedding", "FTRL forgets", "and moves, though its gradients sum to 0."),
         ("tpu_embedding_run", "Rows dealt out in turn", "serves 27% of all rows"),
-        ("tpu_engines", "Split, and exact", "in the first of 5 minibatches; 0 dropped, every row moves alike"),
+        ("tpu_engines", "Split, and exact", "All lookups have room in 5 minibatches, and every row moves alike."),
         ("run_layers", "The suggested limit", "there embed is 46% of the squared norm"),
         ("run_layers", "Suggested limit, per tensor", "fires most on embed, on 1.0% of its 512 steps"),
         ("run_adagrad", "A large accumulator", "25 of 128 sampled entries are frozen"),
