@@ -55,8 +55,8 @@ def label(axes: Any, **looks: Any) -> Any:
     return one
 
 
-class _Leaders(Line2D):
-    """The lines from ends to names; painted before the names, it places both, once the panel is laid out."""
+class Leaders(Line2D):
+    """The lines from marks to names; painted before the names, it places both, once the panel is laid out."""
 
     def __init__(self, place: Callable[[], None], transform: Any) -> None:
         super().__init__([], [], color=OTHER, lw=0.8, clip_on=False, transform=transform, animated=True, zorder=2)
@@ -78,7 +78,7 @@ class EndLabels:
     def __init__(self, axes: Any, most: int) -> None:
         self._axes = axes
         self._names = [label(axes, ha="left", transform=axes.transAxes) for _ in range(most)]
-        self._leaders = axes.add_line(_Leaders(self._place, axes.transAxes))
+        self._leaders = axes.add_line(Leaders(self._place, axes.transAxes))
         self._told: tuple[np.ndarray, list[int]] = np.empty((0, 2)), []
 
     def draw(self, x: float, ends: Sequence[float], words: Sequence[str], **looks: Sequence[Any]) -> None:
