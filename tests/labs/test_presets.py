@@ -27,8 +27,8 @@ import gradlab as gl
         ("run_layers", "Suggested limit, per tensor", "clips embed on 1.0% of its 512 steps"),
         ("run_adagrad", "A large accumulator", "25 of 128 sampled entries are frozen"),
         ("run_adagrad", "A tiny accumulator", "127 of 128 sampled entries are frozen"),
-        ("run_staleness", "Two workers", "With 2 workers mean staleness is"),
-        ("run_staleness", "All in step", "With 8 workers mean staleness is"),
+        ("run_staleness", "Two workers", "With 2 workers gradients are 0.83 updates stale on average"),
+        ("run_staleness", "All in step", "updates stale on average; limit 7 drops none."),
         ("compare", "Most different tensor", "on the norm of readout fires on"),
     ],
 )
