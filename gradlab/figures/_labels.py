@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
+from matplotlib.transforms import ScaledTranslation
 
 from ._style import BLACK, LABEL, OTHER, QUIET, SMALL
 
@@ -151,7 +152,9 @@ def chip(axes: Any, color: str, **looks: Any) -> Any:
 
 def moving_title(axes: Any) -> Any:
     """The title of a panel, which `draw` sets for every state: it says what is seen."""
-    return axes.set_title(" ", loc="left", fontsize=LABEL, fontweight="bold", color=BLACK, animated=True)
+    axes.set_title(" ", loc="left", fontsize=LABEL)  # keeps the room
+    above = ScaledTranslation(0, (6 + 0.365 * LABEL) / 72, axes.figure.dpi_scale_trans)  # where titles stand
+    return label(axes, y=1, ha="left", fontsize=LABEL, weight="bold", transform=axes.transAxes + above)
 
 
 def colored_title(axes: Any, *parts: tuple[str, str]) -> None:

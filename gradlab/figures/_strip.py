@@ -66,5 +66,8 @@ class Strip:
 
 def on_chip(words: Any, chosen: bool, otherwise: str, bold: bool = False) -> None:
     """White on a chosen chip, which is black."""
-    words.set(color="white" if chosen else otherwise, weight="bold" if chosen or bold else "normal")
+    color, weight = "white" if chosen else otherwise, "bold" if chosen or bold else "normal"
+    if (words.get_color(), words.get_weight()) != (color, weight):  # of many words few change
+        words.set_color(color)
+        words.set_fontweight(weight)
     words.on = BLACK if chosen else None

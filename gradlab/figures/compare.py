@@ -13,7 +13,7 @@ from matplotlib.ticker import MaxNLocator
 from .._base.numbers import number
 from ..record.compare import Comparison
 from ..record.recording import Recording
-from ._labels import label, moving_title
+from ._labels import label
 from ._lanes import patch, text
 from ._shapes import bars
 from ._style import (
@@ -167,7 +167,7 @@ class CompareView:
             span(axes, self._runs.until, narrow)
 
     def _share_panel(self) -> None:
-        names, axes = self._runs.names, tidy(self.shares, "", "of the steps", "")
+        names, axes = self._runs.names, tidy(self.shares, "The limit fires on", "of the steps", "")
         axes.set(xlim=(0, 1.6), xticks=(0, 0.5, 1), ylim=(len(names) - 0.4, -0.6))
         name_rows(axes, range(len(names)), labels(names))
         for tick, look in zip(axes.get_yticklabels(), LOOKS, strict=False):
@@ -185,7 +185,6 @@ class CompareView:
         self._of = text(self.norms, x=0.995, y=1.03, ha="right", fontsize=SMALL, transform=self.norms.transAxes)
         self._bars = [patch(self.shares, {"fc": look.color, "ec": "none"}) for look in looks]
         self._words = [label(self.shares, ha="left", fontsize=SMALL) for _ in looks]
-        self._fires = moving_title(self.shares)
         self._frame = patch(self.factors, {"fc": "none", "ec": BLACK, "lw": 1.1})
 
     def draw(self, shown: Shown) -> None:
@@ -201,7 +200,6 @@ class CompareView:
         name_ends(self._ends, self.norms, names, lasts, [*map(_last, middles), shown.limit])
         self._level.set_data([-0.01 * until - 0.5, until], [shown.limit] * 2)
         self._of.set_text(plain(short(shown.of, 26)))
-        self._fires.set_text(f"Limit {number(shown.limit)} fires on")
         for k, (share, words) in enumerate(zip(shown.shares, shown.words, strict=True)):
             self._bars[k].set_path(bars(0, share, k - 0.28, k + 0.28))
             self._words[k].set(x=share + 0.04, y=k, text=words)

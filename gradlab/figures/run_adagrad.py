@@ -28,7 +28,6 @@ from ._style import (
     log_ticks,
     moving_line,
     new_figure,
-    plain,
     tidy,
 )
 from .run_rows import Rows, Shares, short
@@ -158,7 +157,7 @@ class EntriesView:
             dots.set_data(x[shown.state == kind], y[shown.state == kind])
         self._at.set_data(x[[shown.chosen]], y[[shown.chosen]])
         self._draw_words(shown)
-        self._title.set_text(f"Rate of {plain(short(shown.entry, _LETTERS))}")
+        self._title.set_text(f"Rate of {short(shown.entry, _LETTERS)}")
         self._below[0].set_data([shown.below] * 2, [0, 1])
         self._below[1].set_data([0, 1 / 1.5], [shown.below] * 2)  # as far as the lines go
         bounds = ((LOWEST, 1.0), (SMALLEST, self._highest))

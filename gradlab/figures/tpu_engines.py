@@ -225,4 +225,5 @@ def _write(texts: Sequence[Any], x: np.ndarray, y: np.ndarray, words: Sequence[s
     for k, one in enumerate(texts):
         one.set_visible(k < len(words))
         if k < len(words):
-            one.set(x=x[k], y=y[k], text=words[k])
+            one.set_position((x[k], y[k]))
+            one.set_text(words[k])
