@@ -30,7 +30,8 @@ def arc(*points: tuple[float, float]) -> np.ndarray:
     """A way (2, n) that four points bend: it begins at the first one and ends at the last one."""
     t = np.linspace(0, 1, 21)
     weights = ((1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3)
-    return np.sum([np.multiply.outer(point, weight) for point, weight in zip(points, weights, strict=True)], axis=0)
+    way: np.ndarray = np.asarray(points, float).T @ np.array(weights)
+    return way
 
 
 def bent(*points: tuple[float, float], radius: float = 9.0) -> np.ndarray:

@@ -104,7 +104,7 @@ class MarkNames:
         places = apart(marks, 2 * half, half, 1 - half)
         x = to_panel.inverted().transform(np.stack([places, np.zeros(len(there))], axis=1))[:, 0]
         lines = []
-        for k, left in zip(there, x, strict=True):
+        for k, left in zip(there.tolist(), x, strict=True):
             self._names[k].set_x(left)
             lines += [(left, HEAD + 0.3), (self._marks[k], -0.25), (np.nan, np.nan)]
         self._leaders.set_data(*np.reshape(lines, (-1, 2)).T)

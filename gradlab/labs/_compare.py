@@ -19,7 +19,7 @@ from ..record.what_if import WhatIf
 from ._lab import Control, Lab, Target
 from ._own_run import Recording, follow_clicks, in_sight, limit_slider, opened, reach, written
 
-_ALL = "all (global norm)"
+_ALL = "all tensors (global norm)"  # links hold it
 _NAMED = 8  # tensors that the table names
 _LETTERS = 14  # of a run's name, on a button
 
