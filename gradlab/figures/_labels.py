@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from matplotlib.transforms import ScaledTranslation
 
 from ._moving import MovingLine, MovingText
 from ._style import BLACK, LABEL, OTHER, QUIET, SMALL
@@ -22,6 +23,8 @@ class Label(MovingText):
 
     Its middle is that of its digits, so that numbers of one row stand on one line; its alignment is horizontal only.
     """
+
+    on: str | None = None  # the color that it stands on, if that is not the page's
 
     def draw(self, renderer: Any) -> None:
         """Paint it."""
@@ -52,8 +55,11 @@ def label(axes: Any, **looks: Any) -> Any:
     return one
 
 
-class _Leaders(MovingLine):
-    """The lines from ends to names; painted before the names, it places both, once the panel is laid out."""
+class Leaders(MovingLine):
+    """The lines from marks to names; painted before the names, it places both, once the panel is laid out.
+
+    It has to be made `stale` when what `place` goes by has changed.
+    """
 
     def __init__(self, place: Callable[[], None], transform: Any) -> None:
         super().__init__([], [], color=OTHER, lw=0.8, clip_on=False, transform=transform, animated=True, zorder=2)
@@ -75,7 +81,7 @@ class EndLabels:
     def __init__(self, axes: Any, most: int) -> None:
         self._axes = axes
         self._names = [label(axes, ha="left", transform=axes.transAxes) for _ in range(most)]
-        self._leaders = axes.add_line(_Leaders(self._place, axes.transAxes))
+        self._leaders = axes.add_line(Leaders(self._place, axes.transAxes))
         self._told: tuple[np.ndarray, list[int]] = np.empty((0, 2)), []
 
     def draw(self, x: float, ends: Sequence[float], words: Sequence[str], **looks: Sequence[Any]) -> None:
@@ -145,6 +151,13 @@ def chip(axes: Any, color: str, **looks: Any) -> Any:
         in_layout=False, **looks,
     )  # fmt: skip
     return words
+
+
+def moving_title(axes: Any) -> Any:
+    """The title of a panel, which `draw` sets for every state: it says what is seen."""
+    axes.set_title(" ", loc="left", fontsize=LABEL)  # keeps the room
+    above = ScaledTranslation(0, (6 + 0.365 * LABEL) / 72, axes.figure.dpi_scale_trans)  # where titles stand
+    return label(axes, y=1, ha="left", fontsize=LABEL, weight="bold", transform=axes.transAxes + above)
 
 
 def colored_title(axes: Any, *parts: tuple[str, str]) -> None:

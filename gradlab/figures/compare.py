@@ -19,6 +19,7 @@ from ._shapes import bars
 from ._style import (
     BLACK,
     BLUE,
+    BLUE_TEXT,
     GREEN,
     LABEL,
     NARROW,
@@ -37,8 +38,6 @@ from ._style import (
 )  # fmt: skip
 from .run_rows import name_rows, short
 
-_NAVY = "#0F5FA8"  # text in blue
-
 
 class Look(NamedTuple):
     """Look of a run's curve: color, dash, marker, and a color dark enough for text."""
@@ -49,12 +48,13 @@ class Look(NamedTuple):
     words: str
 
 
+# The first run is what others are compared with: it is before, and the second one after.
 LOOKS = (
-    Look(BLUE, "-", "o", _NAVY),
     Look(ORANGE, "-", "^", ORANGE_TEXT),
+    Look(BLUE, "-", "o", BLUE_TEXT),
     Look(BLACK, (0, (5, 1.5)), "s", BLACK),
     Look(OTHER, "-", "D", QUIET),
-    Look(BLUE, (0, (1.5, 1.2)), "v", _NAVY),
+    Look(BLUE, (0, (1.5, 1.2)), "v", BLUE_TEXT),
     Look(ORANGE, (0, (5, 1.2, 1.2, 1.2)), "P", ORANGE_TEXT),
 )
 MOST_ROWS = 7  # tensors, those that differ most
@@ -63,7 +63,7 @@ _LIMIT = Look(GREEN, "--", "", GREEN)
 _PART: dict[str, Any] = {"color": BLACK, "ls": ":", "lw": 1.1}
 _WINDOWS = 40  # of the median, along a run
 _LETTERS = 12  # of a run's name
-_ROOM = {False: 0.31, True: 0.62}  # of the steps, for names at the ends of lines; more where the page is narrow
+_ROOM = {False: 0.37, True: 0.62}  # of the steps, for names at the ends of lines; more where the page is narrow
 _LEADER = 0.035  # of the steps, from a line to its name
 _LINE = 0.095  # of an axis's height: the least between two names
 
@@ -150,15 +150,17 @@ class CompareView:
 
     def arrange(self, narrow: bool) -> None:
         """Fit the page: shares and tensors beside the lines, or everything in one column."""
-        few = len(self._runs.names)
+        few, rows = len(self._runs.names), max(len(self._runs.tensors), 4)
         if narrow:
             self.figure.set_size_inches(NARROW, 10.4)
-            grid = GridSpec(4, 1, self.figure, height_ratios=(1.5, 0.45 + 0.12 * few, 1.2, 1.2))
+            grid = GridSpec(4, 1, self.figure, height_ratios=(1.5, 0.4 + 0.12 * few, 1.2, 1.2))
             places = [grid[k] for k in range(4)]
         else:
             self.figure.set_size_inches(WIDE, 5.05)
-            grid = GridSpec(2, 2, self.figure, width_ratios=(1.75, 1), height_ratios=(1.3, 1))
-            places = [grid[0, 0], grid[0, 1], grid[1, 0], grid[1, 1]]
+            grid = GridSpec(1, 2, self.figure, width_ratios=(1.4, 1))
+            left = grid[0].subgridspec(2, 1, height_ratios=(1.3, 1))
+            right = grid[1].subgridspec(2, 1, height_ratios=(1.1 + few, 1.6 + rows))  # as many rows as there are bars
+            places = [left[0], right[0], left[1], right[1]]
         for axes, place in zip((self.norms, self.shares, self.loss, self.factors), places, strict=True):
             axes.set_subplotspec(place)
         for axes in (self.norms, self.loss):
@@ -166,7 +168,7 @@ class CompareView:
 
     def _share_panel(self) -> None:
         names, axes = self._runs.names, tidy(self.shares, "The limit fires on", "of the steps", "")
-        axes.set(xlim=(0, 1.6), xticks=(0, 0.5, 1), ylim=(max(len(names), 3) - 0.4, -0.6))
+        axes.set(xlim=(0, 1.6), xticks=(0, 0.5, 1), ylim=(len(names) - 0.4, -0.6))
         name_rows(axes, range(len(names)), labels(names))
         for tick, look in zip(axes.get_yticklabels(), LOOKS, strict=False):
             tick.set(color=look.words, fontweight="bold")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.gridspec import GridSpec
 from matplotlib.ticker import MaxNLocator
 
-from ._labels import EndLabels, key_line
+from .._base.numbers import number
+from ._labels import EndLabels, label, moving_title
 from ._style import (
     BLACK,
     BLUE,
@@ -20,29 +21,34 @@ from ._style import (
     ORANGE_TEXT,
     OTHER,
     QUIET,
+    SELECTED,
+    VIOLET,
+    VIOLET_TEXT,
     WIDE,
     log_ticks,
     moving_line,
     new_figure,
     tidy,
 )
-from .run_rows import ROOM, Rows, Shares
+from .run_rows import Rows, Shares, short
 
 LOWEST = 1e-4  # share of the first rate; what is below stands at this edge
 SMALLEST = 1e-6  # accumulator
 _HEIGHT = 5.35  # inches
 _POINTS = 240  # of a line over time
+_LETTERS = 24  # of the name of the entry whose story is told
+_GAP = 1.12  # from a line or a mark to its name, as a factor
 _BELOW: dict[str, Any] = {"color": GREEN, "ls": "--", "lw": 1.6}
 _ALIVE: dict[str, Any] = {"marker": "o", "ms": 3.4, "color": BLUE, "ls": "none", "mew": 0}
 _FROZEN: dict[str, Any] = {"marker": "^", "ms": 4.6, "color": ORANGE, "ls": "none", "mew": 0}
 _STILL: dict[str, Any] = {"marker": "s", "ms": 5.5, "color": OTHER, "ls": "none", "mew": 0}
 _LOST: dict[str, Any] = {"marker": "x", "ms": 6, "color": BLACK, "ls": "none", "mew": 1.6}
 _STATES = (_ALIVE, _FROZEN, _STILL, _LOST)
-_WORDS = (("● moves on", BLUE_TEXT), ("▲ frozen", ORANGE_TEXT), ("■ never moved", QUIET), ("✖ NaN or too large", BLACK))
-_ENTRY: dict[str, Any] = {"color": ORANGE, "ls": "-", "lw": 2.0}
+_WORDS = (("moves on", BLUE_TEXT), ("frozen", ORANGE_TEXT), ("■ never moved", QUIET), ("✖ NaN, Inf", BLACK))
+_ENTRY: dict[str, Any] = {"ls": "-", "lw": SELECTED}
 _TENSOR: dict[str, Any] = {"color": OTHER, "ls": "-.", "lw": 1.6}
-_NAMED: dict[str, Any] = {"color": [ORANGE_TEXT, QUIET], "weight": ["bold", "normal"]}
-_HERE: dict[str, Any] = {"marker": "D", "ms": 8, "color": ORANGE, "ls": "none", "mec": "white"}
+_NAMED = ((BLUE, BLUE_TEXT), (VIOLET, VIOLET_TEXT))  # colors of a line and its name: of the rate, and of memory
+_HERE: dict[str, Any] = {"marker": "D", "ms": 8, "color": BLACK, "ls": "none", "mec": "white"}
 
 
 class Entries(NamedTuple):
@@ -52,7 +58,7 @@ class Entries(NamedTuple):
         names: of the rows. row: (entries,) where each entry is, -1 for nowhere.
         share: (entries,) effective rate over that of the start. state: (entries,) 0 alive, 1 frozen, 2 still, 3 lost.
         below: the threshold. frozen: (rows,) share that is frozen. words: what is written after each.
-        chosen: which entry has its story told. step: steps done by now.
+        chosen: which entry has its story told; entry: its name. step: steps done by now.
         rates, accumulators: (2, steps) of the chosen entry, and the median of its tensor.
     """
 
@@ -64,6 +70,7 @@ class Entries(NamedTuple):
     frozen: np.ndarray
     words: Sequence[str]
     chosen: int
+    entry: str
     step: int
     rates: np.ndarray
     accumulators: np.ndarray
@@ -72,29 +79,27 @@ class Entries(NamedTuple):
 class EntriesView:
     """A dot for each sampled entry in the row of its tensor; the share of frozen ones; one entry's rate over time."""
 
-    def __init__(self, rows: int, steps: np.ndarray, highest: float, kinds: Collection[int] = range(4)) -> None:
+    def __init__(self, rows: int, steps: np.ndarray, highest: float) -> None:
         """Draw what does not move.
 
         Args:
             rows: the most tensors. steps: (n,) done at each point of a line. highest: where accumulators end.
-            kinds: which states an entry can be in, for the words that name them.
         """
         self.figure = new_figure(WIDE, _HEIGHT)
         self.over(steps)
         self.cloud, self.shares, self.rate, self.accumulator = (self.figure.add_subplot() for _ in range(4))
-        tidy(self.cloud, "Every sampled entry", "effective rate, share of its start", "", key=True)
-        tidy(self.shares, "Frozen", "of the sampled entries", "")
-        tidy(self.rate, "Rate of the chosen entry", "steps", "share of the start")
+        tidy(self.cloud, "Every sampled entry", "effective rate, share of its start", "")
+        tidy(self.shares, "Frozen entries", "of the sampled entries", "")
+        tidy(self.rate, "", "steps", "share of the start")
         tidy(self.accumulator, "Its accumulator", "steps", "accumulator")
         self.cloud.set(xscale="log", xlim=(0.7 * LOWEST, 1.6))
         log_ticks(self.cloud.xaxis, lowest=LOWEST)
         self.rate.set(yscale="log", ylim=(0.7 * LOWEST, 1.6))
         log_ticks(self.rate.yaxis, lowest=LOWEST)
         self.still(int(steps[-1]), highest)
-        self._rows = Rows(rows, self.cloud, self.shares)
+        self._rows = Rows(rows, self.cloud, self.shares, head=0.55, foot=1.1)
         self._bars = Shares(self.shares, {"fc": ORANGE, "ec": "none"})
         self._moving()
-        key_line(self.cloud, -ROOM, *(words for kind, words in enumerate(_WORDS) if kind in kinds))
         self.arrange(narrow=False)
 
     def over(self, steps: np.ndarray) -> None:
@@ -129,13 +134,16 @@ class EntriesView:
     def _moving(self) -> None:
         self._dots = [moving_line(self.cloud, **looks) for looks in _STATES]
         self._at = moving_line(self.cloud, **_HERE)
+        self._words = [label(self.cloud, text=words, color=color) for words, color in _WORDS]
+        self._threshold = label(self.cloud, color=GREEN)
+        self._title = moving_title(self.rate)
         self._below = [
             moving_line(self.cloud, transform=self.cloud.get_xaxis_transform(), **_BELOW),
             moving_line(self.rate, transform=self.rate.get_yaxis_transform(), **_BELOW),
         ]
         panels = (self.rate, self.accumulator)
         self._median = [moving_line(axes, **_TENSOR) for axes in panels]
-        self._story = [moving_line(axes, **_ENTRY) for axes in panels]
+        self._story = [moving_line(axes, color=c, **_ENTRY) for axes, (c, _) in zip(panels, _NAMED, strict=True)]
         self._now = [moving_line(axes, **_HERE) for axes in panels]
         self._ends = [EndLabels(axes, 2) for axes in panels]
 
@@ -148,8 +156,10 @@ class EntriesView:
         for kind, dots in enumerate(self._dots):
             dots.set_data(x[shown.state == kind], y[shown.state == kind])
         self._at.set_data(x[[shown.chosen]], y[[shown.chosen]])
+        self._draw_words(shown)
+        self._title.set_text(f"Rate of {short(shown.entry, _LETTERS)}")
         self._below[0].set_data([shown.below] * 2, [0, 1])
-        self._below[1].set_data([0, 1], [shown.below] * 2)
+        self._below[1].set_data([0, 1 / 1.5], [shown.below] * 2)  # as far as the lines go
         bounds = ((LOWEST, 1.0), (SMALLEST, self._highest))
         at = int(np.searchsorted(self._steps, shown.step))
         for k, (of_all, (low, high)) in enumerate(zip((shown.rates, shown.accumulators), bounds, strict=True)):
@@ -157,7 +167,23 @@ class EntriesView:
             self._story[k].set_data(self._steps, chosen)
             self._median[k].set_data(self._steps, median)
             self._now[k].set_data([shown.step], [chosen[min(at, len(chosen) - 1)]])
-            self._ends[k].draw(self._steps[-1], [chosen[-1], median[-1]], ["this entry", "median"], **_NAMED)
+            looks = {"color": (_NAMED[k][1], QUIET), "weight": ("bold", "normal")}
+            self._ends[k].draw(self._steps[-1], [chosen[-1], median[-1]], ["this entry", "median"], **looks)
+
+    def _draw_words(self, shown: Entries) -> None:
+        """Name the states: two on either side of the threshold, two below at the edges where their marks stand."""
+        head, foot = -0.85, self.cloud.get_ylim()[0] - 0.85
+        edges = self.cloud.get_xlim()
+        right = shown.below < 0.02  # of the threshold, where there is room for its name
+        for words, x, y, left in (
+            (self._threshold, shown.below, foot, right), (self._words[0], shown.below, head, True),
+            (self._words[1], shown.below, head, False), (self._words[2], edges[1], foot + 0.55, False),
+            (self._words[3], edges[0], foot + 0.55, True),
+        ):  # fmt: skip
+            words.set(x=x * (_GAP if left else 1 / _GAP), y=y, ha="left" if left else "right")
+        self._threshold.set_text(f"threshold {number(shown.below)}")
+        for kind, words in enumerate(self._words):
+            words.set_visible(bool(((shown.state == kind) & (shown.row >= 0)).any()))
 
     @staticmethod
     def places(shown: Entries) -> tuple[np.ndarray, np.ndarray]:

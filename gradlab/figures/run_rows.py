@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._base.names import printable
-from ._labels import label
+from ._labels import Leaders, apart, label
 from ._lanes import patch
 from ._shapes import bars
 from ._style import BLACK, SMALL, percent_ticks, plain
@@ -17,6 +17,7 @@ from ._style import BLACK, SMALL, percent_ticks, plain
 MOST_ROWS = 12
 _LETTERS = 13  # of a name; the end of it says more than the start
 ROOM = 66.0  # points beside a panel
+HEAD, _NAME = -1.0, 0.68  # the row of names above the first one; inches from one name to the next
 
 
 def short(name: str, most: int = _LETTERS) -> str:
@@ -41,14 +42,14 @@ def name_rows(axes: Any, places: Sequence[float] | np.ndarray, names: Sequence[s
 class Rows:
     """So many rows from the top down, at most `MOST_ROWS`, named at the left of each of some Axes.
 
-    Below the last one is room for `foot` more.
+    Above the first one is room for `head` more, below the last one for `foot`.
     """
 
-    def __init__(self, rows: int, *panels: Any, foot: float = 0.0) -> None:
+    def __init__(self, rows: int, *panels: Any, head: float = 0.0, foot: float = 0.0) -> None:
         self._panels = panels
         self._names, self._frames = [], []
         for axes in panels:
-            axes.set(ylim=(max(rows, 4) + foot - 0.4, -0.6), yticks=[])
+            axes.set(ylim=(max(rows, 4) + foot - 0.4, -0.6 - head), yticks=[])
             axes.grid(False, axis="y")
             axes.yaxis.labelpad = ROOM
             axes.set_ylabel(" ", fontsize=SMALL)  # the names, which move, need the room
@@ -76,6 +77,39 @@ class Rows:
             here = [] if chosen is None else [chosen]
             low = np.array(here, float) - 0.45
             frame.set_path(bars(np.full(len(here), axes_from), np.full(len(here), axes_to), low, low + 0.9))
+
+
+class MarkNames:
+    """Names above marks of the first row, from left to right, with a line to each: apart where the marks are not."""
+
+    def __init__(self, axes: Any, *names: tuple[str, str, str]) -> None:
+        """Names (text, color, text in a narrow panel)."""
+        self._axes, self._marks, self._words = axes, np.empty(0), names
+        self._names = [label(axes, color=color, y=HEAD) for _, color, _ in names]
+        self._leaders = axes.add_line(Leaders(self._place, axes.transData))
+
+    def draw(self, marks: Sequence[float] | np.ndarray) -> None:
+        """Marks in data, rising; a name without one, NaN, is not there."""
+        marks = np.asarray(marks, float)
+        if not np.array_equal(marks, self._marks, equal_nan=True):
+            self._marks, self._leaders.stale = marks, True
+
+    def _place(self) -> None:
+        axes, there = self._axes, np.flatnonzero(np.isfinite(self._marks))
+        width = axes.get_position().width * axes.figure.get_size_inches()[0]
+        half, narrow = _NAME / 2 / width, width < 4 * _NAME + 0.2
+        half *= 0.75 if narrow else 1.0
+        for k, (name, (words, _, short_words)) in enumerate(zip(self._names, self._words, strict=True)):
+            name.set(visible=k in there, text=short_words if narrow else words)
+        to_panel = axes.transScale + axes.transLimits
+        marks = to_panel.transform(np.stack([self._marks[there], np.zeros(len(there))], axis=1))[:, 0]
+        places = apart(marks, 2 * half, half, 1 - half)
+        x = to_panel.inverted().transform(np.stack([places, np.zeros(len(there))], axis=1))[:, 0]
+        lines = []
+        for k, left in zip(there.tolist(), x, strict=True):
+            self._names[k].set_x(left)
+            lines += [(left, HEAD + 0.3), (self._marks[k], -0.25), (np.nan, np.nan)]
+        self._leaders.set_data(*np.reshape(lines, (-1, 2)).T)
 
 
 class Shares:

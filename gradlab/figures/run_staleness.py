@@ -8,8 +8,8 @@ import numpy as np
 from matplotlib.gridspec import GridSpec
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from .._base.numbers import number, percent
-from ._labels import label
+from .._base.numbers import counted, decimals, number, percent
+from ._labels import label, moving_title
 from ._lanes import ACCEPTED, DROPPED, patch
 from ._shapes import bars, hatching
 from ._style import (
@@ -18,7 +18,6 @@ from ._style import (
     FAINT,
     GREEN,
     NARROW,
-    ORANGE,
     ORANGE_TEXT,
     OTHER,
     SMALL,
@@ -31,7 +30,8 @@ from ._style import (
 
 _HEIGHT = 5.1  # inches
 OLDEST = 24  # staleness from here on is one bar
-_MEAN_WORD = 0.7  # of the height
+_HIGHEST, _PEAK, _MEAN_WORD = 0.62, 0.665, 0.8  # of the height: the highest bar, its share, the word at the mean
+_AGREES = ((0.3, "Agreement"), (0.05, "Some agreement"), (-1.0, "No agreement"))  # from which cosine on
 _WORD = 5  # how wide the words at the mean are, in updates
 _TURN = 15  # a limit beyond which has its words on its left
 _LIMIT: dict[str, Any] = {"color": GREEN, "ls": "--", "lw": 1.6}
@@ -39,7 +39,7 @@ _COSINE: dict[str, Any] = {"color": BLUE, "marker": "o", "ms": 4, "lw": 1.6}
 _QUARTILES: dict[str, Any] = {"color": OTHER, "lw": 1.4}
 _MEAN: dict[str, Any] = {"color": BLACK, "lw": 1.2}
 _SHARE: dict[str, Any] = {"color": BLUE, "marker": "s", "ms": 3.4, "lw": 1.4}
-_HERE: dict[str, Any] = {"marker": "D", "ms": 8, "color": ORANGE, "ls": "none", "mec": "white", "zorder": 4}
+_HERE: dict[str, Any] = {"marker": "o", "ms": 9, "color": BLUE, "ls": "none", "mec": "white", "zorder": 4}
 
 
 class Agreement(NamedTuple):
@@ -58,6 +58,7 @@ class Stale(NamedTuple):
         shares: (`OLDEST` + 1,) share of the gradients of each staleness, the last one of all that are older.
         accepted: (`OLDEST` + 1,) how much of that is accepted. mean: mean staleness. limit: the most accepted.
         limits, by_limit: (n,) share accepted under each of some limits.
+        lag, cosine: how far apart gradients are at the mean, and how they agree; NaN where that is not known.
     """
 
     shares: np.ndarray
@@ -66,6 +67,8 @@ class Stale(NamedTuple):
     limit: int
     limits: np.ndarray
     by_limit: np.ndarray
+    lag: int
+    cosine: float
 
 
 class StalenessView:
@@ -80,14 +83,16 @@ class StalenessView:
         """
         self.figure = new_figure(WIDE, _HEIGHT)
         self.ages, self.cosine, self.by_limit, self.seconds = (self.figure.add_subplot() for _ in range(4))
-        tidy(self.ages, "Staleness of what is handed in", "staleness (updates since the read)", "share")
-        tidy(self.cosine, "Do gradients so far apart agree?", f"steps apart{noted}", "cosine: median and quartiles")
-        tidy(self.by_limit, "Accepted under each limit", "staleness limit", "share")
+        tidy(self.ages, "Staleness of the gradients", "staleness (updates since the read)", "")
+        tidy(self.cosine, "", f"steps apart{noted}", "cosine: median and quartiles")
+        tidy(self.by_limit, "", "staleness limit", "share accepted")
         for axes in (self.ages, self.cosine, self.by_limit):
             axes.set(xlim=(-0.8, OLDEST + 0.8), xticks=range(0, OLDEST + 1, 4))
-        for axes in (self.ages, self.by_limit):
-            axes.set(ylim=(0, 1.05), yticks=(0, 0.5, 1))
-            percent_ticks(axes.yaxis)
+        self.ages.set(
+            ylim=(0, 1 / _HIGHEST), yticks=[]
+        )  # bars are as high as they can be, and the highest has its share
+        self.by_limit.set(ylim=(0, 1.05), yticks=(0, 0.5, 1))
+        percent_ticks(self.by_limit.yaxis)
         self.ages.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"≥ {x:g}" if x == OLDEST else f"{x:g}"))
         self._fixed: list[Any] = []
         self.still(agreement, seconds, noted)
@@ -119,7 +124,8 @@ class StalenessView:
         ]
 
     def _durations(self, seconds: np.ndarray) -> list[Any]:
-        axes = tidy(self.seconds, "How long steps took", "milliseconds", "steps")
+        took = f"Median step: {number(float(np.median(seconds)) * 1000)} ms" if seconds.size else "How long steps took"
+        axes = tidy(self.seconds, took, "milliseconds", "steps")
         if not seconds.size:
             axes.set(xlim=(0, 1), ylim=(0, 1), xticks=[], yticks=[])
             looks: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": SMALL, "color": BLACK}
@@ -137,31 +143,38 @@ class StalenessView:
         self._taken, self._lost = patch(self.ages, ACCEPTED), patch(self.ages, DROPPED)
         self._hatching = moving_line(self.ages, color=FAINT, lw=0.9, zorder=2.5)
         self._limits = [
-            moving_line(axes, transform=axes.get_xaxis_transform(), **_LIMIT) for axes in (self.ages, self.cosine)
+            moving_line(axes, transform=axes.get_xaxis_transform(), **_LIMIT)
+            for axes in (self.ages, self.cosine, self.by_limit)
         ]
+        self._peak = label(self.ages, transform=self.ages.get_xaxis_transform(), y=_PEAK)
+        self._apart, self._agrees = moving_line(self.cosine, **_HERE), moving_title(self.cosine)
+        self._accepts = moving_title(self.by_limit)
         self._mean = moving_line(self.ages, transform=self.ages.get_xaxis_transform(), **_MEAN)
         self._curve, self._here = moving_line(self.by_limit, **_SHARE), moving_line(self.by_limit, **_HERE)
-        self._said = label(self.ages, ha="left", color=GREEN, transform=self.ages.get_xaxis_transform(), y=0.93)
+        self._said = label(self.ages, ha="left", color=GREEN, transform=self.ages.get_xaxis_transform(), y=0.96)
         self._dropped = label(
-            self.ages, ha="left", color=ORANGE_TEXT, transform=self.ages.get_xaxis_transform(), y=0.84
+            self.ages, ha="left", color=ORANGE_TEXT, transform=self.ages.get_xaxis_transform(), y=0.88
         )
         self._mean_word = label(self.ages, transform=self.ages.get_xaxis_transform(), y=_MEAN_WORD)
 
     def draw(self, shown: Stale) -> None:
         """Set the moving artists."""
-        at = np.flatnonzero(shown.accepted)
-        self._taken.set_path(bars(at - 0.4, at + 0.4, 0, shown.accepted[at]))
-        at = np.flatnonzero(shown.shares > shown.accepted)
-        rest = at - 0.4, at + 0.4, shown.accepted[at], shown.shares[at]
+        highest = int(shown.shares.argmax())
+        taken, shares = shown.accepted / shown.shares[highest], shown.shares / shown.shares[highest]
+        at = np.flatnonzero(taken)
+        self._taken.set_path(bars(at - 0.4, at + 0.4, 0, taken[at]))
+        at = np.flatnonzero(shares > taken)
+        rest = at - 0.4, at + 0.4, taken[at], shares[at]
         self._lost.set_path(bars(*rest))
         self._hatching.set_data(*hatching(*rest, lean=0.8, apart=0.4).T)
         for line in self._limits:
             line.set_data([shown.limit + 0.5] * 2, [0, 1])
         mean = min(shown.mean, OLDEST)
         self._mean.set_data([mean, mean], [0, _MEAN_WORD + 0.04])
+        self._peak.set(x=highest, text=percent(float(shown.shares[highest])))
         before = _WORD <= mean <= shown.limit  # of the two lines, with room for words
         self._mean_word.set(x=mean - 0.3 if before else mean + 0.3, ha="right" if before else "left")
-        self._mean_word.set_text(f"mean {number(shown.mean)}")
+        self._mean_word.set_text(f"mean {number(shown.mean, 2)}")
         right = shown.limit <= _TURN  # of the line, where there is room
         for words in (self._said, self._dropped):
             words.set(x=shown.limit + (0.9 if right else 0.1), ha="left" if right else "right")
@@ -169,3 +182,9 @@ class StalenessView:
         self._curve.set_data(shown.limits, shown.by_limit)
         self._here.set_data([shown.limit], [shown.accepted.sum()])
         self._dropped.set_text(f"{percent(1 - shown.accepted.sum())} dropped")
+        self._accepts.set_text(f"Limit {shown.limit} accepts {percent(shown.accepted.sum())}")
+        known = bool(np.isfinite(shown.cosine))
+        self._apart.set_data(([shown.lag], [shown.cosine]) if known else ((), ()))
+        how = next(words for least, words in _AGREES if shown.cosine >= least) if known else ""
+        said = f"{how} {counted(shown.lag, 'step')} apart: {decimals(shown.cosine)}"
+        self._agrees.set_text(said if known else "Agreement of gradients: not known")

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.gridspec import GridSpec
 
-from ._labels import EndLabels, label
+from .._base.numbers import number
+from ._labels import EndLabels, label, moving_title
 from ._lanes import patch
 from ._shapes import NOWHERE, bars
 from ._style import (
@@ -22,19 +23,22 @@ from ._style import (
     PALE_BLUE,
     QUIET,
     SELECTED,
+    SMALL,
     WIDE,
     log_ticks,
     moving_line,
     new_figure,
-    percent_ticks,
     tidy,
 )
 
-SHADES = ("#F1F7FC", "#DCEBF8", "#C5DFF4", "#A6CCEE", "#82B8E8", "#58A0E2")  # of few rows and of many, under black text
+# Of few rows and of many. Numbers are black on the first of them and white on the rest: a contrast of 4.5 on each.
+SHADES = ("#F1F7FC", "#DCEBF8", "#C5DFF4", "#9CC6EC", "#6FAEE6", "#1F6BB8", "#125699", "#0E4A8A")
+_LIGHT, _CHOSEN = 5, SHADES[-2]  # how many of them are light; the bars of the busiest device
 _CELL, _BAR = 0.46, 0.4  # half of the width of a cell, and of a bar
-_MOST = 3.9  # times its share that a device serves at most
+_MOST, _MOST_ASKED = 3.55, 0.48  # the highest of all states: times its share that a device serves, share of one word
 _NAMED = 2  # words that are named
 _LOSS = (1e-5, 1e3)
+_LOOKS = {"fc": PALE_BLUE, "ec": BLUE, "lw": 0.8}, {"fc": _CHOSEN, "ec": _CHOSEN, "lw": 0.8}  # of bars; the busiest's
 
 
 class Training(NamedTuple):
@@ -60,9 +64,9 @@ class RunView:
         self.figure = new_figure(WIDE, 5.4)
         self.names, self.words_count, self.steps, self.devices = names, words, steps, devices
         self.traffic, self.served, self.words, self.loss = (self.figure.add_subplot() for _ in range(4))
-        tidy(self.traffic, "Rows that devices asked of each other", "device that is asked", "device that asks")
-        tidy(self.served, "Rows served, in fair shares", "device that holds the rows", "")
-        tidy(self.words, f"Requests for each of the {words} {names[0]}", "device that holds the word", "")
+        tidy(self.traffic, "Rows asked for", "device that holds the row", "device that asks")
+        tidy(self.served, "Rows served", "device that holds the rows", "")
+        tidy(self.words, "", "device that holds the word", "")
         tidy(self.loss, "Loss of each step", "step", "")
         self._still()
         self._moving()
@@ -87,11 +91,12 @@ class RunView:
             axes.set(xlim=(-0.6, self.devices - 0.4), xticks=ticks)
             axes.tick_params(length=0)
         self.traffic.set(ylim=(self.devices - 0.4, -0.6), yticks=ticks)
-        for spine in self.traffic.spines.values():
-            spine.set_visible(False)
-        self.served.set(ylim=(0, _MOST), yticks=range(int(_MOST) + 1))
-        self.words.set(ylim=(0, 0.62), yticks=(0, 0.2, 0.4, 0.6))
-        percent_ticks(self.words.yaxis)
+        self.traffic.set_title("dotted: its own rows", loc="right", fontsize=SMALL, color=QUIET)
+        for axes in (self.traffic, self.served, self.words):
+            for name, spine in axes.spines.items():
+                spine.set_visible(name == "bottom" and axes is not self.traffic)
+        self.served.set(ylim=(0, _MOST), yticks=[])
+        self.words.set(ylim=(0, _MOST_ASKED), yticks=[])
         self.loss.set(xlim=(0, self.steps * 1.4), yscale="log", ylim=_LOSS, xticks=range(0, self.steps + 1, 10))
         log_ticks(self.loss.yaxis)
 
@@ -102,17 +107,15 @@ class RunView:
         self._own.set_path(bars(own - half, own + half, own - half, own + half))
         self._frame = patch(self.traffic, {"fc": "none", "ec": BLACK, "lw": SELECTED})
         self._counts = [label(self.traffic, x=x, y=y) for y in own for x in own]
-        self._rest, self._busiest = (patch(self.served, looks) for looks in _bars(PALE_BLUE, SHADES[-1]))
+        self._rest, self._busiest = (patch(self.served, looks) for looks in _LOOKS)
         self._share = moving_line(self.served, color=QUIET, ls=DASHED, lw=1.2, zorder=3)
-        self._share.set_data([-0.6, self.devices - 0.4], [1, 1])
-        label(self.served, x=self.devices - 0.45, y=1.33, ha="right", color=QUIET, text="fair share")
+        self._fair = label(self.served, x=self.devices - 0.45, y=1.28, ha="right", color=QUIET)
         self._sums = [label(self.served, x=x, y=0.22) for x in own]
-        self._times, self._elsewhere = (
-            label(self.served, fontsize=LABEL, weight="bold"),
-            label(self.served, color=QUIET),
-        )
-        self._others, self._popular = (patch(self.words, looks) for looks in _bars(PALE_BLUE, SHADES[-1]))
+        looks = {"fontsize": LABEL, "weight": "bold"}
+        self._times, self._elsewhere = label(self.served, **looks), label(self.served, color=QUIET)
+        self._others, self._popular = (patch(self.words, looks) for looks in _LOOKS)
         self._named = [label(self.words, ha="left") for _ in range(_NAMED)]
+        self._why = moving_title(self.words)
         self._losses = [
             (moving_line(self.loss, lw=OTHERS, color=color), moving_line(self.loss, lw=width, color=color),
              moving_line(self.loss, "o", ms=6, mec="white", ls="none", color=color))
@@ -130,12 +133,14 @@ class RunView:
         self._draw_loss(training.loss, training.step)
 
     def _draw_traffic(self, traffic: np.ndarray, busiest: int | None) -> None:
-        of = np.ceil(traffic / max(traffic.max(), 1) * len(SHADES)).astype(int)
+        shares = traffic / max(traffic.mean(), 1e-30) / _MOST
+        of = np.ceil(shares.clip(0, 1) * len(SHADES)).astype(int)
         for k, shape in enumerate(self._shades, 1):
             y, x = np.nonzero(of == k)
             shape.set_path(bars(x - _CELL, x + _CELL, y - _CELL, y + _CELL))
-        for words, count in zip(self._counts, traffic.ravel(), strict=True):
-            words.set_text(f"{count}" if count else "")
+        for words, count, shade in zip(self._counts, traffic.ravel(), of.ravel(), strict=True):
+            words.set(text=f"{count}" if count else "")
+            _on(words, SHADES[shade - 1] if count else None, shade > _LIGHT)
         around = NOWHERE if busiest is None else bars(busiest - 0.5, busiest + 0.5, -0.5, self.devices - 0.5)
         self._frame.set_path(around)
 
@@ -143,13 +148,17 @@ class RunView:
         at, shares = np.arange(self.devices), served / max(served.mean(), 1)
         for shape, some in ((self._rest, at != busiest), (self._busiest, at == busiest)):
             shape.set_path(bars(at[some] - _BAR, at[some] + _BAR, 0, shares[some]))
-        for words, count in zip(self._sums, served, strict=True):
+        for k, (words, count) in enumerate(zip(self._sums, served, strict=True)):
             words.set_text(f"{count}" if count else "")
+            _on(words, _CHOSEN if k == busiest else None, k == busiest)
+        self._share.set_data([-0.6, self.devices - 0.4] if served.any() else [], [1, 1] if served.any() else [])
+        self._fair.set_text(f"fair share {number(float(served.mean()))}" if served.any() else "")
         how, times = elsewhere
+        high = max(float(shares.max()) - 0.25, 2.2)
         told = ("", "") if busiest is None else (f"{shares[busiest]:.1f} times its share", f"{how}: {times:.1f} times")
         left = busiest is None or busiest < self.devices / 2
         place = {"x": (busiest or 0) + (0.6 if left else -0.6), "ha": "left" if left else "right"}
-        for words, text, y in zip((self._times, self._elsewhere), told, (2.6, 2.1), strict=True):
+        for words, text, y in zip((self._times, self._elsewhere), told, (high, high - 0.6), strict=True):
             words.set(text=text, y=y, **place)
 
     def _draw_words(self, training: Training, busiest: int | None) -> None:
@@ -161,11 +170,12 @@ class RunView:
         left = owner - _BAR + nth * wide
         for shape, some in ((self._others, owner != busiest), (self._popular, owner == busiest)):
             shape.set_path(bars(left[some] + 0.02, left[some] + wide - 0.02, 0, shares[some]))
-        top, height = np.argsort(-asked, kind="stable")[:_NAMED], 0.57
-        for k, words in zip(top, self._named, strict=True):
-            height = min(height, float(shares[k]) - 0.01)
-            words.set(x=left[k] + wide + 0.12, y=max(height, 0.03), text=f"word {k}: {asked[k]}" * bool(asked[k]))
-            height -= 0.065
+        top = np.argsort(-asked, kind="stable")[:_NAMED]
+        for k, words, noun in zip(top, self._named, (" requests", ""), strict=True):
+            free = shares[left > left[k]].max(initial=0) < shares[k] - 0.045  # beside it, above the bars to its right
+            words.set(x=left[k] + wide + 0.12, y=float(shares[k]) - 0.015)
+            words.set_text(f"word {k}: {asked[k]}{noun}" * bool(free))
+        self._why.set_text(_reason(owner[top], busiest))
 
     def _draw_loss(self, loss: np.ndarray, step: int) -> None:
         steps = np.arange(1, len(loss) + 1)
@@ -177,5 +187,16 @@ class RunView:
         self._ends.draw(steps[-1], ends, self.names, color=(BLUE_TEXT, QUIET), weight=("bold", "normal"))
 
 
-def _bars(rest: str, chosen: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    return {"fc": rest, "ec": BLUE, "lw": 0.8}, {"fc": chosen, "ec": BLUE, "lw": 1.6}
+def _reason(owners: np.ndarray, busiest: int | None) -> str:
+    """Return where the most popular words are, as the title of their panel."""
+    if busiest is None:
+        return "No word is asked for yet"
+    if len(set(owners.tolist())) > 1:
+        return "The most popular words lie apart"
+    return "Why: popular words are neighbors" if owners[0] == busiest else f"Popular words lie on device {owners[0]}"
+
+
+def _on(words: Any, shade: str | None, dark: bool) -> None:
+    """Readable on a shade."""
+    words.set_color("white" if dark else BLACK)
+    words.on = shade

@@ -356,8 +356,8 @@ class backup_workers(_sync_replicas.backup_workers):
     ) -> str: ...
 
 class _tpu_embedding_controls(TypedDict, total=False):
-    step: int
     row: int
+    step: int
     rule: Literal["sgd", "momentum", "adagrad", "adagrad_momentum", "bounded_adagrad", "proximal_adagrad",
         "frequency_aware", "adadelta", "rms_prop", "centered_rms_prop", "adam", "adam_corrected", "proximal_yogi",
         "lion", "ftrl", "online_yogi", "mdl_adagrad_light"]
@@ -382,8 +382,8 @@ class tpu_embedding(_tpu_embedding.tpu_embedding):
     ) -> str: ...
 
 class _tpu_embedding_run_controls(TypedDict, total=False):
-    step: int
     zipf: float
+    step: int
     strategy: Literal["div", "mod"]
     rule: Literal["sgd", "momentum", "adagrad", "adagrad_momentum", "bounded_adagrad", "proximal_adagrad",
         "frequency_aware", "adadelta", "rms_prop", "centered_rms_prop", "adam", "adam_corrected", "proximal_yogi",

@@ -19,7 +19,7 @@ from ..record.what_if import WhatIf
 from ._lab import Control, Lab, Target
 from ._own_run import Recording, follow_clicks, in_sight, limit_slider, opened, reach, written
 
-_ALL = "all tensors (global norm)"
+_ALL = "all tensors (global norm)"  # links hold it
 _NAMED = 8  # tensors that the table names
 _LETTERS = 14  # of a run's name, on a button
 
@@ -38,6 +38,11 @@ class Answer(NamedTuple):
     tensor: str | None
     shares: np.ndarray
     bounds: np.ndarray
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """Two runs; of several those with the smallest and the largest share."""
+        return (0, 1) if len(self.names) == FEWEST else (int(self.shares.argmin()), int(self.shares.argmax()))
 
     def words(self, run: int) -> str:
         """The share of one run."""
@@ -83,7 +88,7 @@ class compare(Lab):
 
     >>> lab = compare(limit=1.0)
     >>> lab.description.summary
-    'Limit 1 on the global norm fires on 97.7% of unclipped and 10.0% of clipped at 1; they first differ at step 5.'
+    'Limit 1 fires on 97.7% of the steps of unclipped and on 10.0% of those of clip at 1.'
     """
 
     label = "Recorded runs compared"
@@ -107,7 +112,7 @@ class compare(Lab):
         self.source = ", ".join([*given, *([f"names={tuple(names)!r}"] if names else [])])
         if not recordings:
             shipped = char_rnn.shipped()
-            recordings, names = (shipped[None], shipped[1.0]), names or ("unclipped", "clipped at 1")
+            recordings, names = (shipped[None], shipped[1.0]), names or ("unclipped", "clip at 1")
         called = run_names(recordings, names)
         self.comparison = Comparison(called, tuple(opened(x).snapshot() for x in recordings))
         super().__init__(target, **initial)
@@ -182,7 +187,7 @@ class compare(Lab):
         fires = f"limit {limit} on {on} fires on {self._shares(trace)}"
         return Description(
             alt=f"{counted(len(trace.names), 'recorded run')} on the same axes. {both.first()} A {fires}.",
-            summary=f"{fires[0].upper()}{fires[1:]}{self._parted()}.",
+            summary=self._message(trace),
             table=(
                 ("what differs first", both.first()),
                 ("limit", f"{limit} on {on}"),
@@ -193,16 +198,18 @@ class compare(Lab):
             ),
         )
 
-    def _parted(self) -> str:
-        """The step at which the runs part, unless that is not known."""
-        step = self.comparison.first_step
-        return "" if step is None else f"; they first differ at step {step:,}"
+    def _message(self, trace: Answer) -> str:
+        """The sentence on two runs, or on those with the smallest and the largest share."""
+        on = "" if trace.tensor is None else f" on {short(trace.tensor, _LETTERS)}"
+        limit, joined = number(trace.what_if[0].limit), "and on" if len(trace.names) == FEWEST else "to"
+        (first, one), (last, other) = ((trace.words(k), short(trace.names[k], _LETTERS)) for k in trace.ends)
+        fires = f"Limit {limit}{on} fires on {first} of the steps of {one}"
+        return f"{fires} {joined} {last} of those of {other}."
 
     @staticmethod
     def _shares(trace: Answer) -> str:
         """Of two runs, or of several those with the smallest and the largest."""
-        runs = [0, 1] if len(trace.names) == FEWEST else [int(trace.shares.argmin()), int(trace.shares.argmax())]
-        first, last = (f"{trace.words(k)} of {trace.names[k]}" for k in runs)
+        first, last = (f"{trace.words(k)} of {trace.names[k]}" for k in trace.ends)
         if len(trace.names) == FEWEST:
             return f"{first} and {last}"
         return f"{first}, the fewest, to {last}, the most"

@@ -35,6 +35,12 @@ RULES: dict[str, tuple[str, Rule]] = {
     "mdl_adagrad_light": ("MDL Adagrad Light", rules.MdlAdagradLight()),
 }
 
+# What rules take from a row, of its sum and of its first slot after the step; of the others the picture tells the name.
+FORMULAS: dict[str, tuple[str, ...]] = {
+    "sgd": ("− rate × sum",), "momentum": ("− rate × memory",), "adagrad": ("− rate × sum", "÷ √memory"),
+    "bounded_adagrad": ("− rate × sum", "÷ √memory before"), "rms_prop": ("− rate × sum", "÷ √memory"),
+}  # fmt: skip
+
 
 def labeled() -> list[tuple[str, str]]:
     """The options of a menu of rules."""
@@ -280,6 +286,11 @@ def story(trace: Moved) -> list[Line]:
 def listed(values: Any) -> str:
     """Numbers in a row."""
     return ", ".join(number(float(v)) for v in values)
+
+
+def times(count: int) -> str:
+    """Return how often something is done, in words."""
+    return {1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
 def ascii_words(words: str) -> str:

@@ -81,8 +81,8 @@ class run_adagrad(FollowingLab, RunLab):
         ValueError: the file isn't a recording, nothing is recorded yet, or no single entries are. TypeError: neither a
             recording nor a path.
 
-    >>> run_adagrad(initial=10.0).description.summary.partition(":")[0]
-    'After 512 steps 25 of 128 sampled entries are frozen, below 10% of their first rate'
+    >>> run_adagrad(initial=10.0).description.summary
+    'After 512 steps 25 of 128 sampled entries are frozen: below 10% of their first rate.'
     """
 
     label = "Adagrad on a recorded run"
@@ -161,7 +161,7 @@ class run_adagrad(FollowingLab, RunLab):
         return sorted(np.argsort(-size, kind="stable")[:MOST_ROWS].tolist())
 
     def make_view(self) -> EntriesView:
-        return self.signed(EntriesView(len(self._rows), self._ends, self._highest, self._kinds()))
+        return self.signed(EntriesView(len(self._rows), self._ends, self._highest))
 
     @property
     def _highest(self) -> float:
@@ -169,15 +169,6 @@ class run_adagrad(FollowingLab, RunLab):
         largest = self._square.sum(axis=0, dtype=np.float64)
         largest = largest[np.isfinite(largest)].max(initial=1.0)
         return float(min(10.0 ** np.ceil(np.log10(1000.0 + largest)), 1e38))
-
-    def _kinds(self) -> set[int]:
-        """The states that some setting brings about; of a run that may go on all."""
-        if self.follows:
-            return {_MOVES, _FROZEN, _STILL, _LOST}
-        with np.errstate(over="ignore"):
-            grown = self._square.sum(axis=0, dtype=np.float32)
-        never, lost = bool((grown == 0).any()), not bool(np.isfinite(grown).all())
-        return {_MOVES, _FROZEN, *[_STILL] * never, *[_LOST] * lost}
 
     def draw(self, view: EntriesView, trace: Answer) -> None:
         if self.waits:
@@ -198,7 +189,8 @@ class run_adagrad(FollowingLab, RunLab):
         gone = np.nan_to_num(frozen.share_by_tensor * counts).round().astype(int)
         return Entries(
             [rec.names[k] for k in rows], place[frozen.tensor], frozen.share, trace.state, frozen.below,
-            frozen.share_by_tensor[rows], [f"{gone[k]} of {counts[k]}" for k in rows], trace.entry, frozen.step, *story,
+            frozen.share_by_tensor[rows], [f"{gone[k]} of {counts[k]}" for k in rows], trace.entry,
+            self._names[trace.entry], frozen.step, *story,
         )  # fmt: skip
 
     def items(self, view: EntriesView, trace: Answer) -> Items | None:
@@ -231,15 +223,14 @@ class run_adagrad(FollowingLab, RunLab):
             alt=f"Effective rates of {len(f.frozen)} sampled entries of {len(f.names)} tensors under Adagrad from "
             f"accumulator {number(rule.initial_accumulator_value)} after {steps}: {count} are below {below} of their "
             f"first rate, {worst}; {still}{lost}.",
-            summary=f"After {steps} {count} sampled entries are frozen, below {below} of their first rate: "
-            f"{worst}{lost}.",
+            summary=f"After {steps} {count} sampled entries are frozen: below {below} of their first rate{lost}.",
             table=(
                 (
                     "initial accumulator, epsilon",
                     f"{number(rule.initial_accumulator_value)}, {number(rule.epsilon)}",
                 ),
                 ("steps done", f"{f.step:,} of {self.rec.seen:,}, by {every(self.rec)}"),
-                (f"frozen, below {below}", f"{count} sampled entries"),
+                (f"frozen, below {below}", f"{count} sampled entries, {worst}"),
                 *_by_tensor(f),
                 ("never moved", listed(f.named(f.still)) or "none"),
                 ("overflowed, frozen for good", listed(f.named(f.overflowed)) or "none"),

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._base.numbers import counted, number, percent, percent_within
 from ..figures.run_layers import Layers, LayersView
-from ..figures.run_rows import MOST_ROWS
+from ..figures.run_rows import MOST_ROWS, short
 from ..live import Description, Drag, Items, LiveFigure, Menu
 from ..record import Recorder
 from ..record.summary import layer_of, parts, percentiles
@@ -22,6 +22,7 @@ METHODS = (("norm", "norm of each tensor"), ("global", "global norm"))
 _PERCENTS = (10, 50, 90, 100)
 _ALL, _EACH = "all", "layers"
 _SHOWN = 10  # tensors that the table names
+_LETTERS = 24  # of a tensor's name in the sentence
 
 
 class Answer(NamedTuple):
@@ -87,7 +88,7 @@ class run_layers(FollowingLab, RunLab):
             recording nor a path.
 
     >>> run_layers(limit=30.0).description.summary
-    'Limit 30 on the norm of each tensor fires most on embed, on 72% of its 512 steps.'
+    'Limit 30 clips embed on 72% of its 512 steps, and no other tensor on more than 11%.'
     """
 
     label = "Limits, layer by layer"
@@ -132,14 +133,18 @@ class run_layers(FollowingLab, RunLab):
         except ValueError as error:  # all gradients are 0, or none is finite
             self._suggested, self._reason = 0.0, str(error)
         several = [layer for layer in dict.fromkeys(self._layers) if self._layers.count(layer) > 1]
-        shown = [(_ALL, "all tensors, largest norms first"), (_EACH, "of each layer the largest")]
+        shown = [(_ALL, "all, largest first"), (_EACH, "largest of each layer")]
         start = float(np.median(self._norms[2])) or 1.0
         return [
             limit_slider(self._reach, start),
             Menu("method", "Clip by", METHODS, "norm"),
             Menu("tensor", "Tensor over time", rec.names, rec.names[self._order[0]]),
             Menu(
-                "show", "Show", [*shown, *((f"only {layer}", f"only {layer}") for layer in several)], _ALL, folded=True
+                "show",
+                "Show",
+                [*shown, *((f"only {layer}", f"only {short(layer, 18)}") for layer in several)],
+                _ALL,
+                folded=True,
             ),
         ]
 
@@ -185,8 +190,8 @@ class run_layers(FollowingLab, RunLab):
         shares = trace.shares[rows]
         view.draw(
             Layers(
-                [rec.names[k] for k in rows], self._norms[:, rows], shares, [percent(share) for share in shares],
-                "of the squared norm" if trace.is_global else "of the steps are clipped",
+                [rec.names[k] for k in rows], self._norms[:, rows], shares, [*map(_finer, shares.tolist())],
+                "Part of squared norm" if trace.is_global else "Share of steps clipped",
                 rows.index(trace.tensor) if trace.tensor in rows else None, rec.names[trace.tensor],
                 rec["norm_low"][:, trace.tensor], rec["norm"][:, trace.tensor], answer.fired_by_tensor[:, trace.tensor],
                 np.nan if trace.is_global else answer.limit,
@@ -229,7 +234,7 @@ class run_layers(FollowingLab, RunLab):
         return Description(
             alt=f"Norms of {tensors} over {steps}, with a limit of {limit} on the "
             f"{method}: it {said}." + (f" {counted(bad, 'step')} with NaN or Inf." if bad else ""),
-            summary=f"Limit {limit} on the {method} {said}.",
+            summary=self._message(trace, most),
             table=(
                 ("clip by", method),
                 ("limit", limit),
@@ -243,6 +248,32 @@ class run_layers(FollowingLab, RunLab):
                 ("shown as", f"every {every(rec)}"),
             ),
         )
+
+    def _message(self, trace: Answer, most: int) -> str:
+        """The sentence on the tensor that has most of it."""
+        limit, name = f"Limit {number(trace.what_if.limit)}", self._short(most)
+        share, steps = self._share(trace, most), counted(trace.what_if.steps, "step")
+        if trace.is_global:
+            overall = _finer(trace.what_if.fraction_fired, *trace.what_if.bounds)
+            if not trace.what_if.fraction_fired:
+                return f"{limit} on the global norm fires on none of {steps}."
+            return f"{limit} fires on {overall} of {steps}; there {name} is {share} of the squared norm."
+        if not np.nan_to_num(trace.shares).any():
+            return f"{limit} on the norm of each tensor clips none of them on any of {steps}."
+        _, *others = np.argsort(-np.nan_to_num(trace.shares), kind="stable").tolist()
+        rest = ""
+        if others:
+            second = self._share(trace, others[0])
+            few = 2 * np.nan_to_num(trace.shares)[others[0]] <= trace.shares[most]
+            rest = (
+                f", and no other tensor on more than {second}"
+                if few
+                else f", then {self._short(others[0])} on {second}"
+            )
+        return f"{limit} clips {name} on {share} of its {steps}{rest}."
+
+    def _short(self, tensor: int) -> str:
+        return short(self.rec.names[tensor], _LETTERS)
 
     def _norms_of(self, tensor: int) -> str:
         low, middle, high, largest = (number(x) for x in self._norms[:, tensor])

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .._base.numbers import counted, number, percent
+from .._base.numbers import counted, decimals, number, percent
 from ..figures.run_staleness import OLDEST, Agreement, Stale, StalenessView
 from ..live import Description, Drag, Items, Menu, Slider
 from ..record import Recorder
@@ -56,6 +56,17 @@ class Answer(NamedTuple):
         """The largest staleness that was accepted."""
         return int(self.staleness[self.accepted].max(initial=0))
 
+    @property
+    def mean(self) -> float:
+        """The mean staleness."""
+        return float(self.staleness.mean())
+
+    def lag(self, staleness: float) -> int:
+        """The recorded lag nearest to a staleness; where none was recorded, the staleness itself."""
+        if self.agreement is None:
+            return round(staleness)
+        return int(self.agreement.lags[np.abs(self.agreement.lags - staleness).argmin()])
+
     def agrees(self, staleness: float) -> float:
         """The recorded cosine at the lag nearest to a staleness; NaN where none was recorded."""
         if self.agreement is None:
@@ -68,20 +79,22 @@ def _workers(trace: Answer) -> str:
 
 
 def _accepted_young(trace: Answer) -> tuple[bool, str]:
-    now = f"Now with {_workers(trace)} {percent(1 - trace.dropped)} are accepted, the oldest {trace.oldest} updates old"
+    now = (
+        f"Now with {_workers(trace)} {percent(1 - trace.dropped)} are accepted, the oldest {trace.oldest} updates stale"
+    )
     return trace.workers >= 4 and trace.straggler >= 3 and trace.dropped <= 0.15 and trace.oldest <= 5, now
 
 
 def _worth_having(trace: Answer) -> tuple[bool, str]:
     mean = float(trace.staleness[trace.accepted].mean()) if trace.accepted.any() else 0.0
-    now = f"Now accepted gradients are {mean:.1f} updates old in the mean, and {percent(trace.dropped)} are dropped"
+    now = f"Now accepted gradients are {mean:.1f} updates stale in the mean, and {percent(trace.dropped)} are dropped"
     return trace.workers >= 12 and mean <= 3 and trace.dropped <= 0.6, now
 
 
 class run_staleness(FollowingLab, RunLab):
     """Let several workers share a recorded run: how stale gradients come, what a limit drops, what they are worth.
 
-    At a glance: With 8 workers most gradients are 2 to 6 updates old, and gradients so far apart no longer agree.
+    At a glance: With 8 workers most gradients are 2 to 6 updates stale, and gradients so far apart no longer agree.
 
     A step of a worker takes as long as one of the recorded steps, drawn at random; where no times were recorded all
     steps are equal. Below the staleness stands how much gradients of the run that many steps apart agree: the cosine
@@ -100,8 +113,8 @@ class run_staleness(FollowingLab, RunLab):
         ValueError: the file isn't a recording, or nothing is recorded yet. TypeError: neither a
             recording nor a path.
 
-    >>> run_staleness(workers=1, limit=0).description.summary.partition(";")[0]
-    'With 1 worker mean staleness is 0'
+    >>> run_staleness(workers=1, limit=0).description.summary
+    'With 1 worker no gradient is stale; limit 0 drops none.'
     """
 
     label = "Staleness at the speed of a recorded run"
@@ -185,8 +198,8 @@ class run_staleness(FollowingLab, RunLab):
         ages, count = np.minimum(trace.staleness, OLDEST), len(trace.staleness)
         shares = np.bincount(ages, minlength=OLDEST + 1) / count
         accepted = np.bincount(ages[trace.accepted], minlength=OLDEST + 1) / count
-        mean = float(trace.staleness.mean())
-        view.draw(Stale(shares, accepted, mean, trace.limit, _LIMITS, trace.by_limit))
+        near = trace.lag(trace.mean), trace.agrees(trace.mean)
+        view.draw(Stale(shares, accepted, trace.mean, trace.limit, _LIMITS, trace.by_limit, *near))
 
     def items(self, view: StalenessView, trace: Answer) -> Items | None:
         if self.waits:
@@ -195,7 +208,7 @@ class run_staleness(FollowingLab, RunLab):
         shares = np.bincount(there, minlength=OLDEST + 1) / len(there)
         cosine = np.array([trace.agrees(age) if self._has(age) else np.nan for age in ages.tolist()])
         values = {"share in %": 100 * shares, "cosine of gradients so far apart": cosine}
-        return Items("staleness", {view.ages: (ages, shares), view.cosine: (ages, cosine)}, values)
+        return Items("staleness", {view.ages: (ages, shares / shares.max()), view.cosine: (ages, cosine)}, values)
 
     def _has(self, lag: int) -> bool:
         return self._agreement is not None and lag in self._agreement.lags
@@ -205,14 +218,14 @@ class run_staleness(FollowingLab, RunLab):
         return [Drag(axes, x="limit", label=f"drag the limit under the {name}") for name, axes in places.items()]
 
     def describe(self, trace: Answer) -> Description:
-        mean, workers = float(trace.staleness.mean()), _workers(trace)
+        mean, workers = trace.mean, _workers(trace)
         agrees = [self._agrees(lag, trace) for lag in (1.0, mean)]
         dropped = f"limit {trace.limit} drops {percent(trace.dropped)}"
         return Description(
             alt=f"{workers} at the speed of the recorded steps, the last one {number(trace.straggler)} times as slow: "
             f"mean staleness {number(mean)}, largest {trace.staleness.max()}; {dropped} of {GRADIENTS} gradients. "
-            f"{agrees[1]}",
-            summary=f"With {workers} mean staleness is {number(mean)}; {dropped}. {agrees[1]}",
+            f"{agrees[1].replace('−', '-')}",
+            summary=_message(trace),
             table=(
                 ("workers", workers),
                 ("straggler slowdown", f"{number(trace.straggler)} times"),
@@ -229,11 +242,10 @@ class run_staleness(FollowingLab, RunLab):
     def _agrees(self, apart: float, trace: Answer) -> str:
         if self._agreement is None:
             return "This recording holds no single entries, so nothing is known of how much gradients agree."
-        lags = self._agreement.lags
-        lag, cosine = int(lags[np.abs(lags - apart).argmin()]), trace.agrees(apart)
+        lag, cosine = trace.lag(apart), trace.agrees(apart)
         if np.isnan(cosine):
             return f"No two gradients {counted(lag, 'step')} apart were recorded."
-        return f"Gradients {counted(lag, 'step')} apart have a cosine of {round(cosine, 2) + 0.0:.2f}."
+        return f"Gradients {counted(lag, 'step')} apart have a cosine of {decimals(cosine)}."
 
     def _how_long(self, trace: Answer) -> str:
         if trace.known:
@@ -244,6 +256,15 @@ class run_staleness(FollowingLab, RunLab):
 
     def columns(self, trace: Answer) -> dict[str, np.ndarray]:
         return {"staleness": trace.staleness, "accepted": trace.accepted.astype(int)}
+
+
+def _message(trace: Answer) -> str:
+    """The sentence on how stale gradients are and what that costs."""
+    lost = f"limit {trace.limit} drops {f'{percent(trace.dropped)} of them' if trace.dropped else 'none'}"
+    if not trace.mean:
+        return f"With {_workers(trace)} no gradient is stale; limit {trace.limit} drops none."
+    stale = f"gradients are {number(trace.mean, 2)} updates stale on average"
+    return f"With {_workers(trace)} {stale}; {lost}."
 
 
 def _agreement(rec: Recorder) -> Coherence | None:

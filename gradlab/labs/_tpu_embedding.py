@@ -13,6 +13,7 @@ from ._embedding_run import (
     CLIPS,
     DECAYS,
     DEVICES,
+    FORMULAS,
     LAST,
     ROWS,
     RULES,
@@ -27,6 +28,7 @@ from ._embedding_run import (
     labeled,
     listed,
     story,
+    times,
     trained,
 )
 from ._lab import Control, Lab, Target
@@ -64,20 +66,20 @@ class tpu_embedding(Lab):
 
     Eight samples name up to three ids each; row 0 is the most popular. Every row is fetched once, scaled and summed
     into samples, and the gradients that come back are summed for each row before the optimizer runs. Click a row, or
-    move to it with the keys, to see why it moves.
+    move to it with the keys, to see why it moves. The row's ids are shown as the last ones of their samples.
 
-    Controls: `step`, `row` (the one that is explained), `rule` (an optimizer), `combiner` (sum, mean, sqrtn),
+    Controls: `row` (the one that is followed), `step`, `rule` (an optimizer), `combiner` (sum, mean, sqrtn),
     `learning_rate` (log scale), `zipf` (how popular the popular rows are), `duplicates` (the share of ids that repeat
     the first one of their sample), `last` (what the last sample holds: ordinary, empty, zero, drop, clamp, wrap,
     raise), `accumulate` (sum first, or one update for each lookup), `clip` (none, sum, contribution) and `decay` (none,
     before, after, multiply).
 
     >>> tpu_embedding().description.summary
-    'Row 0 is named 4 times and moves by 0.878, by the sum of the gradients of 3 samples.'
+    "Row 0 is named 4 times, fetched once, and moves by the sum of 3 samples' gradients."
     """
 
     label = "One step of an embedding table"
-    axis = "step"
+    axis = "row"
     presets: ClassVar = {
         "A popular id": {**_PLAIN, "zipf": 1.5, "row": 0},
         "Mean counts duplicates": {**_PLAIN, "zipf": 0.5, "duplicates": 0.7, "row": 14},
@@ -97,15 +99,15 @@ class tpu_embedding(Lab):
 
     def make_controls(self) -> list[Control]:
         return [
-            Slider("step", "Step", 1, STEPS, 1, scale="integer", play=True),
-            Slider("row", "Row to follow", 0, ROWS - 1, 0, scale="integer"),
+            Slider("row", "Row to follow", 0, ROWS - 1, 0, scale="integer", play=True),
+            Slider("step", "Step", 1, STEPS, 1, scale="integer"),
             Menu("rule", "Optimizer", labeled(), "adagrad"),
-            Slider("zipf", "Popularity (Zipf exponent)", 0.0, 2.0, 1.0, step=0.1),
+            Slider("zipf", "Popularity of ids", 0.0, 2.0, 1.0, step=0.1),
             Menu("combiner", "Combiner", ("sum", "mean", "sqrtn"), "mean", folded=True),
             Slider("learning_rate", "Learning rate", 0.01, 1.0, 0.5, scale="log", step=10, folded=True),
             Slider("duplicates", "Repeated ids", 0.0, 1.0, 0.2, step=0.1, folded=True),
             Menu("last", "Ids of the last sample", [*LAST.items()], "ordinary", folded=True),
-            Toggle("accumulate", "Sum the gradients of a row first", True, folded=True),
+            Toggle("accumulate", "Sum gradients first", True, folded=True),
             Menu("clip", "Clip gradients", [*CLIPS.items()], "none", folded=True),
             Menu("decay", "Weight decay", [*DECAYS.items()], "none", folded=True),
         ]
@@ -122,7 +124,7 @@ class tpu_embedding(Lab):
 
     def items(self, view: EmbeddingView, trace: Moved) -> Items:
         table = trace.run.trace.states.tables[0][trace.step]
-        places = {view.table: view.places()}
+        places = {view.table: view.strip.places()}
         values = {f"weight {k}": table[:, k] for k in range(WIDTH)}
         values |= {f"{name}, mean": x.mean(axis=1) for name, x in trace.slots.items()}
         return Items("row", places, values)
@@ -145,6 +147,7 @@ class tpu_embedding(Lab):
             table=(
                 ("optimizer", rule),
                 ("learning rate", number(s["learning_rate"])),
+                ("distance that the row moves", number(trace.distance)),
                 ("lookups", f"{len(d.inverse)}"),
                 ("rows fetched", f"{len(d.unique)}"),
                 ("unique, uint32", listed(d.unique)),
@@ -170,26 +173,42 @@ def _shown(trace: Moved) -> OneStep:
     if not run.refused:
         gain[made], mine[made] = found.weights, found.unique[found.inverse] == row
     before, after = (run.trace.states.tables[0][j][row] for j in (k, trace.step))
-    memory = next(((name, slot[row]) for name, slot in trace.slots.items()), None)
+    slots = (
+        (name, *(slot[j][row] for j in (k, trace.step)))
+        for name, slot in zip(run.slots, run.trace.states.slots[0], strict=True)
+    )
     total = np.zeros(WIDTH, np.float32) if run.refused else trace.total
     times = min(int(mine.sum()), 1) if trace.settings["accumulate"] else int(mine.sum())
     return OneStep(
         row, asked.sample, asked.id, made, mine, gain, run.trace.activations[0][k], run.trace.gradients[0][k],
-        before, total, after, memory, np.unique(found.unique), times, folded(run.refused, 32),
+        before, total, after, next(slots, None), _how(trace), np.unique(found.unique), times, folded(run.refused, 36),
     )  # fmt: skip
+
+
+def _how(trace: Moved) -> list[str]:
+    """Return how the optimizer moves the row: a formula of what the picture shows, or else its name."""
+    s = trace.settings
+    besides = ["clipping"] * (s["clip"] != "none") + ["decay"] * (s["decay"] != "none")
+    if besides or len(trace.why.runs) > 1 or s["rule"] not in FORMULAS:
+        words = (f"{word} {what}" for word, what in zip(("with", "and"), besides, strict=False))
+        return [*folded(RULES[s["rule"]][0], 17), *words]
+    return [*FORMULAS[s["rule"]]]
 
 
 def _message(trace: Moved) -> str:
     """The sentence on what happens to the row."""
-    row = f"Row {trace.row}"
+    row, named = f"Row {trace.row}", times(trace.wanted)
     if trace.run.refused:
         return f"The batch is refused: {row.lower()} is not looked up, and no row moves."
     if not trace.wanted:
         return f"{row} is named by no id and stays as it is."
-    samples = counted(len({one.sample for one in trace.why.contributions}), "sample")
-    sums = f"the sum of the gradients of {samples}"
+    samples = len({one.sample for one in trace.why.contributions})
     if not trace.settings["accumulate"]:
-        sums = f"{counted(trace.wanted, 'update')}, one for each"
-    moves = f"moves by {number(trace.distance)}" if trace.why.moved else "stays where it is"
-    named = {1: "once", 2: "twice"}.get(trace.wanted, f"{trace.wanted} times")
-    return f"{row} is named {named} and {moves}, by {sums}."
+        how = f"by {counted(trace.wanted, 'update')}, one for each" if trace.wanted > 1 else "by one update"
+        return f"{row} is named and fetched {named}, and moves {how}."
+    if not trace.why.moved or not trace.total.any():
+        moves = "moves, though" if trace.why.moved else "stays as it is" + ", because" * (not trace.total.any())
+        gradients = " its gradients sum to 0" * (not trace.total.any())
+        return f"{row} is named {named}, fetched once, and {moves}{gradients}."
+    sums = f"the sum of {samples} samples' gradients" if samples > 1 else "one sample's gradient"
+    return f"{row} is named {named}, fetched once, and moves by {sums}."

@@ -63,8 +63,8 @@ class tpu_engines(Lab):
     the others), `rule` (an optimizer), `combiner` (sum, mean, sqrtn), `zipf` (how popular the popular rows are),
     `duplicates` (the share of ids that repeat the first one of their sample) and `row` (the one that is marked).
 
-    >>> tpu_engines(limit=2).description.summary.partition(";")[0]
-    '16 lookups of the classic engine are 7 in the buffers of 2 SparseCores'
+    >>> tpu_engines().description.summary
+    '3 lookups are dropped: row 20 moves by 0 instead of 0.363.'
     """
 
     label = "Two engines for one batch"
@@ -83,13 +83,13 @@ class tpu_engines(Lab):
 
     def make_controls(self) -> list[Control]:
         return [
-            Slider("limit", "Lookups a partition may get", 1, 8, 4, scale="integer", play=True),
+            Slider("limit", "Limit of a partition", 1, 8, 4, scale="integer", play=True),
             Menu("beyond", "Lookups beyond that", [*BEYOND.items()], "drop"),
             Menu("rule", "Optimizer", [(name, RULES[name][0]) for name in _KNOWN], "adagrad", folded=True),
             Menu("combiner", "Combiner", ("sum", "mean", "sqrtn"), "mean", folded=True),
-            Slider("zipf", "Popularity (Zipf exponent)", 0.0, 2.0, 1.0, step=0.1),
+            Slider("zipf", "Popularity of ids", 0.0, 2.0, 1.0, step=0.1),
             Slider("duplicates", "Repeated ids", 0.0, 1.0, 0.3, step=0.1, folded=True),
-            Slider("row", "Row to follow", 0, ROWS - 1, 0, scale="integer"),
+            Slider("row", "Row to follow", 0, ROWS - 1, 20, scale="integer"),
         ]
 
     def compute(self, values: dict[str, Any]) -> Compared:
@@ -114,20 +114,19 @@ class tpu_engines(Lab):
         e, s = trace.shown, trace.settings
         head = f"{counted(len(e.inverse), 'lookup')} of the classic engine are {trace.lookups} in the buffers "
         head += f"of {CORES} SparseCores"
-        head = "The SparseCores refuse the batch" if trace.refused else head
+        head = "Nothing is in the buffers of the SparseCores" if trace.refused else head
         parts = f", in the first of {trace.minibatches} minibatches" if trace.minibatches > 1 else ""
-        apart = float(np.abs(e.moved[1] - e.moved[0]).max())
-        alike = "every row moves alike" if apart < 1e-6 else f"a row moves by up to {number(apart)} otherwise"
-        alike = "nothing moves there" if trace.refused else alike
         moves = zip(_MOVED, e.moved[:, trace.row], strict=True)
         here = [(f"row {trace.row} {how}", "nothing" if np.isnan(x) else number(float(x))) for how, x in moves]
         short = (
             f" (from {'samples' if len(trace.short) > 1 else 'sample'} {_listed(trace.short)})" if trace.short else ""
         )
-        lost = f"{trace.dropped} dropped{short}"
+        said = _message(trace)
         return Description(
-            alt=ascii_words(f"{head}{parts}; {lost}, {alike}. {trace.refused}".strip().rstrip(".") + "."),
-            summary=f"{head}{parts}; {lost}, {alike}.",
+            alt=ascii_words(
+                f"{said} {head}{parts}; {trace.dropped} dropped{short}. {trace.refused}".strip().rstrip(".") + "."
+            ),
+            summary=said,
             table=(
                 ("optimizer", RULES[s["rule"]][0]),
                 ("rows that are fetched", f"{len(e.unique)}"),
@@ -150,6 +149,20 @@ class tpu_engines(Lab):
         return {"row": np.arange(ROWS)} | dict(zip(names, trace.shown.moved, strict=True))
 
 
+def _message(trace: Compared) -> str:
+    """The sentence on what the buffers cost."""
+    classic, sparse, _ = trace.shown.moved
+    if trace.refused:
+        return f"A partition may get {counted(trace.settings['limit'], 'lookup')}: the SparseCores refuse the batch."
+    if trace.dropped:
+        row = int(np.abs(sparse - classic).argmax())
+        moves = f"row {row} moves by {number(float(sparse[row]))} instead of {number(float(classic[row]))}"
+        return f"{counted(trace.dropped, 'lookup')} {'is' if trace.dropped == 1 else 'are'} dropped: {moves}."
+    where = f"in {trace.minibatches} minibatches" if trace.minibatches > 1 else "in the buffers"
+    alike = ", and every row moves alike" * bool(np.allclose(sparse, classic, atol=1e-6))
+    return f"All lookups have room {where}{alike}."
+
+
 def _listed(values: Any) -> str:
     return ", ".join(number(float(v)) for v in values) or "none"
 
@@ -170,7 +183,8 @@ def _compared(row: int, limit: int, beyond: str, rule: str, combiner: Any, zipf:
     classic, alone = (make_batch(_plan(rule, combiner, on), ids) for on in (True, False))
     d = classic.tables[0]
     real = d.samples < SAMPLES
-    vectors = (d.unique[d.unique < ROWS], *(x[real] for x in (d.inverse, d.samples, d.weights)))
+    vectors = [d.unique[d.unique < ROWS], *(x[real] for x in (d.inverse, d.samples, d.weights))]
+    nothing = np.zeros(len(vectors[1]), bool)
     moved = np.full((3, ROWS), np.nan)
     moved[0], moved[2] = _moved(_plan(rule, combiner, True), classic), _moved(_plan(rule, combiner, False), alone)
     try:
@@ -178,12 +192,20 @@ def _compared(row: int, limit: int, beyond: str, rule: str, combiner: Any, zipf:
     except InvalidArgumentError as error:
         none = (np.zeros(0, int),) * 6
         ends, padded = np.zeros((CORES, CORES), int), np.zeros((0, 2), int)
-        shown = Engines._make([*vectors, *none, ends, padded, moved, row, folded(str(error), 46)])
+        shown = Engines._make([*vectors, nothing, limit, 1, *none, ends, padded, moved, row, folded(str(error), 46)])
         return Compared(settings, row, shown, 0, (), 1, str(error))
     moved[1] = _moved(_plan(rule, combiner, True), found.batch)
-    shown = Engines._make([*vectors, *_buffers(found), moved, row, ()])
+    lost = nothing if beyond != "drop" else ~_read(found, vectors[2], vectors[0][vectors[1]])
+    shown = Engines._make([*vectors, lost, limit, found.minibatches, *_buffers(found), moved, row, ()])
     dropped = int(found.statistics["table"].dropped.sum())
     return Compared(settings, row, shown, dropped, _short(classic, found), found.minibatches, "")
+
+
+def _read(found: Any, samples: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Tell which lookups (n,) the SparseCores make, in any minibatch."""
+    read = found.reads["table"]
+    sample, row = read.sparse_cores * (SAMPLES // CORES) + read.samples, read.positions * CORES + read.partitions
+    return np.isin(samples * ROWS + rows, sample * ROWS + row)
 
 
 def _short(classic: Any, found: Any) -> tuple[int, ...]:

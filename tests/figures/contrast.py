@@ -53,6 +53,8 @@ def too_faint(view: Any, papers: list[str]) -> dict[str, list[str]]:
 
 
 def _behind(text: Any, papers: list[str]) -> list[Any]:
+    if on := getattr(text, "on", None):
+        return [on]
     box = text.get_bbox_patch()
     return papers if box is None or not box.get_facecolor()[3] else [box.get_facecolor()[:3]]
 

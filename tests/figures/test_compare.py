@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from gradlab.figures.compare import running_median, spaced
+from gradlab.figures._style import BLUE, ORANGE
+from gradlab.figures.compare import LOOKS, running_median, spaced
 
 
 def test_names_are_apart_in_their_order_and_on_the_axis() -> None:
@@ -13,6 +14,11 @@ def test_names_are_apart_in_their_order_and_on_the_axis() -> None:
     many = spaced(np.full(30, 0.3), 0.1)
     assert (np.diff(many) > 0).all() and many[0] >= 0 and many[-1] <= 1
     assert spaced(np.array([]), 0.1).size == 0
+
+
+def test_the_run_that_others_are_compared_with_is_before_and_the_next_one_after() -> None:
+    assert [look.color for look in LOOKS[:2]] == [ORANGE, BLUE]
+    assert len({(look.color, str(look.dash)) for look in LOOKS}) == len({look.marker for look in LOOKS}) == len(LOOKS)
 
 
 def test_a_median_leaves_out_what_is_not_known() -> None:

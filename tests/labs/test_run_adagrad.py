@@ -17,7 +17,9 @@ def test_what_is_frozen_is_what_the_recording_says(values: dict[str, float]) -> 
     expected = shipped().frozen(Adagrad(p["initial"], p["epsilon"]), below=p["below"], step=p["step"])
     np.testing.assert_array_equal(trace.frozen.frozen, expected.frozen)
     np.testing.assert_array_equal(lab.columns(trace)["share_of_first_rate"], expected.share)
-    assert f"{expected.frozen.sum()} of 128 sampled entries" in lab.description.summary
+    assert f"{expected.frozen.sum()} of 128 sampled entries are frozen: below " in lab.description.summary
+    most = int(np.nanargmax(expected.share_by_tensor))
+    assert f"most of all in {expected.names[most]}" in lab.description.alt
 
 
 def test_the_row_of_unknown_words_never_moves() -> None:

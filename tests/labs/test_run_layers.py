@@ -74,3 +74,16 @@ def test_the_suggestion_and_its_reason_are_in_the_words() -> None:
     suggested = shipped().summary().suggested
     assert dict(lab.description.table)["suggestion"] == shipped().summary().reason
     assert lab.presets["The suggested limit"]["limit"] == pytest.approx(suggested, rel=0.03)
+
+
+def test_the_sentence_tells_which_tensor_has_most_of_it() -> None:
+    def said(**params: object) -> str:
+        return gl.labs.run_layers(**params).description.summary
+
+    assert said(limit=30.0).endswith(", and no other tensor on more than 11%.")
+    assert said(limit=5.0) == "Limit 5 clips embed on 100% of its 512 steps, then hidden1/w on 100%."
+    assert said(limit=200.0) == "Limit 200 on the norm of each tensor clips none of them on any of 512 steps."
+    assert said(limit=200.0, method="global") == "Limit 200 on the global norm fires on none of 512 steps."
+    alone = gl.Recorder()
+    alone.record({"a/very/long/name/of/one/tensor/alone/kernel": 4 * np.ones(4)})
+    assert gl.labs.run_layers(alone, limit=6.0).description.summary.endswith("alone/kernel on 100% of its 1 step.")

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab.labs._embedding_run import Moved
+from gradlab.labs._embedding_run import FORMULAS, Moved
+from gradlab.labs._tpu_embedding import _shown
 
 
 def shown(**params: object) -> Moved:
@@ -83,9 +84,44 @@ def test_targets_can_be_reached_and_missed(target: str, reached: dict[str, objec
     assert lab.description.goal.endswith("not yet.")
 
 
-def test_the_sentence_tells_of_the_row() -> None:
-    lab = gl.labs.tpu_embedding(row=9)
-    assert lab.description.summary == "Row 9 is named by no id and stays as it is."
-    lab.set(row=0, accumulate=False)
-    assert lab.description.summary.startswith("Row 0 is named 4 times and moves by ")
-    assert lab.description.summary.endswith(", by 4 updates, one for each.")
+@pytest.mark.parametrize(
+    ("params", "said"),
+    [
+        ({"row": 9}, "Row 9 is named by no id and stays as it is."),
+        ({}, "Row 0 is named 4 times, fetched once, and moves by the sum of 3 samples' gradients."),
+        ({"row": 11}, "Row 11 is named once, fetched once, and moves by one sample's gradient."),
+        ({"accumulate": False}, "Row 0 is named and fetched 4 times, and moves by 4 updates, one for each."),
+        ({"accumulate": False, "row": 11}, "Row 11 is named and fetched once, and moves by one update."),
+        (
+            {"last": "zero", "row": 8, "rule": "sgd", "zipf": 0.5},
+            "Row 8 is named by no id and stays as it is.",
+        ),
+    ],
+)
+def test_the_sentence_tells_of_the_row(params: dict[str, object], said: str) -> None:
+    assert gl.labs.tpu_embedding(**params).description.summary == said
+
+
+def test_the_sentence_says_when_gradients_sum_to_nothing() -> None:
+    adam = {"rule": "adam", "zipf": 0.0, "last": "zero", "step": 2, "row": 2}
+    moves, stays = (gl.labs.tpu_embedding(**(adam | {"rule": rule})).description.summary for rule in ("adam", "sgd"))
+    assert moves.endswith("and moves, though its gradients sum to 0.")
+    assert stays.endswith("and stays as it is, because its gradients sum to 0.")
+
+
+@pytest.mark.parametrize("rule", FORMULAS)
+def test_a_formula_beside_the_row_is_what_happened(rule: str) -> None:
+    trace = shown(rule=rule, step=3, row=0)
+    step, rate = _shown(trace), trace.settings["learning_rate"]
+    _, was, memory = step.memory or ("", None, None)
+    terms = {
+        "− rate × sum": lambda: -rate * step.total, "− rate × memory": lambda: -rate * memory,
+        "÷ √memory": lambda: 1 / np.sqrt(memory), "÷ √memory before": lambda: 1 / np.sqrt(was),
+    }  # fmt: skip
+    expected = np.prod([terms[line]() for line in step.rule], axis=0)
+    np.testing.assert_allclose(step.after - step.before, expected, 1e-4)
+
+
+def test_without_a_formula_the_rule_is_named() -> None:
+    assert _shown(shown(rule="adam")).rule == ["Adam, as tables", "have it"]
+    assert _shown(shown(clip="sum", decay="after")).rule == ["Adagrad", "with clipping", "and decay"]

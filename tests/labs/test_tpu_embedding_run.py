@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import gradlab as gl
+from gradlab.figures.tpu_run import _MOST, _MOST_ASKED
 from gradlab.labs._tpu_embedding_run import DEVICES, ROWS, STEPS, Trained, _batches, _plan
 
 
@@ -25,9 +26,10 @@ def test_each_table_follows_its_own_rate() -> None:
 @pytest.mark.parametrize("strategy", ["div", "mod"])
 def test_the_traffic_is_the_librarys_and_counts_every_distinct_row(strategy: str) -> None:
     trace = shown(strategy=strategy, step=5)
-    expected = gl.tpu.traffic(_plan("sgd", False), _batches(1.0)[4], strategy=strategy)  # type: ignore[arg-type]
+    batch = _batches(1.5)[4]
+    expected = gl.tpu.traffic(_plan("sgd", False), batch, strategy=strategy)  # type: ignore[arg-type]
     np.testing.assert_array_equal(trace.so_far - shown(strategy=strategy, step=4).so_far, expected.sum(axis=0))
-    words, users = ((t.unique < rows).sum() for t, rows in zip(_batches(1.0)[4].tables, ROWS, strict=True))
+    words, users = ((t.unique < rows).sum() for t, rows in zip(batch.tables, ROWS, strict=True))
     assert (trace.so_far - shown(strategy=strategy, step=4).so_far).sum() == words + users
     asked = np.bincount(trace.owner, trace.asked, DEVICES)
     assert (
@@ -82,7 +84,29 @@ def test_the_message_names_the_busiest_device_and_why() -> None:
     said = gl.labs.tpu_embedding_run(**gl.labs.tpu_embedding_run.presets["Popular rows on one device"])
     trace = said.compute(said.params)
     assert trace.owner[:2].tolist() == [0, 0] and trace.asked.argsort()[-2:].tolist() == [1, 0]
-    assert said.description.summary == (
-        "Device 0, which holds the two most popular words, serves 36% of all rows, 2.9 times its share."
-    )
-    assert trace.elsewhere == ("every eighth (mod)", pytest.approx(2.15, abs=0.01))
+    assert said.description.summary == ("Device 0 serves 36% of all rows: it holds the two most popular words.")
+    assert trace.elsewhere == ("dealt out in turn", pytest.approx(2.15, abs=0.01))
+
+
+def test_popular_words_are_the_reason_only_where_they_make_a_device_busy() -> None:
+    even, apart = (gl.labs.tpu_embedding_run(**x) for x in ({"zipf": 0.2}, {"strategy": "mod"}))
+    assert even.description.summary == "Device 0 serves 15% of all rows, 1.2 times its share."
+    assert apart.description.summary.endswith("of all rows: it holds the most popular word.")
+
+
+def test_no_state_is_beyond_the_figures_axes() -> None:
+    lab = gl.labs.tpu_embedding_run()
+    for zipf, strategy in ((2.0, "div"), (2.0, "mod"), (1.7, "div"), (0.0, "div")):
+        trace = lab.compute({**lab.params, "zipf": zipf, "strategy": strategy})
+        for step in range(1, STEPS + 1):
+            now = trace._replace(step=step)
+            assert (now.served / now.served.mean()).max() < _MOST
+            assert (now.asked / now.asked.sum()).max() < _MOST_ASKED
+
+
+@pytest.mark.filterwarnings("error")
+def test_rows_that_diverge_have_moved() -> None:
+    trace = shown(zipf=2.0, rate_words=1.0, rule="momentum")
+    assert trace.loss[-1, 0] > 1e20 and (trace.moved[0][-1][trace.asked > 0] > 1).all()
+    table = dict(gl.labs.tpu_embedding_run(**trace.settings).description.table)
+    assert table["rows that have moved"].startswith(f"{(trace.asked > 0).sum()} of 16 words")

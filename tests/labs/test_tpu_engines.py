@@ -69,17 +69,32 @@ def test_presets_show_what_their_names_say() -> None:
 
 
 def test_words_say_what_was_lost_and_what_was_refused() -> None:
-    lossy = gl.labs.tpu_engines(limit=2).description
-    assert "; 8 dropped (from samples 2, 3, 4, 6, 7), a row moves by up to " in lossy.summary
-    assert [dict(lossy.table)[f"row 0 {how}"] for how in ("by SparseCores", "without accumulation")] == [
-        "0.502",
-        "0.98",
-    ]
-    assert dict(lossy.table)["samples that get less"] == "2, 3, 4, 6, 7"
-    words = gl.labs.tpu_engines(limit=2, beyond="refuse").description
-    assert words.summary.startswith("The SparseCores refuse the batch; 0 dropped, nothing moves there.")
-    assert dict(words.table)["refused"].startswith("SparseCore ")
+    lab = gl.labs.tpu_engines(limit=2, row=0)
+    lossy, trace = lab.description, lab.compute(lab.params)
+    assert lossy.summary == "8 lookups are dropped: row 8 moves by 0 instead of 0.401."
+    classic, sparse, _ = trace.shown.moved
+    assert np.abs(classic - sparse).argmax() == 8 and sparse[8] == 0, "the row that moves most otherwise"
+    assert "8 dropped (from samples 2, 3, 4, 6, 7)." in lossy.alt
+    table = dict(lossy.table)
+    assert [table[f"row 0 {how}"] for how in ("by SparseCores", "without accumulation")] == ["0.502", "0.98"]
+    assert table["samples that get less"] == "2, 3, 4, 6, 7"
+    refused = gl.labs.tpu_engines(limit=2, beyond="refuse").description
+    assert refused.summary == "A partition may get 2 lookups: the SparseCores refuse the batch."
+    assert dict(refused.table)["refused"].startswith("SparseCore ")
     assert dict(gl.labs.tpu_engines().description.table)["minibatches"] == "1"
+    room = gl.labs.tpu_engines(limit=8).description
+    assert room.summary == "All lookups have room in the buffers, and every row moves alike."
+
+
+@pytest.mark.parametrize("limit", [1, 2, 4, 8])
+def test_what_is_dropped_is_what_no_buffer_holds(limit: int) -> None:
+    trace = shown(limit=limit)
+    e, half = trace.shown, SAMPLES // CORES
+    held = set(zip((e.core * half + e.of).tolist(), e.owner.tolist(), strict=True))
+    asked_for = list(zip(e.samples.tolist(), e.unique[e.inverse].tolist(), strict=True))
+    assert e.lost.tolist() == [one not in held for one in asked_for]
+    assert e.lost.sum() == trace.dropped and set(e.samples[e.lost].tolist()) == set(trace.short)
+    assert not shown(limit=limit, beyond="split").shown.lost.any()
 
 
 def test_a_clicked_row_is_marked_and_the_selection_follows_the_slider() -> None:
