@@ -42,6 +42,21 @@ SIZES = """(labs) => labs.map((lab) => { const folds = [...lab.querySelectorAll(
 HANDLES = """(labs) => labs.map((lab) => [...lab.querySelectorAll(".gl-handle")]
   .map((one) => one.getAttribute("aria-label")))"""
 
+# Labels that take two lines, but for those of switches, and options that are cut off in their menu.
+TIGHT = """(labs) => labs.flatMap((lab) => {
+  const pen = document.createElement("canvas").getContext("2d"), found = [];
+  for (const label of lab.querySelectorAll("label, .gl-range > .gl-label")) {
+    const line = 1.9 * parseFloat(getComputedStyle(label).fontSize);
+    if (!label.closest(".gl-toggle") && label.getBoundingClientRect().height > line) found.push(label.textContent);
+  }
+  for (const menu of lab.querySelectorAll(".gl-menu select")) {
+    const style = getComputedStyle(menu), sides = parseFloat(style.paddingLeft) + parseFloat(style.paddingRight);
+    pen.font = style.font;
+    for (const { text } of menu.options)
+      if (pen.measureText(text).width > menu.clientWidth - sides - 16) found.push(text); // 16 px for its arrow
+  }
+  return found.map((words) => `${lab.getAttribute("aria-label")}: ${words}`) })"""
+
 BAD = """<p class="bad" style="color:#888;background:#999">faint</p>
 <img class="bad" src="data:,"><input class="bad">"""
 
@@ -84,6 +99,12 @@ def test_a_laptop_shows_all_of_a_lab(whole: Notebook) -> None:
     assert {width for _, width, *_ in found} == {1000}
     high = [f"{label} is {height:.0f} px high" for label, _, height, _ in found if height > 700]
     assert not high, ", ".join(high)
+
+
+def test_labels_and_options_are_not_cut_off(whole: Notebook) -> None:
+    whole.widen(1168)
+    tight = whole.page.locator(".gl-live").evaluate_all(TIGHT)
+    assert not tight, "\n".join(tight)
 
 
 def test_axe_finds_bad_elements_wherever_they_are_and_nothing_else(shown: Notebook) -> None:
