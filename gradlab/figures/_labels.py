@@ -9,12 +9,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from matplotlib.transforms import ScaledTranslation
+from matplotlib.colors import to_rgba
+from matplotlib.patches import BoxStyle
+from matplotlib.transforms import IdentityTransform, ScaledTranslation
 
 from ._moving import MovingLine, MovingText
 from ._style import BLACK, LABEL, OTHER, QUIET, SMALL
 
 _LEFT = {"left": 0.0, "center": 0.5, "right": 1.0}  # how much of a text is left of its place
+_CHIP: Any = BoxStyle("Round", pad=0.25)  # type: ignore[no-untyped-call]
 _LEADER, _LINE = 0.14, 0.16  # inches: from the end of a curve to its name, and between two names
 
 
@@ -24,7 +27,8 @@ class Label(MovingText):
     Its middle is that of its digits, so that numbers of one row stand on one line; its alignment is horizontal only.
     """
 
-    on: str | None = None  # the color that it stands on, if that is not the page's
+    on: Any = None  # the color that it stands on, if that is not the page's
+    box: Any = None  # the BoxStyle of a box of that color, which is painted with it
 
     def draw(self, renderer: Any) -> None:
         """Paint it."""
@@ -35,13 +39,25 @@ class Label(MovingText):
         width, _, _ = renderer.get_text_width_height_descent(words, font, False)
         _, digit, _ = renderer.get_text_width_height_descent("0", font, False)
         x, y = np.round(self.get_transform().transform(self.get_position()))
-        y = renderer.get_canvas_width_height()[1] - y if renderer.flipy() else y
-        y += round(digit / 2) * (1 if renderer.flipy() else -1)
+        x, y = x - round(_LEFT[aligned] * width), y - round(digit / 2)
         pen = renderer.new_gc()
+        if self.get_clip_on():
+            pen.set_clip_rectangle(self.get_clip_box())
+        if self.box is not None:
+            _, height, descent = renderer.get_text_width_height_descent("lp", font, False)  # of any word
+            box = self.box(x, y - descent, width, height, renderer.points_to_pixels(self.get_fontsize()))
+            pen.set_linewidth(0)
+            renderer.draw_path(pen, box, IdentityTransform(), to_rgba(self.on))
         pen.set_foreground(self.get_color())
-        renderer.draw_text(pen, x - round(_LEFT[aligned] * width), y, words, font, 0.0, False, self)
+        y = renderer.get_canvas_width_height()[1] - y if renderer.flipy() else y
+        renderer.draw_text(pen, x, y, words, font, 0.0, False, self)
         pen.restore()
         self.stale = False
+
+    def put_on(self, color: str | None, box: Any = None) -> None:
+        """Let it stand on a color, which it paints itself if it is given a box; None is the page."""
+        if (color, box) != (self.on, self.box):
+            self.on, self.box, self.stale = color, box, True
 
 
 def label(axes: Any, **looks: Any) -> Any:
@@ -49,7 +65,7 @@ def label(axes: Any, **looks: Any) -> Any:
     place: dict[str, Any] = {
         "x": 0, "y": 0, "ha": "center", "va": "center", "fontsize": SMALL, "color": BLACK, "transform": axes.transData,
     }  # fmt: skip
-    one = Label(**place | looks, animated=True, zorder=4, clip_on=False)
+    one = Label(**{**place, "animated": True, "zorder": 4, "clip_on": False} | looks)
     one.set_in_layout(False)
     axes.add_artist(one)
     return one
@@ -145,11 +161,8 @@ def apart(places: np.ndarray, least: float, low: float = 0.0, high: float = 1.0)
 
 def chip(axes: Any, color: str, **looks: Any) -> Any:
     """A moving text on a box of a color, for the handle of a line that can be dragged."""
-    box = {"boxstyle": "round,pad=0.25", "fc": color, "ec": "none"}
-    words: Any = axes.text(
-        0, 0, "", color="white", fontsize=SMALL, fontweight="bold", va="center", bbox=box, zorder=5, animated=True,
-        in_layout=False, **looks,
-    )  # fmt: skip
+    words = label(axes, color="white", weight="bold", zorder=5, **looks)
+    words.put_on(color, _CHIP)
     return words
 
 

@@ -70,4 +70,4 @@ def on_chip(words: Any, chosen: bool, otherwise: str, bold: bool = False) -> Non
     if (words.get_color(), words.get_weight()) != (color, weight):  # of many words few change
         words.set_color(color)
         words.set_fontweight(weight)
-    words.on = BLACK if chosen else None
+    words.put_on(BLACK if chosen else None)

@@ -151,7 +151,7 @@ class ClippingView:
             steps: how many. norms: the smallest and the largest. runs: whose losses are shown.
             unit: of the losses. stride: steps of a bucket.
         """
-        self._runs = list(runs)
+        self._runs, self._heavy = list(runs), (0, False)
         what = "step" if stride == 1 else f"{stride:,} steps"
         tidy(self.norm, f"Norm of every {what}:", "", "global norm")
         tidy(self.spread, "How many", "", "global norm")
@@ -193,10 +193,10 @@ class ClippingView:
         self._bars = [PathPatch(NOWHERE, fc=c, ec="none", animated=True) for c in (BLUE, ORANGE)]
         for one in self._bars:
             self.spread.add_patch(one)
-        right: dict[str, Any] = {"x": 1.0, "ha": "right", "va": "center", "transform": self.spread.transAxes}
-        self._counts = [text(self.spread, color=c, weight="bold", **right) for c in (BLUE_TEXT, ORANGE_TEXT)]
+        right: dict[str, Any] = {"x": 1.0, "ha": "right", "transform": self.spread.transAxes}
+        self._counts = [label(self.spread, color=c, weight="bold", **right) for c in (BLUE_TEXT, ORANGE_TEXT)]
         self._chip = chip(self.spread, GREEN, ha="right", transform=self.spread.transAxes)
-        self._named = text(self.norm, color=ORANGE_TEXT, weight="bold", va="center")
+        self._named = label(self.norm, color=ORANGE_TEXT, weight="bold")
         self._moving_turn()
         self._raw = moving_line(self.loss, color=OTHER, lw=0.7, alpha=0.6, zorder=2.5)
         self._nearest = moving_line(self.loss, color=BLACK, lw=SELECTED, zorder=3)
@@ -289,6 +289,9 @@ class ClippingView:
             )
 
     def _draw_loss(self, chosen: Trained | None) -> None:
+        if self._heavy == (id(chosen), self._narrow):  # as for most limits beside each other
+            return
+        self._chosen, self._heavy = chosen, (id(chosen), self._narrow)  # nothing else can get its id meanwhile
         step, loss = np.empty((2, 0)) if chosen is None else chosen.loss
         self._raw.set_data(step, loss)
         self._nearest.set_data(step, running_median(loss))

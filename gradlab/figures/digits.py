@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from matplotlib.patches import PathPatch
 
+from ._lanes import text
 from ._style import BLACK, LABEL, NARROW, OTHER, SMALL, WIDE, moving_line, new_figure
 from .libraries import boxes
 
@@ -50,8 +51,8 @@ class DigitsView:
         self._heads = [self.axes.text(0, 0, words, ha="center", **{**looks, "color": QUIET}) for words in columns]
         self._names = [self.axes.text(0, 0, name, **looks) for name in rows]
         small = {**looks, "fontsize": SMALL, "color": QUIET, "animated": True}
-        self._told = [self.axes.text(0, 0, "", **small) for _ in rows]
-        self._title = self.axes.text(0, 0, "", **{**looks, "animated": True, "weight": "bold"})
+        self._told = [text(self.axes, **small) for _ in rows]
+        self._title = text(self.axes, **looks, weight="bold")
         self._lines = moving_line(self.axes, color=RUST, lw=2.0, solid_capstyle="butt")
         self._cells = [[_Cell(self.axes, small) for _ in columns] for _ in rows]
         for artist in self.axes.get_children():
@@ -103,11 +104,11 @@ class _Cell:
     """The texts of one number: what agrees, the first digit that does not, the rest, and a note below."""
 
     def __init__(self, axes: Any, small: dict[str, Any]) -> None:
-        looks: dict[str, Any] = {"fontsize": _SIZE, "fontfamily": "DejaVu Sans Mono", "va": "center", "animated": True}
-        self.kept = axes.text(0, 0, "", color=BLACK, ha="left", **looks)
-        self.first = axes.text(0, 0, "", color=RUST, weight="bold", ha="left", **looks)
-        self.rest = axes.text(0, 0, "", color=QUIET, ha="left", **looks)
-        self.note = axes.text(0, 0, "", **{**small, "ha": "center"})
+        looks: dict[str, Any] = {"fontsize": _SIZE, "fontfamily": "DejaVu Sans Mono", "va": "center"}
+        self.kept = text(axes, color=BLACK, ha="left", **looks)
+        self.first = text(axes, color=RUST, weight="bold", ha="left", **looks)
+        self.rest = text(axes, color=QUIET, ha="left", **looks)
+        self.note = text(axes, **{**small, "ha": "center"})
 
     def place(self, x: float, y: float, point: tuple[float, float]) -> None:
         """Stand in the middle at (x, y), where one point is as large as `point`."""
@@ -119,11 +120,11 @@ class _Cell:
         """Set the texts; give the ends of the line below the digit that differs."""
         at = len(cell.text) if cell.differs is None else cell.differs
         left = self._middle - len(cell.text) * self._advance / 2
-        for text, start, part in (
+        for words, start, part in (
             (self.kept, 0, cell.text[:at]), (self.first, at, cell.text[at : at + 1]),
             (self.rest, at + 1, cell.text[at + 1 :]),
         ):  # fmt: skip
-            text.set(text=part, x=left + start * self._advance, y=self._y)
+            words.set(text=part, x=left + start * self._advance, y=self._y)
         self.note.set_text(cell.note)
         here = left + at * self._advance
         return [] if cell.differs is None else [(here, self._under), (here + self._advance, self._under), _GAP]

@@ -10,6 +10,7 @@ from matplotlib.gridspec import GridSpec
 from matplotlib.patches import FancyArrowPatch, Rectangle
 
 from .._base.numbers import number, signed
+from ._lanes import text
 from ._style import (
     BLACK,
     BLUE,
@@ -156,16 +157,9 @@ class _Panel:
             fills[key].set_xy((x - _ENTRY[0] / 2, y - _ENTRY[1] / 2))
         return fills, texts
 
-    def _text(self, x: float, y: float, text: str = "", **looks: Any) -> Any:
-        looks = {
-            "ha": "center",
-            "va": "center",
-            "fontsize": LABEL,
-            "color": BLACK,
-            "animated": True,
-            "zorder": 4,
-        } | looks
-        return self.axes.text(x, y, text, in_layout=False, **looks)  # the layout is the same for all texts
+    def _text(self, x: float, y: float, words: str = "", **looks: Any) -> Any:
+        looks = {"ha": "center", "va": "center", "fontsize": LABEL} | looks
+        return text(self.axes, x=x, y=y, s=words, **looks)  # the layout is the same for all texts
 
     def _patch(self, color: str, size: tuple[float, float], zorder: float) -> Any:
         return self.axes.add_patch(Rectangle((0, 0), *size, fc=color, ec="none", animated=True, zorder=zorder))
@@ -230,8 +224,8 @@ class _Panel:
         self._gate.set_data([_GATE] * len(bar), bar)
 
     def _draw_numbers(self, side: Side, differs: np.ndarray) -> None:
-        for key, text in self._entries.items():
-            text.set(text=_number(float(side.numbers[key])), weight="bold" if differs[key] else "normal")
+        for key, words in self._entries.items():
+            words.set(text=_number(float(side.numbers[key])), weight="bold" if differs[key] else "normal")
         for key, fill in self._fills.items():
             fill.set_visible(bool(differs[key]))
             wrong = "ab"[key[0]] in side.raced

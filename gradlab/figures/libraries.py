@@ -10,7 +10,8 @@ from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 
 from .._base.numbers import number, signed
-from ._style import BLACK, LABEL, NARROW, OTHER, SMALL, WIDE, new_figure
+from ._lanes import text
+from ._style import BLACK, LABEL, NARROW, OTHER, WIDE, new_figure
 
 # What can happen to an entry, and how its cell looks: pale colors under dark text, and the word itself.
 LOOKS = {
@@ -38,7 +39,7 @@ class LibrariesView:
         looks: dict[str, Any] = {"fontsize": LABEL, "color": BLACK}
         self._names = [self.axes.text(0, 0, name, va="center", **looks) for name in rows]
         self._heads = [self.axes.text(0, 0, "", ha="center", **looks) for _ in columns]
-        self._title = self.axes.text(0, 0, "", animated=True, weight="bold", ha="left", **looks)
+        self._title = text(self.axes, weight="bold", ha="left", **looks)
         self._texts = [[self._add_text() for _ in columns] for _ in rows]
         self.arrange(narrow=False)
 
@@ -48,7 +49,7 @@ class LibrariesView:
         return patch
 
     def _add_text(self) -> Any:
-        return self.axes.text(0, 0, "", ha="center", va="center", fontsize=SMALL, color=BLACK, animated=True)
+        return text(self.axes, ha="center", va="center")
 
     def arrange(self, narrow: bool) -> None:
         """Fit the page: names beside their rows, or above them."""
@@ -63,16 +64,16 @@ class LibrariesView:
         for c, (head, words) in enumerate(zip(self._heads, self.columns, strict=True)):
             head.set(x=c + 0.5, y=-0.12, text=words.replace(", ", ",\n") if narrow else words)
         for r, row in enumerate(self._texts):
-            for c, text in enumerate(row):
-                text.set(x=c + 0.5, y=r + (top + bottom) / 2)
+            for c, words in enumerate(row):
+                words.set(x=c + 0.5, y=r + (top + bottom) / 2)
 
     def draw(self, limit: float, texts: Sequence[Sequence[str]], looks: Sequence[Sequence[str]]) -> None:
         """Set the limit in the title, the text of every cell and what happened to its entry: a key of LOOKS."""
         self._title.set_text(f"Clipped by global norm, limit {signed(number(limit))}")
         places: dict[str, list[tuple[int, int]]] = {look: [] for look in LOOKS}
         for r, (row, kinds) in enumerate(zip(texts, looks, strict=True)):
-            for c, (text, kind) in enumerate(zip(row, kinds, strict=True)):
-                self._texts[r][c].set_text(text)
+            for c, (words, kind) in enumerate(zip(row, kinds, strict=True)):
+                self._texts[r][c].set_text(words)
                 places[kind].append((c, r))
         for look, patch in self._cells.items():
             patch.set_path(boxes(places[look], self._inside))

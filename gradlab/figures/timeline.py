@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -142,8 +143,7 @@ class _Lanes:
         self._version = label(axes, x=-0.02, y=TOP / 2, ha="right", color=BLUE_TEXT, transform=base)
         self._wrong = label(axes, x=1, y=1.03, ha="right", text="5≠2: recorded as 2", transform=axes.transAxes)
         self._wait = label(axes, text="waits")
-        middle: dict[str, Any] = {"va": "center", "ha": "center", "weight": "bold", "clip_on": True}
-        self._ages = [text(axes, **middle) for _ in range(_NAMED * MOST_WORKERS)]
+        self._ages = [label(axes, weight="bold", clip_on=True) for _ in range(_NAMED * MOST_WORKERS)]
         self._names = LaneNames(axes)
         foot: dict[str, Any] = {"y": -0.02, "va": "top", "ha": "center", "transform": axes.get_xaxis_transform()}
         self._times = [text(axes, **foot) for _ in range(1 + _WIDE_WINDOW // _TICK)]
@@ -191,25 +191,24 @@ class _Lanes:
     def _draw_times(self, start: int) -> None:
         first, last = self.axes.get_xlim()  # a part of the window, if somebody looks closer
         ticks = range(-(-start // _TICK) * _TICK, start + _WIDE_WINDOW + 1, _TICK)
-        for words in self._times:
-            words.set_visible(False)
-        for words, tick in zip(self._times, ticks, strict=False):
-            at = tick - start
-            words.set(x=at, text=f"{tick:,}", visible=first <= at <= last, ha="right" if at > 0.98 * last else "center")
+        for words, tick in zip_longest(self._times, ticks):
+            at = np.inf if tick is None else tick - start
+            words.set_visible(bool(first <= at <= last))
+            if first <= at <= last:
+                words.set(x=at, text=f"{tick:,}", ha="right" if at > 0.98 * last else "center")
 
     def _write(self, lanes: Lanes, began: np.ndarray, ended: np.ndarray) -> None:
         """Staleness into the bars that are wide enough."""
         low, high = sides(lanes.worker, lanes.workers)
         room, lost = (ended - began.clip(0)) / _PIXEL - _PAD, _dropped(lanes)
-        for words in self._ages:
-            words.set_visible(False)
-        for k, age in zip(np.flatnonzero(ended > 0)[-len(self._ages) :], self._ages, strict=False):
-            said = _age(int(lanes.recorded[k]), int(lanes.true[k]))
-            if said and len(said) * _BOLD <= room[k]:
-                at = (began[k].clip(0) + ended[k]) / 2, (low[k] + high[k]) / 2
-                age.set(position=at, text=said, visible=True)
+        some = np.flatnonzero(ended > 0)[-len(self._ages) :].tolist()
+        for k, age in zip_longest(some, self._ages):
+            said = "" if k is None else _age(int(lanes.recorded[k]), int(lanes.true[k]))
+            age.set_visible(bool(said) and len(said) * _BOLD <= room[k])
+            if age.get_visible():
+                middle = (began[k].clip(0) + ended[k]) / 2, (low[k] + high[k]) / 2
+                age.set(position=middle, text=said, color=ORANGE_TEXT if lost[k] else BLACK)
                 on_paper(age, bool(lost[k]))
-                age.set_color(ORANGE_TEXT if lost[k] else BLACK)
 
 
 _LOOKS = {"accepted": ACCEPTED, "dropped": DROPPED, "in hand": IN_HAND}

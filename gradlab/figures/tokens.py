@@ -9,7 +9,7 @@ from matplotlib.gridspec import GridSpec
 
 from .._base.numbers import counted
 from ._labels import label
-from ._lanes import ACCEPTED, DROPPED, IN_HAND, WAITS, LaneNames, Workers, along, on_paper, patch, sides, text
+from ._lanes import ACCEPTED, DROPPED, IN_HAND, WAITS, LaneNames, Workers, along, on_paper, patch, sides
 from ._shapes import bars, hatching
 from ._style import (
     BLACK,
@@ -108,10 +108,8 @@ class _Lanes:
         self._hatching = moving_line(axes, zorder=2.5, **HATCH)
         self.waits = moving_line(axes, zorder=2.5, **WAITS)
         self.wait = label(axes, text="waits")
-        middle: dict[str, Any] = {"ha": "center", "va": "center", "clip_on": True}
-        self.steps = [text(axes, **middle, weight="bold") for _ in range(_TURNS)]
-        looks = {"y": 0.045, "ha": "right", "va": "center", "color": BLUE_TEXT, "clip_on": True}
-        self.means = [text(axes, **looks) for _ in range(_TURNS)]
+        self.steps = [label(axes, weight="bold", clip_on=True) for _ in range(_TURNS)]
+        self.means = [label(axes, y=0.045, ha="right", color=BLUE_TEXT, clip_on=True) for _ in range(_TURNS)]
         base = axes.get_yaxis_transform()
         self._mean_of = label(axes, x=-0.02, y=0.045, ha="right", text="mean of", color=BLUE_TEXT, transform=base)
         self._names = LaneNames(axes)
@@ -149,7 +147,7 @@ class _Lanes:
                 n = numbered[k]
                 at = max(began[n], 0) + min(ended[n], self._window)
                 words.set(x=at / 2, y=(low[n] + high[n]) / 2, text=f"{rounds.local_step[n]}")
-                words.set_color(ORANGE_TEXT if lost[n] else BLACK)
+                words.set(color=ORANGE_TEXT if lost[n] else BLACK)
                 on_paper(words, bool(lost[n]))
         lost = lost & (ended > 0)
         self._hatching.set_data(*hatching(began[lost], ended[lost], low[lost], high[lost], 40, 14).T)

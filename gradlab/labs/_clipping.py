@@ -110,6 +110,7 @@ class clipping(FollowingLab):
         if recording is not None and not isinstance(recording, dict):
             recording = {None: in_sight(self.taken(recording))}
         self.recording = recording or char_rnn.shipped()
+        self._curves: dict[str, tuple[Recorder, int, Trained]] = {}
         if empty := [name for name, rec in self.runs.items() if not len(rec)]:
             whose = f" in the run {empty[0]!r}" * (len(self.runs) > 1)
             raise ValueError(f"nothing is recorded yet{whose}: call rec.record(grads, loss=loss) in every step first")
@@ -179,7 +180,7 @@ class clipping(FollowingLab):
         nearest: str | None = min(limits, key=lambda n: abs(np.log(limits[n] / limit)), default="none")
         if limits and method != "global":  # all were trained with a limit on the global norm: none is near
             nearest = None
-        return Answer(answer, values["run"], nearest, {name: _end(rec) for name, rec in runs.items()})
+        return Answer(answer, values["run"], nearest, {name: self._trained(name).end for name in runs})
 
     def make_view(self) -> ClippingView:
         return self.signed(ClippingView(*self._still()))
@@ -193,8 +194,13 @@ class clipping(FollowingLab):
         return steps, ends, runs, "loss (nats)" if self.trained else "loss", stride
 
     def _trained(self, name: str) -> Trained:
+        """A run's losses, worked out once for as many steps as it has."""
         rec = self.runs[name]
-        return Trained(_limited(name), _loss(rec), _end(rec), free=name == "none")
+        kept = self._curves.get(name)
+        if kept is None or kept[:2] != (rec, rec.seen):
+            kept = rec, rec.seen, Trained(_limited(name), _loss(rec), _end(rec), free=name == "none")
+            self._curves[name] = kept
+        return kept[2]
 
     def draw(self, view: ClippingView, trace: Answer) -> None:
         if self.waits:
