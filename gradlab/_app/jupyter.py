@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from .._base import notebooks
+from .._base.addresses import PROMPT
 from .._base.extras import missing
 from .._base.notebooks import START, UsageError
 from .._files.replace import replaced
@@ -91,6 +92,7 @@ def open_lab(lab: Any, folder: Path, arguments: Sequence[str], notebook: str = S
     settings = [f"--ServerApp.root_dir={folder.resolve()}"]
     if not any("gateway" in argument or "kernel_websocket" in argument for argument in arguments):
         settings.append(SEND_AT_ONCE)
+        os.environ[PROMPT] = "1"  # for its kernels
     if (folder / notebook).is_file():
         settings.append(f"--LabApp.default_url=/lab/tree/{notebook}{state}")
     if state:

@@ -12,6 +12,7 @@ REPOSITORY = "YOUR_GITHUB_NAME/gradlab"
 BRANCH = "main"
 LITE = "lite"  # the folder of the site in which notebooks run in the reader's browser
 COURSE = "course"  # the folder on Binder that the repository is pulled into; binder/start knows it, too
+PROMPT = "GRADLAB_PROMPT"  # in the environment of kernels whose server sends every packet at once
 WITH_JAX = frozenset({"06_tpu_embeddings.ipynb"})  # those with a cell that needs it
 
 

@@ -306,7 +306,8 @@ def _limited(run: str) -> str:
 
 def _median_turn(answer: WhatIf) -> float:
     """Degrees, over the steps that have a direction before and after; 0 if none has."""
-    return float(np.nanmedian(answer.angle)) if np.isfinite(answer.angle).any() else 0.0
+    angle = answer.angle  # often 0 throughout
+    return float(np.nanmedian(angle)) if angle.any() and np.isfinite(angle).any() else 0.0
 
 
 def _loss(run: Recorder) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import anywidget
@@ -14,10 +14,11 @@ from .controls import Button, Control, Drag, Preset, checked
 from .description import Description, figure_html
 from .inbox import Inbox, Stage
 from .scene import encoded
-from .scheduling import attention, drawing, hear_at_any_time, shell
+from .scheduling import attention, drawing, hear_at_any_time, in_background, shell
 from .sliders import Slider
 from .state import FigureState
 
+OWED_SECONDS = 0.1  # more than between two pictures of a drag
 VIEW = "application/vnd.jupyter.widget-view+json"
 
 
@@ -89,6 +90,7 @@ class LiveFigure(anywidget.AnyWidget):
         arrange: Callable[[bool], None] | None = None,
     ) -> None:
         attention.watch(shell())
+        self._owes, self._owed = False, set[str]()  # traits that pages have not been told
         self._state = FigureState(
             figure, controls, update, drags, label, name, presets, axis, dark, arrange,
             send=lambda *message: self.send(*message),
@@ -228,12 +230,30 @@ class LiveFigure(anywidget.AnyWidget):
 
     # Traits
 
-    def _mirror(self, names: Iterable[str]) -> None:
+    def _mirror(self, names: Iterable[str], by_page: bool) -> None:
         """Let the traits follow the controls; who observes one sees all of them at their new values."""
-        values = self.values
-        with self.hold_sync(), self.hold_trait_notifications():
-            for name in names:
-                self.set_trait(name, values[name])
+        values, self._owes = self.values, by_page
+        try:
+            with self.hold_sync(), self.hold_trait_notifications():
+                for name in names:
+                    self.set_trait(name, values[name])
+        finally:
+            self._owes = False
+
+    def send_state(self, key: Any = None) -> None:
+        """Send traits to pages; those that a page has moved a little later, for its pictures go first."""
+        if not (self._owes and key):
+            super().send_state(key)
+            return
+        first = not self._owed
+        self._owed |= {key} if isinstance(key, str) else set(key)
+        if first and in_background(self._pay()) is None:
+            list(self._pay())
+
+    def _pay(self) -> Iterator[float]:
+        yield OWED_SECONDS
+        owed, self._owed = self._owed, set()
+        super().send_state(owed)
 
     def _trait_moved(self, change: Any) -> None:
         held = self.values[change.name]

@@ -25,9 +25,12 @@ _log = logging.getLogger(__name__)
 
 
 class Stage:
-    """Changes what a figure shows and tells every view; `moved` hears the names of the controls that have changed."""
+    """Changes what a figure shows and tells every view.
 
-    def __init__(self, state: FigureState, moved: Callable[[Iterable[str]], None]) -> None:
+    `moved` hears the names of the controls that have changed, and whether a page changed them.
+    """
+
+    def __init__(self, state: FigureState, moved: Callable[[Iterable[str], bool], None]) -> None:
         self.state, self._moved = state, moved
         self.preloader = Preloader(state)
 
@@ -59,7 +62,7 @@ class Stage:
                     state.send({"kind": "frame", "ratio": ratio, "answer": answer, **state.now()}, [frame])
         if answer is not None:
             let_speak()
-        self._moved(changes)
+        self._moved(changes, answer is not None)
         self.preloader.wake(at_once=have)
 
     def refresh(self) -> None:

@@ -41,23 +41,24 @@ class Memory:
     """Memory of the pieces of artists, as long as all panels stay as they are.
 
     It holds matplotlib's lines, paths and texts in a panel, and those of other classes that say so by an attribute
-    `repeats`: what they draw follows from what is set, and they make themselves `stale` when it does not.
+    `repeats`: what they draw follows from what is set by their methods, and they make themselves `stale` when it does
+    not.
     """
 
     def __init__(self) -> None:
-        self._mark, self._panels, self._pieces = Mark(), b"", dict[Any, Piece]()
+        self.mark, self._panels, self._pieces = Mark(), b"", dict[Any, Piece]()
 
     def look(self, figure: Any) -> None:
         """Forget everything if a panel of the figure lies elsewhere, or shows something else."""
-        boxes = (box for axes in _panels(figure.axes) for box in (axes.bbox, axes.viewLim))
-        now = b"".join(box.get_points().tobytes() for box in boxes)
+        parts = (part for axes in _panels(figure.axes) for part in (axes.transAxes, axes.transLimits))
+        now = b"".join(part.get_matrix().tobytes() for part in parts)
         if now != self._panels:
-            self._mark, self._panels, self._pieces = Mark(), now, {}
+            self.mark, self._panels, self._pieces = Mark(), now, {}
 
     def find(self, artist: Any, found: Pen) -> Piece | None:
         """Return what the artist drew with this pen and clip, if it would draw the same now."""
         piece = self._pieces.get(artist)
-        if piece is None or artist.stale is not self._mark or piece.found != found:
+        if piece is None or artist.stale is not self.mark or piece.found != found:
             return None
         return piece if piece.looks == _looks(artist) else None
 
@@ -65,7 +66,7 @@ class Memory:
         """Remember what the artist has just drawn."""
         kind: Any = type(artist)
         if _repeats(kind) and _stays(artist):
-            artist.stale = self._mark
+            artist.stale = self.mark
             self._pieces[artist] = Piece(operations, found, left, _looks(artist))
 
 
@@ -96,9 +97,10 @@ def _stays(artist: Any) -> bool:
 
 def _looks(artist: Any) -> Hashable:
     """Return what can change of an artist without making it stale."""
+    own = not isinstance(artist, PathPatch) and getattr(artist, "repeats", False)
+    if own or not artist.get_visible():
+        return None
     if isinstance(artist, Text):
         return hash(artist.get_fontproperties()), artist.get_wrap(), artist.get_bbox_patch() is None
-    if not artist.get_visible():
-        return None
     path = artist.get_path()
     return path.vertices.tobytes(), None if path.codes is None else path.codes.tobytes()

@@ -41,6 +41,7 @@ class Scene:
         self.palette, self._zoom = Palette(dark), Zoom(figure)
         # Renderers remember the texts they have laid out; layouts measure by the one that paints.
         self._painters, self._recorders = Recent(SIZES), Recent(SIZES)
+        self._spots = Recent(2 * SIZES)
         self._blanks = Recent(1)  # a notebook's static picture and the first one in its page have the same still parts
         FigureCanvasAgg(figure).get_renderer = self._painter  # type: ignore[method-assign]
         # The layout is worked out when still parts change, and kept: a frame must fit the still picture below it.
@@ -107,13 +108,20 @@ class Scene:
             data = recorder.finish()
         for word in recorder.colors - self.colors.keys():
             self.colors[word] = self.palette.word(word)
-        return data if items is None else data + self._places(items, recorder.height)
+        return data if items is None else data + self._places(items, recorder)
 
-    def _places(self, items: Items, height: int) -> bytes:
+    def _places(self, items: Items, recorder: DisplayListRenderer) -> bytes:
         writer = Writer()
-        places = [_inside(axes, items.places[axes], height) if axes in items.places else None for axes in self.axes]
+
+        def place(axes: Axes) -> np.ndarray:
+            points = np.column_stack([np.asarray(column, float) for column in items.places[axes]])
+            key = axes, recorder.memory.mark, points.tobytes()  # they often stay where they are
+            found: np.ndarray = self._spots.find(key, lambda: _inside(axes, points, recorder.height))
+            return found
+
+        places = [place(axes) if axes in items.places else None for axes in self.axes]
         nowhere = np.full((len(items), 2), np.nan)
-        writer.items([nowhere if place is None else place for place in places], list(items.values.values()))
+        writer.items([nowhere if one is None else one for one in places], list(items.values.values()))
         return writer.finish()
 
     # Parts of the picture
@@ -214,9 +222,9 @@ def _box(axes: Axes) -> dict[str, Any]:
     return {"left": x0, "top": 1 - y1, "width": x1 - x0, "height": y1 - y0}
 
 
-def _inside(axes: Axes, place: tuple[Any, Any], height: int) -> np.ndarray:
-    """Pixels (n, 2) from the top left; NaN where an Axes does not show the item."""
-    pixels = axes.transData.transform(np.column_stack([np.asarray(column, float) for column in place]))
+def _inside(axes: Axes, points: np.ndarray, height: int) -> np.ndarray:
+    """Points in data (n, 2) as pixels from the top left; NaN where an Axes does not show them."""
+    pixels = axes.transData.transform(points)
     x0, y0, x1, y1 = axes.bbox.padded(1).extents
     shown = ((pixels >= (x0, y0)) & (pixels <= (x1, y1))).all(axis=1, keepdims=True)
     return np.where(shown, pixels * (1, -1) + (0, height), np.nan)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._base.addresses import binder_here
+from .._base.addresses import PROMPT, binder_here
 from .caption import Around, Caption
 from .controls import Button, Control, Drag, Menu, Preset, Toggle, by_name, check_drags, checked, key_of
 from .description import Description
@@ -165,5 +166,5 @@ class FigureState:
             "setup", ratio, dark, label=self.label, present=present, name=self.name, axis=self.axis, start=self.start,
             controls=[control.spec() for control in self.controls.values()],
             presets=self.told_presets(),
-            busy=sorted(self.busy), status=self.status, launch=binder_here(), **more,
+            busy=sorted(self.busy), status=self.status, launch=binder_here(), prompt=PROMPT in os.environ, **more,
         )  # fmt: skip

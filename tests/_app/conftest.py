@@ -13,6 +13,7 @@ import pytest
 import gradlab
 from gradlab._app import commands
 from gradlab._base import notebooks
+from gradlab._base.addresses import PROMPT
 from gradlab.live import Button, Description, Menu, Range, Slider, Toggle
 
 
@@ -39,6 +40,7 @@ def launched(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     fake = types.SimpleNamespace(LabApp=types.SimpleNamespace(launch_instance=calls.append))
     monkeypatch.setitem(sys.modules, "jupyterlab.labapp", fake)
     monkeypatch.setitem(sys.modules, "ipykernel", types.SimpleNamespace())
+    monkeypatch.setenv(PROMPT, "")  # is set, and gone after the test
     return calls
 
 

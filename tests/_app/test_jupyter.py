@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from gradlab import __main__ as command
+from gradlab._app.jupyter import SEND_AT_ONCE
 from gradlab._base import addresses, extras, notebooks
+from gradlab._base.addresses import PROMPT
 
 ROOT = Path(__file__).parents[2]
 
@@ -26,6 +28,7 @@ def test_lab_copies_and_opens_the_first_notebook(
     assert f"--ServerApp.root_dir={folder}" in arguments
     assert f"--LabApp.default_url=/lab/tree/{notebooks.START}" in arguments
     assert arguments[-2:] == ["--port=9999", "--no-browser"]
+    assert (SEND_AT_ONCE in arguments, os.environ[PROMPT]) == (True, "1")
     assert capsys.readouterr().out.splitlines()[0] == "copied 2 notebooks to gradlab-notebooks"
 
 

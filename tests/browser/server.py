@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from gradlab._app.jupyter import SEND_AT_ONCE
+from gradlab._base.addresses import PROMPT
 
 CHECKOUT = Path(__file__).parents[2]
 FLAGS = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
@@ -91,6 +92,7 @@ def _running(command: Sequence[str], root: Path, scratch: Path, answers: str) ->
     """Run a module with its arguments in `root` until it answers at an address, and end it afterwards."""
     environment = os.environ | {name: str(scratch / folder) for name, folder in FOLDERS.items()}
     # Kernels start in the notebook's folder and must find this checkout, installed or not.
+    environment |= {PROMPT: "1"} if SEND_AT_ONCE in command else {}  # as `gradlab lab` does
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(CHECKOUT), os.environ.get("PYTHONPATH")]))
     log = scratch / "server.log"
     log.parent.mkdir(parents=True, exist_ok=True)

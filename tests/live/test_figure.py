@@ -6,9 +6,11 @@ from typing import Any
 
 import ipywidgets
 import pytest
+from anywidget import AnyWidget
 from matplotlib.figure import Figure
 
-from gradlab.live import Description, LiveFigure, Preset, Range, Slider, Toggle
+from gradlab.live import Description, LiveFigure, Preset, Range, Slider, Toggle, figure
+from gradlab.live.figure import OWED_SECONDS
 from tests.live.conftest import Wire
 from tests.live.examples import clipped
 
@@ -213,6 +215,29 @@ def test_what_a_message_moves_the_traits_of_the_page_follow() -> None:
     live._inbox.receive({"kind": "set", "view": "a", "id": 1, "values": {"limit": 4.0, "rule": "ada"}})
     assert (live.limit, live.rule) == (4.0, "ada")
     assert sent == [["limit", "rule"]]  # in one message
+
+
+def test_pages_hear_of_traits_that_a_page_moves_once_its_pictures_are_there(monkeypatch: Any) -> None:
+    live, sent, turns = clipped(), [], []
+    monkeypatch.setattr(AnyWidget, "send_state", lambda _, key=None: sent.append(sorted(key)))
+    monkeypatch.setattr(figure, "in_background", lambda some: turns.append(some) or some)
+    live._inbox.receive({"kind": "open", "view": "a", "ratio": 1})
+    for number, values in enumerate([{"limit": 4.0}, {"limit": 5.0, "rule": "ada"}]):
+        live._inbox.receive({"kind": "set", "view": "a", "id": number, "values": values})
+    assert (live.limit, live.rule, sent) == (5.0, "ada", [])
+    live.set(phase=1.0)  # from Python
+    assert sent == [["phase"]]
+    (some,) = turns
+    assert list(some) == [OWED_SECONDS]
+    assert sent[1:] == [["limit", "rule"]]
+
+
+def test_without_a_thread_or_a_loop_pages_hear_of_traits_at_once(monkeypatch: Any) -> None:
+    live, sent = clipped(), []
+    monkeypatch.setattr(AnyWidget, "send_state", lambda _, key=None: sent.append(sorted(key)))
+    monkeypatch.setattr(figure, "in_background", lambda some: None)
+    live._inbox.receive({"kind": "set", "view": "a", "id": 1, "values": {"limit": 4.0}})
+    assert sent == [["limit"]]
 
 
 def test_an_observer_sees_all_controls_at_their_new_values() -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
+from gradlab._base.addresses import PROMPT
 from tests.live.conftest import QUIET_MS, Wire, canvas_url, sets
 
 pytestmark = pytest.mark.browser
@@ -42,6 +43,18 @@ def test_a_late_answer_is_nudged_a_few_times_only(wire: Wire) -> None:
     assert kinds == ["set", "nudge", "nudge"]
     wire.live._inbox.receive({"kind": "nudge"})
     assert wire.replies == []
+
+
+@pytest.fixture
+def prompt(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel was started by a server that sends every packet at once."""
+    monkeypatch.setenv(PROMPT, "1")
+
+
+def test_a_server_that_sends_at_once_needs_no_nudge(prompt: None, wire: Wire) -> None:
+    wire.slider().press("Home")
+    wire.page.wait_for_timeout(QUIET_MS)
+    assert wire.page.evaluate("window.sent.splice(0).map((message) => message.kind)") == ["set"]
 
 
 def test_an_answer_that_never_comes_blocks_nothing(wire: Wire, hurry: Callable[[], None]) -> None:

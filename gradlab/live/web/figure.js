@@ -140,7 +140,8 @@ class View {
     if (first && message.name) this.obey(takeLink(message.name, this.controls));
     return shown;
   }
-  introduce({ label, name, launch, controls, presets, start, axis, fixed }) {
+  introduce({ label, name, launch, prompt, controls, presets, start, axis, fixed }) {
+    if (prompt) this.requests.promptly();
     const { root, tools } = this.parts, press = (button) => this.send("press", { name: button });
     root.setAttribute("aria-label", label);
     const placeOf = placesFor(controls, this.parts);

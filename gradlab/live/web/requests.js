@@ -7,7 +7,7 @@ const NUDGES = 2;
 
 // `have` says whether the browser shows the current state already.
 export function newRequests(model, view, have) {
-  let waiting = {}, flying = null, sent = 0, timer = null;
+  let waiting = {}, flying = null, sent = 0, timer = null, nudges = NUDGES;
 
   function flush() {
     if (flying || !Object.keys(waiting).length) return;
@@ -20,7 +20,7 @@ export function newRequests(model, view, have) {
     flying = { id: ++sent, values: waiting, lost: setTimeout(lose, LOST_MS) };
     waiting = {};
     model.send({ kind: "set", view, id: flying.id, values: flying.values, have: have() });
-    setTimeout(nudge, NUDGE_MS, flying.id);
+    if (nudges) setTimeout(nudge, NUDGE_MS, flying.id, nudges);
   }
   function land() {
     clearTimeout(flying?.lost);
@@ -32,14 +32,15 @@ export function newRequests(model, view, have) {
   }
   // A server without TCP_NODELAY writes a small packet only when its last one was acknowledged, and a browser with
   // nothing to say acknowledges after 40 ms: the picture waits behind the kernel's status notes. Any word sends it off.
-  // `gradlab lab` starts its server with TCP_NODELAY, and answers come before the first nudge.
-  function nudge(id, left = NUDGES) {
+  // `gradlab lab` starts its server with TCP_NODELAY; its kernels say so, and need no nudge.
+  function nudge(id, left) {
     if (flying?.id !== id || !left) return;
     model.send({ kind: "nudge" });
     setTimeout(nudge, NUDGE_MS, id, left - 1);
   }
   return {
     flush,
+    promptly() { nudges = 0; },
     add(values) { Object.assign(waiting, values); },
     idle: () => !flying && !Object.keys(waiting).length,
     holds: (name) => name in waiting || Boolean(flying && name in flying.values),
