@@ -117,7 +117,7 @@ class PhasesView:
         for here, (x, y) in zip(self._here, spots, strict=True):
             here.set_data([x], [y])
         there, team = scale.write(values[column, row]), counted(workers, "worker")
-        titles = scale.name.capitalize(), f"{team}: {there} at limit {limit}", f"Limit {limit}: {there} for {workers}"
+        titles = scale.name.capitalize(), f"{team}: {there} at limit {limit}", f"Limit {limit}: {there}, {team}"
         for title, words in zip(self._titles, titles, strict=True):
             title.set_text(words)
         for share, number in zip((0, 1), self._ends, strict=True):

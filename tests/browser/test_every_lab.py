@@ -101,9 +101,8 @@ def test_a_laptop_shows_all_of_a_lab(whole: Notebook) -> None:
     assert not high, ", ".join(high)
 
 
-def test_labels_and_options_are_not_cut_off(whole: Notebook) -> None:
-    whole.widen(1168)
-    tight = whole.page.locator(".gl-live").evaluate_all(TIGHT)
+def test_labels_and_options_are_not_cut_off(shown: Notebook) -> None:
+    tight = shown.page.locator(".gl-live").evaluate_all(TIGHT)
     assert not tight, "\n".join(tight)
 
 

@@ -32,7 +32,7 @@ def test_cuts_go_through_the_place() -> None:
 def test_numbers_are_those_of_the_scale() -> None:
     view = drawn()
     assert [title.get_text() for title in view._titles] == [
-        "Share", "2 workers: 1.6 of 2 at limit 1", "Limit 1: 1.6 of 2 for 2"
+        "Share", "2 workers: 1.6 of 2 at limit 1", "Limit 1: 1.6 of 2, 2 workers"
     ]  # fmt: skip
     assert [number.get_text() for number in view._ends] == ["0 of 2", "2 of 2"]
     assert [tick.get_text() for tick in view._ticks[0]] == ["0 of 2", "1 of 2", "2 of 2"]
