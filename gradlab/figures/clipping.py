@@ -14,6 +14,7 @@ from matplotlib.transforms import Affine2D, blended_transform_factory
 
 from .._base.numbers import number
 from ..record.what_if import WhatIf
+from ._curves import running_median, window
 from ._labels import EndLabels, apart, chip, colored_title, label
 from ._lanes import patch, text
 from ._shapes import NOWHERE, bars
@@ -41,7 +42,6 @@ from ._style import (
     room_below,
     tidy,
 )  # fmt: skip
-from .compare import running_median, window
 
 _PER_DECADE = 10  # bars of the distribution
 _TURNED = 0.05  # degrees from which on a step counts as turned

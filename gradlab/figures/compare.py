@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -13,6 +12,7 @@ from matplotlib.ticker import MaxNLocator
 from .._base.numbers import number
 from ..record.compare import Comparison
 from ..record.recording import Recording
+from ._curves import running_median, window
 from ._labels import label
 from ._lanes import patch, text
 from ._shapes import bars
@@ -61,7 +61,6 @@ MOST_ROWS = 7  # tensors, those that differ most
 FARTHEST = 1000.0  # times as large: what is beyond is at the edge
 _LIMIT = Look(GREEN, "--", "", GREEN)
 _PART: dict[str, Any] = {"color": BLACK, "ls": ":", "lw": 1.1}
-_WINDOWS = 40  # of the median, along a run
 _LETTERS = 12  # of a run's name
 _ROOM = {False: 0.37, True: 0.62}  # of the steps, for names at the ends of lines; more where the page is narrow
 _LEADER = 0.035  # of the steps, from a line to its name
@@ -355,28 +354,6 @@ def spaced(places: np.ndarray, gap: float) -> np.ndarray:
 def _last(line: np.ndarray) -> float:
     known = line[np.isfinite(line)]
     return float(known[-1]) if known.size else np.nan
-
-
-def window(points: int) -> int:
-    """Return how many neighbors a median is of: an odd number, 1 where points are few.
-
-    >>> window(30), window(300)
-    (1, 7)
-    """
-    return points // _WINDOWS // 2 * 2 + 1
-
-
-def running_median(values: np.ndarray) -> np.ndarray:
-    """The median of each value and its neighbors, of those that are known; at the ends of fewer."""
-    half = window(len(values)) // 2
-    if not half:
-        return values
-    padded = np.pad(values, half, constant_values=np.nan)
-    around = np.lib.stride_tricks.sliding_window_view(padded, 2 * half + 1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # where none is known there is no median
-        found: np.ndarray = np.nanmedian(around, axis=1)
-    return found
 
 
 def _thin(look: Look) -> dict[str, Any]:

@@ -1,9 +1,9 @@
-"""Names at the ends of lines, apart and in their order; the median around each step."""
+"""Names at the ends of lines, apart and in their order."""
 
 import numpy as np
 
 from gradlab.figures._style import BLUE, ORANGE
-from gradlab.figures.compare import LOOKS, running_median, spaced
+from gradlab.figures.compare import LOOKS, spaced
 
 
 def test_names_are_apart_in_their_order_and_on_the_axis() -> None:
@@ -19,13 +19,3 @@ def test_names_are_apart_in_their_order_and_on_the_axis() -> None:
 def test_the_run_that_others_are_compared_with_is_before_and_the_next_one_after() -> None:
     assert [look.color for look in LOOKS[:2]] == [ORANGE, BLUE]
     assert len({(look.color, str(look.dash)) for look in LOOKS}) == len({look.marker for look in LOOKS}) == len(LOOKS)
-
-
-def test_a_median_leaves_out_what_is_not_known() -> None:
-    values = np.arange(200.0)
-    values[100] = 1e9
-    values[50] = np.nan
-    found = running_median(values)
-    assert found[100] == 101 and found[50] == 50  # of 98, 99, 1e9, 101, 102; of 48, 49, 51, 52
-    assert np.isnan(running_median(np.full(200, np.nan))).all()
-    np.testing.assert_array_equal(running_median(np.arange(9.0)), np.arange(9.0))
