@@ -10,8 +10,6 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.path import Path
 
-_HEAD = 9.0  # the length of the head of an arrow
-
 
 def side_by_side(widths: np.ndarray) -> np.ndarray:
     """The middles (n,) of bands of these widths, around 0."""
@@ -52,10 +50,10 @@ def joined(ways: Sequence[np.ndarray]) -> np.ndarray:
     return np.concatenate([np.empty((2, 0)), *(part for way in ways for part in (way, gap))], axis=1)
 
 
-def head(way: np.ndarray) -> Path:
+def head(way: np.ndarray, size: float = 9.0) -> Path:
     """The head of an arrow along a way (2, n)."""
     tip = way[:, -1]
     along = tip - way[:, -2]
-    forth = along / np.hypot(*along) * _HEAD
+    forth = along / np.hypot(*along) * size
     across = np.array([-forth[1], forth[0]]) * 0.5
     return Path([tip, tip - forth + across, tip - forth - across, tip], closed=True)

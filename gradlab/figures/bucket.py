@@ -25,6 +25,7 @@ from ._style import (
     SELECTED,
     moving_line,
 )
+from ._ways import curve, head
 
 TINTS = ("#A9DBD3", "#F3D98B", "#E8B8D3", "#C3C8D0")  # of workers; their number or their mark is always there, too
 _CHIP, _PITCH = 34.0, 56.0  # the chips of the workers
@@ -161,7 +162,7 @@ class Bucket:
         start, end = self._place.right + 6, self._place.taker - 11
         for line, shown in zip(self._leaves, (bool(now.queue) and not served, served), strict=True):
             line.set_data(*(((start, end), (_TOP + 10,) * 2) if shown else ((), ())))
-        self._left.set_path(_head(end + 11, _TOP + 10) if served or now.queue else NOWHERE)
+        self._left.set_path(_to_the_right(end + 11, _TOP + 10) if served or now.queue else NOWHERE)
         inside = done > 0 and bool(past.accepted[-1])
         left, right, top = (side[len(now.members) - 1 :][:1] for side in slots)
         self._newest.set_path(bars(left, right, top, top + _SLOT) if inside else NOWHERE)
@@ -192,17 +193,17 @@ class Bucket:
 
     def _draw_way(self, done: int, past: Arrivals, height: float) -> None:
         """The way of the latest gradient, into the bucket or out, and why."""
-        for line, head in zip((self.way, self.out), self._heads, strict=True):
+        for line, tip in zip((self.way, self.out), self._heads, strict=True):
             line.set_data([], [])
-            head.set_path(NOWHERE)
+            tip.set_path(NOWHERE)
         for words in self.verdict:
             words.set_text("")
         if not done:
             return
         inside, start, end = bool(past.accepted[-1]), _middle(past.worker[-1]), self._place.left - 4
-        points = _curve((_CHIP + 80, start), (end - 9, height))
-        (self.way if inside else self.out).set_data(*points.T)
-        self._heads[not inside].set_path(_head(end, height))
+        points = curve(_CHIP + 80, start, end - 9, height)
+        (self.way if inside else self.out).set_data(*points)
+        self._heads[not inside].set_path(_to_the_right(end, height))
         told = _verdict(past.local_step[-1], past.step[-1], inside)
         if self._narrow:
             x, y, ha = 0.0, _BOTTOM + 22, "left"
@@ -229,13 +230,6 @@ def _slots(count: int, place: _Place) -> tuple[np.ndarray, np.ndarray, np.ndarra
     return x + 8, x + wide - 8, _BOTTOM - 8 - _SLOT - _APART * (k % rows)
 
 
-def _curve(start: tuple[float, float], end: tuple[float, float]) -> np.ndarray:
-    """A smooth way (n, 2) that begins and ends level."""
-    t = np.linspace(0, 1, 25)
-    smooth = t * t * (3 - 2 * t)
-    return np.column_stack([start[0] + (end[0] - start[0]) * t, start[1] + (end[1] - start[1]) * smooth])
-
-
-def _head(x: float, y: float) -> Path:
+def _to_the_right(x: float, y: float) -> Path:
     """The head of an arrow to the right that ends there."""
-    return Path([(x, y), (x - 11, y - 5.5), (x - 11, y + 5.5), (x, y)], closed=True)
+    return head(np.array([[x - 1, x], [y, y]]), 11.0)

@@ -89,7 +89,7 @@ class staleness_phases(Lab):
     the most gradients that "wait" lets a worker be ahead) and `workers`.
 
     >>> staleness_phases(limit=1, workers=4).description.summary
-    'With 4 workers, limit 1 accepts 52% of the gradients; 16 workers need limit 7 for that.'
+    'With 4 workers, limit 1 accepts 52% of the gradients; 16 workers need limit 8 for that.'
     """
 
     label = "Phases of staleness"
