@@ -194,7 +194,7 @@ class clipping(FollowingLab):
         return steps, ends, runs, "loss (nats)" if self.trained else "loss", stride
 
     def _trained(self, name: str) -> Trained:
-        """A run's losses, worked out once for as many steps as it has."""
+        """A run's losses, computed once for as many steps as it has."""
         rec = self.runs[name]
         kept = self._curves.get(name)
         if kept is None or kept[:2] != (rec, rec.seen):
