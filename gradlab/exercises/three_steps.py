@@ -293,9 +293,7 @@ class Coast(Prediction):
     """Prediction: the distance that momentum carries a variable whose gradient is zero after the first step."""
 
     name, label = "three_steps.coast", "Predict where momentum goes"
-    question = (
-        "Momentum 0.9. The gradient is 1 in step 1 and 0 ever after. How far has the variable moved by each step?"
-    )
+    question = "Momentum 0.9; the gradient is 1 in step 1, then 0. How far has the variable moved by each step?"
     x = Quantity("step", "", 1.0, _STEPS)
     y, step = Quantity("distance", "first steps", 0.0, 15.0), 0.1
     at = (1, 5, 10, 15, 20, 25, 30)

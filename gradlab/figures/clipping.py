@@ -314,7 +314,7 @@ class ClippingView:
 
 
 def _most(norms: np.ndarray) -> float:
-    """The norm that 99 of 100 stay below."""
+    """Return the norm that 99 of 100 stay below."""
     place = int(0.99 * (norms.size - 1))
     return float(np.partition(norms, place)[place])
 

@@ -62,7 +62,7 @@ def _first_gone(trace: Answer) -> tuple[bool, str]:
 class run_adagrad(FollowingLab, RunLab):
     """Run Adagrad's accumulator over a recorded run and see which entries it freezes, and which never moved at all.
 
-    At a glance: With time the dots wander left across the limit, whole tensors freeze, and some entries never moved.
+    At a glance: With time dots wander left across the threshold, whole tensors freeze, and some entries never moved.
 
     Each dot is one of the entries that were sampled, in the row of its tensor, at its effective learning rate over the
     rate it started with; an entry is frozen below a threshold. The learning rate itself has no say in that. Point at a

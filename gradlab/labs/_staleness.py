@@ -243,7 +243,7 @@ def _starving(trace: Moment) -> str:
     slow = "The slow worker" if trace.straggler > 1 and who[0] == lanes.workers - 1 else "Worker"
     names = f"{slow} {who[0] + 1} starves" if one else f"Workers {listed([f'{k + 1}' for k in who], 8)} starve"
     whose = "its" if one else "their"
-    share = f"all {given} of {whose}" if lost == given else f"{lost} of {whose} {given}"
+    share = f"{'both' if lost == 2 else f'all {lost}'} of {whose}" if lost == given else f"{lost} of {whose} {given}"
     return f"{names}: {share} gradients are dropped."
 
 

@@ -84,9 +84,9 @@ class staleness_phases(Lab):
 
     One worker can be slow. Drag the diamond, or click a place, to read its numbers and to cut through the diagram.
 
-    Controls: `measure` (acceptance, throughput, staleness, waiting), `policy` (drop, wait), `straggler` (how many times
-    slower one worker is), `spread` (of the time a gradient takes), `limit` (the most staleness that "drop" accepts, or
-    the most gradients that "wait" lets a worker be ahead) and `workers`.
+    Controls: `measure` (acceptance, slow, throughput, staleness, waiting), `policy` (drop, wait), `straggler` (how many
+    times slower one worker is), `spread` (of the time a gradient takes), `limit` (the most staleness that "drop"
+    accepts, or the most gradients that "wait" lets a worker be ahead) and `workers`.
 
     >>> staleness_phases(limit=1, workers=4).description.summary
     'With 4 workers, limit 1 accepts 52% of the gradients; 16 workers need limit 8 for that.'

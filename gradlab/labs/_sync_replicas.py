@@ -140,7 +140,9 @@ def _message(trace: Synced) -> str:
     lost = r.handed_in - r.accepted_of
     if trace.stuck:
         there = f"only {trace.moment.count} of {counted(trace.aggregate, 'gradient')} are there"
-        return f"All {counted(trace.workers, 'worker')} wait for a token, and none will come: {there}."
+        n = trace.workers
+        wait = {1: "The only worker waits", 2: "Both workers wait"}.get(n, f"All {n} workers wait")
+        return f"{wait} for a token, and none will come: {there}."
     if (never := np.flatnonzero((lost > 0) & (r.accepted_of == 0))).size:
         k, n = int(never[0]), int(lost[never[0]])
         who = f"The slow worker {k + 1}" if k == 0 and r.straggler > 1 else f"Worker {k + 1}"

@@ -45,7 +45,7 @@ def test_too_few_workers_without_tokens_at_the_start_wait_for_ever(shown: Any, s
     until(lambda: lab.params()["start_tokens"] == 3 and lab.agrees(start_tokens="Tokens at the start"))
     assert "wait for a token" not in lab.readout()
     lab.slider("Tokens at the start").press("Home")
-    until(lambda: "All 2 workers wait for a token, and none will come" in lab.readout() and lab.agrees())
+    until(lambda: "Both workers wait for a token, and none will come" in lab.readout() and lab.agrees())
     lab.screenshot(screenshots, "tokens-stuck")
 
 

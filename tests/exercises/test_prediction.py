@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.text import Text
 
 import gradlab as gl
 from gradlab.exercises import Prediction, predict, predictions
@@ -135,6 +136,13 @@ def test_a_question_is_one_and_a_guess_is_one_line_of_code(name: str) -> None:
     again = eval(prediction.code(), {"gl": gl})
     assert again.params == prediction.params
     assert predict(name).code() == f"gl.exercises.predict({name!r})"
+
+
+@every_prediction
+def test_its_question_is_not_cut_off(name: str) -> None:
+    figure = predict(name).figure()
+    (title,) = (text for text in figure.findobj(Text) if text.get_text() == predict(name).question)
+    assert title.get_window_extent().x1 <= figure.bbox.x1
 
 
 def test_unknown_predictions_and_handles_are_refused() -> None:

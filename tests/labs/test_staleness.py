@@ -91,6 +91,8 @@ def test_starving_is_to_be_hardly_ever_accepted(handed_in: int, accepted: int, s
 def test_words_say_who_starves_and_what_is_recorded_wrong() -> None:
     words = gl.labs.staleness(**SETTINGS).description
     assert words.summary == "The slow worker 4 starves: all 3 of its gradients are dropped."
+    earlier = gl.labs.staleness(**SETTINGS | {"now": 900}).description
+    assert earlier.summary == "The slow worker 4 starves: both of its gradients are dropped."
     assert "35 of 39 gradients accepted (90%)" in words.alt and "Starving: worker 4." in words.alt
     table = dict(words.table)
     assert table["worker 4"] == "0 of 3 (starves)"

@@ -50,8 +50,11 @@ def test_too_few_tokens_end_it_and_the_words_say_so() -> None:
     lab = gl.labs.sync_replicas(workers=2, aggregate=3, start_tokens=0, straggler=1.0, event=MOMENTS)
     trace = lab.compute(lab.params)
     assert trace.done == 2
-    said = "All 2 workers wait for a token, and none will come: only 2 of 3 gradients are there."
+    said = "Both workers wait for a token, and none will come: only 2 of 3 gradients are there."
     assert lab.description.summary == said
+    lab.set(workers=1)
+    assert lab.description.summary == said.replace("Both workers wait", "The only worker waits").replace("2 of", "1 of")
+    lab.set(workers=2)
     assert "No worker can continue." in lab.description.alt
     assert dict(lab.description.table)["waiting for a token"] == "1, 2"
 

@@ -1,5 +1,7 @@
 """Sentences of the notebooks that state a number: the number, computed from what ships."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -46,7 +48,7 @@ def test_how_the_run_without_a_limit_goes_wrong() -> None:
     says(
         "02",
         "its loss falls for ten steps, from 4.6 to 3.4",
-        "Then come gradients whose norm is three to eight times as large, and 40 steps later the loss is above 20",
+        "Then come gradients whose norm is three to eight times as large, and 100 steps later the loss is above 40",
         "one gradient is more than 10,000 times as large as the median",
         "The explosion near step 250 isn't where the run went wrong",
     )
@@ -56,7 +58,7 @@ def test_how_the_run_without_a_limit_goes_wrong() -> None:
     before = np.median(norm[:11])
     spikes = norm[11:30][norm[11:30] > 3 * before] / before
     assert len(spikes) >= 3 and spikes.min() > 3 and 8 < spikes.max() < 8.5
-    assert loss[:49].max() < 20 < loss[49:55].max()
+    assert np.median(loss[105:130]) > 40  # a curve of medians is drawn
     assert norm.max() > 10_000 * np.median(norm) and 245 < norm.argmax() < 265
     assert loss[norm.argmax()] > 20  # long after the loss left the others
 
@@ -72,9 +74,42 @@ def test_which_limit_fired_how_often_and_which_run_ended_lowest() -> None:
     assert min(ends, key=lambda limit: ends[limit]) == 1.0
 
 
+def test_which_library_differs_from_the_first_step_on() -> None:
+    says("03", "PyTorch differs in the first digit from the start.")
+    for step in range(1, 21):
+        said = gl.labs.adagrad_libraries(step=step).description.summary
+        assert said.startswith("PyTorch parts from TensorFlow 1 at digit 1, "), said
+
+
+def test_what_the_turn_of_a_ravine_costs() -> None:
+    says(
+        "03",
+        "Why does the turn cost Adagrad so much, and gradient descent almost nothing?",
+        "Which rules' bars are shorter in *The same, turned* than in *Ravine*?",
+    )
+    lab, ends, bars = gl.labs.optimizers(), {}, {}
+    for name in ("Ravine", "The same, turned"):
+        lab.set(**lab.presets[name])
+        racers = [racer for racer in lab.compute(lab.params).racers if racer]
+        ends[name] = {racer.title: racer.loss[-1] for racer in racers}
+        bars[name] = {racer.title: int((racer.by_rate < 0.001).sum()) for racer in racers}
+    straight, turned = ends.values()
+    assert turned["Adagrad"] > 1e6 * straight["Adagrad"]
+    assert turned["Gradient descent"] == pytest.approx(straight["Gradient descent"], rel=0.1)
+    straight, turned = bars.values()
+    assert {title for title in turned if turned[title] < straight[title]} == {"Adagrad", "Adam"}
+
+
+def test_how_the_policies_end() -> None:
+    says("04", "Why does *wait* end lowest on the left, but not on the right?")
+    said = gl.labs.staleness_policies().description.summary
+    assert said.startswith("“wait” ends lowest, but by the clock “apply” leads"), said
+
+
 def test_workers_in_lock_step() -> None:
     says(
         "04",
+        "Lower the limit to 2. Which worker starves, and why is it always the same one?",
         "**Eight workers in lock-step need a limit of seven,**",
         "After the first round, every gradient of the four workers has staleness 3.",
     )
@@ -82,3 +117,39 @@ def test_workers_in_lock_step() -> None:
         steady = gl.workers.Speeds(spread=0.0)
         e = gl.workers.Experiment(gl.workers.Bowl(), workers=workers, policy="apply", gradients=80, speeds=steady)
         assert set(gl.workers.run(e).staleness[workers:].tolist()) == {workers - 1}
+    lab = gl.labs.staleness()
+    lab.set(**lab.presets["Everybody at one speed"])
+    lab.set(threshold=2)
+    assert lab.description.summary == "Worker 4 starves: all 12 of its gradients are dropped."
+
+
+def test_what_an_accumulator_drops_after_a_take() -> None:
+    says("05", "After each of the first four takes, three gradients of three workers are dropped.")
+    lab = gl.labs.accumulators(event=32)
+    past = lab.compute(lab.params).so_far
+    takes = np.flatnonzero(past.served)[:5]
+    for take, following in itertools.pairwise(takes):
+        dropped = [past.worker[k] for k in range(take, following) if not past.accepted[k]]
+        assert sorted(dropped) == sorted({*range(4)} - {past.worker[take]})
+
+
+def test_how_many_gradients_to_wait_for() -> None:
+    says("05", "Besides 11, how many settings do so?")
+    assert gl.labs.backup_workers().description.summary.endswith("waiting for 11 takes 16,600.")
+    assert gl.labs.backup_workers(aggregate=11, target="faster").description.met
+
+
+def test_the_weight_of_a_row_that_is_looked_up_twice() -> None:
+    says("06", "Samples 4 and 7 both look up row 14 twice. Why is its weight 2/3 in one of them and 1 in the other?")
+    lab = gl.labs.tpu_embedding()
+    lab.set(**lab.presets["Mean counts duplicates"])
+    weights = [name for name, _ in lab.description.table if name.startswith("sample ")]
+    assert lab.params["row"] == 14
+    assert weights == ["sample 4 × 0.33", "sample 4 × 0.33", "sample 7 × 0.50", "sample 7 × 0.50"]
+
+
+def test_where_two_runs_part() -> None:
+    says("07", "The runs first differ at step 5.")
+    runs = gl.char_rnn.shipped()
+    lab = gl.labs.compare(runs[None], runs[1.0])
+    assert "first differ at step 5:" in dict(lab.description.table)["what differs first"]
