@@ -2,6 +2,7 @@
 
 import { contains, element, isClick, partsOf } from "./dom.js";
 import { readItems } from "./list.js";
+import { plain } from "./numbers.js";
 
 const REACH_PIXELS = 24;
 const NONE = { count: 0, places: [], columns: [] };
@@ -118,7 +119,7 @@ class Items {
 // `press` is as for handles; `changed` hears that another item is selected.
 export const addItems = (parts, model, press, changed) => new Items(parts, model, press, changed);
 
-const written = (number) => (Number.isFinite(number) ? String(Number(number.toPrecision(4))) : "–");
+const written = (number) => (Number.isFinite(number) ? plain(String(Number(number.toPrecision(4)))) : "–");
 
 // Parts of the picture from its top left corner; null where a panel does not show the item.
 function spotOf({ places }, panel, index, { width, height }) {

@@ -1,6 +1,7 @@
 // Positions are the places at which a control can stand, counted from 0; Python counts them in the same way.
 
 import { clamp } from "./dom.js";
+import { plain } from "./numbers.js";
 
 export function fromPosition(spec, position) {
   if (spec.places) return spec.places[clamp(position, 0, spec.count)];
@@ -37,7 +38,7 @@ export function keyOf(spec, value) {
 
 export function shownNumber(spec, value) {
   const fixed = spec.scale === "log" ? String(Number(value.toPrecision(spec.digits))) : value.toFixed(spec.digits);
-  return Number(fixed) === value ? fixed : String(Number(value.toPrecision(6)));
+  return plain(Number(fixed) === value ? fixed : String(Number(value.toPrecision(6))));
 }
 
 export const withUnit = (spec, text) => (spec.unit ? `${text} ${spec.unit}` : text);
