@@ -14,6 +14,7 @@ import numpy as np
 import gradlab as gl
 
 WAIT_SECONDS = 60.0  # a busy machine is slow, not wrong
+MINUS = str.maketrans("−", "-", ",")  # a page writes −12,346
 
 # FNV-1a over the pixels: to pack and send a picture takes ten times as long.
 HASH = """(canvas) => {
@@ -22,6 +23,11 @@ HASH = """(canvas) => {
   let hash = 2166136261;
   for (let k = 0; k < pixels.length; k++) hash = Math.imul(hash ^ pixels[k], 16777619);
   return `${canvas.width} ${canvas.height} ${hash}` }"""
+
+
+def number(text: str) -> float:
+    """Read the number that a text of the page begins with."""
+    return float(text.split()[0].translate(MINUS))
 
 
 def until(what: Callable[[], Any], seconds: float = WAIT_SECONDS, saying: str = "") -> Any:
@@ -172,7 +178,7 @@ class Slider:
 
     def value(self) -> float:
         """Give the number that the slider shows."""
-        return float(self.handle.get_attribute("aria-valuetext").split()[0])
+        return number(self.handle.get_attribute("aria-valuetext"))
 
     def position(self) -> int:
         """Give the place of the handle, 0 at the left."""

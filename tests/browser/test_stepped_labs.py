@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import gradlab as gl
-from tests.browser.lab import HASH, Lab, axis, until
+from tests.browser.lab import HASH, Lab, axis, number, until
 from tests.browser.pages import Notebook
 
 pytestmark = pytest.mark.browser
@@ -26,7 +26,7 @@ SAID = """(labs) => Object.fromEntries(labs.map((lab) => [lab.getAttribute("aria
 # Where sliders stand, and the numbers they say, by the label of the lab; they are found by their marks.
 SLID = """(marks) => Object.fromEntries(Object.entries(marks).map(([label, mark]) => {
   const slider = document.querySelector(`[data-mark="${mark}"]`);
-  return [label, [slider.valueAsNumber, parseFloat(slider.getAttribute("aria-valuetext"))]] }))"""
+  return [label, [slider.valueAsNumber, slider.getAttribute("aria-valuetext")]] }))"""
 PAINTED = f"""(labs) => Object.fromEntries(labs.map((lab) => [lab.getAttribute("aria-label"),
   ({HASH})(lab.querySelector("canvas"))]))"""
 
@@ -52,8 +52,8 @@ class Together:
 
     def slid(self) -> dict[str, tuple[int, float]]:
         """Where the sliders stand, and the numbers they say."""
-        found: dict[str, tuple[int, float]] = self.page.page.evaluate(SLID, self.marks)
-        return found
+        found: dict[str, tuple[int, str]] = self.page.page.evaluate(SLID, self.marks)
+        return {label: (at, number(said)) for label, (at, said) in found.items()}
 
     def settle(self) -> None:
         left: set[str] = set(LABELS)

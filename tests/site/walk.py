@@ -111,7 +111,7 @@ def drag(page: Any, lab: Any) -> int:
         x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
         page.mouse.move(x, y)
         page.mouse.down()
-        for away in (30, -30):
+        for away in (80, -80):  # pixels; a page of a few states moves in long steps
             page.mouse.move(x + away, y + away)
             values.add(handle.get_attribute("aria-valuetext"))
         page.mouse.up()
