@@ -73,6 +73,7 @@ CHANGES: dict[str, Callable[[Any, Any, Any, Any, Any], object]] = {
     "hidden": lambda axes, line, patch, words, boxed: line.set_visible(False),
     "order": lambda axes, line, patch, words, boxed: line.set_zorder(9),
     "limits": lambda axes, line, patch, words, boxed: axes.set_xlim(0, 20),
+    "scale": lambda axes, line, patch, words, boxed: axes.set_xscale("symlog"),
     "place of the panel": lambda axes, line, patch, words, boxed: axes.set_position((0.2, 0.2, 0.5, 0.5)),
     "removed": lambda axes, line, patch, words, boxed: line.remove(),
     "transform": lambda axes, line, patch, words, boxed: words.set_transform(axes.transAxes),
