@@ -18,6 +18,7 @@ from typing import Any
 
 from gradlab._app.jupyter import SEND_AT_ONCE
 from gradlab._base.addresses import PROMPT
+from tests import parts
 
 CHECKOUT = Path(__file__).parents[2]
 FLAGS = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
@@ -36,8 +37,7 @@ FOLDERS = {
 
 def chromium_path() -> str | None:
     """Where a Chromium is installed; Playwright's own download is not needed."""
-    names = ("chromium", "chromium-browser", "google-chrome")
-    return next((path for name in names if (path := shutil.which(name))), None)
+    return next((path for name in parts.CHROMIUM if (path := shutil.which(name))), None)
 
 
 def missing(*modules: str) -> str | None:

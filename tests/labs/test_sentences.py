@@ -17,7 +17,7 @@ import gradlab as gl
 
 LINE, SIZE = 984.0, 18.0  # CSS pixels: picture, gap and column at 1440 x 900; the largest type
 BOLD = FontProperties(family="DejaVu Sans", weight="bold")
-DRAWN = 12  # states at random
+DRAWN = 6  # states at random
 
 
 def width(words: str) -> float:
