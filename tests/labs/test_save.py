@@ -130,6 +130,7 @@ def test_text_in_an_svg_is_text_and_says_what_is_seen_at_which_settings_and_wher
     assert f"/Title ({lab.description.summary})".encode() in (tmp_path / "x.pdf").read_bytes()
 
 
+@pytest.mark.exhaustive
 def test_a_page_tells_how_to_get_the_lab(tmp_path: Path) -> None:
     gl.labs.clip_libraries(case="inf").save(tmp_path / "x.html")
     html = unescape((tmp_path / "x.html").read_text("utf-8"))

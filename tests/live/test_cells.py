@@ -42,6 +42,7 @@ def notebook(started: Kernel) -> Kernel:
     return started
 
 
+@pytest.mark.exhaustive
 def test_a_cell_that_runs_again_keeps_one_lab(notebook: Kernel) -> None:
     """IPython holds the labs themselves in Out; their figures and widgets must not stay with them."""
     for k in range(5):

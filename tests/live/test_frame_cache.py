@@ -95,6 +95,7 @@ def test_recording_ahead_leaves_the_state_alone() -> None:
     assert live.png() == clipped().png()
 
 
+@pytest.mark.exhaustive
 def test_another_setting_is_recorded_anew_and_a_scrub_is_not() -> None:
     live, wire = opened()
     finished(live)
@@ -107,6 +108,7 @@ def test_another_setting_is_recorded_anew_and_a_scrub_is_not() -> None:
     assert {key.split(",", 1)[1] for key, _, _ in sent(wire)} == {"0,2,1"}
 
 
+@pytest.mark.exhaustive
 def test_another_control_between_two_positions_changes_nothing() -> None:
     live, wire = opened()
     finished(live)
@@ -117,6 +119,7 @@ def test_another_control_between_two_positions_changes_nothing() -> None:
     assert {key for key, _, _ in sent(wire)} == {f"{place},=3ff4000000000000,2,0" for place in range(slider.count + 1)}
 
 
+@pytest.mark.exhaustive
 def test_beyond_the_limit_every_second_picture_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     live, wire = opened()
     finished(live)

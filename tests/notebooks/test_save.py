@@ -91,6 +91,7 @@ def test_publishing_takes_out_what_differs_from_run_to_run() -> None:
     assert published["cells"][0]["outputs"][0]["metadata"] == {}
 
 
+@pytest.mark.exhaustive
 def test_what_is_printed_in_pieces_is_one_output(tmp_path: Path) -> None:
     source = "import time\nfor k in (1, 2):\n    print(k, flush=True)\n    time.sleep(0.3)"
     (path := tmp_path / "slow.ipynb").write_text(

@@ -51,6 +51,7 @@ def test_a_page_says_what_differs_and_what_cannot_be_compared(recorded: Recorded
     assert report.title == "run 1, run 2 and run 3"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.filterwarnings("ignore:Glyph .* missing from")
 def test_names_and_the_limit_asked_about(recorded: Recorded) -> None:
     one, other = NAMES["script"], NAMES["formula"]
@@ -75,6 +76,7 @@ def test_what_cannot_be_compared_at_all_is_refused(recorded: Recorded) -> None:
         gl.Report(recorded(), gl.Recorder())
 
 
+@pytest.mark.exhaustive
 def test_the_command_writes_one_page_and_names_the_file_that_is_wrong(
     recorded: Recorded, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

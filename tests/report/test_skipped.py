@@ -32,6 +32,7 @@ def said(rec: gl.Recorder) -> dict[str, str]:
     return {s.key: s.sentence for s in gl.Report(rec, labs=False).sections}
 
 
+@pytest.mark.exhaustive
 def test_the_report_says_what_was_skipped_and_not_that_nothing_overflowed() -> None:
     rec = mixed_precision(100, [3, 4, 50, 77])
     assert rec.seen == 100 and rec.every_step("skipped").nonzero()[0].tolist() == [3, 4, 50, 77]

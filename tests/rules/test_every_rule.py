@@ -161,6 +161,7 @@ def test_a_config_of_no_rule_is_refused() -> None:
         gl.rules.from_config({"rule": "Momentum", "speed": 1})
 
 
+@pytest.mark.exhaustive
 def test_a_hyperparameter_may_be_traced() -> None:
     """So that a sweep over it is one compiled call."""
     import jax

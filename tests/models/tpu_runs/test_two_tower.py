@@ -34,6 +34,7 @@ def test_the_record_fits_the_run(run: TwoTower) -> None:
     assert (run.touched[:, 0] < run.state.tables[0].shape[0]).all(), "most words are in no line of a step"
 
 
+@pytest.mark.exhaustive
 def test_the_same_seed_gives_the_same_tables() -> None:
     first, again, other = train(1), train(1), train(1, seed=1)
     np.testing.assert_array_equal(first.state.tables[0], again.state.tables[0])

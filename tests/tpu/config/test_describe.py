@@ -266,6 +266,7 @@ def test_refused_is_what_no_plan_can_be_made_of(message: TPUEmbeddingConfigurati
     assert is_refused(message) == any(n.kind == "refused" for n in notes(message))
 
 
+@pytest.mark.exhaustive
 @given(arguments(TPUEmbeddingConfiguration.DESCRIPTOR))
 def test_whatever_a_message_holds_there_is_a_plan_or_a_value_error(fields: dict[str, Any]) -> None:
     message = TPUEmbeddingConfiguration(**fields)
