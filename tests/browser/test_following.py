@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import gradlab as gl
-from tests.browser.lab import Lab, until
+from tests.browser.lab import Lab, number, until
 from tests.browser.pages import Notebook
 from tests.browser.written import written
 
@@ -43,7 +43,7 @@ RAN = "() => [...document.querySelectorAll('.jp-InputPrompt')].map((prompt) => p
 def steps(lab: Lab) -> int:
     """How many the picture has, as its words say."""
     found = re.search(r"of (?:its )?([\d,]+) steps", lab.readout())
-    return int(found[1].replace(",", "")) if found else 0
+    return int(number(found[1])) if found else 0
 
 
 def test_new_steps_appear_while_a_cell_trains_and_while_a_thread_does(
