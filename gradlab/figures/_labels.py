@@ -179,18 +179,6 @@ def colored_title(axes: Any, *parts: tuple[str, str]) -> None:
     _in_line(axes, title, 0.3, parts, fontsize=LABEL, fontweight="bold")
 
 
-def key_line(axes: Any, left: float, *parts: tuple[str, str]) -> None:
-    """Words (text, color), each with a mark, below the title of a panel that is `tidy` for a key.
-
-    They begin `left` points from its left edge.
-    """
-    start = axes.annotate(
-        "", (0, 1), (left, 5), xycoords="axes fraction", textcoords="offset points", fontsize=SMALL, va="bottom"
-    )
-    start.set_in_layout(False)
-    _in_line(axes, start, 1.0, parts, fontsize=SMALL)
-
-
 def _in_line(axes: Any, before: Any, gap: float, parts: Sequence[tuple[str, str]], **looks: Any) -> None:
     """Words one after the other, so many heights of a letter apart."""
     for words, color in parts:

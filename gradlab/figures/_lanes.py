@@ -12,7 +12,7 @@ from matplotlib.transforms import ScaledTranslation
 from .._base.numbers import number
 from ._labels import chip, label
 from ._moving import MovingText
-from ._shapes import NOWHERE, bars, hatching
+from ._shapes import NOWHERE, bars, hatching, segments
 from ._style import (
     BLACK,
     BLUE,
@@ -35,7 +35,6 @@ OLDEST = 15  # staleness from here on is one bar
 ACCEPTED: dict[str, Any] = {"fc": PALE_BLUE, "ec": BLUE, "lw": 1.2}
 DROPPED: dict[str, Any] = {"fc": "white", "ec": ORANGE, "lw": 1.4}  # and hatched
 IN_HAND: dict[str, Any] = {"fc": "white", "ec": OTHER, "lw": 1.2, "ls": ":"}
-WAITS: dict[str, Any] = {"color": BLACK, "ls": ":", "lw": 1.6}
 UPDATE: dict[str, Any] = {"color": BLUE, "marker": "|", "ms": 9, "mew": 1.6, "ls": "none"}
 LIMIT: dict[str, Any] = {"color": GREEN, "ls": "-.", "lw": 1.8}
 RECORDED: dict[str, Any] = {"color": BLACK, "marker": "D", "ms": 5.5, "mew": 0, "ls": "none"}
@@ -68,13 +67,6 @@ def sides(worker: np.ndarray, workers: int) -> tuple[np.ndarray, np.ndarray]:
     return middle - tall / 2, middle + tall / 2
 
 
-def along(worker: np.ndarray, since: np.ndarray, until: np.ndarray, workers: int) -> tuple[np.ndarray, np.ndarray]:
-    """Lines in the middle of the lanes of some of so many workers, x and y (3 n,) with NaN between them."""
-    nowhere = np.full(len(worker), np.nan)
-    middle = np.mean(sides(worker, workers), axis=0)
-    return np.stack([since, until, nowhere], axis=1).ravel(), np.stack([middle, middle, nowhere], axis=1).ravel()
-
-
 class LaneNames:
     """The workers' names, from 1, beside their lanes; that of a slow one is heavy, and below it is how slow it is."""
 
@@ -104,6 +96,25 @@ class LaneNames:
             words.set_visible(noted)
             if noted:
                 words.set(y=np.mean(sides(np.array(slow), workers)), text=said)
+
+
+class Waits:
+    """Dots where workers wait, with a word above the longest wait that is in sight, if it is `room` ticks long."""
+
+    def __init__(self, axes: Any, room: float) -> None:
+        self.dots = moving_line(axes, color=BLACK, ls=":", lw=1.6, zorder=2.5)
+        self.word, self._room = label(axes, text="waits"), room
+
+    def draw(self, waits: np.ndarray, start: int, workers: int) -> None:
+        """Draw waits (n, 3) of some of so many workers, each a worker and two ticks, from a tick on."""
+        who, since, until = waits.T
+        middle = np.mean(sides(who, workers), axis=0)
+        self.dots.set_data(*segments(since - start, middle, until - start, middle))
+        seen = until - np.maximum(since, start)
+        self.word.set_visible(bool((seen > self._room).any()))
+        if self.word.get_visible():
+            k = int(np.argmax(seen))
+            self.word.set(x=(max(since[k], start) + until[k]) / 2 - start, y=middle[k] - 0.045)
 
 
 class Workers:

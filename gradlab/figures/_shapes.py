@@ -1,19 +1,15 @@
-"""Shapes that several views share: bars, contours, and hatching, each in one artist, and keys in their own panels."""
+"""Shapes that several views share, each in one artist: bars, straight lines, hatching and contours."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from contourpy import LineType, contour_generator
-from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 
-from ._style import BLACK, HATCH, SMALL
-
 NOWHERE = Path(np.full((1, 2), np.nan))
-_HALF = 0.22  # of the width of a sample in a key, in inches
 
 
 def bars(left: Any, right: Any, low: Any, high: Any) -> Path:
@@ -25,6 +21,17 @@ def bars(left: Any, right: Any, low: Any, high: Any) -> Path:
     corners = [(left, low), (right, low), (right, high), (left, high), (left, low)]
     vertices = np.array(corners).transpose(2, 0, 1).reshape(-1, 2)
     return Path(vertices, [Path.MOVETO, Path.LINETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY] * len(left))
+
+
+def segments(x0: Any, y0: Any, x1: Any, y1: Any) -> np.ndarray:
+    """Return straight lines from (x0, y0) to (x1, y1), numbers or arrays (n,), as one line with gaps (2, 3 n).
+
+    >>> segments(0, [1, 2], 5, [1, 2]).tolist()
+    [[0.0, 5.0, nan, 0.0, 5.0, nan], [1.0, 1.0, nan, 2.0, 2.0, nan]]
+    """
+    ends = np.broadcast_arrays(*(np.atleast_1d(np.asarray(end, float)) for end in (x0, x1, y0, y1)))
+    gap = np.full(ends[0].shape, np.nan)
+    return np.stack([[ends[0], ends[1], gap], [ends[2], ends[3], gap]]).transpose(0, 2, 1).reshape(2, -1)
 
 
 def hatching(left: Any, right: Any, low: Any, high: Any, lean: float, apart: float) -> np.ndarray:
@@ -54,54 +61,3 @@ def contours(x: np.ndarray, y: np.ndarray, height: np.ndarray, levels: Iterable[
     lines = contour_generator(x, y, height, name="mpl2014", line_type=LineType.SeparateCode)  # matplotlib's default
     found = (pair for level in levels for pair in zip(*lines.lines(float(level)), strict=True))
     return Path.make_compound_path(*(Path(points, codes) for points, codes in found))
-
-
-class Key:
-    """Entries of (looks, words): looks with `fc` are a box, with `s` a lettering, with `lw` a line, else a mark.
-
-    Entries of a key that is `moving` come and go by `show`: what is not drawn has none.
-    """
-
-    def __init__(self, axes: Any, entries: Sequence[tuple[dict[str, Any], str]], moving: bool = False) -> None:
-        self.axes = axes
-        axes.set_axis_off()
-        self._samples = [self._sample(looks) for looks, _ in entries]
-        # What moves cannot be hatched, so strokes are lines of their own, here as in the picture.
-        self._strokes = [axes.plot([], [], **HATCH)[0] if "hatch" in looks else None for looks, _ in entries]
-        self._words = [axes.text(0, 0, words, fontsize=SMALL, va="center", color=BLACK) for _, words in entries]
-        for artist in (*self._samples, *self._words, *filter(None, self._strokes)):
-            artist.set_animated(moving)
-
-    def show(self, *drawn: Any) -> None:
-        """Show the entries of what is drawn."""
-        for (*artists, strokes), there in zip(self._entries(), drawn, strict=True):
-            for artist in [*artists, *filter(None, [strokes])]:
-                artist.set_visible(bool(there))
-
-    def _entries(self) -> Iterable[Any]:
-        return zip(self._samples, self._words, self._strokes, strict=True)
-
-    def _sample(self, looks: dict[str, Any]) -> Any:
-        if "fc" in looks:
-            plain = {name: look for name, look in looks.items() if name != "hatch"}
-            return self.axes.add_patch(PathPatch(bars(0, 1, 0, 1), **plain))
-        if "s" in looks:
-            return self.axes.text(0, 0, fontsize=SMALL, ha="center", va="center", **looks)
-        return self.axes.plot([], [], markevery=[1], clip_on=False, **looks)[0]
-
-    def arrange(self, columns: int, width: float) -> None:
-        """Lay the entries out in columns in a panel that is so many inches wide."""
-        rows = -(-len(self._samples) // columns)
-        self.axes.set(xlim=(0, width), ylim=(rows - 0.5, -0.5))
-        for k, (sample, words, strokes) in enumerate(self._entries()):
-            x, y = _HALF + width / columns * (k // rows), k % rows
-            if isinstance(sample, PathPatch):
-                sides = x - _HALF, x + _HALF, y - 0.32, y + 0.32
-                sample.set_path(bars(*sides))
-                if strokes is not None:
-                    strokes.set_data(*hatching(*sides, lean=0.14, apart=0.07).T)
-            elif hasattr(sample, "set_data"):
-                sample.set_data([x - _HALF, x, x + _HALF], [y] * 3)
-            else:
-                sample.set_position((x, y))
-            words.set_position((x + _HALF + 0.12, y))

@@ -40,10 +40,9 @@ def new_figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), dpi=100, layout="constrained")
 
 
-def tidy(axes: Any, title: str, x: str, y: str, key: bool = False) -> Any:
-    """Title, with room for a line below it if it has a `key`, labels with units, a quiet grid and no box."""
-    pad = 6 + 1.7 * SMALL if key else None  # 6 is matplotlib's own
-    axes.set_title(title, loc="left", fontsize=LABEL, fontweight="bold", color=BLACK, pad=pad)
+def tidy(axes: Any, title: str, x: str, y: str) -> Any:
+    """Give a panel its title, labels with units, a quiet grid and no box."""
+    axes.set_title(title, loc="left", fontsize=LABEL, fontweight="bold", color=BLACK)
     axes.set_xlabel(x, fontsize=SMALL, color=QUIET)
     axes.set_ylabel(y, fontsize=SMALL, color=QUIET)
     axes.tick_params(labelsize=SMALL, labelcolor=QUIET, color=OTHER, length=3, width=0.6)

@@ -10,7 +10,7 @@ from matplotlib.gridspec import GridSpec
 from .._base.numbers import number, signed
 from ._labels import label
 from ._lanes import patch
-from ._shapes import NOWHERE, bars
+from ._shapes import NOWHERE, bars, segments
 from ._style import (
     BLACK,
     BLUE,
@@ -108,8 +108,8 @@ class _Strip:
         """A line where a taker leaves with the mean, with its words; at the newest gradient else "now"."""
         takes = [n for n in range(done) if past.served[n]]
         at = np.array([self._places(n) for n in takes]).reshape(-1, 2)
-        x, y = np.repeat(at[:, 0] + 1, 3), np.add.outer(at[:, 1], (0.1, 2.8, np.nan)).ravel()
-        self.takes.set_data(x, y)
+        x, top = at[:, 0] + 1, at[:, 1]
+        self.takes.set_data(*segments(x, top + 0.1, x, top + 2.8))
         for n, words in enumerate(self.served):
             words.set_text("")
             if n in takes:

@@ -17,7 +17,7 @@ from ..record.what_if import WhatIf
 from ._curves import running_median, window
 from ._labels import EndLabels, apart, chip, colored_title, label
 from ._lanes import patch, text
-from ._shapes import NOWHERE, bars
+from ._shapes import NOWHERE, bars, segments
 from ._style import (
     BLACK,
     BLUE,
@@ -229,11 +229,7 @@ class ClippingView:
         # All of them lie on one line, that of the limit, if it is on whole steps.
         thin = -(-int(fired.sum()) // _ON_LIMIT[self._narrow]) if answer.kind == "clip_global_norm" else 1
         self._after.set_data(steps[fired][:: max(thin, 1)], after[fired][:: max(thin, 1)])
-        gap = np.full(int(fired.sum()), np.nan)
-        self._cut.set_data(
-            np.stack([steps[fired], steps[fired], gap], axis=1).ravel(),
-            np.stack([before[fired], after[fired], gap], axis=1).ravel(),
-        )
+        self._cut.set_data(*segments(steps[fired], before[fired], steps[fired], after[fired]))
         counts = [np.histogram(norms[np.isfinite(norms)], self._bins)[0] for norms in (before[~fired], before[fired])]
         calm, cut = np.array(counts) / max(1, np.sum(counts, axis=0).max())
         self._bars[0].set_path(_bars(cut, calm, self._bins))

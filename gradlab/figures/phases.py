@@ -10,6 +10,7 @@ from matplotlib.gridspec import GridSpec
 
 from .._base.numbers import counted
 from ._labels import apart, label
+from ._shapes import segments
 from ._style import BLACK, BLUE, GRID, LABEL, NARROW, SMALL, WIDE, moving_line, new_figure, tidy
 
 _COLORS = "cividis"  # light and dark for every eye
@@ -146,9 +147,7 @@ class PhasesView:
 
 def borders(inside: np.ndarray) -> np.ndarray:
     """The edges between cells (x, y) that are inside and those that are not, (3 n, 2) with NaN between them."""
-    pieces = [np.empty((0, 2))]
-    for x, y in np.argwhere(inside[1:] != inside[:-1]):
-        pieces.append(np.array([(x + 1, y), (x + 1, y + 1), (np.nan, np.nan)]))
-    for x, y in np.argwhere(inside[:, 1:] != inside[:, :-1]):
-        pieces.append(np.array([(x, y + 1), (x + 1, y + 1), (np.nan, np.nan)]))
-    return np.concatenate(pieces)
+    x, y = np.nonzero(inside[1:] != inside[:-1])
+    upright = segments(x + 1, y, x + 1, y + 1)
+    x, y = np.nonzero(inside[:, 1:] != inside[:, :-1])
+    return np.concatenate([upright, segments(x, y + 1, x + 1, y + 1)], axis=1).T

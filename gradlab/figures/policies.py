@@ -12,6 +12,7 @@ from matplotlib.ticker import MaxNLocator
 from .._base.numbers import number as rounded
 from ._curves import smoothed
 from ._labels import EndLabels
+from ._shapes import segments
 from ._style import (
     BLACK,
     BLUE,
@@ -114,18 +115,11 @@ class _Panel:
             line.set(
                 color=color, lw=SELECTED if k == heavy else 1.4 if told else OTHERS, zorder=2 + told + (k == heavy)
             )
-        self._leaders.set_data(*_joined(ends, self._edge))
+        self._leaders.set_data(*segments(*ends.T, self._edge, ends[:, 1]))
         shades = [BLUE_TEXT if color == BLUE else color for color in colors]
         weights = ["bold" if k == heavy else "normal" for k in range(len(lines))]
         self.names.draw(self._edge, ends[:, 1].tolist(), words, color=shades, weight=weights)
         self.title.set_text(title)
-
-
-def _joined(ends: np.ndarray, edge: float) -> tuple[np.ndarray, np.ndarray]:
-    """Level lines from the ends (n, 2) to an edge, x and y (3 n,) with NaN between them."""
-    x, y = ends.T
-    nowhere = np.full(len(x), np.nan)
-    return np.stack([x, np.full(len(x), edge), nowhere], axis=1).ravel(), np.stack([y, y, nowhere], axis=1).ravel()
 
 
 def shown(loss: np.ndarray) -> np.ndarray:

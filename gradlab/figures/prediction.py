@@ -12,6 +12,7 @@ from matplotlib.ticker import MaxNLocator
 
 from .._base.numbers import number
 from ._labels import EndLabels
+from ._shapes import segments
 from ._style import (
     BLACK,
     BLUE,
@@ -131,8 +132,7 @@ class CurveView(_View):
         self._first.set_data(shown.x, shown.first)
         self._first.set_visible(shown.moved)
         self._result.set_data(*shown.curve.T)
-        gap = np.full(shown.x.size, np.nan)
-        self._gaps.set_data(np.repeat(shown.x, 3), np.stack([shown.first, shown.result, gap], axis=1).ravel())
+        self._gaps.set_data(*segments(shown.x, shown.first, shown.x, shown.result))
 
     def _name(self, shown: Guess) -> None:
         known = shown.curve is not None

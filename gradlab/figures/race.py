@@ -16,7 +16,7 @@ from .._base.numbers import number
 from ..models.surfaces import REACH, SURFACES
 from ._labels import EndLabels
 from ._lanes import text
-from ._shapes import NOWHERE, contours
+from ._shapes import NOWHERE, contours, segments
 from ._style import (
     BLACK,
     BLUE,
@@ -229,12 +229,10 @@ class _Sweep:
         self._width.set_text(wide)
 
 
-def _runs(rates: np.ndarray, good: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Bars (3 n,) along the rates that serve, half a step longer at both ends."""
+def _runs(rates: np.ndarray, good: np.ndarray) -> np.ndarray:
+    """Return bars (2, 3 n) along the rates that serve, half a step longer at both ends."""
     half = np.sqrt(rates[1] / rates[0])
-    nowhere = np.full(good.sum(), np.nan)
-    x = np.stack([rates[good] / half, rates[good] * half, nowhere], axis=1).ravel()
-    return x, np.where(np.isnan(x), np.nan, 0.06)
+    return segments(rates[good] / half, 0.06, rates[good] * half, 0.06)
 
 
 def _short(title: str) -> str:

@@ -12,7 +12,7 @@ from matplotlib.patches import Rectangle
 from .._base.numbers import number
 from ._labels import label
 from ._lanes import ACCEPTED, patch
-from ._shapes import bars
+from ._shapes import bars, segments
 from ._style import (
     BLUE,
     BLUE_TEXT,
@@ -130,8 +130,7 @@ class RowsView:
         y = _heights(rows.row)
         self._by_row.set_data(rows.by_row, y)
         self._by_gradient.set_data(rows.by_gradient, y)
-        joined = np.stack([rows.by_gradient, rows.by_row, np.full(len(y), np.nan)], axis=1)
-        self._apart.set_data(joined.ravel(), np.repeat(y, 3))
+        self._apart.set_data(*segments(rows.by_gradient, y, rows.by_row, y))
         for k, words in enumerate(self._rows):
             words.set_visible(k < len(y))
             if k < len(y):

@@ -12,6 +12,7 @@ from matplotlib.ticker import MaxNLocator
 from .._base.numbers import number
 from ._labels import chip, label, moving_title
 from ._lanes import text
+from ._shapes import segments
 from ._style import (
     BLACK,
     BLUE,
@@ -143,13 +144,13 @@ class LayersView:
         self._rows.draw(shown.names, shown.chosen)
         self._bars.draw(shown.shares, shown.words)
         self._of.set_text(shown.of)
-        self._span.set_data(*_joined(shown.marks[0], shown.marks[-1], row))
+        self._span.set_data(*segments(shown.marks[0], row, shown.marks[-1], row))
         for line, norms in zip(self._marks, shown.marks, strict=True):
             line.set_data(np.where(norms > 0, norms, nowhere), row)
         self._names.draw(np.where(shown.marks[:, 0] > 0, shown.marks[:, 0], np.nan) if len(row) else [])
         over = np.nan_to_num(shown.marks[-1]) > shown.limit
         start = np.maximum(shown.marks[0], shown.limit)
-        self._above.set_data(*_joined(start[over], shown.marks[-1][over], row[over]))
+        self._above.set_data(*segments(start[over], row[over], shown.marks[-1][over], row[over]))
         self._across.set_data([shown.limit] * 2, [0, 1])
         self._draw_word(shown.limit)
         self._level.set_data([0, 1], [shown.limit] * 2)
@@ -159,7 +160,7 @@ class LayersView:
         self._name.set_text(plain(short(shown.story, self._letters)))
         merged = shown.low < shown.high
         step = self.steps
-        self._range.set_data(*_joined(shown.low[merged], shown.high[merged], step[merged])[::-1])
+        self._range.set_data(*segments(step[merged], shown.low[merged], step[merged], shown.high[merged]))
         self._calm.set_data(step[~shown.fired], shown.high[~shown.fired])
         self._fired.set_data(step[shown.fired], shown.high[shown.fired])
         for words, there in zip(self._states, (~shown.fired, shown.fired), strict=True):
@@ -172,9 +173,3 @@ class LayersView:
         foot = self.norms.get_ylim()[0] - 0.35
         self._word.set(x=limit * np.exp((0.015 if right else -0.015) * (high - low)), y=foot)
         self._word.set(text=f"limit {number(limit)}", ha="left" if right else "right", visible=bool(np.isfinite(limit)))
-
-
-def _joined(low: np.ndarray, high: np.ndarray, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Lines from low to high at some places, (3 n,) each with NaN between them."""
-    gap = np.full(len(at), np.nan)
-    return np.stack([low, high, gap], axis=1).ravel(), np.stack([at, at, gap], axis=1).ravel()

@@ -17,11 +17,10 @@ from ._lanes import (
     MOST_WORKERS,
     TOP,
     UPDATE,
-    WAITS,
     Ages,
     LaneNames,
+    Waits,
     Workers,
-    along,
     on_paper,
     patch,
     sides,
@@ -135,14 +134,13 @@ class _Lanes:
         axes.xaxis.labelpad = 19
         self._bars = {name: patch(axes, looks) for name, looks in _LOOKS.items()}
         self._hatching = moving_line(axes, zorder=2.5, **HATCH)
-        self._waits = moving_line(axes, zorder=2.5, **WAITS)
+        self._waits = Waits(axes, _WORD)
         self._updates = moving_line(axes, zorder=3, **UPDATE)
         self._now = moving_line(axes, color=BLACK, lw=1.6, zorder=3)
         self._window = _WIDE_WINDOW
         base = axes.get_yaxis_transform()
         self._version = label(axes, x=-0.02, y=TOP / 2, ha="right", color=BLUE_TEXT, transform=base)
         self._wrong = label(axes, x=1, y=1.03, ha="right", text="5≠2: recorded as 2", transform=axes.transAxes)
-        self._wait = label(axes, text="waits")
         self._ages = [label(axes, weight="bold", clip_on=True) for _ in range(_NAMED * MOST_WORKERS)]
         self._names = LaneNames(axes)
         foot: dict[str, Any] = {"y": -0.02, "va": "top", "ha": "center", "transform": axes.get_xaxis_transform()}
@@ -159,7 +157,7 @@ class _Lanes:
         updates = lanes.updates[lanes.updates >= start] - start
         self._updates.set_data(updates, np.full(len(updates), TOP / 2))
         self._now.set_data([lanes.now - start] * 2, [0, 1])
-        self._draw_waits(lanes, start)
+        self._waits.draw(lanes.waits, start, lanes.workers)
         self._draw_times(start)
         self._version.set_text(counted(len(lanes.updates), "update"))
         self._write(lanes, began, ended)
@@ -176,17 +174,6 @@ class _Lanes:
     def start(self, now: int) -> int:
         """The tick at the left edge."""
         return max(0, now - self._window)
-
-    def _draw_waits(self, lanes: Lanes, start: int) -> None:
-        """Dots where workers wait, with a word above the longest wait that is in sight."""
-        who, since, until = lanes.waits.T
-        x, y = along(who, since - start, until - start, lanes.workers)
-        self._waits.set_data(x, y)
-        seen = until - np.maximum(since, start)
-        long = int(np.argmax(seen)) if len(seen) else -1
-        self._wait.set_visible(long >= 0 and bool(seen[long] > _WORD))
-        if long >= 0:
-            self._wait.set(x=(max(since[long], start) + until[long]) / 2 - start, y=y[3 * long] - 0.04)
 
     def _draw_times(self, start: int) -> None:
         first, last = self.axes.get_xlim()  # a part of the window, if somebody looks closer

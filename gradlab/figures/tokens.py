@@ -9,8 +9,8 @@ from matplotlib.gridspec import GridSpec
 
 from .._base.numbers import counted
 from ._labels import label
-from ._lanes import ACCEPTED, DROPPED, IN_HAND, WAITS, LaneNames, Workers, along, on_paper, patch, sides
-from ._shapes import bars, hatching
+from ._lanes import ACCEPTED, DROPPED, IN_HAND, LaneNames, Waits, Workers, on_paper, patch, sides
+from ._shapes import bars, hatching, segments
 from ._style import (
     BLACK,
     BLUE,
@@ -28,6 +28,7 @@ from ._style import (
 )  # fmt: skip
 
 _WINDOW, _TICK = 900, 100  # ticks shown at a time; between two numbers of the axis
+_WORD = 75  # ticks of a wait that has room for a word
 _UPDATE: dict[str, Any] = {"color": BLUE, "lw": 1.8, "ls": "-"}
 _MOST, _TURNS = 6, 60  # boxes in a row; bars that can carry a number
 _BOX, _PITCH, _ROW = 26.0, 31.0, 96.0  # of the queue, in about pixels
@@ -106,8 +107,7 @@ class _Lanes:
         self.updates = moving_line(axes, zorder=1.5, **_UPDATE)
         self.bars = [patch(axes, looks) for looks in (ACCEPTED, DROPPED, IN_HAND)]
         self._hatching = moving_line(axes, zorder=2.5, **HATCH)
-        self.waits = moving_line(axes, zorder=2.5, **WAITS)
-        self.wait = label(axes, text="waits")
+        self.waits = Waits(axes, _WORD)
         self.steps = [label(axes, weight="bold", clip_on=True) for _ in range(_TURNS)]
         self.means = [label(axes, y=0.045, ha="right", color=BLUE_TEXT, clip_on=True) for _ in range(_TURNS)]
         base = axes.get_yaxis_transform()
@@ -126,7 +126,7 @@ class _Lanes:
     def draw(self, rounds: Rounds) -> None:
         start = max(0, -(-(rounds.now - self._window) // _TICK) * _TICK)
         self._draw_bars(rounds, start)
-        self._draw_waits(rounds, start)
+        self.waits.draw(rounds.waits, start, rounds.workers)
         self._draw_updates(rounds, start)
         self._names.draw(rounds.workers, 0, rounds.straggler)
         dated = f"At {counted(rounds.now, 'tick')}: {rounds.event}"
@@ -152,22 +152,11 @@ class _Lanes:
         lost = lost & (ended > 0)
         self._hatching.set_data(*hatching(began[lost], ended[lost], low[lost], high[lost], 40, 14).T)
 
-    def _draw_waits(self, rounds: Rounds, start: int) -> None:
-        """Dots where workers wait, with a word at the longest wait that is in sight."""
-        who, since, until = rounds.waits.T
-        x, y = along(who, since - start, until - start, rounds.workers)
-        self.waits.set_data(x, y)
-        long = np.flatnonzero(until - np.maximum(since, start) > 75)  # as long as the word
-        self.wait.set_visible(len(long) > 0)
-        if len(long):
-            k = long[np.argmax((until - since)[long])]
-            self.wait.set(x=(max(since[k], start) + until[k]) / 2 - start, y=y[3 * k] - 0.05)
-
     def _draw_updates(self, rounds: Rounds, start: int) -> None:
         times, counts = rounds.updates.T
         seen = times >= start
         x = times[seen] - start
-        self.updates.set_data(np.stack([x, x, np.full(len(x), np.nan)], axis=1).ravel(), [0, 1, np.nan] * len(x))
+        self.updates.set_data(*segments(x, 0, x, 1))
         self._mean_of.set_visible(len(x) > 0)
         for k, words in enumerate(self.means):
             words.set_visible(k < len(x))

@@ -11,7 +11,7 @@ from matplotlib.gridspec import GridSpec
 from .._base.numbers import decimals
 from ._labels import EndLabels, label, moving_title
 from ._lanes import DROPPED, IN_HAND, LIMIT, patch
-from ._shapes import bars, hatching
+from ._shapes import bars, hatching, segments
 from ._strip import on_chip
 from ._style import (
     BLACK,
@@ -147,8 +147,7 @@ class EnginesView:
         for line, far, aside in zip(self._moves, moved, (0, 0, 0.3), strict=True):
             line.set_data(touched + aside, far[touched])
         other = _otherwise(e)
-        ways = np.stack([moved[0, other], moved[1, other], np.full(len(other), np.nan)], axis=1)
-        self._apart.set_data(np.repeat(other, 3), ways.ravel())
+        self._apart.set_data(*segments(other, moved[0, other], other, moved[1, other]))
         self._here.set_data([e.row] * 2, [-0.1, FARTHEST + 0.1])
         looks = {"color": (QUIET, BLUE_TEXT, QUIET), "weight": ("normal", "bold", "normal")}
         self._names.draw(touched[-1] + 0.4, moved[:, touched[-1]], _NAMES, **looks)
@@ -196,9 +195,7 @@ class EnginesView:
         starts = -(-np.column_stack([np.zeros(CORES, int), e.ends[:, :-1]]) // PART) * PART
         core = np.repeat(np.arange(CORES), CORES)
         y, x = starts.ravel() + e.limit - 0.5, 3.3 * core - 0.5
-        nowhere = np.full(len(y), np.nan)
-        ways = np.stack([x, x + 3, nowhere, y, y, nowhere]).reshape(2, 3, -1).transpose(0, 2, 1).reshape(2, -1)
-        self._limits.set_data(*(ways if not e.words else ((), ())))
+        self._limits.set_data(*(((), ()) if e.words else segments(x, y, x + 3, y)))
         self._limit.set(x=3.3 * (CORES - 1) + 2.6, y=y[-CORES], text="" if e.words else f"limit {e.limit}")
 
 

@@ -11,6 +11,7 @@ from matplotlib.transforms import ScaledTranslation
 
 from .._base.numbers import number
 from ._labels import chip, label
+from ._shapes import segments
 from ._style import (
     BLACK,
     BLUE,
@@ -178,15 +179,12 @@ class WordsView:
             one.set_visible(there and np.isfinite(y))
 
     def _draw_lanes(self, step: int, word: int, seen: np.ndarray) -> None:
+        lane, at = np.nonzero(seen)
+        low, at = np.array(_LANES)[lane], at + 1
         for done, line in ((True, self._seen), (False, self._coming)):
-            x, y = [np.empty(0)], [np.empty(0)]
-            for lane, low in zip(seen, _LANES, strict=True):
-                at = np.flatnonzero(lane) + 1
-                at = at[at <= step] if done else at[at > step]
-                x.append(np.repeat(at, 3))
-                y.append(np.tile([low, low + _TICK, np.nan], len(at)))
+            some = at <= step if done else at > step
             for one in line:
-                one.set_data(np.concatenate(x), np.concatenate(y))
+                one.set_data(*segments(at[some], low[some], at[some], low[some] + _TICK))
         for lanes in self._lanes:
             for one, w in zip(lanes, (word, 0), strict=True):
                 one.set_text(_shortened(self.words[w]))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gradlab.figures._lanes import MOST_WORKERS, OLDEST, TOP, Ages, LaneNames, Workers, along, sides
+from gradlab.figures._lanes import MOST_WORKERS, OLDEST, TOP, Ages, LaneNames, Waits, Workers, sides
 from gradlab.figures._style import new_figure
 
 
@@ -30,16 +30,22 @@ def test_a_slow_worker_has_a_note() -> None:
     assert names._names[2].get_visible() and not names._note.get_visible()
 
 
-def test_lines_run_in_the_middle_of_their_lanes() -> None:
-    x, y = along(np.array([0, 2]), np.array([10, 30]), np.array([20, 40]), 3)
-    np.testing.assert_array_equal(x, [10, 20, np.nan, 30, 40, np.nan])
+def test_waits_run_in_the_middle_of_their_lanes_and_the_longest_in_sight_is_named() -> None:
+    waits = Waits(new_figure(3, 3).add_subplot(), room=50)
+    waits.draw(np.array([[0, 10, 120], [2, 100, 200]]), start=90, workers=3)
+    x, y = waits.dots.get_data()
+    np.testing.assert_array_equal(x, [-80, 30, np.nan, 10, 110, np.nan])
     low, high = sides(np.array([0, 0, 0, 2, 2, 0]), 3)
     np.testing.assert_array_equal(y, np.where(np.isnan(x), np.nan, (low + high) / 2))
+    assert waits.word.get_visible() and waits.word.get_position()[0] == 60, "the first is longer, and out of sight"
+    waits.draw(np.array([[0, 10, 120]]), start=90, workers=3)
+    assert not waits.word.get_visible(), "no room"
 
 
 def test_nobody_waits() -> None:
-    x, y = along(*np.empty((3, 0), int), workers=3)
-    assert len(x) == len(y) == 0
+    waits = Waits(new_figure(3, 3).add_subplot(), room=50)
+    waits.draw(np.empty((0, 3), int), start=0, workers=3)
+    assert not len(waits.dots.get_xdata()) and not waits.word.get_visible()
 
 
 def spans(path: object, axis: int) -> list[list[float]]:

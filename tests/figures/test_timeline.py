@@ -40,7 +40,7 @@ def test_every_gradient_is_a_bar_that_says_what_became_of_it() -> None:
     assert found == {"accepted": [(0, 300), (700, 760)], "dropped": [(0, 700)], "in hand": [(300, 1000)]}
     hatch = timeline._hatching.get_xdata()
     assert np.nanmin(hatch) >= 0 and np.nanmax(hatch) <= 700 and len(hatch) > 20
-    assert timeline._waits.get_xdata()[:2].tolist() == [760, 1000]
+    assert timeline._waits.dots.get_xdata()[:2].tolist() == [760, 1000]
     assert timeline._updates.get_xdata().tolist() == [300, 760]
     assert timeline._version.get_text() == "2 updates"
 
@@ -54,7 +54,7 @@ def test_bars_carry_the_staleness_and_what_was_recorded_where_it_differs() -> No
 def test_words_stand_at_what_is_drawn_and_nothing_else() -> None:
     def words(view: TimelineView) -> list[str]:
         lanes, workers, ages = view._lanes, view._workers, view._ages
-        return written([workers._accepted, workers._dropped, lanes._wait, lanes._wrong, ages._noted])
+        return written([workers._accepted, workers._dropped, lanes._waits.word, lanes._wrong, ages._noted])
 
     everything = ["■ accepted", "▨ dropped", "waits", "5≠2: recorded as 2", "◆ as recorded"]
     assert words(drawn()) == everything

@@ -33,12 +33,12 @@ def test_bars_are_accepted_dropped_or_in_hand() -> None:
     assert [artist.get_path().vertices[:, 0].max() for artist in lanes.bars] == [100, 140, 150]
     assert said(lanes.steps) == ["0", "0", "1"]
     assert [words.get_color() for words in lanes.steps[:2]] == [BLACK, ORANGE_TEXT]
-    assert lanes.waits.get_xdata()[:2].tolist() == [100, 110]
+    assert lanes.waits.dots.get_xdata()[:2].tolist() == [100, 110]
 
 
 def test_a_long_wait_has_a_word_in_the_middle() -> None:
-    assert not drawn().lanes.wait.get_visible()  # no room
-    word = drawn(waits=np.array([[0, 100, 110], [1, 20, 140]])).lanes.wait
+    assert not drawn().lanes.waits.word.get_visible()  # no room
+    word = drawn(waits=np.array([[0, 100, 110], [1, 20, 140]])).lanes.waits.word
     assert word.get_visible() and word.get_position()[0] == 80
 
 
