@@ -60,6 +60,16 @@ def percent_of_many(share: float) -> str:
     return "under 0.1%" if share < 0.0005 else "over 99.9%" if share > 0.9995 else percent(share, 1)
 
 
+def whole_percent(share: float) -> str:
+    """A share in whole percent; what is not quite 0 or 1 does not look like it.
+
+    >>> whole_percent(0.123), whole_percent(0.003), whole_percent(0.9967), whole_percent(1.0)
+    ('12%', '0.3%', '99.7%', '100%')
+    """
+    whole = percent(share)
+    return percent_of_many(share) if whole in ("0%", "100%") else whole
+
+
 def percent_within(share: float, low: float, high: float, digits: int = 1) -> str:
     """A share in percent, with its bounds where it is an estimate and they show.
 
@@ -80,13 +90,25 @@ def percent_of_many_within(share: float, low: float, high: float) -> str:
     return said if least == most else f"{said} ({least} to {most})"
 
 
-def times(ratio: float) -> str:
-    """Write a ratio in words: two digits are enough, and of millions none.
+def times_as(ratio: float, quality: str) -> str:
+    """Write a ratio in words, to two digits; above a million no digit is given.
 
-    >>> times(1.86), times(20.9), times(6813.0), times(3e9)
-    ('1.9 times', '21 times', '6,800 times', 'over a million times')
+    >>> times_as(1.86, "high"), times_as(6813.0, "high"), times_as(3e9, "fast"), times_as(1.03, "fast")
+    ('1.9 times as high', '6,800 times as high', 'over a million times as fast', 'about as fast')
     """
-    return "over a million times" if ratio > 1e6 else f"{number(float(f'{ratio:.1e}'), 2)} times"
+    rounded = float(f"{ratio:.1e}")
+    if rounded == 1:
+        return f"about as {quality}"
+    return f"{'over a million' if ratio > 1e6 else number(rounded, 2)} times as {quality}"
+
+
+def often(count: int) -> str:
+    """Write how often something is done.
+
+    >>> often(1), often(2), often(1200)
+    ('once', 'twice', '1,200 times')
+    """
+    return {1: "once", 2: "twice"}.get(count, f"{count:,} times")
 
 
 def counted(count: int, noun: str) -> str:
@@ -97,6 +119,26 @@ def counted(count: int, noun: str) -> str:
     """
     plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
     return f"{count:,} {noun if count == 1 else plural}"
+
+
+def amount(value: float, noun: str, digits: int = 2) -> str:
+    """So much of it; what reads as 1 is one.
+
+    >>> amount(0.997, "update"), amount(1.5, "update"), amount(0.0, "update")
+    ('1 update', '1.5 updates', '0 updates')
+    """
+    words = number(value, digits)
+    return counted(1, noun) if words == "1" else f"{words} {counted(2, noun).partition(' ')[2]}"
+
+
+def are(count: int) -> str:
+    """The verb of so many: "is" or "are"."""
+    return "is" if count == 1 else "are"
+
+
+def were(count: int) -> str:
+    """The verb of so many: "was" or "were"."""
+    return "was" if count == 1 else "were"
 
 
 def listed(names: Sequence[str], most: int = 3) -> str:

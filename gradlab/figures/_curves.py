@@ -11,7 +11,7 @@ _WINDOWS = 40  # of the median, along a run
 
 
 def smoothed(curve: np.ndarray) -> np.ndarray:
-    """Running mean of curves (..., n); at the ends of fewer points, so that they begin and end where they do.
+    """Return the running mean of curves (..., n); at the ends of fewer points, so that both ends stay where they are.
 
     >>> import numpy as np
     >>> smoothed(np.array([0.0, 3.0, 6.0, 3.0, 0.0, 0.0])).tolist()
@@ -34,7 +34,7 @@ def window(points: int) -> int:
 
 
 def running_median(values: np.ndarray) -> np.ndarray:
-    """Median of each value and its neighbors, of those that are known; at the ends of fewer."""
+    """Return the median of each value and its neighbors, of those that are known; at the ends of fewer."""
     half = window(len(values)) // 2
     if not half:
         return values

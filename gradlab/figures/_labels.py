@@ -19,6 +19,7 @@ from ._style import BLACK, LABEL, OTHER, QUIET, SMALL
 _LEFT = {"left": 0.0, "center": 0.5, "right": 1.0}  # how much of a text is left of its place
 _CHIP: Any = BoxStyle("Round", pad=0.25)  # type: ignore[no-untyped-call]
 _LEADER, _LINE = 0.14, 0.16  # inches: from the end of a curve to its name, and between two names
+_PAST = 1.05  # widths of a panel: what ends beyond has its end out of sight, where somebody looks closer
 
 
 class Label(MovingText):
@@ -101,13 +102,14 @@ class EndLabels:
         self._told: tuple[np.ndarray, list[int]] = np.empty((0, 2)), []
 
     def draw(self, x: float, ends: Sequence[float], words: Sequence[str], **looks: Sequence[Any]) -> None:
-        """Write words at the ends of curves that all end at x; what has no finite end, or no words, is not named.
+        """Write words at the ends of curves that all end at x; what has no finite end, or no words, is not
+        named, nor what ends out of sight.
 
         Args:
             x: in data. ends: y (n,), in data. words: (n,). looks: of each text, such as `color` and `weight` (n,).
         """
         places = self._fractions(x, ends)
-        named = [k for k, place in enumerate(places) if np.isfinite(place).all() and words[k]]
+        named = [k for k, place in enumerate(places) if np.isfinite(place).all() and place[0] < _PAST and words[k]]
         for k, name in enumerate(self._names):
             name.set_visible(k in named)
             if k in named:

@@ -92,7 +92,7 @@ class LaneNames:
         self._drawn, noted = (workers, slow, times), times > 1 and 0 <= slow < workers
         for k, name in enumerate(self._names):
             name.set(y=np.mean(sides(np.array(k), max(1, workers))), visible=k < workers and not (noted and k == slow))
-        for words, said in ((self._slow, f"worker {slow + 1}"), (self._note, f"{number(times)}× slow")):
+        for words, said in ((self._slow, f"worker {slow + 1}"), (self._note, f"{number(times)}× as slow")):
             words.set_visible(noted)
             if noted:
                 words.set(y=np.mean(sides(np.array(slow), workers)), text=said)

@@ -65,7 +65,7 @@ class Strip:
 
 
 def on_chip(words: Any, chosen: bool, otherwise: str, bold: bool = False) -> None:
-    """White on a chosen chip, which is black."""
+    """Write white on a chosen chip, which is black."""
     color, weight = "white" if chosen else otherwise, "bold" if chosen or bold else "normal"
     if (words.get_color(), words.get_weight()) != (color, weight):  # of many words few change
         words.set_color(color)

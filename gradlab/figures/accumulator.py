@@ -99,7 +99,7 @@ class _Strip:
         self.chips.draw(x + 0.06, y, 0.88, 0.85, np.array(past.worker, int), accepted)
         self._newest.set_path(bars(x[-1:] + 0.02, x[-1:] + 0.98, y[-1:] - 0.05, y[-1:] + 0.9))
         lost = done - int(accepted.sum())
-        self._lost.set_text(f"{lost} of {done} too old: dropped" if lost else "")
+        self._lost.set_text(f"{lost} of {done} dropped" if lost else "")
         later, row = self._places(np.arange(done, self._all))
         self._ahead.set_path(bars(later + 0.06, later + 0.94, row + 0.9, row + 1.75))
         self._draw_takes(done, past)

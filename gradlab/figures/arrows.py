@@ -98,7 +98,7 @@ class ArrowsView:
         self._drop.set_data([x, x], [x, y])
         beside = x < REACH  # else it is below the curve
         self._becomes.set(position=(x + 0.2, (x + y) / 2) if beside else (x, y - 0.5), ha="left" if beside else "right")
-        self._becomes.set(text=f"{number(x)} → {number(y)}", visible=bool(y < x))
+        self._becomes.set(text=f"{number(x)} → {number(y)}", visible=bool(y < x) and not np.allclose(before, after))
 
     def _draw_turn(self, before: np.ndarray, after: np.ndarray, turn: float) -> None:
         """An arc from one arrow to the other, and its degrees on the other side of the origin."""
@@ -131,7 +131,7 @@ class ArrowsView:
         side = -1 if before[1] > 0 else 1  # away from the arrows
         edge = float(np.abs(region[:, 1]).max())
         self._alone.set(position=(0, side * (edge + 0.15)), va="bottom" if side > 0 else "top")
-        self._alone.set(text="unchanged inside" if edge else "nothing is unchanged", visible=edge < REACH - 0.9)
+        self._alone.set(text="unchanged inside" if edge else "every gradient is clipped", visible=edge < REACH - 0.9)
 
 
 def _head(tip: np.ndarray, length: float = 0.42, width: float = 0.17) -> Path:

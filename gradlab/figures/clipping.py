@@ -12,11 +12,11 @@ from matplotlib.path import Path
 from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Affine2D, blended_transform_factory
 
-from .._base.numbers import number
+from .._base.numbers import are, number
 from ..record.what_if import WhatIf
 from ._curves import running_median, window
 from ._labels import EndLabels, apart, chip, colored_title, label
-from ._lanes import patch, text
+from ._lanes import on_paper, patch, text
 from ._shapes import NOWHERE, bars, segments
 from ._style import (
     BLACK,
@@ -79,7 +79,7 @@ class _Runs(EndLabels):
             words.set_visible(k < len(numbers) and one.get_visible())
             if words.get_visible():
                 words.set(text=numbers[k], **{look: each[k] for look, each in looks.items()})
-        self._best.set_visible(best >= 0)
+        self._best.set_visible(best >= 0 and self._names[best].get_visible())
         self._at = best
 
     def _place(self) -> None:
@@ -151,13 +151,15 @@ class ClippingView:
             steps: how many. norms: the smallest and the largest. runs: whose losses are shown.
             unit: of the losses. stride: steps of a bucket.
         """
-        self._runs, self._heavy = list(runs), (0, False)
+        self._runs = list(runs)
+        self._heavy: tuple[Any, ...] | None = None
         what = "step" if stride == 1 else f"{stride:,} steps"
         tidy(self.norm, f"Norm of every {what}:", "", "global norm")
         tidy(self.spread, "How many", "", "global norm")
         low, high = float(np.floor(np.log10(norms[0]))), float(np.ceil(np.log10(norms[1])))
         self._bins = np.logspace(low, max(high, low + 1), round(max(high - low, 1)) * _PER_DECADE + 1)
         room_below(self.norm, 0.8 * norms[0], 1.6 * norms[1], _STRIP)
+        self._whole = np.log(self.norm.get_ylim())
         self.norm.set_xlim(-3 - steps // 500, steps + 2 + steps // 500)
         self.spread.set(xlim=(0, 2.4), xticks=[])  # the fullest bar is 1 long; words have the rest
         self.spread.grid(False)
@@ -197,6 +199,8 @@ class ClippingView:
         self._counts = [label(self.spread, color=c, weight="bold", **right) for c in (BLUE_TEXT, ORANGE_TEXT)]
         self._chip = chip(self.spread, GREEN, ha="right", transform=self.spread.transAxes)
         self._named = label(self.norm, color=ORANGE_TEXT, weight="bold")
+        self._lower = label(self.norm, x=0.99, ha="right", color=BLUE_TEXT, transform=self.norm.transAxes)
+        on_paper(self._lower, True)
         self._moving_turn()
         self._raw = moving_line(self.loss, color=OTHER, lw=0.7, alpha=0.6, zorder=2.5)
         self._nearest = moving_line(self.loss, color=BLACK, lw=SELECTED, zorder=3)
@@ -236,6 +240,7 @@ class ClippingView:
         self._bars[1].set_path(_bars(np.zeros_like(cut), cut, self._bins, thickness=0.5))
         self._draw_limit(answer)
         self._draw_turn(steps, answer)
+        self._draw_lower(after[fired])
         self._name(steps, before, after, fired)
         self._draw_loss(chosen)
 
@@ -260,18 +265,29 @@ class ClippingView:
             words.set(y=y, text=f"{count:,} {said}", visible=count > 0)
 
     def _draw_turn(self, steps: np.ndarray, answer: WhatIf) -> None:
+        """The strip, which would lie over norms if somebody looks closer."""
         turned = bool((np.nan_to_num(answer.angle) >= _TURNED).any())
+        turned = turned and np.allclose(np.log(self.norm.get_ylim()), self._whole)
         for artist in (self._strip, self._ends, self._angle, self._turns, *self._degrees):
             artist.set_visible(turned)
         if turned:
             self._angle.set_data(steps, np.minimum(answer.angle, _MOST_TURN))
             self._turns.set_text(f"Turn of every step, median {np.nanmedian(answer.angle):.1f}°")
 
+    def _draw_lower(self, after: np.ndarray) -> None:
+        """Say how many norms the clip takes below what is in sight."""
+        foot = _STRIP if self._strip.get_visible() else 0.0
+        low, high = np.log(self.norm.get_ylim())
+        count = int((after < np.exp(low + foot * (high - low))).sum())
+        self._lower.set(y=foot + 0.06, text=f"↓ {count:,} {are(count)} lower after the clip", visible=count > 0)
+
     def _name(self, steps: np.ndarray, before: np.ndarray, after: np.ndarray, fired: np.ndarray) -> None:
-        """Say of the largest step what becomes of it, if it stands out."""
+        """Say of the largest step what becomes of it, if it stands out and is in sight."""
         known = np.isfinite(before) & fired
         peak = int(np.argmax(np.where(known, before, -np.inf)))
-        self._named.set_visible(bool(known.any()) and before[peak] > _OUTLIER * _most(before[known]))
+        (first, last), (_, top) = self.norm.get_xlim(), self.norm.get_ylim()
+        seen = bool(known.any()) and first <= steps[peak] <= last and before[peak] <= top
+        self._named.set_visible(seen and before[peak] > _OUTLIER * _most(before[known]))
         if self._named.get_visible():
             left = steps[peak] > np.mean(self.norm.get_xlim())
             words = f"step {steps[peak]:,}: {number(before[peak])} becomes {number(after[peak])}"
@@ -285,9 +301,10 @@ class ClippingView:
             )
 
     def _draw_loss(self, chosen: Trained | None) -> None:
-        if self._heavy == (id(chosen), self._narrow):  # as for most limits beside each other
+        looks_alike = id(chosen), self._narrow, self.loss.get_xlim(), self.loss.get_ylim()
+        if self._heavy == looks_alike:  # as for most limits beside each other
             return
-        self._chosen, self._heavy = chosen, (id(chosen), self._narrow)  # nothing else can get its id meanwhile
+        self._chosen, self._heavy = chosen, looks_alike  # nothing else can get its id meanwhile
         step, loss = np.empty((2, 0)) if chosen is None else chosen.loss
         self._raw.set_data(step, loss)
         self._nearest.set_data(step, running_median(loss))
@@ -301,12 +318,21 @@ class ClippingView:
             ],
             "weight": ["bold" if black else "normal" for black in heavy],
         }
-        last = max((run.loss[0][-1] for run in runs), default=0.0)
         names = [
             run.name.removeprefix("limit ").replace("no limit", "none") if self._narrow else run.name for run in runs
         ]
-        self._names.draw(last, ends, names, **looks)
+        last, heights = self._last_seen(runs)
+        self._names.draw(last, heights, names, **looks)
         self._names.number([f"{end:.2f}" for end in ends], best, **looks)
+
+    def _last_seen(self, runs: Sequence[Trained]) -> tuple[float, list[float]]:
+        """Where the losses end, or leave a panel at which somebody looks closer; NaN for those out of sight."""
+        last, right = max((run.loss[0][-1] for run in runs), default=0.0), self.loss.get_xlim()[1]
+        ends = [run.end for run in runs]
+        if right < last:
+            last, ends = right, [float(np.interp(right, run.loss[0], running_median(run.loss[1]))) for run in runs]
+        low, high = self.loss.get_ylim()
+        return last, [end if low <= end <= high else np.nan for end in ends]
 
 
 def _most(norms: np.ndarray) -> float:

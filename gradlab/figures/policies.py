@@ -115,7 +115,8 @@ class _Panel:
             line.set(
                 color=color, lw=SELECTED if k == heavy else 1.4 if told else OTHERS, zorder=2 + told + (k == heavy)
             )
-        self._leaders.set_data(*segments(*ends.T, self._edge, ends[:, 1]))
+        x, y = ends.T
+        self._leaders.set_data(*segments(x, y, self._edge, y))
         shades = [BLUE_TEXT if color == BLUE else color for color in colors]
         weights = ["bold" if k == heavy else "normal" for k in range(len(lines))]
         self.names.draw(self._edge, ends[:, 1].tolist(), words, color=shades, weight=weights)

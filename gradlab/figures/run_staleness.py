@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.gridspec import GridSpec
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from .._base.numbers import counted, decimals, number, percent
+from .._base.numbers import counted, decimals, number, percent, whole_percent
 from ._labels import label, moving_title
 from ._lanes import ACCEPTED, DROPPED, patch
 from ._shapes import bars, hatching
@@ -31,7 +31,9 @@ from ._style import (
 _HEIGHT = 5.1  # inches
 OLDEST = 24  # staleness from here on is one bar
 _HIGHEST, _PEAK, _MEAN_WORD = 0.62, 0.665, 0.8  # of the height: the highest bar, its share, the word at the mean
-_AGREES = ((0.3, "Agreement"), (0.05, "Some agreement"), (-1.0, "No agreement"))  # from which cosine on
+_AGREES = (  # from which cosine on
+    (0.3, "Agreement"), (0.05, "Some agreement"), (-0.05, "No agreement"), (-np.inf, "Disagreement"),
+)  # fmt: skip
 _WORD = 5  # how wide the words at the mean are, in updates
 _TURN = 15  # a limit beyond which has its words on its left
 _LIMIT: dict[str, Any] = {"color": GREEN, "ls": "--", "lw": 1.6}
@@ -179,10 +181,11 @@ class StalenessView:
         for words in (self._said, self._dropped):
             words.set(x=shown.limit + (0.9 if right else 0.1), ha="left" if right else "right")
         self._said.set_text(f"limit {shown.limit}")
+        lost = float((shown.shares - shown.accepted).sum())
         self._curve.set_data(shown.limits, shown.by_limit)
         self._here.set_data([shown.limit], [shown.accepted.sum()])
-        self._dropped.set_text(f"{percent(1 - shown.accepted.sum())} dropped")
-        self._accepts.set_text(f"Limit {shown.limit} accepts {percent(shown.accepted.sum())}")
+        self._dropped.set_text(f"{whole_percent(lost)} dropped")
+        self._accepts.set_text(f"Limit {shown.limit} accepts {whole_percent(1 - lost)}")
         known = bool(np.isfinite(shown.cosine))
         self._apart.set_data(([shown.lag], [shown.cosine]) if known else ((), ()))
         how = next(words for least, words in _AGREES if shown.cosine >= least) if known else ""

@@ -1,4 +1,4 @@
-"""Moves of several workers in their order, top to bottom, and how old their gradients are, truly and as noted."""
+"""Moves of several workers in their order, top to bottom, and how stale their gradients are, truly and as noted."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _KINDS: dict[str, dict[str, Any]] = {
 }
 _PIECE: dict[str, Any] = {"fc": "none", "ec": OTHER, "lw": 1.2}
 _TO_COME: dict[str, Any] = {"color": OTHER, "marker": "o", "ms": 4, "mfc": "none", "ls": "none"}
-_OLDEST = 2  # updates that a gradient can be old here
+_OLDEST = 2  # updates that a gradient can be stale here
 
 
 class Event(NamedTuple):
@@ -55,7 +55,7 @@ class Event(NamedTuple):
 
 
 class Range(NamedTuple):
-    """All orders under one setting of the switches: how many, and the share that accepts too old a gradient."""
+    """All orders under one setting of the switches: how many, and the share that accepts too stale a gradient."""
 
     name: str
     orders: int
@@ -85,7 +85,7 @@ class Schedule(NamedTuple):
 class SequenceView:
     """A column for each worker and one for the weights, a row for each move; moves of one piece share a frame.
 
-    Beside it: how old each gradient is, and how often too old a one is accepted over all orders.
+    Beside it: how stale each gradient is, and how often too stale a one is accepted over all orders.
     """
 
     def __init__(self, workers: int, events: int) -> None:
@@ -149,7 +149,7 @@ class _Moves:
         for words, row, event in zip(self._words, rows, schedule.events, strict=True):
             happened = row <= done
             late = event.kind == "updated" and schedule.true[event.worker] > schedule.limit
-            said = f"{event.words.removeprefix('now ')}, {schedule.true[event.worker]} old" if late else event.words
+            said = f"{event.words.removeprefix('now ')}, {schedule.true[event.worker]} stale" if late else event.words
             words.set(x=event.worker + 0.2, y=row, text=said, color=BLACK if happened else QUIET)
             words.set_weight("bold" if late else "normal")
         self._draw_lives(schedule, rows, columns)
@@ -185,7 +185,7 @@ class _Ages:
     """A bar for each worker's true staleness with what came of it, and a mark for the recorded one."""
 
     def __init__(self, axes: Any, workers: int) -> None:
-        self.axes = tidy(axes, "How old the gradients are", "worker", "staleness (updates)")
+        self.axes = tidy(axes, "How stale the gradients are", "worker", "staleness (updates)")
         axes.set(xlim=(-0.6, workers - 0.4), ylim=(-0.25, _OLDEST + 0.75), yticks=range(_OLDEST + 1))
         axes.set_xticks(range(workers), labels=[f"{k + 1}" for k in range(workers)])
         self._taken, self._lost = patch(axes, ACCEPTED), patch(axes, DROPPED)
@@ -223,10 +223,10 @@ class _Ages:
 
 
 class _Orders:
-    """For every setting of the switches the share of all orders in which too old a gradient is accepted."""
+    """For every setting of the switches the share of all orders in which too stale a gradient is accepted."""
 
     def __init__(self, axes: Any) -> None:
-        self.axes = tidy(axes, "Orders that go wrong", "share that accepts too old a gradient", "")
+        self.axes = tidy(axes, "Orders that go wrong", "share that accepts too stale a gradient", "")
         axes.set(xlim=(0, 1.02), ylim=(3.6, -0.6), xticks=(0, 0.5, 1), yticks=[])
         percent_ticks(axes.xaxis)
         self._shares, self._chosen = (patch(axes, {"fc": color, "ec": "none"}) for color in (OTHER, BLACK))

@@ -200,7 +200,7 @@ class EnginesView:
 
 
 def _otherwise(e: Engines) -> np.ndarray:
-    """The rows that move otherwise with SparseCores."""
+    """Rows that move differently with SparseCores."""
     return np.flatnonzero(np.abs(e.moved[1] - e.moved[0]) > 1e-6)
 
 
@@ -211,7 +211,7 @@ def _titles(e: Engines) -> tuple[str, str, str]:
     if e.minibatches > 1:
         sparse = f"SparseCores: first of {e.minibatches} minibatches"
     other, rows = len(_otherwise(e)), len(np.unique(e.unique))
-    moves = f"{other} of {rows} rows move otherwise" if other else "Every row moves alike"
+    moves = f"{other} of {rows} rows move differently" if other else "Every row moves alike"
     if e.words:
         sparse, moves = "SparseCores: the batch is refused", "Moves with the classic engine"
     return f"Classic engine: {lookups} lookups", sparse, moves

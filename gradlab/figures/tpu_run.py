@@ -36,6 +36,7 @@ SHADES = ("#F1F7FC", "#DCEBF8", "#C5DFF4", "#9CC6EC", "#6FAEE6", "#1F6BB8", "#12
 _LIGHT, _CHOSEN = 5, SHADES[-2]  # how many of them are light; the bars of the busiest device
 _CELL, _BAR = 0.46, 0.4  # half of the width of a cell, and of a bar
 _MOST, _MOST_ASKED = 3.55, 0.48  # the highest of all states: times its share that a device serves, share of one word
+UNFAIR = 1.5  # times its share from which on the popular words of a device are told as the reason
 _NAMED = 2  # words that are named
 _LOSS = (1e-5, 1e3)
 _LOOKS = {"fc": PALE_BLUE, "ec": BLUE, "lw": 0.8}, {"fc": _CHOSEN, "ec": _CHOSEN, "lw": 0.8}  # of bars; the busiest's
@@ -175,7 +176,7 @@ class RunView:
             free = shares[left > left[k]].max(initial=0) < shares[k] - 0.045  # beside it, above the bars to its right
             words.set(x=left[k] + wide + 0.12, y=float(shares[k]) - 0.015)
             words.set_text(f"word {k}: {asked[k]}{noun}" * bool(free))
-        self._why.set_text(_reason(owner[top], busiest))
+        self._why.set_text(_reason(top, owner[top], busiest, load(training.traffic.sum(axis=0))))
 
     def _draw_loss(self, loss: np.ndarray, step: int) -> None:
         steps = np.arange(1, len(loss) + 1)
@@ -187,13 +188,20 @@ class RunView:
         self._ends.draw(steps[-1], ends, self.names, color=(BLUE_TEXT, QUIET), weight=("bold", "normal"))
 
 
-def _reason(owners: np.ndarray, busiest: int | None) -> str:
+def load(served: np.ndarray) -> float:
+    """The load of the busiest device in multiples of the mean; 0 before anything was asked for."""
+    return float(served.max() / served.mean()) if served.any() else 0.0
+
+
+def _reason(words: np.ndarray, owners: np.ndarray, busiest: int | None, times: float) -> str:
     """Return where the most popular words are, as the title of their panel."""
     if busiest is None:
         return "No word is asked for yet"
     if len(set(owners.tolist())) > 1:
         return "The most popular words lie apart"
-    return "Why: popular words are neighbors" if owners[0] == busiest else f"Popular words lie on device {owners[0]}"
+    if owners[0] == busiest and times >= UNFAIR and np.ptp(words) == 1:
+        return "Why: popular words are neighbors"
+    return f"Popular words lie on device {owners[0]}"
 
 
 def _on(words: Any, shade: str | None, dark: bool) -> None:

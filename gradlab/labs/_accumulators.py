@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from .._asynchrony.accumulators import ConditionalAccumulator, SparseConditionalAccumulator
-from .._base.numbers import counted, listed, number
+from .._base.numbers import are, counted, listed, number, were
 from .._variables.graph import Graph
 from ..figures.accumulator import AccumulatorView
 from ..figures.bucket import Arrivals, Inside
@@ -63,7 +63,7 @@ def _mostly_dropped(trace: Filling) -> tuple[bool, str]:
 class accumulators(Lab):
     """Four workers hand gradients to an accumulator, and takers in a queue wait for their mean.
 
-    At a glance: A bucket fills; when the first taker's slots are full it leaves with the mean, and late ones fall out.
+    At a glance: A bucket fills until the first taker leaves with the mean; stale gradients fall out.
 
     Taker A asks for `needs` gradients and, once it has its mean, asks again after `pause` more have come. Taker B, if
     there is one, asks again at once. A worker notes the accumulator's step when it begins, as it should, or does not.
@@ -72,7 +72,7 @@ class accumulators(Lab):
     (read, never, ahead: the local step that workers pass), `reduction` (MEAN, SUM).
 
     >>> accumulators().description.summary
-    'A waits for one more gradient: 3 of 4 are in; 6 of 15 were too old and fell out.'
+    'A waits for one more gradient: 3 of 4 are in; 6 of 15 were stale and were dropped.'
     """
 
     label = "Filling an accumulator"
@@ -143,16 +143,16 @@ def _message(trace: Filling) -> str:
     """The first taker, what it waits for or gets, and how many gradients were dropped, if any."""
     now, past = trace.inside, trace.so_far
     lost = trace.done - trace.accepted
-    fell = f"; {lost} of {trace.done} {'was' if lost == 1 else 'were'} too old and fell out." if lost else "."
+    noted = "noted a step that is over and" if trace.notes == "never" else f"{were(lost)} stale and"
+    fell = f"; {lost} of {trace.done} {noted} {were(lost)} dropped." if lost else "."
     if trace.done and past.served[-1]:
         return f"{past.served[-1]} gets the {trace.reduction.lower()} of {counted(past.count[-1], 'gradient')}{fell}"
-    are = "is" if now.count == 1 else "are"
     if not now.queue:
-        return f"No taker waits: {counted(now.count, 'gradient')} {are} in{fell}"
+        return f"No taker waits: {counted(now.count, 'gradient')} {are(now.count)} in{fell}"
     who, needs = now.queue[0]
     more = needs - now.count
     missing = "one more gradient" if more == 1 else f"{more} more gradients"
-    return f"{who} waits for {missing}: {now.count} of {needs} {are} in{fell}"
+    return f"{who} waits for {missing}: {now.count} of {needs} {are(now.count)} in{fell}"
 
 
 def _last(trace: Filling) -> str:

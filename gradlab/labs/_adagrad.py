@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .._base.numbers import counted, number, times
+from .._base.numbers import counted, number, times_as
 from ..figures.adagrad import FAR, REACH, AdagradView, Ground, Rates, Walk
 from ..live import Description, Drag, Items, Menu, Slider
 from ..models.logistic_regression import logistic_regression
@@ -266,7 +266,8 @@ def _message(trace: Descent) -> str:
     if heights[high] < NEAR:
         return f"{said}; after {k} steps both are within {NEAR:g} of the bottom."
     ratio = heights[high] / max(low, 1e-12)
-    high_up = f"{name} is {times(ratio)} as high" if ratio >= 1.1 else "both are about as high"
+    higher = times_as(ratio, "high")
+    high_up = "both are about equally high" if higher.startswith("about") else f"{name} is {higher}"
     return f"{said}; after {k} steps {high_up}."
 
 
@@ -277,6 +278,8 @@ def _gait(walk: Walk, step: int) -> tuple[str, str]:
         return "fly off", "flies off"
     moves = np.diff(path, axis=0)
     lengths = np.hypot(*moves.T)
+    if not lengths.any():
+        return "stay where they are", "stays where it is"
     back = (moves[1:] * moves[:-1]).sum(axis=1) < 0
     if 2 * lengths[1:][back].sum() > lengths[1:].sum():
         return "zigzag", "zigzags"

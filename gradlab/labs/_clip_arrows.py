@@ -122,7 +122,7 @@ class clip_arrows(Lab):
 def _message(trace: Clipped) -> str:
     """Say whether the clip shortens the arrow, and whether it turns it."""
     report, clip = trace.report, dict(METHODS)[trace.method].partition(" of ")[0]
-    if report.factor == 1 or not report.norm_before:
+    if np.allclose(trace.before, trace.after):  # a factor of 1 can be off by rounding
         return f"A clip by {clip} leaves the arrow alone: its norm is {number(report.norm_before)}."
     shorter = f"shortens it from {number(report.norm_before)} to {number(report.norm_after)}"
     if np.nan_to_num(report.angle) >= TURNED:

@@ -159,7 +159,9 @@ class clipping(FollowingLab):
         steps, ends, runs, unit, stride = self._still()
         if (room := self._room) is not None:  # of the loss only the ends: its curve moves
             steps, (ends, of_loss) = room.steps, room.ranges
-            runs = [Trained("", np.array([[np.nan, np.nan], of_loss]))]
+            loss = np.full((2, max(2, -(-steps // stride))), np.nan)  # as many buckets as the lines are medians of
+            loss[1, :2] = of_loss
+            runs = [Trained("", loss)]
         view.still(steps, ends, runs, unit, stride)
 
     def _suggestions(self) -> Mapping[str, Mapping[str, Any]]:
@@ -254,7 +256,7 @@ class clipping(FollowingLab):
     def _learns(self, trace: Answer) -> str:
         """The final loss of the run trained with the limit, or with the nearest one, among several."""
         near, best = trace.nearest, trace.best
-        if near is None or len(self.runs) < 2:
+        if near is None or len(self.runs) < 2 or not np.isfinite(trace.ends[near]):
             return ""
         same = float(near) == trace.what_if.limit
         end, least = (f"{trace.ends[name]:.2f}" for name in (near, best))

@@ -288,11 +288,6 @@ def listed(values: Any) -> str:
     return ", ".join(number(float(v)) for v in values)
 
 
-def times(count: int) -> str:
-    """Return how often something is done, in words."""
-    return {1: "once", 2: "twice"}.get(count, f"{count} times")
-
-
 def ascii_words(words: str) -> str:
     """Without what an attribute of a page cannot hold, and in ASCII."""
     return words.replace("'", "").replace("−", "-").replace("±", "+-").replace("×", "x")

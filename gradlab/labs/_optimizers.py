@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .._base.numbers import counted, listed, number, percent, signed, times
+from .._base.numbers import counted, listed, number, percent, signed, times_as
 from ..figures.race import Racer, RaceView
 from ..live import Description, Drag, Menu, Slider
 from ..models.surfaces import REACH, SURFACES, unturned, walk
@@ -83,7 +83,7 @@ def _descent_wins(trace: Race) -> tuple[bool, str]:
         if not np.isfinite(descent)
         else "is lower than Adam"
         if descent < adam
-        else (f"is {times(descent / max(adam, _BOTTOM))} as high as Adam")
+        else (f"is {times_as(descent / max(adam, _BOTTOM), 'high')} as Adam")
     )
     return bool(descent < adam) and not but, f"Now gradient descent {now}{but}"
 
@@ -262,7 +262,9 @@ def _message(trace: Race) -> str:
     if trace.step == 0:
         return f"All {_COUNTS[count]} rules start at {_point(trace.start)}."
     when = [f"after {counted(trace.step, 'step')}"] * (trace.step < STEPS)
-    when += [f"at {number(trace.factor)} times their own rates"] * (trace.factor != 1)
+    beyond = any(racer.rate in (RATES[0], RATES[-1]) for racer in trace.order)  # rates end there
+    rest = f" or {'less' if trace.factor > 1 else 'more'}" * beyond
+    when += [f"at {number(trace.factor)} times their own rates{rest}"] * (trace.factor != 1)
     before = trace.straight and trace.straight[trace.heavy]
     if trace.straight and before and np.isfinite(_end(before)) and np.isfinite(_end(followed)):
         ranks = [_rank(before, trace.straight), _rank(followed, trace.racers)]
@@ -291,8 +293,8 @@ def _lowest(trace: Race) -> str:
     if not np.isfinite(_end(other)):
         return f"{said}; {_inside(other)} has no finite loss."
     ratio = _end(other) / max(least, _BOTTOM)
-    over = "over " * (least < _BOTTOM and ratio < 1e6)  # beyond it `times` says so
-    high = f"{over}{times(ratio)} as high" if ratio >= 1.1 else "about as high"
+    over = "over " * (least < _BOTTOM and ratio < 1e6)  # beyond it `times_as` says so
+    high = over + times_as(ratio, "high")
     rank = _ordinal(_rank(other, trace.racers), len(order))
     return f"{said}; {_inside(other)}, {rank} of {_COUNTS[len(order)]}, is {high}."
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .._base.numbers import counted, decimals, number, percent
+from .._base.numbers import amount, counted, decimals, number, percent, whole_percent
 from ..figures.run_staleness import OLDEST, Agreement, Stale, StalenessView
 from ..live import Description, Drag, Items, Menu, Slider
 from ..record import Recorder
@@ -260,10 +260,10 @@ class run_staleness(FollowingLab, RunLab):
 
 def _message(trace: Answer) -> str:
     """The sentence on how stale gradients are and what that costs."""
-    lost = f"limit {trace.limit} drops {f'{percent(trace.dropped)} of them' if trace.dropped else 'none'}"
+    lost = f"limit {trace.limit} drops {f'{whole_percent(trace.dropped)} of them' if trace.dropped else 'none'}"
     if not trace.mean:
         return f"With {_workers(trace)} no gradient is stale; limit {trace.limit} drops none."
-    stale = f"gradients are {number(trace.mean, 2)} updates stale on average"
+    stale = f"gradients are {amount(trace.mean, 'update')} stale on average"
     return f"With {_workers(trace)} {stale}; {lost}."
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .._base.numbers import counted, listed, number, percent
+from .._base.numbers import are, counted, listed, number, percent, were
 from ..figures.timeline import Lanes, TimelineView
 from ..live import Description, Items, Menu, Slider, Toggle
 from ..workers import UPDATE, Bowl, Experiment, Speeds, Trace
@@ -220,18 +220,18 @@ def _message(trace: Moment) -> str:
         return "No gradient has been handed in yet."
     late = ages - lanes.recorded[lanes.settled]
     if n := int((late > 0).sum()):
-        are = "is" if n == 1 else "are"
-        return f"{n} of {counted(given, 'gradient')} {are} staler than recorded, by up to {late.max()}."
+        return f"{n} of {counted(given, 'gradient')} {are(n)} staler than recorded, by up to {late.max()}."
     if lanes.starving.any():
         return _starving(trace)
     if taken < given:
         why = "too late" if trace.experiment.policy == "backup" else "too stale"
-        return f"{given - taken} of {counted(given, 'gradient')} came {why} and were dropped."
+        lost = given - taken
+        return f"{lost} of {counted(given, 'gradient')} {were(lost)} {why} and {were(lost)} dropped."
     all_are = f"All {given} gradients are" if given > 1 else "The first gradient is"
     if len(lanes.waits):
         share = float((lanes.waits[:, 2] - lanes.waits[:, 1]).sum() / (lanes.workers * lanes.now))
         return f"{all_are} accepted, but workers wait {percent(share)} of the time."
-    return f"{all_are} accepted; the stalest is {counted(int(ages.max()), 'update')} old."
+    return f"{all_are} accepted; the largest staleness is {counted(int(ages.max()), 'update')}."
 
 
 def _starving(trace: Moment) -> str:

@@ -269,23 +269,25 @@ def _slowed(trace: Slowed) -> str:
         who = _together([_SHORT[k] for k in told])
         return f"Delays up to {late} keep {who} below {goal} for {number(UPDATES)} updates."
     first, last = (trace.needed[k, trace.delay] for k in told)
-    return (
-        f"With {f'delays up to {late}' if late else 'fresh gradients'} {_SHORT[told[1]]} reach {goal} in "
-        f"{number(last)} updates, {_SHORT[told[0]]} in {number(first)}."
-    )
+    shallow, deep = (_SHORT[k] for k in told)
+    given = f"delays up to {late}" if late else "fresh gradients"
+    said = f"a network of {deep} reaches {goal} in {number(last)} updates, one of {shallow} in {number(first)}"
+    return f"With {given}, {said}."
 
 
 def _together(names: list[str]) -> str:
-    """Names in a row; networks of several depths share their noun.
+    """Return names in a row; networks of several depths share their noun.
 
     >>> _together(["4 layers", "6 layers"]), _together(["4 layers", "6 layers", "Momentum 0.95"])
-    ('networks of 4 and 6 layers', '4 and 6 layers and Momentum 0.95')
+    ('networks of 4 and 6 layers', '4 and 6 layers, and Momentum 0.95,')
     """
     deep = [name.removesuffix(" layers") for name in names if name.endswith(" layers")]
     others = names[len(deep) :]
     said = [f"{listed(deep, len(deep))} layers"] * bool(deep)
     kind = "" if others else "a network of " if len(deep) == 1 else "networks of "
-    return kind + listed([*said, *others], len(names))
+    if not said or not others:
+        return kind + listed([*said, *others], len(names))
+    return f"{said[0]}{',' if len(others) > 1 else ', and'} {listed(others, len(others))},"
 
 
 def _said(updates: float) -> str:

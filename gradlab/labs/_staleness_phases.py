@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .._base.numbers import counted, number, percent
+from .._base.numbers import amount, counted, number, percent
 from ..figures.phases import PhasesView, Scale
 from ..live import Description, Drag, Items, LiveFigure, Menu, Slider
 from ..workers import Bowl, Diagram, Experiment, Speeds, sweep
@@ -97,7 +97,7 @@ class staleness_phases(Lab):
     presets: ClassVar = {
         "What is dropped": {"measure": "acceptance", "policy": "drop", "straggler": 1.0, "spread": 0.2},
         "Where the slow one starves": {"measure": "slow", "policy": "drop", "straggler": 3.0, "spread": 0.2},
-        "How old gradients are": {"measure": "staleness", "policy": "drop", "straggler": 1.0, "spread": 0.2},
+        "How stale gradients are": {"measure": "staleness", "policy": "drop", "straggler": 1.0, "spread": 0.2},
         "What waiting costs": {"measure": "throughput", "policy": "wait", "straggler": 3.0, "spread": 0.2},
     }
     targets: ClassVar = {
@@ -190,11 +190,13 @@ def _message(trace: Phases) -> str:
     team, measure = counted(trace.workers, "worker"), trace.measure
     here = MEASURES[measure].write(trace.here(measure))
     if measure in ("acceptance", "slow"):
-        whose = "gradients" if measure == "acceptance" else "slow worker's gradients"
-        return f"With {team}, limit {trace.limit} accepts {here} of the {whose}{_elsewhere(trace)}."
+        one = "the slow worker's" if trace.straggler > 1 else "worker 1's"
+        whose = "the" if measure == "acceptance" else one
+        return f"With {team}, limit {trace.limit} accepts {here} of {whose} gradients{_elsewhere(trace)}."
+    updates = amount(trace.here(measure), "update", 3)
     said = {
-        "throughput": f"{here} updates happen while one gradient is computed",
-        "staleness": f"gradients are {here} updates old on average",
+        "throughput": f"{updates} happen{'s' * (here == '1')} while one gradient is computed",
+        "staleness": f"gradients are {updates} stale on average",
         "waiting": f"workers wait {here} of the time",
     }
     return f"With {team} and limit {trace.limit}, {said[measure]}."

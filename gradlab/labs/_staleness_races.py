@@ -78,7 +78,7 @@ def _caught(trace: Moment) -> tuple[bool, str]:
 class staleness_races(Lab):
     """Step through moves of three workers, and see gradients accepted that are staler than the limit.
 
-    At a glance: A check that is not one piece with its update lets gradients through that are too old.
+    At a glance: A check that is not one piece with its update lets gradients through that are too stale.
 
     A worker reads the weights, notes the step, lets its gradient be checked against the step of that time, and updates
     the weights. In TensorFlow the note may come after the forward pass, and updates of others between check and update.
@@ -87,7 +87,7 @@ class staleness_races(Lab):
     update are one piece), `step_first` (so are the read and the note), `event` (moves made).
 
     >>> staleness_races(schedule="checks").description.summary
-    'Limit 0 fails: 2 accepted gradients are up to 2 updates old.'
+    'Limit 0 fails: 2 accepted gradients are up to 2 updates stale.'
     """
 
     label = "Races of stale gradients"
@@ -150,7 +150,7 @@ class staleness_races(Lab):
             f", the oldest {wrong} over the limit" if wrong else ", none over the limit"
         )
         share, few = found.too_stale / found.interleavings, min(found.accepted)
-        orders = f"Too old a gradient is accepted in {percent(share)} of {found.interleavings:,} orders"
+        orders = f"Too stale a gradient is accepted in {percent(share)} of {found.interleavings:,} orders"
         return Description(
             alt=_ascii(f"Three workers, staleness limit {e.staleness}. {said}. {verdict}. {orders}."),
             summary=_message(trace),
@@ -169,7 +169,7 @@ class staleness_races(Lab):
                 *((f"worker {k + 1}", words) for k, words in enumerate(_workers(trace))),
                 ("all orders", f"{found.interleavings:,}, {len(found):,} different weights"),
                 ("accepted over all orders", f"{few} to {max(found.accepted)} of {WORKERS}"),
-                ("too old a gradient accepted", f"in {found.too_stale:,} orders"),
+                ("too stale a gradient accepted", f"in {found.too_stale:,} orders"),
                 ("staler than its check saw", f"in {found.understated:,} orders"),
             ),
         )
@@ -183,13 +183,13 @@ class staleness_races(Lab):
 
 
 def _message(trace: Moment) -> str:
-    """Gradients that are accepted too old; else those that will be; else what was dropped, or how far it is."""
+    """Gradients that are accepted too stale; else those that will be; else what was dropped, or how far it is."""
     limit, settled = trace.experiment.staleness, int(trace.settled.sum())
     ages, accepted = trace.by_worker("true_staleness"), trace.by_worker("accepted") == 1
     if over := int((accepted & (ages > limit)).sum()):
-        old = counted(int(ages[accepted].max()), "update")
+        staleness = counted(int(ages[accepted].max()), "update")
         which = "an accepted gradient is" if over == 1 else f"{over} accepted gradients are up to"
-        return f"Limit {limit} fails: {which} {old} old."
+        return f"Limit {limit} fails: {which} {staleness} stale."
     if doomed := trace.doomed:
         are = "gradient has passed its check and is" if doomed == 1 else "gradients have passed their checks and are"
         return f"{doomed} {are} too stale by now."

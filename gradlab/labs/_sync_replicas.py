@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .._base.numbers import counted, number, percent
+from .._base.numbers import counted, number, percent, were
 from ..figures.spare import SpareView
 from ..figures.tokens import Rounds, TokensView
 from ..live import Description, Slider
@@ -150,7 +150,8 @@ def _message(trace: Synced) -> str:
             return f"{who} is too late: its gradient is dropped."
         return f"{who} is always too late: {'both' if n == 2 else f'all {n}'} of its gradients are dropped."
     if lost.any():
-        return f"{lost.sum()} of {counted(int(r.handed_in.sum()), 'gradient')} came too late and were dropped."
+        n = int(lost.sum())
+        return f"{n} of {counted(int(r.handed_in.sum()), 'gradient')} came too late and {were(n)} dropped."
     if not updates:
         return f"The first update has {r.count} of {counted(trace.aggregate, 'gradient')}."
     of, most = f"each of the {updates} updates" if updates > 1 else "the first update", int(r.updates[:, 1].max())

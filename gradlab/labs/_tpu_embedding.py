@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._base.numbers import counted, number
+from .._base.numbers import counted, number, often
 from ..figures.tpu_embedding import EmbeddingView, OneStep
 from ..live import Description, Items, LiveFigure, Menu, Slider, Toggle
 from ._embedding_run import (
@@ -28,7 +28,6 @@ from ._embedding_run import (
     labeled,
     listed,
     story,
-    times,
     trained,
 )
 from ._lab import Control, Lab, Target
@@ -197,7 +196,7 @@ def _how(trace: Moved) -> list[str]:
 
 def _message(trace: Moved) -> str:
     """The sentence on what happens to the row."""
-    row, named = f"Row {trace.row}", times(trace.wanted)
+    row, named = f"Row {trace.row}", often(trace.wanted)
     if trace.run.refused:
         return f"The batch is refused: {row.lower()} is not looked up, and no row moves."
     if not trace.wanted:
@@ -205,7 +204,8 @@ def _message(trace: Moved) -> str:
     samples = len({one.sample for one in trace.why.contributions})
     if not trace.settings["accumulate"]:
         how = f"by {counted(trace.wanted, 'update')}, one for each" if trace.wanted > 1 else "by one update"
-        return f"{row} is named and fetched {named}, and moves {how}."
+        moves = f"moves {how}" if trace.why.moved else "stays as it is"
+        return f"{row} is named and fetched {named}, and {moves}."
     if not trace.why.moved or not trace.total.any():
         moves = "moves, though" if trace.why.moved else "stays as it is" + ", because" * (not trace.total.any())
         gradients = " its gradients sum to 0" * (not trace.total.any())

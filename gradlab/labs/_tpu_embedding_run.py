@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from .._base.numbers import counted, number, percent
-from ..figures.tpu_run import RunView, Training
+from ..figures.tpu_run import UNFAIR, RunView, Training, load
 from ..live import Description, Menu, Slider, Toggle
 from ._embedding_run import RULES, chances, labeled, popular, weights
 from ._lab import Control, Lab, Target
@@ -16,7 +16,6 @@ from ._lab import Control, Lab, Target
 STEPS, DEVICES, WIDTH = 30, 8, 4
 STRATEGIES = (("div", "neighbors (div)"), ("mod", "in turn (mod)"))
 DEALT = {"div": "as neighbors", "mod": "dealt out in turn"}
-UNFAIR = 1.5  # times its share from which on the popular words of a device are told as the reason
 NAMES, ROWS, SAMPLES, IDS = ("words", "users"), (16, 8), 2, 2  # samples of a device; words in a sample
 
 
@@ -57,7 +56,7 @@ class Trained(NamedTuple):
     def elsewhere(self) -> tuple[str, float]:
         """The name of the other way to deal rows out, and the most that a device then serves, in fair shares."""
         other, words = next(pair for pair in DEALT.items() if pair[0] != self.settings["strategy"])
-        return words, _times(_traffic(self.settings["zipf"], other)[: self.step].sum(axis=(0, 1)))
+        return words, load(_traffic(self.settings["zipf"], other)[: self.step].sum(axis=(0, 1)))
 
 
 def _late_but_low(trace: Trained) -> tuple[bool, str]:
@@ -67,7 +66,7 @@ def _late_but_low(trace: Trained) -> tuple[bool, str]:
 
 
 def _one_device(trace: Trained) -> tuple[bool, str]:
-    times = _times(trace.traffic.sum(axis=(0, 1)))
+    times = load(trace.traffic.sum(axis=(0, 1)))
     return times >= 3, f"The busiest one serves {times:.2f} times the mean now"
 
 
@@ -160,7 +159,7 @@ class tpu_embedding_run(Lab):
                 ("rows that have moved", moved),
                 ("rows asked for", f"{asked}, {away} of another device"),
                 ("rows that each device served", ", ".join(map(str, served))),
-                ("busiest device", f"{_times(served):.1f} times its share"),
+                ("busiest device", f"{load(served):.1f} times its share"),
                 (f"busiest device, rows {trace.elsewhere[0]}", other),
                 ("requests for each word", ", ".join(map(str, trace.asked))),
                 ("lookups wait for the update before", "no" if s["pipelined"] else "yes"),
@@ -181,15 +180,10 @@ def _message(trace: Trained) -> str:
     popular_words = np.argsort(-trace.asked, kind="stable")[:2]
     mine = [int(word) for word in popular_words if trace.owner[word] == device]
     head = f"Device {device} serves {percent(served[device] / served.sum())} of all rows"
-    if popular_words[0] not in mine or _times(served) < UNFAIR:
-        return f"{head}, {_times(served):.1f} times its share."
+    if popular_words[0] not in mine or load(served) < UNFAIR:
+        return f"{head}, {load(served):.1f} times its share."
     held = "the two most popular words" if len(mine) > 1 else "the most popular word"
     return f"{head}: it holds {held}."
-
-
-def _times(served: np.ndarray) -> float:
-    """The load of the busiest device in multiples of the mean; 0 before anything was asked for."""
-    return float(served.max() / served.mean()) if served.any() else 0.0
 
 
 @functools.lru_cache(maxsize=64)

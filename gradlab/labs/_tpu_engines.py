@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from .._base.errors import InvalidArgumentError
-from .._base.numbers import counted, number
+from .._base.numbers import are, counted, number
 from ..figures.tpu_engines import CORES, Engines, EnginesView
 from ..live import Description, Items, LiveFigure, Menu, Slider
 from ._embedding_run import ROWS, RULES, SAMPLES, WIDTH, ascii_words, asked, choosing, folded, weights
@@ -156,8 +156,9 @@ def _message(trace: Compared) -> str:
         return f"A partition may get {counted(trace.settings['limit'], 'lookup')}: the SparseCores refuse the batch."
     if trace.dropped:
         row = int(np.abs(sparse - classic).argmax())
-        moves = f"row {row} moves by {number(float(sparse[row]))} instead of {number(float(classic[row]))}"
-        return f"{counted(trace.dropped, 'lookup')} {'is' if trace.dropped == 1 else 'are'} dropped: {moves}."
+        moves = f": row {row} moves by {number(float(sparse[row]))} instead of {number(float(classic[row]))}"
+        moves = ", but every row moves as far" if np.allclose(sparse, classic, atol=1e-6) else moves
+        return f"{counted(trace.dropped, 'lookup')} {are(trace.dropped)} dropped{moves}."
     where = f"in {trace.minibatches} minibatches" if trace.minibatches > 1 else "in the buffers"
     alike = ", and every row moves alike" * bool(np.allclose(sparse, classic, atol=1e-6))
     return f"All lookups have room {where}{alike}."

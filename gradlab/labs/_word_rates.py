@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .._base.numbers import counted, number, percent, times
+from .._base.numbers import counted, number, often, percent, times_as
 from ..figures.words import WordsView
 from ..live import Description, Items, LiveFigure, Menu, Slider
 from ..models.word_topics import BATCH, TOPICS, Training, shipped, train
@@ -158,7 +158,7 @@ class word_rates(Lab):
         right = percent(trace.right, 1)
         return Description(
             alt=f"After {trace.step} of {text.steps} steps of {rule} with learning rate {number(trace.learning_rate)} "
-            f"the word {word}, seen {_times(seen)}, moves at {rate}, {faster:.1f} times as fast as the word "
+            f"the word {word}, seen {often(seen)}, moves at {rate}, {faster:.1f} times as fast as the word "
             f"{text.words[0]}; in a log-log plot the rates of all words fall with their frequency at slope "
             f"{_slope(trace):.2f}.",
             summary=_message(trace),
@@ -166,7 +166,7 @@ class word_rates(Lab):
                 ("rule", rule),
                 ("learning rate", number(trace.learning_rate)),
                 ("steps done", f"{trace.step} of {text.steps}, {BATCH} lines each"),
-                (f"“{word}” seen", f"{seen} of {_times(int(trace.counts[trace.word]))}"),
+                (f"“{word}” seen", f"{seen} of {counted(int(trace.counts[trace.word]), 'time')}"),
                 (f"rate of “{word}”", rate),
                 (f"accumulator of “{word}”", "none" if np.isnan(accumulator) else number(accumulator)),
                 (f"rate of “{text.words[0]}”", number(now[0])),
@@ -197,11 +197,13 @@ def _message(trace: Rates) -> str:
     if np.ptp(now) == 0:
         when = "Before the first line" if trace.step == 0 else "With gradient descent"
         return f"{when} all {len(names)} words move at one rate, {number(now[0])}."
-    seen = f"seen {_times(_seen(trace.step, 0))}"
+    seen = f"seen {often(_seen(trace.step, 0))}"
     if trace.word == 0:
-        return f"{frequent}, {seen}, moves at {number(now[0])}; the rarest tenth of words {times(trace.rare)} as fast."
-    faster = times(now[trace.word] / now[0])
-    return f"{word}, seen {_times(_seen(trace.step, trace.word))}, moves {faster} as fast as {frequent}, {seen}."
+        return (
+            f"{frequent}, {seen}, moves at {number(now[0])}; the rarest tenth of words {times_as(trace.rare, 'fast')}."
+        )
+    faster = times_as(now[trace.word] / now[0], "fast")
+    return f"{word}, seen {often(_seen(trace.step, trace.word))}, moves {faster} as {frequent}, {seen}."
 
 
 def _of_all(trace: Rates) -> str:
@@ -211,10 +213,6 @@ def _of_all(trace: Rates) -> str:
         return "10 times as often: the same rate"
     near = [words for words, part in _PARTS.items() if abs(share - part) < 0.05 * part]
     return f"10 times as often: {near[0] if near else number(share, 2)} of the rate"
-
-
-def _times(count: int) -> str:
-    return "once" if count == 1 else counted(count, "time")
 
 
 def _seen(step: int, word: int) -> int:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import anywidget
 import traitlets
 
+from .._base.forks import renew
 from ._bundle import widget_source, widget_style
 from .cells import cells, layout_is_shared
 from .controls import Button, Control, Drag, Preset, checked
@@ -18,7 +20,7 @@ from .scheduling import attention, drawing, hear_at_any_time, in_background, she
 from .sliders import Slider
 from .state import FigureState
 
-OWED_SECONDS = 0.1  # more than between two pictures of a drag
+DEFERRED_SECONDS = 0.1  # more than between two pictures of a drag
 VIEW = "application/vnd.jupyter.widget-view+json"
 
 
@@ -90,7 +92,9 @@ class LiveFigure(anywidget.AnyWidget):
         arrange: Callable[[bool], None] | None = None,
     ) -> None:
         attention.watch(shell())
-        self._owes, self._owed = False, set[str]()  # traits that pages have not been told
+        self._defers, self._deferred = False, set[str]()  # traits that pages have not been told
+        self._guard = threading.Lock()
+        renew(self, "_guard")
         self._state = FigureState(
             figure, controls, update, drags, label, name, presets, axis, dark, arrange,
             send=lambda *message: self.send(*message),
@@ -232,28 +236,30 @@ class LiveFigure(anywidget.AnyWidget):
 
     def _mirror(self, names: Iterable[str], by_page: bool) -> None:
         """Let the traits follow the controls; who observes one sees all of them at their new values."""
-        values, self._owes = self.values, by_page
+        values, self._defers = self.values, by_page
         try:
             with self.hold_sync(), self.hold_trait_notifications():
                 for name in names:
                     self.set_trait(name, values[name])
         finally:
-            self._owes = False
+            self._defers = False
 
     def send_state(self, key: Any = None) -> None:
         """Send traits to pages; those that a page has moved a little later, for its pictures go first."""
-        if not (self._owes and key):
+        if not (self._defers and key):
             super().send_state(key)
             return
-        first = not self._owed
-        self._owed |= {key} if isinstance(key, str) else set(key)
-        if first and in_background(self._pay()) is None:
-            list(self._pay())
+        with self._guard:
+            first = not self._deferred
+            self._deferred |= {key} if isinstance(key, str) else set(key)
+        if first and in_background(self._send_deferred()) is None:
+            list(self._send_deferred())
 
-    def _pay(self) -> Iterator[float]:
-        yield OWED_SECONDS
-        owed, self._owed = self._owed, set()
-        super().send_state(owed)
+    def _send_deferred(self) -> Iterator[float]:
+        yield DEFERRED_SECONDS
+        with self._guard:
+            names, self._deferred = self._deferred, set()
+        super().send_state(names)
 
     def _trait_moved(self, change: Any) -> None:
         held = self.values[change.name]

@@ -13,7 +13,7 @@ import numpy as np
 
 from .._base.arrays import quiet
 from .._base.errors import InvalidArgumentError
-from .._base.numbers import counted, listed, number
+from .._base.numbers import are, counted, listed, number
 from .recording import Recording, condensed
 
 FEWEST, MOST = 2, 6  # runs
@@ -202,7 +202,7 @@ class Comparison:
             yield f"{listed(lengths, MOST)}: steps are compared up to step {self.steps - 1:,}, shares are of all steps."
         for name, rec in self._runs():
             if rec.missing_steps:
-                missing = f"{counted(rec.missing_steps, 'step')} of {name} {_is(rec.missing_steps)} missing"
+                missing = f"{counted(rec.missing_steps, 'step')} of {name} {are(rec.missing_steps)} missing"
                 yield f"{missing}, nobody knows which: its later steps have lower numbers than they should have."
             if lost := int((~rec.known).sum()):
                 yield f"Of {counted(lost, 'step')} of {name} single numbers are not known: its shares are estimates."
@@ -246,10 +246,6 @@ def _called(column: str) -> str:
 
 def _tensors_named(tensors: Sequence[str]) -> str:
     return f"tensor{'s' * (len(tensors) > 1)} {listed(tensors)}"
-
-
-def _is(count: int) -> str:
-    return "is" if count == 1 else "are"
 
 
 def _has(count: int) -> str:

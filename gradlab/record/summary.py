@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._base.arrays import quiet
-from .._base.numbers import MOST_DIGITS, counted, in_full, percent
+from .._base.numbers import MOST_DIGITS, are, counted, in_full, percent
 from . import sketch
 from .buckets import EMPTY, SHOWN, Buckets
 from .noise import NoiseScale, known_noise
@@ -110,7 +110,7 @@ def summarize(rec: Buckets, percentile: float) -> Summary:
         f"{counted(answer.steps, 'step')} and leaves the others alone"
         + (f"; {counted(bad, 'step')} held NaN or Inf" if bad else "")
         + (f"; {counted(skipped, 'more step')} {'was' if skipped == 1 else 'were'} skipped" if skipped else "")
-        + (f"; {counted(missing, 'more step')} held NaN or Inf and {_is(missing)} missing" if missing else "")
+        + (f"; {counted(missing, 'more step')} held NaN or Inf and {are(missing)} missing" if missing else "")
         + (f"; each of the {buckets} kept stands for {rec.stride:,} steps" if rec.stride > 1 else "")
     )
     by_name = {n: tuple(float(e.share_by_tensor[k]) for e in each) for k, n in enumerate(rec.names)}
@@ -121,10 +121,6 @@ def summarize(rec: Buckets, percentile: float) -> Summary:
         limits, fired, by_name, doubt, by_tensor, suggested, reason, bad, skipped, missing, sampled_updates(rec),
         known_noise(rec),
     )  # fmt: skip
-
-
-def _is(count: int) -> str:
-    return "is" if count == 1 else "are"
 
 
 def _doubt(share: np.ndarray, bounds: np.ndarray) -> float:

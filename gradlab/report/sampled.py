@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._base.numbers import counted, listed, number
+from .._base.numbers import amount, counted, listed, number
 from .._base.numbers import percent_of_many as percent
 from ..record.frozen import Frozen
 from ._html import Section, moving, paragraph, table
@@ -71,7 +71,7 @@ def _entries(found: Frozen) -> str:
 
 
 def staleness(run: Run) -> Section | None:
-    """Return how old gradients are with some workers, and how much gradients so far apart agree."""
+    """Return how stale gradients are with some workers, and how much gradients so far apart agree."""
     if not len(run.rec.sampled[0]):
         return None
     from ..labs import run_staleness
@@ -79,10 +79,9 @@ def staleness(run: Run) -> Section | None:
     lab = run_staleness(run.rec, workers=ASKED)
     lab.axis = "workers"  # type: ignore[misc]  # what moves in the page
     answer = lab.compute(lab.params)
-    worth = answer.agrees(float(answer.staleness.mean()))
-    sentence = (
-        f"With {ASKED} workers a gradient is {number(float(answer.staleness.mean()))} updates old when it is applied; "
-        + (f"gradients of this run so far apart have a cosine of {_cosine(worth)}." if np.isfinite(worth) else _UNKNOWN)
+    worth = answer.agrees(answer.mean)
+    sentence = f"With {ASKED} workers a gradient is {amount(answer.mean, 'update', 3)} stale when it is applied; " + (
+        f"gradients of this run so far apart have a cosine of {_cosine(worth)}." if np.isfinite(worth) else _UNKNOWN
     )
     return Section("staleness", "What several workers would have done", sentence, partial(_staleness, run, lab))
 

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from .._base.numbers import counted, listed, number
+from .._base.numbers import counted, listed, number, were
 from ._html import Section, paragraph, table
 from ._run import Run
 from .recorded import when
@@ -45,8 +45,7 @@ def _skipped(run: Run) -> Iterator[str]:
     of = f"{number(rec.skipped_steps)} of {counted(rec.seen, 'step')}"
     where = [f"{rec.names[k]} ({number(rec.overflows[k])})" for k in np.argsort(-rec.overflows) if rec.overflows[k]]
     why = f"gradients overflowed in {listed(where)}" if where else "no tensor that was recorded held NaN or Inf"
-    verb = "was" if rec.skipped_steps == 1 else "were"
-    yield f"{of} {verb} skipped, first {_first(run)}: {why}.{_scales(run)}"
+    yield f"{of} {were(rec.skipped_steps)} skipped, first {_first(run)}: {why}.{_scales(run)}"
 
 
 def _rows(run: Run) -> np.ndarray:

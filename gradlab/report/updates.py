@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from .._base.numbers import counted, listed, number
+from .._base.numbers import are, counted, listed, number
 from ..figures.update_ratios import Ratios, ratios_figure
 from ..record.noise import known_noise
 from ..record.summary import layer_of
@@ -44,9 +44,8 @@ def _sentence(found: Updates) -> str:
     still = f" {listed(found.still)} never moved." if found.still else ""
     if not found.outside:
         return f"{middle}; no tensor is outside of {LOW:g} to {HIGH:g}.{still}"
-    verb = "is" if len(found.outside) == 1 else "are"
     of = f"{len(found.outside)} of {counted(len(found.names), 'tensor')}"
-    return f"{middle}; {of} {verb} outside of {LOW:g} to {HIGH:g}: {listed(found.outside)}.{still}"
+    return f"{middle}; {of} {are(len(found.outside))} outside of {LOW:g} to {HIGH:g}: {listed(found.outside)}.{still}"
 
 
 def _body(run: Run, found: Updates, sentence: str) -> str:

@@ -96,7 +96,7 @@ def test_deeper_networks_are_played_until_they_fall_apart(shown: Any) -> None:
     lab = shown(MODELS)
     lab.click("Play")
     until(lambda: lab.params()["delay"] == 32 and lab.agrees(delay="Largest delay"), saying="it plays to the end")
-    assert "keep 4 and 6 layers and Momentum 0.95 below 90%" in lab.readout()
+    assert "keep 4 and 6 layers, and Momentum 0.95, below 90%" in lab.readout()
 
 
 @pytest.mark.parametrize("label", ["Predict the share of accepted gradients", "Predict the straggler's share"])

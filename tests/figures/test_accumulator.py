@@ -15,7 +15,7 @@ def test_dropped_gradients_are_hatched_and_lower_and_takes_are_lines() -> None:
     assert chips._dropped.get_path().vertices[0, 1] > chips._shapes[0].get_path().vertices[2, 1]
     assert strip.takes.get_xdata()[:2].tolist() == [1, 1]
     assert said(strip.served) == ["A 1"]
-    assert strip._lost.get_text() == "1 of 3 too old: dropped"
+    assert strip._lost.get_text() == "1 of 3 dropped"
     assert boxes(strip._ahead) == 5  # of eight
     assert strip._now.get_visible()
     assert not drawn(inside(members=(0,), lost=()), first(1)).strip._now.get_visible()

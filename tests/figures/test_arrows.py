@@ -45,4 +45,4 @@ def test_names_stand_apart_and_the_norm_says_what_it_becomes() -> None:
     lab.draw(view, lab.compute({**lab.params, "limit": 6.0}))
     assert view._names[0].get_text() == "before and after" and not view._becomes.get_visible()
     lab.draw(view, lab.compute({**lab.params, "method": "global", "others": 6.0}))
-    assert view._alone.get_text() == "nothing is unchanged"
+    assert view._alone.get_text() == "every gradient is clipped"

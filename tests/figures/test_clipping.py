@@ -123,3 +123,34 @@ def test_the_turn_is_drawn_where_steps_turn() -> None:
         assert {artist.get_visible() for artist in (view._strip, view._angle, view._turns)} == {drawn}
         assert view._turns.get_text() == "Turn of every step, median 30.6°" * drawn
         assert view._counts[1].get_text() == f"{lab.compute(lab.params).what_if.fired.sum()} clipped"
+
+
+def test_norms_that_the_clip_takes_below_the_panel_are_counted() -> None:
+    lab = clipping(limit=0.001, method="value")
+    view = lab.make_view()
+    lab.draw(view, lab.compute(lab.params))
+    assert view._lower.get_visible() and view._lower.get_text() == "↓ 300 are lower after the clip"
+    lab.draw(view, lab.compute(lab.params | {"limit": 0.6}))
+    assert not view._lower.get_visible()
+
+
+def test_who_looks_closer_sees_norms_without_a_strip_and_names_where_curves_leave_the_panel() -> None:
+    lab = clipping(limit=1.0, method="norm")
+    view, answer = lab.make_view(), lab.compute(lab.params)
+    lab.draw(view, answer)
+    scene = Scene(view.figure)
+    scene.zoom(0, [0.2, 0.6], [0.1, 0.6])
+    lab.draw(view, answer)
+    assert not view._strip.get_visible() and not view._named.get_visible()
+    scene.frame(1.0)
+    right, to_panel = view.loss.get_xlim()[1], view.loss.transScale + view.loss.transLimits
+    still = [line for line in view.loss.lines if not line.get_animated()]
+    ends = [np.interp(right, *line.get_data()) for line in still]
+    heights = [name.get_position()[1] for name in view._names._names[: len(ends)]]
+    expected = [to_panel.transform((right, end))[1] for end in ends]
+    np.testing.assert_array_equal(np.argsort(heights), np.argsort(expected))
+    np.testing.assert_allclose(heights[:1], expected[:1], atol=0.03)
+    scene.zoom(0, [0.0, 1.0], [0.5, 0.9])
+    scene.unzoom()
+    lab.draw(view, answer)
+    assert view._strip.get_visible()

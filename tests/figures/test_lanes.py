@@ -25,7 +25,7 @@ def test_a_slow_worker_has_a_note() -> None:
     names = LaneNames(new_figure(3, 3).add_subplot())
     names.draw(3, slow=2, times=2.5)
     assert [name.get_text() for name in names._names if name.get_visible()] == ["worker 1", "worker 2"]
-    assert (names._slow.get_text(), names._note.get_text()) == ("worker 3", "2.5× slow")
+    assert (names._slow.get_text(), names._note.get_text()) == ("worker 3", "2.5× as slow")
     names.draw(3, slow=2, times=1.0)
     assert names._names[2].get_visible() and not names._note.get_visible()
 

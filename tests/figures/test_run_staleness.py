@@ -30,12 +30,23 @@ def test_a_run_without_times_or_entries_says_so() -> None:
     assert view.cosine.get_xlabel() == "steps apart; no entries recorded"
 
 
+def test_one_dropped_gradient_of_many_is_not_none() -> None:
+    view = StalenessView(Agreement(*np.ones((4, 3))), np.ones(9), "")
+    shares = np.zeros(OLDEST + 1)
+    shares[[0, 9]] = 299 / 300, 1 / 300
+    for limit, accepts, dropped in ((3, "99.7%", "0.3% dropped"), (9, "100%", "0% dropped")):
+        accepted = np.where(np.arange(OLDEST + 1) <= limit, shares, 0)
+        view.draw(Stale(shares, accepted, 0.03, limit, np.array([3]), np.array([0.8]), 3, 0.5))
+        assert (view._accepts.get_text(), view._dropped.get_text()) == (f"Limit {limit} accepts {accepts}", dropped)
+
+
 @pytest.mark.parametrize(
     ("cosine", "said"),
     [
         (0.5, "Agreement 1 step apart: 0.50"),
         (0.09, "Some agreement 1 step apart: 0.09"),
         (-0.034, "No agreement 1 step apart: −0.03"),
+        (-1.0000001, "Disagreement 1 step apart: −1.00"),
         (np.nan, "Agreement of gradients: not known"),
     ],
 )

@@ -65,7 +65,7 @@ def test_words_stand_at_what_is_drawn_and_nothing_else() -> None:
 
 def test_the_slow_worker_is_named_so() -> None:
     names = drawn()._lanes._names
-    assert written([*names._names, names._slow, names._note]) == ["worker 1", "worker 2", "2× slow"]
+    assert written([*names._names, names._slow, names._note]) == ["worker 1", "worker 2", "2× as slow"]
     equal = drawn(LANES._replace(straggler=1.0))._lanes._names
     assert written([*equal._names, equal._slow, equal._note]) == ["worker 1", "worker 2"]
 

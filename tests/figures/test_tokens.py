@@ -53,7 +53,7 @@ def test_the_title_is_the_event_and_the_slow_worker_is_named_so() -> None:
     lanes = drawn().lanes
     assert lanes.title.get_text() == "At 150 ticks: worker 1 pushes, accepted"
     assert drawn(narrow=True).lanes.title.get_text() == "Worker 1 pushes, accepted"
-    assert lanes._names._note.get_text() == "2× slow" and said(lanes._names._names) == ["worker 2"]
+    assert lanes._names._note.get_text() == "2× as slow" and said(lanes._names._names) == ["worker 2"]
 
 
 def test_gradients_are_boxes_tokens_circles_and_those_who_wait_have_numbers() -> None:

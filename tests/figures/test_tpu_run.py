@@ -70,6 +70,12 @@ def test_the_reason_is_where_the_popular_words_are(owner: list[int], why: str) -
     assert drawn(TRAINING._replace(owner=np.array(owner)))._why.get_text() == why
 
 
+@pytest.mark.parametrize("change", [{"asked": np.array([5, 1, 2])}, {"traffic": np.array([[2, 2], [3, 2]])}])
+def test_neighbors_are_no_reason_where_others_are_popular_or_the_load_is_fair(change: dict[str, np.ndarray]) -> None:
+    view = drawn(TRAINING._replace(owner=np.array([0, 0, 0]), **change))
+    assert view._why.get_text() == "Popular words lie on device 0"
+
+
 def test_nothing_is_counted_before_the_first_step() -> None:
     view = drawn(TRAINING._replace(step=0, traffic=np.zeros((2, 2), int), asked=np.zeros(3, int)))
     shown = (view._counts, view._sums, view._named, [view._times, view._elsewhere, view._fair])

@@ -71,8 +71,12 @@ def test_far_too_large_a_rate_is_shown_and_said_without_a_warning(surface: str) 
     [
         ({}, "Adagrad walks straight, descent zigzags; after 20 steps descent is 4.4 times as high."),
         ({"step": 0}, "Both start 88 above the bottom."),
+        (
+            {"start_1": 0.0, "start_2": 0.0},
+            "Both stay where they are; after 20 steps both are within 0.001 of the bottom.",
+        ),
         ({"step": 1}, "Adagrad's first step moves the weights by 0.598 and 0.6, descent's by 0.18 and 3.6."),
-        ({"epsilon": 1000.0, "learning_rate": 45.0}, "Both zigzag; after 20 steps both are about as high."),
+        ({"epsilon": 1000.0, "learning_rate": 45.0}, "Both zigzag; after 20 steps both are about equally high."),
         (
             {"step": 60, "descent_rate": 0.2},
             "Adagrad walks straight, descent flies off; after 60 steps Adagrad is 0.00135 above the bottom.",

@@ -236,3 +236,12 @@ def test_large_numbers_read_alike_in_the_lab_and_in_the_report(norm: float, word
     lab.draw(view, lab.compute(lab.params))
     assert view._chip.get_text() == f"limit {words}"
     assert f"the largest is {words} at step 0" in gl.Report(rec).sentences[1]
+
+
+def test_runs_without_losses_are_not_compared() -> None:
+    recs = {limit: gl.Recorder() for limit in (None, 1.0, 0.1)}
+    for rec in recs.values():
+        for k in range(5):
+            rec.record([np.full(3, k + 1.0)])
+    for known in (recs, {limit: recs[limit] for limit in (1.0, 0.1)}):
+        assert gl.labs.clipping(known, limit=1.0).description.summary == "Limit 1 clips 100.0% of 5 steps."

@@ -90,6 +90,10 @@ def test_a_step_is_a_part_of_the_whole_race() -> None:
             {"heavy": "first", "factor": 10.0},
             "At 10 times their own rates, Momentum ends lowest; gradient descent has ",
         ),
+        (
+            {"factor": 0.01},
+            "At 0.01 times their own rates or more, turning the ravine ",
+        ),  # that of one ends
         ({"first": "Momentum", "third": NOBODY, "fourth": NOBODY}, "Momentum and Momentum end lowest."),
     ],
 )

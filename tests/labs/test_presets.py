@@ -11,10 +11,10 @@ import gradlab as gl
     ("name", "preset", "said"),
     [
         ("accumulators", "Two rounds", "A gets the mean of 4 gradients; 3 of 11"),
-        ("accumulators", "Forgotten step", "0 of 3 are in; 9 of 12 were too old and fell out"),
+        ("accumulators", "Forgotten step", "0 of 3 are in; 9 of 12 noted a step that is over and were dropped"),
         ("accumulators", "In line", "A waits for 2 more gradients: 1 of 3 is in."),
         ("accumulators", "Steps from the future", "A gets the mean of 4 gradients."),
-        ("staleness", "Everybody at one speed", "All 48 gradients are accepted; the stalest is 3 updates old."),
+        ("staleness", "Everybody at one speed", "All 48 gradients are accepted; the largest staleness is 3 updates."),
         ("staleness", "A straggler starves", "The slow worker 4 starves: all 3 of its gradients are dropped."),
         ("staleness", "All wait for it", "are accepted, but workers wait 46% of the time."),
         ("staleness", "One backup worker", "The slow worker 4 starves: all 3 of its gradients are dropped."),

@@ -109,7 +109,7 @@ def test_without_starving_workers_the_sentence_counts_what_is_dropped_or_how_lon
     lanes = lab.compute(lab.params).lanes
     lost = int((lanes.handed_in - lanes.accepted_of).sum())
     assert (
-        lab.description.summary == f"{lost} of {int(lanes.handed_in.sum())} gradients came too stale and were dropped."
+        lab.description.summary == f"{lost} of {int(lanes.handed_in.sum())} gradients were too stale and were dropped."
     )
     lab.set(policy="wait", straggler=3.0, threshold=0, now=900)
     lanes = lab.compute(lab.params).lanes

@@ -159,7 +159,7 @@ def test_the_words_tell_who_never_gets_there() -> None:
 
 def test_the_sentence_names_who_never_gets_there_and_they_are_heavy() -> None:
     assert "keep networks of 4 and 6 layers below 90%" in gl.labs.staleness_models(delay=16).description.summary
-    assert "keep 4 and 6 layers and Momentum 0.95 below" in gl.labs.staleness_models(delay=32).description.summary
+    assert "keep 4 and 6 layers, and Momentum 0.95, below" in gl.labs.staleness_models(delay=32).description.summary
     assert "keep a network of 6 layers below" in gl.labs.staleness_models(delay=8).description.summary
     for delay in STALENESS:
         lab = gl.labs.staleness_models(delay=delay)
@@ -171,4 +171,4 @@ def test_the_sentence_names_who_never_gets_there_and_they_are_heavy() -> None:
 
 def test_where_all_get_there_the_deepest_and_the_shallowest_are_compared() -> None:
     summary = gl.labs.staleness_models(delay=0).description.summary
-    assert summary == "With fresh gradients 6 layers reach 90% in 420 updates, 1 layer in 640."
+    assert summary == "With fresh gradients, a network of 6 layers reaches 90% in 420 updates, one of 1 layer in 640."

@@ -93,12 +93,20 @@ def test_the_sentence_says_which_limit_others_need(workers: int, others: int) ->
     assert "need" not in gl.labs.staleness_phases(policy="wait").description.summary
 
 
+def test_a_slow_worker_is_named_only_where_one_is_slow() -> None:
+    for straggler, whose in ((3.0, "the slow worker's"), (1.0, "worker 1's")):
+        lab = gl.labs.staleness_phases(measure="slow", straggler=straggler)
+        assert f"of {whose} gradients" in lab.description.summary
+    alone = gl.labs.staleness_phases(measure="throughput", workers=1, spread=0.0)
+    assert alone.description.summary == "With 1 worker and limit 4, 1 update happens while one gradient is computed."
+
+
 def test_presets_show_what_their_names_say() -> None:
     lab = gl.labs.staleness_phases()
     traces = {label: lab.compute({**lab.params, **values}) for label, values in lab.presets.items()}
     assert traces["What is dropped"].values("acceptance").min() < 0.1
     assert (traces["Where the slow one starves"].values("slow")[: 2 * 15, 15] == 0).all()
-    assert traces["How old gradients are"].values("staleness").max() > 10
+    assert traces["How stale gradients are"].values("staleness").max() > 10
     waits = traces["What waiting costs"]
     assert waits.values("throughput")[0, -1] < 0.5 * WORKERS[-1]
 

@@ -10,7 +10,7 @@ from anywidget import AnyWidget
 from matplotlib.figure import Figure
 
 from gradlab.live import Description, LiveFigure, Preset, Range, Slider, Toggle, figure
-from gradlab.live.figure import OWED_SECONDS
+from gradlab.live.figure import DEFERRED_SECONDS
 from tests.live.conftest import Wire
 from tests.live.examples import clipped
 
@@ -228,7 +228,7 @@ def test_pages_hear_of_traits_that_a_page_moves_once_its_pictures_are_there(monk
     live.set(phase=1.0)  # from Python
     assert sent == [["phase"]]
     (some,) = turns
-    assert list(some) == [OWED_SECONDS]
+    assert list(some) == [DEFERRED_SECONDS]
     assert sent[1:] == [["limit", "rule"]]
 
 
