@@ -326,7 +326,7 @@ class ClippingView:
         self._names.number([f"{end:.2f}" for end in ends], best, **looks)
 
     def _last_seen(self, runs: Sequence[Trained]) -> tuple[float, list[float]]:
-        """Where the losses end, or leave a panel at which somebody looks closer; NaN for those out of sight."""
+        """Return where the losses end, or leave a panel at which somebody looks closer; NaN for those out of sight."""
         last, right = max((run.loss[0][-1] for run in runs), default=0.0), self.loss.get_xlim()[1]
         ends = [run.end for run in runs]
         if right < last:
