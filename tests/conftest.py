@@ -11,6 +11,7 @@ import signal
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 from weakref import WeakSet
@@ -128,10 +129,10 @@ def pytest_collection() -> Iterator[None]:
         gc.enable()
 
 
-@pytest.fixture(scope="module")
-def quick_programs() -> Iterator[None]:
-    """For a module that asks what a JAX program computes and not its last digits."""
-    with programs.quick():
+@pytest.fixture(scope="module", autouse=True)
+def quick_programs(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Compile quickly what the tests of a module need."""
+    with programs.quick() if programs.are_quick(request.path) else nullcontext():
         yield
 
 

@@ -4,11 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests import parts
+
 LOOPS_BY_MLIR = "xla_cpu_use_fusion_emitters"
+
+# Files of tests that ask what a program computes, and not for its last digits.
+QUICK = (
+    "gradlab/labs/", "gradlab/models/", "gradlab/optax/", "gradlab/record/", "gradlab/torch/", "gradlab/workers/",
+    "tests/clip/test_per_example", "tests/exercises/", "tests/keras/test_functional", "tests/labs/", "tests/live/",
+    "tests/models/", "tests/optax/test_loops", "tests/optax/test_modules", "tests/optax/test_recording",
+    "tests/optax/test_rule_in_chains", "tests/optax/test_stale", "tests/record/test_each", "tests/record/test_noise",
+    "tests/record/test_recorder", "tests/record/test_sketch", "tests/record/test_traced", "tests/record/test_updates",
+    "tests/report/", "tests/test_readme", "tests/tpu/explanations/test_traps", "tests/tpu/mid_level/",
+    "tests/tpu/sharding/test_batch", "tests/tpu/sharding/test_checkpoint", "tests/tpu/sharding/test_layouts",
+    "tests/tpu/sharding/test_place", "tests/tpu/sharding/test_rows", "tests/tpu/test_lookup_sparse",
+    "tests/tpu/training/", "tests/_variables/test_training_state", "tests/workers/",
+)  # fmt: skip
+
+
+def are_quick(file: Path) -> bool:
+    """Tell whether tests in a file may have programs that are compiled quickly."""
+    return file.is_relative_to(parts.ROOT) and file.relative_to(parts.ROOT).as_posix().startswith(QUICK)
 
 
 @contextmanager
@@ -29,6 +51,7 @@ def quick() -> Iterator[None]:
             jax.config.update("jax_disable_most_optimizations", before)
 
 
+@cache
 def _is_known(option: str) -> bool:
     """Tell whether XLA has this option still."""
     import jax

@@ -55,6 +55,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert (stop.value.code, capsys.readouterr().out) == (0, f"gradlab {gradlab.__version__}\n")
 
 
+@pytest.mark.exhaustive
 def test_python_dash_m_is_the_same_command() -> None:
     done = subprocess.run([sys.executable, "-m", "gradlab", "run", "nope"], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 2

@@ -149,7 +149,7 @@ class _Moves:
         for words, row, event in zip(self._words, rows, schedule.events, strict=True):
             happened = row <= done
             late = event.kind == "updated" and schedule.true[event.worker] > schedule.limit
-            said = f"{event.words.removeprefix('now ')}, {schedule.true[event.worker]} stale" if late else event.words
+            said = f"{event.words.removeprefix('now ')}, {schedule.true[event.worker]} old" if late else event.words
             words.set(x=event.worker + 0.2, y=row, text=said, color=BLACK if happened else QUIET)
             words.set_weight("bold" if late else "normal")
         self._draw_lives(schedule, rows, columns)

@@ -81,7 +81,7 @@ HELD = {".html": r"\d+ states, [\d,]+ bytes each, "}
         (".csv", b"gradient,"),
         (".html", b"<!doctype html>"),
         (".gif", b"GIF89a"),
-        (".mp4", b"\0\0\0"),
+        pytest.param(".mp4", b"\0\0\0", marks=pytest.mark.exhaustive),
     ],
 )
 def test_run_saves_what_the_suffix_asks_for(suffix: str, start: bytes, tmp_path: Path, capsys: Any) -> None:

@@ -77,7 +77,7 @@ def test_an_update_that_is_too_old_says_so() -> None:
     true, accepted = np.array([3, -1]), np.array([True, False])
     view.draw(Schedule(EVENTS, 4, VERSIONS, np.array([0, -1]), true, accepted, 0, RANGES, 1))
     (late,) = (words for words in view._moves._words if words.get_weight() == "bold")
-    assert late.get_text() == "v1, 3 stale"
+    assert late.get_text() == "v1, 3 old"
 
 
 def test_every_setting_has_its_share_and_the_chosen_one_is_black() -> None:

@@ -133,6 +133,7 @@ def test_a_lab_that_nobody_sees_costs_nothing_and_is_right_when_it_is_shown() ->
     assert "20 steps" in lab.live.description.alt
 
 
+@pytest.mark.exhaustive
 def test_no_lab_is_kept_by_its_recorder() -> None:
     rec = gl.Recorder()
     go_on(rec, 5)

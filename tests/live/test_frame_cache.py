@@ -151,6 +151,7 @@ def test_every_view_gets_all_pictures() -> None:
     assert len(sent(wire)) == live._state.controls["limit"].count + 1
 
 
+@pytest.mark.exhaustive
 def test_after_an_error_the_next_setting_is_recorded_again(caplog: pytest.LogCaptureFixture) -> None:
     live, wire = opened()
     send, calls = live.send, []

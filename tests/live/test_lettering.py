@@ -51,6 +51,7 @@ def scene_with_text(**form: Any) -> tuple[Scene, Text]:
     return Scene(figure), text
 
 
+@pytest.mark.exhaustive
 @given(CHANGES)
 def test_whatever_changes_it_looks_as_if_it_were_new(changes: list[tuple[str, Any]]) -> None:
     scene, text = scene_with_text()

@@ -43,8 +43,6 @@ import gradlab as gl
 from gradlab.record.measure import BINS
 from tests.optax.by_hand import NAMES, batch, by_hand, gradients_of, norms, weights
 
-pytestmark = pytest.mark.usefixtures("quick_programs")
-
 STEPS, CLIP = 4, 1e-3  # all gradients are larger
 DEVICES = 8
 

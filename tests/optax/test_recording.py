@@ -13,8 +13,6 @@ import pytest
 import gradlab as gl
 from tests.optax.trees import TREES, flax_like, gradients
 
-pytestmark = pytest.mark.usefixtures("quick_programs")
-
 
 def train(tx: optax.GradientTransformation, params: Any, steps: int = 3, **extra: Any) -> Any:
     state, update = tx.init(params), jax.jit(tx.update)

@@ -115,6 +115,7 @@ def test_one_compilation_serves_kept_and_dropped() -> None:
     assert (int(state.global_step), float(state.stale_counter)) == (2, 1.0)
 
 
+@pytest.mark.exhaustive
 def test_several_thresholds_at_once() -> None:
     def counts(limit: Any) -> Any:
         return run(drop_stale(optax.sgd(0.5), limit), BUSY)[1][:2]

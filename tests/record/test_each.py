@@ -10,8 +10,6 @@ import pytest
 
 import gradlab as gl
 
-pytestmark = pytest.mark.usefixtures("quick_programs")
-
 GRADS = {"w": np.zeros(3, np.float32)}
 
 

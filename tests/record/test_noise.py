@@ -9,8 +9,6 @@ import pytest
 
 import gradlab as gl
 
-pytestmark = pytest.mark.usefixtures("quick_programs")
-
 ENTRIES, MICRO, TRUE, SPREAD = 200, 4, 0.1, 0.5
 KNOWN = SPREAD**2 / TRUE**2  # tr(S) / |G|^2 of a micro-batch
 

@@ -15,8 +15,6 @@ import pytest
 import gradlab as gl
 from gradlab.record import merge
 
-pytestmark = pytest.mark.usefixtures("quick_programs")
-
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, jnp.bfloat16])
 def test_every_float_dtype_is_recorded_as_float32(dtype: Any) -> None:

@@ -12,8 +12,6 @@ import pytest
 import gradlab as gl
 from gradlab.record import updates as module
 
-pytestmark = pytest.mark.usefixtures("quick_programs")
-
 SHAPES = {"b": (3,), "w": (80, 60)}
 
 

@@ -27,6 +27,7 @@ def with_skips(recorded: Recorded) -> gl.Recorder:
     return rec
 
 
+@pytest.mark.exhaustive
 def test_a_page_says_what_differs_and_what_cannot_be_compared(recorded: Recorded) -> None:
     report = gl.Report(recorded(), recorded(change=louder), with_skips(recorded), labs=False)
     said = dict(zip((s.key for s in report.sections), report.sentences, strict=True))

@@ -8,8 +8,6 @@ import pytest
 
 import gradlab as gl
 
-pytestmark = pytest.mark.usefixtures("quick_programs")
-
 
 def gradients(step: int, overflows: bool) -> dict[str, np.ndarray]:
     draw = np.random.default_rng(step)

@@ -16,8 +16,6 @@ from gradlab.errors import InvalidArgumentError
 from gradlab.tpu import embedding_lookup_sparse, safe_embedding_lookup_sparse
 from gradlab.tpu.inputs import tensor_of
 
-pytestmark = pytest.mark.usefixtures("quick_programs")
-
 TABLE = np.random.default_rng(0).normal(size=(5, 3))
 COMBINERS = ["sum", "mean", "sqrtn"]
 IDS, WEIGHTS = [[0, 1, 1], [], [4, 0], [3], []], [[0.5, 2.0, 1.0], [], [0.25, -1.0], [3.0], []]

@@ -9,8 +9,6 @@ from gradlab.rules import Adagrad, Adam, FrequencyAwareAdagrad, Momentum
 from gradlab.tpu import Feature, Ids, Plan, Sent, StepRecord, Table, Tag, create, lookup, make_batch, update
 from gradlab.tpu.explanations.traps import excerpt
 
-pytestmark = pytest.mark.usefixtures("quick_programs")
-
 FEATURES = (Feature("f", 0, (3,)), Feature("g", 1, (2,)), Feature("h", 1, (1,)))
 IDS = [{"f": Ids([0], [1]), "g": Ids([0, 0, 1], [90, 7, 90]), "h": Ids([0], [50])}, {"g": Ids([1], [7])}]
 

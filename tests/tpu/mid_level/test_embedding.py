@@ -126,6 +126,7 @@ def ones(activations: Any) -> Any:
     return jax.tree.map(jnp.ones_like, activations)
 
 
+@pytest.mark.exhaustive
 def test_a_model_on_top_learns() -> None:
     words = gl.tpu.TableConfig(20, 4, name="words")
     embedding = gl.tpu.TPUEmbedding(gl.tpu.FeatureConfig(words), gl.tpu.Adagrad(0.5))

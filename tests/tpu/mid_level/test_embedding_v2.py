@@ -152,6 +152,7 @@ def test_statistics_are_the_limits_that_a_batch_needs() -> None:
     assert found[0] == {"t": 1, "u": 2}
 
 
+@pytest.mark.exhaustive
 def test_a_mesh_holds_the_rows() -> None:
     embedding = made(mesh=jax.make_mesh((4,), ("x",), devices=jax.devices("cpu")[:4]), per_core=1)
     activations, preserved = embedding.embedding_lookup(BATCH)

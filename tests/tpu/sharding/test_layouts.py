@@ -29,8 +29,6 @@ from gradlab.tpu import (
 from gradlab.tpu.stacks import inside
 from tests.tpu.sharding.plans import compiled, ids_of_cores, mesh, start, two_tables
 
-pytestmark = pytest.mark.usefixtures("quick_programs")
-
 SIZE = (48, 24)  # fixed, so that all steps share a compiled program
 LAYOUTS: Any = (("columns", "copies", "whole", "whole"), ("whole", "columns", "rows", "whole"))
 

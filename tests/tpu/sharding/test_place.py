@@ -111,6 +111,7 @@ def test_no_device_sees_more_than_its_shard_when_tables_are_made(strategy: Any) 
     assert (whole.slots[0][0] == 0.5).all()
 
 
+@pytest.mark.exhaustive
 def test_a_table_with_fewer_rows_than_devices_has_empty_shards() -> None:
     plan = Plan((Table("small", 3, 2),), (Feature("f", 0, (2,)),), cores=8)
     one = create(plan, [np.arange(6.0).reshape(3, 2)])

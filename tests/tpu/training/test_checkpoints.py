@@ -34,7 +34,7 @@ from tests.tpu.training.towers import (
     tower,
 )
 
-pytestmark = [pytest.mark.orbax, pytest.mark.usefixtures("quick_programs")]
+pytestmark = pytest.mark.orbax
 ROOT = Path(__file__).parents[3]
 TRAINING = Training(loss, OPTIMIZER, [rate])
 SAVED_AT = (20, 25, 30)

@@ -33,8 +33,6 @@ from tests.tpu.training.towers import (
     tower,
 )
 
-pytestmark = pytest.mark.usefixtures("quick_programs")
-
 
 @cache
 def plain_losses() -> list[float]:
