@@ -19,7 +19,7 @@ from ._style import BLACK, LABEL, OTHER, QUIET, SMALL
 _LEFT = {"left": 0.0, "center": 0.5, "right": 1.0}  # how much of a text is left of its place
 _CHIP: Any = BoxStyle("Round", pad=0.25)  # type: ignore[no-untyped-call]
 _LEADER, _LINE = 0.14, 0.16  # inches: from the end of a curve to its name, and between two names
-_PAST = 1.05  # widths of a panel: what ends beyond has its end out of sight, where somebody looks closer
+_PAST = 0.55  # widths of a panel from its middle: what ends beyond is out of sight, where somebody looks closer
 
 
 class Label(MovingText):
@@ -102,14 +102,17 @@ class EndLabels:
         self._told: tuple[np.ndarray, list[int]] = np.empty((0, 2)), []
 
     def draw(self, x: float, ends: Sequence[float], words: Sequence[str], **looks: Sequence[Any]) -> None:
-        """Write words at the ends of curves that all end at x; what has no finite end, or no words, is not
-        named, nor what ends out of sight.
+        """Write words at the ends of curves that all end at x, if that is in sight.
+
+        What has no finite end, or no words, is not named.
 
         Args:
             x: in data. ends: y (n,), in data. words: (n,). looks: of each text, such as `color` and `weight` (n,).
         """
         places = self._fractions(x, ends)
-        named = [k for k, place in enumerate(places) if np.isfinite(place).all() and place[0] < _PAST and words[k]]
+        named = [
+            k for k, place in enumerate(places) if np.isfinite(place).all() and abs(place[0] - 0.5) < _PAST and words[k]
+        ]
         for k, name in enumerate(self._names):
             name.set_visible(k in named)
             if k in named:
@@ -178,15 +181,11 @@ def moving_title(axes: Any) -> Any:
 def colored_title(axes: Any, *parts: tuple[str, str]) -> None:
     """Words (text, color) that go on where the title of a panel ends: they are the key of its marks."""
     title = axes.set_title(axes.get_title("left"), loc="left", fontsize=LABEL, fontweight="bold")
-    _in_line(axes, title, 0.3, parts, fontsize=LABEL, fontweight="bold")
-
-
-def _in_line(axes: Any, before: Any, gap: float, parts: Sequence[tuple[str, str]], **looks: Any) -> None:
-    """Words one after the other, so many heights of a letter apart."""
+    before = title
     for words, color in parts:
         before = axes.annotate(
-            words, (1, 0), (gap * looks["fontsize"], 0), xycoords=before, textcoords="offset points", color=color,
-            va="bottom", annotation_clip=False, **looks,
+            words, (1, 0), (0.3 * LABEL, 0), xycoords=before, textcoords="offset points", color=color, va="bottom",
+            annotation_clip=False, fontsize=LABEL, fontweight="bold",
         )  # fmt: skip
         before.set_in_layout(False)
 

@@ -180,6 +180,7 @@ class ClippingView:
             # Of a run that is never chosen only the median is drawn.
             shown += [middle] if run.free and several else [middle, run.loss[1]]
         self._shows_loss = _log_scale(self.loss, np.concatenate(shown))
+        self._whole_loss = self.loss.get_ylim()
 
     def _moving(self) -> None:
         dots = {"linestyle": "none", "mew": 0}
@@ -240,7 +241,7 @@ class ClippingView:
         self._bars[1].set_path(_bars(np.zeros_like(cut), cut, self._bins, thickness=0.5))
         self._draw_limit(answer)
         self._draw_turn(steps, answer)
-        self._draw_lower(after[fired])
+        self._draw_lower(steps[fired], before[fired], after[fired])
         self._name(steps, before, after, fired)
         self._draw_loss(chosen)
 
@@ -274,19 +275,20 @@ class ClippingView:
             self._angle.set_data(steps, np.minimum(answer.angle, _MOST_TURN))
             self._turns.set_text(f"Turn of every step, median {np.nanmedian(answer.angle):.1f}°")
 
-    def _draw_lower(self, after: np.ndarray) -> None:
-        """Say how many norms the clip takes below what is in sight."""
+    def _draw_lower(self, steps: np.ndarray, before: np.ndarray, after: np.ndarray) -> None:
+        """Say how many of the norms in sight the clip takes out of it."""
         foot = _STRIP if self._strip.get_visible() else 0.0
         low, high = np.log(self.norm.get_ylim())
-        count = int((after < np.exp(low + foot * (high - low))).sum())
+        (first, last), floor = self.norm.get_xlim(), np.exp(low + foot * (high - low))
+        count = int(((first <= steps) & (steps <= last) & (floor <= before) & (after < floor)).sum())
         self._lower.set(y=foot + 0.06, text=f"↓ {count:,} {are(count)} lower after the clip", visible=count > 0)
 
     def _name(self, steps: np.ndarray, before: np.ndarray, after: np.ndarray, fired: np.ndarray) -> None:
         """Say of the largest step what becomes of it, if it stands out and is in sight."""
         known = np.isfinite(before) & fired
         peak = int(np.argmax(np.where(known, before, -np.inf)))
-        (first, last), (_, top) = self.norm.get_xlim(), self.norm.get_ylim()
-        seen = bool(known.any()) and first <= steps[peak] <= last and before[peak] <= top
+        (first, last), (foot, top) = self.norm.get_xlim(), self.norm.get_ylim()
+        seen = bool(known.any()) and first <= steps[peak] <= last and foot <= before[peak] <= top
         self._named.set_visible(seen and before[peak] > _OUTLIER * _most(before[known]))
         if self._named.get_visible():
             left = steps[peak] > np.mean(self.norm.get_xlim())
@@ -332,7 +334,8 @@ class ClippingView:
         if right < last:
             last, ends = right, [float(np.interp(right, run.loss[0], running_median(run.loss[1]))) for run in runs]
         low, high = self.loss.get_ylim()
-        return last, [end if low <= end <= high else np.nan for end in ends]
+        closer = not np.allclose((low, high), self._whole_loss)  # else a mean above all medians is named at the edge
+        return last, [np.nan if closer and not low <= end <= high else end for end in ends]
 
 
 def _most(norms: np.ndarray) -> float:

@@ -54,7 +54,8 @@ _MINIMUM: dict[str, Any] = {"marker": "*", "ms": 13, "color": BLACK, "mec": "whi
 class Racer(NamedTuple):
     """One rule after `step` steps: its path (step + 1, 2), the loss of each step, and the loss at every learning rate.
 
-    Losses are above the lowest one, as shares of that at the start. `rate` is the learning rate it runs with.
+    Losses are above the lowest one, as shares of that at the start. `rate` is the learning rate it runs with;
+    `capped`: it should have been one beyond all those.
     """
 
     title: str
@@ -62,6 +63,7 @@ class Racer(NamedTuple):
     path: np.ndarray
     loss: np.ndarray
     by_rate: np.ndarray
+    capped: bool = False
 
 
 class RaceView:

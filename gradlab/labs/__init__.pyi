@@ -275,7 +275,7 @@ class _staleness_models_controls(TypedDict, total=False):
     delay: int
 
 class staleness_models(_staleness_effects.staleness_models):
-    """Networks that read digits, trained with gradients that are up to `delay` updates old."""
+    """Networks that read digits, trained with gradients that are up to `delay` updates stale."""
 
     def __init__(self, target: None = None, **initial: Unpack[_staleness_models_controls]) -> None: ...
     def set(self, **params: Unpack[_staleness_models_controls]) -> None: ...  # type: ignore[override]

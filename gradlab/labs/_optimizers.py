@@ -222,7 +222,7 @@ def _racer(surface: str, name: str, start: tuple[float, float], noise: float, fa
     paths, losses, own = _raced(surface, name, start, noise)
     rate = own + round(_PER_DECADE * np.log10(factor))
     k = min(max(rate, 0), len(RATES) - 1)
-    return Racer(_title(name), RATES[k], paths[: step + 1, k], losses[: step + 1, k], losses[step])
+    return Racer(_title(name), RATES[k], paths[: step + 1, k], losses[: step + 1, k], losses[step], k != rate)
 
 
 @functools.lru_cache(maxsize=128)
@@ -262,8 +262,7 @@ def _message(trace: Race) -> str:
     if trace.step == 0:
         return f"All {_COUNTS[count]} rules start at {_point(trace.start)}."
     when = [f"after {counted(trace.step, 'step')}"] * (trace.step < STEPS)
-    beyond = any(racer.rate in (RATES[0], RATES[-1]) for racer in trace.order)  # rates end there
-    rest = f" or {'less' if trace.factor > 1 else 'more'}" * beyond
+    rest = f" or {'less' if trace.factor > 1 else 'more'}" * any(racer.capped for racer in trace.order)
     when += [f"at {number(trace.factor)} times their own rates{rest}"] * (trace.factor != 1)
     before = trace.straight and trace.straight[trace.heavy]
     if trace.straight and before and np.isfinite(_end(before)) and np.isfinite(_end(followed)):
@@ -294,7 +293,8 @@ def _lowest(trace: Race) -> str:
         return f"{said}; {_inside(other)} has no finite loss."
     ratio = _end(other) / max(least, _BOTTOM)
     over = "over " * (least < _BOTTOM and ratio < 1e6)  # beyond it `times_as` says so
-    high = over + times_as(ratio, "high")
+    high = times_as(ratio, "high")
+    high = high if high.startswith("about") else over + high
     rank = _ordinal(_rank(other, trace.racers), len(order))
     return f"{said}; {_inside(other)}, {rank} of {_COUNTS[len(order)]}, is {high}."
 

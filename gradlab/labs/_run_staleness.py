@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .._base.numbers import amount, counted, decimals, number, percent, whole_percent
+from .._base.numbers import amount, counted, decimals, number, whole_percent
 from ..figures.run_staleness import OLDEST, Agreement, Stale, StalenessView
 from ..live import Description, Drag, Items, Menu, Slider
 from ..record import Recorder
@@ -79,15 +79,15 @@ def _workers(trace: Answer) -> str:
 
 
 def _accepted_young(trace: Answer) -> tuple[bool, str]:
-    now = (
-        f"Now with {_workers(trace)} {percent(1 - trace.dropped)} are accepted, the oldest {trace.oldest} updates stale"
-    )
+    accepted = whole_percent(1 - trace.dropped)
+    now = f"Now with {_workers(trace)} {accepted} are accepted, the oldest {trace.oldest} updates stale"
     return trace.workers >= 4 and trace.straggler >= 3 and trace.dropped <= 0.15 and trace.oldest <= 5, now
 
 
 def _worth_having(trace: Answer) -> tuple[bool, str]:
     mean = float(trace.staleness[trace.accepted].mean()) if trace.accepted.any() else 0.0
-    now = f"Now accepted gradients are {mean:.1f} updates stale in the mean, and {percent(trace.dropped)} are dropped"
+    dropped = whole_percent(trace.dropped)
+    now = f"Now accepted gradients are {mean:.1f} updates stale in the mean, and {dropped} are dropped"
     return trace.workers >= 12 and mean <= 3 and trace.dropped <= 0.6, now
 
 
@@ -220,7 +220,7 @@ class run_staleness(FollowingLab, RunLab):
     def describe(self, trace: Answer) -> Description:
         mean, workers = trace.mean, _workers(trace)
         agrees = [self._agrees(lag, trace) for lag in (1.0, mean)]
-        dropped = f"limit {trace.limit} drops {percent(trace.dropped)}"
+        dropped = f"limit {trace.limit} drops {whole_percent(trace.dropped)}"
         return Description(
             alt=f"{workers} at the speed of the recorded steps, the last one {number(trace.straggler)} times as slow: "
             f"mean staleness {number(mean)}, largest {trace.staleness.max()}; {dropped} of {GRADIENTS} gradients. "
@@ -231,7 +231,7 @@ class run_staleness(FollowingLab, RunLab):
                 ("straggler slowdown", f"{number(trace.straggler)} times"),
                 ("how long steps take", self._how_long(trace)),
                 ("mean and largest staleness", f"{number(mean)} and {counted(trace.staleness.max(), 'update')}"),
-                (f"dropped by limit {trace.limit}", f"{percent(trace.dropped)} of {GRADIENTS}"),
+                (f"dropped by limit {trace.limit}", f"{whole_percent(trace.dropped)} of {GRADIENTS}"),
                 ("oldest accepted", counted(trace.oldest, "update")),
                 ("dropped of the last worker", f"{(trace.last & ~trace.accepted).sum()} of {trace.last.sum()}"),
                 ("neighboring gradients", agrees[0]),

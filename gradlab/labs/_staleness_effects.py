@@ -203,9 +203,9 @@ class Slowed(NamedTuple):
 
 
 class staleness_models(Lab):
-    """Networks that read digits, trained with gradients that are up to `delay` updates old.
+    """Networks that read digits, trained with gradients that are up to `delay` updates stale.
 
-    At a glance: Old gradients slow a deep network down much more than a shallow one.
+    At a glance: Stale gradients slow a deep network down much more than a shallow one.
 
     Each gradient's delay is drawn again, from 0 to `delay` updates. Recorded runs, the median of five; a small version
     of what Dai et al. (2018) found with larger networks. Heavy lines are those of which the sentence speaks.
@@ -244,7 +244,7 @@ class staleness_models(Lab):
         delay = STALENESS[trace.delay]
         every = ", ".join(f"{label} {updates}" for label, updates in said.items())
         return Description(
-            alt=f"Learning curves of networks that read digits, with gradients 0 to {counted(delay, 'update')} old. "
+            alt=f"Learning curves of networks that read digits, with gradients 0 to {counted(delay, 'update')} stale. "
             f"Updates until {percent(GOAL)} accuracy on new digits, the median of {SEEDS} runs: {every}.",
             summary=_slowed(trace),
             table=(("largest delay", counted(delay, "update")), *said.items()),

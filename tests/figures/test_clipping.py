@@ -130,14 +130,32 @@ def test_norms_that_the_clip_takes_below_the_panel_are_counted() -> None:
     view = lab.make_view()
     lab.draw(view, lab.compute(lab.params))
     assert view._lower.get_visible() and view._lower.get_text() == "↓ 300 are lower after the clip"
+    scene = Scene(view.figure)
+    scene.zoom(0, [0.5, 0.6], [0.0, 1.0])
+    lab.draw(view, lab.compute(lab.params))
+    assert 20 < int(view._lower.get_text().split()[1]) < 40, "of a tenth of the steps"
+    scene.unzoom()
+    scene.zoom(0, [0.0, 1.0], [0.7, 1.0])
+    lab.draw(view, lab.compute(lab.params))
+    assert 1 <= int(view._lower.get_text().split()[1]) < 10, "of the explosions, which alone are in sight"
+    scene.unzoom()
     lab.draw(view, lab.compute(lab.params | {"limit": 0.6}))
     assert not view._lower.get_visible()
+
+
+def test_a_mean_above_all_medians_is_named_at_the_edge() -> None:
+    loss = np.stack([np.arange(300.0), np.full(300, 2.0)])
+    runs = [Trained("no limit", loss, 9.0, free=True), Trained("limit 1", loss, 2.0)]
+    view, lab = ClippingView(300, (0.5, 20.0), runs, "loss"), clipping()
+    view.draw(lab.compute(lab.params).what_if, None)
+    assert view.loss.get_ylim()[1] < 9 and view._names._names[0].get_visible()
 
 
 def test_who_looks_closer_sees_norms_without_a_strip_and_names_where_curves_leave_the_panel() -> None:
     lab = clipping(limit=1.0, method="norm")
     view, answer = lab.make_view(), lab.compute(lab.params)
     lab.draw(view, answer)
+    assert view._strip.get_visible() and view._named.get_visible()
     scene = Scene(view.figure)
     scene.zoom(0, [0.2, 0.6], [0.1, 0.6])
     lab.draw(view, answer)
@@ -146,6 +164,7 @@ def test_who_looks_closer_sees_norms_without_a_strip_and_names_where_curves_leav
     right, to_panel = view.loss.get_xlim()[1], view.loss.transScale + view.loss.transLimits
     still = [line for line in view.loss.lines if not line.get_animated()]
     ends = [np.interp(right, *line.get_data()) for line in still]
+    assert all(name.get_visible() for name in view._names._names[: len(ends)])
     heights = [name.get_position()[1] for name in view._names._names[: len(ends)]]
     expected = [to_panel.transform((right, end))[1] for end in ends]
     np.testing.assert_array_equal(np.argsort(heights), np.argsort(expected))
@@ -153,4 +172,4 @@ def test_who_looks_closer_sees_norms_without_a_strip_and_names_where_curves_leav
     scene.zoom(0, [0.0, 1.0], [0.5, 0.9])
     scene.unzoom()
     lab.draw(view, answer)
-    assert view._strip.get_visible()
+    assert view._strip.get_visible() and view._named.get_visible()

@@ -67,6 +67,7 @@ def test_names_stand_at_the_ends_that_there_are() -> None:
     np.testing.assert_allclose((low + high) / 2, 0.5, atol=1e-9)
     assert high > low and shown[0].get_position()[0] > 1
     assert len(names._leaders.get_xydata()) == 6
-    axes.set_xlim(0, 5)  # the ends are out of sight
-    names.draw(10, [1e-2, 1e-2, np.nan], ["one", "two", "three"])
-    assert not any(name.get_visible() for name in names._names)
+    for limits in ((0, 5), (12, 20)):  # the ends are out of sight
+        axes.set_xlim(*limits)
+        names.draw(10, [1e-2, 1e-2, np.nan], ["one", "two", "three"])
+        assert not any(name.get_visible() for name in names._names)

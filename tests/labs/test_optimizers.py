@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab.labs._optimizers import _NO_DESCENT, NOBODY, PLACES, RATES, STEPS, Race, _own
+from gradlab.figures.race import Racer
+from gradlab.labs._optimizers import _NO_DESCENT, NOBODY, PLACES, RATES, STEPS, Race, _own, _racer
 from gradlab.models.surfaces import REACH, SURFACES, unturned, walk
 
 
@@ -37,6 +38,15 @@ def test_the_factor_multiplies_each_ones_own_rate() -> None:
     np.testing.assert_allclose(np.divide(rates[10.0], 10), rates[1.0])
     assert raced(factor=10.0).order[-1].title == "Gradient descent"
     assert not np.isfinite(raced(factor=100.0).racers[0].loss[-1])  # type: ignore[union-attr]
+
+
+def test_a_rate_beyond_all_is_capped_and_one_at_the_end_is_not() -> None:
+    def racer(factor: float) -> Racer:
+        return _racer("turned", "Adagrad", SURFACES["turned"].start, 0.0, factor, STEPS)
+
+    own, end = racer(1.0).rate, RATES[-1]
+    assert not racer(end / own).capped and racer(end / own).rate == end
+    assert racer(2 * end / own).capped and racer(2 * end / own).rate == end
 
 
 def test_ones_own_rate_is_soon_low_for_good_and_stays_in_the_picture() -> None:

@@ -23,6 +23,13 @@ def test_ages_and_drops_are_those_of_an_experiment_with_measured_speeds() -> Non
     )
 
 
+def test_one_dropped_gradient_is_not_none() -> None:
+    lab = gl.labs.run_staleness()
+    said = lab.describe(lab.compute(lab.params)._replace(accepted=np.arange(GRADIENTS) != 5))
+    assert f"drops 0.3% of {GRADIENTS} gradients" in said.alt and "drops 0.3% of them" in said.summary
+    assert f"0.3% of {GRADIENTS}" in dict(said.table).values()
+
+
 def test_equal_steps_come_in_turns() -> None:
     lab = gl.labs.run_staleness(workers=6, limit=5, speeds="equal")
     trace = lab.compute(lab.params)
