@@ -90,16 +90,19 @@ def percent_of_many_within(share: float, low: float, high: float) -> str:
     return said if least == most else f"{said} ({least} to {most})"
 
 
-def times_as(ratio: float, quality: str) -> str:
-    """Write a ratio in words, to two digits; above a million no digit is given.
+def times_as(ratio: float, quality: str, at_least: bool = False) -> str:
+    """Write a ratio, or the least that it can be, in words, to two digits; above a million no digit is given.
 
     >>> times_as(1.86, "high"), times_as(6813.0, "high"), times_as(3e9, "fast"), times_as(1.03, "fast")
     ('1.9 times as high', '6,800 times as high', 'over a million times as fast', 'about as fast')
+    >>> times_as(3e4, "high", at_least=True)
+    'over 30,000 times as high'
     """
     rounded = float(f"{ratio:.1e}")
     if rounded == 1:
         return f"about as {quality}"
-    return f"{'over a million' if ratio > 1e6 else number(rounded, 2)} times as {quality}"
+    words = "over a million" if ratio > 1e6 else "over " * at_least + number(rounded, 2)
+    return f"{words} times as {quality}"
 
 
 def often(count: int) -> str:

@@ -130,7 +130,7 @@ class RunView:
         busiest = int(served.argmax()) if served.any() else None
         self._draw_traffic(training.traffic, busiest)
         self._draw_served(served, busiest, training.elsewhere)
-        self._draw_words(training, busiest)
+        self._draw_words(training, busiest, load(served))
         self._draw_loss(training.loss, training.step)
 
     def _draw_traffic(self, traffic: np.ndarray, busiest: int | None) -> None:
@@ -162,7 +162,7 @@ class RunView:
         for words, text, y in zip((self._times, self._elsewhere), told, (high, high - 0.6), strict=True):
             words.set(text=text, y=y, **place)
 
-    def _draw_words(self, training: Training, busiest: int | None) -> None:
+    def _draw_words(self, training: Training, busiest: int | None, times: float) -> None:
         asked, owner = training.asked, training.owner
         shares = asked / max(asked.sum(), 1)
         each = np.bincount(owner, minlength=self.devices).max()  # words of a device, side by side
@@ -176,7 +176,7 @@ class RunView:
             free = shares[left > left[k]].max(initial=0) < shares[k] - 0.045  # beside it, above the bars to its right
             words.set(x=left[k] + wide + 0.12, y=float(shares[k]) - 0.015)
             words.set_text(f"word {k}: {asked[k]}{noun}" * bool(free))
-        self._why.set_text(_reason(top, owner[top], busiest, load(training.traffic.sum(axis=0))))
+        self._why.set_text(_reason(top, owner[top], busiest, times))
 
     def _draw_loss(self, loss: np.ndarray, step: int) -> None:
         steps = np.arange(1, len(loss) + 1)

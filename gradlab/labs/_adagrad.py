@@ -266,9 +266,7 @@ def _message(trace: Descent) -> str:
     if heights[high] < NEAR:
         return f"{said}; after {k} steps both are within {NEAR:g} of the bottom."
     ratio = heights[high] / max(low, 1e-12)
-    higher = times_as(ratio, "high")
-    high_up = "both are about equally high" if higher.startswith("about") else f"{name} is {higher}"
-    return f"{said}; after {k} steps {high_up}."
+    return f"{said}; after {k} steps {name} is {times_as(ratio, 'high')}."
 
 
 def _gait(walk: Walk, step: int) -> tuple[str, str]:

@@ -291,10 +291,7 @@ def _lowest(trace: Race) -> str:
     other = trace.followed if _end(trace.followed) > least else above[0]
     if not np.isfinite(_end(other)):
         return f"{said}; {_inside(other)} has no finite loss."
-    ratio = _end(other) / max(least, _BOTTOM)
-    over = "over " * (least < _BOTTOM and ratio < 1e6)  # beyond it `times_as` says so
-    high = times_as(ratio, "high")
-    high = high if high.startswith("about") else over + high
+    high = times_as(_end(other) / max(least, _BOTTOM), "high", at_least=least < _BOTTOM)
     rank = _ordinal(_rank(other, trace.racers), len(order))
     return f"{said}; {_inside(other)}, {rank} of {_COUNTS[len(order)]}, is {high}."
 
