@@ -11,7 +11,6 @@ import signal
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 from weakref import WeakSet
@@ -131,8 +130,14 @@ def pytest_collection() -> Iterator[None]:
 
 @pytest.fixture(scope="module", autouse=True)
 def quick_programs(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Compile quickly what the tests of a module need."""
-    with programs.quick() if programs.are_quick(request.path) else nullcontext():
+    """Compile quickly all programs where no test of a module asks for last digits, elsewhere those that keep them."""
+    if programs.are_quick(request.path):
+        with programs.quick():
+            yield
+    elif "jax" in sys.modules:  # to import it takes a second
+        with programs.quick(programs.keeps_digits):
+            yield
+    else:
         yield
 
 

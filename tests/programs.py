@@ -1,10 +1,11 @@
-"""JAX programs compiled in a third of the time, for tests that ask what they compute and not their last digits."""
+"""JAX programs compiled in less time, where no digit is lost by it or no test asks for the last ones."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -25,28 +26,77 @@ QUICK = (
     "tests/workers/test_reader",
 )  # fmt: skip
 
+# Where just one operation of a program computes, and others move numbers, no two can be made into one: its digits are
+# the same however it is compiled.
+MOVES = {
+    "constant", "iota", "broadcast_in_dim", "reshape", "slice", "dynamic_slice", "pad", "gather", "concatenate",
+    "transpose", "reverse", "convert",
+}  # fmt: skip
+COMPUTES = {
+    "add", "subtract", "multiply", "divide", "sqrt", "abs", "negate", "maximum", "minimum", "compare", "select", "and",
+    "or", "xor", "not",
+}  # fmt: skip
+FRAME = {"builtin.module", "func.func", "func.return", "func.call"}
+
 
 def are_quick(file: Path) -> bool:
     """Tell whether tests in a file may have programs that are compiled quickly."""
     return file.is_relative_to(parts.ROOT) and file.relative_to(parts.ROOT).as_posix().startswith(QUICK)
 
 
+def keeps_digits(program: Any) -> bool:
+    """Tell whether a program (a module of MLIR) gives the same digits however it is compiled."""
+    from jax._src.lib.mlir import ir
+
+    names: Counter[str] = Counter()
+    computing = 0
+
+    def count(operation: Any) -> Any:
+        nonlocal computing
+        name = operation.name.removeprefix("stablehlo.")
+        names[name] += 1
+        computing += name in COMPUTES and any(_is_float(value.type) for value in operation.operands)
+        return ir.WalkResult.ADVANCE
+
+    program.operation.walk(count)
+    few = computing <= 1 and names.keys() <= FRAME | MOVES | COMPUTES
+    return few and "complex<" not in str(program)  # one product of these is four, and two sums
+
+
+def _is_float(kind: Any) -> bool:
+    from jax._src.lib.mlir import ir
+
+    return isinstance(kind, ir.ShapedType) and isinstance(kind.element_type, ir.FloatType)
+
+
 @contextmanager
-def quick() -> Iterator[None]:
-    """Leave out what makes programs fast and, where XLA still can, write loops without MLIR."""
-    import jax
+def quick(ones: Callable[[Any], bool] = lambda _: True) -> Iterator[None]:
+    """For programs that are `ones`, leave out what makes them fast and, where XLA still can, write loops without MLIR.
+
+    All programs share a context of MLIR: to make one takes as long as to compile a small program.
+    """
+    from jax._src import compiler
+    from jax._src.interpreters import mlir
+
+    def compiled(backend: Any, program: Any, devices: Any, options: Any, *others: Any, **more: Any) -> Any:
+        if not options.env_option_overrides and ones(program):  # one that is given options keeps to them
+            debug = options.executable_build_options.debug_options
+            debug.xla_backend_optimization_level = 0
+            debug.xla_llvm_disable_expensive_passes = True
+            if _is_known(LOOPS_BY_MLIR):
+                options.env_option_overrides = [(LOOPS_BY_MLIR, False)]
+        return compile_fully(backend, program, devices, options, *others, **more)
 
     with pytest.MonkeyPatch.context() as patch:
-        if _is_known(LOOPS_BY_MLIR):
-            from jax._src import compiler  # a flag is read once, and XLA_FLAGS are of TensorFlow too
+        compile_fully = compiler.compile_or_get_cached
+        patch.setattr(compiler, "compile_or_get_cached", compiled)
+        patch.setattr(mlir, "make_ir_context", partial(_made_once, mlir.make_ir_context))
+        yield
 
-            patch.setattr(compiler, "get_compile_options", _without(LOOPS_BY_MLIR, compiler.get_compile_options))
-        before = jax.config.read("jax_disable_most_optimizations")
-        jax.config.update("jax_disable_most_optimizations", True)
-        try:
-            yield
-        finally:
-            jax.config.update("jax_disable_most_optimizations", before)
+
+@cache
+def _made_once(make: Callable[[], Any]) -> Any:
+    return make()
 
 
 @cache
@@ -59,12 +109,3 @@ def _is_known(option: str) -> bool:
     except jax.errors.JaxRuntimeError:
         return False
     return True
-
-
-def _without(option: str, given: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile options as they are `given`, with one turned off."""
-
-    def options(*args: Any, env_options_overrides: Any = None, **kwargs: Any) -> Any:
-        return given(*args, env_options_overrides={option: False, **(env_options_overrides or {})}, **kwargs)
-
-    return options

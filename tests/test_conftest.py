@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import jax
 import pytest
 
-from tests import conftest, parts, programs
+from tests import conftest
 
 
 def test_there_are_eight_devices() -> None:
@@ -16,16 +16,3 @@ def test_there_are_eight_devices() -> None:
 def test_a_few_files_are_run_without_workers(files: list[str], workers: list[int]) -> None:
     config = SimpleNamespace(option=SimpleNamespace(file_or_dir=files))
     assert conftest.pytest_xdist_auto_num_workers(config) in workers  # type: ignore[arg-type]
-
-
-def test_quick_files_are_there() -> None:
-    files = {path for path in (parts.ROOT / "tests").rglob("test_*.py") if programs.are_quick(path)}
-    for start in programs.QUICK:
-        assert any(path.relative_to(parts.ROOT).as_posix().startswith(start) for path in files), start
-
-
-def test_programs_here_are_compiled_in_full() -> None:
-    assert not jax.config.read("jax_disable_most_optimizations")
-    with programs.quick():
-        assert jax.config.read("jax_disable_most_optimizations")
-    assert not jax.config.read("jax_disable_most_optimizations")
