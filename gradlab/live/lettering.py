@@ -5,19 +5,23 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+from matplotlib import rcParams
 from matplotlib.backends.backend_agg import RendererAgg
+from matplotlib.font_manager import fontManager
 from matplotlib.text import Text
 from matplotlib.textpath import TextToPath
 
 REMEMBERED = 1024
+LINES, KEPT = 4096, 6  # for each resolution and set of fonts; of those
 PAD = 4
 # Agg places glyphs on a grid of this many parts of a pixel.
 PARTS = 64
 PRIVATE = ("_get_layout", "_multialignment", "_linespacing")  # what `draw_text` uses of a matplotlib Text
 SHAPING = ("get_fontfeatures", "get_language")  # what a Text has from matplotlib 3.11 on
+SETTINGS = [name for name in rcParams if name.startswith(("font.", "mathtext.", "text."))]
 
 
 T = TypeVar("T")
@@ -47,17 +51,100 @@ class Recent(OrderedDict[Any, Any]):
         return made
 
 
+Glyph = tuple[np.ndarray, int, int, float]  # its image, left, bottom (downwards) and angle
+
+
+class Known(NamedTuple):
+    """What figures share: many have the same numbers on their axes."""
+
+    sizes: Recent  # of texts
+    lines: Recent  # as lists of glyphs, from the pixel where they start
+
+
+_known = Recent(KEPT)
+
+
+def known(dpi: float) -> Known:
+    """What is known at a resolution, with the settings and fonts as they are now."""
+    settings = dpi, len(fontManager.ttflist), repr([rcParams[name] for name in SETTINGS])
+    return _known.find(settings, lambda: Known(Recent(LINES), Recent(LINES)))
+
+
 class Agg(RendererAgg):
-    """Agg that measures each text once. A matplotlib Text remembers its size; labels and captions ask every time."""
+    """Agg that measures each text once, and lays it out and makes images of its glyphs once.
+
+    A matplotlib Text remembers its size; labels and captions ask every time, and every figure is new to its texts.
+    """
 
     def __init__(self, width: int, height: int, dpi: float) -> None:
         super().__init__(width, height, dpi)  # type: ignore[no-untyped-call]
-        self._sizes = Recent(REMEMBERED)
+        self._known = known(dpi)
 
     def get_text_width_height_descent(self, s: str, prop: Any, ismath: Any) -> tuple[float, float, float]:
         """Give width, height and descent in pixels."""
         measure: Callable[..., tuple[float, float, float]] = super().get_text_width_height_descent
-        return self._sizes.find((s, hash(prop), ismath), lambda: measure(s, prop, ismath))
+        return self._known.sizes.find((s, hash(prop), ismath), lambda: measure(s, prop, ismath))
+
+    def draw_text(
+        self, gc: Any, x: float, y: float, s: str, prop: Any, angle: float, ismath: Any = False, mtext: Any = None
+    ) -> None:
+        """Paint a line that starts at x, y (downwards)."""
+        exactly = angle != 0
+        (left, right), (top, down) = _pixel(x, exactly), _pixel(y, exactly)
+        key = s, hash(prop), angle, ismath, _shaping(mtext), gc.get_antialiased(), right, down
+        draw: Callable[..., None] = super().draw_text
+
+        def paint() -> None:
+            draw(gc, x, y, s, prop, angle, ismath, mtext)
+
+        line = self._known.lines.find(key, lambda: self._line(paint, left, top))
+        if line is None:
+            paint()
+        for image, dx, dy, turned in line or ():
+            self._renderer.draw_text_image(image, left + dx, top + dy, turned, gc)
+
+    def _line(self, paint: Callable[[], None], left: int, top: int) -> list[Glyph] | None:
+        """What a line is painted of; None if that is more than glyphs, or this matplotlib has no image of each."""
+        if "_renderer" not in vars(self):
+            return None
+        renderer, self._renderer = self._renderer, _Noting()
+        try:
+            paint()
+            noted = self._renderer
+        finally:
+            self._renderer = renderer
+        if noted.others or not noted.glyphs:
+            return None
+        return [(image, x - left, y - top, angle) for image, x, y, angle in noted.glyphs]
+
+
+class _Noting:
+    """Stands in for the compiled part of Agg, and notes the glyphs that it is to paint and whether there are others."""
+
+    def __init__(self) -> None:
+        self.glyphs: list[Glyph] = []
+        self.others = False
+
+    def draw_text_image(self, image: Any, x: int, y: int, angle: float, _: Any) -> None:
+        if isinstance(image, np.ndarray):
+            self.glyphs.append((image.copy(), x, y, angle))
+        else:
+            self.others = True
+
+    def __getattr__(self, _: str) -> Callable[..., None]:
+        self.others = True
+        return lambda *_, **__: None
+
+
+def _pixel(place: float, exactly: bool) -> tuple[int, float]:
+    """The pixel in which something starts, and where in it, as far as Agg tells that apart for what stands upright.
+
+    Agg rounds halves to even, and so rounds two of them otherwise: these are left as they are.
+    """
+    if exactly or place * PARTS % 1 == 0.5:
+        return math.floor(place), place % 1
+    whole, part = divmod(round(place * PARTS), PARTS)
+    return whole, part / PARTS
 
 
 def draw_text(text: Any, renderer: Any) -> None:
@@ -113,8 +200,8 @@ class Lettering:
 
         `mtext` is the Text that it is the only line of, if it is: Agg shapes it by the features and language of that.
         """
-        left, top = math.floor(x), math.floor(y)
-        parts = round((x - left) * PARTS) / PARTS, round((y - top) * PARTS) / PARTS
+        (left, right), (top, down) = _pixel(x, exactly=False), _pixel(y, exactly=False)
+        parts = right, down
         key = (text, hash(prop), angle, ismath, _shaping(mtext), gc.get_antialiased(), gc.get_snap(), *parts)
         dx, dy, mask = self._masks.find(key, lambda: self._fresh(gc, *parts, text, prop, angle, ismath, mtext))
         return left + dx, top + dy, mask

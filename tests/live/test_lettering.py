@@ -4,15 +4,18 @@ import struct
 import sys
 from typing import Any
 
+import matplotlib
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.backends.backend_agg import RendererAgg
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
 from matplotlib.text import Text
 
 from gradlab.live.display_list import TEXT, decode
+from gradlab.live.lettering import Agg, known
 from gradlab.live.scene import Scene
 
 FORMS: dict[str, list[Any]] = {
@@ -143,3 +146,56 @@ def test_a_figure_is_left_as_it_was() -> None:
     before = set(vars(text))
     scene.frame(1.0)
     assert set(vars(text)) <= before | {"_renderer"}
+
+
+LINES = ["97.7% are clipped", "AVA fi", "", " ", "$10^{-3}$", r"$\frac{a}{b}$"]  # a fraction is more than its glyphs
+# Agg puts glyphs on a 64th of a pixel, and rounds halves to even.
+PLACES = st.builds(lambda *parts: sum(parts), st.integers(40, 43), st.sampled_from([0, 1 / 128, 3 / 128, 0.33]))
+
+
+@given(
+    st.sampled_from(LINES), PLACES, PLACES, st.sampled_from([0, 30, 90]), st.sampled_from(["default", "none"]),
+    st.sampled_from(["normal", "bold"]), st.booleans(),
+)  # fmt: skip
+def test_a_line_from_memory_is_what_agg_itself_paints(
+    line: str, x: float, y: float, angle: float, hinting: str, weight: str, smooth: bool
+) -> None:
+    def painted(renderer: Any) -> np.ndarray:
+        pen = renderer.new_gc()
+        pen.set_foreground((0.2, 0.4, 0.6))
+        pen.set_antialiased(smooth)
+        renderer.draw_text(pen, x, y, line, FontProperties(size=9.5, weight=weight), angle, "$" in line)
+        return np.array(renderer.buffer_rgba())
+
+    with matplotlib.rc_context({"text.hinting": hinting}):
+        by_agg = painted(RendererAgg(200, 100, 120))
+        for _ in range(2):
+            np.testing.assert_array_equal(painted(Agg(200, 100, 120)), by_agg)
+
+
+def test_a_line_is_laid_out_once_for_all_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    def paint() -> None:
+        renderer = Agg(200, 100, 77.0)  # a resolution that no other test has
+        renderer.draw_text(renderer.new_gc(), 10.25, 20, "once", FontProperties(size=9), 0)
+
+    paint()
+    assert list(known(77.0).lines.values()) != [None] or not SHAPED
+    if SHAPED:
+        monkeypatch.delattr(RendererAgg, "_prepare_font")
+        paint()
+
+
+def test_another_matplotlib_paints_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that has no image of each glyph."""
+    asked = []
+
+    def draw_text(renderer: Any, gc: Any, x: float, y: float, s: str, *_: Any) -> None:
+        asked.append(s)
+        renderer._renderer.draw_text_as_a_whole(s)
+
+    monkeypatch.setattr(RendererAgg, "draw_text", draw_text)
+    renderer: Any = Agg(20, 10, 78.0)
+    for _ in range(2):
+        with pytest.raises(AttributeError, match="draw_text_as_a_whole"):  # by the real one, which has no such thing
+            renderer.draw_text(renderer.new_gc(), 1, 2, "words", FontProperties(), 0)
+    assert asked == ["words"] * 3
