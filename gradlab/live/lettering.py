@@ -55,7 +55,7 @@ Glyph = tuple[np.ndarray, int, int, float]  # its image, left, bottom (downwards
 
 
 class Known(NamedTuple):
-    """What figures share: many have the same numbers on their axes."""
+    """Texts that were measured and painted, by any figure: many have the same numbers on their axes."""
 
     sizes: Recent  # of texts
     lines: Recent  # as lists of glyphs, from the pixel where they start
@@ -65,7 +65,7 @@ _known = Recent(KEPT)
 
 
 def known(dpi: float) -> Known:
-    """What is known at a resolution, with the settings and fonts as they are now."""
+    """Find what is known at a resolution, with the settings and fonts as they are now."""
     settings = dpi, len(fontManager.ttflist), repr([rcParams[name] for name in SETTINGS])
     return _known.find(settings, lambda: Known(Recent(LINES), Recent(LINES)))
 
@@ -97,16 +97,15 @@ class Agg(RendererAgg):
         def paint() -> None:
             draw(gc, x, y, s, prop, angle, ismath, mtext)
 
-        line = self._known.lines.find(key, lambda: self._line(paint, left, top))
+        private = "_renderer" in vars(self)  # as matplotlib has it today
+        line = self._known.lines.find(key, lambda: self._line(paint, left, top)) if private else None
         if line is None:
             paint()
         for image, dx, dy, turned in line or ():
             self._renderer.draw_text_image(image, left + dx, top + dy, turned, gc)
 
     def _line(self, paint: Callable[[], None], left: int, top: int) -> list[Glyph] | None:
-        """What a line is painted of; None if that is more than glyphs, or this matplotlib has no image of each."""
-        if "_renderer" not in vars(self):
-            return None
+        """Find what paints a line; None if that is more than glyphs, or this matplotlib has no image of each."""
         renderer, self._renderer = self._renderer, _Noting()
         try:
             paint()
