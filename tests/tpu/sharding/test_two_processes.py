@@ -20,7 +20,6 @@ ROOT = Path(__file__).parents[3]
 SETTINGS = {
     "JAX_PLATFORMS": "cpu",
     "JAX_CPU_COLLECTIVES_IMPLEMENTATION": "gloo",
-    "JAX_DISABLE_MOST_OPTIMIZATIONS": "1",  # as here: see conftest.py
     "XLA_FLAGS": "--xla_force_host_platform_device_count=4",
 }
 TIMEOUT = 300

@@ -13,6 +13,7 @@ import numpy as np
 from jax.sharding import Mesh
 
 from gradlab.tpu import cores_here, create_placed, make_batch, place_batch, restore, save
+from tests import programs
 from tests.tpu.sharding.plans import compiled, ids_of_cores, rows_of, two_tables
 
 
@@ -32,4 +33,5 @@ def main(address: str, number: int, count: int, folder: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4])
+    with programs.quick():  # as in the process that compares
+        main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4])
