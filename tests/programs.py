@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, partial
@@ -36,6 +35,8 @@ COMPUTES = {
     "add", "subtract", "multiply", "divide", "sqrt", "abs", "negate", "maximum", "minimum", "compare", "select", "and",
     "or", "xor", "not",
 }  # fmt: skip
+# MLIR has ways of its own to compute them.
+FUNCTIONS = ("atan2", "cbrt", "chlo.", "cosine", "exponential", "log", "power", "rsqrt", "sine", "tan")
 FRAME = {"builtin.module", "func.func", "func.return", "func.call"}
 
 
@@ -46,21 +47,30 @@ def are_quick(file: Path) -> bool:
 
 def keeps_digits(program: Any) -> bool:
     """Tell whether a program (a module of MLIR) gives the same digits however it is compiled."""
+    names, computing = set(), 0
+    for operation in _operations(program):
+        name = operation.name.removeprefix("stablehlo.")
+        names.add(name)
+        computing += name in COMPUTES and any(_is_float(value.type) for value in operation.operands)
+    few = computing <= 1 and names <= FRAME | MOVES | COMPUTES
+    return few and "complex<" not in str(program)  # one product of these is four, and two sums
+
+
+def _operations(program: Any) -> list[Any]:
     from jax._src.lib.mlir import ir
 
-    names: Counter[str] = Counter()
-    computing = 0
+    found: list[Any] = []
 
-    def count(operation: Any) -> Any:
-        nonlocal computing
-        name = operation.name.removeprefix("stablehlo.")
-        names[name] += 1
-        computing += name in COMPUTES and any(_is_float(value.type) for value in operation.operands)
+    def note(operation: Any) -> Any:
+        found.append(operation)
         return ir.WalkResult.ADVANCE
 
-    program.operation.walk(count)
-    few = computing <= 1 and names.keys() <= FRAME | MOVES | COMPUTES
-    return few and "complex<" not in str(program)  # one product of these is four, and two sums
+    program.operation.walk(note)
+    return found
+
+
+def _has_functions(program: Any) -> bool:
+    return any(operation.name.removeprefix("stablehlo.").startswith(FUNCTIONS) for operation in _operations(program))
 
 
 def _is_float(kind: Any) -> bool:
@@ -79,11 +89,11 @@ def quick(ones: Callable[[Any], bool] = lambda _: True) -> Iterator[None]:
     from jax._src.interpreters import mlir
 
     def compiled(backend: Any, program: Any, devices: Any, options: Any, *others: Any, **more: Any) -> Any:
-        if not options.env_option_overrides and ones(program):  # one that is given options keeps to them
-            debug = options.executable_build_options.debug_options
-            debug.xla_backend_optimization_level = 0
-            debug.xla_llvm_disable_expensive_passes = True
-            if _is_known(LOOPS_BY_MLIR):
+        if not options.env_option_overrides:  # one that is given options keeps to them
+            quickest = ones(program)
+            if quickest:
+                options.executable_build_options.debug_options.xla_backend_optimization_level = 0
+            if (quickest or not _has_functions(program)) and _is_known(LOOPS_BY_MLIR):
                 options.env_option_overrides = [(LOOPS_BY_MLIR, False)]
         return compile_fully(backend, program, devices, options, *others, **more)
 
