@@ -35,8 +35,6 @@ COMPUTES = {
     "add", "subtract", "multiply", "divide", "sqrt", "abs", "negate", "maximum", "minimum", "compare", "select", "and",
     "or", "xor", "not",
 }  # fmt: skip
-# MLIR has ways of its own to compute them.
-FUNCTIONS = ("atan2", "cbrt", "chlo.", "cosine", "exponential", "log", "power", "rsqrt", "sine", "tan")
 FRAME = {"builtin.module", "func.func", "func.return", "func.call"}
 
 
@@ -47,30 +45,21 @@ def are_quick(file: Path) -> bool:
 
 def keeps_digits(program: Any) -> bool:
     """Tell whether a program (a module of MLIR) gives the same digits however it is compiled."""
-    names, computing = set(), 0
-    for operation in _operations(program):
+    from jax._src.lib.mlir import ir
+
+    names: set[str] = set()
+    computing = 0
+
+    def note(operation: Any) -> Any:
+        nonlocal computing
         name = operation.name.removeprefix("stablehlo.")
         names.add(name)
         computing += name in COMPUTES and any(_is_float(value.type) for value in operation.operands)
-    few = computing <= 1 and names <= FRAME | MOVES | COMPUTES
-    return few and "complex<" not in str(program)  # one product of these is four, and two sums
-
-
-def _operations(program: Any) -> list[Any]:
-    from jax._src.lib.mlir import ir
-
-    found: list[Any] = []
-
-    def note(operation: Any) -> Any:
-        found.append(operation)
         return ir.WalkResult.ADVANCE
 
     program.operation.walk(note)
-    return found
-
-
-def _has_functions(program: Any) -> bool:
-    return any(operation.name.removeprefix("stablehlo.").startswith(FUNCTIONS) for operation in _operations(program))
+    few = computing <= 1 and names <= FRAME | MOVES | COMPUTES
+    return few and "complex<" not in str(program)  # one product of these is four, and two sums
 
 
 def _is_float(kind: Any) -> bool:
@@ -89,11 +78,9 @@ def quick(ones: Callable[[Any], bool] = lambda _: True) -> Iterator[None]:
     from jax._src.interpreters import mlir
 
     def compiled(backend: Any, program: Any, devices: Any, options: Any, *others: Any, **more: Any) -> Any:
-        if not options.env_option_overrides:  # one that is given options keeps to them
-            quickest = ones(program)
-            if quickest:
-                options.executable_build_options.debug_options.xla_backend_optimization_level = 0
-            if (quickest or not _has_functions(program)) and _is_known(LOOPS_BY_MLIR):
+        if not options.env_option_overrides and ones(program):  # one that is given options keeps to them
+            options.executable_build_options.debug_options.xla_backend_optimization_level = 0
+            if _is_known(LOOPS_BY_MLIR):
                 options.env_option_overrides = [(LOOPS_BY_MLIR, False)]
         return compile_fully(backend, program, devices, options, *others, **more)
 
