@@ -11,6 +11,7 @@ import signal
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 from weakref import WeakSet
@@ -134,13 +135,10 @@ def pytest_collection() -> Iterator[None]:
 @pytest.fixture(scope="module", autouse=True)
 def quick_programs(request: pytest.FixtureRequest) -> Iterator[None]:
     """Compile quickly all programs where no test of a module asks for last digits, elsewhere those that keep them."""
-    if programs.are_quick(request.path):
-        with programs.quick():
-            yield
-    elif "jax" in sys.modules:  # to import it takes a second
-        with programs.quick(programs.keeps_digits):
-            yield
-    else:
+    ones = programs.every if programs.are_quick(request.path) else programs.keeps_digits
+    with (
+        programs.quick(ones) if ones is programs.every or "jax" in sys.modules else nullcontext()
+    ):  # a second to import
         yield
 
 

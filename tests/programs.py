@@ -43,6 +43,11 @@ def are_quick(file: Path) -> bool:
     return file.is_relative_to(parts.ROOT) and file.relative_to(parts.ROOT).as_posix().startswith(QUICK)
 
 
+def every(_: Any) -> bool:
+    """Take every program."""
+    return True
+
+
 def keeps_digits(program: Any) -> bool:
     """Tell whether a program (a module of MLIR) gives the same digits however it is compiled."""
     from jax._src.lib.mlir import ir
@@ -69,7 +74,7 @@ def _is_float(kind: Any) -> bool:
 
 
 @contextmanager
-def quick(ones: Callable[[Any], bool] = lambda _: True) -> Iterator[None]:
+def quick(ones: Callable[[Any], bool] = every) -> Iterator[None]:
     """For programs that are `ones`, leave out what makes them fast and, where XLA still can, write loops without MLIR.
 
     All programs share a context of MLIR: to make one takes as long as to compile a small program.

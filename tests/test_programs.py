@@ -23,7 +23,8 @@ ONE: dict[str, Callable[[Any, Any], Any]] = {
 SEVERAL: dict[str, Callable[[Any, Any], Any]] = {
     "product and sum": lambda x, y: x * y + x, "the larger one": lambda x, y: jnp.where(x > y, x, y),
     "sum of all": lambda x, y: x.sum(), "exponential": lambda x, y: jnp.exp(x),
-    "complex product": lambda x, y: lax.complex(x, y), "scattered": lambda x, y: x.at[np.array([1, 1])].add(y[:2]),
+    "complex product": lambda x, y: x.astype(jnp.complex64) * y.astype(jnp.complex64),
+    "scattered": lambda x, y: x.at[np.array([1, 1])].add(y[:2]),
 }  # fmt: skip
 
 
@@ -68,6 +69,15 @@ def test_what_may_be_made_into_one_or_put_in_another_order_is_compiled_in_full(
     x = np.arange(8, dtype=np.float32)
     _, keep = computed(compute, x, x)
     assert keep == [False]
+
+
+@pytest.mark.parametrize("compute", SEVERAL.values(), ids=SEVERAL)
+def test_level_1_has_the_digits_of_level_3(compute: Callable[[Any, Any], Any]) -> None:
+    x, y = np.random.default_rng(0).normal(size=(2, 300, 7)).astype(np.float32)
+    first, third = (
+        jax.jit(compute, compiler_options={"xla_backend_optimization_level": level})(x, y) for level in (1, 3)
+    )
+    assert np.asarray(first).tobytes() == np.asarray(third).tobytes()
 
 
 def test_here_only_the_first_kind_is_quick_and_elsewhere_none() -> None:

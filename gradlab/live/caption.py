@@ -9,7 +9,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -131,12 +130,7 @@ def broken(text: str, style: Style, width: float) -> Iterator[str]:
 
 def _width(line: str, style: Style) -> float:
     prop = FontProperties(size=style.size, weight=style.weight)
-    return float(_ruler().get_text_width_height_descent(line, prop, False)[0]) / 72
-
-
-@cache
-def _ruler() -> Any:
-    return Agg(1, 1, 72)
+    return float(Agg(1, 1, 72).get_text_width_height_descent(line, prop, False)[0]) / 72
 
 
 @dataclass(frozen=True)

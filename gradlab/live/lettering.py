@@ -61,19 +61,24 @@ class Known(NamedTuple):
     lines: Recent  # as lists of glyphs, from the pixel where they start
 
 
-_known = Recent(KEPT)
+_known = Recent(KEPT)  # as all that draws, read and written under `scheduling.drawing`
+
+
+def text_settings() -> str:
+    """Write what the look of all texts follows from: matplotlib's settings, and the fonts that there are, as of now."""
+    return repr([len(fontManager.ttflist), *(rcParams[name] for name in SETTINGS)])
 
 
 def known(dpi: float) -> Known:
-    """Find what is known at a resolution, with the settings and fonts as they are now."""
-    settings = dpi, len(fontManager.ttflist), repr([rcParams[name] for name in SETTINGS])
-    return _known.find(settings, lambda: Known(Recent(LINES), Recent(LINES)))
+    """Find what is known at a resolution, with the settings as they are now."""
+    return _known.find((dpi, text_settings()), lambda: Known(Recent(LINES), Recent(LINES)))
 
 
 class Agg(RendererAgg):
     """Agg that measures each text once, and lays it out and makes images of its glyphs once.
 
     A matplotlib Text remembers its size; labels and captions ask every time, and every figure is new to its texts.
+    One of these is for the `text_settings` that it was made with.
     """
 
     def __init__(self, width: int, height: int, dpi: float) -> None:
@@ -200,9 +205,8 @@ class Lettering:
         `mtext` is the Text that it is the only line of, if it is: Agg shapes it by the features and language of that.
         """
         (left, right), (top, down) = _pixel(x, exactly=False), _pixel(y, exactly=False)
-        parts = right, down
-        key = (text, hash(prop), angle, ismath, _shaping(mtext), gc.get_antialiased(), gc.get_snap(), *parts)
-        dx, dy, mask = self._masks.find(key, lambda: self._fresh(gc, *parts, text, prop, angle, ismath, mtext))
+        key = (text, hash(prop), angle, ismath, _shaping(mtext), gc.get_antialiased(), gc.get_snap(), right, down)
+        dx, dy, mask = self._masks.find(key, lambda: self._fresh(gc, right, down, text, prop, angle, ismath, mtext))
         return left + dx, top + dy, mask
 
     def _fresh(

@@ -18,7 +18,7 @@ from matplotlib.figure import FigureBase
 from .controls import Drag
 from .description import Items
 from .display_list import Writer
-from .lettering import Agg, Recent
+from .lettering import Agg, Recent, text_settings
 from .renderer import DisplayListRenderer
 from .theme import DarkAgg, Palette
 from .zoom import Zoom, fractions
@@ -99,7 +99,7 @@ class Scene:
     def frame(self, ratio: float, items: Items | None = None) -> bytes:
         """Record the moving parts as a display list, in light colors, and where the items lie."""
         screen = self._at(self.dpi * ratio)
-        recorder = self._recorders.find(screen, lambda: DisplayListRenderer(*screen))
+        recorder = self._recorders.find((*screen, text_settings()), lambda: DisplayListRenderer(*screen))
         recorder.memory.look(self.figure)
         try:
             for artist in moving(self.figure):
@@ -191,7 +191,7 @@ class Scene:
         """Give an Agg renderer for the resolution that is set, with what was painted last."""
         screen = (*self._pixels(self.figure.dpi), self.figure.dpi)
         make: Callable[..., Any] = partial(DarkAgg, palette=self.palette) if dark else Agg
-        painter: Agg | DarkAgg = self._painters.find((*screen, dark), lambda: make(*screen))
+        painter: Agg | DarkAgg = self._painters.find((*screen, dark, text_settings()), lambda: make(*screen))
         return painter
 
 

@@ -14,8 +14,9 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.text import Text
 
+from gradlab.live import lettering
 from gradlab.live.display_list import TEXT, decode
-from gradlab.live.lettering import Agg, known
+from gradlab.live.lettering import Agg, Recent
 from gradlab.live.scene import Scene
 
 FORMS: dict[str, list[Any]] = {
@@ -173,16 +174,31 @@ def test_a_line_from_memory_is_what_agg_itself_paints(
             np.testing.assert_array_equal(painted(Agg(200, 100, 120)), by_agg)
 
 
+@pytest.mark.skipif(not SHAPED, reason="matplotlib has an image of each glyph from 3.11 on")
 def test_a_line_is_laid_out_once_for_all_figures(monkeypatch: pytest.MonkeyPatch) -> None:
-    def paint() -> None:
-        renderer = Agg(200, 100, 77.0)  # a resolution that no other test has
+    def paint() -> np.ndarray:
+        renderer: Any = Agg(200, 100, 77.0)
         renderer.draw_text(renderer.new_gc(), 10.25, 20, "once", FontProperties(size=9), 0)
+        return np.array(renderer.buffer_rgba())
 
-    paint()
-    assert list(known(77.0).lines.values()) != [None] or not SHAPED
-    if SHAPED:
-        monkeypatch.delattr(RendererAgg, "_prepare_font")
-        paint()
+    first = paint()
+    monkeypatch.delattr(RendererAgg, "_prepare_font")
+    assert first.any() and (paint() == first).all()
+
+
+def test_settings_that_change_change_the_next_picture_and_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    def pictures(scene: Scene) -> tuple[np.ndarray, bytes]:
+        return scene.whole(), scene.frame(1.0)
+
+    old, _ = scene_with_text()
+    before = pictures(old)
+    with matplotlib.rc_context({"text.hinting": "none", "font.sans-serif": ["DejaVu Serif"]}):
+        changed = pictures(old)
+        assert not (changed[0] == before[0]).all() and changed[1] != before[1]
+        monkeypatch.setattr(lettering, "_known", Recent(1))
+        np.testing.assert_array_equal(pictures(scene_with_text()[0])[0], changed[0])
+    np.testing.assert_array_equal(pictures(scene_with_text()[0])[0], before[0])
+    np.testing.assert_array_equal(pictures(old)[0], before[0])
 
 
 def test_another_matplotlib_paints_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
