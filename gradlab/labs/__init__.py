@@ -1,8 +1,8 @@
 """The labs: each shows itself in a notebook, and draws, saves and describes itself without one."""
 
-import importlib
 from typing import TYPE_CHECKING, Any
 
+from .._base.loading import loaded as _loaded
 from .._base.suggest import only_public as _only_public
 from ._lab import Lab, Target
 from ._lab import opened as _opened
@@ -46,7 +46,7 @@ if not TYPE_CHECKING:
     def __getattr__(name: str) -> Any:
         if name not in _HOMES:
             return _unknown(name)
-        lab = globals()[name] = getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
+        lab = globals()[name] = getattr(_loaded(f".{_HOMES[name]}", __name__), name)
         return lab
 
 
@@ -56,7 +56,7 @@ def catalog() -> dict[str, type[Lab]]:
     >>> "clipping" in catalog()
     True
     """
-    return {name: getattr(importlib.import_module(f".{home}", __name__), name) for name, home in _HOMES.items()}
+    return {name: getattr(_loaded(f".{home}", __name__), name) for name, home in _HOMES.items()}
 
 
 catalogue = catalog  # as it was called at first

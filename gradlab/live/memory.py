@@ -50,7 +50,7 @@ class Memory:
 
     def look(self, figure: Any) -> None:
         """Forget everything if a panel of the figure lies elsewhere, or shows something else."""
-        parts = (part for axes in _panels(figure.axes) for part in (axes.transAxes, axes.transLimits))
+        parts = (part for axes in panels(figure.axes) for part in (axes.transAxes, axes.transLimits))
         now = b"".join(part.get_matrix().tobytes() for part in parts)
         if now != self._panels:
             self.mark, self._panels, self._pieces = Mark(), now, {}
@@ -70,11 +70,11 @@ class Memory:
             self._pieces[artist] = Piece(operations, found, left, _looks(artist))
 
 
-def _panels(several: Any) -> Iterator[Axes]:
+def panels(several: Any) -> Iterator[Axes]:
     """Yield panels, and those within them."""
     for axes in several:
         yield axes
-        yield from _panels(axes.child_axes)
+        yield from panels(axes.child_axes)
 
 
 @cache

@@ -21,6 +21,7 @@ from .display_list import Writer
 from .lettering import Agg, Recent, text_settings
 from .renderer import DisplayListRenderer
 from .theme import DarkAgg, Palette
+from .ticks import ticks_once
 from .zoom import Zoom, fractions
 
 FAST, SMALL = 1, 9
@@ -82,7 +83,8 @@ class Scene:
     def _painted(self, dark: bool) -> np.ndarray:
         painter = self._painter(dark)
         painter.clear()
-        self.figure.draw(painter)
+        with ticks_once(self.figure):
+            self.figure.draw(painter)
         pixels = np.array(painter.buffer_rgba())
         pixels.flags.writeable = False
         return pixels
@@ -169,7 +171,8 @@ class Scene:
             for axes in self.figure.axes:
                 if (place := axes.get_subplotspec()) is not None:
                     axes.set_subplotspec(place)  # the layout starts from the grid, so that it ends at the same place
-            self._layout.execute(self.figure)
+            with ticks_once(self.figure):
+                self._layout.execute(self.figure)
         for axes in self.figure.axes:
             axes.get_xlim()  # limits that follow the data are worked out when they are asked for
             axes.apply_aspect()
