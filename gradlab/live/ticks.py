@@ -1,4 +1,4 @@
-"""Ticks of a figure, worked out once for each view: matplotlib does so again for every title, label and neighbor."""
+"""Ticks of a figure, computed once for each view: matplotlib does so again for every title, label and neighbor."""
 
 from __future__ import annotations
 

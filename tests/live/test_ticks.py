@@ -71,13 +71,13 @@ def test_the_picture_is_the_same(make: Callable[[], Figure], monkeypatch: pytest
 
 
 @each_figure
-def test_ticks_are_worked_out_less_often(make: Callable[[], Figure], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ticks_are_computed_less_often(make: Callable[[], Figure], monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Axis] = []
-    work_out: Callable[[Axis], list[Any]] = getattr(Axis, PRIVATE)
+    compute: Callable[[Axis], list[Any]] = getattr(Axis, PRIVATE)
 
     def noted(axis: Axis) -> list[Any]:
         asked.append(axis)
-        return work_out(axis)
+        return compute(axis)
 
     monkeypatch.setattr(Axis, PRIVATE, noted)
     _painted(make())
@@ -130,7 +130,7 @@ def test_a_view_that_moves_meanwhile_has_ticks_of_its_own() -> None:
     assert shown and max(shown) <= 3
 
 
-def test_another_matplotlib_works_its_ticks_out_every_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_matplotlib_computes_its_ticks_every_time(monkeypatch: pytest.MonkeyPatch) -> None:
     panels, light, _ = _painted(_shared())
     monkeypatch.setattr(ticks, "PARTS", ("_called_otherwise",))
     own_panels, own_light, _ = _painted(_shared())
