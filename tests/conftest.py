@@ -17,7 +17,7 @@ from typing import Any
 from weakref import WeakSet
 
 # Read by JAX when it starts; the platform itself is left to the machine. At level 1 LLVM takes two thirds of the time
-# that it takes at its own, 3, and the digits are the same.
+# that it takes at its own, 3, and the digits are the same on the machines that were tried (tests/test_programs.py).
 os.environ["XLA_FLAGS"] = " ".join(
     ["--xla_backend_optimization_level=1", os.environ.get("XLA_FLAGS", ""), "--xla_force_host_platform_device_count=8"]
 )
@@ -134,11 +134,13 @@ def pytest_collection() -> Iterator[None]:
 
 @pytest.fixture(scope="module", autouse=True)
 def quick_programs(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Compile quickly all programs where no test of a module asks for last digits, elsewhere those that keep them."""
+    """Compile quickly all programs where no test of a module asks for last digits, elsewhere those that keep them.
+
+    A program that two modules share stays as the first of them compiled it: see `programs.QUICK`.
+    """
     ones = programs.every if programs.are_quick(request.path) else programs.keeps_digits
-    with (
-        programs.quick(ones) if ones is programs.every or "jax" in sys.modules else nullcontext()
-    ):  # a second to import
+    needs_jax = ones is programs.every or "jax" in sys.modules  # else not: importing it takes a second
+    with programs.quick(ones) if needs_jax else nullcontext():
         yield
 
 

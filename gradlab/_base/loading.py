@@ -1,35 +1,42 @@
-"""Modules loaded when they are first used, and other work whose results stay, while no garbage is looked for."""
+"""Modules that are loaded when they are first used."""
 
 from __future__ import annotations
 
 import gc
 import importlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from types import ModuleType
 
+from .forks import in_child
 
-@contextmanager
-def without_collections() -> Iterator[None]:
-    """Collect no garbage meanwhile; afterwards all is as it was.
-
-    For what makes many objects that stay. To look through them again and again, and through all that a notebook's
-    kernel has already, takes a tenth of the time until the first picture.
-    """
-    collects = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collects:
-            gc.enable()
+_paused = False
 
 
 def loaded(name: str, package: str | None = None) -> ModuleType:
-    """`importlib.import_module`, without collections.
+    """Import a module as `importlib.import_module` does, with garbage collection paused in the whole process.
+
+    What modules define stays. To scan it repeatedly, and all that a notebook's kernel holds already, is a tenth of the
+    time that an import takes.
 
     >>> loaded(".numbers", "gradlab._base").number(0.5)
     '0.5'
     """
-    with without_collections():
+    global _paused
+    if not gc.isenabled():
         return importlib.import_module(name, package)
+    _paused = True
+    gc.disable()
+    try:
+        return importlib.import_module(name, package)
+    finally:
+        _go_on()
+
+
+def _go_on() -> None:
+    """Collect garbage again; also in a child that was forked while another thread imported."""
+    global _paused
+    if _paused:
+        _paused = False
+        gc.enable()
+
+
+in_child(_go_on)

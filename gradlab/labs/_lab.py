@@ -18,7 +18,6 @@ from urllib.parse import parse_qsl, urlencode
 import numpy as np
 
 from .._base import addresses, notebooks
-from .._base.loading import without_collections
 from ..figures import DARK
 from ..live import Button, Description, Drag, Items, Preset
 from ..live.controls import Control as Control
@@ -343,8 +342,7 @@ class Lab:
             return f"{self.label}: {type(error).__name__}: {error}"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        with without_collections():
-            return self.live._repr_mimebundle_(**kwargs)
+        return self.live._repr_mimebundle_(**kwargs)
 
 
 def read(text: str) -> tuple[str, dict[str, str]]:

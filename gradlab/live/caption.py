@@ -7,7 +7,7 @@ and a drawing gets room there.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -117,10 +117,10 @@ class Strip:
 
 def broken(text: str, style: Style, width: float) -> Iterator[str]:
     """Break a paragraph into lines that fit into a width, in inches; a word that is wider has a line of its own."""
-    parts = printable(text).split(style.joint)
+    parts, width_of = printable(text).split(style.joint), _ruler(style)
 
     def wide(count: int) -> float:
-        return _width(style.joint.join(parts[:count]), style)
+        return width_of(style.joint.join(parts[:count]))
 
     while any(parts):
         fit = max(1, bisect_right(range(1, len(parts) + 1), width, key=wide))
@@ -128,9 +128,10 @@ def broken(text: str, style: Style, width: float) -> Iterator[str]:
         del parts[:fit]
 
 
-def _width(line: str, style: Style) -> float:
-    prop = FontProperties(size=style.size, weight=style.weight)
-    return float(Agg(1, 1, 72).get_text_width_height_descent(line, prop, False)[0]) / 72
+def _ruler(style: Style) -> Callable[[str], float]:
+    """Give what measures the width of a line, in inches."""
+    measure, prop = Agg(1, 1, 72).get_text_width_height_descent, FontProperties(size=style.size, weight=style.weight)
+    return lambda line: measure(line, prop, False)[0] / 72
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,9 @@ from matplotlib.font_manager import fontManager
 from matplotlib.text import Text
 from matplotlib.textpath import TextToPath
 
-REMEMBERED = 1024
-LINES, KEPT = 4096, 6  # for each resolution and set of fonts; of those
+REMEMBERED = 1024  # masks of moving texts, of a figure
+LINES = 1024  # texts that are remembered for all figures, with one resolution and one set of settings
+MEMORIES = 4  # of such resolutions and settings: a line has some kilobytes
 PAD = 4
 # Agg places glyphs on a grid of this many parts of a pixel.
 PARTS = 64
@@ -41,9 +42,12 @@ class Recent(OrderedDict[Any, Any]):
 
     def find(self, key: Any, make: Callable[[], T]) -> T:
         """Give what was made for `key`, making it if need be."""
-        if key in self:
+        try:
             self.move_to_end(key)
             found: T = self[key]
+        except KeyError:  # asked first, one that another thread drops at that moment would be missed
+            pass
+        else:
             return found
         self[key] = made = make()
         if len(self) > self._most:
@@ -54,48 +58,44 @@ class Recent(OrderedDict[Any, Any]):
 Glyph = tuple[np.ndarray, int, int, float]  # its image, left, bottom (downwards) and angle
 
 
-class Known(NamedTuple):
+class TextMemory(NamedTuple):
     """Texts that were measured and painted, by any figure: many have the same numbers on their axes."""
 
     sizes: Recent  # of texts
     lines: Recent  # as lists of glyphs, from the pixel where they start
 
 
-_known = Recent(KEPT)  # as all that draws, read and written under `scheduling.drawing`
+_memories = Recent(MEMORIES)
 
 
 def text_settings() -> str:
-    """Write what the look of all texts follows from: matplotlib's settings, and the fonts that there are, as of now."""
+    """Write everything that determines how text looks now: matplotlib's settings, and the fonts that there are."""
     return repr([len(fontManager.ttflist), *(rcParams[name] for name in SETTINGS)])
-
-
-def known(dpi: float) -> Known:
-    """Find what is known at a resolution, with the settings as they are now."""
-    return _known.find((dpi, text_settings()), lambda: Known(Recent(LINES), Recent(LINES)))
 
 
 class Agg(RendererAgg):
     """Agg that measures each text once, and lays it out and makes images of its glyphs once.
 
     A matplotlib Text remembers its size; labels and captions ask every time, and every figure is new to its texts.
-    One of these is for the `text_settings` that it was made with.
+    It is for the `text_settings` in force when it was made.
     """
 
     def __init__(self, width: int, height: int, dpi: float) -> None:
         super().__init__(width, height, dpi)  # type: ignore[no-untyped-call]
-        self._known = known(dpi)
+        self._settings = text_settings()
+        self._memory = _memories.find((dpi, self._settings), lambda: TextMemory(Recent(LINES), Recent(LINES)))
 
     def get_text_width_height_descent(self, s: str, prop: Any, ismath: Any) -> tuple[float, float, float]:
         """Give width, height and descent in pixels."""
         measure: Callable[..., tuple[float, float, float]] = super().get_text_width_height_descent
-        return self._known.sizes.find((s, hash(prop), ismath), lambda: measure(s, prop, ismath))
+        return self._remembered(self._memory.sizes, (s, hash(prop), ismath), lambda: measure(s, prop, ismath))
 
     def draw_text(
         self, gc: Any, x: float, y: float, s: str, prop: Any, angle: float, ismath: Any = False, mtext: Any = None
     ) -> None:
         """Paint a line that starts at x, y (downwards)."""
-        exactly = angle != 0
-        (left, right), (top, down) = _pixel(x, exactly), _pixel(y, exactly)
+        to_parts = angle == 0 and not ismath  # a formula's glyphs start between them, and are rounded one by one
+        (left, right), (top, down) = _pixel(x, to_parts), _pixel(y, to_parts)
         key = s, hash(prop), angle, ismath, _shaping(mtext), gc.get_antialiased(), right, down
         draw: Callable[..., None] = super().draw_text
 
@@ -103,11 +103,17 @@ class Agg(RendererAgg):
             draw(gc, x, y, s, prop, angle, ismath, mtext)
 
         private = "_renderer" in vars(self)  # as matplotlib has it today
-        line = self._known.lines.find(key, lambda: self._line(paint, left, top)) if private else None
+        line = self._remembered(self._memory.lines, key, lambda: self._line(paint, left, top)) if private else None
         if line is None:
             paint()
         for image, dx, dy, turned in line or ():
             self._renderer.draw_text_image(image, left + dx, top + dy, turned, gc)
+
+    def _remembered(self, memory: Recent, key: Any, make: Callable[[], T]) -> T:
+        """Find something in memory, or make it; it is kept only if the settings are still this renderer's own."""
+        if key in memory or text_settings() == self._settings:
+            return memory.find(key, make)
+        return make()
 
     def _line(self, paint: Callable[[], None], left: int, top: int) -> list[Glyph] | None:
         """Find what paints a line; None if that is more than glyphs, or this matplotlib has no image of each."""
@@ -140,12 +146,12 @@ class _Noting:
         return lambda *_, **__: None
 
 
-def _pixel(place: float, exactly: bool) -> tuple[int, float]:
-    """The pixel in which something starts, and where in it, as far as Agg tells that apart for what stands upright.
+def _pixel(place: float, to_parts: bool) -> tuple[int, float]:
+    """Find the pixel in which something starts, and where in it; rounded `to_parts`, as Agg rounds what stands upright.
 
-    Agg rounds halves to even, and so rounds two of them otherwise: these are left as they are.
+    A place halfway between two parts is left as it is: Agg rounds it to an even one.
     """
-    if exactly or place * PARTS % 1 == 0.5:
+    if not to_parts or place * PARTS % 1 == 0.5:
         return math.floor(place), place % 1
     whole, part = divmod(round(place * PARTS), PARTS)
     return whole, part / PARTS
@@ -200,11 +206,12 @@ class Lettering:
     def paint(
         self, gc: Any, x: float, y: float, text: str, prop: Any, angle: float, ismath: Any, mtext: Any = None
     ) -> tuple[int, int, np.ndarray]:
-        """Give left, top and the coverage (h, w; 0 to 255) of a text that starts at x, y (downwards).
+        """Give left, top and the coverage (h, w; 0 to 255) of a text that starts at x, y (downwards), as Agg paints it.
 
+        A formula starts at the nearest 64th of a pixel, so that a mask does not depend on which place was asked first.
         `mtext` is the Text that it is the only line of, if it is: Agg shapes it by the features and language of that.
         """
-        (left, right), (top, down) = _pixel(x, exactly=False), _pixel(y, exactly=False)
+        (left, right), (top, down) = _pixel(x, to_parts=True), _pixel(y, to_parts=True)
         key = (text, hash(prop), angle, ismath, _shaping(mtext), gc.get_antialiased(), gc.get_snap(), right, down)
         dx, dy, mask = self._masks.find(key, lambda: self._fresh(gc, right, down, text, prop, angle, ismath, mtext))
         return left + dx, top + dy, mask

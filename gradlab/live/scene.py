@@ -77,7 +77,8 @@ class Scene:
     def blank(self, dpi: float, dark: bool = False) -> np.ndarray:
         """Paint the still parts: pixels (h, w, 4) to paint moving ones over; they are not to be written to."""
         self._at(dpi)
-        still: np.ndarray = self._blanks.find((*self._pixels(self.figure.dpi), dark), lambda: self._painted(dark))
+        key = *self._pixels(self.figure.dpi), dark, text_settings()
+        still: np.ndarray = self._blanks.find(key, lambda: self._painted(dark))
         return still
 
     def _painted(self, dark: bool) -> np.ndarray:

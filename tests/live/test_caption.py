@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from PIL import Image, ImageSequence
 
 from gradlab.live import Button, Menu, Range, Slider, Toggle
-from gradlab.live.caption import BETWEEN, DONE, RAIL, STATE, TITLE, Around, Caption, _width, broken, settings
+from gradlab.live.caption import BETWEEN, DONE, RAIL, STATE, TITLE, Around, Caption, _ruler, broken, settings
 from gradlab.live.film import save_film
 from gradlab.live.theme import Palette
 from tests.live.examples import clipped
@@ -31,7 +31,7 @@ def test_lines_fit_and_nothing_is_lost() -> None:
     text = f"one{BETWEEN}two words{BETWEEN}{'long' * 30}{BETWEEN}$x$"
     lines = list(broken(text, STATE, 1.5))
     assert BETWEEN.join(lines) == text
-    assert all(_width(line, STATE) <= 1.5 for line in lines if BETWEEN in line)
+    assert all(_ruler(STATE)(line) <= 1.5 for line in lines if BETWEEN in line)
     assert list(broken("", TITLE, 1.0)) == []
 
 

@@ -153,15 +153,17 @@ LINES = ["97.7% are clipped", "AVA fi", "", " ", "$10^{-3}$", r"$\frac{a}{b}$"] 
 # Agg puts glyphs on a 64th of a pixel, and rounds halves to even.
 PLACES = st.builds(lambda *parts: sum(parts), st.integers(40, 43), st.sampled_from([0, 1 / 128, 3 / 128, 0.33]))
 
+BESIDE = [0.0, 0.4 / 64, -0.4 / 64]
+
 
 @given(
     st.sampled_from(LINES), PLACES, PLACES, st.sampled_from([0, 30, 90]), st.sampled_from(["default", "none"]),
-    st.sampled_from(["normal", "bold"]), st.booleans(),
+    st.sampled_from(["normal", "bold"]), st.booleans(), st.sampled_from(BESIDE),
 )  # fmt: skip
 def test_a_line_from_memory_is_what_agg_itself_paints(
-    line: str, x: float, y: float, angle: float, hinting: str, weight: str, smooth: bool
+    line: str, x: float, y: float, angle: float, hinting: str, weight: str, smooth: bool, beside: float
 ) -> None:
-    def painted(renderer: Any) -> np.ndarray:
+    def painted(renderer: Any, x: float = x) -> np.ndarray:
         pen = renderer.new_gc()
         pen.set_foreground((0.2, 0.4, 0.6))
         pen.set_antialiased(smooth)
@@ -170,8 +172,31 @@ def test_a_line_from_memory_is_what_agg_itself_paints(
 
     with matplotlib.rc_context({"text.hinting": hinting}):
         by_agg = painted(RendererAgg(200, 100, 120))
+        painted(Agg(200, 100, 120), x + beside)
         for _ in range(2):
             np.testing.assert_array_equal(painted(Agg(200, 100, 120)), by_agg)
+
+
+@pytest.mark.parametrize("line", ["10 steps", "$10^{-3}$", "$x_i^2+y$"])
+def test_a_line_is_the_same_whichever_place_in_a_part_of_a_pixel_was_painted_first(line: str) -> None:
+    def painted(kind: Any, x: float, size: float) -> np.ndarray:
+        renderer = kind(200, 60, 111)
+        renderer.draw_text(renderer.new_gc(), x, 30, line, FontProperties(size=size), 0, "$" in line)
+        return np.array(renderer.buffer_rgba())
+
+    for size in (8.0, 9.5, 11.0, 13.0):
+        for x in (40 - 0.4 / 64, 40 + 0.4 / 64):
+            np.testing.assert_array_equal(painted(Agg, x, size), painted(RendererAgg, x, size))
+
+
+def test_a_size_measured_under_other_settings_is_not_remembered() -> None:
+    def width(renderer: Agg) -> float:
+        return renderer.get_text_width_height_descent("measured once", FontProperties(), False)[0]
+
+    renderer = Agg(1, 1, 79.0)
+    with matplotlib.rc_context({"font.sans-serif": ["DejaVu Serif"]}):
+        other = width(renderer)
+    assert width(renderer) == width(Agg(1, 1, 79.0)) != other
 
 
 @pytest.mark.skipif(not SHAPED, reason="matplotlib has an image of each glyph from 3.11 on")
@@ -190,15 +215,25 @@ def test_settings_that_change_change_the_next_picture_and_no_other(monkeypatch: 
     def pictures(scene: Scene) -> tuple[np.ndarray, bytes]:
         return scene.whole(), scene.frame(1.0)
 
-    old, _ = scene_with_text()
-    before = pictures(old)
+    def scene_with_title() -> Scene:
+        made, _ = scene_with_text()
+        made.figure.text(0.5, 0.8, "which stays")
+        return made
+
+    def same(one: tuple[np.ndarray, bytes], other: tuple[np.ndarray, bytes]) -> None:
+        np.testing.assert_array_equal(one[0], other[0])
+        assert one[1] == other[1]
+
+    old = scene_with_title()
+    before, old_title = pictures(old), old.blank(100)
     with matplotlib.rc_context({"text.hinting": "none", "font.sans-serif": ["DejaVu Serif"]}):
         changed = pictures(old)
         assert not (changed[0] == before[0]).all() and changed[1] != before[1]
-        monkeypatch.setattr(lettering, "_known", Recent(1))
-        np.testing.assert_array_equal(pictures(scene_with_text()[0])[0], changed[0])
-    np.testing.assert_array_equal(pictures(scene_with_text()[0])[0], before[0])
-    np.testing.assert_array_equal(pictures(old)[0], before[0])
+        assert not (old.blank(100) == old_title).all()
+        monkeypatch.setattr(lettering, "_memories", Recent(1))
+        same(pictures(scene_with_title()), changed)
+    same(pictures(scene_with_title()), before)
+    same(pictures(old), before)
 
 
 def test_another_matplotlib_paints_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
