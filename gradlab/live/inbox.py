@@ -112,7 +112,9 @@ class Stage:
         arrange = self.state.arrange
         if arrange is not None and narrow != self.state.narrow:
             self.state.narrow = narrow
-            self.redraw_still(lambda: arrange(narrow))
+            with drawing:
+                self.state.settled()  # the layout is that of this state, not of one that was drawn ahead
+                self.redraw_still(lambda: arrange(narrow))
 
     def zoom(self, panel: int | None, x: Sequence[float] = (), y: Sequence[float] = ()) -> None:
         """Show a part of a panel (fractions from its left and bottom), or all of it again."""

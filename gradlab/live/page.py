@@ -151,11 +151,11 @@ class Recorder:
     def part(self, grid: Grid) -> Part:
         """Give the part with the states of a grid."""
         masks, narrow = Masks(), [False, True] if self._state.arrange else [False]
-        states = [self._states(grid, shape) for shape in told(narrow, len(narrow))]
-        reached = any(words["met"] for _, words, _ in states[0])
-        layouts = []
-        for shape, found in zip(narrow, states, strict=True):
+        reached, layouts = False, []
+        for shape in told(narrow, len(narrow)):
             self._stage.fit(shape)
+            found = self._states(grid)
+            reached = reached or any(words["met"] for _, words, _ in found)  # the same in both shapes
             rows = [Recorded(self._row(grid, values, words, reached), frame) for values, words, frame in found]
             setup, stills = _setup(self._state, grid), self._still(shape)
             layouts.append({"setup": setup, "stills": stills, "states": _text(pack(rows, masks))})
@@ -166,11 +166,10 @@ class Recorder:
             f'<div class="gl-saved">\n<div></div>\n<noscript>{self._fallback}</noscript>\n{_said(grid)}{self._note}\n'
             f'<script type="application/json">{text}</script>\n</div>'
         )
-        return Part(html, len(states[0]), size, reached)
+        return Part(html, len(found), size, reached)
 
-    def _states(self, grid: Grid, narrow: bool) -> list[tuple[Values, dict[str, Any], bytes]]:
-        """The states of a wide or a narrow page that the figure can show."""
-        self._stage.fit(narrow)
+    def _states(self, grid: Grid) -> list[tuple[Values, dict[str, Any], bytes]]:
+        """The states that the figure can show."""
         everything = grid.states()
         pictures = [(values, self._picture(values)) for values in told(everything, len(everything))]
         return [(values, *picture) for values, picture in pictures if picture]
@@ -207,7 +206,7 @@ class Recorder:
 
 def _setup(figure: FigureState, grid: Grid) -> dict[str, Any]:
     """The first message to a view, without what the page can't do: buttons, and handles of what doesn't move."""
-    message, _ = figure.setup(RATIO, dark=False)
+    message = figure.setup_content(RATIO, dark=False)
     message["controls"] = grid.specs()
     message["presets"] = [
         p for p in message["presets"] if any(s.holds(figure.values | p["values"]) for s in grid.sheets)

@@ -137,15 +137,19 @@ class FigureState:
 
     def picture(self, kind: str, ratio: float, dark: bool, **more: Any) -> Message:
         """The still parts and the moving ones."""
+        items = self.settled().items
+        buffers = [self.scene.still(ratio, dark), self.scene.frame(ratio, items)]
+        return {**self._seen(kind, ratio, dark), **more}, buffers
+
+    def _seen(self, kind: str, ratio: float, dark: bool) -> dict[str, Any]:
+        """What a picture shows, and where; the colors are those of the frames so far."""
         items, scene = self.settled().items, self.scene
-        buffers = [scene.still(ratio, dark), scene.frame(ratio, items)]
-        content = {
+        return {
             "kind": kind, "ratio": ratio, "dark": dark, "narrow": self.narrow, "size": scene.size,
             "areas": [scene.area(drag) for drag in self.drags], "panels": scene.panels(),
             "items": items and {"name": items.name, "columns": list(items.values), "names": list(items.names)},
-            "zoomed": scene.zoomed,
+            "zoomed": scene.zoomed, **self.now(),
         }  # fmt: skip
-        return {**content, **self.now(), **more}, buffers
 
     def told_presets(self) -> list[dict[str, Any]]:
         """The presets as a browser is told them."""
@@ -161,10 +165,17 @@ class FigureState:
 
     def setup(self, ratio: float, dark: bool, **more: Any) -> Message:
         """State that a new view needs."""
+        return self.picture("setup", ratio, dark, **self._parts(), **more)
+
+    def setup_content(self, ratio: float, dark: bool) -> dict[str, Any]:
+        """The same without its pictures, which are most of the work."""
+        return {**self._seen("setup", ratio, dark), **self._parts()}
+
+    def _parts(self) -> dict[str, Any]:
+        """What is around the picture."""
         present, self.presented = self.presented, False
-        return self.picture(
-            "setup", ratio, dark, label=self.label, present=present, name=self.name, axis=self.axis, start=self.start,
-            controls=[control.spec() for control in self.controls.values()],
-            presets=self.told_presets(),
-            busy=sorted(self.busy), status=self.status, launch=binder_here(), prompt=PROMPT in os.environ, **more,
-        )  # fmt: skip
+        return {
+            "label": self.label, "present": present, "name": self.name, "axis": self.axis, "start": self.start,
+            "controls": [control.spec() for control in self.controls.values()], "presets": self.told_presets(),
+            "busy": sorted(self.busy), "status": self.status, "launch": binder_here(), "prompt": PROMPT in os.environ,
+        }  # fmt: skip

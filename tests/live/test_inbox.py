@@ -3,8 +3,9 @@ import threading
 from typing import Any
 
 import pytest
+from matplotlib.figure import Figure
 
-from gradlab.live import inbox
+from gradlab.live import Description, LiveFigure, Slider, inbox
 from tests.live.conftest import Wire
 from tests.live.examples import clipped
 
@@ -220,3 +221,23 @@ def test_an_error_in_a_button_is_shown_and_frees_the_button(caplog: pytest.LogCa
     contents = [content for content, _ in wire.replies]
     assert [c["kind"] for c in contents] == ["busy", "status", "busy"]
     assert contents[1]["text"] == "OSError: disk <full>"
+
+
+def test_the_layout_of_a_narrow_page_is_that_of_the_state_it_shows() -> None:
+    def panels(drawn_before: float) -> list[dict[str, Any]]:
+        figure = Figure(figsize=(6, 3), dpi=100, layout="constrained")
+        axes = figure.add_subplot()
+
+        def update(values: dict[str, Any]) -> Description:
+            axes.set_ylabel("two\nlines" if values["x"] > 1 else "one")
+            return Description("", "")
+
+        live = LiveFigure(
+            figure, [Slider("x", "x", 0.0, 5.0, 1.0)], update, label="Label",
+            arrange=lambda narrow: figure.set_size_inches(3 if narrow else 6, 3),
+        )  # fmt: skip
+        live._state.describe({"x": drawn_before})  # as for a picture made ahead
+        live._inbox.receive({"kind": "open", "view": "a", "ratio": 1, "narrow": True})
+        return live._state.scene.panels()
+
+    assert panels(5.0) == panels(1.0)
