@@ -142,7 +142,7 @@ class FigureState:
         return {**self._seen(kind, ratio, dark), **more}, buffers
 
     def _seen(self, kind: str, ratio: float, dark: bool) -> dict[str, Any]:
-        """What a picture shows, and where; the colors are those of the frames so far."""
+        """Say what a picture shows, and where; the colors are those of the frames so far."""
         items, scene = self.settled().items, self.scene
         return {
             "kind": kind, "ratio": ratio, "dark": dark, "narrow": self.narrow, "size": scene.size,
@@ -168,11 +168,11 @@ class FigureState:
         return self.picture("setup", ratio, dark, **self._parts(), **more)
 
     def setup_content(self, ratio: float, dark: bool) -> dict[str, Any]:
-        """The same without its pictures, which are most of the work."""
+        """Give the message of `setup` without its pictures, which are most of the work."""
         return {**self._seen("setup", ratio, dark), **self._parts()}
 
     def _parts(self) -> dict[str, Any]:
-        """What is around the picture."""
+        """Say what is around the picture."""
         present, self.presented = self.presented, False
         return {
             "label": self.label, "present": present, "name": self.name, "axis": self.axis, "start": self.start,
