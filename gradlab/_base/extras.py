@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 import sys
 from pathlib import Path
 from typing import Any
+
+from .loading import loaded
 
 DISTRIBUTION = "gradlab-notebooks"  # on PyPI `gradlab` is another project, so no hint may name it
 _CHECKOUT = Path(__file__).parents[2] / "pyproject.toml"  # not there in an installed wheel
@@ -47,7 +48,7 @@ def need(module: str, what: str, extra: str | None = None) -> Any:
     True
     """
     try:
-        return importlib.import_module(module)
+        return loaded(module)
     except ModuleNotFoundError as error:
         library = module.partition(".")[0]
         if (error.name or "").partition(".")[0] != library:  # it is installed, and lacks something of its own
