@@ -74,9 +74,13 @@ class Stage:
     def redraw_still(self, change: Callable[[], None]) -> None:
         """Paint the still parts again as well, after `change`."""
         state = self.state
+
+        def changed() -> None:
+            change()
+            state.description = state.describe(state.values)  # the layout is that of this state, not of one drawn ahead
+
         with drawing:
-            state.scene.rearranged(change)
-            state.description = state.describe(state.values)
+            state.scene.rearranged(changed)
             state.number += 1
             state.edition += 1
             for ratio, dark in state.views.looks:
@@ -112,9 +116,7 @@ class Stage:
         arrange = self.state.arrange
         if arrange is not None and narrow != self.state.narrow:
             self.state.narrow = narrow
-            with drawing:
-                self.state.settled()  # the layout is that of this state, not of one that was drawn ahead
-                self.redraw_still(lambda: arrange(narrow))
+            self.redraw_still(lambda: arrange(narrow))
 
     def zoom(self, panel: int | None, x: Sequence[float] = (), y: Sequence[float] = ()) -> None:
         """Show a part of a panel (fractions from its left and bottom), or all of it again."""

@@ -151,11 +151,11 @@ class Recorder:
     def part(self, grid: Grid) -> Part:
         """Give the part with the states of a grid."""
         masks, narrow = Masks(), [False, True] if self._state.arrange else [False]
-        reached, layouts = False, []
+        layouts = []
         for shape in told(narrow, len(narrow)):
             self._stage.fit(shape)
             found = self._states(grid)
-            reached = reached or any(words["met"] for _, words, _ in found)  # the same in both shapes
+            reached = any(words["met"] for _, words, _ in found)  # the same in both shapes
             rows = [Recorded(self._row(grid, values, words, reached), frame) for values, words, frame in found]
             setup, stills = _setup(self._state, grid), self._still(shape)
             layouts.append({"setup": setup, "stills": stills, "states": _text(pack(rows, masks))})
