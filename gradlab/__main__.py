@@ -21,7 +21,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     # argparse has no word for "hand the rest to somebody else"; what follows -- belongs to Jupyter.
     ours, theirs = (given[: given.index("--")], given[given.index("--") + 1 :]) if "--" in given else (given, [])
-    options = _parser().parse_args(ours, argparse.Namespace(extra=theirs))
+    parser = _parser()
+    options, unknown = parser.parse_known_args(ours, argparse.Namespace(extra=theirs))
+    if unknown:
+        hint = f"; what is for Jupyter follows --: gradlab {options.command} -- {unknown[0]}"
+        parser.error(f"unrecognized arguments: {' '.join(unknown)}" + hint * (options.command in FOR_OTHERS))
     try:
         if theirs and options.command not in FOR_OTHERS:
             takers = " and ".join(f"`gradlab {name}`" for name in FOR_OTHERS)

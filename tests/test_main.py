@@ -49,6 +49,23 @@ def test_a_command_that_cannot_be_carried_out_says_so_in_one_line(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (["lab", "--allow-root"], "; what is for Jupyter follows --: gradlab lab -- --allow-root"),
+        (["dashboard", "--port=3", "--quiet"], "; what is for Jupyter follows --: gradlab dashboard -- --port=3"),
+        (["list", "--quiet"], ""),
+    ],
+)
+def test_an_option_of_jupyter_is_told_where_it_belongs(
+    arguments: list[str], hint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stop:
+        command.main(arguments)
+    assert stop.value.code == 2
+    assert capsys.readouterr().err.endswith(f"unrecognized arguments: {' '.join(arguments[1:])}{hint}\n")
+
+
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stop:
         command.main(["--version"])
