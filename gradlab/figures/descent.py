@@ -143,6 +143,7 @@ class DescentView:
             for panel, color, deep in ((self.loss, BLUE, BLUE_TEXT), (self.gradient, ORANGE, ORANGE_TEXT))
         ]  # fmt: skip
         self._here = moving_line(self.strip, "o", ms=10, color=BLACK, mec="white", ls="none", clip_on=False)
+        self._here.set_in_layout(False)  # at the last rate it reaches over the edge
         self._rate = label(self.strip, weight="bold", y=1.35)
 
     def draw(self, run: Descended) -> None:

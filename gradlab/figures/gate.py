@@ -27,6 +27,8 @@ from ._style import (
     new_figure,
 )  # fmt: skip
 
+_KEY = "framed and bold: differs from the other schedule"
+
 # Text in orange would be too pale to read: rust says the same.
 PALE_ORANGE, BAND = "#F6D2BF", "#F0F0F0"
 
@@ -82,9 +84,7 @@ class GateView:
         self.figure = new_figure(WIDE, 4.7)
         step = f"One step on sum(a @ b), learning rate {rate:g}"
         self.figure.suptitle(step, fontsize=LABEL, color=BLACK, x=0.005, ha="left")
-        self._key = self.figure.supxlabel(
-            "framed and bold: differs from the other schedule", fontsize=LABEL, color=QUIET
-        )
+        self._key = self.figure.supxlabel(_KEY, fontsize=LABEL, color=QUIET)
         self._key.set_animated(True)
         self._panels = [_Panel(self.figure.add_subplot(), start, rate) for _ in range(2)]
         self.arrange(narrow=False)
@@ -98,7 +98,7 @@ class GateView:
 
     def draw(self, race: Race) -> None:
         """Set the moving artists of both panels."""
-        self._key.set_visible(bool(race.differs.any()))
+        self._key.set_text(_KEY if race.differs.any() else " ")  # the layout keeps its line even where it says nothing
         for panel, side in zip(self._panels, (race.first, race.second), strict=True):
             panel.draw(side, race.differs)
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+from typing import Any
+
+import numpy as np
 import pytest
 
 import gradlab as gl
+from gradlab.live import Slider
 
 
 @pytest.mark.parametrize(
@@ -43,3 +48,30 @@ def test_a_preset_says_what_it_shows(name: str, preset: str, said: str) -> None:
 def test_the_clipping_lab_counts_the_steps_of_a_recording() -> None:
     lab = gl.labs.clipping(gl.reader_run.shipped(), limit=70.0)
     assert "clips 11.9% of 512 steps" in lab.description.summary
+
+
+BEYOND = 1.5  # pixels: by which a word with other letters may move a panel
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.exhaustive] * (name not in ("descent", "gate_race")))
+        for name in gl.labs.catalogue()
+    ],
+)
+def test_the_layout_has_room_for_every_state_whichever_the_lab_began_with(name: str) -> None:
+    lab = gl.labs.catalogue()[name]()
+    live = lab.live
+    slider = live._state.controls.get(lab.axis)
+    ends = [{lab.axis: end} for end in (slider.minimum, slider.maximum)] if isinstance(slider, Slider) else [{}]
+    start = _places(lab)
+    for values, end in itertools.product(lab.presets.values(), ends):
+        lab.set(**{**values, **end})
+        live.redraw_still()
+        assert np.abs(_places(lab) - start).max() < BEYOND, (values, end)
+
+
+def _places(lab: Any) -> np.ndarray:
+    """Where the panels of a lab lie, in pixels."""
+    return np.array([axes.get_window_extent().extents for axes in lab._view.figure.axes])
