@@ -40,9 +40,14 @@ def new_figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), dpi=100, layout="constrained")
 
 
+def entitle(axes: Any, title: str) -> None:
+    """Give a panel its title."""
+    axes.set_title(title, loc="left", fontsize=LABEL, fontweight="bold", color=BLACK)
+
+
 def tidy(axes: Any, title: str, x: str, y: str) -> Any:
     """Give a panel its title, labels with units, a quiet grid and no box."""
-    axes.set_title(title, loc="left", fontsize=LABEL, fontweight="bold", color=BLACK)
+    entitle(axes, title)
     axes.set_xlabel(x, fontsize=SMALL, color=QUIET)
     axes.set_ylabel(y, fontsize=SMALL, color=QUIET)
     axes.tick_params(labelsize=SMALL, labelcolor=QUIET, color=OTHER, length=3, width=0.6)

@@ -12,7 +12,8 @@ from matplotlib.path import Path
 from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Affine2D, blended_transform_factory
 
-from .._base.numbers import are, number
+from .._base.numbers import are, counted, number
+from ..record.shares import Steps
 from ..record.what_if import WhatIf
 from ._curves import running_median, window
 from ._labels import EndLabels, apart, chip, colored_title, label
@@ -26,7 +27,6 @@ from ._style import (
     FAINT,
     GREEN,
     GRID,
-    LABEL,
     NARROW,
     ORANGE,
     ORANGE_TEXT,
@@ -36,6 +36,7 @@ from ._style import (
     SELECTED,
     SMALL,
     WIDE,
+    entitle,
     log_ticks,
     moving_line,
     new_figure,
@@ -107,40 +108,43 @@ class ClippingView:
         self.norm = self.figure.add_subplot()
         self.spread = self.figure.add_subplot(sharey=self.norm)
         self.loss = self.figure.add_subplot(sharex=self.norm)
+        self._narrow = False
+        self._moving()
         self.still(steps, norms, runs, unit, stride)
         colored_title(self.norm, ("before", ORANGE_TEXT), ("and", BLACK), ("after", BLUE_TEXT))
-        self._moving()
-        self.arrange(narrow=False)
 
     def arrange(self, narrow: bool) -> None:
-        """Fit the page: the counts beside the norms, or everything in one column."""
+        """Fit the page: the counts beside the norms, or everything in one column; losses only if there are any."""
         self._narrow = narrow
+        low = 2.0 if self._shows_loss else 0.01  # of the row of losses
         if narrow:
-            self.figure.set_size_inches(NARROW, 7.8)
-            grid = GridSpec(3, 2, self.figure, width_ratios=(1, 0.62), height_ratios=(2.6, 2, 1.1))
+            self.figure.set_size_inches(NARROW, 7.8 if self._shows_loss else 5.2)
+            grid = GridSpec(3, 2, self.figure, width_ratios=(1, 0.62), height_ratios=(2.6, low, 1.1))
             places = [grid[0, :], grid[2, :], grid[1, 0] if len(self._runs) > 1 else grid[1, :]]
         else:
             self.figure.set_size_inches(WIDE, 5.3)
-            grid = GridSpec(2, 2, self.figure, width_ratios=(3, 1), height_ratios=(1.3, 1))
+            grid = GridSpec(2, 2, self.figure, width_ratios=(3, 1), height_ratios=(2.6, low))
             places = [grid[0, 0], grid[0, 1], grid[1, 0]]
         for axes, place in zip((self.norm, self.spread, self.loss), places, strict=True):
             axes.set_subplotspec(place)
+        self.loss.set_visible(self._shows_loss)
+        self.norm.tick_params(labelbottom=not self._shows_loss)
+        self.norm.set_xlabel("" if self._shows_loss else "training step", fontsize=SMALL, color=QUIET)
         self.spread.tick_params(labelleft=narrow)
         self.spread.yaxis.label.set_visible(narrow)
         self.norm.xaxis.set_major_locator(MaxNLocator(4 if narrow else 7, integer=True, steps=[1, 2, 5, 10]))
         self._names.column = _COLUMN[narrow]
         self._over.xyann = (72 * (_COLUMN[narrow] + (0.48 if narrow else 0.18)), 5)  # points
-        self._entitle()
+        self._over.set_visible(len(self._runs) > 1)
+        entitle(self.loss, self._of_losses())
 
-    def _entitle(self) -> None:
-        """Say over the losses how many runs they are of, and over their numbers of what these are the mean."""
+    def _of_losses(self) -> str:
+        """Of how many runs they are."""
         many = len(self._runs)
-        self._over.set_visible(many > 1)
-        if not self._shows_loss or many < 2:
-            return
+        if many < 2:
+            return "Loss"
         own = " by limit" if self._narrow else ", each trained with its own limit"
-        runs = f"Loss of {_COUNTS[many] if many < len(_COUNTS) else many} runs{own}"
-        self.loss.set_title(runs, loc="left", fontsize=LABEL, fontweight="bold", color=BLACK)
+        return f"Loss of {_COUNTS[many] if many < len(_COUNTS) else many} runs{own}"
 
     def still(
         self, steps: int, norms: tuple[float, float], runs: Sequence[Trained], unit: str, stride: int = 1
@@ -164,15 +168,15 @@ class ClippingView:
         self.spread.set(xlim=(0, 2.4), xticks=[])  # the fullest bar is 1 long; words have the rest
         self.spread.grid(False)
         self.spread.spines["bottom"].set_visible(False)
-        self.norm.tick_params(labelbottom=False)
         self._loss_axis(unit)
+        self.arrange(self._narrow)
 
     def _loss_axis(self, unit: str) -> None:
         for line in [line for line in self.loss.lines if not line.get_animated()]:
             line.remove()
         several, wide = len(self._runs) > 1, window(max(run.loss.shape[1] for run in self._runs))
         smooth = f" (lines: medians of up to {wide})" if wide > 1 else ""
-        tidy(self.loss, "Loss", f"training step{smooth}", unit)
+        tidy(self.loss, "", f"training step{smooth}", unit)
         shown = [np.empty(0)]
         for run in self._runs:
             middle = running_median(run.loss[1])
@@ -198,6 +202,8 @@ class ClippingView:
             self.spread.add_patch(one)
         right: dict[str, Any] = {"x": 1.0, "ha": "right", "transform": self.spread.transAxes}
         self._counts = [label(self.spread, color=c, weight="bold", **right) for c in (BLUE_TEXT, ORANGE_TEXT)]
+        for words in self._counts:
+            on_paper(words, True)  # where bars are long
         self._chip = chip(self.spread, GREEN, ha="right", transform=self.spread.transAxes)
         self._named = label(self.norm, color=ORANGE_TEXT, weight="bold")
         self._lower = label(self.norm, x=0.99, ha="right", color=BLUE_TEXT, transform=self.norm.transAxes)
@@ -225,8 +231,8 @@ class ClippingView:
         looks: dict[str, Any] = {"x": -0.01, "ha": "right", "va": "center", "color": QUIET, "transform": beside}
         self._degrees = [text(self.norm, y=at, s=f"{at}°", **looks) for at in (0, 90)]
 
-    def draw(self, answer: WhatIf, chosen: Trained | None) -> None:
-        """Set the moving artists for one limit, and the run that is heavy, if one is near."""
+    def draw(self, answer: WhatIf, each: Steps, chosen: Trained | None) -> None:
+        """Set the moving artists for one limit, and the run that is heavy, if one is near; `each` is counted."""
         before, after, fired = answer.norm_before, answer.norm_after, answer.fired
         steps = np.arange(fired.size) * answer.stride
         self._calm.set_data(steps[~fired], before[~fired])
@@ -235,26 +241,28 @@ class ClippingView:
         thin = -(-int(fired.sum()) // _ON_LIMIT[self._narrow]) if answer.kind == "clip_global_norm" else 1
         self._after.set_data(steps[fired][:: max(thin, 1)], after[fired][:: max(thin, 1)])
         self._cut.set_data(*segments(steps[fired], before[fired], steps[fired], after[fired]))
-        counts = [np.histogram(norms[np.isfinite(norms)], self._bins)[0] for norms in (before[~fired], before[fired])]
+        norms = [some[np.isfinite(some)] for some in (each.norm[~each.fired], each.norm[each.fired])]
+        counts = [np.histogram(some.astype(np.float64), self._bins)[0] for some in norms]
         calm, cut = np.array(counts) / max(1, np.sum(counts, axis=0).max())
         self._bars[0].set_path(_bars(cut, calm, self._bins))
         self._bars[1].set_path(_bars(np.zeros_like(cut), cut, self._bins, thickness=0.5))
         self._draw_limit(answer)
         self._draw_turn(steps, answer)
         self._draw_lower(steps[fired], before[fired], after[fired])
-        self._name(steps, before, after, fired)
-        self._draw_loss(chosen)
+        self._name(answer, each)
+        if self._shows_loss:
+            self._draw_loss(chosen)
 
     def _draw_limit(self, answer: WhatIf) -> None:
-        """The line, its chip, and above and below it how many are clipped and how many are not."""
+        """The line, its chip, and above and below it how many steps are clipped and how many are not."""
         # A limit on single entries or tensors has no place among norms of whole steps.
         whole = answer.kind == "clip_global_norm"
         for line in self._limits:
             line.set_data([0, 1], [answer.limit if whole else np.nan] * 2)
         low, high = np.log(self.norm.get_ylim())
         at = (np.log(answer.limit) - low) / (high - low) if whole else 0.5
-        many = int(answer.fired.sum())
-        counts = answer.fired.size - many, many
+        many = round(answer.fraction_fired * answer.steps)
+        counts, about = (answer.steps - many, many), "≈ " * (answer.bounds[0] < answer.bounds[1])
         away = 0.17 if self._narrow else 0.13  # where the panel is low, a chip takes more of it
         ends = 0.06 - away * (counts[0] == 0), 0.97 + away * (counts[1] == 0)
         places = apart(np.clip(at, 0.02, 0.98) + np.array([-away, 0, away]), away - 0.02, *ends)
@@ -263,7 +271,7 @@ class ClippingView:
         sign = "" if 0 <= at <= 1 else "↓ " if at < 0 else "↑ "
         self._chip.set(x=1, y=places[1], text=f"{sign}limit {number(answer.limit)}", visible=whole)
         for words, y, count, said in zip(self._counts, places[::2], counts, ("untouched", "clipped"), strict=True):
-            words.set(y=y, text=f"{count:,} {said}", visible=count > 0)
+            words.set(y=y, text=f"{about}{count:,} {said}", visible=count > 0)
 
     def _draw_turn(self, steps: np.ndarray, answer: WhatIf) -> None:
         """The strip, which would lie over norms if somebody looks closer."""
@@ -281,22 +289,26 @@ class ClippingView:
         low, high = np.log(self.norm.get_ylim())
         (first, last), floor = self.norm.get_xlim(), np.exp(low + foot * (high - low))
         count = int(((first <= steps) & (steps <= last) & (floor <= before) & (after < floor)).sum())
-        self._lower.set(y=foot + 0.06, text=f"↓ {count:,} {are(count)} lower after the clip", visible=count > 0)
+        words = f"↓ {counted(count, 'dot')} {are(count)} lower after the clip"
+        self._lower.set(y=foot + 0.06, text=words, visible=count > 0)
 
-    def _name(self, steps: np.ndarray, before: np.ndarray, after: np.ndarray, fired: np.ndarray) -> None:
+    def _name(self, answer: WhatIf, each: Steps) -> None:
         """Say of the largest step what becomes of it, if it stands out and is in sight."""
-        known = np.isfinite(before) & fired
+        before, after = answer.norm_before, answer.norm_after
+        known = np.isfinite(before) & answer.fired
         peak = int(np.argmax(np.where(known, before, -np.inf)))
+        place = peak * answer.stride
         (first, last), (foot, top) = self.norm.get_xlim(), self.norm.get_ylim()
-        seen = bool(known.any()) and first <= steps[peak] <= last and foot <= before[peak] <= top
+        seen = bool(known.any()) and first <= place <= last and foot <= before[peak] <= top
         self._named.set_visible(seen and before[peak] > _OUTLIER * _most(before[known]))
         if self._named.get_visible():
-            left = steps[peak] > np.mean(self.norm.get_xlim())
-            words = f"step {steps[peak]:,}: {number(before[peak])} becomes {number(after[peak])}"
+            left = place > np.mean(self.norm.get_xlim())
+            step = place + int(np.argmax(np.nan_to_num(each.norm[place : place + answer.stride])))
+            words = f"step {step:,}: {number(before[peak])} becomes {number(after[peak])}"
             low, high = np.log10(self.norm.get_ylim())
             away = 0.02 * np.ptp(self.norm.get_xlim()) * (-1 if left else 1)
             self._named.set(
-                x=steps[peak] + away,
+                x=place + away,
                 y=min(before[peak], 10 ** (0.93 * high + 0.07 * low)),
                 text=words,
                 ha="right" if left else "left",
@@ -345,11 +357,9 @@ def _most(norms: np.ndarray) -> float:
 
 
 def _log_scale(axes: Any, values: np.ndarray) -> bool:
-    """A log axis around the values; a note and False where there are none."""
+    """A log axis around the values; False where there are none."""
     values = values[np.isfinite(values) & (values > 0)]
     if values.size == 0:
-        axes.set_yticks([])
-        axes.set_title("No loss was recorded", loc="left")
         return False
     axes.set(yscale="log", ylim=(0.9 * values.min(), 1.2 * values.max()))
     log_ticks(axes.yaxis)

@@ -31,10 +31,10 @@ from ._style import (
     BLACK,
     BLUE_TEXT,
     HATCH,
-    LABEL,
     NARROW,
     ORANGE_TEXT,
     WIDE,
+    entitle,
     moving_line,
     new_figure,
     tidy,
@@ -168,7 +168,7 @@ class _Lanes:
         """Show half of the ticks at a time on a narrow page, below a title for which there is room."""
         self._window = _NARROW_WINDOW if narrow else _WIDE_WINDOW
         title = "Each bar: a gradient" if narrow else "Each bar is a gradient, from read to update"
-        self.axes.set_title(title, loc="left", fontsize=LABEL, fontweight="bold", color=BLACK)
+        entitle(self.axes, title)
         self.axes.set_xlim(0, self._window)
 
     def start(self, now: int) -> int:

@@ -13,25 +13,29 @@ from ..figures.clipping import ClippingView, Trained
 from ..live import Button, Description, Drag, Items, Menu, Slider
 from ..models import char_rnn
 from ..record import Recorder
-from ..record.what_if import WhatIf
+from ..record.shares import Steps, by_step
+from ..record.what_if import OF_A_STEP, WhatIf
 from ._following import FollowingLab, Room, positive_range
 from ._lab import Control, Target
-from ._own_run import every, in_sight, limit_slider, nearest, reach, written
+from ._own_run import every, in_sight, limit_slider, reach, written
 
 Recording = str | PathLike[str] | Recorder | dict[float | None, Recorder] | None
 
 METHODS = (("global", "global norm"), ("norm", "norm of each tensor"), ("value", "value of each entry"))
 _NAMED = 8  # tensors that the table names
+_NEAR = 3.0  # times a limit, at most, that another is called near to it
+_AT_END = 30  # steps of which the mean loss is that at the end
 _KINDS = {"global": "clip_global_norm", "norm": "clip_norm", "value": "clip_value"}
 
 
 class Answer(NamedTuple):
-    """One limit over one run, and the recorded run nearest to it, None if none is.
+    """One limit over one run, step by step too, and the recorded run nearest to it, None if none is near.
 
     `ends` are the losses at the end of all runs, NaN where there is none.
     """
 
     what_if: WhatIf
+    steps: Steps
     run: str
     nearest: str | None
     ends: dict[str, float]
@@ -171,7 +175,7 @@ class clipping(FollowingLab):
         except ValueError:
             return {}
         slider: Any = self._controls["limit"]
-        limit = {"limit": nearest(slider, suggested), "run": "none"}
+        limit = {"limit": slider.clamp(suggested), "run": "none"}
         each = {"The suggested limit": "global", "Suggested limit, per tensor": "norm"}
         return {title: limit | {"method": method} for title, method in each.items()}
 
@@ -179,10 +183,15 @@ class clipping(FollowingLab):
         runs, limit, method = self.runs, values["limit"], values["method"]
         answer = runs[values["run"]].what_if(**{_KINDS[method]: limit})
         limits = {name: float(name) for name in runs if name != "none"}
-        nearest: str | None = min(limits, key=lambda n: abs(np.log(limits[n] / limit)), default="none")
-        if limits and method != "global":  # all were trained with a limit on the global norm: none is near
+        away = {name: abs(np.log(own / limit)) for name, own in limits.items()}
+        nearest: str | None = min(away, key=lambda name: away[name], default="none")
+        # All were trained with a limit on the global norm: to another kind none is near.
+        if nearest in away and (method != "global" or away[nearest] > np.log(_NEAR)):
             nearest = None
-        return Answer(answer, values["run"], nearest, {name: self._trained(name).end for name in runs})
+        steps = Steps(answer.norm_before, answer.fired)  # of those of which not all are known any more
+        if (run := runs[values["run"]]).known.all():
+            steps = by_step(run, OF_A_STEP[answer.kind], limit)
+        return Answer(answer, steps, values["run"], nearest, {name: self._trained(name).end for name in runs})
 
     def make_view(self) -> ClippingView:
         return self.signed(ClippingView(*self._still()))
@@ -207,7 +216,7 @@ class clipping(FollowingLab):
     def draw(self, view: ClippingView, trace: Answer) -> None:
         if self.waits:
             return
-        view.draw(trace.what_if, None if trace.nearest is None else self._trained(trace.nearest))
+        view.draw(trace.what_if, trace.steps, None if trace.nearest is None else self._trained(trace.nearest))
 
     def items(self, view: ClippingView, trace: Answer) -> Items | None:
         if self.waits:
@@ -256,6 +265,8 @@ class clipping(FollowingLab):
     def _learns(self, trace: Answer) -> str:
         """The final loss of the run trained with the limit, or with the nearest one, among several."""
         near, best = trace.nearest, trace.best
+        if near is None and len(self.runs) > 1 and trace.what_if.kind == _KINDS["global"]:
+            return "; no run was trained with a limit near it"
         if near is None or len(self.runs) < 2 or not np.isfinite(trace.ends[near]):
             return ""
         same = float(near) == trace.what_if.limit
@@ -318,10 +329,10 @@ def _loss(run: Recorder) -> np.ndarray:
 
 
 def _end(run: Recorder) -> float:
-    """Mean loss of the last 30 buckets that have one; NaN if none has."""
-    loss = _loss(run)[1]
+    """Mean loss of the last steps that have one; NaN if none has."""
+    loss = run.every_step("loss") if "loss" in run.scalars else np.empty(0)
     loss = loss[np.isfinite(loss)]
-    return float(np.mean(loss[-30:])) if loss.size else np.nan
+    return float(np.mean(loss[-_AT_END:])) if loss.size else np.nan
 
 
 def _estimated(answer: WhatIf, run: Recorder) -> str:

@@ -11,7 +11,7 @@ from .._base.numbers import counted, listed, number, percent
 from .._base.numbers import percent_of_many_within as percent_within
 from ..figures.compare import FARTHEST, MOST_ROWS, CompareView, Shown, in_picture
 from ..figures.run_rows import short
-from ..live import Description, Drag, Items, LiveFigure, Menu, Slider
+from ..live import Description, Drag, Items, LiveFigure, Menu
 from ..models import char_rnn
 from ..record.compare import FEWEST, Comparison, run_names, times
 from ..record.summary import norm_at, percentiles
@@ -55,12 +55,6 @@ def _one_run_only(trace: Answer) -> tuple[bool, str]:
     if trace.tensor is not None:
         return False, f"The limit is on the norm of {trace.tensor} now"
     return low <= 0.05 and high >= 0.95, f"It fires on {percent(low)} and {percent(high)} now"
-
-
-def _above(slider: Slider, value: float) -> float:
-    """The value of the slider's first position that is not below one, so that its picture is precomputed."""
-    near = slider.position(value)
-    return slider.at(near + (slider.at(near) < value))
 
 
 class compare(Lab):
@@ -118,7 +112,7 @@ class compare(Lab):
         super().__init__(target, **initial)
         limit: Any = self._controls["limit"]
         self.presets = {  # type: ignore[misc]
-            **{f"Leave 90% of {n} alone": {"limit": _above(limit, x), "tensor": None} for n, x in self._ninety()},
+            **{f"Leave 90% of {n} alone": {"limit": limit.clamp(x), "tensor": None} for n, x in self._ninety()},
             **({"Most different tensor": {"tensor": self._tensors[0]}} if self._tensors else {}),
         }
 

@@ -138,11 +138,6 @@ def limit_slider(norms: tuple[float, float], value: float) -> Slider:
     return replace(slider, value=slider.at(slider.position(slider.value)))
 
 
-def nearest(slider: Slider, value: float) -> float:
-    """The value of the slider's position nearest to one, so that its picture is precomputed."""
-    return slider.at(slider.position(min(max(value, slider.minimum), slider.maximum)))
-
-
 def follow_clicks(live: LiveFigure, name: str, options: Sequence[str]) -> LiveFigure:
     """Let a click on an item choose it in the menu `name`, whose options are the items in their order, and back."""
 

@@ -16,7 +16,7 @@ from ..record.summary import layer_of, parts, percentiles
 from ..record.what_if import WhatIf
 from ._following import FollowingLab, Room
 from ._lab import Control, Target
-from ._own_run import Recording, RunLab, every, follow_clicks, in_sight, limit_slider, nearest, reach
+from ._own_run import Recording, RunLab, every, follow_clicks, in_sight, limit_slider, reach
 
 METHODS = (("norm", "norm of each tensor"), ("global", "global norm"))
 _PERCENTS = (10, 50, 90, 100)
@@ -112,8 +112,8 @@ class run_layers(FollowingLab, RunLab):
 
     def own_presets(self) -> dict[str, Mapping[str, Any]]:
         limit: Any = self._controls["limit"]
-        suggested = nearest(limit, self._suggested or limit.value)
-        typical = nearest(limit, float(np.median(self._norms[1])) or limit.value)
+        suggested = limit.clamp(self._suggested or limit.value)
+        typical = limit.clamp(float(np.median(self._norms[1])) or limit.value)
         return {
             "The suggested limit": {"limit": suggested, "method": "global", "show": _ALL},
             "Suggested limit, per tensor": {"limit": suggested, "method": "norm", "show": _ALL},

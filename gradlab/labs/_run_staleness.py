@@ -142,10 +142,13 @@ class run_staleness(FollowingLab, RunLab):
     def __init__(self, recording: Recording | None = None, *, target: str | None = None, **initial: Any) -> None:
         self._grows = isinstance(recording, Recorder)
         super().__init__(recording, target=target, **initial)
+        self.presets = self.own_presets()  # type: ignore[misc]
         self.follow(recording)
 
     def own_presets(self) -> dict[str, Mapping[str, Any]]:
-        return dict(type(self).presets)
+        menu: Any = self._controls["speeds"]
+        usual = {"speeds": menu.values()[0]}  # measured, if times were recorded
+        return {label: usual | dict(values) for label, values in type(self).presets.items()}
 
     def renewed(self, rec: Recorder) -> list[Control]:
         self.rec = rec

@@ -122,7 +122,8 @@ class staleness(Lab):
         "All wait for it": _SOUND | {"policy": "wait", "threshold": 1, "straggler": 3.0, "spread": 0.2},
         "One backup worker": _SOUND | {"policy": "backup", "straggler": 3.0, "spread": 0.2},
         "Older than it says": {
-            "policy": "drop", "threshold": 3, "workers": 8, "straggler": 1.0, "step_first": False, "atomic": False,
+            "policy": "drop", "threshold": 3, "workers": 8, "straggler": 1.0, "spread": 0.2, "step_first": False,
+            "atomic": False,
         },
     }  # fmt: skip
     targets: ClassVar = {

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 LIMITS: tuple[float | None, ...] = (None, 0.1, 0.3, 1.0, 3.0)  # None: no clipping
 HIDDEN, UNROLLED, BATCH = 64, 100, 16
+_BYTES = 1 << 13  # of the recorder's state for each step, so that each has a bucket of its own
 _NO_LIMIT = 2.0**100  # a power of two: clip * (1 / clip) is exactly 1, so gradients pass unchanged
 
 Weights = dict[str, Any]
@@ -81,7 +82,7 @@ def record(
     starts = np.random.default_rng([seed, 1]).integers(0, len(codes) - UNROLLED - 1, (steps, BATCH, 1))
     batches = codes[starts + np.arange(UNROLLED + 1)]
     weights = initial_weights(seed, len(alphabet))
-    recorder, optimizer = Recorder(steps), train.MomentumOptimizer(0.4, 0.9)
+    recorder, optimizer = Recorder(steps, state_bytes=_BYTES * steps), train.MomentumOptimizer(0.4, 0.9)
     carry = (weights, optimizer.init(weights), recorder.init(weights, loss=0.0))
     run = jax.jit(partial(_run, recorder, optimizer))
     runs = {}

@@ -32,13 +32,28 @@ def of_tensors(rec: Buckets, column: str, limit: float) -> Share:
     return _share(rec, _sketched(rec, column, limit)[:, tensors], least, most)
 
 
+class Steps(NamedTuple):
+    """Every step: its global norm, NaN where it was skipped or is not known any more, and whether the limit fires."""
+
+    norm: np.ndarray
+    fired: np.ndarray
+
+
+@quiet
+def by_step(rec: Buckets, name: str, limit: float) -> Steps:
+    """Return the steps one by one, (seen,) each; the limit is on a number of every step, as in `of_all`."""
+    counts = (rec.every_step("skipped") != 1) & rec.known
+    fired = ~(rec.every_step(name) <= _unrounded(limit)) & counts
+    return Steps(np.where(counts, rec.every_step("global_norm"), np.nan), fired)
+
+
 @quiet
 def of_all(rec: Buckets, name: str, limit: float) -> Share:
     """Return shares of one number of every step: "global_norm", "leading_norm", or "largest". Exact unless lost."""
     limit = _unrounded(limit)
     values, taken = rec.every_step(name), rec.every_step("skipped") != 1
     known = rec.known
-    fired = ~(values <= limit) & taken & known
+    fired = by_step(rec, name, limit).fired
     count = np.array(fired.sum(), float)
     if known.all():
         return _share(rec, np.stack([count] * 3), count, count)

@@ -18,6 +18,7 @@ OVERFLOW = float(np.sqrt(np.finfo(np.float32).max))  # from here on the squares 
 
 _OTHERS = "of the recorded gradients: with another limit later ones would have differed"
 _EXACT = f"exact for float32 clips {_OTHERS}"
+OF_A_STEP = {"clip_global_norm": "global_norm", "clip_norm": "leading_norm", "clip_value": "largest"}  # what is limited
 _BY_SIZE = (
     "norm, angle and share of entries are estimated from histograms of {}, and NaN for steps that hold NaN or Inf"
 )
@@ -116,7 +117,7 @@ def _global(rec: Buckets, limit: float) -> WhatIf:
     before = rec.global_norm.astype(np.float64)
     after, angle = _clipped_as_one(before, limit)
     by_tensor = np.repeat(~(before <= limit)[:, None], len(rec.names), axis=1)
-    share = of_all(rec, "global_norm", limit)
+    share = of_all(rec, OF_A_STEP["clip_global_norm"], limit)
     shares = Share(*(np.full(len(rec.names), x) for x in share))
     norms = rec.every_step("global_norm")[rec.known & (rec.every_step("skipped") != 1)].astype(np.float64)
     factor = _quotient(_clipped_as_one(norms, limit)[0], norms)
@@ -141,7 +142,7 @@ def _norm(rec: Buckets, limit: float) -> WhatIf:
     angle = np.where(fired, turn_angle((norms * clipped).sum(axis=1), before, after), 0.0)
     sizes = np.array(rec.sizes, float)
     hit = (by_tensor * sizes).sum(axis=1) / sizes.sum()
-    shares = of_all(rec, "leading_norm", limit), of_tensors(rec, "norm", limit)
+    shares = of_all(rec, OF_A_STEP["clip_norm"], limit), of_tensors(rec, "norm", limit)
     return _made(rec, "clip_norm", limit, shares, by_tensor, before, after, angle, hit)
 
 
@@ -159,7 +160,7 @@ def _value(rec: Buckets, limit: float) -> WhatIf:
     after_norm = np.where(fired, np.sqrt(after), total)
     angle = np.where(fired, turn_angle(dot, total, after_norm), 0.0)
     hit = np.where(fired, many.sum(axis=1) / sum(rec.sizes), 0.0)
-    shares = of_all(rec, "largest", limit), of_tensors(rec, "largest", limit)
+    shares = of_all(rec, OF_A_STEP["clip_value"], limit), of_tensors(rec, "largest", limit)
     return _made(
         rec,
         "clip_value",

@@ -129,7 +129,7 @@ def test_norms_that_the_clip_takes_below_the_panel_are_counted() -> None:
     lab = clipping(limit=0.001, method="value")
     view = lab.make_view()
     lab.draw(view, lab.compute(lab.params))
-    assert view._lower.get_visible() and view._lower.get_text() == "↓ 300 are lower after the clip"
+    assert view._lower.get_visible() and view._lower.get_text() == "↓ 300 dots are lower after the clip"
     scene = Scene(view.figure)
     scene.zoom(0, [0.5, 0.6], [0.0, 1.0])
     lab.draw(view, lab.compute(lab.params))
@@ -147,7 +147,8 @@ def test_a_mean_above_all_medians_is_named_at_the_edge() -> None:
     loss = np.stack([np.arange(300.0), np.full(300, 2.0)])
     runs = [Trained("no limit", loss, 9.0, free=True), Trained("limit 1", loss, 2.0)]
     view, lab = ClippingView(300, (0.5, 20.0), runs, "loss"), clipping()
-    view.draw(lab.compute(lab.params).what_if, None)
+    answer = lab.compute(lab.params)
+    view.draw(answer.what_if, answer.steps, None)
     assert view.loss.get_ylim()[1] < 9 and view._names._names[0].get_visible()
 
 

@@ -71,7 +71,7 @@ def test_what_differs_is_bold_in_a_frame_of_a_color() -> None:
     assert second._entries[0, 1, 0, 0].get_text() == "11"
     assert first._entries[0, 2, 0, 0].get_text() == "·"
     assert first._fills[0, 1, 0, 0].get_edgecolor() == pytest.approx(_rgba(ORANGE))
-    assert view._key.get_visible() and not drawn(side(2), side(2))._key.get_visible()
+    assert view._key.get_text() and not drawn(side(2), side(2))._key.get_text().strip()
     for panel, color in ((first, PALE_ORANGE), (second, PALE_BLUE)):
         assert panel._fills[0, 1, 0, 0].get_facecolor() == pytest.approx(_rgba(color))
 

@@ -23,14 +23,18 @@ def test_the_words_are_the_recorders_answer(method: str, kind: str) -> None:
 
 
 def test_the_nearest_recorded_run_is_named() -> None:
-    for limit, nearest in ((0.05, "0.1"), (0.25, "0.3"), (20.0, "3")):
+    for limit, nearest in ((0.05, "0.1"), (0.25, "0.3"), (8.0, "3")):
         lab = gl.labs.clipping(limit=limit)
         assert lab.compute(lab.params).nearest == nearest
         assert f"trained with limit {nearest}" in lab.description.summary
-    said = {limit: gl.labs.clipping(limit=limit).description.summary for limit in (1.0, 3.0, 20.0)}
+    for limit in (0.015, 20.0):
+        lab = gl.labs.clipping(limit=limit)
+        assert lab.compute(lab.params).nearest is None
+    said = {limit: gl.labs.clipping(limit=limit).description.summary for limit in (1.0, 3.0, 8.0, 20.0)}
     assert said[1.0].endswith(" steps, and the run trained with it learns best: loss 2.14.")
     assert said[3.0].endswith(" steps; trained with it, loss ends at 3.27, with limit 1 at 2.14.")
-    assert said[20.0].endswith(" steps; trained with limit 3, loss ends at 3.27, with limit 1 at 2.14.")
+    assert said[8.0].endswith(" steps; trained with limit 3, loss ends at 3.27, with limit 1 at 2.14.")
+    assert said[20.0].endswith(" steps; no run was trained with a limit near it.")
 
 
 def test_the_figure_shows_every_step_once() -> None:
@@ -73,6 +77,7 @@ def test_recording_afresh_shows_the_new_run(monkeypatch: pytest.MonkeyPatch) -> 
     assert said[2].startswith("Recorded afresh on this machine. Limit 1 clips ")
     assert "of 12 steps" in lab.live.description.summary
     assert lab.live.png() != before
+    assert lab._view.loss.get_title("left") == "Loss of two runs, each trained with its own limit"
 
 
 def test_ones_own_recording_can_be_looked_at() -> None:
@@ -103,6 +108,82 @@ def test_a_recording_of_ones_own_is_shown_whole_whatever_its_range(tmp_path: Pat
         assert dict(lab.description.table)["loss at the end"] == "not recorded"
         assert " of the recorded run;" in lab.description.alt, "whether a limit was there is not known"
         lab.save(tmp_path / "x.csv")
+
+
+def merged(**record: Any) -> gl.Recorder:
+    """Ten steps in buckets of four, of norms 1, 2, ... 10."""
+    rec = gl.Recorder(4)
+    for k in range(10):
+        rec.record({"w": np.array([k + 1.0])}, **{name: value(k) for name, value in record.items()})
+    assert rec.stride == 4
+    return rec
+
+
+@pytest.mark.parametrize("method", ["global", "norm", "value"])
+def test_the_picture_counts_steps_also_where_they_share_a_bucket(method: str) -> None:
+    lab = gl.labs.clipping(merged(), limit=6.0, method=method)
+    view = lab.make_view()
+    lab.draw(view, lab.compute(lab.params))
+    assert "clips 40.0% of 10 steps" in lab.description.summary
+    assert [words.get_text() for words in view._counts] == ["6 untouched", "4 clipped"]
+    calm, fired = (bars.get_path().vertices.reshape(-1, 5, 2) for bars in view._bars)
+    lengths = [(bars[:, 1, 0] - bars[:, 0, 0]).sum() for bars in (calm, fired)]
+    assert lengths[0] / lengths[1] == pytest.approx(6 / 4)
+
+
+def test_steps_that_were_skipped_are_not_counted() -> None:
+    lab = gl.labs.clipping(merged(skipped=lambda k: k in (0, 9)), limit=6.0)
+    view = lab.make_view()
+    lab.draw(view, lab.compute(lab.params))
+    assert "clips 37.5% of 8 steps" in lab.description.summary
+    assert [words.get_text() for words in view._counts] == ["5 untouched", "3 clipped"]
+
+
+def test_a_count_that_is_an_estimate_says_so() -> None:
+    rec = gl.Recorder(4, ring=4)
+    state = rec.init({"w": np.ones(1)})
+    for k in range(32):
+        state = rec.update(state, {"w": np.array([k + 1.0])})
+    lab = gl.labs.clipping(rec.absorb(state), limit=14.0)
+    view = lab.make_view()
+    answer = lab.compute(lab.params)
+    lab.draw(view, answer)
+    assert answer.what_if.bounds[0] < answer.what_if.bounds[1]
+    assert all(words.get_text().startswith("≈ ") for words in view._counts)
+
+
+def test_the_largest_of_merged_steps_has_its_own_number() -> None:
+    rec = gl.Recorder(64)
+    for k in range(400):
+        rec.record({"w": np.array([5000.0 if k == 203 else 1.0 + k % 7])})
+    lab = gl.labs.clipping(rec, limit=3.0)
+    view = lab.make_view()
+    lab.draw(view, lab.compute(lab.params))
+    assert rec.stride == 8
+    assert view._named.get_text() == "step 203: 5,000 becomes 3"
+
+
+def test_the_loss_at_the_end_is_the_mean_of_the_last_thirty_steps() -> None:
+    rec = gl.Recorder(16)
+    for k in range(100):
+        rec.record({"w": np.ones(1)}, loss=float(k))
+    lab = gl.labs.clipping(rec)
+    assert rec.stride > 1
+    assert dict(lab.description.table)["loss at the end"] == f"{np.arange(70, 100).mean():.2f}"
+
+
+@pytest.mark.parametrize("narrow", [False, True])
+def test_without_a_loss_the_norms_have_its_room(narrow: bool) -> None:
+    heights = []
+    for rec in (merged(), merged(loss=float)):
+        lab = gl.labs.clipping(rec)
+        lab.live._stage.fit(narrow)
+        view = lab._view
+        shown = view.loss.get_visible()
+        assert shown == ("loss" in rec.scalars)
+        assert view.norm.get_xlabel() == "" if shown else "training step"
+        heights.append(view.norm.get_position().height * view.figure.get_figheight())
+    assert heights[0] > (0.9 if narrow else 1.5) * heights[1]
 
 
 def test_a_small_loss_keeps_its_axis_the_right_way_up() -> None:

@@ -30,8 +30,12 @@ from gradlab.live import Slider
         ("tpu_embedding", "FTRL forgets", "and moves, though its gradients sum to 0."),
         ("tpu_embedding_run", "Rows dealt out in turn", "serves 27% of all rows"),
         ("tpu_engines", "Split, and exact", "All lookups have room in 5 minibatches, and every row moves alike."),
-        ("run_layers", "The suggested limit", "fires on 11% of 512 steps; there embed is 46% of the squared norm"),
-        ("run_layers", "Suggested limit, per tensor", "clips embed on 1.0% of its 512 steps"),
+        (
+            "run_layers",
+            "The suggested limit",
+            "fires on 10% of 512 steps; there embed is 47% of the squared norm",
+        ),
+        ("run_layers", "Suggested limit, per tensor", "clips embed on 0.8% of its 512 steps"),
         ("run_adagrad", "A large accumulator", "25 of 128 sampled entries are frozen"),
         ("run_adagrad", "A tiny accumulator", "127 of 128 sampled entries are frozen"),
         ("run_staleness", "Two workers", "With 2 workers gradients are 0.83 updates stale on average"),
@@ -43,6 +47,29 @@ def test_a_preset_says_what_it_shows(name: str, preset: str, said: str) -> None:
     lab = gl.labs.catalogue()[name]()
     lab.set(**lab.presets[preset])
     assert said in lab.description.summary
+
+
+def test_the_suggested_limit_is_the_one_that_a_report_suggests() -> None:
+    recording = gl.reader_run.shipped()
+    suggested = recording.summary().suggested
+    for lab in (gl.labs.clipping(recording), gl.labs.run_layers(recording)):
+        assert lab.presets["The suggested limit"]["limit"] == suggested
+    lab = gl.labs.compare()
+    lab.set(**lab.presets["Leave 90% of unclipped alone"])
+    assert "fires on 10.0% of the steps of unclipped" in lab.description.summary
+
+
+def test_a_preset_leads_back_from_any_other() -> None:
+    for name in ("run_staleness", "staleness"):
+        lab = gl.labs.catalogue()[name]()
+        said = {}
+        for label, values in lab.presets.items():
+            lab.set(**values)
+            said[label] = lab.description.summary
+        for before, label in itertools.permutations(lab.presets, 2):
+            lab.set(**lab.presets[before])
+            lab.set(**lab.presets[label])
+            assert lab.description.summary == said[label], (before, label)
 
 
 def test_the_clipping_lab_counts_the_steps_of_a_recording() -> None:
