@@ -3,9 +3,13 @@
 One cell trains a recommender, whose towers are JAX's: it says so.
 """
 
+import re
+import tomllib
+
 import nbformat
 import pytest
 from nbclient import NotebookClient
+from packaging.requirements import Requirement
 
 from gradlab._base import addresses
 from tests.notebooks import save
@@ -38,6 +42,19 @@ def test_all_cells_run_without_jax() -> None:
         if output.output_type == "error"
     ]
     assert len(failed) == 1 and failed[0].startswith(NEEDS_JAX), "\n\n".join(failed)
+
+
+def test_what_notebooks_show_needs_no_more_than_the_extra_lab_brings() -> None:
+    root = save.FOLDER.parent
+    extras = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    brought = {Requirement(one).name for one in extras["lab"]}
+    asked = set()
+    for folder in ("models", "labs", "exercises"):
+        for path in (root / "gradlab" / folder).rglob("*.py"):
+            asked |= set(re.findall(r'\bneed\("[\w.]+", "[^"]*", "(\w+)"\)', path.read_text("utf-8")))
+    assert asked, "the recommender asks for optax"
+    for extra in asked:
+        assert {Requirement(one).name for one in extras[extra]} <= brought
 
 
 def test_binder_opens_where_jax_is_what_needs_it() -> None:
