@@ -248,8 +248,13 @@ class Lab:
         >>> labs.clip_arrows(method="norm", limit=2.5).code()
         "gl.labs.clip_arrows(limit=2.5, method='norm')"
         """
-        defaults = {c.name: c.value for c in self.make_controls() if not isinstance(c, Button)}
-        moved = [f"{name}={value!r}" for name, value in self.params.items() if value != defaults[name]]
+        return self._code()
+
+    def _code(self, without: str | None = None) -> str:
+        """The same, but for one control."""
+        valued = [c for c in self.make_controls() if not isinstance(c, Button) and c.name != without]
+        defaults = {c.name: c.value for c in valued}
+        moved = [f"{name}={self.params[name]!r}" for name, start in defaults.items() if self.params[name] != start]
         target = [f"target={self.target!r}"] * (self.target is not None)
         return f"{self._called()}({', '.join([self.source] * bool(self.source) + moved + target)})"
 
@@ -287,8 +292,9 @@ class Lab:
     def save(self, path: str | Path, theme: str = "light", **params: Any) -> str:
         """Write the lab to a file; the same state gives the same bytes.
 
-        A picture or a film has a caption: what is seen, the settings, and the line of Python that shows the same. What
-        takes more than two seconds says how far it has come, in a terminal or under the cell.
+        A picture or a film has a caption: what is seen, the settings, and the line of Python that shows the same, in a
+        film without the control that it moves. What takes more than two seconds says how far it has come, in a terminal
+        or under the cell.
 
         Args:
             path: .png, .svg or .pdf for the picture, .csv for its numbers, .html for a page that needs no kernel, .gif

@@ -45,6 +45,7 @@ class Saved(Protocol):
     def columns(self, trace: Any, /) -> Mapping[str, np.ndarray]: ...
     def figure(self) -> Figure: ...
     def code(self) -> str: ...
+    def _code(self, without: str | None = None) -> str: ...
 
 
 def save(lab: Saved, path: Path, theme: str = "light") -> str:
@@ -114,12 +115,12 @@ def _film(lab: Saved, path: Path, dark: bool) -> None:
     """It replaces the file by itself: what kind it is to be, an encoder reads off the ending."""
     from ..live.film import save_film
 
-    save_film(lab.live, path, dark, source=_source(lab))
+    save_film(lab.live, path, dark, source=_source(lab, lab.axis))
 
 
-def _source(lab: Saved) -> str:
-    """The source line of a picture: the lab, the version, and the line of Python that shows it."""
-    return f"{lab.label}  ·  gradlab {__version__}  ·  {lab.code()}"
+def _source(lab: Saved, moved: str | None = None) -> str:
+    """The lab, the version, and the line of Python that shows the picture, but for what is moved."""
+    return f"{lab.label}  ·  gradlab {__version__}  ·  {lab._code(moved)}"
 
 
 def _listed(endings: Any) -> str:

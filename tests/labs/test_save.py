@@ -150,6 +150,15 @@ def test_a_page_without_an_axis_has_its_menu_and_says_what_it_holds(
     assert [c["name"] for c in layout["setup"]["controls"] if not c.get("fixed")] == ["end", "kind"]
 
 
+def test_no_picture_of_a_film_says_where_its_axis_stood_before(tmp_path: Path) -> None:
+    pictures = []
+    for delay in (0, 16):
+        gl.labs.catalog()[FILMED](delay=delay).save(tmp_path / "x.gif")
+        with Image.open(tmp_path / "x.gif") as film:
+            pictures.append(np.asarray(film.convert("RGB")))
+    assert np.array_equal(*pictures)
+
+
 @pytest.mark.parametrize(
     "name",
     [pytest.param(name, marks=[pytest.mark.exhaustive] * (name != FILMED)) for name in gl.labs.catalog()],
