@@ -117,9 +117,10 @@ class _Strip:
                 short = f"{past.served[n]} {past.count[n]}"
                 left, top = self._places(n)
                 words.set(x=left + 0.9, y=top + 0.42, text=short if room < 4 else short.replace(" ", " takes "))
-        self._now.set_visible(done > 0 and not past.served[done - 1])
+        last = done % self._line == 0  # there "now" reaches to the left, where the words of a take may end
+        self._now.set_visible(done > 0 and not any(past.served[done - 1 - last : done]))
         if done:
-            (left, top), last = self._places(done - 1), done % self._line == 0
+            left, top = self._places(done - 1)
             self._now.set(x=left + (1 if last else 0.1), y=top + 0.42, ha="right" if last else "left")
 
     def _places(self, k: Any) -> tuple[Any, Any]:

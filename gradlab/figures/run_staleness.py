@@ -10,7 +10,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from .._base.numbers import counted, decimals, number, percent, whole_percent
 from ._labels import label, moving_title
-from ._lanes import ACCEPTED, DROPPED, patch
+from ._lanes import ACCEPTED, DROPPED, on_paper, patch
 from ._shapes import bars, hatching
 from ._style import (
     BLACK,
@@ -30,7 +30,7 @@ from ._style import (
 
 _HEIGHT = 5.1  # inches
 OLDEST = 24  # staleness from here on is one bar
-_HIGHEST, _PEAK, _MEAN_WORD = 0.62, 0.665, 0.8  # of the height: the highest bar, its share, the word at the mean
+_HIGHEST, _PEAK, _MEAN_WORD = 0.62, 0.69, 0.8  # of the height: the highest bar, its share, the word at the mean
 _AGREES = (  # from which cosine on
     (0.3, "Agreement"), (0.05, "Some agreement"), (-0.05, "No agreement"), (-np.inf, "Disagreement"),
 )  # fmt: skip
@@ -149,6 +149,7 @@ class StalenessView:
             for axes in (self.ages, self.cosine, self.by_limit)
         ]
         self._peak = label(self.ages, transform=self.ages.get_xaxis_transform(), y=_PEAK)
+        on_paper(self._peak, True)  # where the mean is
         self._apart, self._agrees = moving_line(self.cosine, **_HERE), moving_title(self.cosine)
         self._accepts = moving_title(self.by_limit)
         self._mean = moving_line(self.ages, transform=self.ages.get_xaxis_transform(), **_MEAN)
@@ -173,7 +174,9 @@ class StalenessView:
             line.set_data([shown.limit + 0.5] * 2, [0, 1])
         mean = min(shown.mean, OLDEST)
         self._mean.set_data([mean, mean], [0, _MEAN_WORD + 0.04])
-        self._peak.set(x=highest, text=percent(float(shown.shares[highest])))
+        at_edge = highest == 0
+        self._peak.set(x=highest - 0.4 * at_edge, ha="left" if at_edge else "center")
+        self._peak.set_text(percent(float(shown.shares[highest])))
         before = _WORD <= mean <= shown.limit  # of the two lines, with room for words
         self._mean_word.set(x=mean - 0.3 if before else mean + 0.3, ha="right" if before else "left")
         self._mean_word.set_text(f"mean {number(shown.mean, 2)}")

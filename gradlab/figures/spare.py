@@ -11,6 +11,7 @@ from matplotlib.transforms import ScaledTranslation
 from .._base.numbers import number, percent
 from ._curves import SMOOTHED, smoothed
 from ._labels import EndLabels, beyond, label
+from ._lanes import on_paper
 from ._style import (
     BLACK,
     BLUE,
@@ -59,6 +60,8 @@ class SpareView:
         self._here = [moving_line(axes, **_HERE) for axes in (self.rounds, self.needed)]
         up = ScaledTranslation(0, 0.16, self.figure.dpi_scale_trans)
         self._said = [label(axes, weight="bold", transform=axes.transData + up) for axes in (self.rounds, self.needed)]
+        for words in self._said:
+            on_paper(words, True)  # where the line is steep
         self._chosen = moving_line(self.curves, color=BLUE, lw=SELECTED)
         self._reference = moving_line(self.curves, color=QUIET, ls=DASHED, lw=1.4, zorder=3)  # seen on the chosen one
         self._names = EndLabels(self.curves, 2)

@@ -10,7 +10,8 @@ from matplotlib.gridspec import GridSpec
 from matplotlib.transforms import ScaledTranslation
 
 from .._base.numbers import number
-from ._labels import chip, label
+from ._labels import chip, label, moving_title
+from ._lanes import on_paper
 from ._shapes import segments
 from ._style import (
     BLACK,
@@ -57,7 +58,7 @@ class WordsView:
         self.words, self.counts, self.steps = list(words), counts, steps
         self.accumulator, self.rate, self.cloud = (self.figure.add_subplot() for _ in range(3))
         tidy(self.accumulator, "Memory: sum of gradient²", "step; a tick where the word is seen", "")
-        tidy(self.rate, "Rate: learning rate ÷ √memory", "step; a tick where the word is seen", "")
+        tidy(self.rate, "", "step; a tick where the word is seen", "")
         tidy(self.cloud, "All words", f"times in the text, for each of {len(self.words)} words", "rate")
         self._still()
         self._moving()
@@ -122,6 +123,8 @@ class WordsView:
         self._here = moving_line(self.cloud, "o", ms=9, color=BLUE, mec=BLACK, mew=1.8, ls="none")
         self._leaders = moving_line(self.cloud, "-", lw=0.8, color=BLACK)
         self._names = [label(self.cloud, weight="bold") for _ in range(2)]
+        on_paper(self._names[0], True)  # dots may be below it
+        self._ratio = moving_title(self.rate)
 
     @property
     def _axes(self) -> tuple[Any, Any]:
@@ -151,7 +154,9 @@ class WordsView:
         """
         for k, of_all in enumerate((accumulator, rate)):
             self._draw_story(k, step, word, of_all)
-        self._none.set_text("this rule keeps none" if np.isnan(accumulator).all() else "")
+        forgets = bool(np.isnan(accumulator).all())
+        self._none.set_text("this rule keeps none" if forgets else "")
+        self._ratio.set_text("Rate: the learning rate" if forgets else "Rate: learning rate ÷ √memory")
         self._draw_lanes(step, word, seen)
         now = rate[step]
         self._draw_gap(step, now[word], now[0])

@@ -23,7 +23,7 @@ _GROUND = bowl(1.0)  # walked along its first weight; the second one is 0 throug
 def _one_step(trace: Descended) -> tuple[bool, str]:
     needed = _needed(trace.rate)
     now = "never falls" if needed is None else f"takes {counted(needed, 'step')} to fall"
-    return needed == 1, f"At rate {number(trace.rate)} the loss {now} below {NEAR:g} now"
+    return needed == 1, f"Now, at rate {number(trace.rate)}, the loss {now} below {NEAR:g}"
 
 
 def _largest(trace: Descended) -> tuple[bool, str]:

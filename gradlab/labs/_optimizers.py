@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from .._base.numbers import counted, listed, number, percent, signed, times_as
-from ..figures.race import Racer, RaceView
+from ..figures.race import LOWEST, Racer, RaceView
 from ..live import Description, Drag, Menu, Slider
 from ..models.surfaces import REACH, SURFACES, unturned, walk
 from ..rules import catalog
@@ -292,6 +292,7 @@ def _lowest(trace: Race) -> str:
     if not np.isfinite(_end(other)):
         return f"{said}; {_inside(other)} has no finite loss."
     high = times_as(_end(other) / max(least, _BOTTOM), "high", at_least=least < _BOTTOM)
+    high += ", below the picture" * (_end(other) < LOWEST)
     rank = _ordinal(_rank(other, trace.racers), len(order))
     return f"{said}; {_inside(other)}, {rank} of {_COUNTS[len(order)]}, is {high}."
 

@@ -4,6 +4,7 @@ import pytest
 
 from gradlab.figures._style import BLACK, BLUE, OTHER
 from gradlab.figures.bucket import Arrivals
+from gradlab.labs import accumulators
 from tests.figures.arrivals import PAST, ZERO, boxes, drawn, first, inside, said
 
 
@@ -59,3 +60,11 @@ def test_the_newest_is_framed_in_black() -> None:
     view = drawn(inside())
     for frame in (view.strip._newest, view.scene._newest):
         assert frame.get_edgecolor()[:3] == tuple(int(BLACK[k : k + 2], 16) / 255 for k in (1, 3, 5))
+
+
+def test_now_is_not_written_where_the_words_of_a_take_end() -> None:
+    for event, shown in ((31, False), (32, False), (30, True)):
+        lab = accumulators(event=event)
+        view, trace = lab.make_view(), lab.compute(lab.params)
+        lab.draw(view, trace)
+        assert view.strip._now.get_visible() == shown, event

@@ -17,7 +17,7 @@ def test_accepted_and_dropped_are_all_there_is() -> None:
         np.ptp(bars.get_path().vertices.reshape(-1, 5, 2)[..., 1], axis=1).sum() for bars in (view._taken, view._lost)
     ]
     assert heights == pytest.approx([1.6, 0.4]), "in shares of the highest bar"
-    assert view._peak.get_text() == "50%" and view._peak.get_position()[0] == 0
+    assert view._peak.get_text() == "50%" and (view._peak.get_position()[0], view._peak.get_ha()) == (-0.4, "left")
     assert view._accepts.get_text() == "Limit 3 accepts 80%"
     assert view._dropped.get_text() == "20% dropped"
     assert view._mean.get_xdata() == [OLDEST, OLDEST], "beyond the edge it stands there"

@@ -74,4 +74,4 @@ def test_each_target_is_met_at_one_rate_only() -> None:
         measure = gl.labs.descent.targets[name].measure
         assert [rate for rate in rates if measure(trace(learning_rate=rate))[0]] == [only]
     lab = gl.labs.descent(target="one_step", learning_rate=2.0)
-    assert lab.description.goal.endswith("At rate 2 the loss never falls below 0.001 now: not yet.")
+    assert lab.description.goal.endswith("Now, at rate 2, the loss never falls below 0.001: not yet.")

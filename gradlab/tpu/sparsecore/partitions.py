@@ -156,9 +156,10 @@ def check_limits(stack: Stack, ids: np.ndarray, rows: np.ndarray, limits: Limits
     ):
         if found.max(initial=0) > limit:
             at, partition = np.unravel_index(int(np.argmax(found)), found.shape)
+            tables = [place.table for place in stack.places]
+            whose = f"{stack.name!r} (tables {', '.join(tables)})" if len(tables) > 1 else repr(stack.name)
             raise InvalidArgumentError(
-                f"SparseCore {at % per_core} of core {at // per_core} asks partition {partition} of {stack.name!r} "
-                f"(tables {', '.join(p.table for p in stack.places)}) for {found.max()} {what}, the limit is {limit}; "
-                f"raise {name} in limits, make the batch smaller, set minibatching=True, or let ids go with "
-                "allow_id_dropping=True"
+                f"SparseCore {at % per_core} of core {at // per_core} asks partition {partition} of {whose} for "
+                f"{found.max()} {what}, the limit is {limit}; raise {name} in limits, make the batch smaller, set "
+                "minibatching=True, or let ids go with allow_id_dropping=True"
             )

@@ -91,7 +91,7 @@ def test_a_batch_within_its_limits_is_not_split() -> None:
 
 def test_what_is_beyond_a_limit_is_refused_or_dropped() -> None:
     given_ids = {"f": Ids([0, 0, 0, 1], [0, 2, 4, 1])}
-    with pytest.raises(InvalidArgumentError, match=r"asks partition 0 of 't' .* for 3 ids, the limit is 2"):
+    with pytest.raises(InvalidArgumentError, match=r"asks partition 0 of 't' for 3 ids, the limit is 2"):
         preprocess(ONE, given_ids, per_core=2, limits=Limits(2, 9))
     with pytest.raises(InvalidArgumentError, match=r"for 3 different ids, the limit is 2; raise max_unique_ids"):
         preprocess(ONE, given_ids, per_core=2, limits={"t": Limits(9, 2)})
