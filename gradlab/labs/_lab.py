@@ -251,7 +251,7 @@ class Lab:
         return self._code()
 
     def _code(self, without: str | None = None) -> str:
-        """The same, but for one control."""
+        """Write what `code` gives, but for one control."""
         valued = [c for c in self.make_controls() if not isinstance(c, Button) and c.name != without]
         defaults = {c.name: c.value for c in valued}
         moved = [f"{name}={self.params[name]!r}" for name, start in defaults.items() if self.params[name] != start]
