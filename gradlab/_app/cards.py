@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from html import escape
 from pathlib import Path
@@ -18,6 +19,7 @@ SIZE = 600, 360  # pixels of a picture, twice those of the page
 
 # Where a notebook's Markdown may bring no style, the page is a list with pictures.
 STYLE = Path(__file__).with_name("cards.css")
+_LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 
 
 def page(labs: Mapping[str, type[Lab]], address_of: Callable[[str], str]) -> str:
@@ -53,7 +55,8 @@ def _group(
 
 
 def _aims(aims: Iterable[str]) -> str:
-    said = "; ".join(aims)
+    """The aims as words alone, because their links lead to what is beside the notebook, not beside this page."""
+    said = _LINK.sub(r"\1", "; ".join(aims))
     return f" teaches you to {said}." if said else ""
 
 

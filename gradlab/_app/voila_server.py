@@ -24,7 +24,7 @@ SHARE = Path(__file__).parent / "share"
 SETTINGS = (
     "--VoilaConfiguration.template=gradlab",
     # Voila 0.5 is made of an older JupyterLab, into which this extension does not fit.
-    '--VoilaConfiguration.extension_denylist=["@jupyter-notebook/lab-extension"]',
+    "--VoilaConfiguration.extension_denylist=@jupyter-notebook/lab-extension",
     "--Voila.kernel_websocket_connection_class=gradlab._app.server.PromptConnection",
     "--Voila.auto_token=True",
     # A browser that is killed says no farewell, and its page leaves a kernel behind.

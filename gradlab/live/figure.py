@@ -76,6 +76,7 @@ class LiveFigure(anywidget.AnyWidget):
     selected = traitlets.Int(None, allow_none=True, min=0, help="The item that the reader has selected, or None.").tag(
         sync=True
     )
+    _name = traitlets.Unicode(help="What links call it: a page knows it before it asks for a picture.").tag(sync=True)
 
     def __init__(
         self,
@@ -107,7 +108,7 @@ class LiveFigure(anywidget.AnyWidget):
             if hasattr(type(self), key):
                 raise ValueError(f"a control cannot be called {key!r}, for a widget has something of that name")
         self.add_traits(**traits)
-        super().__init__()
+        super().__init__(_name=name)
         if traits:  # asked for none, `observe` takes all there are
             self.observe(self._trait_moved, names=list(traits))
         hear_at_any_time(self.comm)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sys
 import types
@@ -53,6 +54,15 @@ def test_pages_for_a_jupyterlab_lead_to_its_own_notebooks(tmp_path: Path, monkey
     assert cells[0]["source"].startswith(f"# {gl.labs.clipping.label}\n\nDrag a limit")
     assert cells[1]["source"] == "import gradlab as gl\n\ngl.labs.clipping()"
     assert "(../../../lab/tree/course/notebooks/02_clipping.ipynb)" in cells[2]["source"]
+
+
+def test_every_link_leads_to_a_page_that_is_there_or_to_another_host(tmp_path: Path) -> None:
+    """Voila refuses to serve what isn't a notebook, such as the glossary that the notebooks link to."""
+    dashboard.write_pages(tmp_path)
+    texts = [cell["source"] for path in tmp_path.iterdir() for cell in json.loads(path.read_text("utf-8"))["cells"]]
+    links = {link for text in texts for link in re.findall(r'(?<=\]\()[^)]+|(?<=href=")[^"]+', text)}
+    assert len(links) > len(gl.labs.catalog())
+    assert [link for link in links if not (link.startswith("https://") or (tmp_path / link).is_file())] == []
 
 
 def test_the_page_that_leads_to_all_is_there_when_they_are(tmp_path: Path, monkeypatch: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -69,6 +70,18 @@ def index(address: str, reader: Any) -> dict[str, str]:
         page.keyboard.press("Tab")
     assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
     return {link.inner_text(): link.evaluate("(node) => node.href") for link in links.all()}
+
+
+def test_its_settings_are_read_without_a_warning() -> None:
+    from voila.configuration import VoilaConfiguration  # here, because only these tests have Voila
+
+    from gradlab._app import voila_server
+
+    app = voila_server.showing("index.ipynb")()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        app.parse_command_line([*voila_server.SETTINGS])
+    assert VoilaConfiguration(config=app.config).extension_denylist == ["@jupyter-notebook/lab-extension"]
 
 
 def test_every_lab_has_a_page(index: dict[str, str], address: str) -> None:

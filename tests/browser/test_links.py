@@ -78,6 +78,30 @@ def test_a_link_opens_the_lab_where_it_was_copied_beside_another_tab(
     tab.page.close()
 
 
+def test_the_lab_of_a_link_comes_into_view_when_all_cells_have_run(address: str, folder: Path, reader: Any) -> None:
+    """JupyterLab goes to the last cell then, and gives a lab that is out of view no size."""
+    wanted = gl.labs.clip_arrows(method="norm", limit=3.0, g1=-1.0)
+    lines = "print('\\n'.join(map(str, range(80))))"
+    cells = ["import gradlab as gl", "gl.labs.descent()", lines, "gl.labs.clip_arrows()", *3 * [lines]]
+    tab = Linked(reader.new_page(), address)
+    tab.open(f"{address}/lab/tree/{written(folder / 'far.ipynb', *cells).name}?reset{wanted.link()}")
+    tab.run_all()
+    view = tab.page.locator(f".gl-live[aria-label='{wanted.label}']")
+    view.wait_for()  # it is painted, without having been scrolled to
+    window = tab.page.locator(".jp-WindowedPanel-outer").bounding_box()
+    until(lambda: shown_part(view.bounding_box(), window) > 0.9, saying="it is in view")
+    assert tab.lab(wanted.label).params() == wanted.params
+    assert not tab.troubles
+    tab.shut_down()
+    tab.page.close()
+
+
+def shown_part(box: dict[str, float], window: dict[str, float]) -> float:
+    """Tell how much of a box's height is within the window."""
+    top, bottom = max(box["y"], window["y"]), min(box["y"] + box["height"], window["y"] + window["height"])
+    return (bottom - top) / box["height"]
+
+
 def opens_another_workspace(tab: Linked, link: str) -> bool:
     tab.page.goto("about:blank")  # else the same address is a move within the page
     tab.open(link)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -50,6 +51,19 @@ def test_a_button_answers(notebook: Notebook) -> None:
     notebook.page.get_by_role("button", name="(a)").locator("visible=true").first.click()
     status = notebook.page.locator(".jp-OutputArea [role=status]")
     until(lambda: status.count() and status.first.inner_text(), saying="the answer is judged")
+
+
+def test_a_term_leads_to_its_place_in_the_glossary(notebook: Notebook, folder: Path) -> None:
+    shutil.copy(NOTEBOOKS / "GLOSSARY.md", (folder / notebook.name).parent)
+    page = notebook.page
+    notebook.go_to(LABELS[-1])  # the text before it has the link
+    page.get_by_role("link", name="norm", exact=True).click()
+    heading = page.locator(".jp-MarkdownViewer").get_by_role("heading", name="norm")
+    heading.wait_for()
+    top = page.locator(".jp-MarkdownViewer .jp-RenderedMarkdown").bounding_box()["y"]
+    until(lambda: 0 <= heading.bounding_box()["y"] - top < 60, saying="the term is at the top")
+    notebook.command("application:close")
+    page.wait_for_selector(".jp-MarkdownViewer", state="detached")
 
 
 def test_nothing_failed_and_nothing_left_the_machine(notebook: Notebook) -> None:

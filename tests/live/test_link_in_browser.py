@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from gradlab.live._bundle import WEB
+from tests.browser.lab import until
 from tests.live.conftest import Wire
 from tests.live.everything import everything
 
@@ -130,6 +131,42 @@ def test_a_link_is_for_the_first_lab_of_its_name(clean: Any) -> None:
     assert second.settle() == []
     assert (wire.live.values["limit"], second.live.values["limit"]) == (0.5, 1.0)
     assert opened(clean, "#gl=1&lab=everything&limit=0.4").live.values["limit"] == 0.4  # another link
+
+
+@pytest.fixture
+def long(clean: Any) -> Iterator[Any]:
+    """A page on which the lab is far below the window."""
+    clean.evaluate("() => { document.body.style.paddingTop = '3000px'; scrollTo(0, 0); hear('_name', 'everything') }")
+    yield clean
+    clean.evaluate("() => { document.body.style.paddingTop = ''; scrollTo(0, 0) }")
+
+
+def is_in_view(page: Any) -> bool:
+    """Tell whether the window shows the lab's top or all that it can of it."""
+    box = page.locator(".gl-live").bounding_box()
+    return bool(box["y"] < 0.5 * page.viewport_size["height"])
+
+
+def test_the_lab_of_a_link_comes_into_view_and_stays_while_what_is_above_it_grows(long: Any) -> None:
+    opened(long, "#gl=1&lab=everything&limit=0.5")
+    assert is_in_view(long)
+    long.evaluate("() => { document.body.style.overflowAnchor = 'none'; document.body.style.paddingTop = '5000px' }")
+    until(lambda: is_in_view(long), saying="it is in view again")
+
+
+def test_a_lab_without_a_link_of_its_own_stays_where_it_is(long: Any) -> None:
+    opened(long, "#gl=1&lab=other&limit=0.5")
+    assert long.evaluate("scrollY") == 0
+
+
+@pytest.mark.parametrize("kind", ["wheel", "keydown"])
+def test_a_reader_who_has_turned_to_something_else_is_left_there(kind: str, long: Any) -> None:
+    long.evaluate("() => { location.hash = '#gl=1&lab=everything&limit=0.5' }")
+    wire = Wire(everything(), long)
+    long.evaluate("(kind) => { open_view(); dispatchEvent(new Event(kind)); scrollTo(0, 0) }", kind)
+    wire.settle()
+    assert wire.live.values["limit"] == 0.5
+    assert long.evaluate("scrollY") == 0
 
 
 BINDER = "https://mybinder.org/v2/gh/me/it/binder?urlpath=git-pull%3Frepo%3Dx%26urlpath%3D"

@@ -1,11 +1,12 @@
 // A figure whose moving parts are painted here. The still parts arrive as a PNG, the moving ones as a display list; the
 // pictures of other states arrive ahead, and what is not here yet is asked for.
 
+import { newArrival } from "./arrival.js";
 import { controlOf, holdsValue, stateKey } from "./controls.js";
 import { same } from "./dom.js";
 import { addHandles } from "./handles.js";
 import { addItems } from "./items.js";
-import { addCopyLink, takeLink, writeLink } from "./link.js";
+import { addCopyLink, awaitsLink, takeLink, writeLink } from "./link.js";
 import { newOpening } from "./opening.js";
 import { addPlayer } from "./player.js";
 import { newFrameCache, unpackFrames } from "./frame_cache.js";
@@ -52,7 +53,8 @@ class View {
     }
     this.hear("msg:custom", this.receive);
     this.opening = newOpening(root, (wanted) => this.send("open", wanted));
-    this.stops.push(this.opening.stop);
+    this.arrival = newArrival(root, this.model.get("_name"));
+    this.stops.push(this.opening.stop, this.arrival.stop);
   }
   hear(event, act) {
     this.model.on(event, act);
@@ -137,7 +139,7 @@ class View {
     const shown = this.takeStill(message, buffers);
     if (message.status.text) this.takeStatus(message.status);
     if (message.present) this.presenter.enter(false);
-    if (first && message.name) this.obey(takeLink(message.name, this.controls));
+    if (first && message.name) this.obeyLink(message.name, shown);
     return shown;
   }
   introduce({ label, name, launch, prompt, controls, presets, start, axis, fixed }) {
@@ -170,9 +172,11 @@ class View {
     for (const spec of controls) this.controls.get(spec.name)?.refit?.(spec);
     for (const { label, values } of presets) Object.assign(this.presets.find((one) => one.label === label)?.values ?? {}, values);
   }
-  obey({ values, note }) {
+  obeyLink(name, shown) {
+    const isHere = awaitsLink(name), { values, note } = takeLink(name, this.controls);
     this.moved(values);
     if (note) this.words.note(note);
+    if (isHere) shown.then(this.arrival.landed);
   }
   describeField() { describeField(this.parts.field, this.items.name(), this.zoom.active()); }
 

@@ -45,6 +45,14 @@ export function writeLink(name, controls) {
   return `#${parts}`.replaceAll("%7E", "~");
 }
 
+const isFor = (parts, name) => parts.has("gl") && parts.get("lab") === name;
+
+// Whether the link of this page is for a lab of this name, and none has taken it.
+export function awaitsLink(name) {
+  const hash = openedHash();
+  return isFor(new URLSearchParams(hash.slice(1)), name) && !window.gradlabLinks?.has(`${name} ${hash}`);
+}
+
 // What the link of this page asks of the first lab of this name that opens. Each widget has its own copy of this module.
 export function takeLink(name, controls) {
   const hash = openedHash(), taken = (window.gradlabLinks ??= new Set()), link = `${name} ${hash}`;
@@ -57,7 +65,7 @@ export function takeLink(name, controls) {
 function readLink(hash, name, controls) {
   const parts = new URLSearchParams(hash.slice(1)), values = {}, notes = [];
   const leaveOut = (why) => notes.push(`The link ${why}; it was left out.`);
-  if (!parts.has("gl") || parts.get("lab") !== name) return { values, note: "" };
+  if (!isFor(parts, name)) return { values, note: "" };
   if (parts.get("gl") !== VERSION) {
     leaveOut(`was made by another version (gl=${parts.get("gl")})`);
     return { values, note: notes[0] };
