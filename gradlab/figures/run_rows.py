@@ -95,15 +95,16 @@ class MarkNames:
             self._marks, self._leaders.stale = marks, True
 
     def _place(self) -> None:
-        axes, there = self._axes, np.flatnonzero(np.isfinite(self._marks))
+        axes = self._axes
+        to_panel = axes.transScale + axes.transLimits
+        marks = to_panel.transform(np.stack([self._marks, np.full(len(self._marks), HEAD)], axis=1))
+        there = np.flatnonzero((np.abs(marks - 0.5) <= 0.5 + 1e-6).all(axis=1))  # in sight, if somebody looks closer
         width = axes.get_position().width * axes.figure.get_size_inches()[0]
         half, narrow = _NAME / 2 / width, width < 4 * _NAME + 0.2
         half *= 0.75 if narrow else 1.0
         for k, (name, (words, _, short_words)) in enumerate(zip(self._names, self._words, strict=True)):
             name.set(visible=k in there, text=short_words if narrow else words)
-        to_panel = axes.transScale + axes.transLimits
-        marks = to_panel.transform(np.stack([self._marks[there], np.zeros(len(there))], axis=1))[:, 0]
-        places = apart(marks, 2 * half, half, 1 - half)
+        places = apart(marks[there, 0], 2 * half, half, 1 - half)
         x = to_panel.inverted().transform(np.stack([places, np.zeros(len(there))], axis=1))[:, 0]
         lines = []
         for k, left in zip(there.tolist(), x, strict=True):

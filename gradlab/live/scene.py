@@ -20,6 +20,7 @@ from .description import Items
 from .display_list import Writer
 from .lettering import Agg, Recent, text_settings
 from .renderer import DisplayListRenderer
+from .sight import Sight
 from .theme import DarkAgg, Palette
 from .ticks import ticks_once
 from .zoom import Zoom, fractions
@@ -84,7 +85,7 @@ class Scene:
     def _painted(self, dark: bool) -> np.ndarray:
         painter = self._painter(dark)
         painter.clear()
-        with ticks_once(self.figure):
+        with self._sight.on(self._sight.children()), ticks_once(self.figure):
             self.figure.draw(painter)
         pixels = np.array(painter.buffer_rgba())
         pixels.flags.writeable = False
@@ -95,8 +96,7 @@ class Scene:
         self._at(still.shape[1] / self.figure.get_figwidth())
         painter = self._painter(dark)
         np.asarray(painter.buffer_rgba())[:] = still
-        for artist in moving(self.figure):
-            artist.draw(painter)
+        self._draw_moving(lambda artist: artist.draw(painter))
         return np.array(painter.buffer_rgba())
 
     def frame(self, ratio: float, items: Items | None = None) -> bytes:
@@ -105,13 +105,21 @@ class Scene:
         recorder = self._recorders.find((*screen, text_settings()), lambda: DisplayListRenderer(*screen))
         recorder.memory.look(self.figure)
         try:
-            for artist in moving(self.figure):
-                recorder.record(artist)
+            self._draw_moving(recorder.record)
         finally:
             data = recorder.finish()
         for word in recorder.colors - self.colors.keys():
             self.colors[word] = self.palette.word(word)
         return data if items is None else data + self._places(items, recorder)
+
+    def _draw_moving(self, draw: Callable[[Any], None]) -> None:
+        """Draw the moving artists, one after the other: some place those that come later."""
+        for artist in moving(self.figure):
+            if self._sight:
+                with self._sight.on([artist]):
+                    draw(artist)
+            else:
+                draw(artist)
 
     def _places(self, items: Items, recorder: DisplayListRenderer) -> bytes:
         writer = Writer()
@@ -168,11 +176,12 @@ class Scene:
 
     def _settle(self) -> None:
         self._at(self.dpi)
+        self._sight = Sight(self._zoom.closer())
         if self._layout is not None:
             for axes in self.figure.axes:
                 if (place := axes.get_subplotspec()) is not None:
                     axes.set_subplotspec(place)  # the layout starts from the grid, so that it ends at the same place
-            with ticks_once(self.figure):
+            with self._sight.on(self._sight.children()), ticks_once(self.figure):
                 self._layout.execute(self.figure)
         for axes in self.figure.axes:
             axes.get_xlim()  # limits that follow the data are worked out when they are asked for

@@ -23,7 +23,13 @@ class Zoom:
 
     def __bool__(self) -> bool:
         """Say whether anything is shown closer than at the start."""
-        return any(not np.array_equal(self._start[axis], now) for axis, now in self._limits())
+        return bool(self.closer())
+
+    def closer(self) -> dict[Any, tuple[bool, bool]]:
+        """Give the axes that show less than at the start, and whether they do in x and in y."""
+        moved = {axis for axis, now in self._limits() if not np.array_equal(self._start[axis], now)}
+        each = {axes: (axes.xaxis in moved, axes.yaxis in moved) for axes in self._figure.axes}
+        return {axes: directions for axes, directions in each.items() if any(directions)}
 
     def to(self, axes: Any, x: Sequence[float], y: Sequence[float]) -> None:
         """Show a part of what `axes` shows now, in fractions from its left and its bottom, within the start.

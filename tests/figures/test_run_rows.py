@@ -3,7 +3,7 @@
 import numpy as np
 
 from gradlab.figures._style import new_figure
-from gradlab.figures.run_rows import Rows, Shares, short
+from gradlab.figures.run_rows import HEAD, MarkNames, Rows, Shares, short
 
 
 def test_rows_are_named_from_the_top_and_one_is_framed() -> None:
@@ -25,3 +25,22 @@ def test_bars_are_as_long_as_their_shares_and_nan_has_none() -> None:
     ends = shares._bars.get_path().vertices.reshape(-1, 5, 2)[:, 1, 0]
     assert ends.tolist() == [0.25, 1.0]
     assert [words.get_text() for words in shares._words[:5]] == ["25%", "none", "0%", "100%", ""]
+
+
+def test_marks_are_named_while_they_and_the_row_of_names_are_in_sight() -> None:
+    axes = new_figure(4, 3).add_subplot()
+    axes.set(xlim=(0, 10), ylim=(4, -1.5))
+    names = MarkNames(axes, ("low", "k", "l"), ("high", "k", "h"))
+
+    def named() -> tuple[list[bool], int]:
+        names._place()
+        return [name.get_visible() for name in names._names], np.isfinite(names._leaders.get_xdata()).sum() // 2
+
+    names.draw([2.0, 8.0])
+    assert named() == ([True, True], 2)
+    axes.set_xlim(0, 5)
+    assert named() == ([True, False], 1)
+    axes.set_ylim(4, HEAD + 0.1)
+    assert named() == ([False, False], 0)
+    axes.set(xlim=(0, 10), ylim=(4, -1.5))
+    assert named() == ([True, True], 2)
