@@ -231,8 +231,8 @@ class ClippingView:
         looks: dict[str, Any] = {"x": -0.01, "ha": "right", "va": "center", "color": QUIET, "transform": beside}
         self._degrees = [text(self.norm, y=at, s=f"{at}°", **looks) for at in (0, 90)]
 
-    def draw(self, answer: WhatIf, each: Steps, chosen: Trained | None) -> None:
-        """Set the moving artists for one limit, and the run that is heavy, if one is near; `each` is counted."""
+    def draw(self, answer: WhatIf, each: Steps | None, chosen: Trained | None) -> None:
+        """Set the moving artists for one limit, its single steps if they are known, and the run that is heavy."""
         before, after, fired = answer.norm_before, answer.norm_after, answer.fired
         steps = np.arange(fired.size) * answer.stride
         self._calm.set_data(steps[~fired], before[~fired])
@@ -241,8 +241,9 @@ class ClippingView:
         thin = -(-int(fired.sum()) // _ON_LIMIT[self._narrow]) if answer.kind == "clip_global_norm" else 1
         self._after.set_data(steps[fired][:: max(thin, 1)], after[fired][:: max(thin, 1)])
         self._cut.set_data(*segments(steps[fired], before[fired], steps[fired], after[fired]))
-        norms = [some[np.isfinite(some)] for some in (each.norm[~each.fired], each.norm[each.fired])]
-        counts = [np.histogram(some.astype(np.float64), self._bins)[0] for some in norms]
+        norm, hit = each or Steps(before, fired)
+        norms = [some[np.isfinite(some)].astype(np.float64) for some in (norm[~hit], norm[hit])]
+        counts = [np.histogram(some, self._bins)[0] for some in norms]
         calm, cut = np.array(counts) / max(1, np.sum(counts, axis=0).max())
         self._bars[0].set_path(_bars(cut, calm, self._bins))
         self._bars[1].set_path(_bars(np.zeros_like(cut), cut, self._bins, thickness=0.5))
@@ -292,7 +293,7 @@ class ClippingView:
         words = f"↓ {counted(count, 'dot')} {are(count)} lower after the clip"
         self._lower.set(y=foot + 0.06, text=words, visible=count > 0)
 
-    def _name(self, answer: WhatIf, each: Steps) -> None:
+    def _name(self, answer: WhatIf, each: Steps | None) -> None:
         """Say of the largest step what becomes of it, if it stands out and is in sight."""
         before, after = answer.norm_before, answer.norm_after
         known = np.isfinite(before) & answer.fired
@@ -303,8 +304,9 @@ class ClippingView:
         self._named.set_visible(seen and before[peak] > _OUTLIER * _most(before[known]))
         if self._named.get_visible():
             left = place > np.mean(self.norm.get_xlim())
-            step = place + int(np.argmax(np.nan_to_num(each.norm[place : place + answer.stride])))
-            words = f"step {step:,}: {number(before[peak])} becomes {number(after[peak])}"
+            among = slice(place, place + answer.stride)
+            step = f"step {place + int(np.argmax(np.nan_to_num(each.norm[among]))):,}" if each else f"from {place:,} on"
+            words = f"{step}: {number(before[peak])} becomes {number(after[peak])}"
             low, high = np.log10(self.norm.get_ylim())
             away = 0.02 * np.ptp(self.norm.get_xlim()) * (-1 if left else 1)
             self._named.set(

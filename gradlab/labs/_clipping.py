@@ -29,13 +29,14 @@ _KINDS = {"global": "clip_global_norm", "norm": "clip_norm", "value": "clip_valu
 
 
 class Answer(NamedTuple):
-    """One limit over one run, step by step too, and the recorded run nearest to it, None if none is near.
+    """One limit over one run, and the recorded run nearest to it, None if none is near.
 
-    `ends` are the losses at the end of all runs, NaN where there is none.
+    `steps` are single ones, None if not all are known any more; `ends` are the losses at the end of all runs, NaN
+    where there is none.
     """
 
     what_if: WhatIf
-    steps: Steps
+    steps: Steps | None
     run: str
     nearest: str | None
     ends: dict[str, float]
@@ -188,9 +189,8 @@ class clipping(FollowingLab):
         # All were trained with a limit on the global norm: to another kind none is near.
         if nearest in away and (method != "global" or away[nearest] > np.log(_NEAR)):
             nearest = None
-        steps = Steps(answer.norm_before, answer.fired)  # of those of which not all are known any more
-        if (run := runs[values["run"]]).known.all():
-            steps = by_step(run, OF_A_STEP[answer.kind], limit)
+        run = runs[values["run"]]
+        steps = by_step(run, OF_A_STEP[answer.kind], limit) if run.known.all() else None
         return Answer(answer, steps, values["run"], nearest, {name: self._trained(name).end for name in runs})
 
     def make_view(self) -> ClippingView:

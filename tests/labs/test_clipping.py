@@ -152,6 +152,17 @@ def test_a_count_that_is_an_estimate_says_so() -> None:
     assert all(words.get_text().startswith("≈ ") for words in view._counts)
 
 
+def test_where_steps_are_forgotten_the_largest_is_named_by_its_bucket() -> None:
+    rec = gl.Recorder(64, ring=4)
+    state = rec.init({"w": np.ones(1)})
+    for k in range(200):
+        state = rec.update(state, {"w": np.array([5000.0 if k == 187 else 1.0 + k % 7])})
+    lab = gl.labs.clipping(rec.absorb(state), limit=3.0)
+    view = lab.make_view()
+    lab.draw(view, lab.compute(lab.params))
+    assert view._named.get_text() == "from 184 on: 5,000 becomes 3"
+
+
 def test_the_largest_of_merged_steps_has_its_own_number() -> None:
     rec = gl.Recorder(64)
     for k in range(400):
