@@ -1,4 +1,4 @@
-"""What panels that are shown closer leave out: names of what is out of sight, and marks beyond the panel's edge.
+"""Panels that are shown closer: names of what is out of sight, and marks beyond the edge, are left out.
 
 Direct labels are not clipped, for they may stand beside a panel. What they name leaves it when somebody looks closer,
 and they would lie on its neighbors.
