@@ -10,7 +10,7 @@ from matplotlib.gridspec import GridSpec
 from matplotlib.transforms import ScaledTranslation
 
 from .._base.numbers import number
-from ._labels import chip, label, moving_title
+from ._labels import chip, label
 from ._lanes import on_paper
 from ._shapes import segments
 from ._style import (
@@ -58,7 +58,7 @@ class WordsView:
         self.words, self.counts, self.steps = list(words), counts, steps
         self.accumulator, self.rate, self.cloud = (self.figure.add_subplot() for _ in range(3))
         tidy(self.accumulator, "Memory: sum of gradient²", "step; a tick where the word is seen", "")
-        tidy(self.rate, "", "step; a tick where the word is seen", "")
+        tidy(self.rate, "Rate: learning rate ÷ √memory", "step; a tick where the word is seen", "")
         tidy(self.cloud, "All words", f"times in the text, for each of {len(self.words)} words", "rate")
         self._still()
         self._moving()
@@ -116,7 +116,7 @@ class WordsView:
             self._lanes.append([label(axes, y=low + _TICK / 2, **looks) for low in _LANES])
         self._gap = moving_line(self.rate, color=BLACK, lw=1.6)
         self._times = chip(self.rate, BLACK, ha="center")
-        self._none = label(self.accumulator, x=0.5, y=0.6, transform=self.accumulator.transAxes)
+        self._none = [label(axes, x=0.5, y=0.88, transform=axes.transAxes) for axes in self._axes]
         self._title = self.cloud.set_title("All words", loc="left", fontsize=LABEL, fontweight="bold", animated=True)
         self._dots = moving_line(self.cloud, "o", ms=3.2, color=BLUE, mew=0)
         self._even = moving_line(self.cloud, color=OTHER, ls=DASHED, lw=1.2)
@@ -124,7 +124,6 @@ class WordsView:
         self._leaders = moving_line(self.cloud, "-", lw=0.8, color=BLACK)
         self._names = [label(self.cloud, weight="bold") for _ in range(2)]
         on_paper(self._names[0], True)  # dots may be below it
-        self._ratio = moving_title(self.rate)
 
     @property
     def _axes(self) -> tuple[Any, Any]:
@@ -155,8 +154,8 @@ class WordsView:
         for k, of_all in enumerate((accumulator, rate)):
             self._draw_story(k, step, word, of_all)
         forgets = bool(np.isnan(accumulator).all())
-        self._none.set_text("this rule keeps none" if forgets else "")
-        self._ratio.set_text("Rate: the learning rate" if forgets else "Rate: learning rate ÷ √memory")
+        for note, words in zip(self._none, ("this rule keeps none", "this rule: the learning rate alone"), strict=True):
+            note.set_text(words if forgets else "")
         self._draw_lanes(step, word, seen)
         now = rate[step]
         self._draw_gap(step, now[word], now[0])

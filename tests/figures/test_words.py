@@ -39,8 +39,9 @@ def test_a_word_is_named_once() -> None:
 
 
 def test_a_rule_without_accumulators_says_so() -> None:
-    assert drawn()._none.get_text() == ""
-    assert drawn(accumulator=np.full((2, 3), np.nan))._none.get_text() == "this rule keeps none"
+    assert [note.get_text() for note in drawn()._none] == ["", ""]
+    notes = [note.get_text() for note in drawn(accumulator=np.full((2, 3), np.nan))._none]
+    assert notes == ["this rule keeps none", "this rule: the learning rate alone"]
 
 
 def test_a_tick_for_each_step_that_sees_a_word_is_black_once_it_is_done() -> None:
