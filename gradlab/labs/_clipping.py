@@ -176,7 +176,7 @@ class clipping(FollowingLab):
         except ValueError:
             return {}
         slider: Any = self._controls["limit"]
-        limit = {"limit": slider.clamp(suggested), "run": "none"}
+        limit = {"limit": slider.shown(suggested), "run": "none"}
         each = {"The suggested limit": "global", "Suggested limit, per tensor": "norm"}
         return {title: limit | {"method": method} for title, method in each.items()}
 

@@ -112,7 +112,7 @@ class compare(Lab):
         super().__init__(target, **initial)
         limit: Any = self._controls["limit"]
         self.presets = {  # type: ignore[misc]
-            **{f"Leave 90% of {n} alone": {"limit": limit.clamp(x), "tensor": None} for n, x in self._ninety()},
+            **{f"Leave 90% of {n} alone": {"limit": limit.shown(x), "tensor": None} for n, x in self._ninety()},
             **({"Most different tensor": {"tensor": self._tensors[0]}} if self._tensors else {}),
         }
 

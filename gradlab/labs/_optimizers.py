@@ -292,7 +292,7 @@ def _lowest(trace: Race) -> str:
     if not np.isfinite(_end(other)):
         return f"{said}; {_inside(other)} has no finite loss."
     high = times_as(_end(other) / max(least, _BOTTOM), "high", at_least=least < _BOTTOM)
-    high += ", below the picture" * (_end(other) < LOWEST)
+    high = high if _end(other) >= LOWEST else "below the picture, too"
     rank = _ordinal(_rank(other, trace.racers), len(order))
     return f"{said}; {_inside(other)}, {rank} of {_COUNTS[len(order)]}, is {high}."
 

@@ -112,8 +112,8 @@ class run_layers(FollowingLab, RunLab):
 
     def own_presets(self) -> dict[str, Mapping[str, Any]]:
         limit: Any = self._controls["limit"]
-        suggested = limit.clamp(self._suggested or limit.value)
-        typical = limit.clamp(float(np.median(self._norms[1])) or limit.value)
+        suggested = limit.shown(self._suggested or limit.value)
+        typical = limit.shown(float(np.median(self._norms[1])) or limit.value)
         return {
             "The suggested limit": {"limit": suggested, "method": "global", "show": _ALL},
             "Suggested limit, per tensor": {"limit": suggested, "method": "norm", "show": _ALL},

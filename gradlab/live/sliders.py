@@ -131,6 +131,16 @@ class Slider:
         """Give the value at every position."""
         return [self.at(position) for position in range(self.count + 1)]
 
+    def shown(self, value: float) -> float | int:
+        """Give a value with the digits that are shown, between the ends; it may be between two positions.
+
+        >>> slider = Slider("limit", "Limit", 1.0, 1000.0, 20.0, scale="log", step=40)
+        >>> slider.shown(72.4631), slider.at(slider.position(72.4631)), slider.shown(2000.0)
+        (72.5, 70.8, 1000.0)
+        """
+        near = f"{value:.{self.digits}g}" if self.scale == "log" else round(value, self.digits)
+        return self.clamp(float(near))
+
     def position(self, value: float) -> int:
         """Give the position nearest to a value."""
         if value >= self.maximum:  # the last step may be a shorter one

@@ -36,7 +36,11 @@ from gradlab.live import Slider
             "fires on 10% of 512 steps; there embed is 47% of the squared norm",
         ),
         ("run_layers", "Suggested limit, per tensor", "clips embed on 0.8% of its 512 steps"),
-        ("optimizers", "Saddle", "is over 5,300 times as high, below the picture."),
+        (
+            "optimizers",
+            "Saddle",
+            "Gradient descent and Adagrad end lowest; Momentum, third of four, is below the picture, too.",
+        ),
         ("run_adagrad", "A large accumulator", "25 of 128 sampled entries are frozen"),
         ("run_adagrad", "A tiny accumulator", "127 of 128 sampled entries are frozen"),
         ("run_staleness", "Two workers", "With 2 workers gradients are 0.83 updates stale on average"),
