@@ -18,6 +18,7 @@ from ._style import BLACK, LABEL, OTHER, QUIET, SMALL
 
 _LEFT = {"left": 0.0, "center": 0.5, "right": 1.0}  # how much of a text is left of its place
 _CHIP: Any = BoxStyle("Round", pad=0.25)  # type: ignore[no-untyped-call]
+_PAPER: Any = BoxStyle("Square", pad=0.17)  # type: ignore[no-untyped-call]
 _LEADER, _LINE = 0.14, 0.16  # inches: from the end of a curve to its name, and between two names
 _PAST = 0.55  # widths of a panel from its middle: what ends beyond is out of sight, where somebody looks closer
 
@@ -169,6 +170,11 @@ def chip(axes: Any, color: str, **looks: Any) -> Any:
     words = label(axes, color="white", weight="bold", zorder=5, **looks)
     words.put_on(color, _CHIP)
     return words
+
+
+def on_paper(words: Any, paper: bool) -> None:
+    """Put words on white paper, so that they can be read on what lies below them, or take the paper away."""
+    words.put_on("white" if paper else None, _PAPER if paper else None)
 
 
 def moving_title(axes: Any) -> Any:

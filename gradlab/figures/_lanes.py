@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from matplotlib.patches import BoxStyle, PathPatch
+from matplotlib.patches import PathPatch
 from matplotlib.ticker import FuncFormatter
 from matplotlib.transforms import ScaledTranslation
 
@@ -38,7 +38,6 @@ IN_HAND: dict[str, Any] = {"fc": "white", "ec": OTHER, "lw": 1.2, "ls": ":"}
 UPDATE: dict[str, Any] = {"color": BLUE, "marker": "|", "ms": 9, "mew": 1.6, "ls": "none"}
 LIMIT: dict[str, Any] = {"color": GREEN, "ls": "-.", "lw": 1.8}
 RECORDED: dict[str, Any] = {"color": BLACK, "marker": "D", "ms": 5.5, "mew": 0, "ls": "none"}
-_PAPER: Any = BoxStyle("Square", pad=0.17)  # type: ignore[no-untyped-call]
 TOP = 0.09  # the share of the height above the lanes
 _Sides = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 _TALL, _TALLEST = 0.8, 0.16  # of a bar, in its lane and in all
@@ -53,11 +52,6 @@ def text(axes: Any, **looks: Any) -> Any:
     """A moving text, which no layout has to make room for."""
     plain: dict[str, Any] = {"fontsize": SMALL, "color": BLACK, "animated": True, "zorder": 4, "clip_on": False}
     return axes.add_artist(MovingText(text=looks.pop("s", ""), in_layout=False, **plain | looks))
-
-
-def on_paper(words: Any, paper: bool) -> None:
-    """Put a number on white paper, so that it can be read on hatching, or take the paper away."""
-    words.put_on("white" if paper else None, _PAPER if paper else None)
 
 
 def sides(worker: np.ndarray, workers: int) -> tuple[np.ndarray, np.ndarray]:

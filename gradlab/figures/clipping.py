@@ -16,8 +16,8 @@ from .._base.numbers import are, counted, number
 from ..record.shares import Steps
 from ..record.what_if import WhatIf
 from ._curves import running_median, window
-from ._labels import EndLabels, apart, chip, colored_title, label
-from ._lanes import on_paper, patch, text
+from ._labels import EndLabels, apart, chip, colored_title, label, on_paper
+from ._lanes import patch, text
 from ._shapes import NOWHERE, bars, segments
 from ._style import (
     BLACK,

@@ -9,8 +9,8 @@ from matplotlib.gridspec import GridSpec
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from .._base.numbers import counted, decimals, number, percent, whole_percent
-from ._labels import label, moving_title
-from ._lanes import ACCEPTED, DROPPED, on_paper, patch
+from ._labels import label, moving_title, on_paper
+from ._lanes import ACCEPTED, DROPPED, patch
 from ._shapes import bars, hatching
 from ._style import (
     BLACK,

@@ -10,8 +10,7 @@ from matplotlib.transforms import ScaledTranslation
 
 from .._base.numbers import number, percent
 from ._curves import SMOOTHED, smoothed
-from ._labels import EndLabels, beyond, label
-from ._lanes import on_paper
+from ._labels import EndLabels, beyond, label, on_paper
 from ._style import (
     BLACK,
     BLUE,

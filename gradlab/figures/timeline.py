@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.gridspec import GridSpec
 
 from .._base.numbers import counted
-from ._labels import label
+from ._labels import label, on_paper
 from ._lanes import (
     ACCEPTED,
     DROPPED,
@@ -21,7 +21,6 @@ from ._lanes import (
     LaneNames,
     Waits,
     Workers,
-    on_paper,
     patch,
     sides,
     text,

@@ -8,8 +8,8 @@ import numpy as np
 from matplotlib.gridspec import GridSpec
 
 from .._base.numbers import counted
-from ._labels import label
-from ._lanes import ACCEPTED, DROPPED, IN_HAND, LaneNames, Waits, Workers, on_paper, patch, sides
+from ._labels import label, on_paper
+from ._lanes import ACCEPTED, DROPPED, IN_HAND, LaneNames, Waits, Workers, patch, sides
 from ._shapes import bars, hatching, segments
 from ._style import (
     BLACK,

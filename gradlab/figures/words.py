@@ -10,8 +10,7 @@ from matplotlib.gridspec import GridSpec
 from matplotlib.transforms import ScaledTranslation
 
 from .._base.numbers import number
-from ._labels import chip, label
-from ._lanes import on_paper
+from ._labels import chip, label, on_paper
 from ._shapes import segments
 from ._style import (
     BLACK,

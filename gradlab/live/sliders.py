@@ -123,9 +123,8 @@ class Slider:
         if position >= self.count:
             return self.check(self.maximum)
         if self.scale == "log":
-            value = self.minimum * (self.maximum / self.minimum) ** (position / self.count)
-            return self.check(float(f"{value:.{self.digits}g}"))
-        return self.check(round(self.minimum + self._step * position, self.digits))
+            return self.shown(self.minimum * (self.maximum / self.minimum) ** (position / self.count))
+        return self.shown(self.minimum + self._step * position)
 
     def values(self) -> list[float | int]:
         """Give the value at every position."""
@@ -138,8 +137,7 @@ class Slider:
         >>> slider.shown(72.4631), slider.at(slider.position(72.4631)), slider.shown(2000.0)
         (72.5, 70.8, 1000.0)
         """
-        near = f"{value:.{self.digits}g}" if self.scale == "log" else round(value, self.digits)
-        return self.clamp(float(near))
+        return self.clamp(float(f"{value:.{self.digits}g}") if self.scale == "log" else round(value, self.digits))
 
     def position(self, value: float) -> int:
         """Give the position nearest to a value."""
