@@ -1,0 +1,221 @@
+"""Comparisons of runs that are paired by seed: which differences hold, and which may be chance.
+
+Runs that are compared start from the same seeds, so a difference is taken seed by seed, and what the seeds have in
+common drops out. A difference holds where its 95% t interval excludes 0. A sentence that names several differences
+is held to Holm's correction over all of them, so that the whole sentence is wrong in at most 5% of cases.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+LEVEL = 0.05  # the share of sentences that may be wrong
+FEWEST_SEEDS = 5
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Mean difference of two contestants over seeds, and how sure it is.
+
+    Attributes:
+        mean, standard_error: of the differences, in the unit of the measure.
+        low, high: the ends of the 95% t interval of the mean.
+        p_value: two-sided, of a mean difference of 0; 1 where all differences are 0.
+        seeds: the number of pairs.
+    """
+
+    mean: float
+    standard_error: float
+    low: float
+    high: float
+    p_value: float
+    seeds: int
+
+    @property
+    def holds(self) -> bool:
+        """Whether the 95% t interval excludes 0. Of several differences ask `holding`."""
+        return self.p_value < LEVEL
+
+
+def paired_difference(first: Any, second: Any) -> Difference:
+    """Return the difference first - second of two measures over the same seeds.
+
+    Args:
+        first, second: (seeds,) finite values of one measure, in the same order of seeds, 5 seeds or more.
+
+    Raises:
+        ValueError: fewer than 5 seeds, different numbers of them, or a value that is not finite.
+
+    Source: Student, "The probable error of a mean" (1908).
+
+    >>> d = paired_difference([2.4, 2.1, 2.6, 2.3, 2.2], [2.1, 2.0, 2.1, 2.1, 2.0])
+    >>> f"{d.mean:.2f} ({d.low:.2f} to {d.high:.2f}), p = {d.p_value:.3f}", d.holds
+    ('0.26 (0.07 to 0.45), p = 0.019', True)
+    """
+    first = _checked(first, "first")
+    second = _checked(second, "second")
+    if len(first) != len(second):
+        raise ValueError(f"first and second must have one value for each seed, got {len(first)} and {len(second)}")
+    differences = first - second
+    seeds = len(differences)
+    mean = float(differences.mean())
+    error = float(differences.std(ddof=1)) / math.sqrt(seeds)
+    if error == 0:
+        return Difference(mean, 0.0, mean, mean, 0.0 if mean else 1.0, seeds)
+    half_width = error * t_quantile(1 - LEVEL / 2, seeds - 1)
+    p_value = 2 * (1 - t_probability(abs(mean) / error, seeds - 1))
+    return Difference(mean, error, mean - half_width, mean + half_width, p_value, seeds)
+
+
+def _checked(values: Any, name: str) -> np.ndarray:
+    array: np.ndarray = np.asarray(values, np.float64)
+    if array.ndim != 1 or len(array) < FEWEST_SEEDS:
+        raise ValueError(f"{name} must hold one value for each of at least {FEWEST_SEEDS} seeds, got {array.shape}")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} must be finite, got {array}; count lost runs instead")
+    return array
+
+
+def holding(differences: Sequence[Difference]) -> list[bool]:
+    """Return which of the differences of one sentence hold, by Holm's correction.
+
+    The smallest p-value is compared with 0.05 / n, the next with 0.05 / (n - 1), and so on; from the first that is not
+    below its bound none holds.
+
+    Source: Holm, "A simple sequentially rejective multiple test procedure" (1979).
+
+    >>> sure = paired_difference([1.0, 1.1, 0.9, 1.0, 1.2], [3.0, 3.2, 2.9, 3.1, 3.0])
+    >>> unsure = paired_difference([1.0, 1.1, 0.9, 1.0, 1.2], [0.9, 1.0, 0.8, 1.0, 1.16])
+    >>> unsure.holds, holding([sure, unsure, unsure])
+    (True, [True, False, False])
+    """
+    order = sorted(range(len(differences)), key=lambda k: differences[k].p_value)
+    holds = [False] * len(differences)
+    for rank, k in enumerate(order):
+        if differences[k].p_value >= LEVEL / (len(differences) - rank):
+            break
+        holds[k] = True
+    return holds
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One measure of several contestants, paired by seed.
+
+    Args:
+        measure: what is measured, such as "loss after 200 gradients".
+        values: contestant -> (seeds,) its finite values, the same seeds in the same order for all.
+        lower_is_better: False for accuracies.
+
+    Raises:
+        ValueError: fewer than 2 contestants, or values that cannot be paired.
+
+    >>> loss = {"a": [2.1, 2.0, 2.2, 2.1, 2.0], "b": [2.5, 2.3, 2.5, 2.4, 2.4], "c": [2.1, 2.1, 2.1, 2.1, 2.1]}
+    >>> runs = Comparison("final loss", loss)
+    >>> runs.better("a", "b"), runs.better("a", "c"), runs.best, runs.level_with_best
+    (True, False, None, ('a', 'c'))
+    """
+
+    measure: str
+    values: Mapping[str, Any]
+    lower_is_better: bool = True
+
+    def __post_init__(self) -> None:
+        if len(self.values) < 2:
+            raise ValueError(f"a comparison needs at least 2 contestants, got {list(self.values)}")
+        arrays = {name: _checked(values, f"the values of {name!r}") for name, values in self.values.items()}
+        if len({len(array) for array in arrays.values()}) > 1:
+            seeds = {name: len(array) for name, array in arrays.items()}
+            raise ValueError(f"all contestants need the same seeds, got {seeds}")
+        object.__setattr__(self, "values", arrays)
+
+    @property
+    def seeds(self) -> int:
+        """The number of runs of each contestant."""
+        return len(next(iter(self.values.values())))
+
+    def mean(self, name: str) -> float:
+        """Return the mean over seeds."""
+        return float(self.values[name].mean())
+
+    def standard_error(self, name: str) -> float:
+        """Return the standard deviation over seeds divided by the root of their number."""
+        return float(self.values[name].std(ddof=1)) / math.sqrt(self.seeds)
+
+    def difference(self, first: str, second: str) -> Difference:
+        """Return first - second."""
+        return paired_difference(self.values[first], self.values[second])
+
+    def better(self, first: str, second: str) -> bool:
+        """Whether `first` is better than `second`, in a sentence that says nothing else."""
+        difference = self.difference(first, second)
+        return difference.holds and (difference.mean < 0) == self.lower_is_better
+
+    @property
+    def leader(self) -> str:
+        """The contestant with the best mean. That it is better than others is a claim: ask `best`."""
+        sign = 1 if self.lower_is_better else -1
+        return min(self.values, key=lambda name: sign * self.mean(name))
+
+    def told_from_leader(self) -> dict[str, bool]:
+        """Return whether each other contestant can be told apart from the leader, with Holm's correction."""
+        others = [name for name in self.values if name != self.leader]
+        return dict(zip(others, holding([self.difference(self.leader, name) for name in others]), strict=True))
+
+    @property
+    def best(self) -> str | None:
+        """The contestant that is better than every other one; None where one of them can't be told apart from it."""
+        return self.leader if all(self.told_from_leader().values()) else None
+
+    @property
+    def level_with_best(self) -> tuple[str, ...]:
+        """The leader and all that can't be told apart from it, in the order of `values`."""
+        told = self.told_from_leader()
+        return tuple(name for name in self.values if not told.get(name, False))
+
+
+def t_probability(t: float, degrees: int) -> float:
+    """Return the share of Student's t distribution below t >= 0, of 1 degree of freedom or more.
+
+    For whole degrees of freedom the integral is a finite sum, so that no special functions are needed.
+
+    Source: Abramowitz and Stegun, "Handbook of Mathematical Functions" (1964), 26.7.3 and 26.7.4.
+
+    >>> round(t_probability(2.776445, 4), 6), t_probability(0.0, 7)
+    (0.975, 0.5)
+    """
+    angle = math.atan2(t, math.sqrt(degrees))
+    cosine_squared = math.cos(angle) ** 2
+    odd = degrees % 2
+    term = math.cos(angle) if odd else 1.0
+    total = 0.0
+    for k in range(2 + odd, degrees + 1, 2):
+        total += term
+        term *= cosine_squared * (k - 1) / k
+    inside = math.sin(angle) * total
+    if odd:
+        inside = (angle + inside) * 2 / math.pi
+    return (1 + inside) / 2
+
+
+def t_quantile(share: float, degrees: int) -> float:
+    """Return the t below which the given share of Student's t distribution lies, for a share of 0.5 or more.
+
+    >>> round(t_quantile(0.975, 4), 3), round(t_quantile(0.975, 19), 3)
+    (2.776, 2.093)
+    """
+    low, high = 0.0, 1.0
+    while t_probability(high, degrees) < share:
+        high *= 2
+    for _ in range(60):  # halves the interval down to the last bit
+        middle = (low + high) / 2
+        if t_probability(middle, degrees) < share:
+            low = middle
+        else:
+            high = middle
+    return high
