@@ -302,6 +302,7 @@ class DropStaleGradientOptimizer(Wrapper):
         limit_of(self._staleness, step.dtype)
         update = partial(self._opt.apply_gradients, pairs, step, name, **self._handed_on(worker))
         with self._entered() as collection:
+            collection.check_scope(name or self._name)
             if collection.graph:
                 self._check_first()
                 update = update().run  # described once, run where the check allows it

@@ -5,15 +5,13 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from typing import Any
 
-from .._variables.gate import GATE_GRAPH, GATE_NONE, GATE_OP
+from .._variables.optimizer import Optimizer
 from .._variables.states import Commit, Named, Stateful, check_class, part
 from .._variables.variable import Collection, Variable, current_collection, entered
 
 
-class Wrapper(Stateful):
+class Wrapper(Optimizer):
     """Name, slots and variables of a wrapped optimizer, and the collection that worker threads work in."""
-
-    GATE_NONE, GATE_OP, GATE_GRAPH = GATE_NONE, GATE_OP, GATE_GRAPH
 
     @property
     def waits(self) -> bool:
@@ -21,12 +19,9 @@ class Wrapper(Stateful):
         return getattr(self._opt, "waits", False)
 
     def __init__(self, opt: Any, name: str) -> None:
-        if not name:
-            raise ValueError(f"name must be a non-empty string, got {name!r}")
-        self._opt, self._name, self._collection = opt, name, current_collection()
-
-    def get_name(self) -> str:
-        return self._name
+        super().__init__(name)
+        self._opt = opt
+        self._collection = current_collection()
 
     def get_slot(self, var: Variable, name: str) -> Variable | None:
         """The wrapped optimizer's slot."""
@@ -56,7 +51,7 @@ class Wrapper(Stateful):
     def _saved_opt(self) -> Stateful:
         """The wrapped optimizer; TypeError for one of your own whose state nobody knows."""
         if not isinstance(self._opt, Stateful):
-            raise TypeError(f"{self._opt!r} is wrapped, and is no gl.train.Optimizer: its state cannot be saved")
+            raise TypeError(f"{self._opt!r} is wrapped, and isn't a gl.train.Optimizer: its state cannot be saved")
         return self._opt
 
     def _entered(self) -> AbstractContextManager[Collection]:

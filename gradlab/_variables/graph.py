@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
 from .variable import Collection, GraphKey, entered
+
+_SCOPE = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*")  # TensorFlow's, of a scope that is in no other scope
 
 
 class Operation:
@@ -51,12 +54,22 @@ class Graph(Collection):
     def as_default(self) -> AbstractContextManager[Any]:
         return entered(self)
 
+    def check_scope(self, name: Any) -> None:
+        """ValueError for a name that TensorFlow refuses as that of a scope."""
+        if not isinstance(name, str) or not _SCOPE.fullmatch(name):
+            raise ValueError(
+                f"name must be a scope name, got {name!r}: the first character must be a letter, a digit or a dot, "
+                f"and the others may also be _ \\ / > or -"
+            )
+
     def finish(self, run: Callable[[], Any], name: str) -> Operation:
+        self.check_scope(name)
         operation = Operation(self.unique_name(name), lambda: (run(), None)[1])
         self._operations.append(operation)
         return operation
 
     def fetch(self, run: Callable[[], Any], name: str) -> Operation:
+        self.check_scope(name)
         return Operation(self.unique_name(name), run)
 
     def get_collection(self, name: str) -> list[Any]:

@@ -278,6 +278,9 @@ class Collection:
             alive = [r() for r in self._variables]
         return iter([v for v in alive if v is not None])
 
+    def check_scope(self, name: Any) -> None:
+        """Refuse what can't name an operation; outside a Graph no operation is named."""
+
     def finish(self, run: Callable[[], Any], name: str) -> Any:
         """Run an update that has been described: here it happens at once and returns None."""
         run()

@@ -1,7 +1,8 @@
 """Keras's optimizers, with the Keras that is meant named: TensorFlow 2.3's, legacy, the rewrite of 2.11, or Keras 3."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from .._base.loading import loaded as _loaded
 from .._base.suggest import only_public as _only_public
 from .adagrad import Adagrad as Adagrad
 from .backend import epsilon as epsilon
@@ -15,6 +16,9 @@ from .serialization import deserialize as deserialize
 from .serialization import serialize as serialize
 from .sgd import SGD as SGD
 
+if TYPE_CHECKING:
+    from . import optimizers as optimizers
+
 __all__ = [
     "SEMANTICS",
     "SGD",
@@ -23,6 +27,7 @@ __all__ = [
     "Replicas",
     "deserialize",
     "epsilon",
+    "optimizers",
     "record",
     "replicas",
     "serialize",
@@ -30,4 +35,8 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = _only_public(__name__)
+    _unknown, __dir__ = _only_public(__name__)
+
+    def __getattr__(name: str) -> Any:
+        # `optimizers` takes its names from here, so that it is loaded after them.
+        return _loaded(".optimizers", __name__) if name == "optimizers" else _unknown(name)

@@ -95,11 +95,13 @@ class Optimizer(Saved):
         collection = current_collection()
         if not collection.graph:
             return self._apply(pairs(), name, clip=True)
+        scope = name or self._name
+        collection.check_scope(scope)
         filled = self._filled(pairs())
         self._create([v for _, v in filled])
         if not filled and self._version.lazy:
             return None
-        return collection.finish(lambda: self._step(self._filled(pairs()), clip=True), name or self._name)
+        return collection.finish(lambda: self._step(self._filled(pairs()), clip=True), scope)
 
     def get_gradients(self, loss: Loss, params: Any) -> list[Gradient]:
         """Gradients of a loss, for a `gl.Graph`; "tf2.3" clips them here.

@@ -23,6 +23,17 @@ from .semantics import CLIPS, Name, Semantics, semantics
 Strict = Literal["tf"] | None
 
 
+def check_name(name: Any, version: Semantics) -> None:
+    """ValueError for a malformed name; None and "" ask for one that is made up.
+
+    TensorFlow's versions before Keras 3 find a name that isn't a string at the first step; here it is found at once.
+    """
+    if name is not None and not isinstance(name, str):
+        raise ValueError(f"name must be a string or None, got {name!r}")
+    if name and version.name == "keras3" and "/" in name:
+        raise ValueError(f'name must not hold "/" with semantics="keras3", got {name!r}')
+
+
 class Settings:
     """Settings of an optimizer, and its config."""
 
@@ -41,6 +52,7 @@ class Settings:
         self._version: Semantics = semantics(version)
         check_arguments(kwargs, self._version, self._replicas is not None, type(self))
         self.__class__ = class_for(type(self), version)
+        check_name(name, self._version)
         self._name = name or current_collection().unique_name(type(self).__name__.lower())
         self._initial_decay = kwargs.get("decay", 0.0) if self._version.lazy else 0.0
         self._limits = {k: kwargs[k] for k in CLIPS if kwargs.get(k) is not None}

@@ -74,9 +74,11 @@ class Steps(Settings, Weights):
             self._create([])
             return None if self._version.lazy else self.iterations
         collection = current_collection()
+        scope = name or self._name
+        collection.check_scope(scope)
         if collection.graph:
             self._create([v for _, v in pairs])
-        operation = collection.finish(lambda: self._step(pairs, clip, aggregate), name or self._name)
+        operation = collection.finish(lambda: self._step(pairs, clip, aggregate), scope)
         return self.iterations if operation is None else operation
 
     def _filled(self, grads_and_vars: Iterable[Any]) -> Pairs:

@@ -93,7 +93,7 @@ def record(
     return runs
 
 
-def _run(recorder: Recorder, optimizer: train.Optimizer, carry: Any, batches: Any, limit: Any) -> Any:
+def _run(recorder: Recorder, optimizer: train.RuleOptimizer, carry: Any, batches: Any, limit: Any) -> Any:
     """All steps as one scan: the state of the recorder at the end."""
     from .._steps.jax import jax
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, get_args
 
@@ -15,7 +15,7 @@ from .batch import Batch
 from .lookups import OUTSIDE
 from .placement import Layout, Shards, Strategy
 from .plan import Plan, Table
-from .stacks import Stack, alike, stacks_of
+from .stacks import Stack, stack_key, stacks_of
 
 NUMBER = 4  # bytes of a float32 or an id
 EXCHANGE = 1 << 16  # bytes that could be sent in the time in which an exchange begins
@@ -309,10 +309,10 @@ def _chosen(known: _Known, budget: int | None) -> list[Layout]:
 
 def _with_stacks(known: _Known, chosen: list[Layout], budget: int | None, given: Mapping[str, Layout]) -> list[Layout]:
     """Layouts with the smallest tables of a width and rule whole, as many as cost least that way and fit."""
-    groups: dict[Table, list[int]] = {}
+    groups: dict[Hashable, list[int]] = {}
     for k, table in enumerate(known.plan.tables):
         if table.name not in given and known.devices > 1:
-            groups.setdefault(alike(table), []).append(k)
+            groups.setdefault(stack_key(table), []).append(k)
     for members in groups.values():
         smallest, trial, found = sorted(members, key=lambda k: known.plan.tables[k].rows), list(chosen), [chosen]
         for k in smallest:

@@ -31,6 +31,7 @@ from .._asynchrony.sync_replicas import SyncReplicasOptimizer
 from .._base.suggest import only_public as _only_public
 from .._variables.gate import GATE_GRAPH, GATE_NONE, GATE_OP, GateRace
 from .._variables.optimizer import Optimizer
+from .._variables.rule_optimizer import RuleOptimizer
 from .._variables.variable import get_global_step, get_or_create_global_step
 from .adagrad import AdagradDAOptimizer, AdagradOptimizer
 from .adam import AdamOptimizer
@@ -56,6 +57,7 @@ __all__ = [
     "ProximalAdagradOptimizer",
     "ProximalGradientDescentOptimizer",
     "RMSPropOptimizer",
+    "RuleOptimizer",
     "SyncReplicasOptimizer",
     "get_global_step",
     "get_or_create_global_step",

@@ -10,14 +10,14 @@ import numpy as np
 from .. import rules
 from .._variables.gradient_checks import check_step
 from .._variables.hyperparameters import Rate
-from .._variables.optimizer import Optimizer
+from .._variables.rule_optimizer import RuleOptimizer
 from .._variables.variable import GraphKey, Variable
 from ..rules.adagrad import LIBRARIES
 from ..rules.rule import Shared
 from .kernels import check_above_zero, rounded_as
 
 
-class AdagradOptimizer(Optimizer):
+class AdagradOptimizer(RuleOptimizer):
     """Adagrad without an epsilon, with slot "accumulator".
 
         accumulator = accumulator + g * g;  w = w - (g * lr) * (1 / sqrt(accumulator))
@@ -54,7 +54,7 @@ class AdagradOptimizer(Optimizer):
         super().__init__(rule, learning_rate, use_locking, name)
 
 
-class AdagradDAOptimizer(Optimizer):
+class AdagradDAOptimizer(RuleOptimizer):
     """Adagrad by dual averaging: weights from the sums of all gradients, with L1 that keeps them at 0.
 
         gradient_accumulator = gradient_accumulator + g

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from .. import rules
 from .._variables.hyperparameters import Rate
-from .._variables.optimizer import Optimizer
+from .._variables.rule_optimizer import RuleOptimizer
 from .._variables.variable import GraphKey
 from ..rules.rule import Shared
 from .kernels import rounded_as
 
 
-class AdamOptimizer(Optimizer):
+class AdamOptimizer(RuleOptimizer):
     """Adam, with slots "m" and "v", and "beta1_power" and "beta2_power" for all variables of a graph together.
 
         m = m + (g - m) * (1 - beta1);  v = v + (g * g - v) * (1 - beta2)

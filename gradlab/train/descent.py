@@ -5,11 +5,11 @@ from __future__ import annotations
 from .. import rules
 from .._steps import apply
 from .._variables.hyperparameters import Rate
-from .._variables.optimizer import Optimizer
+from .._variables.rule_optimizer import RuleOptimizer
 from .kernels import rounded_as
 
 
-class GradientDescentOptimizer(Optimizer):
+class GradientDescentOptimizer(RuleOptimizer):
     """Gradient descent.
 
         w = w - g * learning_rate;  IndexedSlices: w[i] = w[i] - g_k * learning_rate for each slice in turn
@@ -34,7 +34,7 @@ class GradientDescentOptimizer(Optimizer):
         super().__init__(rules.StochasticGradientDescent(), learning_rate, use_locking, name)
 
 
-class MomentumOptimizer(Optimizer):
+class MomentumOptimizer(RuleOptimizer):
     """Momentum, plain or Nesterov's, with slot "momentum".
 
         m = m * momentum + g;  w = w - m * lr,  or with use_nesterov  w = w - (g * lr + m * momentum * lr)

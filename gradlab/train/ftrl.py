@@ -8,11 +8,11 @@ from dataclasses import replace
 from .. import rules
 from .._base.arrays import Array, namespace
 from .._variables.hyperparameters import Rate
-from .._variables.optimizer import Optimizer
+from .._variables.rule_optimizer import RuleOptimizer
 from .kernels import check_not_below_zero, rounded_as
 
 
-class FtrlOptimizer(Optimizer):
+class FtrlOptimizer(RuleOptimizer):
     """Follow the regularized leader, with slots "accum" and "linear".
 
         accum' = accum + g * g;  root(x) = x ** -learning_rate_power

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from .. import rules
 from .._variables.hyperparameters import Rate
-from .._variables.optimizer import Optimizer
+from .._variables.rule_optimizer import RuleOptimizer
 from .kernels import check_above_zero, rounded_as
 
 
-class ProximalGradientDescentOptimizer(Optimizer):
+class ProximalGradientDescentOptimizer(RuleOptimizer):
     """Gradient descent with L1 and L2 penalties in closed form.
 
         p = w - g * lr;  w = sign(p) * max(|p| - lr * l1, 0) / (1 + lr * l2)
@@ -50,7 +50,7 @@ class ProximalGradientDescentOptimizer(Optimizer):
         )
 
 
-class ProximalAdagradOptimizer(Optimizer):
+class ProximalAdagradOptimizer(RuleOptimizer):
     """Adagrad with L1 and L2 penalties in closed form, with slot "accumulator".
 
         accumulator = accumulator + g * g;  e = lr * (1 / sqrt(accumulator))

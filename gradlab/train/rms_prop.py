@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 from .. import rules
 from .._variables.hyperparameters import Rate
-from .._variables.optimizer import Optimizer
+from .._variables.rule_optimizer import RuleOptimizer
 from .kernels import rounded_as
 
 
-class RMSPropOptimizer(Optimizer):
+class RMSPropOptimizer(RuleOptimizer):
     """RMSProp, with slots "rms" and "momentum", and "mg" if `centered`.
 
         rms = rms + (g * g - rms) * (1 - decay)
@@ -56,7 +56,7 @@ class RMSPropOptimizer(Optimizer):
         return {slot: self._name for slot in ("rms", "mg", "momentum") if slot in self._fixed.slots}
 
 
-class AdadeltaOptimizer(Optimizer):
+class AdadeltaOptimizer(RuleOptimizer):
     """Adadelta, with slots "accum" and "accum_update".
 
         accum = accum * rho + g * g * (1 - rho)

@@ -151,7 +151,7 @@ def test_powers_stay_when_all_variables_are_gone() -> None:
         assert [x.numpy() for x in other.variables()] == [F32(0.9) * F32(0.9), F32(0.999) * F32(0.999)]
 
 
-class RowWise(gl.train.Optimizer):
+class RowWise(gl.train.RuleOptimizer):
     def __init__(self) -> None:
         super().__init__(gl.rules.RowWiseAdagrad(0.1), 0.1, False, "RowWise")
 

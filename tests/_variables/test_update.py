@@ -117,7 +117,7 @@ class Fragile(gl.rules.StochasticGradientDescent):
         return super().step(w, slots, g, lr)
 
 
-class FragileOptimizer(gl.train.Optimizer):
+class FragileOptimizer(gl.train.RuleOptimizer):
     def __init__(self) -> None:
         super().__init__(Fragile(), 0.1, False, "Fragile")
 

@@ -112,7 +112,7 @@ def optimizer() -> Any:
     """Adagrad in Keras's form, as all of these compute it."""
     import gradlab as gl
 
-    return gl.train.Optimizer(gl.rules.Adagrad(), float(RATE), False, "Adagrad")
+    return gl.train.RuleOptimizer(gl.rules.Adagrad(), float(RATE), False, "Adagrad")
 
 
 def slices() -> tuple[np.ndarray, np.ndarray]:

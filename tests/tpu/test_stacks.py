@@ -2,11 +2,12 @@
 
 import dataclasses
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from gradlab.rules import Adagrad, PartialRowWiseAdam
-from gradlab.tpu import Feature, Ids, OnMesh, Plan, Table, make_batch, sizes_of
+from gradlab.rules import Adagrad, Adam, PartialRowWiseAdam
+from gradlab.tpu import Feature, Ids, OnMesh, Plan, Table, create, lookup, make_batch, sizes_of, update
 from gradlab.tpu.stacks import Stack, inside, stacked_lookups, stacks_of
 from tests.tpu.sharding.plans import mesh
 
@@ -59,3 +60,31 @@ def test_a_stack_of_too_many_rows_is_refused() -> None:
     plan = dataclasses.replace(PLAN, tables=(tall, *TABLES[1:]))
     with pytest.raises(ValueError, match="table 'stack of users, items, shops' can have at most 2147483647 rows"):
         inside(plan, WHOLE)
+
+
+def test_a_hyperparameter_may_be_an_array_of_jax() -> None:
+    """An array has no hash, so that such a plan can't be a key of a cache."""
+    steps = {}
+    for beta1 in (0.9, jnp.float32(0.9)):
+        plan = Plan((Table("t", 4, 1, Adam(beta1=beta1)),), (Feature("f", 0, (2,)),))
+        state = create(plan, [np.float32([[1], [2], [3], [4]])])
+        batch = make_batch(plan, [{"f": Ids([0, 1], [3, 2])}])
+        activations, dedup = lookup(state, batch)
+        after = update(state, activations, [], dedup)
+        steps[type(beta1)] = [np.asarray(x).tolist() for x in (activations[0], after.tables[0])]
+    plain, traced = steps.values()
+    assert plain[0] == [[4.0], [3.0]]
+    np.testing.assert_allclose(traced[1], plain[1], rtol=1e-6)
+
+
+def test_tables_stand_in_one_stack_if_they_share_the_array() -> None:
+    beta1 = jnp.float32(0.9)
+    tables = (
+        Table("a", 8, 4, Adam(beta1=beta1)),
+        Table("b", 6, 4, Adam(beta1=beta1)),
+        Table("c", 4, 4, Adam(beta1=jnp.float32(0.9))),
+    )
+    plan = Plan(tables, (Feature("f", 0, (1,)),), cores=2)
+    assert [stack.tables for stack in stacks_of(plan, ("whole",) * 3, 2)] == [(0, 1), (2,)]
+    within = inside(plan, OnMesh(mesh(2), layouts=("whole",) * 3))
+    assert [table.rows for table in within.plan.tables] == [16, 8]

@@ -53,8 +53,17 @@ def test_methods_have_tensorflows_arguments(name: str) -> None:
 
 
 def test_every_optimizer_is_listed_here() -> None:
-    made = {n for n, x in vars(gl.train).items() if inspect.isclass(x) and issubclass(x, gl.train.Optimizer)}
-    assert made - {"Optimizer"} == SIGNATURES.keys()
+    made = {n for n, x in vars(gl.train).items() if inspect.isclass(x) and issubclass(x, gl.train.RuleOptimizer)}
+    assert made - {"RuleOptimizer"} == SIGNATURES.keys()
+
+
+@pytest.mark.parametrize("method", ["apply_gradients", "minimize"])
+@pytest.mark.parametrize("name", ["DropStaleGradientOptimizer", "SyncReplicasOptimizer"])
+def test_wrappers_take_tensorflows_arguments_and_workers_by_keyword(name: str, method: str) -> None:
+    given = inspect.signature(getattr(getattr(gl.train, name), method)).parameters.values()
+    own = {p.name: p for p in given if p.kind is p.KEYWORD_ONLY}
+    assert _parameters(getattr(getattr(gl.train, name), method)).startswith(METHODS[method])
+    assert "worker" in own
 
 
 @pytest.mark.parametrize(

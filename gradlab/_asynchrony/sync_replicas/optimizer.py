@@ -12,6 +12,7 @@ from ..._base.interrupts import later
 from ..._base.slices import IndexedSlices
 from ..._variables.autodiff import GradsAndVars, Loss
 from ..._variables.copies import refuse
+from ..._variables.gate import GATE_OP
 from ..._variables.gradient_checks import check_step, checked_pairs
 from ..._variables.graph import AtOnce, Operation
 from ..._variables.states import Commit, Named, together
@@ -155,30 +156,40 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
             CancelledError: the chief has stopped. DeadlockError: no worker is left whose gradient could be waited for.
         """
         pairs = list(grads_and_vars)
+        collection = current_collection()
+        scope = name or self._name
+        collection.check_scope(scope)
         self.build(pairs, global_step)
-        return current_collection().fetch(lambda: self._train(pairs, worker, timeout), name or self._name)
+        return collection.fetch(lambda: self._train(pairs, worker, timeout), scope)
 
     def minimize(
         self,
         loss: Loss,
         global_step: Variable | None = None,
         var_list: Sequence[Variable] | None = None,
-        *,
+        gate_gradients: int = GATE_OP,
+        aggregation_method: int | None = None,
+        colocate_gradients_with_ops: bool = False,
         name: str | None = None,
+        grad_loss: Any = None,
+        *,
         worker: Worker = None,
         timeout: float | None = None,
-        **kwargs: Any,
     ) -> Any:
         """`compute_gradients` and `apply_gradients` in one; in a Graph an Operation that does both at every run."""
-        pairs = self.compute_gradients(loss, var_list, worker=worker, **kwargs)
+        given = (gate_gradients, aggregation_method, colocate_gradients_with_ops, grad_loss)
+        pairs = self.compute_gradients(loss, var_list, *given, worker=worker)
+        collection = current_collection()
+        scope = name or self._name
+        collection.check_scope(scope)
         self.build(pairs, global_step)
-        collection, variables = current_collection(), [v for _, v in pairs]
+        variables = [v for _, v in pairs]
 
         def train() -> Push:
-            now = self.compute_gradients(loss, variables, worker=worker, **kwargs) if collection.graph else pairs
+            now = self.compute_gradients(loss, variables, *given, worker=worker) if collection.graph else pairs
             return self._train(now, worker, timeout)
 
-        return collection.fetch(train, name or self._name)
+        return collection.fetch(train, scope)
 
     def get_chief_queue_runner(self) -> Chief:
         """The chief without start tokens; `create_threads(start=True)` starts it. After the first push or `build`."""

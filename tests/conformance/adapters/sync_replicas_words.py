@@ -13,7 +13,7 @@ from tests.conformance import compare
 from tests.conformance.runner import attempt
 from tests.conformance.scenarios import Scenario, Unsupported
 
-CLASSES: dict[str, type[gl.train.Optimizer]] = {
+CLASSES: dict[str, type[gl.train.RuleOptimizer]] = {
     **dict.fromkeys(("sgd", "opt", "inner"), gl.train.GradientDescentOptimizer),
     "gradientdescent": gl.train.GradientDescentOptimizer,
     "momentum": gl.train.MomentumOptimizer,

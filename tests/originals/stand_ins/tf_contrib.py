@@ -14,7 +14,7 @@ from tests.originals.stand_ins.graph import Tensor, raw
 from tests.originals.stand_ins.tf_train import Bridge
 
 
-class _Signed(Bridge, gl.train.Optimizer):
+class _Signed(Bridge, gl.train.RuleOptimizer):
     """An optimizer that scales its step by how gradient and mean agree, less and less as the global step grows."""
 
     def __init__(self, rule: Any, learning_rate: Any, sign_decay_fn: Any, name: str) -> None:
@@ -38,7 +38,7 @@ class PowerSignOptimizer(_Signed):
         super().__init__(rule, learning_rate, sign_decay_fn, "PowerSign")
 
 
-class AdaMaxOptimizer(Bridge, gl.train.Optimizer):
+class AdaMaxOptimizer(Bridge, gl.train.RuleOptimizer):
     def __init__(self, learning_rate: Any = 0.001, beta1: Any = 0.9, beta2: Any = 0.999, epsilon: Any = 1e-8) -> None:
         super().__init__(gl.rules.AdaMax(beta1=beta1, beta2=beta2, epsilon=epsilon), learning_rate, False, "AdaMax")
 
