@@ -10,7 +10,7 @@ from pathlib import Path
 from tests.originals.manifest import SUITES
 from tests.originals.page import PAGE, page
 from tests.originals.run import Row, run
-from tests.originals.suites import found
+from tests.originals.suites import found, missing_helpers
 
 HEAD = f"{'file':<100} {'cases':>5} {'passed':>6} {'failed':>6} {'n/a':>4} {'design':>6}  source        gradlab"
 
@@ -50,6 +50,9 @@ def main() -> int:
         source = found(suite, given.sources)
         if source is None:
             print(f"{title}: not here; --sources DIR says where")
+            continue
+        if missing := missing_helpers(suite, source):
+            print(f"{title}: not run, it imports {', '.join(missing)}; put that into {suite.origin.folder} too")
             continue
         rows.append(run(suite, source))
         report(rows[-1], given.details)

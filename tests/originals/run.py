@@ -51,8 +51,12 @@ def run(suite: Suite, source: Source) -> Row:
     name = f"original_{suite.origin.name}_{source.digest}"
     used: set[str] = set()
     try:
-        for case in _cases(unittest.defaultTestLoader.loadTestsFromModule(load(source, stand_in, name))):
+        module = load(source, stand_in, name)
+        for case in _cases(unittest.defaultTestLoader.loadTestsFromModule(module)):
             _count(row, case, source, stand_in, used)
+    except (ImportError, OSError) as error:  # of the file itself: a case's own are counted as failed
+        row.wrong.append(f"the file can't be loaded: {error!r}")
+        return row
     finally:
         sys.modules.pop(name, None)
     stale = [p for p in (*suite.absent, *suite.differs, *suite.fails_there) if p not in used]

@@ -25,6 +25,7 @@ class Origin:
     name: str
     tag: str  # the release that the manifest describes
     package: str | None = None
+    helpers: tuple[str, ...] = ()  # files without cases that suites import, so that they must be there as well
 
     @property
     def folder(self) -> str:
@@ -89,6 +90,33 @@ def found(suite: Suite, sources: Path | None) -> Source | None:
         return None
     file = Path(next(iter(spec.submodule_search_locations))).parent / suite.path
     return Source(file.read_text("utf-8"), file, importlib.metadata.version(package)) if file.is_file() else None
+
+
+def missing_helpers(suite: Suite, source: Source) -> list[str]:
+    """Return the helper files that a suite imports, itself or through another helper, and that are not there."""
+    if source.root is None:
+        return []
+    missing: list[str] = []
+    unread = [source.text]
+    looked_up: set[str] = set()
+    while unread:
+        text = unread.pop()
+        for helper in suite.origin.helpers:
+            if helper in looked_up or not _imports(text, helper):
+                continue
+            looked_up.add(helper)
+            file = source.root / helper
+            if file.is_file():
+                unread.append(file.read_text("utf-8"))
+            else:
+                missing.append(helper)
+    return missing
+
+
+def _imports(text: str, path: str) -> bool:
+    """Tell whether a module imports the file of this path in its repository."""
+    package, _, name = path.removesuffix(".py").rpartition("/")
+    return f"from {package.replace('/', '.')} import {name}" in text
 
 
 def entry(entries: Mapping[str, Entry], case: str, used: set[str]) -> Entry | None:

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
+from tests.originals.__main__ import main
 from tests.originals.manifest import SUITES
 from tests.originals.page import PAGE, table_line
 from tests.originals.run import run
-from tests.originals.suites import Absent, Differs, Origin, Source, Suite, found
+from tests.originals.suites import Absent, Differs, Origin, Source, Suite, found, missing_helpers
 
 INSTALLED = [suite for suite in SUITES if suite.origin.package]
 HERE = "tests/originals/test_originals.py::test_every_case_is_counted_once"
@@ -63,6 +64,41 @@ def test_every_case_is_counted_once() -> None:
 def test_a_manifest_that_is_wrong_is_found_out(manifest: Any, words: str) -> None:
     row = result(**manifest)
     assert not row.is_good and words in "; ".join(row.wrong)
+
+
+def test_a_helper_file_that_is_missing_is_named(tmp_path: Path) -> None:
+    """A suite that imports one helper, which imports another."""
+    origin = Origin("optax", "0", helpers=("optax/tests/first.py", "optax/tests/second.py", "optax/tests/other.py"))
+    suite = Suite(origin, "clips_test.py", "optax")
+    source = Source("from optax.tests import first", tmp_path / "clips_test.py", "0", tmp_path)
+    assert missing_helpers(suite, source) == ["optax/tests/first.py"]
+    (tmp_path / "optax" / "tests").mkdir(parents=True)
+    (tmp_path / "optax" / "tests" / "first.py").write_text("from optax.tests import second", "utf-8")
+    assert missing_helpers(suite, source) == ["optax/tests/second.py"]
+    (tmp_path / "optax" / "tests" / "second.py").write_text("", "utf-8")
+    assert missing_helpers(suite, source) == []
+
+
+def test_a_run_goes_on_without_a_helper_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    origin = Origin("optax", "0", helpers=("optax/tests/first.py",))
+    for name, text in {"needs.py": "from optax.tests import first", "whole.py": SUITE}.items():
+        (tmp_path / origin.folder).mkdir(exist_ok=True)
+        (tmp_path / origin.folder / name).write_text(text, "utf-8")
+    suites = [Suite(origin, "needs.py", "optax"), Suite(origin, "whole.py", "optax", absent=GONE, differs=DESIGN)]
+    monkeypatch.setattr("tests.originals.__main__.SUITES", suites)
+    monkeypatch.setattr("sys.argv", ["originals", "--sources", str(tmp_path)])
+    assert main() == 1
+    printed = capsys.readouterr().out
+    assert "needs.py: not run, it imports optax/tests/first.py" in printed
+    assert printed.endswith("1 files: 5 cases, 1 passed, 1 failed\n")
+
+
+def test_a_file_that_cannot_be_loaded_is_said_and_counted() -> None:
+    suite = Suite(Origin("optax", "0"), "clips_test.py", "optax")
+    row = run(suite, Source("import nothing_of_this_name", Path("clips_test.py"), "0"))
+    assert not row.is_good and "can't be loaded" in row.wrong[0]
 
 
 def test_the_page_has_every_suite() -> None:

@@ -2,7 +2,7 @@
 
 from tests.originals.suites import Absent, Differs, Origin, Suite
 
-ORIGIN = Origin("jax-tpu-embedding", "566086d")
+ORIGIN = Origin("jax-tpu-embedding", "566086d", helpers=("jax_tpu_embedding/sparsecore/lib/core/tests/test_utils.py",))
 _BUFFERS = Absent(
     "gl.tpu.sparsecore.update", "a step on buffers, and what dtypes it takes; gradlab steps on batches and converts"
 )

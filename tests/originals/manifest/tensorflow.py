@@ -4,7 +4,15 @@ from collections.abc import Mapping
 
 from tests.originals.suites import Absent, Differs, Origin, Suite
 
-ORIGIN = Origin("tensorflow", "2.21")
+_TPU_TESTS = "tensorflow/python/tpu/tests"
+ORIGIN = Origin(
+    "tensorflow",
+    "2.21",
+    helpers=(
+        f"{_TPU_TESTS}/tpu_embedding_base_test.py",
+        f"{_TPU_TESTS}/tpu_embedding_v2_correctness_base_test.py",
+    ),
+)
 _TRAINING = "tensorflow/python/training"
 _KERNELS = "tensorflow/python/kernel_tests"
 
