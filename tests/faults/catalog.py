@@ -1,6 +1,17 @@
 """All faults, in the order of the table."""
 
-from tests.faults import accumulators, appended, damaged_files, files, memory, on_ray, saves, training_states, workers
+from tests.faults import (
+    accumulators,
+    appended,
+    damaged_files,
+    files,
+    memory,
+    on_ray,
+    rebuilt_files,
+    saves,
+    training_states,
+    workers,
+)
 from tests.faults.fault import Fault
 
 FAULTS: list[Fault] = [
@@ -9,6 +20,7 @@ FAULTS: list[Fault] = [
     *saves.FAULTS,
     *training_states.FAULTS,
     *damaged_files.FAULTS,
+    *rebuilt_files.FAULTS,
     *workers.FAULTS,
     *accumulators.FAULTS,
     *memory.FAULTS,
