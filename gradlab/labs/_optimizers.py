@@ -165,7 +165,7 @@ class optimizers(Lab):
 
     def draw(self, view: RaceView, trace: Race) -> None:
         straight = trace.straight and trace.straight[trace.heavy]
-        reference = (f"{straight.title},\nnot turned", straight.loss) if straight else None
+        reference = ("not turned", straight.loss) if straight else None
         view.draw(trace.surface, trace.start, trace.racers, trace.heavy, reference)
 
     def drags(self, view: RaceView) -> list[Drag]:
