@@ -266,7 +266,10 @@ def _message(trace: Descent) -> str:
     if heights[high] < NEAR:
         return f"{said}; after {k} steps both are within {NEAR:g} of the bottom."
     ratio = heights[high] / max(low, 1e-12)
-    return f"{said}; after {k} steps {name} is {times_as(ratio, 'high')}."
+    high_as = times_as(ratio, "high")
+    if high_as.startswith("about"):
+        high_as += f" as {('descent', 'Adagrad')[high]}"
+    return f"{said}; after {k} steps {name} is {high_as}."
 
 
 def _gait(walk: Walk, step: int) -> tuple[str, str]:
