@@ -9,7 +9,7 @@ import math
 from typing import Any
 
 from matplotlib.figure import Figure
-from matplotlib.ticker import Locator, LogLocator, MaxNLocator, NullLocator
+from matplotlib.ticker import Locator, LogLocator, MaxNLocator, NullLocator, ScalarFormatter
 
 from .._base.numbers import number, percent
 from ._moving import MovingLine
@@ -45,12 +45,25 @@ def entitle(axes: Any, title: str) -> None:
     axes.set_title(title, loc="left", fontsize=LABEL, fontweight="bold", color=BLACK)
 
 
+class _Thousands(ScalarFormatter):
+    """Numbers of a linear axis, "1,000" as everywhere else."""
+
+    def __call__(self, x: float, pos: int | None = None) -> str:
+        """Write the number of a tick."""
+        words: str = super().__call__(x, pos)
+        whole, point, decimals = words.partition(".")
+        sign, digits = whole[: len(whole) - len(whole.lstrip("−"))], whole.lstrip("−")
+        return f"{sign}{int(digits):,}{point}{decimals}" if digits.isdecimal() and len(digits) > 3 else words
+
+
 def tidy(axes: Any, title: str, x: str, y: str) -> Any:
     """Give a panel its title, labels with units, a quiet grid and no box."""
     entitle(axes, title)
     axes.set_xlabel(x, fontsize=SMALL, color=QUIET)
     axes.set_ylabel(y, fontsize=SMALL, color=QUIET)
     axes.tick_params(labelsize=SMALL, labelcolor=QUIET, color=OTHER, length=3, width=0.6)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(_Thousands())
     axes.grid(True, color=GRID, linewidth=0.8)
     axes.set_axisbelow(True)
     for side, spine in axes.spines.items():

@@ -168,11 +168,12 @@ class optimizers(Lab):
         racers = race(surface, start)
         draws = None
         if values["noise"] and values["step"]:
-            names = [values[place] for place in PLACES if values[place] != NOBODY]
-            rates = [racer.rate for racer in racers if racer is not None]
+            rates = {
+                values[place]: racer.rate for place, racer in zip(PLACES, racers, strict=True) if racer is not None
+            }
             draws = {
                 _title(name): _drawn_again(surface, name, start, values["noise"], rate)[values["step"]]
-                for name, rate in zip(names, rates, strict=True)
+                for name, rate in rates.items()
             }
         return Race(surface, np.array(start), *settings, racers, heavy, straight, draws)
 
@@ -294,7 +295,7 @@ def _message(trace: Race) -> str:
         rest = f" (at most {number(RATES[-1])})" if trace.factor > 1 else f" (at least {number(RATES[0])})"
     when += [f"at {number(trace.factor)} times their own rates{rest}"] * (trace.factor != 1)
     before = trace.straight and trace.straight[trace.heavy]
-    if trace.draws is not None:
+    if trace.draws is not None and len(trace.draws) > 1:
         said = _lowest_under_noise(trace.draws)
     elif trace.straight and before and np.isfinite(_end(before)) and np.isfinite(_end(followed)):
         ranks = [_rank(before, trace.straight), _rank(followed, trace.racers)]
@@ -347,7 +348,8 @@ def _lowest_under_noise(draws: dict[str, np.ndarray]) -> str:
     if len(level) == len(draws):
         return f"{among} these rules can't be told apart."
     rest = [name for name in draws if name not in level]
-    return f"{among} {names} can't be told apart; {_inside_names(rest)} {'end' if len(rest) > 1 else 'ends'} higher."
+    higher = f"{'end' if len(rest) > 1 else 'ends'} higher than {_inside_names([comparison.leader])}"
+    return f"{among} {names} can't be told apart; {_inside_names(rest)} {higher}."
 
 
 def _inside_names(titles: Sequence[str]) -> str:
