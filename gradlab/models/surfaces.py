@@ -50,7 +50,12 @@ class Surface:
 
 
 def walk(
-    surface: Surface, rule: Rule, start: Sequence[float], rates: Array, clip: float | None = None, noise: float = 0.0,
+    surface: Surface,
+    rule: Rule,
+    start: Sequence[float],
+    rates: Array,
+    clip: float | None = None,
+    noise: float = 0.0,
     seeds: Sequence[int] = (0,),
 ) -> tuple[np.ndarray, list[np.ndarray]]:
     """Follow a rule down a surface in float32, one step for each learning rate.

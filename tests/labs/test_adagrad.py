@@ -76,7 +76,10 @@ def test_far_too_large_a_rate_is_shown_and_said_without_a_warning(surface: str) 
             "Both stay where they are; after 20 steps both are within 0.001 of the bottom.",
         ),
         ({"step": 1}, "Adagrad's first step moves the weights by 0.598 and 0.6, descent's by 0.18 and 3.6."),
-        ({"epsilon": 1000.0, "learning_rate": 45.0}, "Both zigzag; after 20 steps Adagrad is about as high as descent."),
+        (
+            {"epsilon": 1000.0, "learning_rate": 45.0},
+            "Both zigzag; after 20 steps Adagrad is about as high as descent.",
+        ),
         (
             {"step": 60, "descent_rate": 0.2},
             "Adagrad walks straight, descent flies off; after 60 steps Adagrad is 0.00135 above the bottom.",

@@ -30,6 +30,8 @@ from gradlab.live import Slider
         ("staleness_phases", {"measure": "waiting"}, "no worker waits."),
         ("staleness_races", {"event": 0}, "Before the first move no gradient is applied."),
         ("staleness_races", {"schedule": "turns"}, "Limit 0 holds: all 3 gradients are accepted, none too stale."),
+        ("sync_replicas", {"workers": 1}, "and none will come: only 1 of 2 gradients is there."),
+        ("compare", {}, "Limit 1 fires on 97.7% of the steps of “unclipped” and on 10.0% of “clip at 1”."),
         ("adagrad_libraries", {"step": 0}, "Before the first step all five libraries have the same weights."),
         ("run_layers", {"limit": 2.0}, "Limit 2 on the norm of each tensor clips all of them on each of 512 steps."),
         ("optimizers", {"step": 0, "third": "none", "fourth": "none"}, "Both rules start at (−1.7, −0.6)."),
@@ -97,7 +99,7 @@ def test_two_gradients_are_both() -> None:
         ("run_adagrad", "A tiny accumulator", "127 of 128 sampled entries are frozen"),
         ("run_staleness", "Two workers", "With 2 workers gradients are 0.83 updates stale on average"),
         ("run_staleness", "All in step", "updates stale on average; limit 7 drops none."),
-        ("compare", "Most different tensor", "Limit 1 on readout fires on 96.3% of the steps of unclipped"),
+        ("compare", "Most different tensor", "Limit 1 on readout fires on 96.3% of the steps of “unclipped”"),
     ],
 )
 def test_a_preset_says_what_it_shows(name: str, preset: str, said: str) -> None:
@@ -113,7 +115,7 @@ def test_the_suggested_limit_is_the_one_that_a_report_suggests() -> None:
         assert lab.presets["The suggested limit"]["limit"] == suggested
     lab = gl.labs.compare()
     lab.set(**lab.presets["Leave 90% of unclipped alone"])
-    assert "fires on 10.0% of the steps of unclipped" in lab.description.summary
+    assert "fires on 10.0% of the steps of “unclipped”" in lab.description.summary
 
 
 def test_a_preset_leads_back_from_any_other() -> None:
