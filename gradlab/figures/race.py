@@ -127,7 +127,7 @@ class RaceView:
         self.rates[0].xaxis.set_minor_locator(NullLocator())
         self._note.set_axis_off()
         looks: dict[str, Any] = {"transform": self._note.transAxes, "in_layout": False}
-        head = "Loss at every rate, from this start"
+        head = "Loss at every rate from here"
         self._head = self._note.text(0, 0, head, fontsize=LABEL, weight="bold", **looks)
         self._key = self._note.text(0, 0, "", fontsize=SMALL, color=QUIET, **looks)
 

@@ -103,7 +103,7 @@ def _valley_floor(trace: Race) -> tuple[bool, str]:
 class optimizers(Lab):
     """Race any rules of the catalog over a loss of two weights, from a start that you drag.
 
-    At a glance: Turn the ravine and Adagrad goes from first to last.
+    At a glance: Turn the ravine, and from this start Adagrad goes from first to last.
 
     Every rule runs with a learning rate of its own on this surface and from this start: the one that is soonest low for
     good and stays in the picture. So what is said holds for this surface and this start; another start can reverse it.
