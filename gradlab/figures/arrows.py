@@ -99,8 +99,12 @@ class ArrowsView:
         x, y = (float(np.hypot(*v)) for v in (before, after))
         self._here.set_data([x], [y])
         self._drop.set_data([x, x], [x, y])
-        beside = x < REACH  # else it is below the curve
-        self._becomes.set(position=(x + 0.2, (x + y) / 2) if beside else (x, y - 0.5), ha="left" if beside else "right")
+        if x < REACH:
+            self._becomes.set(position=(x + 0.2, (x + y) / 2), ha="left")
+        elif y > 1.5:  # below the curve
+            self._becomes.set(position=(x, y - 0.5), ha="right")
+        else:  # where there is no room below it
+            self._becomes.set(position=(x - 0.2, (x + y) / 2), ha="right")
         self._becomes.set(text=f"{number(x)} → {number(y)}", visible=bool(y < x) and not np.allclose(before, after))
 
     def _draw_turn(self, before: np.ndarray, after: np.ndarray, turn: float) -> None:

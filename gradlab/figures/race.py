@@ -45,6 +45,7 @@ LOOKS: tuple[dict[str, Any], ...] = (
     {"ls": (0, (1.5, 1.2)), "marker": "D", "ms": 6},
 )
 LOWEST, HIGHEST = 1e-8, 10.0  # of the losses shown, as shares of the loss at the start
+_LETTERS = 16  # of a name
 GOOD = 1e-3  # a rate that ends below this share serves
 _KEY = ("dot: rate in use", f"green: rates that end below {GOOD:g}", "×: largest ÷ smallest of these")
 _START: dict[str, Any] = {"marker": "o", "ms": 10, "mfc": "none", "mec": BLACK, "mew": 1.6, "ls": "none"}
@@ -92,7 +93,7 @@ class RaceView:
         else:
             self.figure.set_size_inches(WIDE, 5.4)
             grid = GridSpec(3, 1, self.figure, height_ratios=(2.8, 0.12, 1.15))
-            above, below = grid[0].subgridspec(1, 3, width_ratios=(1.58, 1, 0.6)), grid[2].subgridspec(1, 4)
+            above, below = grid[0].subgridspec(1, 3, width_ratios=(1.58, 1, 0.66)), grid[2].subgridspec(1, 4)
             places = [above[0], above[1], grid[1], *(below[k] for k in range(4))]
         for axes, place in zip((self.plane, self.loss, self._note, *self.rates), places, strict=True):
             axes.set_subplotspec(place)
@@ -229,7 +230,8 @@ class _Sweep:
         beyond = "≥ " if good[0] or good[-1] else ""
         span = rates[good].max() / rates[good].min() if good.any() else 0.0
         wide = f"{beyond}{number(float(f'{span:.1e}'), 2)} ×" if span else "none"
-        self._name.set(text=_short(racer.title), weight="bold" if heavy else "normal")
+        room = _LETTERS - 2 * max(0, len(wide) - len("1,000 ×"))
+        self._name.set(text=_short(racer.title, room), weight="bold" if heavy else "normal")
         self._name.set_color(BLUE_TEXT if heavy else BLACK)
         self._width.set_text(wide)
 
@@ -240,9 +242,9 @@ def _runs(rates: np.ndarray, good: np.ndarray) -> np.ndarray:
     return segments(rates[good] / half, 0.06, rates[good] * half, 0.06)
 
 
-def _short(title: str) -> str:
+def _short(title: str, most: int = _LETTERS) -> str:
     """A name that fits above a small panel, or beside a curve."""
-    return title if len(title) <= 16 else f"{title[:12].rstrip()}…"
+    return title if len(title) <= most else f"{title[: most - 4].rstrip()}…"
 
 
 def _on_the_page(path: np.ndarray) -> np.ndarray:

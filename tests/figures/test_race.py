@@ -44,7 +44,7 @@ def test_a_small_panel_marks_the_rates_that_serve() -> None:
 
 
 def test_a_race_to_compare_with_is_dashed_and_named_like_the_others() -> None:
-    view = RaceView(2, RATES)
+    view = RaceView(4, RATES)
     view.draw("saddle", START, [racer(), None, None, None], 0, ("not turned", np.array([1.0, 0.0, 0.0])))
     assert view._reference.get_ydata().tolist() == [1.0, LOWEST, LOWEST]
     names = [name.get_text() for name in view._names._names if name.get_visible()]
