@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from html import escape
 from typing import Any
 
 from ipywidgets import HTML, Button, HBox, Layout, VBox
 
-from .questions import Choice, Feedback
+from .questions import Choice, Feedback, marked
 
 
 class Buttons:
@@ -27,7 +26,7 @@ class Buttons:
         return f"{self._question.question} Press {', '.join(others)} or {last}."
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(repr(self))}</p>"
+        return f"<p>{marked(repr(self))}</p>"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         shown = self.box._repr_mimebundle_(**kwargs) or {}

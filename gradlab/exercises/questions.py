@@ -50,7 +50,7 @@ class Feedback:
         return f"{said} ({self.progress})" if self.progress else said
 
     def _repr_html_(self) -> str:
-        return self.difference.html(repr(self)) if self.difference else f"<p>{escape(repr(self))}</p>"
+        return self.difference.html(repr(self)) if self.difference else f"<p>{marked(repr(self))}</p>"
 
 
 class Choice:
@@ -231,10 +231,21 @@ def _like(wanted: Any, value: Any) -> Any:
         return None
 
 
+def marked(text: str) -> str:
+    """Return HTML for a text in which code stands between backticks.
+
+    >>> marked("The rows in `indices` do, if a < b.")
+    'The rows in <code>indices</code> do, if a &lt; b.'
+    """
+    return re.sub("`([^`]+)`", r"<code>\1</code>", escape(text))
+
+
 def _form(value: Any) -> str:
     if isinstance(value, list):
         return f"a list of arrays of shapes {', '.join(str(part.shape) for part in value)}"
-    return "no array" if value is None else f"an array of shape {value.shape}"
+    if value is None:
+        return "no array"
+    return "one number" if value.shape == () else f"an array of shape {value.shape}"
 
 
 def _same(a: Any, b: Any) -> bool:

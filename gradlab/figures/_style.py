@@ -9,7 +9,7 @@ import math
 from typing import Any
 
 from matplotlib.figure import Figure
-from matplotlib.ticker import Locator, LogLocator, MaxNLocator, NullLocator
+from matplotlib.ticker import Locator, LogLocator, MaxNLocator, NullLocator, ScalarFormatter
 
 from .._base.numbers import number, percent
 from ._moving import MovingLine
@@ -45,12 +45,25 @@ def entitle(axes: Any, title: str) -> None:
     axes.set_title(title, loc="left", fontsize=LABEL, fontweight="bold", color=BLACK)
 
 
+class _Thousands(ScalarFormatter):
+    """Numbers of a linear axis, "1,000" as everywhere else."""
+
+    def __call__(self, x: float, pos: int | None = None) -> str:
+        """Write the number of a tick."""
+        words: str = super().__call__(x, pos)
+        whole, point, decimals = words.partition(".")
+        sign, digits = whole[: len(whole) - len(whole.lstrip("−"))], whole.lstrip("−")
+        return f"{sign}{int(digits):,}{point}{decimals}" if digits.isdecimal() and len(digits) > 3 else words
+
+
 def tidy(axes: Any, title: str, x: str, y: str) -> Any:
     """Give a panel its title, labels with units, a quiet grid and no box."""
     entitle(axes, title)
     axes.set_xlabel(x, fontsize=SMALL, color=QUIET)
     axes.set_ylabel(y, fontsize=SMALL, color=QUIET)
     axes.tick_params(labelsize=SMALL, labelcolor=QUIET, color=OTHER, length=3, width=0.6)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(_Thousands())
     axes.grid(True, color=GRID, linewidth=0.8)
     axes.set_axisbelow(True)
     for side, spine in axes.spines.items():
@@ -59,18 +72,39 @@ def tidy(axes: Any, title: str, x: str, y: str) -> Any:
 
 
 class _LogTicks(LogLocator):
-    """A tick for every decade, 2 and 5 between them where these are few, and any round numbers closer by."""
+    """A tick for every decade, 2 and 5 between them where these are few, and any round numbers closer by.
+
+    An axis at whose ends stands what lies beyond has a tick at both of them, as long as both are in sight.
+    """
+
+    def __init__(self, lowest: float, highest: float) -> None:
+        super().__init__()
+        self._ends = lowest, highest
 
     def tick_values(self, vmin: float, vmax: float) -> Any:
+        lowest, highest = self._ends
+        if vmin <= lowest and highest <= vmax and _is_decade(lowest) and _is_decade(highest):
+            return _decades(lowest, highest)
         if vmax < 4 * vmin:
             return [tick for tick in MaxNLocator(5).tick_values(vmin, vmax) if tick > 0]
         self.set_params(subs=(1, 2, 5) if vmax < 200 * vmin else (1,))
         return super().tick_values(vmin, vmax)
 
 
+def _is_decade(value: float) -> bool:
+    return 0 < value < math.inf and math.log10(value).is_integer()
+
+
+def _decades(low: float, high: float) -> list[float]:
+    """Ticks from end to end: one for each decade, or for every second one of many."""
+    first, last = round(math.log10(low)), round(math.log10(high))
+    step = 2 if (last - first) % 2 == 0 and last - first > 5 else 1
+    return [10.0**power for power in range(first, last + 1, step)]
+
+
 def log_ticks(axis: Any, lowest: float = 0.0, highest: float = math.inf) -> None:
     """Few ticks with plain numbers on a log axis, however closely one looks; what is beyond the ends stands there."""
-    axis.set_major_locator(_LogTicks())
+    axis.set_major_locator(_LogTicks(lowest, highest))
     axis.set_minor_locator(NullLocator())
 
     def words(value: float, _: int | None = None) -> str:

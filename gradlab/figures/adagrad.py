@@ -33,8 +33,10 @@ from ._style import (
 
 REACH = (5.0, 3.0)  # the plane shows weights from -REACH to REACH
 FAR = 1e4  # nothing is drawn beyond
-# What is beyond the ends of a log axis stands at them. Handles on these axes reach as far as their sliders.
-LOSSES, SUMS, RATES = (1e-4, 1e3), (1e-4, 1e5), (1e-3, 20.0)
+# What is beyond the ends of a log axis stands at them, so both ends have ticks, which say "≤" and "≥".
+# Handles on these axes reach as far as their sliders.
+LOSSES, SUMS, RATES = (1e-4, 1e4), (1e-4, 1e6), (1e-3, 100.0)
+_ROOM = 0.06  # of the height, beyond each end, where half of a mark lies
 _ADAGRAD: dict[str, Any] = {"color": BLUE, "ls": "-", "marker": "o", "ms": 4.6, "mew": 0, "lw": SELECTED}
 _DESCENT: dict[str, Any] = {"color": ORANGE, "ls": "--", "marker": "^", "ms": 4.0, "mew": 0, "lw": 1.2}
 _SECOND: dict[str, Any] = {"color": BLUE, "ls": ":", "lw": 2.2}
@@ -112,7 +114,8 @@ class AdagradView:
         self.plane.grid(False)
         self.loss.set(xlim=(-2, 1.7 * steps), xticks=range(0, steps + 1, 20))
         for axes, ends in ((self.loss, LOSSES), (self.accumulator, SUMS), (self.rate, RATES)):
-            axes.set(yscale="log", ylim=ends)
+            room = (ends[1] / ends[0]) ** _ROOM
+            axes.set(yscale="log", ylim=(ends[0] / room, ends[1] * room))
             log_ticks(axes.yaxis, *ends)
 
     def _moving(self) -> None:
@@ -197,7 +200,7 @@ class AdagradView:
         self._words[0].set(x=x, y=y + (0.42 if above else -0.42))
         right = u < REACH[0] / 2
         self._words[1].set(x=u + (0.25 if right else -0.25), y=v, ha="left" if right else "right")
-        self._words[1].set_visible(abs(u) < REACH[0])
+        self._words[1].set_visible(abs(u) < REACH[0] and not any(_is_near(name, u, v) for name in self._walkers))
         named = (
             (_shown([descent.above[-1], adagrad.above[-1]], LOSSES), ("descent", "Adagrad"), (ORANGE_TEXT, BLUE_TEXT)),
             (_shown(rates.accumulator[-1], SUMS), (flat, steep), (VIOLET_TEXT,) * 2),
@@ -218,6 +221,12 @@ def _shown(values: Any, ends: tuple[float, float]) -> np.ndarray:
     """The values inside the ends of their axis; NaN where they are out of all bounds."""
     found: np.ndarray = np.clip(np.where(np.isfinite(values), values, np.nan), *ends)
     return found
+
+
+def _is_near(words: Any, x: float, y: float) -> bool:
+    """Whether words in the plane stand where a short name of the point (x, y) would."""
+    left, middle = words.get_position()
+    return bool(words.get_visible() and abs(left - x) < 2.0 and abs(middle - y) < 0.4)
 
 
 def _near(values: np.ndarray) -> np.ndarray:

@@ -10,6 +10,7 @@ from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 
 from .._base.numbers import number
+from ._labels import label, on_paper
 from ._lanes import text
 from ._style import (
     BLACK,
@@ -30,6 +31,7 @@ from ._style import (
 )
 
 REACH = 6.0
+_HALF_LINE = 0.45  # of a text, in units of the plane where they are smallest
 TURNED = 0.05  # degrees from which on an arrow counts as turned
 _BEFORE: dict[str, Any] = {"color": ORANGE, "ls": "--", "lw": 2.0}
 _AFTER: dict[str, Any] = {"color": BLUE, "ls": "-", "lw": 3.0}
@@ -67,7 +69,8 @@ class ArrowsView:
         self._curve = moving_line(self.transfer, lw=SELECTED, color=BLUE)
         self._here = moving_line(self.transfer, marker="o", ms=9, color=BLUE, ls="none", mec="white")
         self._drop = moving_line(self.transfer, color=ORANGE, ls="--", lw=1.4)
-        self._becomes = text(self.transfer, color=BLUE_TEXT, weight="bold", va="center")
+        self._becomes = label(self.transfer, color=BLUE_TEXT, weight="bold")
+        on_paper(self._becomes, True)  # the curve may pass below it
         self.arrange(narrow=False)
 
     def arrange(self, narrow: bool) -> None:
@@ -90,14 +93,18 @@ class ArrowsView:
         for line, head, tip in ((self._before, self._heads[0], before), (self._after, self._heads[1], after)):
             line.set_data([0, tip[0]], [0, tip[1]])
             head.set_path(_head(tip))
-        self._name(before, after, region)
         self._draw_turn(before, after, turn)
+        self._name(before, after, region)
         self._curve.set_data(*curve.T)
         x, y = (float(np.hypot(*v)) for v in (before, after))
         self._here.set_data([x], [y])
         self._drop.set_data([x, x], [x, y])
-        beside = x < REACH  # else it is below the curve
-        self._becomes.set(position=(x + 0.2, (x + y) / 2) if beside else (x, y - 0.5), ha="left" if beside else "right")
+        if x < REACH:
+            self._becomes.set(position=(x + 0.2, (x + y) / 2), ha="left")
+        elif y > 1.5:  # below the curve
+            self._becomes.set(position=(x, y - 0.5), ha="right")
+        else:  # where there is no room below it
+            self._becomes.set(position=(x - 0.2, (x + y) / 2), ha="right")
         self._becomes.set(text=f"{number(x)} → {number(y)}", visible=bool(y < x) and not np.allclose(before, after))
 
     def _draw_turn(self, before: np.ndarray, after: np.ndarray, turn: float) -> None:
@@ -130,7 +137,10 @@ class ArrowsView:
         self._names[1].set_visible(bool(np.isfinite(after).all()) and not same)
         side = -1 if before[1] > 0 else 1  # away from the arrows
         edge = float(np.abs(region[:, 1]).max())
-        self._alone.set(position=(0, side * (edge + 0.15)), va="bottom" if side > 0 else "top")
+        away = edge + 0.15
+        if self._turn.get_visible():  # the degrees may stand there, if the region is small
+            away = max(away, abs(self._turn.get_position()[1]) + _HALF_LINE + 0.1)
+        self._alone.set(position=(0, side * away), va="bottom" if side > 0 else "top")
         self._alone.set(text="unchanged inside" if edge else "every gradient is clipped", visible=edge < REACH - 0.9)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.gridspec import GridSpec
 from matplotlib.path import Path as Outline
 
-from .._base.numbers import number
+from .._base.numbers import number, signed
 from ._labels import label
 from ._lanes import patch
 from ._style import (
@@ -33,6 +33,7 @@ from ._style import (
 )
 
 TOP = 14.0  # the highest loss in the picture
+_SHORT, _ABOVE = 0.75, 0.95  # a step that is hidden by the ball is drawn this far above it
 _LOSSES = 10.0  # the highest in the panel of losses
 _ZONES = {  # what each is called under the strip, and its color
     "creeps": ("creeps", "#E9E9E9"), "rolls": ("rolls", PALE_GREEN), "jumps": ("jumps across", "#E9E9E9"),
@@ -88,6 +89,7 @@ class DescentView:
             self.figure.set_size_inches(WIDE, 4.9)
             grid = GridSpec(3, 2, self.figure, width_ratios=(1.75, 1), height_ratios=(1, 1, 0.26))
             places = [grid[:2, 0], grid[0, 1], grid[1, 1], grid[2, :]]
+        self._half_a_rate = 0.12 if narrow else 0.05  # of the strip
         for axes, place in zip((self.bowl, self.loss, self.gradient, self.strip), places, strict=True):
             axes.set_subplotspec(place)
         for k, words in enumerate(self._words):  # where the bowl leaves room: below it, or inside
@@ -153,7 +155,8 @@ class DescentView:
         self._last.set_data(w[max(k - 1, 0) : k + 1], loss[max(k - 1, 0) : k + 1])
         self._been.set_data(w[:k], loss[:k])
         self._ball.set_data(w[k : k + 1], loss[k : k + 1])
-        self._start.set_position((w[0] + 0.25, loss[0] + 0.7))
+        # The first step leaves to the right, downward or upward: the word is on the other side of it.
+        self._start.set_position((w[0] + 0.25, loss[0] + (0.7 if loss[1] <= loss[0] else -0.7)))
         self._draw_next(run)
         for (future, done, dot, words), values in zip(self._curves, (loss, np.abs(run.gradient)), strict=True):
             self._draw_curve(future, done, dot, words, values[: self._steps + 1], k)
@@ -163,12 +166,15 @@ class DescentView:
             there = low <= run.rate <= high
             words.set(weight="bold" if there else "normal", color=BLACK if there else QUIET)
         first, last = self.strip.get_xlim()
-        self._rate.set(x=np.clip(run.rate, first + 0.12, last - 0.12), text=rate)
+        half = self._half_a_rate * (last - first)  # of the words, which stay above the strip
+        self._rate.set(x=np.clip(run.rate, first + half, last - half), text=rate)
 
     def _draw_next(self, run: Descended) -> None:
         """The arrow from the ball, as long as the step, and where it lands."""
         w, loss, k = run.weights, run.loss, run.step
         there, height = float(w[k + 1]), float(loss[k])
+        if abs(there - w[k]) < _SHORT:
+            height += _ABOVE  # on the ball it would be a spot of orange
         sign = float(np.sign(there - w[k]))
         tip = min(abs(there - w[k]), 0.35) * sign
         self._next.set_data([w[k], there - tip], [height] * 2)
@@ -177,8 +183,8 @@ class DescentView:
         self._drop.set_data([there] * 2, [height, loss[k + 1]])
         far, slope = number(abs(float(there - w[k])), 2), number(abs(float(run.gradient[k])))
         told = ("next step", "= rate × gradient", f"= {number(run.rate)} × {slope} = {far}")
-        away = ("above the picture:", f"weight {number(float(w[k]))}, loss {number(height)}")
-        gone = not height <= TOP
+        away = ("above the picture:", f"weight {signed(number(float(w[k])))}, loss {number(float(loss[k]))}")
+        gone = not loss[k] <= TOP
         for words, texts, shown in ((self._words, told, not gone), (self._gone, away, gone)):
             for one, text in zip(words, texts, strict=True):
                 one.set_text(text if shown else "")
@@ -190,7 +196,12 @@ class DescentView:
         dot.set_data([k], [values[k]])
         right = k > 0.6 * self._steps
         value, beyond = float(values[k]), not values[k] <= top
+        left = k + 0.35
+        if beyond:  # beside the place where the line leaves the panel
+            first = int(np.argmax(~(values <= top)))
+            leaves = np.interp(top, values[first - 1 : first + 1], [first - 1, first]) if first else 0
+            left, right = float(leaves) + 0.35, False
         words.set(
-            x=k + 0.35, y=0.9 * top if beyond else min(value + 0.09 * top, 0.9 * top),
+            x=left, y=0.9 * top if beyond else min(value + 0.09 * top, 0.9 * top),
             text=f"{number(value, 2)}{' ↑' * beyond}", ha="right" if right else "left",
         )  # fmt: skip

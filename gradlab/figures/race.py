@@ -45,6 +45,7 @@ LOOKS: tuple[dict[str, Any], ...] = (
     {"ls": (0, (1.5, 1.2)), "marker": "D", "ms": 6},
 )
 LOWEST, HIGHEST = 1e-8, 10.0  # of the losses shown, as shares of the loss at the start
+_LETTERS = 16  # of a name
 GOOD = 1e-3  # a rate that ends below this share serves
 _KEY = ("dot: rate in use", f"green: rates that end below {GOOD:g}", "×: largest ÷ smallest of these")
 _START: dict[str, Any] = {"marker": "o", "ms": 10, "mfc": "none", "mec": BLACK, "mew": 1.6, "ls": "none"}
@@ -87,12 +88,12 @@ class RaceView:
         """Fit the page: the losses beside the paths and a row of small panels, or everything in one column."""
         if narrow:
             self.figure.set_size_inches(NARROW, 10.2)
-            grid = GridSpec(7, 2, self.figure, width_ratios=(1, 0.66), height_ratios=(3.2, 2.6, 0.85, 1, 1, 1, 1))
+            grid = GridSpec(7, 2, self.figure, width_ratios=(1, 0.72), height_ratios=(3.2, 2.6, 0.85, 1, 1, 1, 1))
             places = [grid[0, :], grid[1, 0], grid[2, :], *(grid[k, :] for k in range(3, 7))]
         else:
             self.figure.set_size_inches(WIDE, 5.4)
             grid = GridSpec(3, 1, self.figure, height_ratios=(2.8, 0.12, 1.15))
-            above, below = grid[0].subgridspec(1, 3, width_ratios=(1.58, 1, 0.6)), grid[2].subgridspec(1, 4)
+            above, below = grid[0].subgridspec(1, 3, width_ratios=(1.58, 1, 0.66)), grid[2].subgridspec(1, 4)
             places = [above[0], above[1], grid[1], *(below[k] for k in range(4))]
         for axes, place in zip((self.plane, self.loss, self._note, *self.rates), places, strict=True):
             axes.set_subplotspec(place)
@@ -116,8 +117,9 @@ class RaceView:
             tidy(axes, "rule", "learning rate", "")
             axes.set(xscale="log", xlim=(self._all_rates[0] / 1.3, self._all_rates[-1] * 1.3))
             axes.axhline(GOOD, color=GREEN, lw=0.8, ls=":")
-        for axes, room in ((self.loss, 2), (self.rates[0], 300)):  # below small curves is the bar
-            axes.set(yscale="log", ylim=(LOWEST / room, HIGHEST))
+        # Below small curves is the bar; above them is room for half of a dot at the highest loss.
+        for axes, below, above in ((self.loss, 2, 1), (self.rates[0], 300, 20)):
+            axes.set(yscale="log", ylim=(LOWEST / below, HIGHEST * above))
             axes.yaxis.set_minor_locator(NullLocator())
             log_ticks(axes.yaxis, LOWEST, HIGHEST)
         log_ticks(self.rates[0].xaxis)
@@ -126,7 +128,8 @@ class RaceView:
         self.rates[0].xaxis.set_minor_locator(NullLocator())
         self._note.set_axis_off()
         looks: dict[str, Any] = {"transform": self._note.transAxes, "in_layout": False}
-        self._head = self._note.text(0, 0, "Loss at every learning rate", fontsize=LABEL, weight="bold", **looks)
+        head = "Loss at every rate from here"
+        self._head = self._note.text(0, 0, head, fontsize=LABEL, weight="bold", **looks)
         self._key = self._note.text(0, 0, "", fontsize=SMALL, color=QUIET, **looks)
 
     def _moving(self) -> None:
@@ -136,13 +139,12 @@ class RaceView:
         self._where = text(self.plane, s="start", va="bottom", weight="bold")
         self._bottom = text(self.plane, s="bottom")
         self._reference = moving_line(self.loss, color=OTHER, ls=DASHED, lw=1.6)
-        self._called = text(self.loss, color=QUIET, va="top")
         lines = [{**looks, "marker": "none"} for looks in LOOKS]
         heads = [{**looks, "ls": "none", "mec": "white", "zorder": 4} for looks in LOOKS]
         self._paths = [moving_line(self.plane, **looks) for looks in lines]
         self._losses = [moving_line(self.loss, **looks) for looks in lines]
         self._heads = [moving_line(self.plane, **looks) for looks in heads]
-        self._names = EndLabels(self.loss, len(LOOKS))
+        self._names = EndLabels(self.loss, len(LOOKS) + 1)  # the reference has a name, too
         self._sweeps = [_Sweep(axes) for axes in self.rates]
 
     def draw(
@@ -169,11 +171,11 @@ class RaceView:
             self._sweeps[k].draw(racer, self._all_rates, k == heavy)
             if racer is not None:
                 self._draw(k, racer, k == heavy)
-        self._name(racers, heavy)
-        for artist in (self._reference, self._called):
-            artist.set_visible(reference is not None)
+        self._reference.set_visible(reference is not None)
         if reference is not None:
-            self._refer(*reference)
+            shown = _shown(reference[1])
+            self._reference.set_data(np.arange(len(shown)), shown)
+        self._name(racers, heavy, reference)
 
     def _draw(self, k: int, racer: Racer, heavy: bool) -> None:
         path, loss = _on_the_page(racer.path), _shown(racer.loss)
@@ -184,20 +186,22 @@ class RaceView:
         self._losses[k].set(data=(np.arange(len(loss)), loss), **looks)
         self._heads[k].set(data=path[-1:].T, color=looks["color"], mec="white", zorder=looks["zorder"] + 2)
 
-    def _name(self, racers: Sequence[Racer | None], heavy: int) -> None:
+    def _name(
+        self, racers: Sequence[Racer | None], heavy: int, reference: tuple[str, np.ndarray] | None
+    ) -> None:  # fmt: skip
+        """Name the ends of all losses, that of the reference as well, so that no name lies on another."""
         there = [(k, racer) for k, racer in enumerate(racers) if racer is not None]
         ends = [float(_shown(racer.loss)[-1]) for _, racer in there]
         colors = [BLUE_TEXT if k == heavy else QUIET for k, _ in there]
         weights = ["bold" if k == heavy else "normal" for k, _ in there]
         step = max((len(racer.loss) - 1 for _, racer in there), default=0)
         words = [_short(racer.title) for _, racer in there]
+        if reference is not None:
+            words.append(reference[0])
+            ends.append(float(_shown(reference[1])[-1]))
+            colors.append(QUIET)
+            weights.append("normal")
         self._names.draw(step, ends, words, color=colors, weight=weights)
-
-    def _refer(self, words: str, losses: np.ndarray) -> None:
-        shown = _shown(losses)
-        last = int(np.argmax(shown <= LOWEST)) if (shown <= LOWEST).any() else len(shown) - 1
-        self._reference.set_data(np.arange(last + 1), shown[: last + 1])
-        self._called.set(x=last + 3, y=max(shown[last], 40 * LOWEST), text=words)
 
 
 class _Sweep:
@@ -226,7 +230,8 @@ class _Sweep:
         beyond = "≥ " if good[0] or good[-1] else ""
         span = rates[good].max() / rates[good].min() if good.any() else 0.0
         wide = f"{beyond}{number(float(f'{span:.1e}'), 2)} ×" if span else "none"
-        self._name.set(text=_short(racer.title), weight="bold" if heavy else "normal")
+        room = _LETTERS - 2 * max(0, len(wide) - len("1,000 ×"))
+        self._name.set(text=_short(racer.title, room), weight="bold" if heavy else "normal")
         self._name.set_color(BLUE_TEXT if heavy else BLACK)
         self._width.set_text(wide)
 
@@ -237,14 +242,21 @@ def _runs(rates: np.ndarray, good: np.ndarray) -> np.ndarray:
     return segments(rates[good] / half, 0.06, rates[good] * half, 0.06)
 
 
-def _short(title: str) -> str:
+def _short(title: str, most: int = _LETTERS) -> str:
     """A name that fits above a small panel, or beside a curve."""
-    return title if len(title) <= 16 else f"{title[:12].rstrip()}…"
+    return title if len(title) <= most else f"{title[: most - 4].rstrip()}…"
 
 
 def _on_the_page(path: np.ndarray) -> np.ndarray:
-    """A path as far as it can be drawn; what is far outside lies outside."""
-    return np.where(np.isfinite(path), np.clip(path, -9 * REACH, 9 * REACH), np.nan)
+    """A path as far as it can be drawn; what is far outside lies outside.
+
+    Steps from one point outside the square to another are left out: those of a path that runs away would cross the
+    picture again and again.
+    """
+    drawable = np.where(np.isfinite(path), np.clip(path, -9 * REACH, 9 * REACH), np.nan)
+    outside = (np.abs(drawable) > REACH).any(axis=1)
+    gaps = np.flatnonzero(outside[1:] & outside[:-1]) + 1
+    return np.insert(drawable, gaps, np.nan, axis=0)
 
 
 def _shown(loss: np.ndarray) -> np.ndarray:

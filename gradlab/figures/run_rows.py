@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._base.names import printable
-from ._labels import Leaders, apart, label
+from ._labels import Leaders, apart, label, on_paper
 from ._lanes import patch
 from ._shapes import bars
 from ._style import BLACK, SMALL, percent_ticks, plain
@@ -86,6 +86,8 @@ class MarkNames:
         """Names (text, color, text in a narrow panel)."""
         self._axes, self._marks, self._words = axes, np.empty(0), names
         self._names = [label(axes, color=color, y=HEAD) for _, color, _ in names]
+        for name in self._names:
+            on_paper(name, True)  # a limit may pass below it
         self._leaders = axes.add_line(Leaders(self._place, axes.transData))
 
     def draw(self, marks: Sequence[float] | np.ndarray) -> None:

@@ -39,8 +39,9 @@ from ._style import (
     tidy,
 )  # fmt: skip
 
-_WIDE_WINDOW, _NARROW_WINDOW, _TICK = 1200, 600, 200  # ticks shown at a time; between two numbers of the axis
-_PIXEL = 2.75  # ticks in a pixel of the wide page; a narrow one has fewer
+_WINDOW = 1200  # ticks shown at a time: the whole run, on any page, so that bars and tallies show the same gradients
+_TICK = {False: 200, True: 400}  # ticks between two numbers of the axis, on a wide and a narrow page
+_PIXEL = {False: 2.75, True: 4.9}  # ticks in a pixel of the lanes
 _BOLD, _PAD = 9.0, 4.0  # width of a letter in a bar, and what stays free beside it, in pixels
 _WORD = 100  # ticks of a wait that has room for a word
 _NAMED = 14  # gradients of one worker that can carry numbers
@@ -95,7 +96,7 @@ class TimelineView:
         self.arrange(narrow=False)
 
     def arrange(self, narrow: bool) -> None:
-        """Fit the page: what was accepted beside the lanes, or everything in one column and half the time at once."""
+        """Fit the page: what was accepted beside the lanes, or everything in one column."""
         self._narrow = narrow
         self._lanes.arrange(narrow)
         self._ages.arrange(narrow)
@@ -136,14 +137,14 @@ class _Lanes:
         self._waits = Waits(axes, _WORD)
         self._updates = moving_line(axes, zorder=3, **UPDATE)
         self._now = moving_line(axes, color=BLACK, lw=1.6, zorder=3)
-        self._window = _WIDE_WINDOW
+        self._narrow = False
         base = axes.get_yaxis_transform()
         self._version = label(axes, x=-0.02, y=TOP / 2, ha="right", color=BLUE_TEXT, transform=base)
         self._wrong = label(axes, x=1, y=1.03, ha="right", text="5≠2: recorded as 2", transform=axes.transAxes)
         self._ages = [label(axes, weight="bold", clip_on=True) for _ in range(_NAMED * MOST_WORKERS)]
         self._names = LaneNames(axes)
         foot: dict[str, Any] = {"y": -0.02, "va": "top", "ha": "center", "transform": axes.get_xaxis_transform()}
-        self._times = [text(axes, **foot) for _ in range(1 + _WIDE_WINDOW // _TICK)]
+        self._times = [text(axes, **foot) for _ in range(1 + _WINDOW // min(_TICK.values()))]
 
     def draw(self, lanes: Lanes) -> None:
         start = self.start(lanes.now)
@@ -164,19 +165,20 @@ class _Lanes:
         self._names.draw(lanes.workers, lanes.workers - 1, lanes.straggler)
 
     def arrange(self, narrow: bool) -> None:
-        """Show half of the ticks at a time on a narrow page, below a title for which there is room."""
-        self._window = _NARROW_WINDOW if narrow else _WIDE_WINDOW
+        """Write fewer numbers on a narrow page, below a title for which there is room."""
+        self._narrow = narrow
         title = "Each bar: a gradient" if narrow else "Each bar is a gradient, from read to update"
         entitle(self.axes, title)
-        self.axes.set_xlim(0, self._window)
+        self.axes.set_xlim(0, _WINDOW)
 
     def start(self, now: int) -> int:
         """The tick at the left edge."""
-        return max(0, now - self._window)
+        return max(0, now - _WINDOW)
 
     def _draw_times(self, start: int) -> None:
         first, last = self.axes.get_xlim()  # a part of the window, if somebody looks closer
-        ticks = range(-(-start // _TICK) * _TICK, start + _WIDE_WINDOW + 1, _TICK)
+        apart = _TICK[self._narrow]
+        ticks = range(-(-start // apart) * apart, start + _WINDOW + 1, apart)
         for words, tick in zip_longest(self._times, ticks):
             at = np.inf if tick is None else tick - start
             words.set_visible(bool(first <= at <= last))
@@ -186,7 +188,7 @@ class _Lanes:
     def _write(self, lanes: Lanes, began: np.ndarray, ended: np.ndarray) -> None:
         """Staleness into the bars that are wide enough."""
         low, high = sides(lanes.worker, lanes.workers)
-        room, lost = (ended - began.clip(0)) / _PIXEL - _PAD, _dropped(lanes)
+        room, lost = (ended - began.clip(0)) / _PIXEL[self._narrow] - _PAD, _dropped(lanes)
         some = np.flatnonzero(ended > 0)[-len(self._ages) :].tolist()
         for k, age in zip_longest(some, self._ages):
             said = "" if k is None else _age(int(lanes.recorded[k]), int(lanes.true[k]))

@@ -207,14 +207,17 @@ def _otherwise(e: Engines) -> np.ndarray:
 def _titles(e: Engines) -> tuple[str, str, str]:
     """Return what is seen in the panels."""
     lookups, held = len(e.inverse), len(e.core)
-    sparse = f"SparseCores: {held} have room"
+    # A SparseCore looks up an id that a sample repeats once, with a larger gain.
+    wanted = len(set(zip(e.samples.tolist(), e.unique[e.inverse].tolist(), strict=True)))
+    repeated = f", {lookups - wanted} repeated" if wanted < lookups else ""
+    sparse = f"SparseCores: {held} of {wanted} have room"
     if e.minibatches > 1:
         sparse = f"SparseCores: first of {e.minibatches} minibatches"
     other, rows = len(_otherwise(e)), len(np.unique(e.unique))
     moves = f"{other} of {rows} rows move differently" if other else "Every row moves alike"
     if e.words:
         sparse, moves = "SparseCores: the batch is refused", "Moves with the classic engine"
-    return f"Classic engine: {lookups} lookups", sparse, moves
+    return f"Classic engine: {lookups} lookups{repeated}", sparse, moves
 
 
 def _write(texts: Sequence[Any], x: np.ndarray, y: np.ndarray, words: Sequence[str]) -> None:

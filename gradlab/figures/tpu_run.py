@@ -46,14 +46,16 @@ class Training(NamedTuple):
     """The data of a training that the figure shows, after `step` steps.
 
     Fields: traffic: (devices, devices), rows that the first asked of the second so far. asked: (words,), how often each
-    word's row was asked for so far; owner: (words,), the device of each. loss: (steps, tables). elsewhere: how a table
-    dealt out in the other way is called, and how many times its share its busiest device serves.
+    word's row was asked for so far; owner: (words,), the device of each; popular: words, the most popular first, none
+    where all are equally popular. loss: (steps, tables). elsewhere: how a table dealt out in the other way is called,
+    and how many times its share its busiest device serves.
     """
 
     step: int
     traffic: np.ndarray
     asked: np.ndarray
     owner: np.ndarray
+    popular: np.ndarray
     loss: np.ndarray
     elsewhere: tuple[str, float]
 
@@ -171,8 +173,10 @@ class RunView:
         left = owner - _BAR + nth * wide
         for shape, some in ((self._others, owner != busiest), (self._popular, owner == busiest)):
             shape.set_path(bars(left[some] + 0.02, left[some] + wide - 0.02, 0, shares[some]))
-        top = np.argsort(-asked, kind="stable")[:_NAMED]
-        for k, words, noun in zip(top, self._named, (" requests", ""), strict=True):
+        top = training.popular[:_NAMED]
+        for words in self._named[len(top) :]:
+            words.set_text("")
+        for k, words, noun in zip(top, self._named, (" requests", ""), strict=False):
             free = shares[left > left[k]].max(initial=0) < shares[k] - 0.045  # beside it, above the bars to its right
             words.set(x=left[k] + wide + 0.12, y=float(shares[k]) - 0.015)
             words.set_text(f"word {k}: {asked[k]}{noun}" * bool(free))
@@ -197,6 +201,8 @@ def _reason(words: np.ndarray, owners: np.ndarray, busiest: int | None, times: f
     """Return where the most popular words are, as the title of their panel."""
     if busiest is None:
         return "No word is asked for yet"
+    if not words.size:
+        return "All words are equally popular"
     if len(set(owners.tolist())) > 1:
         return "The most popular words lie apart"
     if owners[0] == busiest and times >= UNFAIR and np.ptp(words) == 1:

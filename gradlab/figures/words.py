@@ -35,11 +35,12 @@ from ._style import (
 )
 
 _DOTTED = (0, (1, 1.1))  # of the chosen word; the frequent one is solid
-_CLEAR = 4.0  # how many times its rate above its dot the chosen word is written, or below if that is out of the panel
+_CLEAR = 6.0  # how many times its rate above its dot the chosen word is written, or below if that is near the key
+_BESIDE = 2.6  # how many times its rate the most frequent word is written below its dot, or above
 _LONG = 8  # letters
 _RARE, _OFTEN = 20, 700  # times in the text, near the left edge and near the right one
 _ALIKE = 1.5  # rates that differ by a smaller factor have no room for it between them
-_MEMORY, _RATE = (0.01, 600.0), (5e-3, 12.0)  # what any setting reaches
+_MEMORY, _RATE = (0.01, 600.0), (1e-3, 100.0)  # what any setting reaches, and room for names beyond it
 _STRIP = 0.18  # of the height: below the curves is where the words are seen
 _LANES = (0.02, 0.1)  # in the strip, of the chosen word and of the most frequent one
 _TICK = 0.06
@@ -87,7 +88,7 @@ class WordsView:
         key = "dashed: if every time counted alike"
         self.cloud.text(
             0.99,
-            0.94,
+            0.985,
             key,
             transform=self.cloud.transAxes,
             fontsize=SMALL,
@@ -203,10 +204,10 @@ class WordsView:
         times, (x, y) = self.counts[word], (self.counts[word], rate[word])
         said = [f"{self.words[index]}, {self.counts[index]:,} times" for index in (word, 0)]
         ha = "left" if times < _RARE else "right" if times > _OFTEN else "center"
-        away = _CLEAR if y * _CLEAR < 0.8 * _RATE[1] else 1 / _CLEAR
+        away = _CLEAR if y * _CLEAR < 0.3 * _RATE[1] else 1 / _CLEAR
         self._names[0].set(x=x, y=y * away, text=said[0], ha=ha)
-        below = rate[0] > 2 * _RATE[0]
-        self._names[1].set(x=self.counts[0] * 1.2, y=rate[0] * (1 / 1.8 if below else 1.8), ha="right")
+        below = rate[0] > 4 * _RATE[0]
+        self._names[1].set(x=self.counts[0] * 1.2, y=rate[0] * (1 / _BESIDE if below else _BESIDE), ha="right")
         self._names[1].set_text(said[1] if word else "")
         self._here.set_data(self.counts[[word, 0]], rate[[word, 0]])
         self._leaders.set_data([x, x], [y, y * away**0.75])

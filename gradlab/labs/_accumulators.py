@@ -148,8 +148,11 @@ def _message(trace: Filling) -> str:
     if trace.done and past.served[-1]:
         return f"{past.served[-1]} gets the {trace.reduction.lower()} of {counted(past.count[-1], 'gradient')}{fell}"
     if not now.queue:
-        return f"No taker waits: {counted(now.count, 'gradient')} {are(now.count)} in{fell}"
+        held = f"{counted(now.count, 'gradient')} {are(now.count)} in" if now.count else "no gradient is in"
+        return f"No taker waits: {held}{fell}"
     who, needs = now.queue[0]
+    if not now.count:
+        return f"{who} waits for {'one gradient' if needs == 1 else f'{needs} gradients'}: none is in yet{fell}"
     more = needs - now.count
     missing = "one more gradient" if more == 1 else f"{more} more gradients"
     return f"{who} waits for {missing}: {now.count} of {needs} {are(now.count)} in{fell}"
@@ -286,7 +289,7 @@ class sparse_accumulators(Lab):
     rows of one index are one row; tf: merged as TensorFlow does).
 
     >>> sparse_accumulators(case="two", event=2).description.summary
-    'Row 3 is in 1 of 2 gradients: its mean is 6 over that one, 3 over all 2.'
+    'Row 3 is in 1 of 2 gradients: its mean is 6 over that one, 3 over both.'
     """
 
     label = "Rows in an accumulator"
@@ -343,6 +346,10 @@ class sparse_accumulators(Lab):
         return {name: np.asarray(column) for name, column in trace.rows._asdict().items() if name != "given"}
 
 
+def _all(count: int) -> str:
+    return "both" if count == 2 else f"all {count}"
+
+
 def _two_means(r: Rows) -> str:
     """A row that is returned more than once; else the row whose two means differ most."""
     given = len(r.given)
@@ -354,10 +361,10 @@ def _two_means(r: Rows) -> str:
         return f"TensorFlow returns row {row} more than once, as {values}: it expects sorted, unique rows."
     held = int(r.held_by[r.told])
     if held == given:
-        where = f"Each row is in all {given} gradients" if given > 1 else "There is one gradient"
+        where = f"Each row is in {_all(given)} gradients" if given > 1 else "There is one gradient"
         return f"{where}: the two means of a row are the same."
     over = "that one" if held == 1 else f"those {held}"
-    means = f"its mean is {number(r.by_row[r.told])} over {over}, {number(r.by_gradient[r.told])} over all {given}"
+    means = f"its mean is {number(r.by_row[r.told])} over {over}, {number(r.by_gradient[r.told])} over {_all(given)}"
     return f"Row {row} is in {held} of {given} gradients: {means}."
 
 

@@ -250,6 +250,9 @@ def _message(trace: Parted) -> str:
     if trace.frozen:
         weights = listed([WEIGHTS[k] for k in trace.frozen])
         return f"After {counted(trace.step, 'step')} the {weights} no longer moves in any library."
+    refused = any(weights is None for weights in trace.weights.values())
+    if not trace.step and not refused:
+        return "Before the first step all five libraries have the same weights."
     groups: dict[str, list[str]] = {}
     for name in trace.weights:
         end = _said(trace, name).removeprefix(f"{name} ")

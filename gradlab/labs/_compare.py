@@ -82,7 +82,7 @@ class compare(Lab):
 
     >>> lab = compare(limit=1.0)
     >>> lab.description.summary
-    'Limit 1 fires on 97.7% of the steps of unclipped and on 10.0% of those of clip at 1.'
+    'Limit 1 fires on 97.7% of the steps of “unclipped” and on 10.0% of “clip at 1”.'
     """
 
     label = "Recorded runs compared"
@@ -197,8 +197,8 @@ class compare(Lab):
         on = "" if trace.tensor is None else f" on {short(trace.tensor, _LETTERS)}"
         limit, joined = number(trace.what_if[0].limit), "and on" if len(trace.names) == FEWEST else "to"
         (first, one), (last, other) = ((trace.words(k), short(trace.names[k], _LETTERS)) for k in trace.ends)
-        fires = f"Limit {limit}{on} fires on {first} of the steps of {one}"
-        return f"{fires} {joined} {last} of those of {other}."
+        fires = f"Limit {limit}{on} fires on {first} of the steps of “{one}”"
+        return f"{fires} {joined} {last} of “{other}”."
 
     @staticmethod
     def _shares(trace: Answer) -> str:

@@ -86,6 +86,8 @@ class descent(Lab):
         weight, loss, gradient = (float(x[k]) for x in trace[2:])
         reached = number(loss) if loss >= NEAR or not loss else f"below {NEAR:g}"
         after = f"loss {number(trace.loss[0])} to {reached} in {counted(k, 'step')}"
+        if k == 0:
+            after = f"loss {number(loss)} before the first step"
         how, rate = _how(trace), number(trace.rate)
         return Description(
             alt=f"Gradient descent on a bowl from weight {number(START)} at learning rate {rate}: {how}, {after}. "

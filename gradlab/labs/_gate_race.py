@@ -56,10 +56,10 @@ class gate_race(Lab):
     label = "The gate race"
     axis = "step"
     presets: ClassVar = {
-        "TensorFlow race": {"first": "none_b", "second": "op_b", "step": 0},
-        "The other race": {"first": "none_a", "second": "op_a", "step": 0},
-        "Luck": {"first": "none_b", "second": "none_lucky", "step": 0},
-        "Two gates": {"first": "op_b", "second": "graph_b", "step": 0},
+        "TensorFlow race": {"first": "none_b", "second": "op_b", "step": 4},
+        "The other race": {"first": "none_a", "second": "op_a", "step": 4},
+        "Luck": {"first": "none_b", "second": "none_lucky", "step": 4},
+        "Two gates": {"first": "op_b", "second": "graph_b", "step": 1},
     }
     targets: ClassVar = {"b_wrong": Target("make the first schedule compute a wrong b", _b_is_wrong)}
 
@@ -184,7 +184,7 @@ def _message(trace: Race) -> str:
     if not trace.step:
         return f"The first schedule begins with {trace.first.order[0]}, the second with {trace.second.order[0]}."
     gates = [side.title.partition(", ")[0] for side in sides]
-    where = ["in the first schedule", "in the second"]
+    where = ["in the first", "in the second"]
     if gates[0] != gates[1]:
         where = ["without a gate" if gate == GATES[GATE_NONE][0] else f"with {gate}" for gate in gates]
     said = f"{where[0]}, {first}; {where[1]}, {second}."

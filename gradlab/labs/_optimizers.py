@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from .._base.numbers import counted, listed, number, percent, signed, times_as
+from .._base.paired import Comparison
 from ..figures.race import LOWEST, Racer, RaceView
 from ..live import Description, Drag, Menu, Slider
 from ..models.surfaces import REACH, SURFACES, unturned, walk
@@ -23,6 +25,8 @@ _TITLES = {"StochasticGradientDescent": "Gradient descent"}
 _FLOOR = 1e-9  # losses below it are as good as none when rates are compared
 _BOTTOM = 1e-12  # a loss below this share of the first is rounding
 NOBODY = "none"
+# Which rule is lowest under noise is judged on other draws than the one that is shown, for which the rates are chosen.
+NOISE_SEEDS = tuple(range(1, 11))
 
 
 class Race(NamedTuple):
@@ -39,6 +43,7 @@ class Race(NamedTuple):
     racers: tuple[Racer | None, ...]
     heavy: int
     straight: tuple[Racer | None, ...] | None
+    draws: dict[str, np.ndarray] | None = None  # under noise: title -> losses at this step in other draws, (seeds,)
 
     @property
     def order(self) -> list[Racer]:
@@ -98,17 +103,19 @@ def _valley_floor(trace: Race) -> tuple[bool, str]:
 class optimizers(Lab):
     """Race any rules of the catalog over a loss of two weights, from a start that you drag.
 
-    At a glance: Turn the ravine and Adagrad goes from first to last.
+    At a glance: Turn the ravine, and from this start Adagrad goes from first to last.
 
     Every rule runs with a learning rate of its own on this surface and from this start: the one that is soonest low for
-    good and stays in the picture. A factor that is one for all multiplies it: move it and see who forgives.
+    good and stays in the picture. So what is said holds for this surface and this start; another start can reverse it.
+    Under noise the rules are compared over ten other draws of it. A factor that is one for all multiplies the rates:
+    move it and see who forgives.
 
     Controls: `surface` (bowl, ravine, turned, rosenbrock, saddle, beale, himmelblau, plateau), `first`, `second`,
     `third`, `fourth` (names of rules, or "none" for the last two), `heavy` (whose lines are heavy), `factor` (log
     scale), `noise` (a share of the first gradient), `step`, and the start, `x` and `y`.
 
     >>> optimizers().description.summary
-    'Turning the ravine takes Adagrad from first to last of four.'
+    'From this start, turning the ravine takes Adagrad from first to last of four.'
     """
 
     label = "A race of optimizers"
@@ -158,14 +165,24 @@ class optimizers(Lab):
         straight = race("ravine", unturned(*start)) if surface == "turned" else None
         heavy = PLACES.index(values["heavy"])
         settings = values["step"], values["noise"], values["factor"]
-        return Race(surface, np.array(start), *settings, race(surface, start), heavy, straight)
+        racers = race(surface, start)
+        draws = None
+        if values["noise"] and values["step"]:
+            rates = {
+                values[place]: racer.rate for place, racer in zip(PLACES, racers, strict=True) if racer is not None
+            }
+            draws = {
+                _title(name): _drawn_again(surface, name, start, values["noise"], rate)[values["step"]]
+                for name, rate in rates.items()
+            }
+        return Race(surface, np.array(start), *settings, racers, heavy, straight, draws)
 
     def make_view(self) -> RaceView:
         return RaceView(STEPS, RATES)
 
     def draw(self, view: RaceView, trace: Race) -> None:
         straight = trace.straight and trace.straight[trace.heavy]
-        reference = (f"{straight.title},\nnot turned", straight.loss) if straight else None
+        reference = ("not turned", straight.loss) if straight else None
         view.draw(trace.surface, trace.start, trace.racers, trace.heavy, reference)
 
     def drags(self, view: RaceView) -> list[Drag]:
@@ -237,6 +254,16 @@ def _raced(surface: str, name: str, start: tuple[float, float], noise: float) ->
     return paths, losses, _own(losses, np.asarray(near.all(axis=0)))
 
 
+@functools.lru_cache(maxsize=128)
+def _drawn_again(surface: str, name: str, start: tuple[float, float], noise: float, rate: float) -> np.ndarray:
+    """Losses (steps + 1, seeds) as shares of the first, under draws of the noise that are not the one shown."""
+    ground, rates = SURFACES[surface], np.full((STEPS, len(NOISE_SEEDS)), rate)
+    paths = np.asarray(walk(ground, catalog()[name](), start, rates, noise=noise, seeds=NOISE_SEEDS)[0])
+    with np.errstate(all="ignore"):
+        above = np.asarray(ground.above(paths))
+        return np.asarray(above / max(float(above[0, 0]), _FLOOR))
+
+
 def _own(losses: np.ndarray, stays: np.ndarray) -> int:
     """The rate whose loss is soonest and lowest for good; one that leaves the picture only if all of them do."""
     logs = np.log10(np.clip(np.where(np.isfinite(losses), losses, np.inf), _FLOOR, 1 / _FLOOR))
@@ -260,19 +287,26 @@ def _message(trace: Race) -> str:
     """Say what turning the ravine does to the rule that is followed; elsewhere, which rule is lowest."""
     count, followed = len(trace.order), trace.followed
     if trace.step == 0:
-        return f"All {_COUNTS[count]} rules start at {_point(trace.start)}."
+        all_of_them = "Both" if count == 2 else f"All {_COUNTS[count]}"
+        return f"{all_of_them} rules start at {_point(trace.start)}."
     when = [f"after {counted(trace.step, 'step')}"] * (trace.step < STEPS)
-    rest = f" or {'less' if trace.factor > 1 else 'more'}" * any(racer.capped for racer in trace.order)
+    rest = ""
+    if any(racer.capped for racer in trace.order):
+        rest = f" (at most {number(RATES[-1])})" if trace.factor > 1 else f" (at least {number(RATES[0])})"
     when += [f"at {number(trace.factor)} times their own rates{rest}"] * (trace.factor != 1)
     before = trace.straight and trace.straight[trace.heavy]
-    if trace.straight and before and np.isfinite(_end(before)) and np.isfinite(_end(followed)):
+    if trace.draws is not None and len(trace.draws) > 1:
+        said = _lowest_under_noise(trace.draws)
+    elif trace.straight and before and np.isfinite(_end(before)) and np.isfinite(_end(followed)):
         ranks = [_rank(before, trace.straight), _rank(followed, trace.racers)]
         old, new = (_ordinal(rank, count) for rank in ranks)
         name = _inside(followed)
         moves = f"leaves {name} {new}" if old == new else f"takes {name} from {old} to {new}"
         said = f"turning the ravine {moves} of {_COUNTS[count]}."
+        when = when or ["from this start"]
     else:
         said = _lowest(trace)
+        said = said if when else f"here {said}"
     said = ", ".join([" ".join(when), said] if when else [said])
     return said[0].upper() + said[1:]
 
@@ -294,7 +328,33 @@ def _lowest(trace: Race) -> str:
     high = times_as(_end(other) / max(least, _BOTTOM), "high", at_least=least < _BOTTOM)
     high = high if _end(other) >= LOWEST else "below the picture, too"
     rank = _ordinal(_rank(other, trace.racers), len(order))
-    return f"{said}; {_inside(other)}, {rank} of {_COUNTS[len(order)]}, is {high}."
+    return f"{said}; {_inside(other)}, {rank}, is {high}."
+
+
+def _lowest_under_noise(draws: dict[str, np.ndarray]) -> str:
+    """Say which rules are lowest over all draws of the noise, as far as the draws tell them apart."""
+    finite = {name: losses for name, losses in draws.items() if np.isfinite(losses).all()}
+    among = f"in {len(NOISE_SEEDS)} draws of the noise"
+    if len(finite) < 2:
+        return f"{among} fewer than two rules keep a finite loss."
+    # Losses of one rule differ by factors, so their logarithms are compared.
+    comparison = Comparison(
+        "log loss", {name: np.log10(np.maximum(losses, _BOTTOM)) for name, losses in finite.items()}
+    )
+    level = comparison.level_with_best
+    names = _inside_names(level)
+    if len(level) == 1:
+        return f"{among} {names} ends lowest."
+    if len(level) == len(draws):
+        return f"{among} these rules can't be told apart."
+    rest = [name for name in draws if name not in level]
+    higher = f"{'end' if len(rest) > 1 else 'ends'} higher than {_inside_names([comparison.leader])}"
+    return f"{among} {names} can't be told apart; {_inside_names(rest)} {higher}."
+
+
+def _inside_names(titles: Sequence[str]) -> str:
+    """Titles of rules inside a sentence: only names of rules keep their capitals."""
+    return listed([title.lower() if title in _TITLES.values() else title for title in titles], most=len(PLACES))
 
 
 def _inside(racer: Racer) -> str:

@@ -260,6 +260,8 @@ class run_layers(FollowingLab, RunLab):
             return f"{limit} fires on {overall} of {steps}; there {name} is {share} of the squared norm."
         if not np.nan_to_num(trace.shares).any():
             return f"{limit} on the norm of each tensor clips none of them on any of {steps}."
+        if np.nan_to_num(trace.what_if.bounds_by_tensor[0]).min() == 1 and len(trace.shares) > 1:
+            return f"{limit} on the norm of each tensor clips all of them on each of {steps}."
         _, *others = np.argsort(-np.nan_to_num(trace.shares), kind="stable").tolist()
         rest = ""
         if others:

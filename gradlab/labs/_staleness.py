@@ -228,10 +228,12 @@ def _message(trace: Moment) -> str:
         why = "too late" if trace.experiment.policy == "backup" else "too stale"
         lost = given - taken
         return f"{lost} of {counted(given, 'gradient')} {were(lost)} {why} and {were(lost)} dropped."
-    all_are = f"All {given} gradients are" if given > 1 else "The first gradient is"
+    all_are = {1: "The first gradient is", 2: "Both gradients are"}.get(given, f"All {given} gradients are")
     if len(lanes.waits):
         share = float((lanes.waits[:, 2] - lanes.waits[:, 1]).sum() / (lanes.workers * lanes.now))
         return f"{all_are} accepted, but workers wait {percent(share)} of the time."
+    if not ages.max():
+        return f"{all_are} accepted; none is stale."
     return f"{all_are} accepted; the largest staleness is {counted(int(ages.max()), 'update')}."
 
 

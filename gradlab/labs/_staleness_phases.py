@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .._base.numbers import amount, counted, number, percent
+from .._base.numbers import amount, counted, number, percent, whole_percent
 from ..figures.phases import PhasesView, Scale
 from ..live import Description, Drag, Items, LiveFigure, Menu, Slider
 from ..workers import Bowl, Diagram, Experiment, Speeds, sweep
@@ -192,12 +192,14 @@ def _message(trace: Phases) -> str:
     if measure in ("acceptance", "slow"):
         one = "the slow worker's" if trace.straggler > 1 else "worker 1's"
         whose = "the" if measure == "acceptance" else one
-        return f"With {team}, limit {trace.limit} accepts {here} of {whose} gradients{_elsewhere(trace)}."
+        share = float(trace.here(measure))
+        accepted = {0.0: "none", 1.0: "all"}.get(share, whole_percent(share))
+        return f"With {team}, limit {trace.limit} accepts {accepted} of {whose} gradients{_elsewhere(trace)}."
     updates = amount(trace.here(measure), "update", 3)
     said = {
         "throughput": f"{updates} happen{'s' * (here == '1')} while one gradient is computed",
         "staleness": f"gradients are {updates} stale on average",
-        "waiting": f"workers wait {here} of the time",
+        "waiting": f"workers wait {here} of the time" if trace.here(measure) else "no worker waits",
     }
     return f"With {team} and limit {trace.limit}, {said[measure]}."
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from .._asynchrony.staleness import is_accepted
-from .._base.numbers import counted, number, percent
+from .._base.numbers import are, counted, number, percent
 from ..figures.sequence import Event, Range, Schedule, SequenceView
 from ..live import Description, Menu, Slider, Toggle
 from ..workers import CHECK, MOVES, READ, RECORD, UPDATE, Bowl, Experiment, Outcomes, Server, Simulation, Trace, explore
@@ -191,12 +191,15 @@ def _message(trace: Moment) -> str:
         which = "an accepted gradient is" if over == 1 else f"{over} accepted gradients are up to"
         return f"Limit {limit} fails: {which} {staleness} stale."
     if doomed := trace.doomed:
-        are = "gradient has passed its check and is" if doomed == 1 else "gradients have passed their checks and are"
-        return f"{doomed} {are} too stale by now."
+        passed = "gradient has passed its check and is" if doomed == 1 else "gradients have passed their checks and are"
+        return f"{doomed} {passed} too stale by now."
     if settled and (lost := settled - int(accepted.sum())):
         return f"Limit {limit} holds: {lost} of {counted(settled, 'gradient')} {'is' if lost == 1 else 'are'} dropped."
     if settled:
-        return f"Limit {limit} holds: {settled} of {counted(WORKERS, 'gradient')} accepted, none too stale."
+        so_far = f"all {WORKERS}" if settled == WORKERS else f"{settled} of {WORKERS}"
+        return f"Limit {limit} holds: {so_far} gradients {are(settled)} accepted, none too stale."
+    if not trace.done:
+        return "Before the first move no gradient is applied."
     return f"After {counted(trace.done, 'move')} no gradient is applied yet."
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .._base.numbers import counted, number, percent, were
+from .._base.numbers import are, counted, number, percent, were
 from ..figures.spare import SpareView
 from ..figures.tokens import Rounds, TokensView
 from ..live import Description, Slider
@@ -139,7 +139,9 @@ def _message(trace: Synced) -> str:
     r, updates = trace.rounds, len(trace.rounds.updates)
     lost = r.handed_in - r.accepted_of
     if trace.stuck:
-        there = f"only {trace.moment.count} of {counted(trace.aggregate, 'gradient')} are there"
+        count = trace.moment.count
+        needed = counted(trace.aggregate, "gradient")
+        there = f"only {count} of {needed} {are(count)} there" if count else f"none of {needed} is there"
         n = trace.workers
         wait = {1: "The only worker waits", 2: "Both workers wait"}.get(n, f"All {n} workers wait")
         return f"{wait} for a token, and none will come: {there}."

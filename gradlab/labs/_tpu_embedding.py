@@ -13,6 +13,7 @@ from ._embedding_run import (
     CLIPS,
     DECAYS,
     DEVICES,
+    FAR,
     FORMULAS,
     LAST,
     ROWS,
@@ -165,6 +166,9 @@ class tpu_embedding(Lab):
         return columns | {f"{name}_{k}": x[:, k] for name, x in trace.slots.items() for k in range(WIDTH)}
 
 
+_BROUGHT_BACK = {"clamp": "clamped to", "wrap": "wrapped to"}  # what becomes of an id that the table does not have
+
+
 def _shown(trace: Moved) -> OneStep:
     run, k, found = trace.run, trace.step - 1, trace.lookups
     asked, row = run.asked[k], trace.row
@@ -199,8 +203,13 @@ def _message(trace: Moved) -> str:
     row, named = f"Row {trace.row}", often(trace.wanted)
     if trace.run.refused:
         return f"The batch is refused: {row.lower()} is not looked up, and no row moves."
+    if trace.settings["last"] == "empty":
+        return f"Sample {SAMPLES - 1} names no id: its activation is 0, and it moves no row."
     if not trace.wanted:
         return f"{row} is named by no id and stays as it is."
+    if trace.settings["last"] in _BROUGHT_BACK and trace.lookups.unique[trace.lookups.inverse[-1]] == trace.row:
+        where = f"Id {FAR}, beyond the {ROWS} rows, is {_BROUGHT_BACK[trace.settings['last']]} row {trace.row}"
+        return f"{where}, which {'moves' if trace.why.moved else 'stays as it is'}."
     samples = len({one.sample for one in trace.why.contributions})
     if not trace.settings["accumulate"]:
         how = f"by {counted(trace.wanted, 'update')}, one for each" if trace.wanted > 1 else "by one update"

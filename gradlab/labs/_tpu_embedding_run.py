@@ -16,6 +16,7 @@ from ._lab import Control, Lab, Target
 STEPS, DEVICES, WIDTH = 30, 8, 4
 STRATEGIES = (("div", "neighbors (div)"), ("mod", "in turn (mod)"))
 DEALT = {"div": "as neighbors", "mod": "dealt out in turn"}
+_APART = 4.0  # learning rates that differ by this factor are what the sentence is about
 NAMES, ROWS, SAMPLES, IDS = ("words", "users"), (16, 8), 2, 2  # samples of a device; words in a sample
 
 
@@ -51,6 +52,11 @@ class Trained(NamedTuple):
         from ..tpu import Shards
 
         return np.asarray(Shards(ROWS[0], DEVICES, self.settings["strategy"]).owner(np.arange(ROWS[0])))
+
+    @property
+    def popular(self) -> np.ndarray:
+        """The words by how popular they are, which their ids say; none where all are equally popular."""
+        return np.arange(ROWS[0] if self.settings["zipf"] else 0)
 
     @property
     def elsewhere(self) -> tuple[str, float]:
@@ -137,7 +143,11 @@ class tpu_embedding_run(Lab):
         return RunView(NAMES, ROWS[0], STEPS, DEVICES)
 
     def draw(self, view: RunView, trace: Trained) -> None:
-        view.draw(Training(trace.step, trace.so_far, trace.asked, trace.owner, trace.loss, trace.elsewhere))
+        view.draw(
+            Training(
+                trace.step, trace.so_far, trace.asked, trace.owner, trace.popular, trace.loss, trace.elsewhere
+            )
+        )  # fmt: skip
 
     def describe(self, trace: Trained) -> Description:
         s, k = trace.settings, trace.step
@@ -147,9 +157,10 @@ class tpu_embedding_run(Lab):
         away = asked - int(np.trace(trace.so_far))
         moved = f"{far[0]} of {ROWS[0]} words and {far[1]} of {ROWS[1]} users have moved"
         said, other = _message(trace), f"{trace.elsewhere[1]:.1f} times its share"
+        traffic = _traffic_message(trace)
         return Description(
             alt=f"Two tables on {DEVICES} devices, rows by {s['strategy']}, {RULES[s['rule']][0]} at rates "
-            f"{number(s['rate_words'])} and {number(s['rate_users'])}, {counted(k, 'step')} done. {said} {away} of "
+            f"{number(s['rate_words'])} and {number(s['rate_users'])}, {counted(k, 'step')} done. {traffic} {away} of "
             f"{asked} rows came from another device. Loss {loss[0]} of {NAMES[0]}, {loss[1]} of {NAMES[1]}.",
             summary=said,
             table=(
@@ -173,17 +184,60 @@ class tpu_embedding_run(Lab):
 
 
 def _message(trace: Trained) -> str:
+    """Say what the settings that differ most from a plain training do; in a plain one, which device has the work."""
+    settings = trace.settings
+    if not trace.step:
+        return _traffic_message(trace)
+    if settings["pipelined"]:
+        return _late_message(trace)
+    if settings["rule"] in ("adam", "adam_corrected"):
+        correction = "without" if settings["rule"] == "adam" else "with"
+        # A row's entries move alike in Adam's first step, but for those whose gradient is 0.
+        first = float(trace.moved[0][1].max()) / np.sqrt(WIDTH)
+        times = number(first / settings["rate_words"], 2)
+        size = "as large as" if times == "1" else f"{times} times"
+        return f"Adam {correction} bias correction: the first step is {size} the learning rate."
+    rates = settings["rate_words"], settings["rate_users"]
+    if max(rates) >= _APART * min(rates):
+        losses = " and ".join(map(_loss, trace.loss[trace.step - 1]))
+        after = counted(trace.step, "step")
+        return f"Words learn at rate {number(rates[0])}, users at {number(rates[1])}: loss {losses} after {after}."
+    return _traffic_message(trace)
+
+
+def _late_message(trace: Trained) -> str:
+    """Compare the loss of the table that suffers most from late updates with the same training without them."""
+    training = {name: value for name, value in trace.settings.items() if name != "strategy"}
+    _, on_time, _ = _trained(**{**training, "pipelined": False})
+    late, timely = trace.loss[trace.step - 1], on_time[trace.step - 1]
+    tiny = 1e-30  # a loss may be 0
+    table = int(np.argmax(np.log(np.maximum(late, tiny)) - np.log(np.maximum(timely, tiny))))
+    after = counted(trace.step, "step")
+    return (
+        f"One update late, the loss of {NAMES[table]} is {_loss(late[table])} after {after}; "
+        f"on time, {_loss(timely[table])}."
+    )
+
+
+def _loss(loss: float) -> str:
+    return number(float(loss)) if np.isfinite(loss) else "beyond every number"
+
+
+def _traffic_message(trace: Trained) -> str:
     """The busiest device, and why it is."""
     if not trace.step:
         return f"After 0 of {STEPS} steps no device has served a row."
     served, device = trace.served, int(trace.served.argmax())
-    popular_words = np.argsort(-trace.asked, kind="stable")[:2]
-    mine = [int(word) for word in popular_words if trace.owner[word] == device]
-    head = f"Device {device} serves {percent(served[device] / served.sum())} of all rows"
-    if popular_words[0] not in mine or load(served) < UNFAIR:
-        return f"{head}, {load(served):.1f} times its share."
+    times = f"{load(served):.1f} times its share"
+    share = f"serves {percent(served[device] / served.sum())} of all rows"
+    if not trace.popular.size:
+        return f"All words are equally popular: the busiest device, {device}, {share}, {times}."
+    most = trace.popular[:2].tolist()
+    mine = [word for word in most if trace.owner[word] == device]
+    if most[0] not in mine or load(served) < UNFAIR:
+        return f"Device {device} {share}, {times}."
     held = "the two most popular words" if len(mine) > 1 else "the most popular word"
-    return f"{head}: it holds {held}."
+    return f"Device {device} {share}: it holds {held}."
 
 
 @functools.lru_cache(maxsize=64)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .._base.numbers import counted, number, often, percent, times_as
+from .._base.numbers import counted, number, percent
 from ..figures.words import WordsView
 from ..live import Description, Items, LiveFigure, Menu, Slider
 from ..models.word_topics import BATCH, TOPICS, Training, shipped, train
@@ -53,7 +53,7 @@ class Rates(NamedTuple):
 
 
 def _rare_words_move(trace: Rates) -> tuple[bool, str]:
-    return trace.rare >= 26, f"They move {trace.rare:.1f} times as fast now"
+    return trace.rare >= 26, f"Their rate is {trace.rare:.1f} times that of “the” now"
 
 
 def _nearly_one_rate(trace: Rates) -> tuple[bool, str]:
@@ -151,15 +151,16 @@ class word_rates(Lab):
     def describe(self, trace: Rates) -> Description:
         text, now = shipped(), trace.now
         word, seen = text.words[trace.word], _seen(trace.step, trace.word)
-        rate, faster = number(now[trace.word]), now[trace.word] / now[0]
+        rate = number(now[trace.word])
+        times = now[trace.word] / now[0]
         accumulator = trace.training.accumulator[trace.step, trace.word]
         rule = f"Adagrad from accumulator {number(trace.rule.initial_accumulator_value)}" if isinstance(
             trace.rule, Adagrad) else "gradient descent"  # fmt: skip
         right = percent(trace.right, 1)
         return Description(
             alt=f"After {trace.step} of {text.steps} steps of {rule} with learning rate {number(trace.learning_rate)} "
-            f"the word {word}, seen {often(seen)}, moves at {rate}, {faster:.1f} times as fast as the word "
-            f"{text.words[0]}; in a log-log plot the rates of all words fall with their frequency at slope "
+            f"the word {word}, in {_steps_seen(trace, 0)} of them, has the rate {rate}, {times:.1f} times that of the "
+            f"word {text.words[0]}; in a log-log plot the rates of all words fall with their frequency at slope "
             f"{_slope(trace):.2f}.",
             summary=_message(trace),
             table=(
@@ -191,19 +192,24 @@ def _trained(rule: Rule, learning_rate: float) -> Training:
 
 
 def _message(trace: Rates) -> str:
-    """Say how often the chosen word is seen, and how much faster than the most frequent one it moves."""
+    """Compare the rate of the chosen word with that of the most frequent one, and say how often it is used."""
     names, now = shipped().words, trace.now
     word, frequent = f"“{names[trace.word]}”", f"“{names[0]}”"
     if np.ptp(now) == 0:
         when = "Before the first line" if trace.step == 0 else "With gradient descent"
-        return f"{when} all {len(names)} words move at one rate, {number(now[0])}."
-    seen = f"seen {often(_seen(trace.step, 0))}"
+        return f"{when} all {len(names)} words have one rate, {number(now[0])}."
+    steps = f"{_steps_seen(trace, 0)} of {counted(trace.step, 'step')}"
     if trace.word == 0:
-        return (
-            f"{frequent}, {seen}, moves at {number(now[0])}; the rarest tenth of words {times_as(trace.rare, 'fast')}."
-        )
-    faster = times_as(now[trace.word] / now[0], "fast")
-    return f"{word}, seen {often(_seen(trace.step, trace.word))}, moves {faster} as {frequent}, {seen}."
+        rarest = f"the rarest tenth has {number(trace.rare, 2)} times that"
+        return f"{frequent}, seen in {steps}, has rate {number(now[0])}; {rarest}."
+    # A rate acts only in the steps that see the word, so a rare word with a large rate may still move little.
+    times = number(float(now[trace.word] / now[0]), 2)
+    return f"{word} has {times} times the rate of {frequent}, but is seen in {steps}."
+
+
+def _steps_seen(trace: Rates, row: int) -> int:
+    """Return how many of the steps done saw the chosen word (row 0), or the most frequent one (row 1)."""
+    return int(trace.seen[row, : trace.step].sum())
 
 
 def _of_all(trace: Rates) -> str:

@@ -50,7 +50,13 @@ class Surface:
 
 
 def walk(
-    surface: Surface, rule: Rule, start: Sequence[float], rates: Array, clip: float | None = None, noise: float = 0.0
+    surface: Surface,
+    rule: Rule,
+    start: Sequence[float],
+    rates: Array,
+    clip: float | None = None,
+    noise: float = 0.0,
+    seeds: Sequence[int] = (0,),
 ) -> tuple[np.ndarray, list[np.ndarray]]:
     """Follow a rule down a surface in float32, one step for each learning rate.
 
@@ -59,7 +65,8 @@ def walk(
 
     Args:
         rates: (steps,), or (steps, paths) for paths side by side, each of which is what it would be alone.
-        noise: that of a step is the same in every walk, whatever the rule and the rate.
+        noise: that of a step is the same in every walk from the same seed, whatever the rule and the rate.
+        seeds: of the noise: one for all paths, or one for each.
 
     Returns: (weights, slots): (steps + 1, 2) or (steps + 1, paths, 2), and the same for each slot (length 1
     instead of 2 where it is kept by row). A path is NaN after the first gradient that is not finite.
@@ -75,7 +82,8 @@ def walk(
     path = [(w, *slots)]
     with np.errstate(all="ignore"):
         size = np.float32(noise * np.linalg.norm(surface.gradient(first)) if noise else 0)
-        extra = size * np.random.default_rng(0).standard_normal((len(rates), 2), np.float32)
+        draws = [np.random.default_rng(seed).standard_normal((len(rates), 2), np.float32) for seed in seeds]
+        extra = size * np.stack(draws, axis=1)  # (steps, 1 or paths, 2)
         for step, rate in enumerate(rates[..., None]):
             g = surface.gradient(w) + extra[step]
             finite = np.isfinite(g).all(axis=-1, keepdims=True)

@@ -210,7 +210,7 @@ class Outcomes:
 
     >>> from gradlab.workers import Bowl, explore
     >>> explore(Experiment(Bowl(), workers=2, atomic=False))
-    <gradlab.workers.Outcomes of 20 interleavings: 3 weights, 1 to 2 of 2 accepted, understated in 12, too stale in 12>
+    20 orders, 3 different results; 1 to 2 of 2 gradients accepted; 12 orders accept one that is too stale
     """
 
     experiment: Experiment
@@ -268,12 +268,25 @@ class Outcomes:
 
     def __repr__(self) -> str:
         low, high = min(self.accepted), max(self.accepted)
-        stuck = f", stuck in {self.stuck}" if self.stuck else ""
-        return (
-            f"<gradlab.workers.Outcomes of {counted(self.interleavings, 'interleaving')}: {len(self):,} weights, "
-            f"{low if low == high else f'{low} to {high}'} of {self.rounds * self.experiment.workers} accepted, "
-            f"understated in {self.understated}, too stale in {self.too_stale}{stuck}>"
-        )
+        accepted = f"{low}" if low == high else f"{low} to {high}"
+        results = counted(len(self), "result") if len(self) == 1 else f"{len(self):,} different results"
+        parts = [
+            f"{counted(self.interleavings, 'order')}, {results}",
+            f"{accepted} of {counted(self.rounds * self.experiment.workers, 'gradient')} accepted",
+            _accepting(self.too_stale, "one that is too stale"),
+        ]
+        if self.understated != self.too_stale:
+            parts.append(_accepting(self.understated, "one that is staler than its check saw"))
+        if self.stuck:
+            parts.append(f"in {self.stuck:,} a worker waits forever")
+        return "; ".join(parts)
+
+
+def _accepting(orders: int, what: str) -> str:
+    """How many orders accept such a gradient, as a clause."""
+    if not orders:
+        return f"no order accepts {what}"
+    return f"{counted(orders, 'order')} {'accepts' if orders == 1 else 'accept'} {what}"
 
 
 def bits(arrays: Mapping[str, Array]) -> tuple[bytes, ...]:

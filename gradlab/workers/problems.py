@@ -12,6 +12,7 @@ import numpy as np
 
 from .._base.arrays import Array, is_float, precision, quiet, sum_segments
 from .._base.errors import InvalidArgumentError
+from .._base.numbers import percent
 from .._steps.derivatives import differentiator
 from .._variables.autodiff import gather
 from ..models import datasets
@@ -228,7 +229,7 @@ class Reader:
         return float((_scores(weights, lines).argmax(axis=1) == lines.topics).mean())
 
     def read(self, text: str, weights: Weights) -> dict[str, float]:
-        """The chance of each topic for a text of your own, most likely first.
+        """Return the chance of each topic for a text of your own, most likely first; it prints as a table.
 
         >>> reader = Reader()
         >>> reader.read("set a breakpoint and step through the stack", reader.start())["the debugger"]
@@ -240,7 +241,22 @@ class Reader:
             raise ValueError(f"no word of {text!r} is known; the {len(row)} words of the reader are in `words`")
         lines = Lines(np.array(known), np.array([0, len(known)]), np.zeros(1, np.int8))
         chance = softmax(_scores(weights, lines))[0]
-        return {self.topics[k]: round(float(chance[k]), 3) for k in np.argsort(-chance, kind="stable")}
+        order = np.argsort(-chance, kind="stable")
+        return Chances({self.topics[k]: round(float(chance[k]), 3) for k in order})
+
+
+class Chances(dict[str, float]):
+    """Chances by name, which print as a table of percentages.
+
+    >>> Chances({"the debugger": 0.92, "regular expressions": 0.075, "data types": 0.005})
+    the debugger         92.0%
+    regular expressions   7.5%
+    data types            0.5%
+    """
+
+    def __repr__(self) -> str:
+        longest = max(map(len, self), default=0)
+        return "\n".join(f"{name:{longest}} {percent(chance, 1):>6}" for name, chance in self.items())
 
 
 def _scores(weights: Weights, lines: Lines) -> np.ndarray:

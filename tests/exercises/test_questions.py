@@ -112,3 +112,20 @@ def test_whoever_stumbles_over_none_as_many_do_is_told_what_it_means() -> None:
         )
     )
     assert "it raises TypeError: " in said and said.endswith("that weight stays as it is.")
+
+
+def test_code_in_feedback_is_shown_as_code() -> None:
+    answer = Choice("Which?", a=(True, "Only the rows in `indices` do, where a < b."), b=(False, "No."))
+    assert answer("a")._repr_html_() == "<p>Right. Only the rows in <code>indices</code> do, where a &lt; b.</p>"
+
+
+def test_a_number_is_not_called_an_array() -> None:
+    norm = Coded(
+        question="The norm.",
+        cases=[{"g": np.array([3.0, 4.0])}],
+        right=lambda g: np.linalg.norm(g),
+        mistakes=[],
+        otherwise=lambda got, g: "No.",
+        done="It is 5.",
+    )
+    assert norm(lambda g: np.array([5.0])).text.endswith("The result must be one number.")

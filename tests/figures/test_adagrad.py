@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gradlab.figures.adagrad import FAR, LOSSES, AdagradView, Ground, Rates, Walk, _rings
+from gradlab.figures.adagrad import FAR, LOSSES, RATES, SUMS, AdagradView, Ground, Rates, Walk, _rings
 
 
 def ground(bottom: float) -> Ground:
@@ -42,7 +42,19 @@ def test_what_is_beyond_an_axis_stands_at_its_end() -> None:
     view = drawn(6, walk(10, 0.2)._replace(above=np.r_[1e5, np.full(10, 1e-9)]))
     assert view._losses[0].get_ydata()[[0, -1]].tolist() == list(LOSSES[::-1])
     write = view.loss.yaxis.get_major_formatter()
-    assert [write(end) for end in LOSSES] == ["≤ 10⁻⁴", "≥ 1,000"]
+    assert [write(end) for end in LOSSES] == ["≤ 10⁻⁴", "≥ 10⁴"]
+
+
+def test_both_ends_of_an_axis_have_ticks_and_room_for_a_whole_mark() -> None:
+    view = drawn(6, walk(10, 0.2))
+    view.figure.draw_without_rendering()
+    for axes, ends in ((view.loss, LOSSES), (view.accumulator, SUMS), (view.rate, RATES)):
+        assert set(ends) <= set(axes.get_yticks()), ends
+        panel = axes.get_window_extent()
+        radius = 8 / 2 * view.figure.dpi / 72
+        low, high = axes.transData.transform([(0, end) for end in ends])[:, 1]
+        assert low - radius > panel.y0 - 1.5
+        assert high + radius < panel.y1 + 1.5
 
 
 def test_walkers_are_named_where_they_are_and_only_in_the_picture() -> None:

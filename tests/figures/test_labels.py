@@ -5,7 +5,7 @@ import struct
 import numpy as np
 from matplotlib.backends.backend_agg import RendererAgg
 
-from gradlab.figures._labels import EndLabels, apart, label
+from gradlab.figures._labels import EndLabels, apart, chip, label
 from gradlab.figures._style import new_figure
 from gradlab.live.display_list import TEXT, decode
 from gradlab.live.scene import Scene
@@ -71,3 +71,16 @@ def test_names_stand_at_the_ends_that_there_are() -> None:
         axes.set_xlim(*limits)
         names.draw(10, [1e-2, 1e-2, np.nan], ["one", "two", "three"])
         assert not any(name.get_visible() for name in names._names)
+
+
+def test_a_chip_stays_inside_the_place_that_it_is_aligned_to() -> None:
+    for aligned in ("left", "right"):
+        axes = new_figure(4, 2).add_subplot()
+        axes.set_axis_off()
+        axes.set(xlim=(0, 1), ylim=(0, 1))
+        chip(axes, "#175C36", x=0.5, y=0.5, text="limit 1", ha=aligned)
+        scene = Scene(axes.figure, {})
+        _, columns = np.nonzero(scene.over(scene.blank(scene.dpi))[..., :3].min(axis=2) < 200)
+        place = axes.transData.transform((0.5, 0.5))[0]
+        edge = columns.min() if aligned == "left" else columns.max()
+        assert abs(edge - place) <= 1.5

@@ -1,5 +1,7 @@
 """The picture of a race: contours of equal loss, a path and a head for everybody who is there, nothing off the page."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -41,13 +43,24 @@ def test_a_small_panel_marks_the_rates_that_serve() -> None:
     assert drawn(racer())._sweeps[0]._width.get_text() == "none"
 
 
-def test_a_race_to_compare_with_is_dashed_until_it_is_at_the_floor() -> None:
+def test_a_race_to_compare_with_is_dashed_and_named_like_the_others() -> None:
     view = RaceView(4, RATES)
-    view.draw("bowl", START, [racer(), None, None, None], 0, ("Somebody else", np.array([1.0, 1e-9, 1e-9])))
-    assert view._reference.get_ydata().tolist() == [1.0, LOWEST]
-    assert view._called.get_text() == "Somebody else"
-    view.draw("bowl", START, [racer(), None, None, None])
+    view.draw("saddle", START, [racer(), None, None, None], 0, ("not turned", np.array([1.0, 0.0, 0.0])))
+    assert view._reference.get_ydata().tolist() == [1.0, LOWEST, LOWEST]
+    names = [name.get_text() for name in view._names._names if name.get_visible()]
+    assert "not turned" in names
+    view.draw("saddle", START, [racer(), None, None, None])
     assert not view._reference.get_visible()
+    assert "not turned" not in [name.get_text() for name in view._names._names if name.get_visible()]
+
+
+def test_a_dot_at_the_highest_loss_is_whole() -> None:
+    view = drawn(racer(by_rate=np.full(3, np.inf)))
+    view.figure.draw_without_rendering()
+    sweep = view._sweeps[0]
+    radius = sweep.here.get_markersize() / 2 * view.figure.dpi / 72
+    middle = sweep.axes.transData.transform((1.0, HIGHEST))[1]
+    assert middle + radius <= sweep.axes.get_window_extent().y1
 
 
 def test_everybody_has_a_look_of_their_own() -> None:
@@ -66,7 +79,14 @@ def test_a_path_that_runs_away_stays_drawable() -> None:
     path = np.array([[-1.0, 1.0], [1e30, -1e30], [np.inf, np.nan]])
     x, y = drawn(racer(path=path))._paths[0].get_xydata().T
     assert x.max(initial=0, where=np.isfinite(x)) < 100
-    assert np.isnan([x[2], y[2]]).all()
+    assert np.isnan([x[-1], y[-1]]).all()
+
+
+def test_a_path_that_jumps_about_outside_is_not_drawn_across_the_picture() -> None:
+    path = np.array([[0.0, 0.0], [9.0, 9.0], [-9.0, -9.0], [9.0, 9.0], [0.5, 0.5]])
+    points = drawn(racer(path=path))._paths[0].get_xydata()
+    lines = [(a, b) for a, b in itertools.pairwise(points) if np.isfinite([a, b]).all()]
+    assert [(a.tolist(), b.tolist()) for a, b in lines] == [([0, 0], [9, 9]), ([9, 9], [0.5, 0.5])]
 
 
 @pytest.mark.parametrize("name", SURFACES)

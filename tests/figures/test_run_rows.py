@@ -44,3 +44,9 @@ def test_marks_are_named_while_they_and_the_row_of_names_are_in_sight() -> None:
     assert named() == ([False, False], 0)
     axes.set(xlim=(0, 10), ylim=(4, -1.5))
     assert named() == ([True, True], 2)
+
+
+def test_names_of_marks_can_be_read_on_a_limit_that_passes_below_them() -> None:
+    axes = new_figure(4, 3).add_subplot()
+    names = MarkNames(axes, ("low", "k", "l"), ("high", "k", "h"))
+    assert [name.on for name in names._names] == ["white", "white"]

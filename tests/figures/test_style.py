@@ -82,3 +82,19 @@ def test_lines_of_a_panel_differ_by_more_than_color(state: str) -> None:
         edged = [patch for patch in axes.patches if patch.get_edgecolor()[3]]
         looks |= {((patch.get_linestyle(), 0.0), "edge", patch.get_edgecolor()) for patch in edged}
         assert len({(dash, marker) for dash, marker, _ in looks}) == len(looks), axes.get_title("left")
+
+
+def test_numbers_of_linear_axes_are_written_as_everywhere_else() -> None:
+    axes = _style.tidy(_style.new_figure(4, 3).add_subplot(), "Title", "step", "loss")
+    axes.set(xlim=(-1500, 2000), xticks=[-1500, 0, 500, 2000], ylim=(0, 1), yticks=[0, 0.5, 1])
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["−1,500", "0", "500", "2,000"]
+    assert [tick.get_text() for tick in axes.get_yticklabels()] == ["0.0", "0.5", "1.0"]
+
+
+def test_a_log_axis_has_ticks_at_the_ends_at_which_values_beyond_stand() -> None:
+    axes = _style.new_figure(4, 3).add_subplot()
+    axes.set(yscale="log", ylim=(0.5e-4, 2e6))
+    _style.log_ticks(axes.yaxis, 1e-4, 1e6)
+    assert list(axes.get_yticks()) == [1e-4, 1e-2, 1, 100, 1e4, 1e6]
+    axes.set_ylim(1, 50)  # somebody looks closer
+    assert set(axes.get_yticks()) >= {1, 2, 5, 10, 20, 50}

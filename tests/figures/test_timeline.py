@@ -1,4 +1,4 @@
-"""The timeline: bars where gradients are, numbers where there is room, marks beyond color, half of it when narrow."""
+"""The timeline: bars where gradients are, numbers where there is room, marks beyond color, all of it on any page."""
 
 import numpy as np
 import pytest
@@ -70,15 +70,22 @@ def test_the_slow_worker_is_named_so() -> None:
     assert written([*equal._names, equal._slow, equal._note]) == ["worker 1", "worker 2"]
 
 
-def test_a_narrow_page_shows_the_last_half() -> None:
+def test_a_narrow_page_shows_the_whole_run_from_its_start() -> None:
     timeline = drawn(narrow=True)._lanes
-    assert timeline.axes.get_xlim() == (0, 600)
-    assert spans(timeline._bars["accepted"].get_path()) == [(-400, -100), (300, 360)]
+    assert timeline.axes.get_xlim() == (0, 1200)
+    assert spans(timeline._bars["accepted"].get_path()) == [(0, 300), (700, 760)]
     assert [(t.get_position()[0], t.get_text()) for t in timeline._times if t.get_visible()] == [
-        (0, "400"), (200, "600"), (400, "800"), (600, "1,000")
+        (0, "0"), (400, "400"), (800, "800"), (1200, "1,200")
     ]  # fmt: skip
-    early = LANES._replace(now=500, ended=np.minimum(LANES.ended, 500))
-    assert drawn(early, narrow=True)._lanes.start(500) == 0
+
+
+def test_as_many_bars_as_the_tallies_count_are_seen_on_any_page() -> None:
+    for narrow in (False, True):
+        view = drawn(narrow=narrow)
+        start, end = view.lanes.get_xlim()
+        bars = [span for name in ("accepted", "dropped") for span in spans(view._lanes._bars[name].get_path())]
+        in_sight = [span for span in bars if start <= span[0] and span[1] <= end]
+        assert len(in_sight) == LANES.handed_in.sum()
 
 
 def test_items_lie_in_the_middle_of_their_bars() -> None:

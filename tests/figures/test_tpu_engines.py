@@ -63,7 +63,7 @@ def test_rows_that_move_otherwise_are_joined_and_counted() -> None:
     x, y = view._apart.get_data()
     assert x[:2].tolist() == [4, 4] and y[:2].tolist() == [0.9, 0.4] and len(x) == 3
     assert [title.get_text() for title in view._titles] == [
-        "Classic engine: 3 lookups", "SparseCores: 2 have room", "1 of 2 rows move differently"
+        "Classic engine: 3 lookups", "SparseCores: 2 of 3 have room", "1 of 2 rows move differently"
     ]  # fmt: skip
     alike = drawn(ENGINES._replace(moved=np.zeros((3, 5)), minibatches=2))
     assert [title.get_text() for title in alike._titles][1:] == [

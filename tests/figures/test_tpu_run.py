@@ -12,6 +12,7 @@ TRAINING = Training(
     traffic=np.array([[3, 0], [4, 1]]),
     asked=np.array([5, 2, 1]),
     owner=np.array([0, 1, 0]),
+    popular=np.array([0, 1, 2]),
     loss=np.array([[4.0, 1.0], [2.0, 1e9]]),
     elsewhere=("dealt out", 1.5),
 )
@@ -70,10 +71,16 @@ def test_the_reason_is_where_the_popular_words_are(owner: list[int], why: str) -
     assert drawn(TRAINING._replace(owner=np.array(owner)))._why.get_text() == why
 
 
-@pytest.mark.parametrize("change", [{"asked": np.array([5, 1, 2])}, {"traffic": np.array([[2, 2], [3, 2]])}])
+@pytest.mark.parametrize("change", [{"popular": np.array([0, 2, 1])}, {"traffic": np.array([[2, 2], [3, 2]])}])
 def test_neighbors_are_no_reason_where_others_are_popular_or_the_load_is_fair(change: dict[str, np.ndarray]) -> None:
     view = drawn(TRAINING._replace(owner=np.array([0, 0, 0]), **change))
     assert view._why.get_text() == "Popular words lie on device 0"
+
+
+def test_no_word_is_called_popular_where_all_are_alike() -> None:
+    view = drawn(TRAINING._replace(popular=np.array([], int)))
+    assert view._why.get_text() == "All words are equally popular"
+    assert [words.get_text() for words in view._named] == ["", ""]
 
 
 def test_nothing_is_counted_before_the_first_step() -> None:

@@ -61,9 +61,9 @@ def test_the_words_say_who_is_in_line() -> None:
     assert dict(lab.description.table)["in line"] == "A needs 4, then B needs 2"
     assert lab.description.summary == "A waits for 3 more gradients: 1 of 4 is in."
     lab.set(pause=9, event=5)
-    assert lab.description.summary == "B waits for 2 more gradients: 0 of 2 are in; 1 of 5 was stale and was dropped."
+    assert lab.description.summary == "B waits for 2 gradients: none is in yet; 1 of 5 was stale and was dropped."
     lab.set(second=0)
-    assert lab.description.summary == "No taker waits: 0 gradients are in; 1 of 5 was stale and was dropped."
+    assert lab.description.summary == "No taker waits: no gradient is in; 1 of 5 was stale and was dropped."
     assert "Nothing has come yet." in gl.labs.accumulators(event=0).description.alt
     columns = lab.columns(lab.compute(lab.params))
     assert sorted(columns) == ["accepted", "count", "local_step", "needs", "served", "step", "worker"]

@@ -77,7 +77,7 @@ def test_a_number_parts_at_its_first_other_character(text: str, other: str, plac
     ("params", "said"),
     [
         ({}, "PyTorch parts from TensorFlow 1 at digit 1, the other three at digit 7."),
-        ({"step": 0}, "The other four agree with TensorFlow 1."),
+        ({"step": 0}, "Before the first step all five libraries have the same weights."),
         ({"case": "matched", "step": 1}, "optax parts from TensorFlow 1 at digit 7, the other three agree."),
         (
             {"case": "zero", "step": 7},

@@ -34,14 +34,14 @@ def test_shares_are_those_of_every_run_alone() -> None:
 def test_words_say_what_differs_first_and_how_often_the_limit_fires() -> None:
     lab = gl.labs.compare()
     assert lab.description.summary == (
-        "Limit 1 fires on 97.7% of the steps of unclipped and on 10.0% of those of clip at 1."
+        "Limit 1 fires on 97.7% of the steps of “unclipped” and on 10.0% of “clip at 1”."
     )
     said = "unclipped and clip at 1 first differ at step 5: loss 3.82 and 3.69, global norm 1.7 and 0.904."
     assert dict(lab.description.table)["what differs first"] == said
     several = gl.labs.compare(*gl.char_rnn.shipped().values(), limit=1.0)
     assert "The 5 runs first differ at step 1: loss 4.51 to 4.55," in several.description.alt
     assert "8.0% of run 3, the fewest, to 97.7% of run 1, the most" in several.description.alt
-    assert several.description.summary == "Limit 1 fires on 8.0% of the steps of run 3 to 97.7% of those of run 1."
+    assert several.description.summary == "Limit 1 fires on 8.0% of the steps of “run 3” to 97.7% of “run 1”."
 
 
 def test_a_preset_leaves_most_steps_alone_and_the_target_can_be_reached_and_missed() -> None:

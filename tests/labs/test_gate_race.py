@@ -84,7 +84,7 @@ def test_schedules_with_the_same_gate_are_the_first_and_the_second() -> None:
     assert lab.description.summary == "The first schedule begins with gradient b, the second with gradient a."
     lab.set(step=4)
     assert lab.description.summary == (
-        "In the first schedule, a is wrong: its gradient read the new b; in the second, a and b are right."
+        "In the first, a is wrong: its gradient read the new b; in the second, a and b are right."
     )
 
 

@@ -5,7 +5,18 @@ import pytest
 
 import gradlab as gl
 from gradlab.figures.race import Racer
-from gradlab.labs._optimizers import _NO_DESCENT, NOBODY, PLACES, RATES, STEPS, Race, _own, _racer
+from gradlab.labs._optimizers import (
+    _NO_DESCENT,
+    NOBODY,
+    NOISE_SEEDS,
+    PLACES,
+    RATES,
+    STEPS,
+    Race,
+    _lowest_under_noise,
+    _own,
+    _racer,
+)
 from gradlab.models.surfaces import REACH, SURFACES, unturned, walk
 
 
@@ -79,10 +90,10 @@ def test_a_step_is_a_part_of_the_whole_race() -> None:
 @pytest.mark.parametrize(
     ("params", "said"),
     [
-        ({"surface": "ravine"}, "Adagrad ends lowest; Momentum, second of four, is over "),
+        ({"surface": "ravine"}, "Here Adagrad ends lowest; Momentum, second, is over "),
         (
             {"surface": "ravine", "heavy": "first"},
-            "Adagrad ends lowest; gradient descent, last of four, is over a ",
+            "Here Adagrad ends lowest; gradient descent, last, is over a ",
         ),
         (
             {"surface": "ravine", "fourth": NOBODY, "factor": 100.0},
@@ -95,16 +106,16 @@ def test_a_step_is_a_part_of_the_whole_race() -> None:
         ),
         ({"step": 0}, "All four rules start at (−1.7, −0.6)."),
         ({"step": 20}, "After 20 steps, turning the ravine takes Adagrad from first to "),
-        ({"heavy": "fourth"}, "Turning the ravine leaves Adam second of four."),
+        ({"heavy": "fourth"}, "From this start, turning the ravine leaves Adam second of four."),
         (
             {"heavy": "first", "factor": 10.0},
             "At 10 times their own rates, Momentum ends lowest; gradient descent has ",
         ),
         (
             {"factor": 0.01},
-            "At 0.01 times their own rates or more, turning the ravine ",
+            "At 0.01 times their own rates (at least 0.0001), turning the ravine ",
         ),  # that of one ends
-        ({"first": "Momentum", "third": NOBODY, "fourth": NOBODY}, "Momentum and Momentum end lowest."),
+        ({"first": "Momentum", "third": NOBODY, "fourth": NOBODY}, "Here Momentum and Momentum end lowest."),
     ],
 )
 def test_the_sentence_says_what_is_seen(params: dict[str, object], said: str) -> None:
@@ -116,7 +127,39 @@ def test_the_sentence_counts_ranks_in_both_ravines() -> None:
     turned, straight = raced(), raced(surface="ravine", **dict(zip("xy", unturned(-1.7, -0.6), strict=True)))
     ranks = [[racer.title for racer in trace.order].index("Adagrad") for trace in (straight, turned)]
     assert ranks == [0, 3]
-    assert gl.labs.optimizers().description.summary == "Turning the ravine takes Adagrad from first to last of four."
+    said = gl.labs.optimizers().description.summary
+    assert said == "From this start, turning the ravine takes Adagrad from first to last of four."
+
+
+def test_one_draw_of_the_noise_makes_no_winner() -> None:
+    lab = gl.labs.optimizers(**gl.labs.optimizers.presets["Noise"])
+    trace = lab.compute(lab.params)
+    assert trace.draws is not None
+    ends = trace.draws
+    assert {len(losses) for losses in ends.values()} == {len(NOISE_SEEDS)} == {10}
+    assert 0 not in NOISE_SEEDS, "rates are chosen on the draw that is shown"
+    means = {name: np.log10(losses).mean() for name, losses in ends.items()}
+    spread = max(np.log10(losses).std(ddof=1) for losses in ends.values())
+    assert max(means.values()) - min(means.values()) < spread
+    assert lab.description.summary == "In 10 draws of the noise these rules can't be told apart."
+
+
+@pytest.mark.parametrize(
+    ("losses", "said"),
+    [
+        ({"A": 1.0, "B": 1.0}, "in 10 draws of the noise these rules can't be told apart."),
+        ({"A": 1.0, "B": 30.0}, "in 10 draws of the noise A ends lowest."),
+        (
+            {"A": 1.0, "B": 1.0, "Gradient descent": 30.0},
+            "in 10 draws of the noise A and B can't be told apart; gradient descent ends higher than ",
+        ),
+        ({"A": 1.0, "B": np.inf}, "in 10 draws of the noise fewer than two rules keep a finite loss."),
+    ],
+)
+def test_noise_is_judged_by_what_its_draws_tell_apart(losses: dict[str, float], said: str) -> None:
+    rng = np.random.default_rng(0)
+    draws = {name: loss * np.exp(rng.normal(0, 0.3, 10)) for name, loss in losses.items()}
+    assert _lowest_under_noise(draws).startswith(said)
 
 
 def test_values_and_alternative_text_name_every_racer() -> None:

@@ -13,10 +13,47 @@ from gradlab.live import Slider
 
 
 @pytest.mark.parametrize(
+    ("name", "values", "said"),
+    [
+        ("descent", {"step": 0}, "jumps across the minimum and lands lower: loss 8 before the first step."),
+        ("accumulators", {"event": 0}, "A waits for 4 gradients: none is in yet."),
+        (
+            "accumulators",
+            {"needs": 1},
+            "A waits for one gradient: none is in yet; 9 of 15 were stale and were dropped.",
+        ),
+        ("sparse_accumulators", {"case": "two", "event": 2}, "its mean is 6 over that one, 3 over both."),
+        ("staleness", {"workers": 1}, "All 3 gradients are accepted; none is stale."),
+        ("staleness", {"now": 0}, "No gradient has been handed in yet."),
+        ("staleness_phases", {"straggler": 3.0, "measure": "slow"}, "limit 4 accepts none of the slow worker's"),
+        ("staleness_phases", {"limit": 24}, "limit 24 accepts all of the gradients."),
+        ("staleness_phases", {"measure": "waiting"}, "no worker waits."),
+        ("staleness_races", {"event": 0}, "Before the first move no gradient is applied."),
+        ("staleness_races", {"schedule": "turns"}, "Limit 0 holds: all 3 gradients are accepted, none too stale."),
+        ("sync_replicas", {"workers": 1}, "and none will come: only 1 of 2 gradients is there."),
+        ("compare", {}, "Limit 1 fires on 97.7% of the steps of “unclipped” and on 10.0% of “clip at 1”."),
+        ("adagrad_libraries", {"step": 0}, "Before the first step all five libraries have the same weights."),
+        ("run_layers", {"limit": 2.0}, "Limit 2 on the norm of each tensor clips all of them on each of 512 steps."),
+        ("optimizers", {"step": 0, "third": "none", "fourth": "none"}, "Both rules start at (−1.7, −0.6)."),
+        ("optimizers", {"factor": 0.01}, "At 0.01 times their own rates (at least 0.0001), turning the ravine"),
+    ],
+)
+def test_a_sentence_is_true_and_english_at_the_ends(name: str, values: dict[str, Any], said: str) -> None:
+    lab = gl.labs.catalogue()[name](**values)
+    assert said in lab.description.summary
+
+
+def test_two_gradients_are_both() -> None:
+    said = [gl.labs.staleness(now=now, workers=2, spread=0.0).description.summary for now in range(0, 400, 20)]
+    assert any(one.startswith("Both gradients are accepted") for one in said)
+    assert not any("All 2" in one for one in said)
+
+
+@pytest.mark.parametrize(
     ("name", "preset", "said"),
     [
         ("accumulators", "Two rounds", "A gets the mean of 4 gradients; 3 of 11"),
-        ("accumulators", "Forgotten step", "0 of 3 are in; 9 of 12 noted a step that is over and were dropped"),
+        ("accumulators", "Forgotten step", "none is in yet; 9 of 12 noted a step that is over and were dropped"),
         ("accumulators", "In line", "A waits for 2 more gradients: 1 of 3 is in."),
         ("accumulators", "Steps from the future", "A gets the mean of 4 gradients."),
         ("staleness", "Everybody at one speed", "All 48 gradients are accepted; the largest staleness is 3 updates."),
@@ -25,10 +62,27 @@ from gradlab.live import Slider
         ("staleness", "One backup worker", "The slow worker 4 starves: all 3 of its gradients are dropped."),
         ("staleness", "Older than it says", "66 of 73 gradients are staler than recorded, by up to 12."),
         ("tpu_embedding", "A popular id", "fetched once, and moves by the sum of 5 samples' gradients."),
-        ("tpu_embedding", "A padding sample", "Row 8 is named once, fetched once, and moves by one sample's gradient"),
-        ("tpu_embedding", "An id out of range", "Row 23 is named once, fetched once, and moves by one"),
+        ("tpu_embedding", "A padding sample", "Sample 7 names no id: its activation is 0, and it moves no row."),
+        ("tpu_embedding", "An id out of range", "Id 30, beyond the 24 rows, is clamped to row 23, which moves."),
         ("tpu_embedding", "FTRL forgets", "and moves, though its gradients sum to 0."),
         ("tpu_embedding_run", "Rows dealt out in turn", "serves 27% of all rows"),
+        ("tpu_engines", "Two ways, one answer", "All lookups have room in the buffers, and every row moves alike."),
+        (
+            "tpu_engines",
+            "Accumulation off",
+            "Every row moves alike; without sums of gradients, row 0 moves by 1.41 instead of 0.529.",
+        ),
+        (
+            "gate_race",
+            "TensorFlow race",
+            "Without a gate, a is wrong: its gradient read the new b; with GATE_OP, a and",
+        ),
+        (
+            "gate_race",
+            "Luck",
+            "In the first, a is wrong: its gradient read the new b; in the second, a and b are right.",
+        ),
+        ("gate_race", "Two gates", "Either way, update b waits at the gate."),
         ("tpu_engines", "Split, and exact", "All lookups have room in 5 minibatches, and every row moves alike."),
         (
             "run_layers",
@@ -39,13 +93,13 @@ from gradlab.live import Slider
         (
             "optimizers",
             "Saddle",
-            "Gradient descent and Adagrad end lowest; Momentum, third of four, is below the picture, too.",
+            "Here gradient descent and Adagrad end lowest; Momentum, third, is below the picture, too.",
         ),
         ("run_adagrad", "A large accumulator", "25 of 128 sampled entries are frozen"),
         ("run_adagrad", "A tiny accumulator", "127 of 128 sampled entries are frozen"),
         ("run_staleness", "Two workers", "With 2 workers gradients are 0.83 updates stale on average"),
         ("run_staleness", "All in step", "updates stale on average; limit 7 drops none."),
-        ("compare", "Most different tensor", "Limit 1 on readout fires on 96.3% of the steps of unclipped"),
+        ("compare", "Most different tensor", "Limit 1 on readout fires on 96.3% of the steps of “unclipped”"),
     ],
 )
 def test_a_preset_says_what_it_shows(name: str, preset: str, said: str) -> None:
@@ -61,7 +115,7 @@ def test_the_suggested_limit_is_the_one_that_a_report_suggests() -> None:
         assert lab.presets["The suggested limit"]["limit"] == suggested
     lab = gl.labs.compare()
     lab.set(**lab.presets["Leave 90% of unclipped alone"])
-    assert "fires on 10.0% of the steps of unclipped" in lab.description.summary
+    assert "fires on 10.0% of the steps of “unclipped”" in lab.description.summary
 
 
 def test_a_preset_leads_back_from_any_other() -> None:

@@ -62,9 +62,9 @@ def test_all_orders_are_those_of_explore() -> None:
         ({}, "Limit 0 fails: 2 accepted gradients are up to 2 updates stale."),
         ({"event": 11}, "Limit 0 fails: an accepted gradient is 1 update stale."),
         ({"event": 10}, "2 gradients have passed their checks and are too stale by now."),
-        ({"event": 0}, "After 0 moves no gradient is applied yet."),
+        ({"event": 0}, "Before the first move no gradient is applied."),
         ({"schedule": "both", "atomic": True, "step_first": True}, "Limit 0 holds: 2 of 3 gradients are dropped."),
-        ({"schedule": "turns"}, "Limit 0 holds: 3 of 3 gradients accepted, none too stale."),
+        ({"schedule": "turns"}, "Limit 0 holds: all 3 gradients are accepted, none too stale."),
         ({"schedule": "notes", "threshold": 1}, "Limit 1 fails: an accepted gradient is 2 updates stale."),
     ],
 )

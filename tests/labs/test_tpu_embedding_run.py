@@ -46,6 +46,30 @@ def test_nothing_has_happened_before_the_first_step() -> None:
     assert gl.labs.tpu_embedding_run(step=0).description.summary == "After 0 of 30 steps no device has served a row."
 
 
+@pytest.mark.parametrize(
+    ("preset", "said"),
+    [
+        ("Two rates", "Words learn at rate 0.5, users at 0.1: loss 0.0433 and 7.08e-05 after 30 steps."),
+        ("One update late", "One update late, the loss of words is 264,106 after 30 steps; on time, 0.0433."),
+        ("Adam without correction", "Adam without bias correction: the first step is 3.2 times the learning rate."),
+    ],
+)
+def test_a_preset_on_training_says_what_it_does_to_the_training(preset: str, said: str) -> None:
+    lab = gl.labs.tpu_embedding_run(**gl.labs.tpu_embedding_run.presets[preset])
+    assert lab.description.summary == said
+    corrected = gl.labs.tpu_embedding_run(rule="adam_corrected").description.summary
+    assert corrected == "Adam with bias correction: the first step is as large as the learning rate."
+
+
+def test_equally_popular_words_are_not_said_to_be_popular() -> None:
+    lab = gl.labs.tpu_embedding_run(zipf=0.0)
+    said = lab.description.summary
+    assert said == "All words are equally popular: the busiest device, 6, serves 14% of all rows, 1.1 times its share."
+    view = lab.make_view()
+    lab.draw(view, lab.compute(lab.params))
+    assert view._why.get_text() == "All words are equally popular"
+
+
 @pytest.mark.exhaustive
 def test_presets_show_what_their_names_say() -> None:
     rates, late = preset("Two rates"), preset("One update late")

@@ -125,6 +125,16 @@ def test_noise_is_the_same_for_all_and_as_large_as_asked() -> None:
     np.testing.assert_array_equal(again[1], path[1])
 
 
+def test_each_path_can_have_a_draw_of_the_noise_of_its_own() -> None:
+    rule, start = gl.rules.Momentum(), (1.0, 0.0)
+    together, _ = walk(bowl(1.0), rule, start, np.full((20, 2), 0.1), noise=0.5, seeds=(0, 3))
+    first, _ = walk(bowl(1.0), rule, start, np.full(20, 0.1), noise=0.5)
+    other, _ = walk(bowl(1.0), rule, start, np.full(20, 0.1), noise=0.5, seeds=(3,))
+    np.testing.assert_array_equal(together[:, 0], first)
+    np.testing.assert_array_equal(together[:, 1], other)
+    assert not np.array_equal(first, other)
+
+
 def test_noise_comes_before_the_clip() -> None:
     path, _ = walk(bowl(1.0), gl.rules.StochasticGradientDescent(), (1.0, 0.0), np.full(50, 0.1), clip=0.5, noise=3.0)
     lengths = np.hypot(*np.diff(path, axis=0).T)

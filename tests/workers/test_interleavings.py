@@ -156,7 +156,7 @@ def test_every_example_repeats(policy: dict[str, Any]) -> None:
 def test_who_cannot_go_on_is_stuck() -> None:
     e = Experiment(Bowl(), workers=2, policy="backup", aggregate=2, speeds=Speeds(crashes=(Crash(1, 0),)))
     found = explore(e, rounds=2)
-    assert found.stuck == found.interleavings and "stuck in" in repr(found)
+    assert found.stuck == found.interleavings and "in 6 a worker waits forever" in repr(found)
     assert explore(e.with_(aggregate=1), rounds=2).stuck == 0
 
 
@@ -230,3 +230,12 @@ def test_ends_add_up() -> None:
 def test_bits_tell_zeros_of_two_signs_apart_and_not_a_number_from_nothing() -> None:
     assert bits(weights(0.0)) != bits(weights(-0.0))
     assert bits(weights(np.nan)) == bits(weights(np.nan))
+
+
+def test_outcomes_are_told_in_a_sentence() -> None:
+    apart = explore(Experiment(Bowl(), workers=2, atomic=False))
+    assert repr(apart) == (
+        "20 orders, 3 different results; 1 to 2 of 2 gradients accepted; 12 orders accept one that is too stale"
+    )
+    repaired = explore(Experiment(Bowl(), workers=2))
+    assert repr(repaired).endswith("; no order accepts one that is too stale")

@@ -66,3 +66,10 @@ def test_what_cannot_be_read() -> None:
 
 def test_it_goes_through_a_file_by_name() -> None:
     assert from_config(get_config(READER) or {}) == READER
+
+
+def test_what_it_reads_prints_as_a_table() -> None:
+    said = repr(READER.read("set a breakpoint", READER.start())).split("\n")
+    assert len(said) == 8
+    assert {line.split()[-1] for line in said} == {"12.5%"}
+    assert len({len(line) for line in said}) == 1
