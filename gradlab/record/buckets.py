@@ -111,7 +111,7 @@ class Buckets:
         """
         moved = vars(self)["_data"].get("moved_at")
         every = "norms, largest and followed entries in every step, all entries by size in 1 of "
-        also = "" if moved is None else f", weights and updates in 1 of {moved[0]:,}"
+        also = "" if moved is None else f", weights and updates in 1 of {moved[0]:,} and more of the first"
         return f"{counted(len(self.names), 'tensor')}: {every}{self.layout.histogram_every:,}{also}"
 
     @property

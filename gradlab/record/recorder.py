@@ -51,7 +51,8 @@ class Recorder(Sampling, Watched, Recording):
         steps: buckets to keep.
         entries: how many single entries to follow, spread over all tensors; at least one of each, unless 0.
         sample_every: every so many steps all entries are counted by size, and weights and updates measured where they
-            are given, 1 for all; as many buckets share the counts. By default this follows from the tensors' sizes, so
+            are given, 1 for all; as many buckets share the counts. Weights and updates are measured in more of the
+            first steps: in each of the first 16, then in every second, and so on. By default this follows from the tensors' sizes, so
             that it costs a quarter of what the norms cost at most; `sample_every` then says what it is.
         ring: steps of which a traced state keeps those few numbers until `absorb` takes them; of older ones there are
             estimates, with bounds.
@@ -149,7 +150,7 @@ class Recorder(Sampling, Watched, Recording):
         Args:
             grads: its gradients. Of one that was trained with a loss scale, divided by it.
             weights: as they are before it, so that norms of weights and updates are recorded in every `sample_every`th
-                step: `Recorder.updates`. They are copied in such a step, and compared with those given in the next one.
+                step, and more of the first: `Recorder.updates`. They are copied in such a step, and compared with those given in the next one.
             updates: what is added to the weights in this step, if you have it; then nothing is copied.
             micro_norms: the norms of the micro-batches' gradients that `grads` are the mean of, or of the replicas':
                 `Recorder.noise_scale`.

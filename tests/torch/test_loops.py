@@ -177,6 +177,30 @@ def test_weights_and_updates(kind: str) -> None:
     assert recording.groups == {"0": NAMES}
 
 
+@pytest.mark.parametrize("rate", [0.1, 1e-3], ids=["ruinous", "good"])
+def test_the_median_ratio_of_an_adamw_run_is_that_of_all_its_steps(rate: float) -> None:
+    torch.manual_seed(0)
+    net = torch.nn.Sequential(
+        torch.nn.Embedding(40, 16), torch.nn.Flatten(), torch.nn.Linear(64, 64), torch.nn.LayerNorm(64),
+        torch.nn.Tanh(), torch.nn.Linear(64, 40),
+    )  # fmt: skip
+    optimizer = torch.optim.AdamW(net.parameters(), rate)
+    next_letter, ratios = torch.randperm(40), []
+    with gl.torch.record(gl.Recorder(), net, optimizer, weights=True) as recording:
+        for _ in range(120):
+            letters = torch.randint(0, 40, (32, 4))
+            optimizer.zero_grad()
+            torch.nn.functional.cross_entropy(net(letters), next_letter[letters[:, -1]]).backward()
+            clip(net, 1.0)
+            before = [p.detach().double().clone() for p in net.parameters()]
+            optimizer.step()
+            moved = zip(before, net.parameters(), strict=True)
+            ratios.append([float((p.detach().double() - w).norm() / w.norm()) for w, p in moved])
+    found = recording.recorder.updates()
+    off = found.median / np.median(ratios[1:], axis=0)  # the bias of LayerNorm is 0 before step 0
+    assert (off < 1.3).all() and (off > 1 / 1.3).all(), off
+
+
 @pytest.mark.parametrize("divided", [True, False])
 def test_the_noise_scale_of_micro_batches(divided: bool) -> None:
     """Whether losses are divided by their number, or scaled, says nothing of the noise."""
