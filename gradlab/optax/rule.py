@@ -245,5 +245,13 @@ class Replacement:
     def __radd__(self, old: Any) -> Array:
         return self.weights
 
+    def _refuse(self, *_: Any) -> Any:
+        raise TypeError(
+            "this update is a new weight, which only optax.apply_updates can use: make from_rule(..., replace=True) "
+            "the last transformation of a chain, or leave replace out"
+        )
+
+    __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __add__ = __sub__ = __rsub__ = __neg__ = _refuse
+
     def __repr__(self) -> str:
         return f"Replacement({self.weights!r})"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._base.arrays import Array, as_array
+from .._base.arrays import Array, real_array
 from .._base.errors import InvalidArgumentError
 from .._base.tree import named_leaves
 from .._files.archive import MAX_BYTES
@@ -77,7 +77,7 @@ class Recorder(Sampling, Watched, Recording):
 
     Raises:
         ValueError: steps < 1; a later step has other tensors; nothing recorded yet; a scalar that is a vector.
-        TypeError: a scalar that isn't a number.
+        TypeError: a scalar that isn't a number; a gradient that is complex, masked, or not of numbers.
 
     Not in TensorFlow.
 
@@ -379,7 +379,7 @@ class Recorder(Sampling, Watched, Recording):
             return found
         tensors = dict(named_leaves(grads))
         for name, x in scalars.items():
-            if not isinstance(x, float) and (shape := tuple(as_array(x, name).shape)):
+            if not isinstance(x, float) and (shape := tuple(real_array(x, name).shape)):
                 raise InvalidArgumentError(f"{name} must be one number for each step, got shape {shape}; give its mean")
         shapes, own = {name: g.shape for name, g in tensors.items()}, self._layout
         if own is None or tuple(shapes.items()) != own.items or own.scalars != tuple(scalars):

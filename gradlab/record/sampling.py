@@ -69,7 +69,7 @@ class Sampling(Buckets):
 
     def _aligned(self, tree: Any, what: str) -> list[Array]:
         """The leaves of a tree in the order of the recorded tensors: by name, else by sizes."""
-        found = dict(named_leaves(tree))
+        found = dict(named_leaves(tree, what.removesuffix("s")))
         if set(self.names) <= set(found):
             return [found[name] for name in self.names]
         if tuple(x.size for x in found.values()) == self.sizes:

@@ -14,6 +14,7 @@ import gradlab as gl
 from gradlab import rules
 from gradlab._steps import pure
 from tests import ways
+from tests.differences import differs
 from tests.optax.steps import equal, pure_run, pure_step, run, stepped, weights, widened
 from tests.optax.trees import TREES, flax_like, gradients
 
@@ -78,6 +79,49 @@ def test_slices_of_one_row_are_summed_in_float32() -> None:
     tx = gl.optax.from_rule(rules.StochasticGradientDescent(), 1.0)
     updates, _ = tx.update(slices, tx.init(w), w)
     assert updates.tolist() == [[0.0], [-258.0]]  # in bfloat16 256 + 1 is 256
+
+
+def travel(tx: optax.GradientTransformation, sizes: list[float]) -> jax.Array:
+    """Where a weight is after gradients of these sizes."""
+    w = jnp.float32([5.0])
+    state = tx.init(w)
+    for size in sizes:
+        w, state = stepped(tx, w, state, jnp.float32([size]))
+    return w
+
+
+@differs(
+    "`AMSGrad` through `gl.optax.from_rule`, beside `optax.amsgrad`",
+    tensorflow="the largest mean square is taken before the bias correction",
+    gradlab="as TensorFlow; optax takes it after the correction, so its steps stay small after a large first gradient",
+)
+def test_amsgrad_is_tensorflows_and_not_optaxs() -> None:
+    sizes, rate = [10.0, *[0.1] * 30], 0.1
+    m = v = v_max = corrected_max = 0.0
+    by_tensorflow = by_optax = 5.0
+    for k, g in enumerate(sizes, start=1):
+        m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g * g
+        m_hat, v_hat = m / (1 - 0.9**k), v / (1 - 0.999**k)
+        v_max, corrected_max = max(v_max, v), max(corrected_max, v_hat)
+        by_tensorflow -= rate * m_hat / (np.sqrt(v_max / (1 - 0.999**k)) + 1e-8)
+        by_optax -= rate * m_hat / (np.sqrt(corrected_max) + 1e-8)
+    np.testing.assert_allclose(travel(gl.optax.from_rule(rules.AMSGrad(), rate), sizes), by_tensorflow, rtol=1e-4)
+    np.testing.assert_allclose(travel(optax.amsgrad(rate), sizes), by_optax, rtol=1e-4)
+    assert 5 - by_tensorflow > 1.5 * (5 - by_optax)
+
+
+@differs(
+    "`RMSProp` through `gl.optax.from_rule`, beside `optax.rmsprop`",
+    tensorflow="the mean square begins at 1, epsilon is 1e-10",
+    gradlab="as TensorFlow; `RMSProp(initial_rms=0.0, epsilon=1e-8)` is optax's",
+)
+def test_rms_prop_begins_at_1_and_that_of_optax_at_0() -> None:
+    sizes, rate = [0.5, 0.3, 0.4], 0.1
+    optaxs = travel(optax.rmsprop(rate), sizes)
+    same = travel(gl.optax.from_rule(rules.RMSProp(initial_rms=0.0, epsilon=1e-8), rate), sizes)
+    np.testing.assert_allclose(same, optaxs, rtol=1e-6)
+    default = travel(gl.optax.from_rule(rules.RMSProp(), rate), sizes)
+    assert 5 - float(default[0]) < 0.5 * (5 - float(optaxs[0]))
 
 
 @functools.cache
