@@ -20,7 +20,7 @@ from .buckets import COLUMNS, LOCK
 from .eager import Part, Waiting
 from .layout import Layout
 from .listeners import Listeners
-from .measure import flat, histogram
+from .measure import flat, histograms
 from .merge import Columns, from_steps
 from .recording import Recording
 from .sampling import Sampling
@@ -176,7 +176,7 @@ class Recorder(Sampling, Watched, Recording):
         seconds = np.nan if before is None else now - before
         numbers = [seconds, *(float(scalars.get(name, np.nan)) for name in self.scalars)]
         parts = self._room().parts({k: flat(g) for k, g in enumerate(tensors)})
-        counts = np.stack([histogram(g) for g in tensors]) if self._counts_next() else None
+        counts = histograms(tensors) if self._counts_next() else None
         self._add(parts, numbers, counts, noted, bool(skipped))
         self._clock = now
         if not skipped:
