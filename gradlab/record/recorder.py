@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._base.arrays import Array, as_array
+from .._base.arrays import Array, real_array
 from .._base.errors import InvalidArgumentError
 from .._base.tree import named_leaves
 from .._files.archive import MAX_BYTES
@@ -20,7 +20,7 @@ from .buckets import COLUMNS, LOCK
 from .eager import Part, Waiting
 from .layout import Layout
 from .listeners import Listeners
-from .measure import flat, histogram
+from .measure import flat, histograms
 from .merge import Columns, from_steps
 from .recording import Recording
 from .sampling import Sampling
@@ -51,7 +51,8 @@ class Recorder(Sampling, Watched, Recording):
         steps: buckets to keep.
         entries: how many single entries to follow, spread over all tensors; at least one of each, unless 0.
         sample_every: every so many steps all entries are counted by size, and weights and updates measured where they
-            are given, 1 for all; as many buckets share the counts. By default this follows from the tensors' sizes, so
+            are given, 1 for all; as many buckets share the counts. Weights and updates are measured in more of the
+            first steps: in each of the first 16, then in every second, and so on. By default this follows from the tensors' sizes, so
             that it costs a quarter of what the norms cost at most; `sample_every` then says what it is.
         ring: steps of which a traced state keeps those few numbers until `absorb` takes them; of older ones there are
             estimates, with bounds.
@@ -76,7 +77,7 @@ class Recorder(Sampling, Watched, Recording):
 
     Raises:
         ValueError: steps < 1; a later step has other tensors; nothing recorded yet; a scalar that is a vector.
-        TypeError: a scalar that isn't a number.
+        TypeError: a scalar that isn't a number; a gradient that is complex, masked, or not of numbers.
 
     Not in TensorFlow.
 
@@ -149,7 +150,7 @@ class Recorder(Sampling, Watched, Recording):
         Args:
             grads: its gradients. Of one that was trained with a loss scale, divided by it.
             weights: as they are before it, so that norms of weights and updates are recorded in every `sample_every`th
-                step: `Recorder.updates`. They are copied in such a step, and compared with those given in the next one.
+                step, and more of the first: `Recorder.updates`. They are copied in such a step, and compared with those given in the next one.
             updates: what is added to the weights in this step, if you have it; then nothing is copied.
             micro_norms: the norms of the micro-batches' gradients that `grads` are the mean of, or of the replicas':
                 `Recorder.noise_scale`.
@@ -175,7 +176,7 @@ class Recorder(Sampling, Watched, Recording):
         seconds = np.nan if before is None else now - before
         numbers = [seconds, *(float(scalars.get(name, np.nan)) for name in self.scalars)]
         parts = self._room().parts({k: flat(g) for k, g in enumerate(tensors)})
-        counts = np.stack([histogram(g) for g in tensors]) if self._counts_next() else None
+        counts = histograms(tensors) if self._counts_next() else None
         self._add(parts, numbers, counts, noted, bool(skipped))
         self._clock = now
         if not skipped:
@@ -378,7 +379,7 @@ class Recorder(Sampling, Watched, Recording):
             return found
         tensors = dict(named_leaves(grads))
         for name, x in scalars.items():
-            if not isinstance(x, float) and (shape := tuple(as_array(x, name).shape)):
+            if not isinstance(x, float) and (shape := tuple(real_array(x, name).shape)):
                 raise InvalidArgumentError(f"{name} must be one number for each step, got shape {shape}; give its mean")
         shapes, own = {name: g.shape for name, g in tensors.items()}, self._layout
         if own is None or tuple(shapes.items()) != own.items or own.scalars != tuple(scalars):

@@ -166,3 +166,50 @@ def test_whoever_reads_while_another_thread_records_loses_no_step(monkeypatch: p
         now = rec.snapshot()
         assert now.every_step("loss").tolist() == list(range(now.seen))
     assert rec.every_step("loss").tolist() == list(range(steps))
+
+
+def deleted() -> jax.Array:
+    x = jnp.ones(2)
+    x.delete()
+    return x
+
+
+NOT_REAL = {
+    "complex": (lambda: np.array([3 + 4j, 0]), "real, got complex128"),
+    "complex of JAX": (lambda: jnp.array([3 + 4j, 0]), "real, got complex64"),
+    "texts": (lambda: np.array(["a", "b"]), "numbers, got <U1"),
+    "dates": (lambda: np.array(["2020-01-01", "2020-01-02"], "M8[D]"), r"numbers, got datetime64\[D\]"),
+    "objects": (lambda: np.array([None, 1.0], object), "numbers, got object"),
+    "masked": (lambda: np.ma.array([1.0, 2.0], mask=[0, 1]), "masked array, whose mask would be lost"),
+    "deleted": (deleted, "JAX array that was deleted"),
+}
+
+
+@pytest.mark.parametrize("kind", NOT_REAL)
+def test_what_is_not_an_array_of_real_numbers_is_refused_by_name(kind: str) -> None:
+    make, words = NOT_REAL[kind]
+    rec, fine = gl.Recorder(), {"w": np.ones(2)}
+    with pytest.raises((TypeError, ValueError), match=rf"the gradient of layer/w .*{words}"):
+        rec.record({"layer": {"w": make()}})
+    with pytest.raises((TypeError, ValueError), match=rf"the gradient of w:0 .*{words}"):
+        rec.record([(make(), gl.Variable(np.ones(2), name="w"))])
+    with pytest.raises((TypeError, ValueError), match=rf"the weight of w .*{words}"):
+        rec.record(fine, weights={"w": make()})
+    assert rec.seen == 0
+    with pytest.raises((TypeError, ValueError), match=rf"the gradient of w .*{words}"):
+        rec.init({"w": make()})
+
+
+def test_complex_gradients_are_refused_in_traced_code_too() -> None:
+    rec = gl.Recorder()
+    state = rec.init({"w": np.ones(2)})
+    with pytest.raises(TypeError, match="the gradient of w must be real, got complex64"):
+        jax.jit(rec.update)(state, {"w": jnp.array([3 + 4j, 0])})
+
+
+@pytest.mark.parametrize("loss", [1j, np.complex64(1), "0.5", np.datetime64("2020-01-01")], ids=str)
+def test_scalars_that_are_not_real_numbers_are_refused_by_name(loss: Any) -> None:
+    rec = gl.Recorder()
+    with pytest.raises(TypeError, match="loss must be"):
+        rec.record({"w": np.ones(2)}, loss=loss)
+    assert rec.seen == 0
