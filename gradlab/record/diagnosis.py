@@ -253,6 +253,8 @@ class Peak:
         most = int(np.nan_to_num(self.share).argmax())
         least = "at least " if self.stride > 1 else ""
         top = f"{self.names[most]} has {least}{percent(self.share[most])} of the squared norm"
+        if len(self.names) == 1:
+            return ""
         if len(rises) < _FEWEST_TENSORS:
             return f"There {top}."
         if self.rises_everywhere:
@@ -310,7 +312,7 @@ def peak(rec: Buckets) -> Peak | None:
     at = int(np.nanargmax(norms))
     around = np.r_[max(0, at - _AROUND) : at, at + 1 : min(len(norms), at + 1 + _AROUND)]
     around = around[np.isfinite(norms[around])]
-    usual = float(np.median(norms[around])) if around.size else norms[at]
+    usual = float(np.median(norms[around])) if len(around) >= _FEWEST else float(norms[at])
     first, last = at, at
     while first and norms[first - 1] >= PEAK * usual:
         first -= 1

@@ -149,8 +149,8 @@ def _reason(rec: Buckets, suggested: float, percentile: float, answer: WhatIf) -
     finite = answer.steps - answer.nonfinite
     steps = counted(finite, "finite step" if answer.nonfinite else "step")
     return (
-        f"suggested clip_by_global_norm limit {in_full(suggested)}: {about} {percentile:g}th percentile of the recorded "
-        f"norms; it fires on {answer.percent_of_finite()} of {steps} and leaves the others alone"
+        f"suggested clip_by_global_norm limit {in_full(suggested)}: {about} {percentile:g}th percentile of the "
+        f"recorded norms; it fires on {answer.percent_of_finite()} of {steps} and leaves the others alone"
     )
 
 

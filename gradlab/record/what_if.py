@@ -109,7 +109,8 @@ class WhatIf:
     @property
     def of_finite_by_tensor(self) -> np.ndarray:
         """(tensors,) share of the steps taken in which a tensor is finite on which the limit fires on it alone."""
-        return _without(self.share_by_tensor, self.steps, self.nonfinite_by_tensor)
+        share: np.ndarray = _without(self.share_by_tensor, self.steps, self.nonfinite_by_tensor)
+        return share
 
     @property
     def bounds_of_finite(self) -> tuple[float, float]:
@@ -120,7 +121,8 @@ class WhatIf:
     @property
     def bounds_of_finite_by_tensor(self) -> np.ndarray:
         """(2, tensors) what `of_finite_by_tensor` is at least and at most."""
-        return _without(self.bounds_by_tensor, self.steps, self.nonfinite_by_tensor)
+        bounds: np.ndarray = _without(self.bounds_by_tensor, self.steps, self.nonfinite_by_tensor)
+        return bounds
 
     def percent_of_finite(self, digits: int = 1) -> str:
         """`of_finite` in words, with its bounds where it is an estimate."""
@@ -145,7 +147,8 @@ class WhatIf:
         order = range(len(self.names))
         if len(order) > SHOWN:
             order = np.argsort(-shares, kind="stable").tolist()
-        return listed([f"{self.names[k]} {percent_within(shares[k], *bounds[:, k], 0)}" for k in order], SHOWN)
+        words = [percent_within(share, low, high, 0) for share, (low, high) in zip(shares, bounds.T, strict=True)]
+        return listed([f"{self.names[k]} {words[k]}" for k in order], SHOWN)
 
 
 def _without(share: Any, steps: int, nonfinite: Any) -> Any:
@@ -267,9 +270,10 @@ def _made(
     factors, angles = middle or (_median(factor), _median(angle))
     bad, bad_by_tensor = _nonfinite(rec, kind)
     return WhatIf(
-        kind, limit, rec.seen - rec.skipped_steps, rec.skipped_steps, bad, bad_by_tensor, rec.stride, float(share.share),
-        (float(share.low), float(share.high)), by.share, np.stack([by.low, by.high]), np.any(by_tensor, axis=1),
-        by_tensor, before, after, factor, angle, hit, factors, angles, exact, "; ".join(filter(None, notes)), rec.names,
+        kind, limit, rec.seen - rec.skipped_steps, rec.skipped_steps, bad, bad_by_tensor, rec.stride,
+        float(share.share), (float(share.low), float(share.high)), by.share, np.stack([by.low, by.high]),
+        np.any(by_tensor, axis=1), by_tensor, before, after, factor, angle, hit, factors, angles, exact,
+        "; ".join(filter(None, notes)), rec.names,
     )  # fmt: skip
 
 

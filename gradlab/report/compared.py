@@ -60,8 +60,10 @@ class Several:
         """The limit that the report is about, and whose it is; None if nobody has one."""
         if self.asked is not None:
             return self.asked, "asked about"
-        found = [(r.limit, f"suggested for {n}") for n, r in zip(self.both.names, self.runs, strict=True) if r.limit]
-        return next(((limit, whose) for limit, whose in found if limit is not None), None)
+        for name, run in zip(self.both.names, self.runs, strict=True):
+            if run.limit is not None:
+                return run.limit, f"suggested for {name}"
+        return None
 
     @cached_property
     def drawn(self) -> tuple[Runs, list[np.ndarray]]:
@@ -105,7 +107,9 @@ def limits(runs: Several) -> Section:
     """The share of each run's steps at the same limit, the curves over all limits, and a table of some."""
     title = "One limit on all runs"
     if runs.limit is None:
-        return Section("limits", title, "No limit can be suggested: no run has a finite gradient that is not 0.")
+        sick = [name for name, run in zip(runs.both.names, runs.runs, strict=True) if run.summary]
+        why = f"{listed(sick, len(sick))} went wrong" if sick else "no run has a finite gradient that is not 0"
+        return Section("limits", title, f"No limit can be suggested: {why}.")
     limit, whose = runs.limit
     answers = [rec.what_if(clip_global_norm=limit) for rec in runs.both.recs]
     shares = [f"{_fires(a)} of {_steps(a)} of {name}" for name, a in zip(runs.both.names, answers, strict=True)]
@@ -117,21 +121,26 @@ def _limits(runs: Several, limit: float, sentence: str) -> str:
     low, high = (runs.norms.min(), runs.norms.max()) if runs.norms.size else (limit, limit)
     curve = np.geomspace(min(low, limit) / 1.5, max(high, limit) * 1.5, CURVE)
     recs, names = runs.both.recs, runs.both.names
-    fired = np.array([[rec.what_if(clip_global_norm=x).fraction_fired for x in curve] for rec in recs])
+    fired = np.array([[rec.what_if(clip_global_norm=x).of_finite for x in curve] for rec in recs])
     alt = f"Share of steps on which a limit fires, falling as the limit grows, for each run. {sentence}"
     shown = picture("shares", partial(curves_figure, names, curve, fired, limit), alt)
-    own = {run.summary.suggested: f"suggested for {n}" for n, run in zip(names, runs.runs, strict=True) if run.summary}
+    own = {
+        run.summary.suggested: f"suggested for {name}"
+        for name, run in zip(names, runs.runs, strict=True)
+        if run.summary and run.summary.suggested is not None
+    }
     whose = own | ({runs.asked: "asked about"} if runs.asked else {})
     rows = [(in_full(x), *(_fires(rec.what_if(clip_global_norm=x)) for rec in recs), whose[x]) for x in sorted(whose)]
     return shown + table("The same limits on all runs", ("limit", *names, ""), rows)
 
 
 def _fires(answer: WhatIf) -> str:
-    return percent_within(answer.fraction_fired, *answer.bounds)
+    return percent_within(answer.of_finite, *answer.bounds_of_finite)
 
 
 def _steps(answer: WhatIf) -> str:
-    return counted(answer.steps, "step") + " taken" * bool(answer.skipped)
+    steps = counted(answer.steps - answer.nonfinite, "finite step" if answer.nonfinite else "step")
+    return f"{steps} taken" if answer.skipped else steps
 
 
 def tensors(runs: Several) -> Section:
@@ -145,12 +154,43 @@ def tensors(runs: Several) -> Section:
     if both.apart[most] == 1:
         sentence = "None by the median: the norm of every tensor is the same in all runs on at least half of the steps."
         return Section("tensors", title, sentence, partial(_tensors, runs, sentence))
+    sentence = " ".join([*_without_gradient(both), *_one_factor(both)]) or _farthest(both)
+    return Section("tensors", title, sentence, partial(_tensors, runs, sentence))
+
+
+def _one_factor(both: Comparison) -> list[str]:
+    """Say which runs differ from the first by one factor in all tensors, and what that points to."""
+    said = []
+    for run in range(1, len(both.recs)):
+        factor = both.one_factor(run)
+        if factor is not None:
+            said.append(
+                f"At the first step the norms of all tensors of {both.names[run]} are {number(factor, 4)} times those of "
+                f"{both.names[0]}: the loss is scaled, or is a sum where the other is a mean."
+            )
+    return said
+
+
+def _without_gradient(both: Comparison) -> list[str]:
+    """Say which tensors have no gradient in a run, and one in the first run, or the other way round."""
+    said = []
+    for run in range(1, len(both.recs)):
+        for here, there in ((run, 0), (0, run)):
+            gone = both.without_gradient(here, there)
+            if gone:
+                has = "has" if len(gone) == 1 else "have"
+                said.append(f"{listed(gone)} {has} no gradient in {both.names[here]}, and one in {both.names[there]}.")
+    return said
+
+
+def _farthest(both: Comparison) -> str:
+    """Name the tensor that differs most, and by how much."""
+    most = both.order[0]
     run = int(np.nanargmax(both.distance[:, most]))
-    sentence = (
+    return (
         f"{both.tensors[most]}: its norm in {both.names[run]} is {times(float(both.factor[run, most]))} that in "
         f"{both.names[0]}, in the median over the steps."
     )
-    return Section("tensors", title, sentence, partial(_tensors, runs, sentence))
 
 
 def _tensors(runs: Several, sentence: str) -> str:

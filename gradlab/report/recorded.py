@@ -85,9 +85,9 @@ def _norms(run: Run) -> str:
     if top is None:
         return "No step has a gradient that is finite and not 0."
     times = f", {number(top.norm / median)} times that," if top.norm >= 2 * median else ""
-    finite = "finite " if run.rec.nonfinite_steps else ""
+    largest = "the largest finite one" if run.rec.nonfinite_steps else "the largest"
     said = (
-        f"The median gradient norm is {run.median_in_words}; the largest {finite}one{times} is {number(top.norm)} "
+        f"The median gradient norm is {run.median_in_words}; {largest}{times} is {number(top.norm)} "
         f"at step {top.step:,}."
     )
     return f"{said} {top}".strip()

@@ -21,7 +21,7 @@ def test_tensors_are_listed_with_shape_norm_and_largest_entry(recorded: Recorded
     ]
     assert (
         page.pictures
-        == ["Map of the norm of 3 tensors over 3 steps; the loudest is layer0/kernel with a median norm of 11.3."] * 2
+        == ["Map of the norm of 3 tensors over 3 steps; the largest is layer0/kernel with a median norm of 11.3."] * 2
     )  # wide and narrow
 
 
@@ -40,7 +40,7 @@ def test_every_such_step_and_tensor_is_named(recorded: Recorded) -> None:
 
 def test_of_merged_rows_the_steps_of_the_row_are_named(recorded: Recorded) -> None:
     said = nonfinite(Run(recorded(change=bad, rows=8), None, 0))
-    assert "first in steps 4 to 7 in layer0/bias." in said.sentence
+    assert "first in step 5, and in steps 4 to 7 in layer0/bias." in said.sentence
     (rows,) = Page(said.body()).tables.values()
     assert rows[1:] == [["4 to 7", "layer0/bias", "4"], ["16 to 19", "layer0/bias", "2"]]
 
