@@ -179,11 +179,15 @@ def without_gradient(rec: Buckets) -> tuple[str, ...]:
     is_still = (rec["norm"] == 0).all(axis=0) & (rec["nonfinite"] == 0).all(axis=0)
     if not rec.taken.any() or is_still.all():
         return ()
-    return _by_layer(rec.names, is_still)
+    return names_by_layer(rec.names, is_still)
 
 
-def _by_layer(names: Sequence[str], chosen: np.ndarray) -> tuple[str, ...]:
-    """Return the chosen names; where a layer, or a group of layers, has no other name, that instead of its tensors."""
+def names_by_layer(names: Sequence[str], chosen: np.ndarray) -> tuple[str, ...]:
+    """Return the chosen names; where a layer, or a group of layers, has no other name, that instead of its tensors.
+
+    >>> names_by_layer(["in.w", "block.w", "block.b"], np.array([False, True, True]))
+    ('block (2 tensors)',)
+    """
     found: dict[str, int] = {}
     for name, is_chosen in zip(names, chosen, strict=True):
         if not is_chosen:

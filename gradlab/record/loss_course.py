@@ -106,9 +106,12 @@ class LossCourse:
 
     @property
     def comes_back(self) -> bool:
-        """Whether it was lower on the way by more than noise, and by more than a quarter of its fall."""
-        back = self.end - self.lowest
-        return back > self.noise and back > _BACK * (self.start - self.lowest) and self.start - self.lowest > self.noise
+        """Whether it was lower on the way by more than a quarter of its fall, and by more than noise.
+
+        The lowest of ten tenths is low by chance, too, so it takes twice the noise of two.
+        """
+        fall, back = self.start - self.lowest, self.end - self.lowest
+        return fall > 2 * self.noise and back > 2 * self.noise and back > _BACK * fall
 
     def __str__(self) -> str:
         sentences = [self.in_words_nonfinite(), self.in_words_finite(), self._in_words_unknown()]

@@ -16,6 +16,7 @@ from ..figures.compare import Runs, in_picture, labels
 from ..figures.compare_still import course_figure, curves_figure, factors_figure
 from ..record import Recorder
 from ..record.compare import Comparison, times
+from ..record.diagnosis import names_by_layer
 from ..record.recording import condensed
 from ..record.summary import medians
 from ..record.what_if import WhatIf
@@ -95,12 +96,22 @@ def _first(runs: Several) -> str:
             counted(run.rec.seen, "step"),
             run.median_in_words if run.summary else "none",
             number(float(run.finite_norms.max())) if run.finite_norms.size else "none",
-            *(map(number, loss) if (loss := loss_at_the_ends(run)) else ("not recorded", "not recorded")),
+            *_loss_at_the_ends(run),
         )
         for name, run in zip(runs.both.names, runs.runs, strict=True)
     ]
     head = ("run", "length", "median global norm", "largest", "loss in the first tenth", "in the last")
     return picture("course", partial(course_figure, drawn, norms), alt) + table("The runs", head, rows)
+
+
+def _loss_at_the_ends(run: Run) -> tuple[str, str]:
+    """Return the loss of the first and the last tenth, as words of a table."""
+    ends, found = loss_at_the_ends(run), run.loss_course
+    if ends is None or found is None:
+        return "not recorded", "not recorded"
+    if found.to_the_end and found.first_nonfinite is not None:
+        return number(ends[0]), f"{found.kind} from step {found.first_nonfinite[0]:,} on"
+    return number(ends[0]), number(ends[1])
 
 
 def limits(runs: Several) -> Section:
@@ -165,8 +176,8 @@ def _one_factor(both: Comparison) -> list[str]:
         factor = both.one_factor(run)
         if factor is not None:
             said.append(
-                f"At the first step the norms of all tensors of {both.names[run]} are {number(factor, 4)} times those of "
-                f"{both.names[0]}: the loss is scaled, or is a sum where the other is a mean."
+                f"At the first step the norms of all tensors of {both.names[run]} are {number(factor, 4)} times "
+                f"those of {both.names[0]}: the loss is scaled, or is a sum where the other is a mean."
             )
     return said
 
@@ -178,8 +189,9 @@ def _without_gradient(both: Comparison) -> list[str]:
         for here, there in ((run, 0), (0, run)):
             gone = both.without_gradient(here, there)
             if gone:
-                has = "has" if len(gone) == 1 else "have"
-                said.append(f"{listed(gone)} {has} no gradient in {both.names[here]}, and one in {both.names[there]}.")
+                names = names_by_layer(both.tensors, np.isin(both.tensors, gone))
+                has = "has" if len(names) == 1 else "have"
+                said.append(f"{listed(names)} {has} no gradient in {both.names[here]}, and one in {both.names[there]}.")
     return said
 
 
@@ -239,6 +251,13 @@ def skipped(runs: Several) -> Section:
     ]
     others = "" if len(said) == len(runs.both.names) else "; no other run skipped any"
     sentence = f"{listed(said, len(said))}{others}." if said else "No run skipped a step."
+    spoiled = [
+        f"{name} in {rec.nonfinite_steps:,}"
+        for name, rec in zip(runs.both.names, runs.both.recs, strict=True)
+        if rec.nonfinite_steps
+    ]
+    if spoiled:
+        sentence += f" NaN or Inf was in steps that were taken: {listed(spoiled, len(spoiled))}."
     return Section("skipped", "Steps that were skipped", sentence, partial(_skipped, runs))
 
 
