@@ -82,18 +82,21 @@ def _verdict(found: Updates, ratio: np.ndarray, middle: np.ndarray, sizes: np.nd
     names = [name for name, is_counted in zip(found.names, counts, strict=True) if is_counted]
     below, above = (sizes[which].sum() / sizes.sum() for which in (middle < LOW, middle > HIGH))
     if below >= 0.5:
-        share = percent(below)
-        return f"For {share} of the weights it is below {LOW:g}: the learning rate is too low, or gradients vanish."
+        return f"For {_share(below)} it is below {LOW:g}: the learning rate is too low, or gradients vanish."
     said = []
     if below:
         low = [names[k] for k in np.argsort(middle, kind="stable") if middle[k] < LOW]
-        said.append(f"For {percent(below)} of the weights it is below {LOW:g}: {listed(low)}.")
+        said.append(f"For {_share(below)} it is below {LOW:g}: {listed(low)}.")
     if above:
         said.append(
-            f"For {percent(above)} of the weights it is above {HIGH:g}, where about {USUAL:g} is usual. Small networks "
+            f"For {_share(above)} it is above {HIGH:g}, where about {USUAL:g} is usual. Small networks "
             "and the start of a run often have that: judge by the loss whether a lower learning rate is better."
         )
     return " ".join(said) or f"For all weights it is within {LOW:g} to {HIGH:g}, as is usual."
+
+
+def _share(share: float) -> str:
+    return "all weights" if share == 1 else f"{percent(share)} of the weights"
 
 
 def _growth(found: Updates, sizes: np.ndarray, counts: np.ndarray) -> str:
@@ -103,7 +106,7 @@ def _growth(found: Updates, sizes: np.ndarray, counts: np.ndarray) -> str:
     if grown < _GROWN:
         return ""
     return (
-        f" The weights have grown {number(grown)} times since step {found.step[0]:,}, so that later ratios look small."
+        f" The weights have grown {number(grown)} times since step {found.step[0]:,}, which makes later ratios smaller."
     )
 
 

@@ -5,8 +5,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+import gradlab as gl
+from gradlab.models import reader_run
 from gradlab.report._run import Run
 from gradlab.report.recorded import caveats, nonfinite, overview
+from tests import sick_runs
 from tests.report.conftest import Page, Recorded
 
 
@@ -61,3 +64,44 @@ def test_only_what_holds_is_said(options: dict[str, int], said: list[str], recor
     body = caveats(Run(recorded(**options), None, 0)).body()
     assert "With another limit the weights, and so all later gradients, would have been different." in body
     assert [words for words in (MERGED, SAMPLED, NONE) if words in body] == said
+
+
+def said_of(rec: gl.Recorder) -> dict[str, str]:
+    return {section.key: section.sentence for section in gl.Report(rec, labs=False).sections}
+
+
+def test_a_run_that_ends_in_nan_does_not_fall() -> None:
+    said = said_of(sick_runs.nan_from_step_51())
+    assert "The loss is NaN from step 51 on, in 29 of 80 steps. Before that it falls from " in said["course"]
+    assert said["nonfinite"] == (
+        "30 of 80 steps held NaN or Inf, first in step 50 in 13 of 18 tensors. Everything up to blocks.1.down.bias "
+        "has NaN or Inf, everything from blocks.2.ln.weight on is finite: look at the output of blocks.1.down.bias."
+    )
+    assert list(said)[:3] == ["recorded", "course", "nonfinite"], "what is wrong comes first"
+
+
+def test_a_bad_batch_and_a_bad_layer_are_told_apart_beside_the_largest_norm() -> None:
+    batch, layer = said_of(sick_runs.bad_batch())["course"], said_of(sick_runs.bad_layer())["course"]
+    assert "at step 70. There all 18 tensors rise, " in batch and "The loss there is 5.43, after " in batch
+    assert "at step 70. There only blocks.1.up.weight (" in layer and "look at the examples" not in layer
+
+
+def test_tensors_that_no_gradient_reaches_or_that_have_all_of_the_norm_are_named() -> None:
+    assert "The gradient of blocks.1 (5 tensors) is 0 in every step" in said_of(sick_runs.dead_block())["recorded"]
+    assert "blocks.0.qkv.weight has 9" in said_of(sick_runs.dominated())["recorded"]
+
+
+def test_a_healthy_run_has_none_of_these_sentences() -> None:
+    said = said_of(sick_runs.healthy())
+    assert said["recorded"].endswith("every step has a bucket of its own.")
+    assert said["course"].count(". ") == 1, "the norms, and the loss"
+    assert said["nonfinite"] == "No step of 120 held NaN or Inf."
+
+
+def test_questions_on_other_training_come_after_the_run_and_are_no_headlines() -> None:
+    report = gl.Report(reader_run.shipped(), labs=False)
+    keys = [section.key for section in report.sections]
+    assert keys[-3:] == ["adagrad", "staleness", "caveats"]
+    assert not any("Adagrad" in line or "workers" in line for line in report.headlines)
+    html = report.html()
+    assert '<li><a href="#adagrad">' in html and html.index('id="nonfinite"') < html.index('id="adagrad"')
