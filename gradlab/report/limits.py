@@ -38,10 +38,10 @@ _PURPOSE = (
 _OPTIMIZERS = (
     "What a limit that fires on every step does depends on the optimizer. For SGD and momentum it is a "
     "smaller learning rate: under a limit of 1% of the median norm, {descent} of their step is left. "
-    "Adagrad keeps {adagrad} of its step there, because its initial accumulator isn't clipped. RMSProp, "
-    "Adam, AdamW and Lion divide by the size of their own past gradients, or take signs: all of their "
-    "step is left. There a limit protects the memory, in which one very large gradient makes later "
-    "steps too short."
+    "Adagrad with an initial accumulator of 0.1 kept {adagrad} of its step on random gradients; the "
+    "more its gradients outweigh that accumulator, the more it keeps. RMSProp, Adam, AdamW and Lion "
+    "divide by the size of their own past gradients, or take signs: all of their step is left. There a "
+    "limit protects the memory, in which one very large gradient makes later steps too short."
 )
 _SICK = (
     "Limits are worked out from norms, and most of these norms are of a run that had already gone wrong. "
@@ -130,7 +130,7 @@ def _what_it_is(run: Run, answer: WhatIf) -> str:
     above = in_full(summary.limits[-1])
     said = (
         f"Why {suggested}: {about}nine of ten {finite} steps have a smaller norm and stay as they are. "
-        f"That is so in any run, by the way it is chosen. {tail} The median norm is "
+        f"The way it is chosen makes that so in any run. {tail} The median norm is "
         f"{run.median_in_words}; a limit of {above}, the 99th percentile, leaves all but about 1% of the "
         f"{finite} steps alone."
     )

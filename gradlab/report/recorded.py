@@ -132,7 +132,9 @@ def nonfinite(run: Run) -> Section:
     is_bad = count[rows[0]] > 0
     names = [rec.names[k] for k in np.flatnonzero(is_bad)]
     origin = frontier(rec.names, is_bad)
-    who = f"{len(names)} of {counted(len(rec.names), 'tensor')}" if origin else listed(names)
+    who = listed(names)
+    if origin:
+        who = f"{'all' if is_bad.all() else f'{len(names)} of'} {counted(len(rec.names), 'tensor')}"
     sentence = f"{number(rec.nonfinite_steps)} of {of} held NaN or Inf, first {_first_of(run, int(rows[0]), who)}."
     return Section("nonfinite", title, f"{sentence} {origin}".strip(), partial(_nonfinite, run, rows, sentence))
 
@@ -154,6 +156,12 @@ def _nonfinite(run: Run, rows: np.ndarray, sentence: str) -> str:
     advice = (
         "A clip does not mend such a step: one by norm makes all of it NaN, one by value lets NaN through. Skip it."
     )
+    first = first_nonfinite_step(rec)
+    if first is not None and rec.nonfinite_steps == rec.seen - first and rec.nonfinite_steps > 1:
+        advice += (
+            f" Here every step from {first:,} on has it, so the weights probably do, too: go back to weights from before "
+            f"step {first:,}."
+        )
     return shown + paragraph(advice) + _places(run, rows)
 
 

@@ -345,7 +345,7 @@ def test_runs_without_losses_are_not_compared() -> None:
 
 
 def test_a_log_in_place_of_recordings_is_refused() -> None:
-    with pytest.raises(TypeError, match="recording must be a gl.Recorder, .* got a dict with 'grad_norm'"):
+    with pytest.raises(TypeError, match=r"recording must be a gl.Recorder, .* got a dict with 'grad_norm'"):
         gl.labs.clipping({"grad_norm": [1, 2, 3]})
 
 

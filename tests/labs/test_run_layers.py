@@ -91,9 +91,9 @@ def test_the_sentence_tells_which_tensor_has_most_of_it() -> None:
 
 
 def test_shares_of_a_run_with_nan_are_of_its_finite_steps() -> None:
-    lab = gl.labs.run_layers(sick_runs.nan_from_step_51(), limit=30.0)
+    lab = gl.labs.run_layers(sick_runs.nan_from_step_51(), limit=20.0)
     assert (
-        lab.description.summary == "Limit 30 on the norm of each tensor clips none of them on any of 50 finite steps."
+        lab.description.summary == "Limit 20 on the norm of each tensor clips none of them on any of 50 finite steps."
     )
 
 

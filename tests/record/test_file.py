@@ -293,7 +293,7 @@ def test_how_many_steps_are_missing_is_saved_and_was_not_always_asked(tmp_path: 
 def test_a_log_of_another_tool_is_not_called_damaged(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text('{"log_history": [{"grad_norm": 1.5, "step": 1}]}\n')
     with pytest.raises(
-        ValueError, match="is a text file, not a recording. Files of Recorder.save .* are read"
+        ValueError, match=r"is a text file, not a recording. Files of Recorder.save .* are read"
     ) as found:
         gl.Report(tmp_path / name)
     assert "damaged" not in str(found.value)

@@ -97,5 +97,5 @@ def test_what_a_limit_that_always_fires_leaves_of_a_step(name: str) -> None:
 
 def test_the_words_on_optimizers_are_those_numbers() -> None:
     said = optimizers_in_words()
-    assert "1% of their step is left" in said and "Adagrad keeps 49% of its step" in said
+    assert "1% of their step is left" in said and "kept 49% of its step" in said
     assert all(LEFT_OF_A_STEP[name] >= 0.995 for name in ("RMSProp", "Adam", "Lion")) and "all of their step" in said

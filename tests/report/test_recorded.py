@@ -105,3 +105,16 @@ def test_questions_on_other_training_come_after_the_run_and_are_no_headlines() -
     assert not any("Adagrad" in line or "workers" in line for line in report.headlines)
     html = report.html()
     assert '<li><a href="#adagrad">' in html and html.index('id="nonfinite"') < html.index('id="adagrad"')
+
+
+def test_the_first_step_is_named_exactly_though_steps_were_merged() -> None:
+    rec = gl.Recorder(750, entries=0)
+    rec.prepare({"a": (2,), "b": (2,)})
+    bad = np.zeros((12_000, 2), int)
+    bad[7001, 1] = 1
+    rec.extend({"norm": np.where(bad > 0, np.nan, 1.0), "largest": np.ones((12_000, 2)), "nonfinite": bad})
+    assert nonfinite(Run(rec, None, 0)).sentence == "1 of 12,000 steps held NaN or Inf, first in step 7,001 in b."
+
+
+def test_weights_that_hold_nan_are_not_mended_by_skipping_a_step() -> None:
+    assert "go back to weights from before step 50" in nonfinite(Run(sick_runs.nan_from_step_51(), None, 0)).body()

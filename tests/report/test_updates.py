@@ -78,7 +78,7 @@ def test_absent_where_they_were_not_recorded() -> None:
 
 
 def test_many_tensors_and_one_that_never_moved() -> None:
-    assert "100 tensors, largest first, one in 5 named" in gl.Report(recorded(25), labs=False).sections[5].html()
+    assert "and 22 more never moved" in gl.Report(recorded(25), labs=False).sections[5].html()
     rec, one = gl.Recorder(sample_every=1), np.ones(3)
     rec.record({"a": one, "b": one}, weights={"a": 0 * one, "b": one}, updates={"a": one, "b": 0 * one})
     section = next(s for s in gl.Report(rec, labs=False).sections if s.key == "updates")
