@@ -159,8 +159,8 @@ def _nonfinite(run: Run, rows: np.ndarray, sentence: str) -> str:
     first = first_nonfinite_step(rec)
     if first is not None and rec.nonfinite_steps == rec.seen - first and rec.nonfinite_steps > 1:
         advice += (
-            f" Here every step from {first:,} on has it, so the weights probably do, too: go back to weights from before "
-            f"step {first:,}."
+            f" Here every step from {first:,} on has it, so the weights probably do, too: go back to "
+            f"weights from before step {first:,}."
         )
     return shown + paragraph(advice) + _places(run, rows)
 

@@ -74,11 +74,10 @@ def _verdict(found: Updates, ratio: np.ndarray, middle: np.ndarray, sizes: np.nd
     far = [_weighted_median(row, sizes) for row in sampled]
     if far and max(far) >= _TOO_FAR:
         most = int(np.argmax(far))
-        said = (
+        return (
             f"At step {steps[most]:,} it was {number(far[most])} of their norm: the learning rate is too high, at "
-            "least there."
+            f"least there.{_growth(found, sizes, counts)}"
         )
-        return f"{said}{_growth(found, sizes, counts)}"
     names = [name for name, is_counted in zip(found.names, counts, strict=True) if is_counted]
     below, above = (sizes[which].sum() / sizes.sum() for which in (middle < LOW, middle > HIGH))
     if below >= 0.5:
@@ -114,7 +113,8 @@ def _is_weight(run: Run, found: Updates) -> np.ndarray:
     """(tensors,) Whether it is a matrix, or of more dimensions, that didn't begin at 0; all tensors if none is."""
     is_matrix = np.array([len(shape) > 1 for shape in run.rec.shapes])
     began = found.weight[0] > 0
-    return is_matrix & began if (is_matrix & began).any() else began
+    found_weights: np.ndarray = is_matrix & began
+    return found_weights if found_weights.any() else began
 
 
 def _weighted_median(values: np.ndarray, sizes: np.ndarray) -> float:
