@@ -94,7 +94,8 @@ def map_figure(norm: np.ndarray, step: np.ndarray, until: int, names: Sequence[s
     axes = tidy(figure.add_subplot(), "Norm of each tensor", "training step", "")
     axes.grid(False)
     ends = (step[0] if step.size else 0, max(until, 1), lines - 0.5, -0.5)
-    picture = axes.imshow(shown, norm=_scale(shown), cmap=_colors(), aspect="auto", interpolation="none", extent=ends)
+    seen = np.where(shown == 0, np.finfo(float).tiny, shown)  # a logarithm has no 0, and would call it not finite
+    picture = axes.imshow(seen, norm=_scale(shown), cmap=_colors(), aspect="auto", interpolation="none", extent=ends)
     together = -(-len(names) // lines)  # tensors of a line
     every = name_some_rows(axes, names[::together], NAMED) * together
     if every > 1:
@@ -125,7 +126,7 @@ def _colors() -> Any:
     """Cividis; what is 0 or far below all others is black, what is not finite orange."""
     from matplotlib import colormaps
 
-    return colormaps["cividis"].with_extremes(under=to_rgba(BLACK), bad=to_rgba(BLACK), over=to_rgba(ORANGE))
+    return colormaps["cividis"].with_extremes(under=to_rgba(BLACK), bad=to_rgba(ORANGE), over=to_rgba(ORANGE))
 
 
 class Shares(NamedTuple):

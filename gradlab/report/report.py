@@ -146,8 +146,8 @@ def _question(make: Callable[[Run], Section | None], run: Run) -> Section | None
 
 def _link(section: Section) -> str:
     """Return a line of the list on top of the page, with the section's sentence if it is a headline."""
-    link = f'<a href="#{section.key}">{escape(section.title)}</a>'
-    return f"<li>{link}</li>\n" if section.is_question else f"<li>{link} <span>{escape(section.sentence)}</span></li>\n"
+    words = "a question about other training" if section.is_question else section.sentence
+    return f'<li><a href="#{section.key}">{escape(section.title)}</a> <span>{escape(words)}</span></li>\n'
 
 
 def _opened(recording: Recorder | str | os.PathLike[str]) -> Recorder:

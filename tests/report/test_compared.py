@@ -35,7 +35,7 @@ def test_a_page_says_what_differs_and_what_cannot_be_compared(recorded: Recorded
     assert said["recorded"] == "The 3 runs first differ at step 4: global norm 33.2, 33.2 and nan."
     assert said["limits"] == (
         "Limit 121 on the global norm, suggested for run 1, fires on 10.0% of 20 steps of run 1, 35.0% of 20 steps of "
-        "run 2 and 6.7% of 15 steps taken of run 3."
+        "run 2 and 0% of 14 finite steps taken of run 3."
     )
     assert said["tensors"] == "layer0/bias: its norm in run 2 is 3 times that in run 1, in the median over the steps."
     assert said["skipped"] == "run 3 skipped 2 of 17 steps; no other run skipped any."
