@@ -145,7 +145,7 @@ def frontier(names: Sequence[str], is_bad: np.ndarray) -> str:
     the first ones have it, up to the place where it arose.
 
     >>> frontier(["embed", "up", "down", "head"], np.array([True, True, False, False]))
-    'Everything up to up has NaN or Inf, everything from down on is finite: look at the output of up.'
+    'In recorded order, everything up to up has NaN or Inf, everything from down on is finite: look at the output of up.'
     >>> frontier(["embed", "up", "down", "head"], np.array([True, False, True, False])).partition(":")[0]
     'Finite tensors stand between those with NaN or Inf'
     """
@@ -159,11 +159,21 @@ def frontier(names: Sequence[str], is_bad: np.ndarray) -> str:
             "Finite tensors stand between those with NaN or Inf: the order in which tensors were recorded isn't that "
             f"of the forward pass, or it arose in several places. The last one with it is {names[last]}."
         )
-    said = f"Everything up to {names[last]} has NaN or Inf, everything from {names[first_finite]} on is finite"
+    said = (
+        f"In recorded order, everything up to {names[last]} has NaN or Inf, everything from {names[first_finite]} on is "
+        "finite"
+    )
     look = f"look at the output of {names[last]}"
     if list(names) == sorted(names):
         return f"{said}. Names are in alphabetical order: if that is the order of the forward pass, {look}."
     return f"{said}: {look}."
+
+
+def frontier_in(rec: Buckets, row: int) -> str:
+    """Say where NaN came into the gradients of a bucket, leaving out tensors that no gradient reaches there."""
+    is_bad = rec["nonfinite"][row] > 0
+    counts = is_bad | (rec["norm"][row] != 0)
+    return frontier([rec.names[k] for k in np.flatnonzero(counts)], is_bad[counts])
 
 
 def without_gradient(rec: Buckets) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._base.numbers import counted, listed, number
 from ..figures.report import Course, course_figure, map_figure, nonfinite_figure
-from ..record.diagnosis import first_nonfinite_step, frontier, peak, trouble_in_tensors
+from ..record.diagnosis import first_nonfinite_step, frontier_in, peak, trouble_in_tensors
 from ..record.summary import medians
 from ._html import Section, paragraph, picture, table
 from ._run import Run
@@ -131,7 +131,7 @@ def nonfinite(run: Run) -> Section:
     of = f"{counted(taken, 'step')} that were taken" if rec.skipped_steps else counted(taken, "step")
     is_bad = count[rows[0]] > 0
     names = [rec.names[k] for k in np.flatnonzero(is_bad)]
-    origin = frontier(rec.names, is_bad)
+    origin = frontier_in(rec, int(rows[0]))
     who = listed(names)
     if origin:
         who = f"{'all' if is_bad.all() else f'{len(names)} of'} {counted(len(rec.names), 'tensor')}"

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from .._base.numbers import counted, listed, number, were
-from ..record.diagnosis import frontier
+from ..record.diagnosis import frontier_in
 from ._html import Section, paragraph, table
 from ._run import Run
 from .recorded import when
@@ -53,7 +53,7 @@ def _origin(run: Run) -> str:
     """Say where the overflow of the first of them came from, where the tensors of a single step are known."""
     if run.rec.stride > 1:
         return ""
-    said = frontier(run.rec.names, run.rec["nonfinite"][_rows(run)[0]] > 0)
+    said = frontier_in(run.rec, int(_rows(run)[0]))
     return f" In the first of them: {said[0].lower()}{said[1:]}" if said else ""
 
 

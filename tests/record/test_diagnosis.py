@@ -12,6 +12,7 @@ from gradlab.record.diagnosis import (
     explosion,
     first_nonfinite_step,
     frontier,
+    frontier_in,
     peak,
     trouble_in_tensors,
     why_no_limit,
@@ -77,9 +78,17 @@ def test_the_frontier_of_nan_is_the_last_tensor_that_has_it() -> None:
     rec = sick_runs.nan_from_step_51()
     said = frontier(rec.names, rec["nonfinite"][50] > 0)
     assert said == (
-        "Everything up to blocks.1.down.bias has NaN or Inf, everything from blocks.2.ln.weight on is finite: "
-        "look at the output of blocks.1.down.bias."
+        "In recorded order, everything up to blocks.1.down.bias has NaN or Inf, everything from blocks.2.ln.weight "
+        "on is finite: look at the output of blocks.1.down.bias."
     )
+
+
+def test_a_tensor_that_no_gradient_reaches_hides_no_frontier() -> None:
+    rec = gl.Recorder(entries=0)
+    rec.prepare({name: (2,) for name in ("wte", "unused", "up", "head")})
+    bad = np.array([[1, 0, 1, 0]])
+    rec.extend({"norm": np.where(bad, np.nan, [[1.0, 0.0, 1.0, 1.0]]), "largest": 1.0 - bad, "nonfinite": bad})
+    assert "everything up to up has NaN or Inf, everything from head on is finite" in frontier_in(rec, 0)
 
 
 def test_a_frontier_is_not_made_up() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import jax
 import numpy as np
 import pytest
 
@@ -39,9 +40,9 @@ def test_merged_buckets_hide_no_nan(buckets: int) -> None:
 def test_steps_that_a_traced_run_has_forgotten_still_count_their_nan() -> None:
     rec = gl.Recorder(8, entries=0, ring=4)
     state = rec.init({"w": np.ones(1, np.float32)}, loss=0.0)
-    for step in range(64):
-        bad = np.nan if step >= 40 else 1.0
-        state = rec.update(state, {"w": np.full(1, bad, np.float32)}, loss=bad * 2.0)
+    step = jax.jit(lambda state, gradient: rec.update(state, {"w": gradient}, loss=2 * gradient[0]))
+    for k in range(64):
+        state = step(state, np.full(1, np.nan if k >= 40 else 1.0, np.float32))
     rec = rec.absorb(state)
     assert not rec.known.all()
     found = loss_course(rec)

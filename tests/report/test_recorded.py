@@ -74,8 +74,9 @@ def test_a_run_that_ends_in_nan_does_not_fall() -> None:
     said = said_of(sick_runs.nan_from_step_51())
     assert "The loss is NaN from step 51 on, in 29 of 80 steps. Before that it falls from " in said["course"]
     assert said["nonfinite"] == (
-        "30 of 80 steps held NaN or Inf, first in step 50 in 12 of 18 tensors. Everything up to blocks.1.down.bias "
-        "has NaN or Inf, everything from blocks.2.ln.weight on is finite: look at the output of blocks.1.down.bias."
+        "30 of 80 steps held NaN or Inf, first in step 50 in 12 of 18 tensors. In recorded order, everything up to "
+        "blocks.1.down.bias has NaN or Inf, everything from blocks.2.ln.weight on is finite: look at the output of "
+        "blocks.1.down.bias."
     )
     assert list(said)[:3] == ["recorded", "course", "nonfinite"], "what is wrong comes first"
 
