@@ -246,7 +246,7 @@ def _report(options: argparse.Namespace) -> None:
         report.save(page)
     except (OSError, ValueError) as error:
         raise UsageError(f"cannot write {page}: {getattr(error, 'strerror', None) or error}") from error
-    say("\n".join(report.sentences))
+    say("\n".join(report.headlines))
     say(f"wrote {page}")
     if options.open:
         webbrowser.open(page.resolve().as_uri())

@@ -11,11 +11,11 @@ from matplotlib.ticker import MaxNLocator
 
 from .._base.numbers import number, percent
 from ._style import BLACK, BLUE, GREEN, NARROW, ORANGE, WIDE, log_ticks, new_figure, percent_ticks, tidy
-from .run_rows import MOST_ROWS, name_rows
+from .run_rows import MOST_ROWS, name_rows, name_some_rows
 
 MOST_PLACES = 600  # along a line: more than a page has room for
 MAP_LINES, MAP_COLUMNS = 160, 300
-NAMED = 24  # lines of a map that have room for a name each
+NAMED = 24  # lines of a map that have room for a name
 _DECADES = 6  # that the colors of a map tell apart
 
 
@@ -94,12 +94,12 @@ def map_figure(norm: np.ndarray, step: np.ndarray, until: int, names: Sequence[s
     axes = tidy(figure.add_subplot(), "Norm of each tensor", "training step", "")
     axes.grid(False)
     ends = (step[0] if step.size else 0, max(until, 1), lines - 0.5, -0.5)
-    picture = axes.imshow(shown, norm=_scale(shown), cmap=_colors(), aspect="auto", interpolation="none", extent=ends)
-    if lines == len(names) and lines <= NAMED:
-        name_rows(axes, range(lines), names)
-    else:
-        axes.set_yticks([])
-        axes.set_ylabel(f"{len(names)} tensors, first to last", fontsize=9)
+    seen = np.where(shown == 0, np.finfo(float).tiny, shown)  # a logarithm has no 0, and would call it not finite
+    picture = axes.imshow(seen, norm=_scale(shown), cmap=_colors(), aspect="auto", interpolation="none", extent=ends)
+    together = -(-len(names) // lines)  # tensors of a line
+    every = name_some_rows(axes, names[::together], NAMED) * together
+    if every > 1:
+        axes.set_ylabel(f"{len(names)} tensors, one in {every} named", fontsize=9)
     axes.xaxis.set_major_locator(MaxNLocator(4 if narrow else 8, integer=True))
     bar = figure.colorbar(picture, ax=axes, pad=0.02, aspect=12)
     bar.ax.tick_params(labelsize=8.5, colors=BLACK)
@@ -126,7 +126,7 @@ def _colors() -> Any:
     """Cividis; what is 0 or far below all others is black, what is not finite orange."""
     from matplotlib import colormaps
 
-    return colormaps["cividis"].with_extremes(under=to_rgba(BLACK), bad=to_rgba(BLACK), over=to_rgba(ORANGE))
+    return colormaps["cividis"].with_extremes(under=to_rgba(BLACK), bad=to_rgba(ORANGE), over=to_rgba(ORANGE))
 
 
 class Shares(NamedTuple):

@@ -39,6 +39,14 @@ def name_rows(axes: Any, places: Sequence[float] | np.ndarray, names: Sequence[s
     axes.set_yticks(places, [plain(short(name)) for name in names])
 
 
+def name_some_rows(axes: Any, names: Sequence[str], most: int) -> int:
+    """Name every k-th row, so that at most that many names stand there; return k."""
+    every = -(-len(names) // most)
+    rows = range(0, len(names), every)
+    name_rows(axes, rows, [names[row] for row in rows])
+    return every
+
+
 class Rows:
     """So many rows from the top down, at most `MOST_ROWS`, named at the left of each of some Axes.
 

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ._style import BLACK, BLUE, GREEN, NARROW, ORANGE, WIDE, log_ticks, new_figure, tidy
-from .run_rows import name_rows
+from .run_rows import name_some_rows
 
-NAMED = 24  # rows that have room for a name each
+NAMED = 24  # rows that have room for a name
 
 
 class Ratios(NamedTuple):
@@ -48,9 +48,8 @@ def ratios_figure(ratios: Ratios, narrow: bool = False) -> Any:
     axes.set_xlim(min(ratios.least, ratios.low.min()) / 2, max(ratios.most, ratios.high.max()) * 2)
     axes.set_ylim(len(rows) - 0.5, -0.5)
     log_ticks(axes.xaxis)
-    if len(rows) <= NAMED:
-        name_rows(axes, range(len(rows)), ratios.names)
-    else:
-        axes.set_yticks([])
-        axes.set_ylabel(f"{len(rows)} tensors, largest first", fontsize=9, color=BLACK)
+    every = name_some_rows(axes, ratios.names, NAMED)
+    if every > 1:
+        words = f"{len(rows)} tensors, largest first, one in {every} named"
+        axes.set_ylabel(words, fontsize=9, color=BLACK)
     return figure

@@ -107,6 +107,12 @@ class clipping(FollowingLab):
     def __init__(self, recording: Recording = None, *, target: str | None = None, **initial: Any) -> None:
         if isinstance(initial.get("run"), PathLike | Recorder | dict):
             raise TypeError("run is the name of a run; your own Recorder goes first: gl.labs.clipping(rec)")
+        if isinstance(recording, dict) and not all(isinstance(rec, Recorder) for rec in recording.values()):
+            raise TypeError(
+                "recording must be a gl.Recorder, the path of one that was saved, or what gl.char_rnn.record returned, "
+                f"got a dict with {', '.join(map(repr, list(recording)[:3]))}. Norms of a log can be put into a "
+                "recorder: gl.Recorder(entries=0), then prepare and extend"
+            )
         self.own = recording is not None  # it cannot be recorded afresh
         if self.own:
             self.source = written(recording)
@@ -174,6 +180,8 @@ class clipping(FollowingLab):
         try:
             suggested = self.recording[None].summary().suggested
         except ValueError:
+            return {}
+        if suggested is None:  # the run is sick: see Summary
             return {}
         slider: Any = self._controls["limit"]
         limit = {"limit": slider.shown(suggested), "run": "none"}

@@ -53,10 +53,10 @@ def _one_alone(trace: Answer) -> tuple[bool, str]:
 
 
 def _not_as_usual(trace: Answer) -> tuple[bool, str]:
-    share, part = trace.what_if.fraction_fired, float(trace.shares.max())
+    share, part = trace.what_if.of_finite, float(trace.shares.max())
     if not trace.is_global:
         return False, "Now the clip is by the norm of each tensor"
-    now = f"It fires on {trace.what_if.percent()}, and the largest part there is {percent(part)} now"
+    now = f"It fires on {trace.what_if.percent_of_finite()}, and the largest part there is {percent(part)} now"
     return 0 < share <= 0.02 and part <= 0.45, now
 
 
@@ -114,9 +114,13 @@ class run_layers(FollowingLab, RunLab):
         limit: Any = self._controls["limit"]
         suggested = limit.shown(self._suggested or limit.value)
         typical = limit.shown(float(np.median(self._norms[1])) or limit.value)
-        return {
+        of_suggested = {
             "The suggested limit": {"limit": suggested, "method": "global", "show": _ALL},
             "Suggested limit, per tensor": {"limit": suggested, "method": "norm", "show": _ALL},
+        }
+        if self._is_sick:
+            of_suggested = {}
+        return of_suggested | {
             "Limit at a typical norm": {"limit": typical, "method": "norm", "show": _ALL},
             "One of each layer": {"limit": typical, "method": "norm", "show": _EACH},
         }
@@ -129,9 +133,10 @@ class run_layers(FollowingLab, RunLab):
         self._order = np.argsort(-self._norms[2], kind="stable").tolist()
         try:
             summary = rec.summary()
-            self._suggested, self._reason = summary.suggested, summary.reason
+            self._is_sick = summary.suggested is None
+            self._suggested, self._reason = summary.suggested or 0.0, summary.reason
         except ValueError as error:  # all gradients are 0, or none is finite
-            self._suggested, self._reason = 0.0, str(error)
+            self._is_sick, self._suggested, self._reason = False, 0.0, str(error)
         several = [layer for layer in dict.fromkeys(self._layers) if self._layers.count(layer) > 1]
         shown = [(_ALL, "all, largest first"), (_EACH, "largest of each layer")]
         start = float(np.median(self._norms[2])) or 1.0
@@ -164,7 +169,7 @@ class run_layers(FollowingLab, RunLab):
         rec, tensor = self.rec, self.rec.names.index(values["tensor"])
         kind = {"norm": "clip_norm", "global": "clip_global_norm"}[values["method"]]
         answer = rec.what_if(**{kind: values["limit"]})
-        shares = answer.share_by_tensor if values["method"] == "norm" else parts(rec, answer.fired)
+        shares = answer.of_finite_by_tensor if values["method"] == "norm" else parts(rec, answer.fired)
         return Answer(answer, shares, self._rows(values["show"]), tensor)
 
     def _rows(self, show: str) -> list[int]:
@@ -221,8 +226,8 @@ class run_layers(FollowingLab, RunLab):
         rec, answer, shares = self.rec, trace.what_if, trace.shares
         most = int(np.argmax(np.nan_to_num(shares)))
         method, limit = dict(METHODS)["global" if trace.is_global else "norm"], number(answer.limit)
-        steps = counted(answer.steps, "step")
-        overall = _finer(answer.fraction_fired, *answer.bounds)
+        steps = _finite_steps(answer)
+        overall = _finer(answer.of_finite, *answer.bounds_of_finite)
         fires = f"fires on {overall} of {steps}"
         said = f"fires most on {rec.names[most]}, on {self._share(trace, most)} of its {steps}"
         if trace.is_global:
@@ -252,10 +257,10 @@ class run_layers(FollowingLab, RunLab):
     def _message(self, trace: Answer, most: int) -> str:
         """The sentence on the tensor that has most of it."""
         limit, name = f"Limit {number(trace.what_if.limit)}", self._short(most)
-        share, steps = self._share(trace, most), counted(trace.what_if.steps, "step")
+        share, steps = self._share(trace, most), _finite_steps(trace.what_if)
         if trace.is_global:
-            overall = _finer(trace.what_if.fraction_fired, *trace.what_if.bounds)
-            if not trace.what_if.fraction_fired:
+            overall = _finer(trace.what_if.of_finite, *trace.what_if.bounds_of_finite)
+            if not trace.what_if.of_finite:
                 return f"{limit} on the global norm fires on none of {steps}."
             return f"{limit} fires on {overall} of {steps}; there {name} is {share} of the squared norm."
         if not np.nan_to_num(trace.shares).any():
@@ -286,13 +291,18 @@ class run_layers(FollowingLab, RunLab):
     def _share(self, trace: Answer, tensor: int) -> str:
         """The share of a tensor in words, with its bounds where it is an estimate."""
         share = trace.shares[tensor]
-        return _finer(share) if trace.is_global else _finer(share, *trace.what_if.bounds_by_tensor[:, tensor])
+        return _finer(share) if trace.is_global else _finer(share, *trace.what_if.bounds_of_finite_by_tensor[:, tensor])
 
     def columns(self, trace: Answer) -> dict[str, np.ndarray]:
         return {
             "share_or_part": trace.shares, "norm_10": self._norms[0], "norm_median": self._norms[1],
             "norm_90": self._norms[2], "norm_largest": self._norms[3], "tensor": np.array(self.rec.names),
         }  # fmt: skip
+
+
+def _finite_steps(answer: WhatIf) -> str:
+    """Return the steps that shares are of: those taken that are finite."""
+    return counted(answer.steps - answer.nonfinite, "finite step" if answer.nonfinite else "step")
 
 
 def _finer(share: float, low: float | None = None, high: float | None = None) -> str:

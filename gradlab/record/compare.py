@@ -19,6 +19,7 @@ from .recording import Recording, condensed
 FEWEST, MOST = 2, 6  # runs
 _NOTABLE = 0.01  # a relative difference that is more than rounding
 _SHOWN = 0.001  # a relative difference that three digits show
+_FEWEST_TENSORS = 3  # that can differ by one factor
 _LISTED = 3  # values of runs; of more the smallest and the largest
 _HEAD = "global_norm"
 
@@ -178,6 +179,32 @@ class Comparison:
         """The tensors, those that differ most first."""
         order: list[int] = np.argsort(-np.nan_to_num(self.apart, nan=-1.0), kind="stable").tolist()
         return order
+
+    def one_factor(self, run: int) -> float | None:
+        """Return the factor by which every tensor of a run differs from the first run's at the first step; else None.
+
+        At least 3 tensors, all by the same factor to 1%, and that is not 1: then the loss differs, or a sum stands in
+        the place of a mean. Only the first step counts: later ones are of other weights.
+        """
+        norms = self._norms()
+        if norms.shape[1] == 0 or self.stride > 1:
+            return None
+        first, other = norms[0, 0], norms[run, 0]
+        counts = np.isfinite(first) & np.isfinite(other) & ((first > 0) | (other > 0))
+        if counts.sum() < _FEWEST_TENSORS or not (first[counts] > 0).all() or not (other[counts] > 0).all():
+            return None
+        factors = other[counts] / first[counts]
+        middle = float(np.median(factors))
+        is_one = bool((np.abs(factors / middle - 1) < _NOTABLE).all())
+        return middle if is_one and abs(middle - 1) > _NOTABLE else None
+
+    def without_gradient(self, here: int, there: int) -> tuple[str, ...]:
+        """Return the tensors that have no gradient in any common step of one run, and one in the other run."""
+        norms = self._norms()
+        known = ~np.isnan(norms[here])
+        is_still = known.any(axis=0) & (np.where(known, norms[here], 0) == 0).all(axis=0)
+        has_some = np.where(np.isnan(norms[there]), 0, norms[there]).max(axis=0, initial=0) > 0
+        return tuple(name for name, is_gone in zip(self.tensors, is_still & has_some, strict=True) if is_gone)
 
     def _norms(self) -> np.ndarray:
         """(runs, buckets, tensors) norms of common buckets, NaN where no step was taken."""

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .._base.errors import InvalidArgumentError
 from .._files.archive import MAX_BYTES, Archive, ArchiveWriter
 from .._files.log import is_log, records
 from .._files.seal import MAX_TEXT, checked, field, whole
@@ -65,11 +66,25 @@ def load(path: str | PathLike[str], max_bytes: int = MAX_BYTES) -> Found:
         if (found := load_pieces(path, max_bytes)) is None:
             raise ValueError(f"{path} holds no step yet; load it once some are recorded")
         return found
+    _refuse_logs_of_others(path)
     with Archive(path, _KIND, (_NO_HEAD, _VERSION), max_bytes=max_bytes) as file, checked(path, _KIND):
         header = file.head if file.version else _old_header(file)
         saved = {name: file.array(name) for name in file.names() if file.version or name != "header"}
         version = file.version or header["version"]
         return {1: _first_version, 2: _second_version}.get(version, whole_of)(header, saved, max_bytes)
+
+
+def _refuse_logs_of_others(path: str) -> None:
+    """Refuse text, such as a CSV file or a trainer's JSON, which is neither a recording nor damaged."""
+    with open(path, "rb") as file:
+        head = file.read(256)
+    is_text = bool(head) and not path.endswith(".npz") and all(byte >= 32 or byte in b"\t\r\n" for byte in head)
+    if is_text:
+        raise InvalidArgumentError(
+            f"{path} is a text file, not a recording. Files of Recorder.save (.npz) and Recorder.append_to are read; "
+            "logs of other tools are not. Norms that you have can be put into a recorder: gl.Recorder(entries=0), "
+            "then prepare and extend"
+        )
 
 
 def load_pieces(path: str | PathLike[str], max_bytes: int = MAX_BYTES) -> Found | None:

@@ -49,7 +49,10 @@ class Recording(Buckets):
         return what_if(self, {kind: limit for kind, limit in limits.items() if limit is not None})
 
     def summary(self, percentile: float = 90.0) -> Summary:
-        """Summarize how often limits would have fired, by tensor; suggest one for (100 - percentile)% of steps."""
+        """Summarize how often limits would have fired, by tensor; suggest one for (100 - percentile)% of steps.
+
+        Shares are of finite steps. Of a run that is sick no limit is suggested, and `reason` says why: see `Summary`.
+        """
         return summarize(self, percentile)
 
     def frozen(self, rule: Adagrad | None = None, *, below: float = 0.1, step: int | None = None) -> Frozen:

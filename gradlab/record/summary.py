@@ -9,12 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._base.arrays import quiet
-from .._base.numbers import MOST_DIGITS, are, counted, in_full, percent
+from .._base.numbers import MOST_DIGITS, are, counted, in_full, percent, were
 from . import sketch
 from .buckets import EMPTY, SHOWN, Buckets
+from .diagnosis import first_nonfinite_step, why_no_limit
 from .noise import NoiseScale, known_noise
 from .updates import Updates, sampled_updates
-from .what_if import what_if
+from .what_if import WhatIf, what_if
 
 _SEEN = 0.0005  # of a share in percent with one decimal
 _ROUNDING = 0.005  # of the steps, that a limit may fire on less when it is rounded up
@@ -27,10 +28,13 @@ class Summary:
     Attributes:
         limits: global-norm limits, the percentiles 50, 75, 90, 95, 99 of the recorded norms, rounded up to three
             digits, or to as many as it takes not to fire on fewer steps.
-        fired: share of the steps taken on which each fires. fired_by_tensor: share of them on which `clip_norm` at that
-            limit would fire on each tensor, by name.
+        fired: share of the finite steps taken on which each fires. fired_by_tensor: share of the steps in which a
+            tensor is finite on which `clip_norm` at that limit would fire on it, by name.
         doubt, doubt_by_tensor: by how much these can be wrong at most; 0 where they were counted.
-        suggested: the limit at the percentile asked for. reason: why, in words.
+        suggested: the limit at the percentile asked for; None where the run is sick, so that its norms say nothing of
+            a limit: most steps taken held NaN or Inf, or the norms explode, which is that their median over some tenth
+            of the run is 100 times that of an earlier tenth while the loss, if it is known, doesn't fall.
+        reason: why this limit, or why none, in words.
         nonfinite_steps: how many of the steps taken held NaN or Inf. skipped_steps: how many more a scaler skipped.
         missing_steps: how many more were not recorded, because their gradients held NaN or Inf.
         updates: what `Recorder.updates` says. noise: what `Recorder.noise_scale` says. None where it was not recorded.
@@ -41,7 +45,7 @@ class Summary:
     fired_by_tensor: dict[str, tuple[float, ...]]
     doubt: float
     doubt_by_tensor: float
-    suggested: float
+    suggested: float | None
     reason: str
     nonfinite_steps: int
     skipped_steps: int
@@ -50,25 +54,45 @@ class Summary:
     noise: NoiseScale | None = None
 
     def __str__(self) -> str:
-        title = "share of steps on which a limit fires: by global norm, and by the norm of each tensor alone"
-        head = f"{'limit':>14} " + " ".join(f"{in_full(limit):>9}" for limit in self.limits)
-        rows = [_line("global norm", self.fired)]
+        title = "share of finite steps on which a limit fires: by global norm, and by the norm of each tensor alone"
         by_tensor = list(self.fired_by_tensor.items())
         more = []
         if len(by_tensor) > SHOWN:
             more = [f"and {len(by_tensor) - SHOWN} more tensors, on which they fire less"]
             by_tensor = sorted(by_tensor, key=lambda pair: -sum(pair[1]))[:SHOWN]
-        rows += [_line(name, shares) for name, shares in by_tensor]
+        names = ["limit", "global norm", *distinct([name for name, _ in by_tensor])]
+        columns = [[in_full(limit) for limit in self.limits]]
+        columns += [[percent(share, 1) for share in shares] for shares in (self.fired, *(x for _, x in by_tensor))]
+        width = max(map(len, names))
+        rows = [_line(name, column, width) for name, column in zip(names, columns, strict=True)]
         said = [("the shares by global norm", self.doubt), ("the shares by tensor", self.doubt_by_tensor)]
         doubts = [
             f"{what} are estimates, at most {points(x)} points from the true ones" for what, x in said if shows(x)
         ]
         also = [str(x) for x in (self.updates, self.noise) if x is not None]
-        return "\n".join([title, head, *rows, *more, *doubts, self.reason, *also])
+        return "\n".join([title, *rows, *more, *doubts, self.reason, *also])
 
 
-def _line(name: str, shares: tuple[float, ...]) -> str:
-    return f"{name[-14:]:>14} " + " ".join(f"{percent(share, 1):>9}" for share in shares)
+def _line(name: str, column: Sequence[str], width: int) -> str:
+    return f"{name:>{width}} " + " ".join(f"{word:>9}" for word in column)
+
+
+def distinct(names: Sequence[str], most: int = 22) -> list[str]:
+    """Cut names from the left to that many letters, and to more where two of them would be the same.
+
+    >>> distinct(["w", "encoder.layer.0.mlp.weight", "encoder.layer.1.mlp.weight"], 12)
+    ['w', '..0.mlp.weight', '..1.mlp.weight']
+    >>> distinct(["h.0.attn.out.kernel", "h.1.attn.out.kernel"], 12)
+    ['h.0.attn.out.kernel', 'h.1.attn.out.kernel']
+    """
+    found = []
+    for name in names:
+        others = [other for other in names if other != name]
+        length = most
+        while length < len(name) and any(other.endswith(name[-length:]) for other in others):
+            length += 1
+        found.append(name if length + 2 >= len(name) else f"..{name[-length:]}")
+    return found
 
 
 def shows(doubt: float) -> bool:
@@ -100,27 +124,50 @@ def summarize(rec: Buckets, percentile: float) -> Summary:
     limits = tuple(_limit_at(rec, percent) for percent in (50, 75, 90, 95, 99))
     each = [what_if(rec, {"clip_norm": limit}) for limit in limits]
     overall = [what_if(rec, {"clip_global_norm": limit}) for limit in limits]
-    suggested = _limit_at(rec, percentile)
-    answer = what_if(rec, {"clip_global_norm": suggested})
-    bad, skipped, buckets = rec.nonfinite_steps, rec.skipped_steps, counted(len(rec), "bucket")
-    missing = rec.missing_steps
-    reason = (
-        f"suggested clip_by_global_norm limit {in_full(suggested)}: {'the' if rec.known.all() else 'about the'} "
-        f"{percentile:g}th percentile of the recorded norms; it fires on {answer.percent()} of "
-        f"{counted(answer.steps, 'step')} and leaves the others alone"
-        + (f"; {counted(bad, 'step')} held NaN or Inf" if bad else "")
-        + (f"; {counted(skipped, 'more step')} {'was' if skipped == 1 else 'were'} skipped" if skipped else "")
-        + (f"; {counted(missing, 'more step')} held NaN or Inf and {are(missing)} missing" if missing else "")
-        + (f"; each of the {buckets} kept stands for {rec.stride:,} steps" if rec.stride > 1 else "")
-    )
-    by_name = {n: tuple(float(e.share_by_tensor[k]) for e in each) for k, n in enumerate(rec.names)}
-    by_tensor = max(_doubt(e.share_by_tensor, e.bounds_by_tensor) for e in each)
-    doubt = max(_doubt(np.array(a.fraction_fired), np.array(a.bounds)) for a in (*overall, answer))
-    fired = tuple(a.fraction_fired for a in overall)
+    trouble = why_no_limit(rec)
+    suggested = None if trouble else _limit_at(rec, percentile)
+    answers = list(overall)
+    if suggested is None:
+        reason = f"no limit is suggested: {trouble}; find out why first{_not_counted(rec, is_sick=True)}"
+    else:
+        answer = what_if(rec, {"clip_global_norm": suggested})
+        answers.append(answer)
+        reason = _reason(rec, suggested, percentile, answer) + _not_counted(rec)
+    by_name = {n: tuple(float(e.of_finite_by_tensor[k]) for e in each) for k, n in enumerate(rec.names)}
+    by_tensor = max(_doubt(e.of_finite_by_tensor, e.bounds_of_finite_by_tensor) for e in each)
+    doubt = max(_doubt(np.array(a.of_finite), np.array(a.bounds_of_finite)) for a in answers)
+    fired = tuple(a.of_finite for a in overall)
     return Summary(
-        limits, fired, by_name, doubt, by_tensor, suggested, reason, bad, skipped, missing, sampled_updates(rec),
-        known_noise(rec),
+        limits, fired, by_name, doubt, by_tensor, suggested, reason, rec.nonfinite_steps, rec.skipped_steps,
+        rec.missing_steps, sampled_updates(rec), known_noise(rec),
     )  # fmt: skip
+
+
+def _reason(rec: Buckets, suggested: float, percentile: float, answer: WhatIf) -> str:
+    """Say what a suggested limit is and how often it fires."""
+    about = "the" if rec.known.all() else "about the"
+    finite = answer.steps - answer.nonfinite
+    steps = counted(finite, "finite step" if answer.nonfinite else "step")
+    return (
+        f"suggested clip_by_global_norm limit {in_full(suggested)}: {about} {percentile:g}th percentile of the "
+        f"recorded norms; it fires on {answer.percent_of_finite()} of {steps} and leaves the others alone"
+    )
+
+
+def _not_counted(rec: Buckets, is_sick: bool = False) -> str:
+    """Name the steps that shares leave out, but for those that a sick run is sick of, and say what a bucket is."""
+    bad, skipped, missing = rec.nonfinite_steps, rec.skipped_steps, rec.missing_steps
+    said = ""
+    if bad and not is_sick:
+        first = first_nonfinite_step(rec)
+        said += f"; {counted(bad, 'step')} held NaN or Inf" + ("" if first is None else f", first step {first:,}")
+    if skipped:
+        said += f"; {counted(skipped, 'more step')} {were(skipped)} skipped"
+    if missing:
+        said += f"; {counted(missing, 'more step')} held NaN or Inf and {are(missing)} missing"
+    if rec.stride > 1:
+        said += f"; each of the {counted(len(rec), 'bucket')} kept stands for {rec.stride:,} steps"
+    return said
 
 
 def _doubt(share: np.ndarray, bounds: np.ndarray) -> float:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from .._base.arrays import quiet
 from .._base.numbers import counted, listed, number, percent_within
 from ..clip.report import turn_angle
+from . import sketch
 from .buckets import EMPTY, SHOWN, Buckets
 from .measure import BINS, LOWEST
 from .shares import Share, of_all, of_tensors
@@ -34,8 +36,11 @@ class WhatIf:
     Attributes:
         kind: "clip_norm", "clip_value" or "clip_global_norm". limit: the limit.
         steps: how many were taken. skipped: how many more a loss scaler skipped; no limit had a part in them.
+        nonfinite: on how many of the steps taken what is limited was NaN or Inf in some tensor. A limit fires on them
+            and doesn't mend them. nonfinite_by_tensor: (tensors,) on how many it was in each.
         stride: steps of a bucket.
-        fraction_fired: share of the steps taken on which the limit fires, 0 to 1. Counted step by step.
+        fraction_fired: share of the steps taken on which the limit fires, 0 to 1. Counted step by step. Those that
+            aren't finite count as fired: `of_finite` is the share without them.
         bounds: what it is at least and at most; the same, unless a traced run had more steps than its ring.
         share_by_tensor: (tensors,) of each alone. Of merged steps an estimate from a sketch of its norms.
         bounds_by_tensor: (2, tensors) what they are at least and at most.
@@ -52,6 +57,8 @@ class WhatIf:
     limit: float
     steps: int
     skipped: int
+    nonfinite: int
+    nonfinite_by_tensor: np.ndarray
     stride: int
     fraction_fired: float
     bounds: tuple[float, float]
@@ -76,7 +83,7 @@ class WhatIf:
         kind = "exact" if self.exact else "estimate"
         more = f"; {counted(self.skipped, 'step')} more skipped" if self.skipped else ""
         return (
-            f"{self.kind}={self.limit:g} fires on {self.percent()} of {counted(self.steps, 'step')} "
+            f"{self.kind}={self.limit:g} fires on {self.percent_of_finite()} of {self.steps_in_words()} "
             f"({self._by_tensor()}); median factor {number(self.median_factor)}, median turn {self.median_angle:.1f} "
             f"deg{of}{more} ({kind})"
         )
@@ -85,6 +92,48 @@ class WhatIf:
         """`fraction_fired` in words, with its bounds where it is an estimate."""
         return percent_within(self.fraction_fired, *self.bounds, digits)
 
+    @property
+    def of_finite(self) -> float:
+        """Share of the steps taken that are finite on which the limit fires; 0 where none is finite.
+
+        >>> from gradlab import Recorder
+        >>> rec = Recorder()
+        >>> for norm in (1.0, 2.0, 4.0, np.nan):
+        ...     rec.record([np.array([norm])])
+        >>> answer = rec.what_if(clip_global_norm=3.0)
+        >>> answer.fraction_fired, round(answer.of_finite, 4), answer.nonfinite
+        (0.5, 0.3333, 1)
+        """
+        return float(_without(self.fraction_fired, self.steps, self.nonfinite))
+
+    @property
+    def of_finite_by_tensor(self) -> np.ndarray:
+        """(tensors,) share of the steps taken in which a tensor is finite on which the limit fires on it alone."""
+        share: np.ndarray = _without(self.share_by_tensor, self.steps, self.nonfinite_by_tensor)
+        return share
+
+    @property
+    def bounds_of_finite(self) -> tuple[float, float]:
+        """What `of_finite` is at least and at most."""
+        low, high = (float(_without(share, self.steps, self.nonfinite)) for share in self.bounds)
+        return low, high
+
+    @property
+    def bounds_of_finite_by_tensor(self) -> np.ndarray:
+        """(2, tensors) what `of_finite_by_tensor` is at least and at most."""
+        bounds: np.ndarray = _without(self.bounds_by_tensor, self.steps, self.nonfinite_by_tensor)
+        return bounds
+
+    def percent_of_finite(self, digits: int = 1) -> str:
+        """`of_finite` in words, with its bounds where it is an estimate."""
+        return percent_within(self.of_finite, *self.bounds_of_finite, digits)
+
+    def steps_in_words(self) -> str:
+        """Return the steps that `of_finite` is a share of, with those that aren't finite named beside them."""
+        if not self.nonfinite:
+            return counted(self.steps, "step")
+        return f"{counted(self.steps - self.nonfinite, 'finite step')}, {self.nonfinite:,} more held NaN or Inf"
+
     def percent_of(self, tensor: int, digits: int = 1) -> str:
         """`share_by_tensor` of one tensor in words, with its bounds where it is an estimate."""
         low, high = self.bounds_by_tensor[:, tensor]
@@ -92,10 +141,21 @@ class WhatIf:
 
     def _by_tensor(self) -> str:
         """All tensors, or of many the ones it fires on most."""
+        if self.kind == "clip_global_norm" and len(self.names) > 1:
+            return "on all tensors alike"
+        shares, bounds = self.of_finite_by_tensor, self.bounds_of_finite_by_tensor
         order = range(len(self.names))
         if len(order) > SHOWN:
-            order = np.argsort(-self.share_by_tensor, kind="stable").tolist()
-        return listed([f"{self.names[k]} {self.percent_of(k, 0)}" for k in order], SHOWN)
+            order = np.argsort(-shares, kind="stable").tolist()
+        words = [percent_within(share, low, high, 0) for share, (low, high) in zip(shares, bounds.T, strict=True)]
+        return listed([f"{self.names[k]} {words[k]}" for k in order], SHOWN)
+
+
+def _without(share: Any, steps: int, nonfinite: Any) -> Any:
+    """Turn a share of all steps, in which those that aren't finite count, into one of the others."""
+    finite = np.maximum(steps - np.asarray(nonfinite), 0)
+    fired = np.asarray(share) * max(steps, 1) - nonfinite
+    return np.clip(np.where(finite > 0, fired / np.maximum(finite, 1), 0.0), 0.0, 1.0)
 
 
 def what_if(rec: Buckets, limits: Mapping[str, float]) -> WhatIf:
@@ -208,11 +268,23 @@ def _made(
         _BOUNDED * (not known),
     ]
     factors, angles = middle or (_median(factor), _median(angle))
+    bad, bad_by_tensor = _nonfinite(rec, kind)
     return WhatIf(
-        kind, limit, rec.seen - rec.skipped_steps, rec.skipped_steps, rec.stride, float(share.share),
-        (float(share.low), float(share.high)), by.share, np.stack([by.low, by.high]), np.any(by_tensor, axis=1),
-        by_tensor, before, after, factor, angle, hit, factors, angles, exact, "; ".join(filter(None, notes)), rec.names,
+        kind, limit, rec.seen - rec.skipped_steps, rec.skipped_steps, bad, bad_by_tensor, rec.stride,
+        float(share.share), (float(share.low), float(share.high)), by.share, np.stack([by.low, by.high]),
+        np.any(by_tensor, axis=1), by_tensor, before, after, factor, angle, hit, factors, angles, exact,
+        "; ".join(filter(None, notes)), rec.names,
     )  # fmt: skip
+
+
+def _nonfinite(rec: Buckets, kind: str) -> tuple[int, np.ndarray]:
+    """Return on how many of the steps taken what is limited wasn't finite: in some tensor, and (tensors,) in each."""
+    counts, tensors = sketch.nonfinite(rec._data["sketch"]), len(rec.names)
+    if kind == "clip_value":
+        return int(counts[-1]), counts[tensors + 2 : -1]
+    if kind == "clip_norm":
+        return int(counts[tensors + 1]), counts[:tensors]
+    return int(counts[tensors]), np.full(tensors, counts[tensors])
 
 
 def _quotient(after: np.ndarray, before: np.ndarray) -> np.ndarray:

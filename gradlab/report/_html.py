@@ -18,12 +18,16 @@ OPEN_ROWS = 20  # of a table; what is beyond them waits under a summary
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page: what links call it, its heading, the sentence with the key number, what makes the rest."""
+    """A part of the page: what links call it, its heading, the sentence with the key number, what makes the rest.
+
+    `is_question`: it is about training that didn't happen, so it isn't among the headlines.
+    """
 
     key: str
     title: str
     sentence: str
     body: Callable[[], str] = str
+    is_question: bool = False
 
     def html(self) -> str:
         """Give it as an element."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from .._base.numbers import number
 from ..record import Recorder
+from ..record.loss_course import LossCourse, loss_course
 from ..record.summary import norm_at, norm_error
 
 if TYPE_CHECKING:
@@ -33,9 +34,14 @@ class Run:
         except ValueError:
             return None
 
+    @cached_property
+    def loss_course(self) -> LossCourse | None:
+        """How the loss went; None where none was recorded."""
+        return loss_course(self.rec)
+
     @property
     def limit(self) -> float | None:
-        """The limit that the report is about: the one asked for, or the suggested one."""
+        """The limit that the report is about: the one asked for, or the suggested one; None where the run is sick."""
         return self.summary.suggested if self.asked is None and self.summary else self.asked
 
     @property

@@ -16,6 +16,7 @@ from ..figures.compare import Runs, in_picture, labels
 from ..figures.compare_still import course_figure, curves_figure, factors_figure
 from ..record import Recorder
 from ..record.compare import Comparison, times
+from ..record.diagnosis import names_by_layer
 from ..record.recording import condensed
 from ..record.summary import medians
 from ..record.what_if import WhatIf
@@ -60,8 +61,10 @@ class Several:
         """The limit that the report is about, and whose it is; None if nobody has one."""
         if self.asked is not None:
             return self.asked, "asked about"
-        found = [(r.limit, f"suggested for {n}") for n, r in zip(self.both.names, self.runs, strict=True) if r.limit]
-        return next(((limit, whose) for limit, whose in found if limit is not None), None)
+        for name, run in zip(self.both.names, self.runs, strict=True):
+            if run.limit is not None:
+                return run.limit, f"suggested for {name}"
+        return None
 
     @cached_property
     def drawn(self) -> tuple[Runs, list[np.ndarray]]:
@@ -93,7 +96,7 @@ def _first(runs: Several) -> str:
             counted(run.rec.seen, "step"),
             run.median_in_words if run.summary else "none",
             number(float(run.finite_norms.max())) if run.finite_norms.size else "none",
-            *(map(number, loss) if (loss := loss_at_the_ends(run)) else ("not recorded", "not recorded")),
+            *_loss_at_the_ends(run),
         )
         for name, run in zip(runs.both.names, runs.runs, strict=True)
     ]
@@ -101,11 +104,23 @@ def _first(runs: Several) -> str:
     return picture("course", partial(course_figure, drawn, norms), alt) + table("The runs", head, rows)
 
 
+def _loss_at_the_ends(run: Run) -> tuple[str, str]:
+    """Return the loss of the first and the last tenth, as words of a table."""
+    ends, found = loss_at_the_ends(run), run.loss_course
+    if ends is None or found is None:
+        return "not recorded", "not recorded"
+    if found.to_the_end and found.first_nonfinite is not None:
+        return number(ends[0]), f"{found.kind} from step {found.first_nonfinite[0]:,} on"
+    return number(ends[0]), number(ends[1])
+
+
 def limits(runs: Several) -> Section:
     """The share of each run's steps at the same limit, the curves over all limits, and a table of some."""
     title = "One limit on all runs"
     if runs.limit is None:
-        return Section("limits", title, "No limit can be suggested: no run has a finite gradient that is not 0.")
+        sick = [name for name, run in zip(runs.both.names, runs.runs, strict=True) if run.summary]
+        why = f"{listed(sick, len(sick))} went wrong" if sick else "no run has a finite gradient that is not 0"
+        return Section("limits", title, f"No limit can be suggested: {why}.")
     limit, whose = runs.limit
     answers = [rec.what_if(clip_global_norm=limit) for rec in runs.both.recs]
     shares = [f"{_fires(a)} of {_steps(a)} of {name}" for name, a in zip(runs.both.names, answers, strict=True)]
@@ -117,21 +132,26 @@ def _limits(runs: Several, limit: float, sentence: str) -> str:
     low, high = (runs.norms.min(), runs.norms.max()) if runs.norms.size else (limit, limit)
     curve = np.geomspace(min(low, limit) / 1.5, max(high, limit) * 1.5, CURVE)
     recs, names = runs.both.recs, runs.both.names
-    fired = np.array([[rec.what_if(clip_global_norm=x).fraction_fired for x in curve] for rec in recs])
+    fired = np.array([[rec.what_if(clip_global_norm=x).of_finite for x in curve] for rec in recs])
     alt = f"Share of steps on which a limit fires, falling as the limit grows, for each run. {sentence}"
     shown = picture("shares", partial(curves_figure, names, curve, fired, limit), alt)
-    own = {run.summary.suggested: f"suggested for {n}" for n, run in zip(names, runs.runs, strict=True) if run.summary}
+    own = {
+        run.summary.suggested: f"suggested for {name}"
+        for name, run in zip(names, runs.runs, strict=True)
+        if run.summary and run.summary.suggested is not None
+    }
     whose = own | ({runs.asked: "asked about"} if runs.asked else {})
     rows = [(in_full(x), *(_fires(rec.what_if(clip_global_norm=x)) for rec in recs), whose[x]) for x in sorted(whose)]
     return shown + table("The same limits on all runs", ("limit", *names, ""), rows)
 
 
 def _fires(answer: WhatIf) -> str:
-    return percent_within(answer.fraction_fired, *answer.bounds)
+    return percent_within(answer.of_finite, *answer.bounds_of_finite)
 
 
 def _steps(answer: WhatIf) -> str:
-    return counted(answer.steps, "step") + " taken" * bool(answer.skipped)
+    steps = counted(answer.steps - answer.nonfinite, "finite step" if answer.nonfinite else "step")
+    return f"{steps} taken" if answer.skipped else steps
 
 
 def tensors(runs: Several) -> Section:
@@ -145,12 +165,44 @@ def tensors(runs: Several) -> Section:
     if both.apart[most] == 1:
         sentence = "None by the median: the norm of every tensor is the same in all runs on at least half of the steps."
         return Section("tensors", title, sentence, partial(_tensors, runs, sentence))
+    sentence = " ".join([*_without_gradient(both), *_one_factor(both)]) or _farthest(both)
+    return Section("tensors", title, sentence, partial(_tensors, runs, sentence))
+
+
+def _one_factor(both: Comparison) -> list[str]:
+    """Say which runs differ from the first by one factor in all tensors, and what that points to."""
+    said = []
+    for run in range(1, len(both.recs)):
+        factor = both.one_factor(run)
+        if factor is not None:
+            said.append(
+                f"At the first step the norms of all tensors of {both.names[run]} are {number(factor, 4)} times "
+                f"those of {both.names[0]}: the loss is scaled, or is a sum where the other is a mean."
+            )
+    return said
+
+
+def _without_gradient(both: Comparison) -> list[str]:
+    """Say which tensors have no gradient in a run, and one in the first run, or the other way round."""
+    said = []
+    for run in range(1, len(both.recs)):
+        for here, there in ((run, 0), (0, run)):
+            gone = both.without_gradient(here, there)
+            if gone:
+                names = names_by_layer(both.tensors, np.isin(both.tensors, gone))
+                has = "has" if len(names) == 1 else "have"
+                said.append(f"{listed(names)} {has} no gradient in {both.names[here]}, and one in {both.names[there]}.")
+    return said
+
+
+def _farthest(both: Comparison) -> str:
+    """Name the tensor that differs most, and by how much."""
+    most = both.order[0]
     run = int(np.nanargmax(both.distance[:, most]))
-    sentence = (
+    return (
         f"{both.tensors[most]}: its norm in {both.names[run]} is {times(float(both.factor[run, most]))} that in "
         f"{both.names[0]}, in the median over the steps."
     )
-    return Section("tensors", title, sentence, partial(_tensors, runs, sentence))
 
 
 def _tensors(runs: Several, sentence: str) -> str:
@@ -199,6 +251,13 @@ def skipped(runs: Several) -> Section:
     ]
     others = "" if len(said) == len(runs.both.names) else "; no other run skipped any"
     sentence = f"{listed(said, len(said))}{others}." if said else "No run skipped a step."
+    spoiled = [
+        f"{name} in {rec.nonfinite_steps:,}"
+        for name, rec in zip(runs.both.names, runs.both.recs, strict=True)
+        if rec.nonfinite_steps
+    ]
+    if spoiled:
+        sentence += f" NaN or Inf was in steps that were taken: {listed(spoiled, len(spoiled))}."
     return Section("skipped", "Steps that were skipped", sentence, partial(_skipped, runs))
 
 

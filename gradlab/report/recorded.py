@@ -9,6 +9,7 @@ import numpy as np
 
 from .._base.numbers import counted, listed, number
 from ..figures.report import Course, course_figure, map_figure, nonfinite_figure
+from ..record.diagnosis import first_nonfinite_step, frontier_in, peak, trouble_in_tensors
 from ..record.summary import medians
 from ._html import Section, paragraph, picture, table
 from ._run import Run
@@ -28,16 +29,18 @@ def overview(run: Run) -> Section:
     kept = (
         "every step has a bucket of its own" if rec.stride == 1 else f"in {counted(len(rec), 'bucket')}: {run.merged}"
     )
-    return Section("recorded", "What was recorded", f"{sentence}; {kept}.", partial(_overview, run))
+    trouble = trouble_in_tensors(rec)
+    said = f"{sentence}; {kept}. {trouble}".strip()
+    return Section("recorded", "What was recorded", said, partial(_overview, run))
 
 
 def _overview(run: Run) -> str:
     rec = run.rec
     norm, typical = rec["norm"].astype(float), medians(rec)
-    loud = int(typical.argmax())
+    largest = int(typical.argmax())
     alt = (
-        f"Map of the norm of {counted(len(rec.names), 'tensor')} over {counted(rec.seen, 'step')}; the loudest is "
-        f"{rec.names[loud]} with a median norm of {number(typical[loud])}."
+        f"Map of the norm of {counted(len(rec.names), 'tensor')} over {counted(rec.seen, 'step')}; the largest is "
+        f"{rec.names[largest]} with a median norm of {number(typical[largest])}."
     )
     return picture("map", partial(map_figure, norm, rec.step, rec.seen, rec.names), alt) + _tensors(run, typical)
 
@@ -77,33 +80,29 @@ def _course(run: Run, sentence: str) -> str:
 
 
 def _norms(run: Run) -> str:
-    if not run.finite_norms.size:
+    """Give the median norm and the largest, and what stands out there."""
+    top, median = peak(run.rec), run.median
+    if top is None:
         return "No step has a gradient that is finite and not 0."
-    norms, median = np.where(run.rec.taken > 0, run.rec.global_norm, np.nan), run.median
-    at = int(np.where(np.isfinite(norms), norms, -1).argmax())
-    times = f", {number(norms[at] / median)} times that," if norms[at] >= 2 * median else ""
-    return (
-        f"The median gradient norm is {run.median_in_words}; the largest{times} is {number(norms[at])} "
-        f"at step {int(run.rec.peak[at])}."
+    times = f", {number(top.norm / median)} times that," if top.norm >= 2 * median else ""
+    largest = "the largest finite one" if run.rec.nonfinite_steps else "the largest"
+    said = (
+        f"The median gradient norm is {run.median_in_words}; {largest}{times} is {number(top.norm)} "
+        f"at step {top.step:,}."
     )
+    return f"{said} {top}".strip()
 
 
 def loss_at_the_ends(run: Run) -> tuple[float, float] | None:
-    """Means of the first and the last tenth of the known losses; None where none is known."""
-    known = run.loss[np.isfinite(run.loss)]
-    tenth = max(1, len(known) // 10)
-    return (float(known[:tenth].mean()), float(known[-tenth:].mean())) if known.size else None
+    """Return the medians of the first and the last tenth of the finite losses; None where there are none."""
+    found = run.loss_course
+    if found is None or np.isnan(found.start):
+        return None
+    return found.start, found.end
 
 
 def _loss(run: Run) -> str:
-    ends = loss_at_the_ends(run)
-    if not ends:
-        return "No loss was recorded."
-    first, last = ends
-    if number(first) == number(last):
-        return f"The loss stays at {number(last)}."
-    verb = "falls" if last < first else "rises"
-    return f"The loss {verb} from {number(first)} to {number(last)} (means of the first and the last tenth)."
+    return "No loss was recorded." if run.loss_course is None else str(run.loss_course)
 
 
 def _some_rows(run: Run) -> str:
@@ -129,10 +128,26 @@ def nonfinite(run: Run) -> Section:
         if rec.skipped_steps or rec.missing_steps:
             return Section("nonfinite", title, f"None of the {number(taken)} steps that were taken held NaN or Inf.")
         return Section("nonfinite", title, f"No step of {number(rec.seen)} held NaN or Inf.")
-    first = [rec.names[k] for k in np.flatnonzero(count[rows[0]])]
     of = f"{counted(taken, 'step')} that were taken" if rec.skipped_steps else counted(taken, "step")
-    sentence = f"{number(rec.nonfinite_steps)} of {of} held NaN or Inf, first {when(run, rows[0])} in {listed(first)}."
-    return Section("nonfinite", title, sentence, partial(_nonfinite, run, rows, sentence))
+    is_bad = count[rows[0]] > 0
+    names = [rec.names[k] for k in np.flatnonzero(is_bad)]
+    origin = frontier_in(rec, int(rows[0]))
+    who = listed(names)
+    if origin:
+        who = f"{'all' if is_bad.all() else f'{len(names)} of'} {counted(len(rec.names), 'tensor')}"
+    sentence = f"{number(rec.nonfinite_steps)} of {of} held NaN or Inf, first {_first_of(run, int(rows[0]), who)}."
+    return Section("nonfinite", title, f"{sentence} {origin}".strip(), partial(_nonfinite, run, rows, sentence))
+
+
+def _first_of(run: Run, row: int, who: str) -> str:
+    """Say in which step NaN or Inf first came up, as exactly as that is known, and in which tensors."""
+    exact, where = first_nonfinite_step(run.rec), when(run, row)
+    if exact is None or run.rec.bucket_steps[row] == 1:
+        return f"{where} in {who}"
+    norms = run.rec.every_step("largest")[run.rec.step[row] :][: run.rec.bucket_steps[row]]
+    if np.isfinite(norms).sum() == len(norms) - 1:
+        return f"in step {exact:,} in {who}"  # no other step of the bucket held any
+    return f"in step {exact:,}, and {where} in {who}"
 
 
 def _nonfinite(run: Run, rows: np.ndarray, sentence: str) -> str:
@@ -141,6 +156,12 @@ def _nonfinite(run: Run, rows: np.ndarray, sentence: str) -> str:
     advice = (
         "A clip does not mend such a step: one by norm makes all of it NaN, one by value lets NaN through. Skip it."
     )
+    first = first_nonfinite_step(rec)
+    if first is not None and rec.nonfinite_steps == rec.seen - first and rec.nonfinite_steps > 1:
+        advice += (
+            f" Here every step from {first:,} on has it, so the weights probably do, too: go back to "
+            f"weights from before step {first:,}."
+        )
     return shown + paragraph(advice) + _places(run, rows)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from html import escape
 from pathlib import Path
@@ -28,9 +29,9 @@ from .updates import moved, noise
 
 FOLDER = Path(__file__).parent
 STATES = 120  # of each figure that moves: what a reader can tell apart, in seconds of work and a few hundred kB
-_SECTIONS = (
-    *(overview, course, limits, other_limit, by_layer, moved, noise, adagrad, staleness, skipped, nonfinite, caveats),
-)
+_SECTIONS = (overview, course, limits, other_limit, by_layer, moved, noise, skipped, nonfinite)
+_SICK_SECTIONS = (overview, course, nonfinite, limits, other_limit, by_layer, moved, noise, skipped)  # NaN first
+_QUESTIONS = (adagrad, staleness)  # what other training would have done
 
 
 class Report:
@@ -90,7 +91,10 @@ class Report:
             self._make = [partial(make, several) for make in SECTIONS]
         else:
             run = Run(recs[0], limit, states)
-            self._make = [partial(make, run) for make in _SECTIONS]
+            order = _SICK_SECTIONS if recs[0].nonfinite_steps else _SECTIONS
+            self._make = [partial(make, run) for make in order]
+            self._make += [partial(_question, make, run) for make in _QUESTIONS]
+            self._make += [partial(caveats, run)]
 
     @cached_property
     def sections(self) -> list[Section]:
@@ -102,12 +106,14 @@ class Report:
         """The sentence with the key number of each section."""
         return [section.sentence for section in self.sections]
 
+    @property
+    def headlines(self) -> list[str]:
+        """The sentences on the run itself, without those on training that didn't happen."""
+        return [section.sentence for section in self.sections if not section.is_question]
+
     def html(self) -> str:
         """The page; the same recording gives the same text."""
-        links = "".join(
-            f'<li><a href="#{s.key}">{escape(s.title)}</a> <span>{escape(s.sentence)}</span></li>\n'
-            for s in self.sections
-        )
+        links = "".join(_link(section) for section in self.sections)
         return Template((FOLDER / "page.html").read_text("utf-8")).substitute(
             title=escape(self.title), kind=self._kind, description=escape(self.sentences[0]), links=links,
             sections="\n".join(section.html() for section in told(self.sections, len(self.sections))),
@@ -129,7 +135,19 @@ class Report:
             part.write_text(self.html(), "utf-8", "replace")  # names of files may hold halves of characters
 
     def __repr__(self) -> str:
-        return "\n".join([self.title, *self.sentences])
+        return "\n".join([self.title, *self.headlines])
+
+
+def _question(make: Callable[[Run], Section | None], run: Run) -> Section | None:
+    """Make a section on training that didn't happen."""
+    section = make(run)
+    return None if section is None else replace(section, is_question=True)
+
+
+def _link(section: Section) -> str:
+    """Return a line of the list on top of the page, with the section's sentence if it is a headline."""
+    words = "a question about other training" if section.is_question else section.sentence
+    return f'<li><a href="#{section.key}">{escape(section.title)}</a> <span>{escape(words)}</span></li>\n'
 
 
 def _opened(recording: Recorder | str | os.PathLike[str]) -> Recorder:

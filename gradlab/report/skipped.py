@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 
 from .._base.numbers import counted, listed, number, were
+from ..record.diagnosis import frontier_in
 from ._html import Section, paragraph, table
 from ._run import Run
 from .recorded import when
@@ -45,7 +46,15 @@ def _skipped(run: Run) -> Iterator[str]:
     of = f"{number(rec.skipped_steps)} of {counted(rec.seen, 'step')}"
     where = [f"{rec.names[k]} ({number(rec.overflows[k])})" for k in np.argsort(-rec.overflows) if rec.overflows[k]]
     why = f"gradients overflowed in {listed(where)}" if where else "no tensor that was recorded held NaN or Inf"
-    yield f"{of} {were(rec.skipped_steps)} skipped, first {_first(run)}: {why}.{_scales(run)}"
+    yield f"{of} {were(rec.skipped_steps)} skipped, first {_first(run)}: {why}.{_scales(run)}{_origin(run)}"
+
+
+def _origin(run: Run) -> str:
+    """Say where the overflow of the first of them came from, where the tensors of a single step are known."""
+    if run.rec.stride > 1:
+        return ""
+    said = frontier_in(run.rec, int(_rows(run)[0]))
+    return f" In the first of them: {said[0].lower()}{said[1:]}" if said else ""
 
 
 def _rows(run: Run) -> np.ndarray:

@@ -6,7 +6,8 @@ from functools import partial
 
 import numpy as np
 
-from .._base.numbers import are, counted, listed, number
+from .._base.numbers import listed, number
+from .._base.numbers import whole_percent as percent
 from ..figures.update_ratios import Ratios, ratios_figure
 from ..record.noise import known_noise
 from ..record.summary import layer_of
@@ -15,11 +16,15 @@ from ._html import Section, paragraph, picture, table
 from ._run import Run
 
 _RANGE = 10, 90  # percentiles that a line joins
+_FEWEST = 5  # samples, without the first step, from which something can be said
+_TOO_FAR = 0.3  # of the norm of the weights: a step that large undoes what they hold
+_GROWN = 3  # times: weights that make the ratio look small
 _READING = (
-    "A step that changes the weights of a tensor by about a thousandth of their norm is usual where training goes "
-    "well. Far below 1e-4 the tensor hardly moves: its learning rate is too low, or its gradient vanishes. "
-    "Far above 1e-2 the learning rate is too high for it, or the tensor is still near the zero it began at, "
-    "as biases are. It is a rule of thumb, no law."
+    "A step that changes weights by about a thousandth of their norm is usual where training goes well, ten times that "
+    "in small networks and early in a run. Far below 1e-4 weights hardly move: the learning rate is too low, or the "
+    "gradient vanishes. Steps of a third of the norm and more come of a learning rate that is too high; weights that "
+    "have grown in such steps have small ratios later. Biases, gains and tensors that began at 0 have ratios of their "
+    "own and are left out of the sentence. It is a rule of thumb."
 )
 _NOISE = (
     "The gradient noise scale says about how many examples a batch needs for its gradient to be as large as its noise "
@@ -32,20 +37,95 @@ def moved(run: Run) -> Section | None:
     found = sampled_updates(run.rec)
     if found is None:
         return None
-    sentence = _sentence(found)
+    sentence = _sentence(run, found)
     return Section("updates", "How far steps move the weights", sentence, partial(_body, run, found, sentence))
 
 
-def _sentence(found: Updates) -> str:
-    median = found.median[np.isfinite(found.median) & (found.median > 0)]
-    if not median.size:
-        return f"No ratio of update to weight is known in {found.sampled}."
-    middle = f"The median ratio of update to weight is {number(float(np.median(median)))}, measured in {found.sampled}"
+def _sentence(run: Run, found: Updates) -> str:
     still = f" {listed(found.still)} never moved." if found.still else ""
-    if not found.outside:
-        return f"{middle}; no tensor is outside of {LOW:g} to {HIGH:g}.{still}"
-    of = f"{len(found.outside)} of {counted(len(found.names), 'tensor')}"
-    return f"{middle}; {of} {are(len(found.outside))} outside of {LOW:g} to {HIGH:g}: {listed(found.outside)}.{still}"
+    later = found.ratio[found.step > 0]
+    if len(later) < _FEWEST:
+        few = f"Updates were measured in {found.sampled}, too few to say how far steps move the weights."
+        return f"{few}{still}"
+    return f"{_weights_in_words(run, found)}{still}"
+
+
+def _weights_in_words(run: Run, found: Updates) -> str:
+    """Say how far steps move the weights, each tensor as much as it has entries, and whether that is too far."""
+    ratio = np.where(np.isfinite(found.ratio), found.ratio, np.nan)
+    later, counts = ratio[found.step > 0], _is_weight(run, found)
+    counts &= np.isfinite(later).any(axis=0) & ~np.isin(found.names, found.still)
+    if not counts.any():
+        return f"No ratio of update to weight is known in {found.sampled}."
+    sizes = np.array(run.rec.sizes, float)[counts]
+    low, middle, high = np.nanpercentile(later[:, counts], (25, 50, 75), axis=0)
+    quartiles = [number(_weighted_median(x, sizes)) for x in (low, high)]
+    return (
+        f"The median step changes the weights by {number(_weighted_median(middle, sizes))} of their norm (half of the "
+        f"steps by {quartiles[0]} to {quartiles[1]}), measured in {found.sampled}. "
+        f"{_verdict(found, ratio[:, counts], middle, sizes, counts)}"
+    )
+
+
+def _verdict(found: Updates, ratio: np.ndarray, middle: np.ndarray, sizes: np.ndarray, counts: np.ndarray) -> str:
+    """Say whether steps are too small, too large, or as usual; `middle` are the medians of the tensors that count."""
+    known = np.isfinite(ratio).all(axis=1)
+    steps, sampled = found.step[known], ratio[known]
+    far = [_weighted_median(row, sizes) for row in sampled]
+    if far and max(far) >= _TOO_FAR:
+        most = int(np.argmax(far))
+        return (
+            f"At step {steps[most]:,} it was {number(far[most])} of their norm: the learning rate is too high, at "
+            f"least there.{_growth(found, sizes, counts)}"
+        )
+    names = [name for name, is_counted in zip(found.names, counts, strict=True) if is_counted]
+    below, above = (sizes[which].sum() / sizes.sum() for which in (middle < LOW, middle > HIGH))
+    if below >= 0.5:
+        return f"For {_share(below)} it is below {LOW:g}: the learning rate is too low, or gradients vanish."
+    said = []
+    if below:
+        low = [names[k] for k in np.argsort(middle, kind="stable") if middle[k] < LOW]
+        said.append(f"For {_share(below)} it is below {LOW:g}: {listed(low)}.")
+    if above:
+        said.append(
+            f"For {_share(above)} it is above {HIGH:g}, where about {USUAL:g} is usual. Small networks "
+            "and the start of a run often have that: judge by the loss whether a lower learning rate is better."
+        )
+    return " ".join(said) or f"For all weights it is within {LOW:g} to {HIGH:g}, as is usual."
+
+
+def _share(share: float) -> str:
+    return "all weights" if share == 1 else f"{percent(share)} of the weights"
+
+
+def _growth(found: Updates, sizes: np.ndarray, counts: np.ndarray) -> str:
+    """Say that weights have grown, which makes later ratios small; nothing where they haven't."""
+    first, last = found.weight[0, counts], found.weight[-1, counts]
+    grown = _weighted_median(last / first, sizes) if (first > 0).all() and np.isfinite(last).all() else 0.0
+    if grown < _GROWN:
+        return ""
+    return (
+        f" The weights have grown {number(grown)} times since step {found.step[0]:,}, which makes later ratios smaller."
+    )
+
+
+def _is_weight(run: Run, found: Updates) -> np.ndarray:
+    """(tensors,) Whether it is a matrix, or of more dimensions, that didn't begin at 0; all tensors if none is."""
+    is_matrix = np.array([len(shape) > 1 for shape in run.rec.shapes])
+    began = found.weight[0] > 0
+    found_weights: np.ndarray = is_matrix & began
+    return found_weights if found_weights.any() else began
+
+
+def _weighted_median(values: np.ndarray, sizes: np.ndarray) -> float:
+    """Return the median of values that count as often as there are entries.
+
+    >>> _weighted_median(np.array([1.0, 2.0, 3.0]), np.array([1, 1, 10]))
+    3.0
+    """
+    order = np.argsort(values, kind="stable")
+    passed = np.cumsum(sizes[order]) / sizes.sum()
+    return float(values[order][np.searchsorted(passed, 0.5)])
 
 
 def _body(run: Run, found: Updates, sentence: str) -> str:

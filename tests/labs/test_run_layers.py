@@ -6,6 +6,7 @@ import pytest
 import gradlab as gl
 from gradlab.reader_run import shipped
 from gradlab.record.summary import parts
+from tests import sick_runs
 
 
 def trace_of(**params: object) -> object:
@@ -87,3 +88,16 @@ def test_the_sentence_tells_which_tensor_has_most_of_it() -> None:
     alone = gl.Recorder()
     alone.record({"a/very/long/name/of/one/tensor/alone/kernel": 4 * np.ones(4)})
     assert gl.labs.run_layers(alone, limit=6.0).description.summary.endswith("alone/kernel on 100% of its 1 step.")
+
+
+def test_shares_of_a_run_with_nan_are_of_its_finite_steps() -> None:
+    lab = gl.labs.run_layers(sick_runs.nan_from_step_51(), limit=20.0)
+    assert (
+        lab.description.summary == "Limit 20 on the norm of each tensor clips none of them on any of 50 finite steps."
+    )
+
+
+def test_a_sick_run_has_no_preset_of_a_suggested_limit() -> None:
+    lab = gl.labs.run_layers(sick_runs.diverged())
+    assert "The suggested limit" not in lab.presets
+    assert dict(lab.description.table)["suggestion"].startswith("no limit is suggested: 72 of 80 steps held NaN or Inf")

@@ -9,6 +9,7 @@ import pytest
 import gradlab as gl
 from gradlab.record import each
 from gradlab.record.compare import Comparison, run_names
+from tests import sick_runs
 
 
 def run(
@@ -111,3 +112,13 @@ def test_runs_have_names_of_their_own() -> None:
     with pytest.raises(ValueError, match="names must be 2 texts, one for each recording, got 'ab'"):
         run_names([1, 2], "ab")
     assert run_names(["x/lr0.1", "y/lr0.3.npz"]) == ("lr0.1", "lr0.3")
+
+
+def test_a_factor_that_all_tensors_share_is_found_at_the_first_step() -> None:
+    both = Comparison(("fine", "wrong"), (sick_runs.healthy(), sick_runs.times_four()))
+    assert both.one_factor(1) == pytest.approx(4.0)
+    layer = Comparison(("fine", "wrong"), (sick_runs.healthy(), sick_runs.dead_block()))
+    assert layer.one_factor(1) is None and len(layer.without_gradient(1, 0)) == 5
+    assert layer.without_gradient(0, 1) == ()
+    same = Comparison(("fine", "again"), (sick_runs.healthy(), sick_runs.healthy()))
+    assert same.one_factor(1) is None

@@ -287,3 +287,13 @@ def test_how_many_steps_are_missing_is_saved_and_was_not_always_asked(tmp_path: 
         in_version_3(tmp_path / "bad.npz", header | {"missing": lie}, columns)
         with pytest.raises(gl.errors.DataLossError):
             gl.Recorder.load(tmp_path / "bad.npz")
+
+
+@pytest.mark.parametrize("name", ["run.csv", "trainer_state.json"])
+def test_a_log_of_another_tool_is_not_called_damaged(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text('{"log_history": [{"grad_norm": 1.5, "step": 1}]}\n')
+    with pytest.raises(
+        ValueError, match=r"is a text file, not a recording. Files of Recorder.save .* are read"
+    ) as found:
+        gl.Report(tmp_path / name)
+    assert "damaged" not in str(found.value)

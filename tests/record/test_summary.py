@@ -7,6 +7,7 @@ import pytest
 
 import gradlab as gl
 from gradlab.record.summary import parts, percentiles
+from tests import sick_runs
 
 NORMS = np.exp(np.random.default_rng(0).normal((0, 1, 4), size=(400, 3)))
 
@@ -91,3 +92,34 @@ def test_parts_add_up_to_the_whole_norm_of_the_buckets_asked_about() -> None:
     np.testing.assert_allclose(parts(rec, np.array([True, False, False, False])), [0.36, 0.64, 0])
     np.testing.assert_allclose(parts(rec, np.ones(4, bool)), [0.68, 0.32, 0])
     assert parts(rec, np.zeros(4, bool)).tolist() == [0, 0, 0]
+
+
+def test_shares_of_a_run_with_nan_are_of_its_finite_steps() -> None:
+    summary = sick_runs.nan_from_step_51().summary()
+    assert "it fires on 10.0% of 50 finite steps and leaves the others alone" in summary.reason
+    assert "30 steps held NaN or Inf, first step 50" in summary.reason
+    norms = sick_runs.nan_from_step_51().every_step("global_norm")[:50]
+    assert summary.fired == pytest.approx([(norms > limit).mean() for limit in summary.limits])
+    assert max(max(shares) for shares in summary.fired_by_tensor.values()) < 0.5
+
+
+@pytest.mark.parametrize("run", [sick_runs.diverged, sick_runs.exploding])
+def test_no_limit_is_suggested_for_a_sick_run(run: Any) -> None:
+    summary = run().summary()
+    assert summary.suggested is None and summary.reason.startswith("no limit is suggested: ")
+    assert "explodes" in summary.reason and summary.reason.endswith("find out why first")
+    assert summary.reason in str(summary) and "leaves the others alone" not in str(summary)
+
+
+def test_names_in_a_table_stay_distinct() -> None:
+    names = [f"transformer.h.{k}.attention.output.dense.kernel" for k in range(4)]
+    rec = gl.Recorder()
+    for scale in (1.0, 2.0):
+        rec.record({name: scale * np.ones(2) for name in names})
+    rows = str(rec.summary()).splitlines()[3:7]
+    assert len({row.split()[0] for row in rows}) == 4
+
+
+def test_all_lines_of_a_table_are_as_wide() -> None:
+    title, *rows = str(sick_runs.healthy().summary()).splitlines()
+    assert len({len(row) for row in rows[:10]}) == 1 and title.startswith("share of finite steps")

@@ -130,3 +130,18 @@ def test_where_float32_squares_overflow_the_answer_is_the_clips_own() -> None:
         assert not gl.clip_by_norm(g[0], 1.0).any()
     assert np.isnan(recorded([g]).what_if(clip_global_norm=1.0).norm_after[0])
     assert recorded([g]).what_if(clip_norm=1.0).norm_after[0] == 0
+
+
+def test_shares_of_finite_steps_leave_out_those_that_are_not() -> None:
+    steps = [[np.full(2, x, np.float32)] for x in (1.0, 2.0, 4.0, np.nan, np.inf)]
+    for kind in CLIPS:
+        got = recorded(steps).what_if(**{kind: 3.0})  # type: ignore[arg-type]
+        fires = [x for x in (1.0, 2.0, 4.0) if x * (1 if kind == "clip_value" else np.sqrt(2)) > 3]
+        assert got.nonfinite == 2 and got.nonfinite_by_tensor.tolist() == [2]
+        assert got.fraction_fired == (2 + len(fires)) / 5
+        assert got.of_finite == pytest.approx(len(fires) / 3) == got.of_finite_by_tensor[0]
+        assert "of 3 finite steps, 2 more held NaN or Inf" in str(got)
+
+
+def test_one_share_for_all_tensors_is_said_once() -> None:
+    assert "(on all tensors alike)" in str(answer("clip_global_norm", 5.0))

@@ -8,6 +8,7 @@ import pytest
 
 import gradlab as gl
 from gradlab import __main__ as command
+from tests import sick_runs
 from tests.hostile import NAMES
 from tests.report.conftest import Page, Recorded
 
@@ -34,7 +35,7 @@ def test_a_page_says_what_differs_and_what_cannot_be_compared(recorded: Recorded
     assert said["recorded"] == "The 3 runs first differ at step 4: global norm 33.2, 33.2 and nan."
     assert said["limits"] == (
         "Limit 121 on the global norm, suggested for run 1, fires on 10.0% of 20 steps of run 1, 35.0% of 20 steps of "
-        "run 2 and 6.7% of 15 steps taken of run 3."
+        "run 2 and 0% of 14 finite steps taken of run 3."
     )
     assert said["tensors"] == "layer0/bias: its norm in run 2 is 3 times that in run 1, in the median over the steps."
     assert said["skipped"] == "run 3 skipped 2 of 17 steps; no other run skipped any."
@@ -96,3 +97,34 @@ def test_the_command_writes_one_page_and_names_the_file_that_is_wrong(
     for wrong, said in ((b, "b.npz is no recording"), (str(tmp_path / "c.npz"), "c.npz: No such file")):
         assert command.main(["report", a, wrong, "--still"]) == 2
         assert said in capsys.readouterr().err
+
+
+def tensors_of(*recs: gl.Recorder) -> str:
+    report = gl.Report(*recs, names=["fine", "wrong"], labs=False)
+    return next(section.sentence for section in report.sections if section.key == "tensors")
+
+
+def test_one_factor_of_all_tensors_is_said_once() -> None:
+    assert tensors_of(sick_runs.healthy(), sick_runs.times_four()) == (
+        "At the first step the norms of all tensors of wrong are 4 times those of fine: "
+        "the loss is scaled, or is a sum where the other is a mean."
+    )
+
+
+def test_tensors_without_a_gradient_are_named_by_layer_and_not_as_0_times() -> None:
+    said = tensors_of(sick_runs.healthy(), sick_runs.dead_block())
+    assert said == "blocks.1 (5 tensors) has no gradient in wrong, and one in fine."
+
+
+def test_a_run_that_ends_in_nan_is_marked_in_the_table_and_its_shares_are_of_finite_steps() -> None:
+    report = gl.Report(sick_runs.healthy(), sick_runs.nan_from_step_51(), names=["fine", "wrong"], labs=False)
+    rows = Page(report.html()).tables["The runs"]
+    assert rows[2][-1] == "NaN from step 51 on"
+    assert "of 50 finite steps of wrong" in report.sentences[1]
+    skipped = next(section.sentence for section in report.sections if section.key == "skipped")
+    assert skipped == "No run skipped a step. NaN or Inf was in steps that were taken: wrong in 30."
+
+
+def test_runs_that_went_wrong_suggest_no_limit() -> None:
+    report = gl.Report(sick_runs.diverged(), sick_runs.exploding(), names=["a", "b"], labs=False)
+    assert report.sentences[1] == "No limit can be suggested: a and b went wrong."

@@ -3,9 +3,12 @@
 from typing import Any
 
 import numpy as np
+import pytest
 
+import gradlab as gl
 from gradlab.report._run import Run
-from gradlab.report.limits import limits
+from gradlab.report.limits import LEFT_OF_A_STEP, by_layer, limits, optimizers_in_words, other_limit
+from tests import sick_runs
 from tests.report.conftest import Page, Recorded
 
 
@@ -35,5 +38,64 @@ def test_the_asked_limit_stands_among_the_percentiles_and_the_reason_says_why(re
     assert ["100", "25.0%", "asked about"] in rows
     assert [row[2] for row in rows if row[2] != "asked about"] == [f"{p}th percentile" for p in (50, 75, 90, 95, 99)]
     median = np.sqrt(44) * 10.5
-    assert f"A limit near the median, {median:.3g}, would scale down half of the steps" in body
+    assert f"The median norm is {median:.3g}; a limit of 132, the 99th percentile, leaves all but about 1%" in body
+    assert "How often a limit fires doesn&#x27;t say how good it is." in body
     assert "Your limit fires on 25.0%; the suggested one is 121." in body
+
+
+def test_shares_are_of_finite_steps_and_the_others_are_named() -> None:
+    rec = sick_runs.nan_from_step_51()
+    said = limits(Run(rec, None, 0)).sentence
+    assert "fires on 10.0% of 50 finite steps; 30 more steps held NaN or Inf, which no limit mends." in said
+    sentences = [section.sentence for section in (by_layer(Run(rec, 3.0, 0)), other_limit(Run(rec, 3.0, 0))) if section]
+    assert "of its finite steps" in sentences[0] and "of the finite steps" in sentences[1]
+
+
+def test_no_limit_is_suggested_for_a_sick_run() -> None:
+    diverged, exploding = sick_runs.diverged(), sick_runs.exploding()
+    said = limits(Run(diverged, None, 0))
+    assert said.sentence.startswith("No limit is suggested: 72 of 80 steps held NaN or Inf, first step 8")
+    assert "Look for the first step that did" in said.body()
+    assert limits(Run(exploding, None, 0)).sentence.startswith("No limit is suggested: the gradient norm explodes: ")
+    for rec in (diverged, exploding):
+        assert other_limit(Run(rec, None, 0)) is None and by_layer(Run(rec, None, 0)) is None
+        said = limits(Run(rec, 1.0, 0))
+        assert said.sentence.startswith("Your limit 1 on the global norm fires on 100% of ")
+        assert "No limit is suggested: " in said.sentence and "leaves the others alone" not in said.body()
+
+
+RULES = {
+    "StochasticGradientDescent": gl.rules.StochasticGradientDescent(),
+    "Momentum": gl.rules.Momentum(),
+    "Adagrad": gl.rules.Adagrad(),
+    "RMSProp": gl.rules.RMSProp(initial_rms=0.0),
+    "Adam": gl.rules.Adam(),
+    "Lion": gl.rules.Lion(),
+}
+
+
+def median_step(rule: Any, gradients: np.ndarray) -> float:
+    weights, shared, lengths = np.zeros(gradients.shape[1]), rule.start(), []
+    slots = rule.init(weights)
+    for gradient in gradients:
+        before = weights
+        weights, slots = rule.at(shared)(weights, slots, gradient, 0.01)
+        shared = rule.advance(shared)
+        lengths.append(np.linalg.norm(weights - before))
+    return float(np.median(lengths[100:]))
+
+
+@pytest.mark.parametrize("name", LEFT_OF_A_STEP)
+def test_what_a_limit_that_always_fires_leaves_of_a_step(name: str) -> None:
+    draw = np.random.default_rng(0)
+    gradients = draw.standard_normal((300, 64)) * draw.lognormal(0, 0.5, (300, 1))
+    norms = np.linalg.norm(gradients, axis=1, keepdims=True)
+    clipped = gradients * np.minimum(1, 0.01 * np.median(norms) / norms)
+    left = median_step(RULES[name], clipped) / median_step(RULES[name], gradients)
+    assert left == pytest.approx(LEFT_OF_A_STEP[name], abs=0.005)
+
+
+def test_the_words_on_optimizers_are_those_numbers() -> None:
+    said = optimizers_in_words()
+    assert "1% of their step is left" in said and "kept 49% of its step" in said
+    assert all(LEFT_OF_A_STEP[name] >= 0.995 for name in ("RMSProp", "Adam", "Lion")) and "all of their step" in said

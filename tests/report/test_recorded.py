@@ -5,8 +5,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+import gradlab as gl
+from gradlab.models import reader_run
 from gradlab.report._run import Run
 from gradlab.report.recorded import caveats, nonfinite, overview
+from tests import sick_runs
 from tests.report.conftest import Page, Recorded
 
 
@@ -21,7 +24,7 @@ def test_tensors_are_listed_with_shape_norm_and_largest_entry(recorded: Recorded
     ]
     assert (
         page.pictures
-        == ["Map of the norm of 3 tensors over 3 steps; the loudest is layer0/kernel with a median norm of 11.3."] * 2
+        == ["Map of the norm of 3 tensors over 3 steps; the largest is layer0/kernel with a median norm of 11.3."] * 2
     )  # wide and narrow
 
 
@@ -40,7 +43,7 @@ def test_every_such_step_and_tensor_is_named(recorded: Recorded) -> None:
 
 def test_of_merged_rows_the_steps_of_the_row_are_named(recorded: Recorded) -> None:
     said = nonfinite(Run(recorded(change=bad, rows=8), None, 0))
-    assert "first in steps 4 to 7 in layer0/bias." in said.sentence
+    assert "first in step 5, and in steps 4 to 7 in layer0/bias." in said.sentence
     (rows,) = Page(said.body()).tables.values()
     assert rows[1:] == [["4 to 7", "layer0/bias", "4"], ["16 to 19", "layer0/bias", "2"]]
 
@@ -61,3 +64,58 @@ def test_only_what_holds_is_said(options: dict[str, int], said: list[str], recor
     body = caveats(Run(recorded(**options), None, 0)).body()
     assert "With another limit the weights, and so all later gradients, would have been different." in body
     assert [words for words in (MERGED, SAMPLED, NONE) if words in body] == said
+
+
+def said_of(rec: gl.Recorder) -> dict[str, str]:
+    return {section.key: section.sentence for section in gl.Report(rec, labs=False).sections}
+
+
+def test_a_run_that_ends_in_nan_does_not_fall() -> None:
+    said = said_of(sick_runs.nan_from_step_51())
+    assert "The loss is NaN from step 51 on, in 29 of 80 steps. Before that it falls from " in said["course"]
+    assert said["nonfinite"] == (
+        "30 of 80 steps held NaN or Inf, first in step 50 in 12 of 18 tensors. In recorded order, everything up to "
+        "blocks.1.down.bias has NaN or Inf, everything from blocks.2.ln.weight on is finite: look at the output of "
+        "blocks.1.down.bias."
+    )
+    assert list(said)[:3] == ["recorded", "course", "nonfinite"], "what is wrong comes first"
+
+
+def test_a_bad_batch_and_a_bad_layer_are_told_apart_beside_the_largest_norm() -> None:
+    batch, layer = said_of(sick_runs.bad_batch())["course"], said_of(sick_runs.bad_layer())["course"]
+    assert "at step 70. There all 18 tensors rise, " in batch and "The loss there is 5.43, after " in batch
+    assert "at step 70. There only blocks.1.up.weight (" in layer and "look at the examples" not in layer
+
+
+def test_tensors_that_no_gradient_reaches_or_that_have_all_of_the_norm_are_named() -> None:
+    assert "The gradient of blocks.1 (5 tensors) is 0 in every step" in said_of(sick_runs.dead_block())["recorded"]
+    assert "blocks.0.qkv.weight has 9" in said_of(sick_runs.dominated())["recorded"]
+
+
+def test_a_healthy_run_has_none_of_these_sentences() -> None:
+    said = said_of(sick_runs.healthy())
+    assert said["recorded"].endswith("every step has a bucket of its own.")
+    assert said["course"].count(". ") == 1, "the norms, and the loss"
+    assert said["nonfinite"] == "No step of 120 held NaN or Inf."
+
+
+def test_questions_on_other_training_come_after_the_run_and_are_no_headlines() -> None:
+    report = gl.Report(reader_run.shipped(), labs=False)
+    keys = [section.key for section in report.sections]
+    assert keys[-3:] == ["adagrad", "staleness", "caveats"]
+    assert not any("Adagrad" in line or "workers" in line for line in report.headlines)
+    html = report.html()
+    assert '<li><a href="#adagrad">' in html and html.index('id="nonfinite"') < html.index('id="adagrad"')
+
+
+def test_the_first_step_is_named_exactly_though_steps_were_merged() -> None:
+    rec = gl.Recorder(750, entries=0)
+    rec.prepare({"a": (2,), "b": (2,)})
+    bad = np.zeros((12_000, 2), int)
+    bad[7001, 1] = 1
+    rec.extend({"norm": np.where(bad > 0, np.nan, 1.0), "largest": np.ones((12_000, 2)), "nonfinite": bad})
+    assert nonfinite(Run(rec, None, 0)).sentence == "1 of 12,000 steps held NaN or Inf, first in step 7,001 in b."
+
+
+def test_weights_that_hold_nan_are_not_mended_by_skipping_a_step() -> None:
+    assert "go back to weights from before step 50" in nonfinite(Run(sick_runs.nan_from_step_51(), None, 0)).body()

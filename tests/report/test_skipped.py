@@ -150,3 +150,15 @@ def test_the_report_says_how_many_steps_are_missing() -> None:
     )
     assert "No step of" not in sentences["nonfinite"]
     assert "1 more step held NaN or Inf and is missing" in finite.summary().reason
+
+
+def test_the_first_overflow_says_where_it_came_from() -> None:
+    rec = gl.Recorder(entries=0)
+    names = ["wte", "up", "down", "head"]
+    rec.prepare({name: (2,) for name in names})
+    bad = np.array([[1, 1, 0, 0], [0, 0, 0, 0]])
+    rec.extend({"norm": np.where(bad, np.inf, 1.0), "largest": 1.0 - bad, "nonfinite": bad, "skipped": [True, False]})
+    assert said(rec)["skipped"].endswith(
+        "In the first of them: in recorded order, everything up to up has NaN or Inf, everything from down on is finite: "
+        "look at the output of up."
+    )
