@@ -27,7 +27,7 @@ from gradlab.live import Slider
         ("tpu_embedding", "A popular id", "fetched once, and moves by the sum of 5 samples' gradients."),
         ("tpu_embedding", "A padding sample", "Row 8 is named once, fetched once, and moves by one sample's gradient"),
         ("tpu_embedding", "An id out of range", "Row 23 is named once, fetched once, and moves by one"),
-        ("tpu_embedding", "FTRL forgets", "and moves, though its gradients sum to 0."),
+        ("tpu_embedding", "FTRL and a zero gradient", "and moves, though its gradients sum to 0."),
         ("tpu_embedding_run", "Rows dealt out in turn", "serves 27% of all rows"),
         ("tpu_engines", "Split, and exact", "All lookups have room in 5 minibatches, and every row moves alike."),
         (

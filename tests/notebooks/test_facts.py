@@ -1,6 +1,7 @@
 """Sentences of the notebooks that state a number: the number, computed from what ships."""
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
@@ -146,6 +147,37 @@ def test_the_weight_of_a_row_that_is_looked_up_twice() -> None:
     weights = [name for name, _ in lab.description.table if name.startswith("sample ")]
     assert lab.params["row"] == 14
     assert weights == ["sample 4 × 0.33", "sample 4 × 0.33", "sample 7 × 0.50", "sample 7 × 0.50"]
+
+
+def test_the_first_steps_of_ftrl_and_of_the_engines_adam() -> None:
+    says(
+        "06",
+        "keeps only the share $1 - \\sqrt{a_0 / a_1}$ of a row's initial value",
+        "nothing if the gradient is 0, and 70% if it is 1",
+        "with the usual betas, 0.9 and 0.999, its first step is 3.2 times as long as the learning rate",
+    )
+    ftrl = gl.rules.Ftrl()
+    for gradient, share in ((0.0, 0.0), (1.0, 0.70)):
+        g = np.float64([gradient, gradient])
+        start = np.float64([5.0, 0.0])
+        after, _ = ftrl(start, ftrl.init(start), g, 0.1)
+        assert round((after[0] - after[1]) / 5, 2) == share
+    adam = gl.rules.Adam(bias_correction=False)
+    assert (adam.beta1, adam.beta2) == (0.9, 0.999)
+    w = np.zeros(1)
+    after, _ = adam(w, adam.init(w), np.ones(1), 1.0)
+    assert round(-after.item(), 1) == 3.2
+
+
+def test_a_larger_budget_for_tables_grows_the_memory_and_the_bytes_of_a_step() -> None:
+    says("06", "Then raise it to 300 MiB. What grows, the memory or the bytes that a step sends?")
+    (source,) = [cell for cell in cells(save.FOLDER / "06_tpu_embeddings.ipynb", "code") if "plan_placement(" in cell]
+    names: dict[str, Any] = {"gl": gl}
+    exec(source, names)
+    plan, placement = names["several"], names["placement"]
+    larger = gl.tpu.plan_placement(plan, devices=4, budget=300 << 20, layouts={"weekdays": "copies"})
+    assert larger.memory > placement.memory
+    assert larger.traffic > placement.traffic
 
 
 def test_where_two_runs_part() -> None:
