@@ -34,7 +34,7 @@ _PAGE = """\
 ```
 
 For teachers: [cuts of the course, wrong answers to expect, slides, and grading](TEACHING.md).
-Every term once: [glossary](GLOSSARY.md).
+The terms of the course: [glossary](GLOSSARY.md).
 
 ## The library
 

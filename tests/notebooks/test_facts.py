@@ -3,10 +3,14 @@
 import itertools
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
+import optax
 import pytest
 
 import gradlab as gl
+from gradlab.models.logistic_regression import logistic_regression
+from gradlab.models.word_topics import TOPICS
 from gradlab.workers.problems import shipped as lines_of_the_reader
 from tests.notebooks import save
 from tests.notebooks.test_course import cells
@@ -75,6 +79,90 @@ def test_which_limit_fired_how_often_and_which_run_ended_lowest() -> None:
     assert min(ends, key=lambda limit: ends[limit]) == 1.0
 
 
+def test_the_bias_is_part_of_the_readers_sums() -> None:
+    says("00", "it adds up the rows of its words and the bias; the topic with the largest sum is the one it names")
+    reader = gl.workers.Reader()
+    weights = reader.start()
+    weights["bias"][3] = 1.0
+    chances = reader.read("break", weights)
+    assert max(chances, key=chances.__getitem__) == list(TOPICS.values())[3]
+
+
+def test_what_the_reader_has_met_when_its_accuracy_is_predicted() -> None:
+    reader = gl.workers.Reader()
+    rng = np.random.default_rng(0)  # as in the notebook's loop
+    weights = reader.start()
+    for _ in range(16):
+        gradient = reader.gradient(weights, rng)
+        weights = {name: w - gradient[name] for name, w in weights.items()}
+    unseen = ~(weights["words"] != 0).any(axis=1)
+    assert (unseen.sum(), unseen.size) == (360, 867)
+
+
+@pytest.mark.tensorflow
+def test_where_tensorflow_has_minimize() -> None:
+    says("00", "TensorFlow 1, today `tf.compat.v1`, writes one pass through this loop as `optimizer.minimize(loss)`")
+    says("01", "In TensorFlow 1, today `tf.compat.v1.train`, you call `minimize`")
+    import tensorflow as tf
+
+    assert hasattr(tf.compat.v1.train.GradientDescentOptimizer, "minimize")
+    assert not hasattr(tf.keras.optimizers.SGD, "minimize")
+
+
+def test_which_parts_of_optax_accept_none() -> None:
+    says(
+        "01",
+        "`sgd` and `clip_by_global_norm` pass `None` on, "
+        "while `adam`, `adagrad`, and `apply_updates` fail if the weight is an array.",
+    )
+    params = {"a": jnp.ones(2), "b": jnp.ones(2)}
+    gradients = {"a": jnp.ones(2), "b": None}
+    for transformation in (optax.sgd(0.1), optax.clip_by_global_norm(1.0)):
+        updates, _ = transformation.update(gradients, transformation.init(params), params)
+        assert updates["b"] is None
+        with pytest.raises(TypeError):
+            optax.apply_updates(params, updates)
+    for transformation in (optax.adam(0.1), optax.adagrad(0.1)):
+        with pytest.raises(ValueError, match="different types at key path"):
+            transformation.update(gradients, transformation.init(params), params)
+
+
+def test_the_unit_of_the_texture() -> None:
+    says(
+        "03", "a unit 4.5 times as small as in standard units, which makes the loss 20 times as curved along its weight"
+    )
+    finer, standard = logistic_regression(20.0), logistic_regression(1.0)
+    step = np.array([0.0, 1e-5])
+    curvatures = [(loss.gradient(step)[1] - loss.gradient(-step)[1]) / 2e-5 for loss in (finer, standard)]
+    assert round(curvatures[0] / curvatures[1], 3) == 20
+    assert round(standard.minima[0][1] / finer.minima[0][1], 1) == 4.5
+    says("03", "One of them falls to a quarter of its first value.")
+    lab = gl.labs.adagrad(surface="tumours", condition=20.0, learning_rate=0.6, descent_rate=0.1, step=60)
+    rates = lab.compute(lab.params).rates.effective
+    assert sorted((rates[60] / rates[1]).round(2)) == [0.24, 0.68]
+
+
+def test_what_a_large_initial_accumulator_does_to_rare_and_frequent_words() -> None:
+    says(
+        "03",
+        'With the large initial accumulator, 6.31, the squares of a rare word hardly count: "lambda" ends at 6.76, and '
+        "its rate has fallen by 3%.",
+        "after 16 steps its accumulator has grown by more than 20.",
+        '"lambda" has 6.3 times the rate of "the" instead of 20 times.',
+    )
+    lab = gl.labs.word_rates()
+    lamb, the = (gl.workers.Reader().words.index(word) for word in ("lambda", "the"))
+    usual = lab.compute(lab.params).training
+    lab.set(**lab.presets["Large accumulator"])
+    large = lab.compute(lab.params).training
+    assert round(float(large.accumulator[0, lamb]), 2) == 6.31
+    assert round(float(large.accumulator[-1, lamb]), 2) == 6.76
+    assert round(float(large.rate[-1, lamb] / large.rate[0, lamb]), 2) == 0.97
+    assert large.accumulator[16, the] - large.accumulator[0, the] > 20
+    assert round(float(large.rate[-1, lamb] / large.rate[-1, the]), 1) == 6.3
+    assert round(float(usual.rate[-1, lamb] / usual.rate[-1, the])) == 20
+
+
 def test_which_library_differs_from_the_first_step_on() -> None:
     says("03", "PyTorch differs in the first digit from the start.")
     for step in range(1, 21):
@@ -85,7 +173,8 @@ def test_which_library_differs_from_the_first_step_on() -> None:
 def test_what_the_turn_of_a_ravine_costs() -> None:
     says(
         "03",
-        "Why does the turn cost Adagrad so much, and gradient descent almost nothing?",
+        "Why does the turn cost Adagrad so much?",
+        "Gradient descent loses nothing: if the start is turned with the valley,",
         "Which rules' bars are shorter in *The same, turned* than in *Ravine*?",
     )
     lab, ends, bars = gl.labs.optimizers(), {}, {}
@@ -97,6 +186,11 @@ def test_what_the_turn_of_a_ravine_costs() -> None:
     straight, turned = ends.values()
     assert turned["Adagrad"] > 1e6 * straight["Adagrad"]
     assert turned["Gradient descent"] == pytest.approx(straight["Gradient descent"], rel=0.1)
+    race = lab.compute(lab.params)
+    assert race.straight is not None
+    (descent, *_), (unturned, *_) = race.racers, race.straight
+    assert descent.title == unturned.title == "Gradient descent"
+    np.testing.assert_allclose(descent.loss, unturned.loss, rtol=1e-4)
     straight, turned = bars.values()
     assert {title for title in turned if turned[title] < straight[title]} == {"Adagrad", "Adam"}
 
