@@ -32,7 +32,8 @@ zero = Choice(
     a=(False, "Under plain gradient descent. Momentum keeps a sum of earlier gradients. Is that zero?"),
     b=(
         True,
-        "The slot is 0.9 times what it was, and the variable moves by it. A gradient of None would have left it in place.",
+        "The slot is 0.9 times what it was, and the variable moves by it. A gradient of None would have left the "
+        "variable in place.",
     ),
     c=(False, "Nothing pulls it back: the gradient is zero. What is still in the slot?"),
 )

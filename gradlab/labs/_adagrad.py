@@ -89,9 +89,10 @@ class adagrad(Lab):
     texture of their nuclei). Both optimizers get the same gradients, clip and schedule.
 
     Controls: `step`; `surface` (bowl, tumours) and `condition`, how much more it is curved along the second weight than
-    along the first (on the real loss, at weights of 0); `learning_rate` of Adagrad, `descent_rate` of gradient descent; `initial_accumulator`, `epsilon`, `epsilon_place`
-    (outside, inside, none); `schedule` (constant, inverse, exponential, cosine); `clip` (None, 10, 1, 0.1), the norm to
-    which a gradient is clipped before the accumulator sees it; `start_1`, `start_2`, where both begin.
+    along the first (on the real loss, at weights of 0); `learning_rate` of Adagrad, `descent_rate` of gradient descent;
+    `initial_accumulator`, `epsilon`, `epsilon_place` (outside, inside, none); `schedule` (constant, inverse,
+    exponential, cosine); `clip` (None, 10, 1, 0.1), the norm to which a gradient is clipped before the accumulator sees
+    it; `start_1`, `start_2`, where both begin.
 
     >>> adagrad(step=1, initial_accumulator=1e-4, learning_rate=1.0).description.summary
     "Adagrad's first step moves the weights by 1 and 1, descent's by 0.18 and 3.6."
