@@ -1,6 +1,7 @@
 """Sentences of the notebooks that state a number: the number, computed from what ships."""
 
 import itertools
+import re
 from typing import Any
 
 import jax.numpy as jnp
@@ -107,6 +108,24 @@ def test_where_tensorflow_has_minimize() -> None:
 
     assert hasattr(tf.compat.v1.train.GradientDescentOptimizer, "minimize")
     assert not hasattr(tf.keras.optimizers.SGD, "minimize")
+
+
+def test_what_16_bits_can_hold() -> None:
+    says(
+        "07",
+        "bfloat16, which has the range of float32 and needs no loss scale, "
+        "or in float16, whose largest number is 65,504",
+    )
+    assert float(jnp.finfo(jnp.float16).max) == 65_504
+    assert jnp.finfo(jnp.bfloat16).minexp == jnp.finfo(jnp.float32).minexp
+    assert jnp.finfo(jnp.bfloat16).maxexp == jnp.finfo(jnp.float32).maxexp
+
+
+def test_how_closely_sparsecores_formulas_are_reproduced() -> None:
+    says("06", "gradlab reproduces them within 1 unit in the last place.")
+    page = (save.FOLDER / "site/guide/proof.md").read_text("utf-8")
+    (worst,) = re.findall(r"^\| SparseCore \| \d+ \| \d+ \| [\d.]+% \| ([\d.]+) \|", page, flags=re.MULTILINE)
+    assert float(worst) <= 1
 
 
 def test_which_parts_of_optax_accept_none() -> None:
