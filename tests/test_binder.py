@@ -223,9 +223,9 @@ def served(home: Path) -> Iterator[tuple[Image, Visitor]]:
 @pytest.mark.binder
 def test_a_link_pulls_the_course_and_its_library(pushed: Pushed, served: tuple[Image, Visitor]) -> None:
     image, visitor = served
-    link = addresses.on_binder(notebooks.START, STATE)
-    assert link.count(f"https://github.com/{addresses.REPOSITORY}") == 1
-    link = link.replace(f"https://github.com/{addresses.REPOSITORY}", pushed.address)
+    link = addresses.on_binder(notebooks.START, STATE, repository="me/it")
+    assert link.count("https://github.com/me/it") == 1
+    link = link.replace("https://github.com/me/it", pushed.address)
     place = visitor.launch(link)
     notebook = f"{addresses.COURSE}/notebooks/{notebooks.START}"
     assert place == f"/lab/tree/{notebook}{STATE}"

@@ -109,6 +109,17 @@ def test_every_file_folder_and_command_named_exists(page: Path) -> None:
         assert importlib.util.find_spec(module), module
 
 
+def test_the_readme_says_how_close_the_proof_found_the_numbers() -> None:
+    page = (ROOT / "notebooks/site/guide/proof.md").read_text("utf-8")
+    (row,) = re.findall(r"^\| all \| (.+) \|$", page, re.MULTILINE)
+    _, arrays, equal, worst, jit_arrays, jit_equal, jit_worst = row.split(" | ")
+    said = " ".join(README.split())
+    assert f"Of {int(arrays):,} arrays that were computed by the originals, {equal} are equal to the last bit" in said
+    assert f"and all within {worst} unit in the last place" in said
+    assert f"of {jit_arrays} under `jax.jit`, {jit_equal} are equal, and all within {jit_worst} units" in said
+    assert "bit for bit where" not in said
+
+
 def test_the_readme_is_short_and_says_early_that_tensorflow_is_not_needed() -> None:
     assert len(README.splitlines()) <= MOST_LINES
     assert "don't need TensorFlow" in README.partition("## ")[0]

@@ -27,7 +27,7 @@ def page(labs: Mapping[str, type[Lab]], address_of: Callable[[str], str]) -> str
 
     Args:
         labs: by name.
-        address_of: where a notebook of the course is, by its file name.
+        address_of: where a notebook of the course is, by its file name; empty where no page has it.
     """
     groups: dict[str, list[str]] = {}
     for name in labs:
@@ -49,7 +49,9 @@ def _group(
     takes = f" ({counted(introduction.minutes, 'minute')})" if introduction.minutes else ""
     yield f"## {introduction.title}"
     yield ""
-    yield f"[Its notebook]({address_of(introduction.file)}){takes}{_aims(introduction.aims)}"
+    address = address_of(introduction.file)
+    notebook = f"[Its notebook]({address})" if address else f"Its notebook `{introduction.file}`"
+    yield f"{notebook}{takes}{_aims(introduction.aims)}"
     yield ""
     yield from _cards(labs, notebooks.pictures(introduction.file))
 

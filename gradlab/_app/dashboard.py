@@ -26,7 +26,7 @@ def write_pages(folder: Path, address_of: Callable[[str], str] = addresses.on_bi
 
     Args:
         folder: made if it is not there; pages that are there are written again.
-        address_of: where a notebook of the course is, by its file name.
+        address_of: where a notebook of the course is, by its file name; empty where no page has it.
     """
     folder.mkdir(parents=True, exist_ok=True)
     titles = dict(notebooks.titles())
@@ -39,7 +39,11 @@ def write_pages(folder: Path, address_of: Callable[[str], str] = addresses.on_bi
 def _cells(lab: str, titles: Mapping[str, str], address_of: Callable[[str], str]) -> list[dict[str, Any]]:
     make = catalog()[lab]
     first, *_ = [*notebooks.holding(lab), ""]
-    notebook = f"Its notebook is [{titles[first]}]({address_of(first)}). " if first else ""
+    notebook = ""
+    if first:
+        address = address_of(first)
+        title = f"[{titles[first]}]({address})" if address else f"{titles[first]}, `{first}`"
+        notebook = f"Its notebook is {title}. "
     return [
         _words(f"# {make.label}", make.about()),
         _code(f"import gradlab as gl\n\ngl.labs.{lab}()"),

@@ -22,8 +22,9 @@ first_step = Choice(
     a=(False, "Gradient descent does that. Here the gradient is divided by something computed from itself."),
     b=(
         True,
-        "g / sqrt(0.1 + g * g) is 0.953 for 1 and 0.999995 for 100: the first step is about as long as the "
-        "learning rate, whatever the units of the loss.",
+        "g / sqrt(0.1 + g * g) is 0.953 for 1 and 0.999995 for 100: both steps are about as long as the learning "
+        "rate. That holds for gradients well above 0.3, the root of the initial accumulator: a gradient of 0.01 moves "
+        "its weight by 3.2% of the rate.",
     ),
     c=(False, "It would be if the accumulator were not under a root. sqrt(g * g) is ..."),
 )

@@ -69,7 +69,7 @@ EXERCISES: dict[str, Exercise] = {
     "accumulators.row_mean": accumulators.row_mean,
     "tpu_embeddings.twice": tpu_embeddings.twice,
     "tpu_embeddings.zero": tpu_embeddings.zero,
-    "tpu_embeddings.forgets": tpu_embeddings.forgets,
+    "tpu_embeddings.ftrl": tpu_embeddings.ftrl,
     "tpu_embeddings.pooled": tpu_embeddings.pooled,
     "tpu_embeddings.row_gradient": tpu_embeddings.row_gradient,
     "tpu_embeddings.rate": tpu_embeddings.rate,

@@ -17,12 +17,15 @@ sign = Choice(
     "The gradient of a weight is positive: which way does gradient descent move it?",
     a=(False, "The gradient points to where the loss grows. Where does descent want to go?"),
     b=(True, "A positive gradient says that a larger weight makes a larger loss, so the weight goes down: w - lr * g."),
-    c=(False, "Its sign does not come into it: w - lr * g is below w, whether w is positive or negative."),
+    c=(False, "The sign of the weight doesn't matter: w - lr * g is below w, whether w is positive or negative."),
 )
 
 units = Choice(
     "The loss is multiplied by 10: what becomes of a step of plain gradient descent?",
-    a=(False, "That is so for Adagrad, which divides by the size of the gradients. What does plain descent divide by?"),
+    a=(
+        False,
+        "That is nearly so for Adagrad, which divides large gradients by their size. What does descent divide by?",
+    ),
     b=(
         True,
         "The gradient of 10 * loss is 10 times as large, and the step is lr * g: scaling the loss scales the step.",
@@ -176,7 +179,7 @@ class Reader(Prediction):
         if guess[0] < 13:
             return "A random guess gets one line in eight, and always naming the largest topic gets one in four."
         if guess[-1] > 85:
-            return "Some lines contain no informative word: four in ten are still wrong after 256 steps."
+            return "Four lines in ten are still wrong after 256 steps."
         if guess[2] > 60:
-            return "Not that soon. Frequent words are learned first and say little; informative words are rare."
+            return "Not that soon: after 16 steps the reader hasn't met 360 of its 867 words yet."
         return "Fast, then slow: the words that are typical of a topic are rare, and each must occur first."

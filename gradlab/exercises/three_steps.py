@@ -30,7 +30,11 @@ none = Choice(
 zero = Choice(
     "Where does a variable go whose gradient is zero, under momentum?",
     a=(False, "Under plain gradient descent. Momentum keeps a sum of earlier gradients. Is that zero?"),
-    b=(True, "The slot is 0.9 times what it was, and the variable moves by it. None would have stopped it."),
+    b=(
+        True,
+        "The slot is 0.9 times what it was, and the variable moves by it. A gradient of None would have left the "
+        "variable in place.",
+    ),
     c=(False, "Nothing pulls it back: the gradient is zero. What is still in the slot?"),
 )
 

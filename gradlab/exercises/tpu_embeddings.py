@@ -39,13 +39,17 @@ zero = Choice(
     c=(False, "They are summed before the rule runs, and it runs once."),
 )
 
-forgets = Choice(
+ftrl = Choice(
     "A row starts at 0.5, the optimizer is FTRL, its first gradient is 0: what is the weight?",
-    a=(False, "A gradient of 0 leaves it alone with SGD. FTRL computes the weight from scratch; from what?"),
+    a=(
+        False,
+        "A gradient of 0 leaves it alone with SGD. FTRL computes the weight from its slots, which start without it.",
+    ),
     b=(
         True,
-        "FTRL's weight is a function of its two slots, and neither depends on the initial value: a linear "
-        "slot of 0 gives a weight of 0.",
+        "While its linear slot is 0, FTRL keeps the share 1 - sqrt(a0 / a1) of a weight, where the accumulator is a0 "
+        "before the step and a1 after it. A gradient of 0 doesn't change the accumulator, so the share is 0. A "
+        "gradient of 1 would keep 70%.",
     ),
     c=(False, "The accumulator starts at 0.1, so nothing is divided by 0."),
 )

@@ -47,12 +47,16 @@ _NOW: dict[str, Any] = {"color": BLACK, "ls": "-", "lw": 0.8}
 
 
 class Ground(NamedTuple):
-    """A loss over the plane: `above` (m, n) is how far it is above its least value at x (n,), y (m,)."""
+    """A loss over the plane: `above` (m, n) is how far it is above its least value at x (n,), y (m,).
+
+    `weights` names the first and the second weight.
+    """
 
     x: np.ndarray
     y: np.ndarray
     above: np.ndarray
     bottom: tuple[float, float]
+    weights: tuple[str, str] = ("flat", "steep")
 
 
 class Walk(NamedTuple):
@@ -106,7 +110,7 @@ class AdagradView:
             axes.set_subplotspec(place)
 
     def _still(self, steps: int) -> None:
-        tidy(self.plane, "The weights, step by step", "first weight: flat", "second weight: steep")
+        tidy(self.plane, "The weights, step by step", "first weight", "second weight")
         tidy(self.loss, "Loss above the bottom", "step", "")
         tidy(self.accumulator, "Memory: sum of gradient²", "step", "")
         tidy(self.rate, "Effective rate", "step", "")
@@ -132,6 +136,7 @@ class AdagradView:
         self._ceiling = moving_line(self.rate, **_EPSILON)
         panels = (self.loss, self.accumulator, self.rate)
         self._ends = [EndLabels(axes, most) for axes, most in zip(panels, (2, 2, 3), strict=True)]
+        self._directions = label(self.plane, x=0.99, y=1.06, ha="right", color=QUIET, transform=self.plane.transAxes)
         self._words = [label(self.plane, text=words, color=QUIET) for words in ("start", "bottom")]
         self._walkers = [
             label(self.plane, text=words, color=color, weight=weight, ha=side)
@@ -194,7 +199,9 @@ class AdagradView:
 
     def _name(self, ground: Ground, adagrad: Walk, descent: Walk, rates: Rates) -> None:
         """Write names at the ends of curves, and beside the start and the bottom."""
-        last, flat, steep = len(adagrad.above) - 1, "flat", "steep"
+        last = len(adagrad.above) - 1
+        first, second = ground.weights
+        self._directions.set_text(f"→ {first}, ↑ {second}")
         (x, y), (u, v) = adagrad.weights[0], ground.bottom
         x, above = np.clip(x, 0.9 - REACH[0], REACH[0] - 0.9), y < REACH[1] - 0.6
         self._words[0].set(x=x, y=y + (0.42 if above else -0.42))
@@ -203,10 +210,10 @@ class AdagradView:
         self._words[1].set_visible(abs(u) < REACH[0] and not any(_is_near(name, u, v) for name in self._walkers))
         named = (
             (_shown([descent.above[-1], adagrad.above[-1]], LOSSES), ("descent", "Adagrad"), (ORANGE_TEXT, BLUE_TEXT)),
-            (_shown(rates.accumulator[-1], SUMS), (flat, steep), (VIOLET_TEXT,) * 2),
+            (_shown(rates.accumulator[-1], SUMS), (first, second), (VIOLET_TEXT,) * 2),
             (
                 _shown([descent.rates[-1], *rates.effective[-1]], RATES),
-                ("descent", flat, steep),
+                ("descent", first, second),
                 (ORANGE_TEXT, BLUE_TEXT, BLUE_TEXT),
             ),
         )

@@ -24,6 +24,7 @@ SURFACES: dict[str, tuple[str, Callable[[float], Surface]]] = {
     "bowl": ("bowl", bowl),
     "tumors": ("logistic regression", logistic_regression),
 }
+WEIGHTS = {"bowl": ("flat", "steep"), "tumors": ("radius", "texture")}
 PLACES = (
     ("outside", "outside root (PyTorch)"),
     ("inside", "inside root (Keras 3)"),
@@ -87,10 +88,11 @@ class adagrad(Lab):
     The loss is a bowl or a real logistic regression (569 breast tumors, malignant or benign, by the radius and the
     texture of their nuclei). Both optimizers get the same gradients, clip and schedule.
 
-    Controls: `step`; `surface` (bowl, tumors) and `condition`, how much steeper it is along the second weight;
-    `learning_rate` of Adagrad, `descent_rate` of gradient descent; `initial_accumulator`, `epsilon`, `epsilon_place`
-    (outside, inside, none); `schedule` (constant, inverse, exponential, cosine); `clip` (None, 10, 1, 0.1), the norm to
-    which a gradient is clipped before the accumulator sees it; `start_1`, `start_2`, where both begin.
+    Controls: `step`; `surface` (bowl, tumors) and `condition`, how much more it is curved along the second weight than
+    along the first (on the real loss, at weights of 0); `learning_rate` of Adagrad, `descent_rate` of gradient descent;
+    `initial_accumulator`, `epsilon`, `epsilon_place` (outside, inside, none); `schedule` (constant, inverse,
+    exponential, cosine); `clip` (None, 10, 1, 0.1), the norm to which a gradient is clipped before the accumulator sees
+    it; `start_1`, `start_2`, where both begin.
 
     >>> adagrad(step=1, initial_accumulator=1e-4, learning_rate=1.0).description.summary
     "Adagrad's first step moves the weights by 1 and 1, descent's by 0.18 and 3.6."
@@ -221,7 +223,8 @@ class adagrad(Lab):
 def _ground(surface: str, condition: float) -> Ground:
     x, y = REACH[0] * np.linspace(-1, 1, 41), REACH[1] * np.linspace(-1, 1, 41) ** 3  # closer where it is narrow
     ground = SURFACES[surface][1](condition)
-    return Ground(x, y, np.asarray(ground.above(np.stack(np.meshgrid(x, y), axis=-1))), ground.minima[0])
+    above = np.asarray(ground.above(np.stack(np.meshgrid(x, y), axis=-1)))
+    return Ground(x, y, above, ground.minima[0], WEIGHTS[surface])
 
 
 @lru_cache(64)

@@ -266,13 +266,12 @@ class Lab:
                 like it; elsewhere the repository is the one that `gradlab/_base/addresses.py` names.
 
         Raises:
-            ValueError: the state is too long for a link, another `to`, or a lab that no notebook of gradlab's shows.
+            ValueError: the state is too long for a link, another `to`, a lab that no notebook of gradlab's shows, or a
+                copy of gradlab that has no repository.
 
         >>> from gradlab import labs
         >>> labs.clip_libraries(case="inf").link()
         '#gl=1&lab=clip_libraries&case=inf'
-        >>> labs.clip_libraries(case="inf").link("binder").rpartition("/")[2]
-        '02_clipping.ipynb%2523gl%253D1%2526lab%253Dclip_libraries%2526case%253Dinf'
         """
         if to not in (None, "binder"):
             raise ValueError(f"to must be 'binder' or left out, got {to!r}")
@@ -287,7 +286,13 @@ class Lab:
             raise ValueError(
                 f"no notebook of gradlab's shows {name}, so Binder has no page for it; link() gives its state"
             )
-        return addresses.on_binder(found[0], text)
+        address = addresses.on_binder(found[0], text)
+        if not address:
+            raise ValueError(
+                "this copy of gradlab has no repository that Binder could open; `python -m notebooks.repository "
+                "OWNER/REPO` in a clone sets one, and link() gives the state alone"
+            )
+        return address
 
     def save(self, path: str | Path, theme: str = "light", **params: Any) -> str:
         """Write the lab to a file; the same state gives the same bytes.

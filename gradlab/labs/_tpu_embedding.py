@@ -85,7 +85,7 @@ class tpu_embedding(Lab):
         "Mean counts duplicates": {**_PLAIN, "zipf": 0.5, "duplicates": 0.7, "row": 14},
         "A padding sample": {**_PLAIN, "last": "empty", "row": 8},
         "An id out of range": {**_PLAIN, "last": "clamp", "row": ROWS - 1},
-        "FTRL forgets": {**_PLAIN, "zipf": 0.5, "last": "zero", "rule": "ftrl", "row": 22},
+        "FTRL and a zero gradient": {**_PLAIN, "zipf": 0.5, "last": "zero", "rule": "ftrl", "row": 22},
     }
     targets: ClassVar = {
         "moved_by_nothing": Target(

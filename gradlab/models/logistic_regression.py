@@ -17,8 +17,9 @@ def logistic_regression(condition: float = 30.0) -> Surface:
 
         loss = mean(log(1 + exp(-side * (features @ w)))),  side = 1 if malignant else -1
 
-    Both features are standardized; then the second is written in a unit sqrt(condition) times as small, which makes the
-    loss `condition` times as steep along its weight and changes nothing else. There is no bias.
+    Both features are standardized; then the second is written in a unit sqrt(condition) times as small. That multiplies
+    the slope along its weight by sqrt(condition) and the curvature by `condition`, and changes nothing else. There is
+    no bias.
 
     >>> np.round(logistic_regression(1.0).minima, 2).tolist()
     [[3.96, 0.89]]

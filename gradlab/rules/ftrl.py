@@ -32,10 +32,16 @@ class Ftrl(Rule):
     `linear` is 0 or NaN.
 
     Shapes: w, g, accum, linear (...). Slots: accum, from `initial_accumulator_value`, and linear, from
-    `initial_linear_value`. Raises ValueError for an order that is none of these. The weights before the first step are
-    forgotten: a gradient of 0 makes them 0; with an accumulator of 0 and slices it makes them NaN. Source: McMahan et
-    al., "Ad Click Prediction: a View from the Trenches" (2013); `ApplyFtrlV2`, TensorFlow 2.21 (2026); `beta`: the TPU
-    embedding engine; `initial_linear_value`: jax-tpu-embedding 0.1 (2025).
+    `initial_linear_value`. Raises ValueError for an order that is none of these. Source: McMahan et al., "Ad Click
+    Prediction: a View from the Trenches" (2013); `ApplyFtrlV2`, TensorFlow 2.21 (2026); `beta`: the TPU embedding
+    engine; `initial_linear_value`: jax-tpu-embedding 0.1 (2025).
+
+    With `linear` at 0, and l1, l2 and beta at 0, the first step gives
+
+        w = (1 - root(accum) / root(accum')) * w - lr / root(accum') * g
+
+    so it keeps a share of the initial weights only: none where g is 0, 70% where g is 1 and accum 0.1. With an
+    accumulator of 0 and slices, a gradient of 0 gives NaN.
 
     >>> import numpy as np
     >>> rule, w = Ftrl(l1=1.0, initial_accumulator_value=9.0), np.array([1.0, 1.0])

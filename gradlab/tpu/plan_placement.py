@@ -122,10 +122,14 @@ def plan_placement(
     layouts: Mapping[str, Layout] | None = None,
     strategy: Strategy = "div",
 ) -> PlacementPlan:
-    """A layout for each table of a plan: that of least traffic, as far as the memory of a device goes.
+    """Choose a layout for each table of a plan: the one that costs least, within the memory of a device.
 
         memory = (rows here, filled up) * (columns here * (1 + slots) + slots kept by row) * 4 bytes
         cost = traffic + 64 KiB for each exchange: 4 a step by rows or columns, 2 with copies, 4 for each stack
+
+    The traffic is in bytes. An exchange is priced, too, because it takes time to begin: 64 KiB stand for what could be
+    sent in that time. So the least cost isn't the least traffic: with a larger budget a plan may have fewer exchanges
+    and send more bytes.
 
     With u distinct ids of each of the c cores of a device, at most b of them of one owner, n devices and width w, a
     device sends in a step, lookup and update together:
@@ -135,9 +139,10 @@ def plan_placement(
         copies: (n - 1) * c * u * 4 * (1 + w)
         whole: as by rows, where b counts the ids of all tables of a stack that one device has
 
-    Tables begin with the layout of least memory; then those that gain most by another get it, one after another, while
-    the budget lasts. At last the smallest tables of one width and rule, as many as gain most by it, become a stack of
-    whole tables; the rows of the fullest device are the memory of it.
+    Tables begin with the layout of least memory; then the table whose cost falls most by another layout gets it, and
+    so on, while the budget lasts. At last the smallest tables of one width and rule become a stack of whole tables, as
+    many of them as make the cost lowest; its memory is that of the fullest device's rows. This is a greedy choice: no
+    other plan was compared, so one of lower cost may exist.
 
     Args:
         plan: of as many cores as devices, or a multiple.
@@ -160,6 +165,15 @@ def plan_placement(
     >>> plan = Plan(tables, (Feature("item", 0, (512,)), Feature("day", 1, (512,))), cores=8)
     >>> plan_placement(plan, 8, budget=100 << 20).layouts
     ('rows', 'copies')
+
+    A larger budget here saves two exchanges of each step, and sends more bytes:
+
+    >>> movies = Plan((Table("movies", 2000, 16),), (Feature("movie", 0, (256,)),), cores=8)
+    >>> for budget in (20_000, 200_000):
+    ...     placement = plan_placement(movies, 8, budget)
+    ...     print(placement.layouts, placement.traffic)
+    ('rows',) 30464
+    ('copies',) 121856
     """
     check_count("devices", devices)
     if budget is not None:
@@ -347,9 +361,9 @@ def _told(known: _Known, budget: int | None, chosen: list[Layout], given: Mappin
         if plan.tables[k].name in given:
             return "as you chose"
         if now == "whole":
-            return f"least traffic, in a stack of {where[k][1]}"
+            return f"least cost, in a stack of {where[k][1]}"
         best = min(own, key=lambda x: _cost(x, own[x]))
-        return "least traffic" if now == best else f"{best} would send less, but not fit"
+        return "least cost" if now == best else f"{best} would cost less, but not fit"
 
     def held(k: int) -> tuple[int, ...]:
         table, each = plan.tables[k], bytes_of_row(plan.tables[k], chosen[k], devices)

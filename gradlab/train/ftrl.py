@@ -19,8 +19,11 @@ class FtrlOptimizer(RuleOptimizer):
         linear = linear + (g + 2 * l2_shrinkage * w) - (root(accum') - root(accum)) / lr * w
         w = (clip(linear, -l1, l1) - linear) / (root(accum') / lr + 2 * (l2 + beta / (2 * lr)))
 
-    l1, l2 and l2_shrinkage are the arguments whose names end in _regularization_strength. The weights before the first
-    step are forgotten. IndexedSlices: slices of one row are summed first; rows not named keep w and slots.
+    l1, l2 and l2_shrinkage are the arguments whose names end in _regularization_strength. "linear" starts at 0, not at
+    a value that agrees with the weights, so without l1, l2 and beta the first step keeps the share
+    1 - root(accum) / root(accum') of the initial weights and adds -lr / root(accum') * g: with an accumulator of 0.1
+    none of them after a gradient of 0, and 70% after a gradient of 1. IndexedSlices: slices of one row are summed
+    first; rows not named keep w and slots.
 
     Args:
         learning_rate: number, scalar array or variable, or function without arguments.
@@ -41,6 +44,11 @@ class FtrlOptimizer(RuleOptimizer):
     >>> opt.apply_gradients([([4.0, 0.5], v)])
     >>> v.numpy().tolist()
     [0.375, 0.0]
+
+    >>> v = gl.Variable([5.0, 0.0], name="v")
+    >>> FtrlOptimizer(0.1).apply_gradients([([1.0, 1.0], v)])
+    >>> [round(x, 3) for x in v.numpy().tolist()]
+    [3.397, -0.095]
     """
 
     _sparse = staticmethod(rounded_as("sparse", one_each="scalar"))

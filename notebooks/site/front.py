@@ -15,7 +15,7 @@ from .pages import Notebook, plain
 
 _OPENING = re.compile(r"# gradlab\n(.*?)^## ", re.DOTALL | re.MULTILINE)
 _INSTALLING = re.compile(r"^## Two commands\n(.*?)^## ", re.DOTALL | re.MULTILINE)
-_BADGES = re.compile(r"^\[?!\[.*\n", re.MULTILINE)
+_BADGES = re.compile(r"^\[!\[.*\n", re.MULTILINE)
 
 _PAGE = """\
 # gradlab
@@ -24,7 +24,7 @@ _PAGE = """\
 
 ```{{raw}} html
 <nav class="launch" aria-label="Begin">
-<a href="{start}.html">Begin the course</a><a href="{binder}">Open on Binder</a></nav>
+<a href="{start}.html">Begin the course</a>{launch}</nav>
 ```
 
 ## The course
@@ -34,11 +34,11 @@ _PAGE = """\
 ```
 
 For teachers: [cuts of the course, wrong answers to expect, slides, and grading](TEACHING.md).
-Every term once: [glossary](GLOSSARY.md).
+The terms of the course: [glossary](GLOSSARY.md).
 
 ## The library
 
-- [Installation](install.md): two commands; or [Binder]({binder}), where nothing is installed
+- [Installation](install.md): two commands{or_binder}
 - [All labs](lab/index.md), each on a page of its own
 - [README](readme.md): a tour of the library, your own run
 - Guides: {guides}
@@ -70,8 +70,7 @@ cite
 _INSTALL = """\
 # Installation
 
-Nothing to install: [open the course on Binder]({binder}); it starts in some minutes. On your own machine:
-{commands}"""
+{binder}{commands}"""
 _CITE = """\
 # Citation
 
@@ -82,12 +81,11 @@ If gradlab helps your work or your teaching, please cite it:
   author = {{{{{author}}}}},
   title = {{{{{title}}}}},
   version = {{{version}}},
-  url = {{{address}}},
-  license = {{{license}}}
+{url}  license = {{{license}}}
 }}
 ```
 
-The same as [CITATION.cff]({address}/blob/{branch}/CITATION.cff), which citation managers read.
+The same as {file}, which citation managers read.
 """
 NOT_FOUND = """\
 ---
@@ -107,8 +105,11 @@ def front_page(readme: str, notebooks: Sequence[Notebook], guides: Sequence[Path
     if not found:
         raise ValueError("README.md has to open with '# gradlab' and to go on with a section")
     start = notebooks[0]
+    binder = on_binder(start.path.name)
     return _PAGE.format(
-        opening=_here(_BADGES.sub("", found[1], count=1).strip()), start=start.name, binder=on_binder(start.path.name),
+        opening=_here(_BADGES.sub("", found[1], count=1).strip()), start=start.name,
+        launch=f'<a href="{binder}">Open on Binder</a>' if binder else "",
+        or_binder=f"; or [Binder]({binder}), where nothing is installed" if binder else "",
         cards="".join(map(_card, notebooks)), course="\n".join(notebook.name for notebook in notebooks),
         guides=", ".join(f"[{_title(guide)}](guide/{guide.name})" for guide in guides),
         guide_pages="\n".join(f"guide/{guide.stem}" for guide in guides),
@@ -120,16 +121,25 @@ def install_page(readme: str) -> str:
     found = _INSTALLING.search(readme)
     if not found:
         raise ValueError("README.md has to have a section '## Two commands' that another one follows")
-    return _INSTALL.format(binder=on_binder("00_start_here.ipynb"), commands=_here(found[1]))
+    binder = on_binder("00_start_here.ipynb")
+    if binder:
+        course = f"[open the course on Binder]({binder})"
+        binder = f"Nothing to install: {course}; it starts in some minutes. On your own machine:\n"
+    return _INSTALL.format(binder=binder, commands=_here(found[1]))
 
 
 def cite_page(citation: str) -> str:
     """Give CITATION.cff as a page."""
     fields = dict(re.findall(r'^(?:  - )?([a-z-]+): "?([^"\n]+)"?$', citation, re.MULTILINE))
+    address = fields.get("repository-code")  # there is none until the repository is set
     return _CITE.format(
-        author=fields["name"], title=fields["title"], version=fields["version"], license=fields["license"],
-        address=fields["repository-code"], branch=BRANCH,
-    )  # fmt: skip
+        author=fields["name"],
+        title=fields["title"],
+        version=fields["version"],
+        license=fields["license"],
+        url=f"  url = {{{address}}},\n" if address else "",
+        file=f"[CITATION.cff]({address}/blob/{BRANCH}/CITATION.cff)" if address else "`CITATION.cff`",
+    )
 
 
 def readme_page(readme: str) -> str:

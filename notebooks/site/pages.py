@@ -164,5 +164,5 @@ def _launchers(name: str) -> str:
         "Run in this browser": in_browser(name), "Open on Binder": on_binder(name),
         "Open on Colab": on_colab(name), "Download": f"notebooks/{name}",
     }  # fmt: skip
-    links = "".join(f'<a href="{escape(address)}">{words}</a>' for words, address in where.items())
+    links = "".join(f'<a href="{escape(address)}">{words}</a>' for words, address in where.items() if address)
     return f'<nav class="launch" aria-label="This notebook elsewhere">{links}</nav>'

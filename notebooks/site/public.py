@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 from xml.etree import ElementTree
 
-from gradlab._base.addresses import BRANCH, REPOSITORY
+from gradlab._base.addresses import BRANCH, on_github
 
 _FIRST = re.compile(r"<p>(.*?)</p>")
 _TAG = re.compile(r"<[^>]*>")
@@ -50,9 +50,11 @@ def described(body: str) -> str:
 def _tell(app: Any, page: str, _template: str, context: dict[str, Any], _doctree: Any) -> None:
     address, metadata = app.config.html_baseurl, context.get("meta") or {}
     context["description"] = metadata.get("description") or described(context.get("body") or "")
-    context["picture"] = address + metadata.get("picture", CARD)
-    context["repository"] = f"https://github.com/{REPOSITORY}"
-    context["edit"] = (path := source(page)) and f"https://github.com/{REPOSITORY}/edit/{BRANCH}/{path}"
+    context["repository"] = repository = on_github()
+    path = source(page)
+    # Services that show a picture ask for it by its whole address, which is known where there is a repository.
+    context["picture"] = address + metadata.get("picture", CARD) if repository else ""
+    context["edit"] = f"{repository}/edit/{BRANCH}/{path}" if repository and path else ""
     context["top"] = urlsplit(address).path
 
 
@@ -60,6 +62,9 @@ def _list_pages(app: Any, error: Exception | None) -> None:
     """Write what search engines ask for: the address of every page that is written, not made from source code."""
     if error:
         return
+    (app.outdir / ".nojekyll").touch()  # GitHub Pages leaves folders out whose names begin with _ otherwise
+    if not app.config.html_baseurl:
+        return  # a sitemap holds whole addresses
     ElementTree.register_namespace("", _SITEMAPS)
     root = ElementTree.Element(f"{{{_SITEMAPS}}}urlset")
     for page in sorted(app.env.found_docs - {"404"}):
@@ -67,7 +72,6 @@ def _list_pages(app: Any, error: Exception | None) -> None:
         place.text = f"{app.config.html_baseurl}{page}.html"
     ElementTree.ElementTree(root).write(app.outdir / "sitemap.xml", "utf-8", xml_declaration=True)
     (app.outdir / "robots.txt").write_text(f"User-agent: *\nSitemap: {app.config.html_baseurl}sitemap.xml\n", "utf-8")
-    (app.outdir / ".nojekyll").touch()  # GitHub Pages leaves folders out whose names begin with _ otherwise
 
 
 def _lighten_search(app: Any, error: Exception | None) -> None:

@@ -33,6 +33,12 @@ def test_every_lab_has_a_card_under_its_notebook(page: str) -> None:
     assert all(f"<b>{make.label}</b>" in page for make in gl.labs.catalog().values())
 
 
+def test_without_an_address_a_notebook_is_named_and_not_linked() -> None:
+    alone = cards.page({"clipping": gl.labs.clipping}, lambda notebook: "")
+    assert "\nIts notebook `02_clipping.ipynb` (" in alone
+    assert "](" not in alone
+
+
 def test_pictures_are_small_and_those_that_the_notebooks_were_saved_with(page: str) -> None:
     found = [b64decode(data) for data in re.findall(r'src="data:image/\w+;base64,([^"]+)"', page)]
     assert len(found) == len(gl.labs.catalog())

@@ -15,7 +15,7 @@ import pytest
 import gradlab as gl
 from gradlab import __main__ as command
 from gradlab._app import dashboard
-from gradlab._base import notebooks
+from gradlab._base import addresses, notebooks
 from gradlab._base.extras import missing
 
 STATE = "#gl=1&lab=clipping&limit=0.3"
@@ -56,13 +56,21 @@ def test_pages_for_a_jupyterlab_lead_to_its_own_notebooks(tmp_path: Path, monkey
     assert "(../../../lab/tree/course/notebooks/02_clipping.ipynb)" in cells[2]["source"]
 
 
-def test_every_link_leads_to_a_page_that_is_there_or_to_another_host(tmp_path: Path) -> None:
+@pytest.mark.parametrize("repository", ["", "me/it"])
+def test_every_link_leads_to_a_page_that_is_there_or_to_the_repositorys_binder(
+    repository: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Voila refuses to serve what isn't a notebook, such as the glossary that the notebooks link to."""
+    monkeypatch.setattr(addresses, "REPOSITORY", repository)
     dashboard.write_pages(tmp_path)
     texts = [cell["source"] for path in tmp_path.iterdir() for cell in json.loads(path.read_text("utf-8"))["cells"]]
     links = {link for text in texts for link in re.findall(r'(?<=\]\()[^)]+|(?<=href=")[^"]+', text)}
     assert len(links) > len(gl.labs.catalog())
-    assert [link for link in links if not (link.startswith("https://") or (tmp_path / link).is_file())] == []
+    elsewhere = {link for link in links if not (tmp_path / link).is_file()}
+    held = {name for lab in gl.labs.catalog() for name in notebooks.holding(lab)[:1]}
+    assert elsewhere == {addresses.on_binder(name) for name in held} - {""}
+    named = f"Its notebook is {dict(notebooks.titles())['02_clipping.ipynb']}, `02_clipping.ipynb`."
+    assert any(named in text for text in texts) == (not repository)
 
 
 def test_the_page_that_leads_to_all_is_there_when_they_are(tmp_path: Path, monkeypatch: Any) -> None:

@@ -101,7 +101,7 @@ STATE = "#gl=1&lab=clipping&limit=0.3"
         (STATE[1:], "02_clipping.ipynb"),
         (f"http://localhost:8888/lab/tree/{notebooks.START}{STATE}", notebooks.START),
         (f"http://localhost:8888/lab/tree/my%20copy.ipynb{STATE}", "02_clipping.ipynb"),
-        (addresses.on_binder(notebooks.START, STATE), notebooks.START),
+        (addresses.on_binder(notebooks.START, STATE, "me/it"), notebooks.START),
     ],
 )
 @pytest.mark.parametrize("folder", [(), ("mine",)], ids=["", "mine"])

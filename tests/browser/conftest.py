@@ -24,7 +24,7 @@ from tests.browser.pages import WIDE, Notebook, Served
 
 NOTEBOOKS = server.CHECKOUT / "notebooks"
 FORK = "me/gradlab"
-LAUNCH = addresses.on_binder("").partition("lab/tree/")[0].replace(addresses.REPOSITORY, FORK)
+LAUNCH = addresses.on_binder("", repository=FORK).partition("lab/tree/")[0]
 LINKED = gl.labs.clip_arrows(method="norm", limit=3.0)
 
 

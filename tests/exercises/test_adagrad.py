@@ -55,6 +55,16 @@ def test_wrong_answers_get_their_hint(name: str, answer: Any, hint: str) -> None
     assert hint in feedback.text, feedback
 
 
+def test_the_answer_says_where_the_first_step_is_much_shorter_than_the_rate() -> None:
+    said = check("adagrad.first_step", "b").text
+    assert "a gradient of 0.01 moves its weight by 3.2% of the rate" in said
+    rule = gl.rules.Adagrad()
+    w = np.zeros(1)
+    after, _ = rule(w, rule.init(w), np.array([0.01]), 1.0)
+    assert round(-100 * after.item(), 1) == 3.2
+    assert round(rule.initial_accumulator_value**0.5, 1) == 0.3
+
+
 def test_the_first_step_is_as_long_as_the_answer_says() -> None:
     rule, w = gl.rules.Adagrad(), np.zeros(2)
     w, _ = rule(w, rule.init(w), np.array([1.0, 100.0]), 1.0)

@@ -51,7 +51,7 @@ def test_the_reader_learns_as_in_the_loop_of_the_notebook() -> None:
     [
         ([60, 50, 40, 30, 20], "so the curve rises"),
         ([5, 20, 40, 60, 65], "one line in eight"),
-        ([20, 50, 70, 90, 98], "four in ten are still wrong"),
+        ([20, 50, 70, 90, 98], "Four lines in ten are still wrong"),
         ([20, 50, 70, 75, 80], "Not that soon"),
         ([25, 35, 45, 55, 65], "Fast, then slow"),
     ],

@@ -50,7 +50,7 @@ def rate(lr: float, beta1: float, beta2: float, step: int) -> float:
     [
         ("tpu_embeddings.twice", "b"),
         ("tpu_embeddings.zero", "B"),
-        ("tpu_embeddings.forgets", "b"),
+        ("tpu_embeddings.ftrl", "b"),
         ("tpu_embeddings.pooled", pooled),
         ("tpu_embeddings.row_gradient", row_gradient),
         ("tpu_embeddings.rate", rate),
@@ -65,7 +65,7 @@ def test_right_answers_and_what_the_tables_themselves_say(name: str, answer: Any
     [
         ("tpu_embeddings.twice", "a", "also counted once"),
         ("tpu_embeddings.zero", "a", "Which rows does the rule run for"),
-        ("tpu_embeddings.forgets", None, "Write your guess first"),
+        ("tpu_embeddings.ftrl", None, "Write your guess first"),
         ("tpu_embeddings.pooled", lambda table, samples, ids, count: np.ones((count, 2)), "For every sample"),
         ("tpu_embeddings.row_gradient", lambda samples, ids, g, rows: np.ones(rows), "For every lookup"),
         ("tpu_embeddings.rate", lambda lr, beta1, beta2, step: 2 * lr, "put both into the rate"),
@@ -93,9 +93,17 @@ def test_a_named_row_moves_by_a_sum_of_0_and_another_stands_still() -> None:
     assert after.slots[0][0].ravel().tolist() == [0.5, 1.0]
 
 
-def test_ftrl_makes_a_touched_weight_0() -> None:
-    rule, w = Ftrl(), np.float32([0.5])
-    assert rule(w, rule.init(w), np.zeros(1, np.float32), 0.1)[0].tolist() == [0.0]
+def test_ftrl_keeps_none_of_a_weight_after_a_gradient_of_0_and_70_percent_of_it_after_1() -> None:
+    feedback = check("tpu_embeddings.ftrl", "b").text
+    assert "A gradient of 1 would keep 70%" in feedback
+    rule = Ftrl()
+    w = np.float32([0.5])
+    after_zero, _ = rule(w, rule.init(w), np.float32([0]), 0.1)
+    assert after_zero.tolist() == [0.0]
+    start = np.float32([0])
+    after_one, _ = rule(w, rule.init(w), np.float32([1]), 0.1)
+    from_0, _ = rule(start, rule.init(start), np.float32([1]), 0.1)
+    assert ((after_one - from_0) / w).round(2).tolist() == pytest.approx([0.7])
 
 
 AT = np.array(Distinct.at)

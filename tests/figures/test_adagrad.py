@@ -94,6 +94,7 @@ def test_curves_are_named_at_their_ends() -> None:
     assert [[name.get_text() for name in ends._names if name.get_visible()] for ends in view._ends] == [
         ["descent", "Adagrad"], ["flat", "steep"], ["descent", "flat", "steep"],
     ]  # fmt: skip
+    assert view._directions.get_text() == "→ flat, ↑ steep"
 
 
 def test_the_triangle_is_drawn_over_the_dots_that_lie_on_it() -> None:

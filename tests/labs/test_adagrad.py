@@ -31,6 +31,12 @@ def test_every_step_is_the_rules_and_every_rate_what_it_multiplied_the_gradient_
     assert shown.adagrad.above == pytest.approx(bowl(10.0).loss(shown.adagrad.weights.astype(float)))
 
 
+def test_the_weights_of_the_real_loss_are_named_by_its_features() -> None:
+    shown = trace(surface="tumours", condition=20.0, step=60)
+    assert shown.ground.weights == ("radius", "texture")
+    assert shown.rates.accumulator[-1, 0] > shown.rates.accumulator[-1, 1], "the second weight has the smaller memory"
+
+
 def test_gradient_descent_takes_its_own_rate() -> None:
     shown = trace(condition=10.0, descent_rate=0.1)
     expected = np.array([-4, 2]) * np.power.outer([0.9, 0.0], np.arange(STEPS + 1)).T

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
 import gradlab as gl
+from gradlab._base import addresses
 from gradlab.labs import _save, from_link
 from gradlab.labs._lab import MOST
 from gradlab.live import Button, Menu, Range, Slider, Toggle
@@ -287,7 +288,8 @@ def test_a_link_that_says_something_else_is_refused_kindly(link: str, message: s
 
 
 @every_lab
-def test_every_lab_has_a_page_on_binder(make: Any) -> None:
+def test_every_lab_has_a_page_on_binder(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(addresses, "REPOSITORY", "me/it")
     lab = make()
     address = lab.link("binder")
     (pull,) = parse_qs(urlsplit(address).query)["urlpath"]  # as BinderHub reads it
@@ -304,6 +306,14 @@ def test_on_binder_a_link_launches_what_runs_there(monkeypatch: pytest.MonkeyPat
     link = gl.labs.clipping().link("binder")
     assert link.startswith("https://binder.example.org/v2/gh/fork/gradlab/binder-jax?urlpath=git-pull%3Frepo%3D")
     assert link.partition("%3Frepo%3D")[2].startswith("https://github.com/fork/gradlab%26")
+
+
+def test_without_a_repository_a_link_to_binder_says_how_to_set_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(addresses, "REPOSITORY", "")
+    with pytest.raises(
+        ValueError, match=r"no repository that Binder could open; `python -m notebooks\.repository OWNER"
+    ):
+        gl.labs.clipping().link("binder")
 
 
 def test_where_there_is_no_page_a_link_says_so() -> None:

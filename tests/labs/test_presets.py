@@ -64,7 +64,7 @@ def test_two_gradients_are_both() -> None:
         ("tpu_embedding", "A popular id", "fetched once, and moves by the sum of 5 samples' gradients."),
         ("tpu_embedding", "A padding sample", "Sample 7 names no id: its activation is 0, and it moves no row."),
         ("tpu_embedding", "An id out of range", "Id 30, beyond the 24 rows, is clamped to row 23, which moves."),
-        ("tpu_embedding", "FTRL forgets", "and moves, though its gradients sum to 0."),
+        ("tpu_embedding", "FTRL and a zero gradient", "and moves, though its gradients sum to 0."),
         ("tpu_embedding_run", "Rows dealt out in turn", "serves 27% of all rows"),
         ("tpu_engines", "Two ways, one answer", "All lookups have room in the buffers, and every row moves alike."),
         (

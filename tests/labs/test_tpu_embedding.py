@@ -27,8 +27,10 @@ def test_presets_show_what_their_names_say() -> None:
     padding = preset("A padding sample")
     assert not padding.run.trace.activations[0][0, 7].any() and 7 not in padding.lookups.samples
     assert [one.sample for one in preset("An id out of range").why.contributions] == [7]
-    forgetful = preset("FTRL forgets")
-    assert forgetful.why.weights_before.all() and not forgetful.why.weights_after.any() and not forgetful.total.any()
+    zero = preset("FTRL and a zero gradient")
+    assert not zero.total.any()
+    assert zero.why.weights_before.all()
+    assert not zero.why.weights_after.any()
 
 
 def test_a_clicked_row_is_explained_and_the_selection_follows_the_slider() -> None:

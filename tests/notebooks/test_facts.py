@@ -1,11 +1,17 @@
 """Sentences of the notebooks that state a number: the number, computed from what ships."""
 
 import itertools
+import re
+from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
+import optax
 import pytest
 
 import gradlab as gl
+from gradlab.models.logistic_regression import logistic_regression
+from gradlab.models.word_topics import TOPICS
 from gradlab.workers.problems import shipped as lines_of_the_reader
 from tests.notebooks import save
 from tests.notebooks.test_course import cells
@@ -74,6 +80,108 @@ def test_which_limit_fired_how_often_and_which_run_ended_lowest() -> None:
     assert min(ends, key=lambda limit: ends[limit]) == 1.0
 
 
+def test_the_bias_is_part_of_the_readers_sums() -> None:
+    says("00", "it adds up the rows of its words and the bias; the topic with the largest sum is the one it names")
+    reader = gl.workers.Reader()
+    weights = reader.start()
+    weights["bias"][3] = 1.0
+    chances = reader.read("break", weights)
+    assert max(chances, key=chances.__getitem__) == list(TOPICS.values())[3]
+
+
+def test_what_the_reader_has_met_when_its_accuracy_is_predicted() -> None:
+    reader = gl.workers.Reader()
+    rng = np.random.default_rng(0)  # as in the notebook's loop
+    weights = reader.start()
+    for _ in range(16):
+        gradient = reader.gradient(weights, rng)
+        weights = {name: w - gradient[name] for name, w in weights.items()}
+    unseen = ~(weights["words"] != 0).any(axis=1)
+    assert (unseen.sum(), unseen.size) == (360, 867)
+
+
+@pytest.mark.tensorflow
+def test_where_tensorflow_has_minimize() -> None:
+    says("00", "TensorFlow 1, today `tf.compat.v1`, writes one pass through this loop as `optimizer.minimize(loss)`")
+    says("01", "In TensorFlow 1, today `tf.compat.v1.train`, you call `minimize`")
+    import tensorflow as tf
+
+    assert hasattr(tf.compat.v1.train.GradientDescentOptimizer, "minimize")
+    assert not hasattr(tf.keras.optimizers.SGD, "minimize")
+
+
+def test_what_16_bits_can_hold() -> None:
+    says(
+        "07",
+        "bfloat16, which has the range of float32 and needs no loss scale, "
+        "or in float16, whose largest number is 65,504",
+    )
+    assert float(jnp.finfo(jnp.float16).max) == 65_504
+    assert jnp.finfo(jnp.bfloat16).minexp == jnp.finfo(jnp.float32).minexp
+    assert jnp.finfo(jnp.bfloat16).maxexp == jnp.finfo(jnp.float32).maxexp
+
+
+def test_how_closely_sparsecores_formulas_are_reproduced() -> None:
+    says("06", "gradlab reproduces them within 1 unit in the last place.")
+    page = (save.FOLDER / "site/guide/proof.md").read_text("utf-8")
+    (worst,) = re.findall(r"^\| SparseCore \| \d+ \| \d+ \| [\d.]+% \| ([\d.]+) \|", page, flags=re.MULTILINE)
+    assert float(worst) <= 1
+
+
+def test_which_parts_of_optax_accept_none() -> None:
+    says(
+        "01",
+        "`sgd` and `clip_by_global_norm` pass `None` on, "
+        "while `adam`, `adagrad`, and `apply_updates` fail if the weight is an array.",
+    )
+    params = {"a": jnp.ones(2), "b": jnp.ones(2)}
+    gradients = {"a": jnp.ones(2), "b": None}
+    for transformation in (optax.sgd(0.1), optax.clip_by_global_norm(1.0)):
+        updates, _ = transformation.update(gradients, transformation.init(params), params)
+        assert updates["b"] is None
+        with pytest.raises(TypeError):
+            optax.apply_updates(params, updates)
+    for transformation in (optax.adam(0.1), optax.adagrad(0.1)):
+        with pytest.raises(ValueError, match="different types at key path"):
+            transformation.update(gradients, transformation.init(params), params)
+
+
+def test_the_unit_of_the_texture() -> None:
+    says(
+        "03", "a unit 4.5 times as small as in standard units, which makes the loss 20 times as curved along its weight"
+    )
+    finer, standard = logistic_regression(20.0), logistic_regression(1.0)
+    step = np.array([0.0, 1e-5])
+    curvatures = [(loss.gradient(step)[1] - loss.gradient(-step)[1]) / 2e-5 for loss in (finer, standard)]
+    assert round(curvatures[0] / curvatures[1], 3) == 20
+    assert round(standard.minima[0][1] / finer.minima[0][1], 1) == 4.5
+    says("03", "One of them falls to a quarter of its first value.")
+    lab = gl.labs.adagrad(surface="tumours", condition=20.0, learning_rate=0.6, descent_rate=0.1, step=60)
+    rates = lab.compute(lab.params).rates.effective
+    assert sorted((rates[60] / rates[1]).round(2)) == [0.24, 0.68]
+
+
+def test_what_a_large_initial_accumulator_does_to_rare_and_frequent_words() -> None:
+    says(
+        "03",
+        'With the large initial accumulator, 6.31, the squares of a rare word hardly count: "lambda" ends at 6.76, and '
+        "its rate has fallen by 3%.",
+        "after 16 steps its accumulator has grown by more than 20.",
+        '"lambda" has 6.3 times the rate of "the" instead of 20 times.',
+    )
+    lab = gl.labs.word_rates()
+    lamb, the = (gl.workers.Reader().words.index(word) for word in ("lambda", "the"))
+    usual = lab.compute(lab.params).training
+    lab.set(**lab.presets["Large accumulator"])
+    large = lab.compute(lab.params).training
+    assert round(float(large.accumulator[0, lamb]), 2) == 6.31
+    assert round(float(large.accumulator[-1, lamb]), 2) == 6.76
+    assert round(float(large.rate[-1, lamb] / large.rate[0, lamb]), 2) == 0.97
+    assert large.accumulator[16, the] - large.accumulator[0, the] > 20
+    assert round(float(large.rate[-1, lamb] / large.rate[-1, the]), 1) == 6.3
+    assert round(float(usual.rate[-1, lamb] / usual.rate[-1, the])) == 20
+
+
 def test_which_library_differs_from_the_first_step_on() -> None:
     says("03", "PyTorch differs in the first digit from the start.")
     for step in range(1, 21):
@@ -84,7 +192,8 @@ def test_which_library_differs_from_the_first_step_on() -> None:
 def test_what_the_turn_of_a_ravine_costs() -> None:
     says(
         "03",
-        "Why does the turn cost Adagrad so much, and gradient descent almost nothing?",
+        "Why does the turn cost Adagrad so much?",
+        "Gradient descent loses nothing: if the start is turned with the valley,",
         "Which rules' bars are shorter in *The same, turned* than in *Ravine*?",
     )
     lab, ends, bars = gl.labs.optimizers(), {}, {}
@@ -96,6 +205,11 @@ def test_what_the_turn_of_a_ravine_costs() -> None:
     straight, turned = ends.values()
     assert turned["Adagrad"] > 1e6 * straight["Adagrad"]
     assert turned["Gradient descent"] == pytest.approx(straight["Gradient descent"], rel=0.1)
+    race = lab.compute(lab.params)
+    assert race.straight is not None
+    (descent, *_), (unturned, *_) = race.racers, race.straight
+    assert descent.title == unturned.title == "Gradient descent"
+    np.testing.assert_allclose(descent.loss, unturned.loss, rtol=1e-4)
     straight, turned = bars.values()
     assert {title for title in turned if turned[title] < straight[title]} == {"Adagrad", "Adam"}
 
@@ -146,6 +260,37 @@ def test_the_weight_of_a_row_that_is_looked_up_twice() -> None:
     weights = [name for name, _ in lab.description.table if name.startswith("sample ")]
     assert lab.params["row"] == 14
     assert weights == ["sample 4 × 0.33", "sample 4 × 0.33", "sample 7 × 0.50", "sample 7 × 0.50"]
+
+
+def test_the_first_steps_of_ftrl_and_of_the_engines_adam() -> None:
+    says(
+        "06",
+        "keeps only the share $1 - \\sqrt{a_0 / a_1}$ of a row's initial value",
+        "nothing if the gradient is 0, and 70% if it is 1",
+        "with the usual betas, 0.9 and 0.999, its first step is 3.2 times as long as the learning rate",
+    )
+    ftrl = gl.rules.Ftrl()
+    for gradient, share in ((0.0, 0.0), (1.0, 0.70)):
+        g = np.float64([gradient, gradient])
+        start = np.float64([5.0, 0.0])
+        after, _ = ftrl(start, ftrl.init(start), g, 0.1)
+        assert round((after[0] - after[1]) / 5, 2) == share
+    adam = gl.rules.Adam(bias_correction=False)
+    assert (adam.beta1, adam.beta2) == (0.9, 0.999)
+    w = np.zeros(1)
+    after, _ = adam(w, adam.init(w), np.ones(1), 1.0)
+    assert round(-after.item(), 1) == 3.2
+
+
+def test_a_larger_budget_for_tables_grows_the_memory_and_the_bytes_of_a_step() -> None:
+    says("06", "Then raise it to 300 MiB. What grows, the memory or the bytes that a step sends?")
+    (source,) = [cell for cell in cells(save.FOLDER / "06_tpu_embeddings.ipynb", "code") if "plan_placement(" in cell]
+    names: dict[str, Any] = {"gl": gl}
+    exec(source, names)
+    plan, placement = names["several"], names["placement"]
+    larger = gl.tpu.plan_placement(plan, devices=4, budget=300 << 20, layouts={"weekdays": "copies"})
+    assert larger.memory > placement.memory
+    assert larger.traffic > placement.traffic
 
 
 def test_where_two_runs_part() -> None:

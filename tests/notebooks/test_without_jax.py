@@ -60,4 +60,6 @@ def test_what_notebooks_show_needs_no_more_than_the_extra_lab_brings() -> None:
 def test_binder_opens_where_jax_is_what_needs_it() -> None:
     assert {f"{NEEDS_JAX.partition(':')[0]}.ipynb"} == addresses.WITH_JAX
     for path in sorted(save.FOLDER.glob("*.ipynb")):
-        assert ("/binder-jax?" in addresses.on_binder(path.name)) == (path.name in addresses.WITH_JAX)
+        assert ("/binder-jax?" in addresses.on_binder(path.name, repository="me/it")) == (
+            path.name in addresses.WITH_JAX
+        )

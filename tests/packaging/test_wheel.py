@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import importlib.metadata
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from notebooks import repository
 from tests.packaging.conftest import ROOT, Built, done_well, python
 
 pytestmark = pytest.mark.packaging
@@ -55,6 +57,7 @@ def test_the_license_and_the_notice_are_in_both(built: Built) -> None:
 
 def test_every_recording_has_its_origin_in_the_notice_or_is_our_own() -> None:
     notice = (ROOT / "NOTICE").read_text("utf-8")
+    assert "in the folder gradlab/models/recordings." in notice
     own = {"char_rnn", "policies", "reader_run", "spare_workers", "staleness"}  # recorded here, from the data named
     for path in ROOT.glob("gradlab/models/recordings/*.npz"):
         assert (path.name in notice) != (path.stem.partition("-")[0] in own), path.name
@@ -64,10 +67,14 @@ def test_building_warns_of_nothing(built: Built) -> None:
     assert "arn" not in built.said
 
 
-def test_indexes_take_them(built: Built) -> None:
+def test_indexes_take_them(built: Built, clone: Path, tmp_path: Path) -> None:
     assert python("twine", "check", "--strict", built.wheel, built.sdist, folder=ROOT).count("PASSED") == 2
     assert "OK" in done_well(Path(sys.executable).with_name("check-wheel-contents"), built.wheel, folder=ROOT)
-    rated = done_well(Path(sys.executable).with_name("pyroma"), "--min", "10", built.sdist, folder=built.source)
+    published = Path(shutil.copytree(clone, tmp_path / "gradlab"))
+    repository.rename("me/gradlab", published)  # what is published has a repository, and says where it is
+    python("hatchling", "build", "-t", "sdist", "-d", tmp_path / "sdist", folder=published)
+    (sdist,) = (tmp_path / "sdist").glob("*.tar.gz")
+    rated = done_well(Path(sys.executable).with_name("pyroma"), "--min", "10", sdist, folder=tmp_path)
     assert "Final rating: 10/10" in rated
 
 

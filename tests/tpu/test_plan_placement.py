@@ -53,13 +53,31 @@ def test_memory_is_what_a_device_holds(layout: str, rule: object) -> None:
 
 def test_small_tables_are_copied_while_the_budget_lasts() -> None:
     free = plan_placement(PLAN, 8)
-    assert (free.layouts, free.tables[2].why) == (("rows", "copies", "copies"), "least traffic")
+    assert (free.layouts, free.tables[2].why) == (("rows", "copies", "copies"), "least cost")
     least = plan_placement(PLAN, 8, layouts={t.name: "rows" for t in PLAN.tables})
     tight = plan_placement(PLAN, 8, budget=least.memory + 7 * 8 * 4)
     assert tight.layouts == ("rows", "rows", "copies")
-    assert tight.tables[1].why == "copies would send less, but not fit"
+    assert tight.tables[1].why == "copies would cost less, but not fit"
     assert least.memory < tight.memory <= tight.budget < free.memory  # type: ignore[operator]
     assert free.traffic == sum(t.cost.traffic for t in free.tables)
+
+
+def test_a_larger_budget_lowers_the_cost_and_may_raise_the_traffic() -> None:
+    plan = Plan((Table("movies", 2000, 16),), (Feature("movie", 0, (256,)),), cores=8)
+    tight = plan_placement(plan, 8, budget=20_000)
+    ample = plan_placement(plan, 8, budget=200_000)
+    assert (tight.layouts, tight.traffic) == (("rows",), 30_464)
+    assert (ample.layouts, ample.traffic) == (("copies",), 121_856)
+    exchanges_by_rows, exchanges_of_copies = 4, 2
+    assert ample.traffic + exchanges_of_copies * EXCHANGE < tight.traffic + exchanges_by_rows * EXCHANGE
+
+
+def test_a_table_whose_copies_would_send_more_but_cost_less_says_cost() -> None:
+    plan = Plan((Table("users", 2_000_000, 16, Adagrad()),), (Feature("user", 0, (512,)),), cores=4)
+    (users,) = plan_placement(plan, 4, budget=70 << 20).tables
+    (copied,) = plan_placement(plan, 4, layouts={"users": "copies"}).tables
+    assert users.why == "copies would cost less, but not fit"
+    assert copied.cost.traffic > users.cost.traffic
 
 
 def test_ids_of_one_owner_make_columns_worth_while() -> None:
@@ -78,7 +96,7 @@ def test_many_alike_become_whole_tables_of_one_stack() -> None:
     placed = plan_placement(plan, 4, budget=2_000_000)
     assert placed.layouts == ("whole",) * 8 + ("rows",)
     assert [t.device for t in placed.tables] == [0, 1, 2, 3, 3, 2, 1, 0, None]
-    assert placed.tables[0].why == "least traffic, in a stack of 8"
+    assert placed.tables[0].why == "least cost, in a stack of 8"
     assert placed.held == (placed.memory,) * 4 == ((2100 + 10_000) * 16 * 2 * 4,) * 4
     assert "  whole, device 3  " in str(placed)
     apart = plan_placement(plan, 4, budget=2_000_000, layouts={t.name: "rows" for t in tables})

@@ -1,13 +1,32 @@
-"""FTRL's beta becomes a part of l2, in the precision of the rate."""
+"""FTRL keeps a share of the initial weights; its beta becomes a part of l2, in the precision of the rate."""
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 import gradlab as gl
 from gradlab.train import FtrlOptimizer
 
 F = np.float32
+
+
+@pytest.mark.parametrize(
+    ("start", "gradient", "expected"),
+    [
+        (5.0, 1.0, 3.397097110748291),
+        (0.0, 1.0, -0.09534626454114914),
+        (5.0, 3.0, 4.37640905380249),
+        (5.0, 0.0, 0.0),
+    ],
+)
+def test_a_share_of_the_initial_weight_is_kept_as_in_tensorflow(start: float, gradient: float, expected: float) -> None:
+    """The expected weights were computed by `tf.compat.v1.train.FtrlOptimizer(0.1)`, TensorFlow 2.21."""
+    v = gl.Variable([start])
+    FtrlOptimizer(0.1).apply_gradients([(np.float32([gradient]), v)])
+    assert v.numpy().item() == expected
+    share = 1 - np.sqrt(0.1 / (0.1 + gradient**2))
+    np.testing.assert_allclose(expected, share * start - 0.1 * gradient / np.sqrt(0.1 + gradient**2), rtol=1e-6)
 
 
 def trained(opt: FtrlOptimizer, dtype: type = F) -> np.ndarray:

@@ -254,7 +254,10 @@ def _of_optimizer(t: Table) -> Iterator[str]:
     p = t.optimization_parameters
     name, dynamic = p.WhichOneof("parameters"), p.learning_rate.WhichOneof("learning_rate") == "dynamic"
     if name == "ftrl":
-        yield "ftrl forgets the first weights: where linears are 0, so is a row after its first gradient of 0"
+        yield (
+            "ftrl shrinks the first weights: where linears are 0, a row keeps 1 - sqrt(a0 / a1) of them in its first "
+            "update, with accumulators a0 before and a1 after it; nothing after a gradient of 0"
+        )
         if p.ftrl.allow_zero_accumulator:
             yield "allow_zero_accumulator is deprecated and has no effect here"
         if p.ftrl.lr_power >= 0:

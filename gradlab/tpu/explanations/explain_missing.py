@@ -167,15 +167,16 @@ BATCH_TRAPS = (
 _PROTO = "optimization_parameters.proto, TensorFlow 2.21 (2026)"
 
 
-def ftrl_forgets(e: Excerpt) -> Trap:
-    """FTRL's weights are a function of its slots, which know nothing of the first weights."""
+def ftrl_shrinks_the_initial_weight(e: Excerpt) -> Trap:
+    """FTRL's slots start without the first weights, so the first update keeps only a share of them."""
     rule, zero = e.table.rule, e.after([np.zeros_like(g) for g in e.gradients])
     applies = isinstance(rule, Ftrl) and differ((zero[0], ()), (e.before[0], ()))
     at = farthest((zero[0], ()), (e.before[0], ()))
     return Trap(
-        "FTRL forgets the initial weight",
+        "FTRL shrinks the initial weight",
         applies,
-        "weights are worked out from the slots alone, so a gradient of 0 moves them to what the slots say"
+        "where `linear` is 0, an update keeps the share 1 - sqrt(a0 / a1) of a weight, with accumulators a0 before and "
+        "a1 after it: nothing after a gradient of 0"
         if applies
         else "the rule is not FTRL, or its slots agree with the weights",
         "start from weights of 0, or load slots that agree with the weights",
@@ -304,7 +305,8 @@ def tuple_of(row: tuple[np.ndarray, tuple[np.ndarray, ...]], n: int) -> tuple[np
 
 
 RULE_TRAPS = (
-    ftrl_forgets, no_bias_correction, no_epsilon, zero_is_a_touch, laziness, decay_of_touched_rows, quantized_forward,
+    ftrl_shrinks_the_initial_weight, no_bias_correction, no_epsilon, zero_is_a_touch, laziness, decay_of_touched_rows,
+    quantized_forward,
 )  # fmt: skip
 
 
@@ -327,7 +329,7 @@ def explain_missing(step: Any = None, *, table: str | int = 0) -> Traps:
     >>> from gradlab.tpu import Feature, Ids, Plan, Sent, StepRecord, Table, create
     >>> plan = Plan((Table("t", 4, 1, Ftrl()),), (Feature("f", 0, (1,)),))
     >>> step = StepRecord(create(plan, [[[1.0]] * 4]), Sent([[[0.0]]], ids={"f": Ids([0], [2])}))
-    >>> trap = explain_missing(step, table="t").named("FTRL forgets the initial weight")
+    >>> trap = explain_missing(step, table="t").named("FTRL shrinks the initial weight")
     >>> trap.applies, {name: x.item() for name, x in trap.numbers.items()}
     (True, {'row before': 1.0, 'after a gradient of 0': 0.0, 'after this step': 0.0})
     """

@@ -84,11 +84,12 @@ class AdagradMomentum(Optimizer):
 )
 @dataclass(frozen=True)
 class FTRL(Optimizer):
-    """Follow the regularized leader. It forgets what a table began with: a touched row with a gradient of 0 becomes 0.
+    """Follow the regularized leader. A row's first update keeps only a share of its initial values.
 
-    The update is that of `gl.rules.Ftrl`; for the other arguments see `Optimizer`. `allow_zero_accumulator` is written
-    into the configuration and has no other effect. Raises ValueError for an initial value that is not positive, with
-    `allow_zero_accumulator` too. Source: `tf.tpu.experimental.embedding.FTRL`, TensorFlow 2.21 (2026).
+    The update is that of `gl.rules.Ftrl`, which says what share; for the other arguments see `Optimizer`.
+    `allow_zero_accumulator` is written into the configuration and has no other effect. Raises ValueError for an
+    initial value that is not positive, with `allow_zero_accumulator` too. Source:
+    `tf.tpu.experimental.embedding.FTRL`, TensorFlow 2.21 (2026).
 
     >>> FTRL(l1_regularization_strength=0.5).rule.l1
     0.5

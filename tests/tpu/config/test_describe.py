@@ -138,7 +138,7 @@ def test_a_plain_configuration_has_no_notes() -> None:
         ("stochastic_gradient_descent {}", "weight_decay_factor: 0.5", "does not behave as expected"),
         ("mdl_adagrad_light {}", "weight_decay_factor: 0.5", "does not work with MDL"),
         ("adagrad {}", "multiply_weight_decay_factor_by_learning_rate: true", "no effect without weight_decay_factor"),
-        ("ftrl { lr_power: -0.5 }", "", "forgets the first weights"),
+        ("ftrl { lr_power: -0.5 }", "", "a row keeps 1 - sqrt(a0 / a1) of them"),
         ("ftrl { allow_zero_accumulator: true }", "", "allow_zero_accumulator is deprecated"),
         ("ftrl {}", "", "lr_power is 0"),
         ("adam { epsilon: 1 }", "", "corrects no bias"),

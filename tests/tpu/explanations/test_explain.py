@@ -185,7 +185,7 @@ def test_a_sum_of_0_is_a_touch() -> None:
     start = create(Plan((Table("t", ROWS, 1, Ftrl()),), TWO), [np.ones((ROWS, 1))])
     why = explain(record(start.plan, {"f": Ids([0], [2])}, [np.zeros((3, 1)), np.zeros((2, 2, 1))]), row=2)
     assert "gradients sum to 0, and the rule runs all the same" in str(why)
-    assert why.moved and why.weights_after.item() == 0, "FTRL forgets where it began"
+    assert why.moved and why.weights_after.item() == 0, "FTRL keeps nothing of a weight after a gradient of 0"
 
 
 def test_a_pipelined_step_moves_rows_by_the_step_before() -> None:

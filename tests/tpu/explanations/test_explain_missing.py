@@ -52,7 +52,7 @@ def after(record: StepRecord, **fields: Any) -> np.ndarray:
 
 
 FOUND: dict[str, Any] = {
-    "FTRL forgets the initial weight": lambda: step(table(Ftrl())),
+    "FTRL shrinks the initial weight": lambda: step(table(Ftrl())),
     "Adam does not correct its bias": lambda: step(
         table(Adam(bias_correction=False), learning_rate=Tag(0)), rates=[0.1]
     ),
@@ -133,6 +133,18 @@ def test_where_ids_outside_would_go() -> None:
         "rows by 'clamp'": [5],
         "rows by 'wrap'": [3],
     }
+
+
+@pytest.mark.parametrize(("gradient", "share"), [(0.0, 0.0), (1.0, 1 - np.sqrt(0.1 / 1.1))])
+def test_the_share_of_the_initial_weight_that_ftrl_keeps(gradient: float, share: float) -> None:
+    one_lookup = {"f": Ids([0], [2])}
+    record = step(table(Ftrl(), learning_rate=0.1), one_lookup, gradient=gradient)
+    start = np.asarray(record.before.tables[0])[2]
+    pull = 0.1 * gradient / np.sqrt(0.1 + gradient**2)
+    np.testing.assert_allclose(after(record)[2], share * start - pull, rtol=1e-5)
+    trap = explain_missing(record, table="t").named("FTRL shrinks the initial weight")
+    assert trap.applies
+    assert "keeps the share 1 - sqrt(a0 / a1)" in str(trap)
 
 
 def test_a_step_without_lookups() -> None:
