@@ -58,11 +58,20 @@ function keepLines(node) {
   return () => observer.disconnect();
 }
 
+// Why the controls do not move, in the place of the target.
+function showKernel(bar, text) {
+  bar.replaceChildren();
+  if (!text) return;
+  element("b", "", bar).textContent = text;
+  bar.append(" The controls show what the picture shows.");
+}
+
 // Above the picture the sentence about this state, or a status in its place, and the goal; under it a note for this moment
 // and the item that is selected.
 export function addWords({ root, head, foot, canvas }) {
   const readout = element("p", "gl-readout", head, { "aria-hidden": "true" });
   const goal = element("p", "gl-goal", head), [lead, rest] = [element("b", "", goal), element("span", "", goal)];
+  const kernel = element("p", "gl-kernel", head, { role: "status" });
   const aside = element("p", "gl-aside", foot, { "aria-hidden": "true" });
   const aloud = newAnnouncer(element("p", "gl-said", root, { "aria-live": "polite" }));
   const showValues = valuesTable(foot), stopKeeping = keepLines(readout);
@@ -100,6 +109,7 @@ export function addWords({ root, head, foot, canvas }) {
       showValues(table);
     },
     status: tell,
+    kernel: (text) => showKernel(kernel, text),
     item: (item) => show({ item }),
     note: (note) => show({ note }),
     dropNote() { parts.note = ""; }, // it goes when the next state is shown
