@@ -169,8 +169,8 @@ def test_a_view_lets_go_of_the_kernel_when_it_is_closed(page: Any) -> None:
     wire = hosted(page)
     page.evaluate(SHUT_DOWN)
     page.evaluate("window.close_view()")  # as when the cell runs again: nothing is thrown
-    counts = page.evaluate("[kernel.statusChanged, kernel.connectionStatusChanged, kernel.disposed].map((s) => s.count())")
-    assert counts == [0, 0, 0]
+    signals = "[kernel.statusChanged, kernel.connectionStatusChanged, kernel.disposed]"
+    assert page.evaluate(f"{signals}.map((signal) => signal.count())") == [0, 0, 0]
     assert wire.requests() == []
 
 

@@ -77,7 +77,10 @@ class View {
       return;
     }
     const news = Object.entries(values).filter(([name, value]) => !same(this.controls.get(name)?.value, value));
-    if (!news.length) return;
+    if (!news.length) { // Reset at the start: what was said besides goes all the same
+      this.dropStatus();
+      return;
+    }
     for (const [name, value] of news) this.controls.get(name).set(value);
     this.follow();
     this.words.dropNote();
@@ -86,6 +89,11 @@ class View {
     this.refreshSoon();
     this.requests.flush(); // the traits are the kernel's to set
   };
+  dropStatus() {
+    if (!this.status) return;
+    this.described = this.status = null;
+    this.refresh();
+  }
   refreshSoon() { // pointers move more often than the screen shows
     if (!this.held) this.refresh();
     else this.frame ??= requestAnimationFrame(() => { this.frame = null; this.refresh(); });
@@ -180,7 +188,7 @@ class View {
     if (first && message.name) this.obeyLink(message.name, shown);
     return shown;
   }
-  introduce({ label, name, launch, prompt, controls, presets, start, axis, fixed }) {
+  introduce({ label, name, launch, prompt, controls, presets, start, axis, fixed, sentences }) {
     if (prompt) this.requests.promptly();
     const { root, tools } = this.parts, press = (button) => this.send("press", { name: button });
     root.setAttribute("aria-label", label);
@@ -196,8 +204,9 @@ class View {
     this.zoom = addZoom(this.parts, tools, this.press, zoom, () => this.describeField());
     this.stops.push(this.zoom.stop);
     this.fixed = Boolean(fixed);
+    if (sentences) this.words.expect(sentences);
     if (name) addCopyLink(tools, () => writeLink(name, this.controls), launch, this.words.note);
-    this.presenter = addPresenter(this.parts, this.opening.enlarge);
+    this.presenter = addPresenter(this.parts, this.opening.enlarge, () => this.words.note(""));
     this.stops.push(this.presenter.stop);
   }
   addControl(spec, control) {
@@ -262,6 +271,7 @@ class View {
     const entries = await unpackFrames(packed);
     if (message.ratio !== this.ratio || message.edition !== this.edition) return;
     for (const [key, entry] of entries) this.frames.keep(key, entry);
+    this.words.expect(entries.map(([, { words }]) => words.summary));
     if (!this.requests.idle()) this.refresh(); // a better picture of where the reader is may be among them
   }
   // Whoever set it, the kernel or a widget linked to this one, has told the kernel, and a frame will come.
