@@ -39,7 +39,7 @@ export function watchKernel(model, changed, reconnected) {
     else if (state === AWAY) reconnected();
   }
   function connect(signal, hear) {
-    if (!signal) return;
+    if (typeof signal?.connect !== "function") return; // another host's kernel
     signal.connect(hear);
     stops.push(() => signal.disconnect(hear));
   }
